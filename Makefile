@@ -1,0 +1,31 @@
+# make demo and make test do their own set-up: a virtual environment in .venv, kept for the next run.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+QUICK ?=
+
+.PHONY: demo test check bench clean
+
+$(VENV)/ready: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
+	touch $@
+
+demo: $(VENV)/ready
+	$(BIN)/pagekin demo
+
+check: $(VENV)/ready
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+test: $(VENV)/ready check
+	sh tests/real_pages.sh
+	$(BIN)/python -m pytest
+
+bench: $(VENV)/ready
+	sh tests/real_pages.sh
+	QUICK=$(QUICK) $(BIN)/python -m benchmarks
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache build dist

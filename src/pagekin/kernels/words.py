@@ -1,0 +1,156 @@
+"""Visible text -> words and sentence ends."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from pagekin.arrays import Bytes, Int64s
+from pagekin.kernels.compile import kernel
+
+# What a character is to a word. `reading/letters.py` says which characters are what.
+OTHER, LETTER, MARK, SPACELESS, SPACE, STOP, FULL_STOP, CLOSER = range(8)
+
+
+class Words(NamedTuple):
+    """Words and sentence ends of several texts laid end to end; all places are places in the whole."""
+
+    starts: Int64s
+    ends: Int64s
+    first: Int64s  # the first word of each text; one more at the end
+    sentences: Int64s  # a sentence ends before the word of this number
+    first_sentence: Int64s
+    overlong: Int64s  # runs of letters too long to be words, per text
+
+
+@kernel
+def character(text: Bytes, i: int, end: int) -> tuple[int, int]:
+    """The code point at text[i] and its length in bytes; a broken sequence counts as U+FFFD of one byte."""
+    lead = text[i]
+    if lead < 0x80:
+        return int(lead), 1
+    if 0xC2 <= lead < 0xE0 and i + 1 < end:
+        return ((lead & 0x1F) << 6) | (text[i + 1] & 0x3F), 2
+    if 0xE0 <= lead < 0xF0 and i + 2 < end:
+        return ((lead & 0x0F) << 12) | ((text[i + 1] & 0x3F) << 6) | (text[i + 2] & 0x3F), 3
+    if 0xF0 <= lead < 0xF5 and i + 3 < end:
+        point = ((lead & 0x07) << 18) | ((text[i + 1] & 0x3F) << 12)
+        point |= ((text[i + 2] & 0x3F) << 6) | (text[i + 3] & 0x3F)
+        return min(point, 0x10FFFF), 4
+    return 0xFFFD, 1
+
+
+@kernel
+def is_initial(text: Bytes, start: int, end: int, stop: int) -> bool:
+    """Whether the stop at `stop` belongs to an initial, as in "J. Smith"."""
+    return end == stop and end - start == 1 and 65 <= text[start] <= 90
+
+
+@kernel
+def split_words(text: Bytes, bounds: Int64s, classes: Bytes, longest: int) -> Words:
+    """Cut texts into words: runs of letters; in scripts without spaces, every two neighbours.
+
+    `bounds` are the ends of the texts in `text` (one more than texts), `classes` says what each code
+    point is, and a run of more than `longest` bytes is counted instead of kept.
+    """
+    texts = len(bounds) - 1
+    room = len(text) // 2 + texts + 1
+    starts = np.empty(room, np.int64)
+    ends = np.empty(room, np.int64)
+    sentences = np.empty(room, np.int64)
+    first = np.zeros(texts + 1, np.int64)
+    first_sentence = np.zeros(texts + 1, np.int64)
+    overlong = np.zeros(texts, np.int64)
+    n = 0
+    n_sentences = 0
+    for t in range(texts):
+        i = bounds[t]
+        end = bounds[t + 1]
+        stopped = False
+        while i < end:
+            point, size = character(text, i, end)
+            kind = classes[point]
+            if kind == LETTER:
+                start = i
+                while i < end:
+                    point, size = character(text, i, end)
+                    kind = classes[point]
+                    if kind != LETTER and kind != MARK:
+                        break
+                    i += size
+                if i - start > longest:
+                    overlong[t] += 1
+                else:
+                    starts[n] = start
+                    ends[n] = i
+                    n += 1
+                stopped = False
+            elif kind == SPACELESS:
+                i, n, long_runs = split_spaceless(text, i, end, classes, longest, starts, ends, n)
+                overlong[t] += long_runs
+                stopped = False
+            else:
+                if kind == STOP:
+                    stopped = not (n > first[t] and is_initial(text, starts[n - 1], ends[n - 1], i))
+                sentence = kind == FULL_STOP or (kind == SPACE and stopped)
+                i += size
+                if sentence and n > first[t]:
+                    if n_sentences == first_sentence[t] or sentences[n_sentences - 1] < n:
+                        sentences[n_sentences] = n
+                        n_sentences += 1
+                if kind != STOP and kind != CLOSER:
+                    stopped = False
+        if stopped and n > first[t]:
+            if n_sentences == first_sentence[t] or sentences[n_sentences - 1] < n:
+                sentences[n_sentences] = n
+                n_sentences += 1
+        first[t + 1] = n
+        first_sentence[t + 1] = n_sentences
+    return Words(
+        starts[:n].copy(),
+        ends[:n].copy(),
+        first,
+        sentences[:n_sentences].copy(),
+        first_sentence,
+        overlong,
+    )
+
+
+@kernel
+def split_spaceless(
+    text: Bytes, i: int, end: int, classes: Bytes, longest: int, starts: Int64s, ends: Int64s, n: int
+) -> tuple[int, int, int]:
+    """Bigrams of a run in a script without spaces, a lone character as itself.
+
+    A character carries the marks that follow it. Returns the end of the run, the number of words, and
+    how many were too long.
+    """
+    previous = -1
+    begin = i
+    overlong = 0
+    while i < end:
+        point, size = character(text, i, end)
+        if classes[point] != SPACELESS:
+            break
+        start = i
+        i += size
+        while i < end:
+            point, size = character(text, i, end)
+            if classes[point] != MARK:
+                break
+            i += size
+        if previous >= 0 and i - previous <= longest:
+            starts[n] = previous
+            ends[n] = i
+            n += 1
+        elif previous >= 0:
+            overlong += 1
+        previous = start
+    if previous == begin and i - begin <= longest:
+        starts[n] = begin
+        ends[n] = i
+        n += 1
+    elif previous == begin:
+        overlong += 1
+    return i, n, overlong

@@ -1,0 +1,65 @@
+"""What the scanner knows of HTML: which tags part blocks, which hide text, which carry links."""
+
+from __future__ import annotations
+
+from functools import cache
+from html.entities import html5
+
+from pagekin.arrays import Int64s
+from pagekin.kernels import html as k
+from pagekin.kernels.hashing import fnv_of, rows_of
+from pagekin.kernels.html import CELL, HEADING, ITEM, LIST_END, PARAGRAPH, TABLE_END, Markup
+
+_PARAGRAPHS = (
+    "address article aside blockquote body center details dialog div fieldset figcaption figure footer "
+    "form header hgroup hr legend main nav noscript p pre search section summary"
+)
+
+# name: (action, boundaries of the start tag, boundaries of the end tag)
+TAGS: dict[str, tuple[int, int, int]] = {
+    **dict.fromkeys(_PARAGRAPHS.split(), (k.NOTHING, PARAGRAPH, PARAGRAPH)),
+    **dict.fromkeys("h1 h2 h3 h4 h5 h6".split(), (k.NOTHING, PARAGRAPH | HEADING, PARAGRAPH)),
+    **dict.fromkeys("ul ol dl menu dir".split(), (k.NOTHING, PARAGRAPH, LIST_END)),
+    **dict.fromkeys("li dt dd option optgroup".split(), (k.NOTHING, ITEM, ITEM)),
+    **dict.fromkeys("td th tr caption thead tbody tfoot".split(), (k.CELL_TAG, CELL, CELL)),
+    "select": (k.NOTHING, ITEM, ITEM),
+    "table": (k.TABLE, PARAGRAPH, TABLE_END),
+    "br": (k.NOTHING, k.BREAK, k.BREAK),
+    "a": (k.ANCHOR, 0, 0),
+    "area": (k.AREA, 0, 0),
+    "img": (k.IMAGE, 0, 0),
+    "input": (k.IMAGE, 0, 0),
+    "frame": (k.FRAME, 0, 0),
+    "base": (k.BASE, 0, 0),
+    "link": (k.LINK, 0, 0),
+    "meta": (k.META, 0, 0),
+    "html": (k.HTML, 0, 0),
+    "title": (k.TITLE, 0, 0),
+    "template": (k.TEMPLATE, 0, 0),
+    "iframe": (k.INLINE_FRAME, PARAGRAPH, PARAGRAPH),
+    "textarea": (k.DECODED_TEXT, 0, 0),
+    "xmp": (k.PLAIN_TEXT, 0, 0),
+    **dict.fromkeys("script style noembed noframes".split(), (k.HIDDEN_TEXT, 0, 0)),
+}
+
+ATTRIBUTES = ("href", "src", "alt", "rel", "lang", "name", "content", "http-equiv")
+
+# What a page means that writes &#128; to &#159;, which are controls: the characters of Windows-1252.
+_WINDOWS = {byte: ord(bytes([byte]).decode("windows-1252", "ignore") or chr(byte)) for byte in range(0x80, 0xA0)}
+
+
+@cache
+def entities() -> Int64s:
+    """The character references of HTML 5."""
+    named = {fnv_of(name.encode()): tuple(map(ord, text)) for name, text in html5.items()}
+    return rows_of(named | {number: (point,) for number, point in _WINDOWS.items()})
+
+
+@cache
+def markup() -> Markup:
+    """All tables of the scanner."""
+    return Markup(
+        tags=rows_of({fnv_of(name.encode()): row for name, row in TAGS.items()}),
+        attributes=rows_of({fnv_of(name.encode()): (place,) for place, name in enumerate(ATTRIBUTES)}),
+        entities=entities(),
+    )
