@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pagekin.arrays import Bytes, Int64s, UInt64s
+from pagekin.arrays import Bytes, Int64s, Integer, UInt64s
 from pagekin.kernels.compile import kernel
 
 OFFSET = np.uint64(14695981039346656037)
@@ -63,13 +63,13 @@ def rows_of(entries: dict[int, tuple[int, ...]]) -> Int64s:
 
 
 @kernel
-def find_row(rows: Int64s, key: int) -> int:
+def find_row(rows: Int64s, key: Integer) -> int:
     """The row of `key` in a table made by `rows_of`, or -1."""
     wanted = np.int64(key)
     mask = np.int64(len(rows) - 1)
     slot = wanted & mask
     while rows[slot, 0] != 0:
         if rows[slot, 0] == wanted:
-            return slot
+            return int(slot)
         slot = (slot + 1) & mask
     return -1

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pagekin.arrays import Bytes, Int64s
+from pagekin.arrays import Bytes, Int64s, Integer
 from pagekin.kernels.compile import kernel
 from pagekin.kernels.entities import AMPERSAND, decode_references, put_character, reference
 from pagekin.kernels.hashing import OFFSET, find_row, fnv_of, fnv_step
@@ -201,7 +201,7 @@ def put_text(
 
 
 @kernel
-def has_word(html: Bytes, start: int, end: int, word: int) -> bool:
+def has_word(html: Bytes, start: int, end: int, word: Integer) -> bool:
     """Whether a list such as rel="nofollow noopener" or content="noindex, follow" holds `word`."""
     value = OFFSET
     for i in range(max(start, 0), end):
@@ -212,7 +212,7 @@ def has_word(html: Bytes, start: int, end: int, word: int) -> bool:
             value = OFFSET
         else:
             value = fnv_step(value, lower(byte))
-    return np.int64(value) == word
+    return bool(np.int64(value) == word)
 
 
 @kernel

@@ -1,1 +1,1 @@
-"""."""
+"""Where is it kept? Readings -> one store in files, and back; opened memory-mapped, never half-written."""

@@ -1,0 +1,100 @@
+"""`pagekin build`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from pagekin.cli.speaking import json_option, progress_bar, say_json, say_table
+
+if TYPE_CHECKING:
+    from pagekin.pipeline import Built
+
+
+@click.command("build")
+@click.argument("sources", nargs=-1, required=True, type=click.Path(), metavar="SOURCE...")
+@click.option("-o", "--output", required=True, type=click.Path(), help="The store to write, such as my.kin.")
+@click.option(
+    "--base-url",
+    "base_urls",
+    multiple=True,
+    help="URL of a folder's top; once for all folders, or once each in order. `http://` if each top folder is a host.",
+)
+@click.option("--processes", type=int, help="Processes that read; by default as many as there are processors.")
+@click.option("--max-page-size", default=16, show_default=True, type=click.IntRange(1, 1024), help="In MiB.")
+@click.option("--max-links", default=50_000, show_default=True, type=click.IntRange(1), help="Links kept of one page.")
+@click.option("--max-url-length", default=4_096, show_default=True, type=click.IntRange(1), help="In bytes.")
+@click.option("--obey-noindex", is_flag=True, help="Leave out pages that ask not to be indexed.")
+@click.option("--obey-nofollow", is_flag=True, help="Do not count links that ask not to be followed.")
+@click.option("--chop-host", is_flag=True, help="Treat all pages of a host as one.")
+@click.option("-q", "--quiet", is_flag=True, help="No progress bar and no report.")
+@json_option
+def command(
+    sources: tuple[str, ...],
+    output: str,
+    base_urls: tuple[str, ...],
+    processes: int | None,
+    max_page_size: int,
+    max_links: int,
+    max_url_length: int,
+    obey_noindex: bool,
+    obey_nofollow: bool,
+    chop_host: bool,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """Read SOURCEs into a store.
+
+    A SOURCE is a folder of HTML, an .html file, a .warc, .warc.gz or .wacz archive, or a .jsonl file of pages. What
+    has not changed since the last build is not read again; what is gone disappears.
+    """
+    from pagekin.model.settings import MiB, ReadingSettings
+    from pagekin.pipeline import build
+
+    settings = ReadingSettings(
+        max_page_bytes=max_page_size * MiB,
+        max_links=max_links,
+        max_url_bytes=max_url_length,
+        obey_noindex=obey_noindex,
+        obey_nofollow=obey_nofollow,
+        chop_host=chop_host,
+    )
+    with progress_bar(quiet or as_json) as progress:
+        built = build(sources, output, base_urls=base_urls, settings=settings, processes=processes, progress=progress)
+    if as_json:
+        say_json(report(built))
+    elif not quiet:
+        say(built, output)
+
+
+def report(built: Built) -> dict[str, object]:
+    """What a build did, as JSON."""
+    manifest = built.store.manifest
+    return {
+        "store": str(built.store.root),
+        "generation": manifest.generation,
+        "changed": built.changed,
+        "read": built.read,
+        "reused": built.reused,
+        "counts": manifest.counts,
+        "skipped": manifest.skipped,
+    }
+
+
+def say(built: Built, output: str) -> None:
+    """Tell people what a build did."""
+    counts = built.store.manifest.counts
+    if not built.changed:
+        click.echo(f"Nothing has changed; {output} holds {counts['pages']:,} pages.")
+        return
+    click.echo(
+        f"{output}: {counts['pages']:,} pages of {counts['hosts']:,} hosts, {counts['links']:,} links between them"
+    )
+    click.echo(f"  {built.read:,} pages read, {built.reused:,} taken over from before")
+    skipped = built.store.manifest.skipped
+    if skipped:
+        click.echo("Skipped or cut:")
+        say_table([(count, reason) for reason, count in sorted(skipped.items(), key=lambda item: (-item[1], item[0]))])
+    if counts["pages"]:
+        click.echo(f"Try next:  pagekin show {output} {built.store.reading.pages.url[0]}")

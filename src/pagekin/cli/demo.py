@@ -1,0 +1,37 @@
+"""`pagekin demo`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from pagekin.cli.speaking import progress_bar
+
+_PAGES = ("http://treeroom.example/oak.html", "http://worldpages.example/ja/aizome.html")
+
+
+@click.command("demo")
+@click.option("--output", default="pagekin-demo", show_default=True, type=click.Path(), help="The folder to work in.")
+def command(output: str) -> None:
+    """Read the sample web, a small web of 22 hosts that comes with pagekin, and look at some of its pages."""
+    from pagekin import village
+    from pagekin.cli import build, info, show
+    from pagekin.pipeline import build as read
+    from pagekin.store.opening import Store
+
+    folder = Path(output)
+    folder.mkdir(parents=True, exist_ok=True)
+    archive, store = folder / "village.warc.gz", folder / "village.kin"
+    if not archive.exists():
+        village.write_warc(archive)
+    click.secho(f"$ pagekin build {archive} -o {store}", bold=True)
+    with progress_bar(quiet=False) as progress:
+        built = read([archive], store, progress=progress)
+    build.say(built, str(store))
+    click.secho(f"\n$ pagekin info {store}", bold=True)
+    opened = Store.open(store)
+    info.say(str(store), info.describe(opened))
+    for page in _PAGES:
+        click.secho(f"\n$ pagekin show {store} {page}", bold=True)
+        show.say(show.describe(opened, opened.find(page)))

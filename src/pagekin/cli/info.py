@@ -1,0 +1,85 @@
+"""`pagekin info`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pagekin.cli.speaking import bytes_in_words, json_option, say_json, say_table, store_argument
+
+if TYPE_CHECKING:
+    from pagekin.store.opening import Store
+
+
+@click.command("info")
+@store_argument
+@json_option
+def command(store: str, as_json: bool) -> None:
+    """What a store holds, how it was read, and what was skipped and why."""
+    from pagekin.store.opening import Store
+
+    facts = describe(Store.open(store))
+    if as_json:
+        say_json(facts)
+    else:
+        say(store, facts)
+
+
+def describe(store: Store) -> dict[str, Any]:
+    """All that `info` tells."""
+    catalog = store.catalog
+    return {
+        "store": str(store.root),
+        "format": store.manifest.version,
+        "generation": store.manifest.generation,
+        "settings": store.manifest.settings,
+        "counts": store.manifest.counts,
+        "bytes": sum(file["bytes"] for file in store.manifest.files.values()),
+        "hosts": [
+            {"host": row["host"], "pages": row["pages"]}
+            for row in catalog.rows(
+                "SELECT host, count(*) AS pages FROM pages GROUP BY host ORDER BY pages DESC, host LIMIT 10"
+            )
+        ],
+        "languages": {
+            row["language"] or "unknown": row["pages"]
+            for row in catalog.rows(
+                "SELECT language, count(*) AS pages FROM pages GROUP BY language ORDER BY pages DESC, language"
+            )
+        },
+        "skipped": [
+            {"reason": row["reason"], "count": row["count"], "example": row["example"], "source": row["source"]}
+            for row in catalog.rows(
+                "SELECT reason, sum(count) AS count, min(example) AS example, min(source) AS source FROM skips"
+                " GROUP BY reason ORDER BY count DESC, reason"
+            )
+        ],
+    }
+
+
+def say(store: str, facts: dict[str, Any]) -> None:
+    """Tell people what a store holds."""
+    counts = facts["counts"]
+    click.echo(f"{store}: format {facts['format']}, generation {facts['generation']}, {bytes_in_words(facts['bytes'])}")
+    say_table(
+        [
+            (counts["pages"], "pages"),
+            (counts["hosts"], "hosts"),
+            (counts["outside"], "pages known only from links"),
+            (counts["aliases"], "aliases (redirects and canonical links)"),
+            (counts["links"], "links between pages"),
+            (counts["tokens"], "words"),
+            (counts["words"], "different words"),
+        ]
+    )
+    click.echo(f"  from {bytes_in_words(counts['html_bytes'])} of HTML, {bytes_in_words(counts['text_bytes'])} of text")
+    changed = {key: value for key, value in facts["settings"].items() if value is True}
+    if changed:
+        click.echo("Settings: " + ", ".join(changed))
+    click.echo("Largest hosts:")
+    say_table([(host["pages"], host["host"]) for host in facts["hosts"]])
+    click.echo("Languages:  " + ", ".join(f"{name} {count:,}" for name, count in facts["languages"].items()))
+    if facts["skipped"]:
+        click.echo("Skipped or cut:")
+        say_table([(skip["count"], skip["reason"], "e.g. " + skip["example"]) for skip in facts["skipped"]])

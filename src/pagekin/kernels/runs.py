@@ -1,0 +1,44 @@
+"""Copy many stretches of one array to many places of another."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy.typing import NDArray
+
+from pagekin.arrays import Int64s
+from pagekin.kernels.compile import kernel
+
+
+@kernel
+def copy_runs(source: NDArray[Any], starts: Int64s, lengths: Int64s, target: NDArray[Any], places: Int64s) -> None:
+    """For every k: target[places[k] : ...] = source[starts[k] : starts[k] + lengths[k]]."""
+    for k in range(len(starts)):
+        start = starts[k]
+        place = places[k]
+        for i in range(lengths[k]):
+            target[place + i] = source[start + i]
+
+
+@kernel
+def map_runs(
+    source: NDArray[Any], starts: Int64s, lengths: Int64s, table: NDArray[Any], target: NDArray[Any], places: Int64s
+) -> None:
+    """As `copy_runs`, each value v copied as table[v]; a value beyond the table stays as it is."""
+    for k in range(len(starts)):
+        start = starts[k]
+        place = places[k]
+        for i in range(lengths[k]):
+            value = source[start + i]
+            target[place + i] = table[value] if value < len(table) else value
+
+
+@kernel
+def count_runs(source: NDArray[Any], starts: Int64s, lengths: Int64s, counts: Int64s) -> None:
+    """Add one to counts[v] for every value v of the stretches; a value beyond the counts is passed over."""
+    for k in range(len(starts)):
+        start = starts[k]
+        for i in range(lengths[k]):
+            value = source[start + i]
+            if value < len(counts):
+                counts[value] += 1

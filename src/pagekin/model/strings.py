@@ -1,0 +1,52 @@
+"""Many strings as two arrays: their bytes end to end, and where each begins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from pagekin.arrays import Bytes, Int64s
+
+
+@dataclass(frozen=True)
+class Strings:
+    """A list of UTF-8 strings that can lie in a file and be opened without being read.
+
+    >>> words = Strings.of(["kin", "", "page"])
+    >>> words[2], len(words), list(words)
+    ('page', 3, ['kin', '', 'page'])
+    """
+
+    offsets: Int64s
+    data: Bytes
+
+    @classmethod
+    def of(cls, strings: Iterable[str | bytes]) -> Strings:
+        """Pack strings; a lone surrogate becomes `?`, since no file can hold it."""
+        encoded = [s if isinstance(s, bytes) else s.encode("utf-8", "replace") for s in strings]
+        offsets = np.zeros(len(encoded) + 1, np.int64)
+        np.cumsum([len(s) for s in encoded], out=offsets[1:])
+        return cls(offsets, np.frombuffer(b"".join(encoded), np.uint8))
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def raw(self, k: int) -> bytes:
+        """The bytes of string k."""
+        return self.data[self.offsets[k] : self.offsets[k + 1]].tobytes()
+
+    def __getitem__(self, k: int) -> str:
+        return self.raw(k).decode("utf-8", "replace")
+
+    def __iter__(self) -> Iterator[str]:
+        for piece in self.all_raw():
+            yield piece.decode("utf-8", "replace")
+
+    def all_raw(self) -> list[bytes]:
+        """The bytes of every string, read at one go."""
+        data = self.data.tobytes()
+        bounds = self.offsets.tolist()
+        return [data[a:b] for a, b in pairwise(bounds)]

@@ -1,0 +1,228 @@
+"""The whole way on one page: sources -> captures -> readings -> a store.
+
+open_sources    what was on the web
+Memory          what of it has been read before
+read_captures   bytes -> tokens, anchors, blocks (in as many processes as there are)
+write_store     one store of all, under a new generation; its manifest last
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pagekin.engines.local import processes_for, run
+from pagekin.errors import MisuseError
+from pagekin.model.capture import Capture, Origin, Redirect, Skip, Unchanged
+from pagekin.model.settings import MiB, ReadingSettings
+from pagekin.sources.opening import Collection, open_sources
+from pagekin.store.choosing import Harvest
+from pagekin.store.files import writing
+from pagekin.store.locking import locked
+from pagekin.store.manifest import NAME, READER, Manifest, describe_files, folder_of, read_manifest, write_manifest
+from pagekin.store.memory import Memory
+from pagekin.store.opening import Store
+from pagekin.store.spool import Spool, load_batch, write_batch
+from pagekin.store.writing import write_store
+
+_JOB_BYTES = 8 * MiB
+_JOB_PAGES = 1000
+_WORK_PER_PROCESS = 12 * MiB  # below this a second process costs more than it brings
+_SPOOL = "unfinished"
+
+Job = tuple[Path, list[Capture]]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a build is; `done` and `total` are bytes of the sources."""
+
+    stage: str
+    done: int = 0
+    total: int = 0
+
+
+@dataclass(frozen=True)
+class Built:
+    """What a build did."""
+
+    store: Store
+    read: int  # pages read in this build
+    reused: int  # pages taken over from earlier ones
+    changed: bool  # whether there is a new generation
+
+
+def build(
+    sources: Sequence[str | Path],
+    output: str | Path,
+    *,
+    base_urls: Sequence[str] = (),
+    settings: ReadingSettings | None = None,
+    processes: int | None = None,
+    progress: Callable[[Progress], None] = lambda _: None,
+) -> Built:
+    """Read sources into the store `output`; what was read before and has not changed is not read again."""
+    settings = settings or ReadingSettings()
+    root = Path(output)
+    collection = open_sources([Path(source) for source in sources], base_urls, settings)
+    with writing(root):
+        _claim(root)
+        with locked(root):
+            return _build(collection, root, settings, processes, progress)
+
+
+def _claim(root: Path) -> None:
+    """Make the folder of the store, unless there is something else in its place."""
+    if root.exists() and not root.is_dir():
+        raise MisuseError(f"{root} is a file; name a folder for the store, such as my.kin")
+    ours = {NAME, "lock", _SPOOL, f"{NAME}.new"}
+    if root.is_dir() and not (root / NAME).exists():
+        strangers = [
+            path.name for path in root.iterdir() if path.name not in ours and not path.name.startswith("store-")
+        ]
+        if strangers:
+            raise MisuseError(f"{root} holds other things ({strangers[0]}); name a new folder for the store")
+    root.mkdir(parents=True, exist_ok=True)
+
+
+def _build(
+    collection: Collection,
+    root: Path,
+    settings: ReadingSettings,
+    processes: int | None,
+    progress: Callable[[Progress], None],
+) -> Built:
+    fingerprint: dict[str, Any] = {"reader": READER, "settings": settings.as_dict()}
+    inputs = collection.fingerprint()
+    old = Store(root, read_manifest(root)) if (root / NAME).exists() else None
+    spool = Spool(root / _SPOOL, fingerprint)
+    usable = old if old is not None and _same_way(old.manifest, fingerprint) else None
+    if usable is not None and usable.manifest.inputs == inputs:
+        spool.remove()
+        return Built(usable, 0, len(usable), changed=False)
+    memory = Memory(usable, spool.open())
+    reader = _Reader(collection, memory, spool, progress)
+    harvest = reader.harvest(partial(read_job, settings, fingerprint), processes)
+    generation = (old.manifest.generation if old is not None else 0) + 1
+    folder = root / folder_of(generation)
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    written = write_store(folder, harvest, settings, lambda stage: progress(Progress(stage)))
+    progress(Progress("checksums"))
+    files = describe_files(folder)
+    manifest = Manifest(generation, inputs, settings.as_dict(), written.counts, written.skipped, files)
+    write_manifest(root, manifest)
+    _remove_old(root, manifest)
+    spool.remove()
+    return Built(Store(root, manifest), reader.read, reader.reused, changed=True)
+
+
+def _same_way(manifest: Manifest, fingerprint: dict[str, Any]) -> bool:
+    return {"reader": manifest.reader, "settings": manifest.settings} == fingerprint
+
+
+def _remove_old(root: Path, manifest: Manifest) -> None:
+    """Remove other generations. One that somebody still has open may stay; the next build tries again."""
+    for folder in root.glob("store-*"):
+        if folder.name != manifest.folder:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def read_job(settings: ReadingSettings, fingerprint: dict[str, Any], job: Job) -> tuple[Path, int]:
+    """Read a batch of captures into its place in the spool; (place, bytes of the captures)."""
+    from pagekin.reading.batch import read_captures
+
+    place, captures = job
+    write_batch(place, read_captures(captures, settings), fingerprint)
+    return place, sum(capture.weight for capture in captures)
+
+
+class _Reader:
+    """Walks a collection: what is known is taken over, the rest is read in batches."""
+
+    def __init__(
+        self, collection: Collection, memory: Memory, spool: Spool, progress: Callable[[Progress], None]
+    ) -> None:
+        self.collection = collection
+        self.memory = memory
+        self.spool = spool
+        self.read = 0
+        self.reused = 0
+        self._progress = progress
+        self._known: list[list[int]] = [[] for _ in memory.readings]
+        self._harvest = Harvest()
+
+    def harvest(self, function: Callable[[Job], tuple[Path, int]], processes: int | None) -> Harvest:
+        """Everything that the sources hold, read."""
+        harvest = self._harvest
+        done = 0
+        count = processes_for(processes, self.collection.size, _WORK_PER_PROCESS)
+        self._report(0)
+        fresh = []
+        for place, size in run(function, self._jobs(), count):
+            done += size
+            self._report(done)
+            fresh.append(place)
+        harvest.readings = list(self.memory.readings)
+        harvest.rows = [np.array(rows, np.int64) for rows in self._known]
+        for place in sorted(fresh):
+            reading = load_batch(place)
+            harvest.readings.append(reading)
+            harvest.rows.append(np.arange(len(reading)))
+            harvest.skips += reading.skips
+            self.read += len(reading)
+        self.reused = sum(map(len, self._known))
+        return harvest
+
+    def _report(self, done: int) -> None:
+        self._progress(Progress("reading", min(done, self.collection.size), self.collection.size))
+
+    def _jobs(self) -> Iterator[Job]:
+        """Batches of the captures that nobody has read yet; the rest of the items is noted on the way."""
+        places = self.spool.places()
+        batch: list[Capture] = []
+        weight = 0
+        for item in self.collection.items(self.memory.is_unchanged):
+            capture = self._note(item)
+            if capture is None:
+                continue
+            batch.append(capture)
+            weight += capture.weight
+            if weight >= _JOB_BYTES or len(batch) >= _JOB_PAGES:
+                yield next(places), batch
+                batch, weight = [], 0
+        if batch:
+            yield next(places), batch
+
+    def _note(self, item: Capture | Redirect | Skip | Unchanged) -> Capture | None:
+        """Take an item in; a capture that must be read comes back."""
+        harvest = self._harvest
+        if isinstance(item, Skip):
+            harvest.skips.append(item)
+            return None
+        source = _whole(item)
+        alone = not (isinstance(item, Capture) and item.borrowed)
+        harvest.sources[source] = harvest.sources.get(source, True) and alone
+        if isinstance(item, Redirect):
+            harvest.redirects.append(item)
+        elif isinstance(item, Unchanged):
+            self._known[0] += self.memory.rows_of(item.origin).tolist()
+            harvest.redirects += self.memory.redirects_of(item.origin.source)
+            harvest.skips += self.memory.skips_of(item.origin.source)
+        else:
+            known = self.memory.find(item)
+            if known is None:
+                return item
+            self._known[known[0]].append(known[1])
+        return None
+
+
+def _whole(item: Capture | Redirect | Unchanged) -> Origin:
+    """The file that an item came from."""
+    return replace(item.origin, offset=0)

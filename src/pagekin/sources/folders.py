@@ -1,0 +1,100 @@
+"""A folder of HTML, or a single page: each file is a page whose URL is made from its path."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from pagekin.model.capture import Capture, Origin, Skip, SourceItem
+from pagekin.urls import canonical_url, path_url
+
+
+class FolderSource:
+    """Every page below a folder, in the order of their paths."""
+
+    def __init__(self, path: Path, base: str, suffixes: tuple[str, ...]) -> None:
+        self.path = path
+        self.base = base
+        self.suffixes = suffixes
+        self.name = path.resolve().name
+        self._files = list(_walk(path))
+        self.size = sum(status.st_size for each, status in self._files if self._is_page(each))
+
+    def _is_page(self, path: str) -> bool:
+        return path.lower().endswith(self.suffixes)
+
+    def facts(self) -> Iterator[tuple[str, int, int]]:
+        """Base URL, then every page and the number of other files."""
+        yield self.base, 0, 0
+        pages = [(path, status) for path, status in self._files if self._is_page(path)]
+        for path, status in pages:
+            yield path.removeprefix(str(self.path)), status.st_size, status.st_mtime_ns
+        yield self.name, len(self._files) - len(pages), 0
+
+    def items(self, is_unchanged: Callable[[Origin], bool]) -> Iterator[SourceItem]:
+        """A capture for every page; other files are counted."""
+        others: dict[str, int] = {}
+        for path, status in self._files:
+            relative = _relative(path, self.path)
+            shown = os.fsdecode(relative)
+            if not self._is_page(path):
+                others.setdefault(shown, 0)
+                continue
+            source = f"{self.name}/{shown}"
+            if not stat.S_ISREG(status.st_mode):
+                yield Skip(source, "not a regular file", shown)
+                continue
+            yield _capture(Path(path), source, status, path_url(self.base, relative))
+        if others:
+            yield Skip(self.name, "not HTML", next(iter(others)), len(others))
+
+
+class PageFile:
+    """One page in one file."""
+
+    def __init__(self, path: Path, base: str) -> None:
+        self.path = path
+        self.base = base
+        self.name = path.name
+        self.size = path.stat().st_size
+
+    def facts(self) -> Iterator[tuple[str, int, int]]:
+        """The URL and the file."""
+        yield self.base + self.name, self.size, self.path.stat().st_mtime_ns
+
+    def items(self, is_unchanged: Callable[[Origin], bool]) -> Iterator[SourceItem]:
+        """The page."""
+        url = path_url(self.base, os.fsencode(self.path.name))
+        yield _capture(self.path, self.name, self.path.stat(), url)
+
+
+def _capture(path: Path, source: str, status: os.stat_result, url: str) -> Capture | Skip:
+    canonical = canonical_url(url)
+    if canonical is None:
+        return Skip(source, "no URL can be made of its path", source)
+    origin = Origin(source, 0, status.st_size, status.st_mtime_ns)
+    return Capture(canonical, origin, captured=status.st_mtime_ns // 1_000_000_000, path=path)
+
+
+def _relative(path: str, root: Path) -> bytes:
+    """The path below the root as bytes with forward slashes, on every system."""
+    return os.fsencode(os.path.relpath(path, root).replace(os.sep, "/"))
+
+
+def _walk(root: Path) -> Iterator[tuple[str, os.stat_result]]:
+    """All files below `root` in stable order. Links to folders are not followed: they may go in circles."""
+    folders = [str(root)]
+    while folders:
+        with os.scandir(folders.pop()) as entries:
+            found = sorted(entries, key=lambda entry: entry.name)
+        for entry in found:
+            try:
+                if entry.is_dir(follow_symlinks=False):
+                    if not entry.name.endswith(".kin"):
+                        folders.append(entry.path)
+                elif not entry.is_dir():
+                    yield entry.path, entry.stat()
+            except OSError:  # a link to nothing, a file that vanished
+                continue

@@ -1,0 +1,94 @@
+"""`manifest.json`: what a store is, written last, by which alone a store exists."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from pagekin.errors import MisuseError, StoreError
+from pagekin.store.files import checksum
+
+FORMAT = "pagekin store"
+VERSION = 1
+READER = 1  # goes up when reading the same bytes gives another result
+NAME = "manifest.json"
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What a store holds and how it was made."""
+
+    generation: int
+    inputs: str  # the fingerprint of the sources
+    settings: dict[str, Any]
+    counts: dict[str, int]
+    skipped: dict[str, int]
+    files: dict[str, dict[str, Any]]  # name -> bytes and sha256
+    reader: int = READER
+    version: int = VERSION
+    format: str = FORMAT
+
+    @property
+    def folder(self) -> str:
+        """The folder of this generation's files, inside the store."""
+        return folder_of(self.generation)
+
+
+def folder_of(generation: int) -> str:
+    """The folder of a generation."""
+    return f"store-{generation}"
+
+
+def describe_files(folder: Path) -> dict[str, dict[str, Any]]:
+    """Size and checksum of every file of a generation."""
+    return {path.name: {"bytes": path.stat().st_size, "sha256": checksum(path)} for path in sorted(folder.iterdir())}
+
+
+def write_manifest(root: Path, manifest: Manifest) -> None:
+    """Put the manifest in place in one step: before it the old store holds, after it the new one."""
+    temporary = root / f"{NAME}.new"
+    with temporary.open("w", encoding="utf-8", newline="\n") as file:
+        json.dump(asdict(manifest), file, indent=1, sort_keys=True, ensure_ascii=False)
+        file.write("\n")
+        file.flush()
+        os.fsync(file.fileno())
+    temporary.replace(root / NAME)
+
+
+def read_manifest(root: Path) -> Manifest:
+    """The manifest of a store, or a sentence on why there is none that we can read."""
+    if not root.is_dir():
+        raise MisuseError(f"{root} is no store: there is no such folder; `pagekin build SOURCE -o {root}` makes one")
+    path = root / NAME
+    if not path.exists():
+        raise MisuseError(f"{root} is no store, or its build never ended; `pagekin build SOURCE -o {root}` makes one")
+    try:
+        data = json.loads(path.read_text("utf-8"))
+        if data["format"] != FORMAT:
+            raise MisuseError(f"{path} is of another program ({data['format']!r})")
+        if data["version"] != VERSION:
+            raise StoreError(
+                f"{root} has format version {data['version']}, this pagekin reads version {VERSION}; "
+                f"build it again, or install the pagekin that made it"
+            )
+        return Manifest(**data)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise StoreError(f"{path} is damaged ({error}); build the store again") from error
+
+
+def damaged_files(root: Path, manifest: Manifest) -> list[tuple[str, str]]:
+    """(file, what is wrong with it) for every file that is not what the manifest says."""
+    folder = root / manifest.folder
+    wrong = []
+    for name, facts in sorted(manifest.files.items()):
+        path = folder / name
+        if not path.is_file():
+            wrong.append((name, "is missing"))
+        elif path.stat().st_size != facts["bytes"]:
+            wrong.append((name, f"has {path.stat().st_size} bytes where it should have {facts['bytes']}"))
+        elif checksum(path) != facts["sha256"]:
+            wrong.append((name, "does not match its checksum"))
+    return wrong

@@ -1,0 +1,69 @@
+"""What earlier builds have read already: the old store, and what a killed build left in the spool."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from pagekin.arrays import Int64s
+from pagekin.model.capture import Capture, Origin, Redirect, Skip
+from pagekin.model.reading import Reading
+from pagekin.store.opening import Store
+
+_Key = tuple[str, int, int, int, str, int]
+
+
+class Memory:
+    """Finds the earlier reading of a capture: same file, same place in it, same size, time and URL."""
+
+    def __init__(self, store: Store | None, spooled: Sequence[Reading]) -> None:
+        self.store = store
+        self.readings: list[Reading] = ([store.reading] if store is not None else []) + list(spooled)
+        self._redirects = store.catalog.redirects() if store is not None else []
+        self._skips = store.catalog.skips(decided=False) if store is not None else []
+        self._whole = self._whole_sources()
+        self._rows: dict[_Key, tuple[int, int]] = {}
+        for number, reading in enumerate(self.readings):
+            self._note(number, reading)
+
+    def _whole_sources(self) -> dict[tuple[str, int, int], int]:
+        if self.store is None:
+            return {}
+        sources = self.store.reading.sources
+        keys = zip(sources.name, sources.size.tolist(), sources.modified.tolist(), strict=True)
+        return {key: k for k, key in enumerate(keys) if sources.whole[k]}
+
+    def _note(self, number: int, reading: Reading) -> None:
+        sources = list(
+            zip(reading.sources.name, reading.sources.size.tolist(), reading.sources.modified.tolist(), strict=True)
+        )
+        pages = reading.pages
+        rows = zip(pages.source.tolist(), pages.offset.tolist(), pages.url, pages.captured.tolist(), strict=True)
+        for row, (source, offset, url, captured) in enumerate(rows):
+            name, size, modified = sources[source]
+            self._rows[(name, offset, size, modified, url, captured)] = (number, row)
+
+    def is_unchanged(self, origin: Origin) -> bool:
+        """Whether a whole archive is as it was when the store was built, and all of it is in the store."""
+        return (origin.source, origin.size, origin.modified) in self._whole
+
+    def rows_of(self, origin: Origin) -> Int64s:
+        """The rows of the old store that came from an unchanged archive."""
+        assert self.store is not None
+        number = self._whole[(origin.source, origin.size, origin.modified)]
+        return np.flatnonzero(self.store.reading.pages.source == number)
+
+    def find(self, capture: Capture) -> tuple[int, int] | None:
+        """(reading, row) of an earlier reading of this capture."""
+        origin = capture.origin
+        key = (origin.source, origin.offset, origin.size, origin.modified, capture.url, capture.captured)
+        return self._rows.get(key)
+
+    def redirects_of(self, source: str) -> list[Redirect]:
+        """The redirects that an archive held."""
+        return [redirect for redirect in self._redirects if redirect.origin.source == source]
+
+    def skips_of(self, source: str) -> list[Skip]:
+        """What was skipped in an archive."""
+        return [skip for skip in self._skips if skip.source == source]

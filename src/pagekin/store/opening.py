@@ -1,0 +1,186 @@
+"""A store opened for reading: memory-mapped, from any disk, also a read-only one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import zstandard
+
+from pagekin.arrays import Int64s, UInt32s
+from pagekin.errors import MisuseError, StoreError
+from pagekin.model.reading import NO_TARGET, Blobs, Links, Reading
+from pagekin.model.settings import ReadingSettings
+from pagekin.model.strings import Strings
+from pagekin.store.catalog import Catalog
+from pagekin.store.files import open_array, open_ragged, open_reading, open_strings
+from pagekin.store.manifest import Manifest, read_manifest
+from pagekin.urls import canonical_url, variants
+
+
+@dataclass(frozen=True)
+class Store:
+    """A collection as it was read. Columns are opened when first looked at."""
+
+    root: Path
+    manifest: Manifest
+
+    @classmethod
+    def open(cls, path: str | Path) -> Store:
+        """Open the store at `path`."""
+        return cls(Path(path), read_manifest(Path(path)))
+
+    def __len__(self) -> int:
+        return self.manifest.counts["pages"]
+
+    @property
+    def folder(self) -> Path:
+        """Where the files of this generation lie."""
+        return self.root / self.manifest.folder
+
+    @property
+    def settings(self) -> ReadingSettings:
+        """How it was read."""
+        return ReadingSettings(**self.manifest.settings)
+
+    @cached_property
+    def reading(self) -> Reading:
+        """What the pages say."""
+        return open_reading(self.folder)
+
+    @cached_property
+    def catalog(self) -> Catalog:
+        """What can be looked up."""
+        return Catalog(self.folder)
+
+    @cached_property
+    def links(self) -> Links:
+        """The in-links of every node."""
+        return open_ragged(self.folder, "links", Links)
+
+    @cached_property
+    def nodes(self) -> Int64s:
+        """The pages of node k are rows nodes[k] to nodes[k+1]."""
+        return open_array(self.folder, "nodes.offsets")
+
+    @cached_property
+    def node_of_target(self) -> UInt32s:
+        """The node that each target of an anchor leads to, through all aliases."""
+        return open_array(self.folder, "targets.node")
+
+    @cached_property
+    def form_counts(self) -> Int64s:
+        """How often each form occurs."""
+        return open_array(self.folder, "forms.count")
+
+    @cached_property
+    def word_of_form(self) -> UInt32s:
+        """The word that each form is a spelling of."""
+        return open_array(self.folder, "forms.word")
+
+    @cached_property
+    def words(self) -> Strings:
+        """Every word, the commonest first."""
+        return open_strings(self.folder, "words")
+
+    def text(self, row: int) -> str:
+        """The visible text of a page."""
+        return self._unpacked(self.reading.text, row).decode("utf-8", "replace")
+
+    def text_bytes(self, row: int) -> bytes:
+        """The same in UTF-8, in which the places of tokens and blocks are counted."""
+        return self._unpacked(self.reading.text, row)
+
+    def hrefs(self, row: int) -> list[str]:
+        """The href of each anchor of a page, as the page has it."""
+        if self.reading.anchors.offsets[row] == self.reading.anchors.offsets[row + 1]:
+            return []
+        return self._unpacked(self.reading.hrefs, row).decode("utf-8", "replace").split("\n")
+
+    def _unpacked(self, blobs: Blobs, row: int) -> bytes:
+        packed = blobs.data[blobs.row(row)].tobytes()
+        try:
+            return zstandard.ZstdDecompressor().decompress(packed)
+        except zstandard.ZstdError as error:
+            raise StoreError(f"the text of page {row} in {self.folder} is damaged; build the store again") from error
+
+    def find(self, name: str) -> int:
+        """The row of the page that `name` means: a URL, a file, or words of a title if only one page has them."""
+        row = self._find_url(name)
+        if row is not None:
+            return row
+        for found in (self.catalog.pages_from(name), self.catalog.titled(name, 6)):
+            if len(found) == 1:
+                return found[0]
+            if found:
+                raise MisuseError(f"{name!r} could be several pages; name one by its URL:\n" + self._listed(found))
+        raise MisuseError(f"no page {name!r} in {self.root}" + self._nearest(name))
+
+    def _find_url(self, name: str) -> int | None:
+        url = canonical_url(name)
+        if url is None and "." in name.partition("/")[0] and " " not in name:
+            url = canonical_url("http://" + name)
+        if url is None:
+            return None
+        for each in (url, *variants(url)):
+            row = self.catalog.page_at(each)
+            if row is not None:
+                return row
+        return None
+
+    def _nearest(self, name: str) -> str:
+        """A few pages that somebody who typed `name` may have meant."""
+        words = name.rstrip("/").rpartition("/")[2].rpartition(".")[0] or name
+        found = self.catalog.titled(words, 5) or self.catalog.similar_urls(name, 5)
+        return "; the nearest are:\n" + self._listed(found) if found else ""
+
+    def _listed(self, rows: list[int]) -> str:
+        pages = [self.catalog.page(row) for row in rows]
+        return "\n".join(f"  {page['url']}  {page['title']}" for page in pages)
+
+    def page(self, row: int) -> dict[str, Any]:
+        """What is known of a page."""
+        return self.catalog.page(row)
+
+    def anchor_texts(self, node: int, limit: int = 50) -> list[tuple[str, int]]:
+        """What anchors that lead to a node say, the commonest first."""
+        said: dict[bytes, list[tuple[int, int]]] = {}
+        links = self.links.row(node)
+        for page, anchor in zip(self.links.page[links].tolist(), self.links.anchor[links].tolist(), strict=True):
+            said.setdefault(self.reading.tokens.form[self._anchor_tokens(page, anchor)].tobytes(), []).append(
+                (page, anchor)
+            )
+        commonest = sorted(said.values(), key=lambda places: (-len(places), places))[:limit]
+        return [(self.anchor_text(*places[0]), len(places)) for places in commonest]
+
+    def anchor_text(self, row: int, anchor: int) -> str:
+        """The words of one anchor of a page, as the page shows them."""
+        tokens = self._anchor_tokens(row, anchor)
+        if tokens.start == tokens.stop:
+            return ""
+        start = int(self.reading.tokens.place[tokens.start])
+        last = int(self.reading.tokens.form[tokens.stop - 1])
+        end = int(self.reading.tokens.place[tokens.stop - 1]) + len(self.reading.forms.raw(last))
+        return self.text_bytes(row)[start:end].decode("utf-8", "replace").replace("\n", " ")
+
+    def _anchor_tokens(self, row: int, anchor: int) -> slice:
+        anchors = self.reading.anchors
+        k = int(anchors.offsets[row]) + anchor
+        begin = int(self.reading.tokens.offsets[row])
+        return slice(begin + int(anchors.start[k]), begin + int(anchors.end[k]))
+
+    def linked_from(self, node: int, limit: int) -> list[dict[str, str]]:
+        """The pages that link to a node, by URL."""
+        rows = np.unique(self.links.page[self.links.row(node)])[:limit].tolist()
+        return [{"url": self.reading.pages.url[row], "title": self.reading.pages.title[row]} for row in rows]
+
+    def links_to(self, row: int, limit: int) -> list[dict[str, str]]:
+        """Where the links of a page lead, in the order of the page; not to itself."""
+        targets = self.reading.anchors.target[self.reading.anchors.row(row)]
+        own = int(np.searchsorted(self.nodes, row, side="right")) - 1
+        nodes = dict.fromkeys(self.node_of_target[targets[targets != NO_TARGET]].tolist())
+        nodes.pop(own, None)
+        return self.catalog.named_nodes(list(nodes)[:limit])

@@ -1,0 +1,196 @@
+"""URLs: one spelling for one page.
+
+>>> canonical_url("HTTP://Example.ORG:80/a/./b/../c%7Ed?b=2&utm_source=x&a=1#top")
+'http://example.org/a/c~d?a=1&b=2'
+>>> resolve_url("http://example.org/a/b.html", "../c.html")
+'http://example.org/c.html'
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from hashlib import blake2b
+from urllib.parse import quote_from_bytes
+
+import idna
+
+_SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*):")
+_PLAIN_PATH = re.compile(r"(?:[A-Za-z0-9_~-][A-Za-z0-9_~.-]*/)*[A-Za-z0-9_~-][A-Za-z0-9_~.-]*/?")
+_HOST = re.compile(r"[a-z0-9_-]+(?:\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\]")
+_ESCAPE = re.compile(r"%[0-9A-Fa-f]{2}|%|[^A-Za-z0-9._~:/?@!$&'()*+,;=\[\]-]")
+_UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+_TRACKING = re.compile(
+    r"(?:utm_[a-z_]+|hsa_[a-z_]+|gclid|gclsrc|dclid|gbraid|wbraid|fbclid|msclkid|yclid|twclid|igshid|mc_cid|mc_eid"
+    r"|_ga|_gl|_hsenc|_hsmi|wt_mc|oly_anon_id|oly_enc_id|vero_id)(?:=|$)",
+    re.IGNORECASE,
+)
+_REMOVED = str.maketrans("", "", "\t\n\r")
+_CONTROLS_AND_SPACE = "".join(map(chr, range(33)))
+_DEFAULT_PORTS = {"http": "80", "https": "443"}
+_LONGEST_AUTHORITY = 1024  # before decoding; a host name has at most 253 characters
+_INDEX_NAMES = ("index.html", "index.htm")
+
+
+def canonical_url(url: str) -> str | None:
+    """The one spelling of an absolute http(s) URL, or None for anything else.
+
+    Scheme and host in lower case (IDNA), no user, no default port, dot segments resolved, percent-encoding in
+    one form, the query sorted and free of tracking parameters, no fragment.
+    """
+    url = url.strip(_CONTROLS_AND_SPACE).translate(_REMOVED)
+    scheme = _SCHEME.match(url)
+    if scheme is None or scheme[1].lower() not in _DEFAULT_PORTS:
+        return None
+    rest = url[scheme.end() :].partition("#")[0].replace("\\", "/")
+    return _assemble(scheme[1].lower(), rest) if rest.startswith("//") else None
+
+
+def resolve_url(base: str, href: str) -> str | None:
+    """The canonical URL that `href` means on the page whose canonical URL (or <base>) is `base`.
+
+    None if it leads nowhere that could be a page: mailto:, javascript:, a broken host.
+    """
+    if _PLAIN_PATH.fullmatch(href):  # most links, and the quick way
+        return base[: base.partition("?")[0].rindex("/") + 1] + href
+    href = href.strip(_CONTROLS_AND_SPACE).translate(_REMOVED)
+    scheme = _SCHEME.match(href)
+    if scheme is not None:
+        if base.startswith(scheme[0].lower()) and not href.startswith(("/", "\\"), scheme.end()):
+            href = href[scheme.end() :]  # "http:page.html" is an old way to say "page.html"
+        else:
+            return canonical_url(href)
+    href = href.partition("#")[0]
+    path, question, query = href.partition("?")
+    path = path.replace("\\", "/")
+    own_scheme, _, own = base.partition(":")
+    if path.startswith("//"):
+        return _assemble(own_scheme, path + question + query)
+    own_path = own.partition("?")[0]
+    if not path:
+        return _assemble(own_scheme, own_path + question + query) if question else base
+    start = own_path.index("/", 2) if path.startswith("/") else own_path.rindex("/") + 1
+    return _assemble(own_scheme, own_path[:start] + path + question + query)
+
+
+def _assemble(scheme: str, rest: str) -> str | None:
+    """Canonical form of `scheme:rest`, where rest is //authority/path?query."""
+    address, _, query = rest.partition("?")
+    authority, _, path = address[2:].partition("/")
+    place = _canonical_authority(scheme, authority)
+    if place is None:
+        return None
+    parameters = sorted(_escaped(part) for part in query.split("&") if part and not _TRACKING.match(part))
+    tail = "?" + "&".join(parameters) if parameters else ""
+    return f"{scheme}://{place}/{_without_dots(_escaped(path))}{tail}"
+
+
+def _canonical_authority(scheme: str, authority: str) -> str | None:
+    authority = authority.rpartition("@")[2]
+    if len(authority) > _LONGEST_AUTHORITY:
+        return None
+    host, _, port = authority.partition(":")
+    if authority.startswith("["):
+        host, bracket, port = authority.partition("]")
+        host, port = host + bracket, port.lstrip(":")
+    if "%" in host:
+        host = _unquoted(host)
+    host = host.lower().rstrip(".")
+    if not host.isascii():
+        try:
+            host = idna.encode(host, uts46=True).decode("ascii")
+        except (idna.IDNAError, UnicodeError):
+            return None
+    if len(host) > 253 or not _HOST.fullmatch(host):
+        return None
+    port = port.lstrip("0")
+    if port == _DEFAULT_PORTS[scheme] or not port:
+        return host
+    return f"{host}:{port}" if port.isascii() and port.isdigit() and int(port[:6]) < 65536 else None
+
+
+def _unquoted(text: str) -> str:
+    def decode(match: re.Match[str]) -> str:
+        return bytes.fromhex(match[0].replace("%", "")).decode("utf-8", "replace")
+
+    return re.sub(r"(?:%[0-9A-Fa-f]{2})+", decode, text)
+
+
+def _escaped(text: str) -> str:
+    """Percent-encoding in one form: escapes in upper case, none for unreserved characters."""
+
+    def escape(match: re.Match[str]) -> str:
+        found = match[0]
+        if len(found) == 3:
+            character = chr(int(found[1:], 16))
+            return character if character in _UNRESERVED else found.upper()
+        return quote_from_bytes(found.encode("utf-8", "replace"), safe="")
+
+    return _ESCAPE.sub(escape, text)
+
+
+def _without_dots(path: str) -> str:
+    """Resolve `.` and `..` in a path that is written without its first slash."""
+    if "." not in path:
+        return path
+    kept: list[str] = []
+    segments = path.split("/")
+    for segment in segments:
+        if segment == "..":
+            del kept[-1:]
+        elif segment != ".":
+            kept.append(segment)
+    if segments[-1] in (".", "..") and kept:
+        kept.append("")
+    return "/".join(kept)
+
+
+def path_url(base: str, path: bytes) -> str:
+    """The URL of the file `path` (relative, with slashes) below `base`, every byte encoded once.
+
+    >>> path_url("http://example.org/", b"A%28b%29.htm")
+    'http://example.org/A%2528b%2529.htm'
+    """
+    return base + quote_from_bytes(path, safe="/~!$&'()*+,;=:@")
+
+
+def host_of(url: str) -> str:
+    """Host and port of a canonical URL.
+
+    >>> host_of("http://example.org:8080/a")
+    'example.org:8080'
+    """
+    return url.split("/", 3)[2]
+
+
+def page_id(url: str) -> str:
+    """The id of a page: sixteen hexadecimal digits made from its canonical URL, the same in every build."""
+    return blake2b(url.encode("utf-8"), digest_size=8).hexdigest()
+
+
+def variants(url: str) -> Iterator[str]:
+    """Other URLs at which servers commonly serve the same page, the likeliest first.
+
+    >>> list(variants("http://example.org/a"))[:3]
+    ['http://example.org/a/', 'http://example.org/a.html', 'http://example.org/a/index.html']
+    """
+    scheme, _, rest = url.partition(":")
+    other = {"http": "https", "https": "http"}[scheme]
+    address, question, query = rest.partition("?")
+    addresses = [address]
+    name = address.rpartition("/")[2]
+    if not name:
+        addresses += [address + index for index in _INDEX_NAMES]
+        if address.count("/") > 3:
+            addresses += [address[:-1], address[:-1] + ".html"]
+    elif name in _INDEX_NAMES:
+        addresses.append(address[: -len(name)])
+    else:
+        addresses += [address + "/", address + ".html", address + "/index.html"]
+        if name.endswith(".html"):
+            addresses.append(address[: -len(".html")])
+    for each_scheme in (scheme, other):
+        for each in addresses:
+            candidate = f"{each_scheme}:{each}{question}{query}"
+            if candidate != url:
+                yield candidate

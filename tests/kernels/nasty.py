@@ -1,0 +1,183 @@
+"""Nasty HTML, for the tests of the scanner: strategies, and pages that fill a sheet as fast as they can.
+
+Run as a program it lets the kernels read all of it, which `test_html.py` does with numba's bounds checks on.
+"""
+
+from __future__ import annotations
+
+import sys
+from contextlib import suppress
+from html.entities import html5
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pagekin.kernels import html as k
+from pagekin.kernels.hashing import fnv
+from pagekin.kernels.intern import intern
+from pagekin.kernels.words import split_words
+from pagekin.reading.letters import classes
+from pagekin.reading.markup import ATTRIBUTES, TAGS, markup
+
+# --- strategies: pieces of a page, as str --------------------------------------------------------
+
+_OLD_NAMES = sorted(name for name in html5 if not name.endswith(";"))
+_NUMBERS = st.sampled_from(
+    [0, 9, 31, 38, 60, 65, 127, 128, 129, 159, 160, 173, 0x2028, 0xD800, 0xFFFF, 0x110000, 10**30]
+)
+
+REFERENCES = st.one_of(
+    st.sampled_from(
+        ["&nLt;", "&nGt;", "&amp;", "&lt;", "&nbsp;", "&shy;", "&Tab;", "&fjlig;", "&notin;", "&notit;", "&"]
+    ),
+    st.builds("&{}{}".format, st.sampled_from(_OLD_NAMES), st.sampled_from(["", ";", "=", "x", " "])),
+    st.builds("&{}".format, st.sampled_from(sorted(html5))),
+    st.builds("&#{}{}".format, _NUMBERS, st.sampled_from(["", ";", "x", "="])),
+    st.builds("&#{}{:x}{}".format, st.sampled_from("xX"), _NUMBERS, st.sampled_from(["", ";", "g"])),
+    st.sampled_from(["&#", "&#;", "&#x", "&#x;", "&;"]),
+)
+
+_CHARACTERS = "aZé木😀 \t\n\r\f\0\x01\x1f\x7f\x85\xa0\xad\u2028\u2029\u200b\ufffd<>&/='\"!-?;,#"
+TEXTS = st.text(st.sampled_from(_CHARACTERS), max_size=6) | st.text(max_size=4)
+
+_NAMES = st.sampled_from(
+    [*TAGS, *"a a a a p td table img title textarea script template b plaintext svg x-y aé p\0".split(" ")]
+)
+_CASED_NAMES = st.builds(lambda name, upper: name.upper() if upper else name, _NAMES, st.booleans())
+_KEYS = st.sampled_from([*ATTRIBUTES, "HREF", "Rel", "id", "=", "=href", '"', "'", "href\0", "é", "<b"])
+_LISTS = st.sampled_from(
+    ["nofollow", "NOFOLLOW, x", "none", "noindex", "robots", "canonical", "refresh", "content-language"]
+)
+_VALUES = st.lists(_LISTS | REFERENCES | TEXTS | st.sampled_from(["/x?a=1", "#", " ", "</script>"]), max_size=3).map(
+    "".join
+)
+_SPACES = st.sampled_from(["", " ", "\n", "/", " / ", "\f\r"])
+_ATTRIBUTES = st.one_of(
+    st.builds('{}{}={}"{}"'.format, _KEYS, _SPACES, _SPACES, _VALUES.map(lambda value: value.replace('"', ""))),
+    st.builds("{}={}'{}'".format, _KEYS, _SPACES, _VALUES.map(lambda value: value.replace("'", ""))),
+    st.builds("{}={}".format, _KEYS, _VALUES),  # unquoted, or a quote that never closes
+    _KEYS,
+    TEXTS,
+)
+_TAGS = st.builds(
+    "<{}{}{}{}{}".format,
+    st.sampled_from(["", "", "", "/", "/", " ", "!", "?"]),
+    _CASED_NAMES,
+    st.sampled_from([" ", "", "/", "\t"]),
+    st.lists(_ATTRIBUTES, max_size=3).map(" ".join),
+    st.sampled_from([">", ">", ">", ">", ">", ">", "/>", " ", ""]),
+)
+_QUOTED = _VALUES.map(lambda value: value.replace('"', ""))
+_TELLING_TAGS = st.one_of(
+    st.builds('<a href="{}">'.format, _QUOTED),
+    st.builds('<a href="{}" rel="{}">'.format, _QUOTED, _LISTS),
+    st.builds('<area href="{}" alt="{}" rel="{}">'.format, _QUOTED, _QUOTED, _LISTS),
+    st.builds('<{} alt="{}">'.format, st.sampled_from(["img", "input"]), _QUOTED),
+    st.builds('<{} src="{}">'.format, st.sampled_from(["frame", "iframe"]), _QUOTED),
+    st.builds('<base href="{}">'.format, _QUOTED),
+    st.builds('<html lang="{}">'.format, _QUOTED),
+    st.builds('<link rel="canonical{}" href="{}">'.format, _SPACES, _QUOTED),
+    st.builds('<meta name="robots" content="{}{}{}">'.format, _LISTS, _SPACES, _LISTS),
+    st.builds('<meta http-equiv="{}" content="{}">'.format, _LISTS, _QUOTED),
+)
+_PLAIN_TAGS = st.sampled_from(
+    "<p> </p> <br> <li> </ul> <h1> <table> <table> </table> <tr> <td> </td> <template> </template> </a> </a>".split()
+)
+_COMMENTS = st.lists(
+    st.sampled_from(["<!--", "<!", "-", "--", "-->", "--!>", ">", "!", "x", "<"]), min_size=1, max_size=5
+).map("".join)
+_RAW = st.builds(
+    "<{0}>{1}{2}".format,
+    st.sampled_from(["script", "STYLE", "title", "textarea", "xmp", "iframe", "noframes", "noembed"]),
+    st.lists(
+        TEXTS | REFERENCES | st.sampled_from(["</scr", "</script", "</b", "</title<", "<b>", "<!--", "</", "</xmp "]),
+        max_size=4,
+    ).map("".join),
+    st.sampled_from(
+        ["</script>", "</STYLE >", "</title/>", "</textarea\n>", "</xmp>", "</iframe>", "</noframes x>", ""]
+    ),
+)
+
+PAGES = st.builds(
+    lambda pieces, cut: "".join(pieces)[:cut].encode(),
+    st.lists(
+        st.one_of(_TAGS, _TELLING_TAGS, _TELLING_TAGS, _PLAIN_TAGS, _PLAIN_TAGS, TEXTS, REFERENCES, _COMMENTS, _RAW),
+        max_size=16,
+    ),
+    st.none() | st.integers(0, 200),
+)
+BATCHES = st.lists(PAGES, max_size=4)
+
+
+# --- pages that fill a sheet ---------------------------------------------------------------------
+
+# What gives the most text, blocks, links or values for its bytes.
+DENSE = (
+    b"&nLt;",
+    b"&#0",
+    b"<p>x",
+    b"</p>x",
+    b"<p>&nGt;",
+    b"<xmp>x",
+    b"<textarea>&nLt;",
+    b"<a href>",
+    b"<a/href>x",
+    b"<a href=&nLt;>",
+    b"<area href alt=x>",
+    b"<img alt=&nLt;>",
+    b"<frame src>",
+    b"<iframe src>",
+    b"<base href=&nLt;>",
+    b"<title>&nLt;",
+    b"<td>x",
+    b"<br>x",
+    b"x<",
+    b"\xc2",
+)
+
+
+def dense_batches() -> list[list[bytes]]:
+    """Batches of pages that are one pattern throughout: none, one or many times, cut anywhere, in one page or many."""
+    batches = []
+    for pattern in DENSE:
+        long = pattern * 200
+        batches += [[long], [long] * 3, [b"", pattern, b"", long], [pattern] * 40]
+        batches += [[long[:size]] for size in range(1, 2 * len(pattern) + 2)]
+    return batches
+
+
+# --- reading all of it ---------------------------------------------------------------------------
+
+
+def read(pages: list[bytes], max_links: int = 2**40, max_url: int = 2**40) -> None:
+    """Scan pages, split their text into words, and number the words."""
+    html = np.frombuffer(b"".join(pages), np.uint8)
+    bounds = np.cumsum([0, *map(len, pages)]).astype(np.int64)
+    sheet = k.sheet_for(len(html), len(pages))
+    k.scan_pages(html, bounds, markup(), max_links, max_url, sheet)
+    ends = np.concatenate([np.zeros(1, np.int64), sheet.pages[:, k.TEXT_END]])
+    text = sheet.text[: ends[-1]]
+    words = split_words(text, ends, classes(), 64)
+    intern(text, words.starts, words.ends)
+
+
+def main() -> None:
+    with suppress(IndexError):
+        fnv(np.frombuffer(b"", np.uint8), 0, 1)
+        sys.exit("numba's bounds checks are off")
+
+    for batch in dense_batches():
+        read(batch)
+
+    @settings(max_examples=500, deadline=None, derandomize=True, database=None)
+    @given(BATCHES, st.integers(0, 3), st.integers(0, 8))
+    def read_nasty_pages(batch: list[bytes], max_links: int, max_url: int) -> None:
+        read(batch)
+        read(batch, max_links, max_url)
+
+    read_nasty_pages()
+
+
+if __name__ == "__main__":
+    main()
