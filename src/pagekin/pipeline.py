@@ -31,7 +31,7 @@ from pagekin.store.opening import Store
 from pagekin.store.spool import Spool, load_batch, write_batch
 from pagekin.store.writing import write_store
 
-_JOB_BYTES = 8 * MiB
+_JOB_BYTES = 16 * MiB
 _JOB_PAGES = 1000
 _WORK_PER_PROCESS = 12 * MiB  # below this a second process costs more than it brings
 _SPOOL = "unfinished"

@@ -16,7 +16,7 @@ from urllib.parse import quote_from_bytes
 import idna
 
 _SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*):")
-_PLAIN_PATH = re.compile(r"(?:[A-Za-z0-9_~-][A-Za-z0-9_~.-]*/)*[A-Za-z0-9_~-][A-Za-z0-9_~.-]*/?")
+_PLAIN_HREF = re.compile(r"((?:\.\./)*)((?:[A-Za-z0-9_~-][A-Za-z0-9_~.-]*/)*[A-Za-z0-9_~-][A-Za-z0-9_~.-]*/?)(?:#.*)?")
 _HOST = re.compile(r"[a-z0-9_-]+(?:\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\]")
 _ESCAPE = re.compile(r"%[0-9A-Fa-f]{2}|%|[^A-Za-z0-9._~:/?@!$&'()*+,;=\[\]-]")
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
@@ -51,8 +51,9 @@ def resolve_url(base: str, href: str) -> str | None:
 
     None if it leads nowhere that could be a page: mailto:, javascript:, a broken host.
     """
-    if _PLAIN_PATH.fullmatch(href):  # most links, and the quick way
-        return base[: base.partition("?")[0].rindex("/") + 1] + href
+    plain = _PLAIN_HREF.fullmatch(href)
+    if plain is not None:  # most links, and the quick way
+        return _folder(base, len(plain[1]) // len("../")) + plain[2]
     href = href.strip(_CONTROLS_AND_SPACE).translate(_REMOVED)
     scheme = _SCHEME.match(href)
     if scheme is not None:
@@ -71,6 +72,16 @@ def resolve_url(base: str, href: str) -> str | None:
         return _assemble(own_scheme, own_path + question + query) if question else base
     start = own_path.index("/", 2) if path.startswith("/") else own_path.rindex("/") + 1
     return _assemble(own_scheme, own_path[:start] + path + question + query)
+
+
+def _folder(base: str, up: int) -> str:
+    """The folder of a page, or one that is `up` folders above it, but never above the host.
+
+    >>> _folder("http://example.org/a/b/c.html?d=/e", 1)
+    'http://example.org/a/'
+    """
+    parts = base.partition("?")[0].split("/")
+    return "/".join(parts[: max(3, len(parts) - 1 - up)]) + "/"
 
 
 def _assemble(scheme: str, rest: str) -> str | None:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from pagekin.arrays import Int64s, UInt32s
 from pagekin.kernels import html as scan
 from pagekin.kernels.hashing import hash_spans
+from pagekin.kernels.hrefs import list_hrefs
 from pagekin.kernels.intern import intern
 from pagekin.kernels.words import Words, split_words
 from pagekin.model.capture import Capture, PageFlags, Skip
@@ -55,8 +56,7 @@ def read_captures(captures: Sequence[Capture], settings: ReadingSettings) -> Rea
     titles = Strings.of(fact.title for fact in facts)
     title_words = split_words(titles.data, titles.offsets, classes(), LONGEST_WORD)
     forms, form_of_word, form_of_title_word = _vocabulary(text, words, titles, title_words)
-    targets = _Targets()
-    anchors, hrefs = _anchors(sheet, words, facts, targets)
+    anchors, targets, hrefs = _anchors(sheet, words, facts)
     sources, source_of = _sources(bodies)
     return Reading(
         pages=_pages(bodies, facts, titles, bounds, source_of, sheet, words),
@@ -68,7 +68,7 @@ def read_captures(captures: Sequence[Capture], settings: ReadingSettings) -> Rea
         blocks=_blocks(sheet, text, words, bounds),
         anchors=anchors,
         forms=forms,
-        targets=Strings.of(targets.urls),
+        targets=targets,
         sources=sources,
         skips=skips,
     )
@@ -156,67 +156,51 @@ def _vocabulary(
     return forms, form[: len(words.starts)], form[len(words.starts) :]
 
 
-class _Targets:
-    """Canonical URLs of links, numbered; every distinct href of a folder is resolved once."""
-
-    def __init__(self) -> None:
-        self.urls: dict[str, int] = {}
-        self._known: dict[str, dict[bytes, int]] = {}
-
-    def of(self, base: str, hrefs: list[bytes]) -> list[int]:
-        """The number of the target of each href on a page with this base."""
-        # Only an href that names no path depends on more of its base than the folder.
-        folder = base[: base.partition("?")[0].rindex("/") + 1]
-        known = self._known.setdefault(folder, {})
-        numbers = []
-        for href in hrefs:
-            if not href or href[0] in b"#?":
-                numbers.append(self._number(base, href))
-                continue
-            number = known.get(href)
-            if number is None:
-                number = known[href] = self._number(base, href)
-            numbers.append(number)
-        return numbers
-
-    def _number(self, base: str, href: bytes) -> int:
-        url = resolve_url(base, href.decode("utf-8", "replace"))
-        return NO_TARGET if url is None else self.urls.setdefault(url, len(self.urls))
-
-
-def _anchors(sheet: scan.Sheet, words: Words, facts: list[_Facts], targets: _Targets) -> tuple[Anchors, list[bytes]]:
-    """The anchors of all pages, and each page's hrefs, one a line."""
+def _anchors(sheet: scan.Sheet, words: Words, facts: list[_Facts]) -> tuple[Anchors, Strings, list[bytes]]:
+    """The anchors of all pages, the URLs that they lead to, and each page's hrefs, one a line."""
     bounds = _bounds(sheet.pages[:, scan.LINKS_END])
     links = sheet.links[: bounds[-1]]
     # An anchor holds the words that overlap its text, so that un<a>believ</a>able is one anchor of one word.
     start = np.searchsorted(words.ends, links[:, scan.LINK_START], side="right")
     end = np.searchsorted(words.starts, links[:, scan.LINK_END], side="left")
     end = np.where(links[:, scan.LINK_START] == links[:, scan.LINK_END], start, np.maximum(start, end))
-    values = sheet.values[: int(links[:, scan.LINK_HREF_END].max(initial=0))].tobytes()
-    spans = links[:, scan.LINK_HREF : scan.LINK_HREF_END + 1].tolist()
-    hrefs_of_pages, target = [], []
-    for fact, first, last in zip(facts, bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
-        hrefs = [_href(values[a:b]) for a, b in spans[first:last]]
-        hrefs_of_pages.append(b"\n".join(hrefs))
-        target += targets.of(fact.base, hrefs)
+    lines, begins = list_hrefs(sheet.values, links[:, scan.LINK_HREF], links[:, scan.LINK_HREF_END])
+    page = np.repeat(np.arange(len(facts)), np.diff(bounds))
+    urls, target = _resolve(lines, begins, page, [fact.base for fact in facts])
     flags = links[:, scan.LINK_FLAGS].astype(np.uint8)
-    too_long = (flags & scan.TOO_LONG) != 0
-    begins = words.first[:-1]
-    return Anchors(
+    target[(flags & scan.TOO_LONG) != 0] = NO_TARGET
+    anchors = Anchors(
         offsets=bounds,
-        start=_within(start, bounds, begins),
-        end=_within(end, bounds, begins),
-        target=np.where(too_long, NO_TARGET, np.array(target, np.int64)).astype(np.uint32),
+        start=_within(start, bounds, words.first[:-1]),
+        end=_within(end, bounds, words.first[:-1]),
+        target=target,
         flags=flags,
-    ), hrefs_of_pages
+    )
+    return anchors, urls, _slices(lines, begins[bounds])
 
 
-def _href(value: bytes) -> bytes:
-    """An href without the line breaks and tabs that URLs ignore anyway."""
-    value = value.strip()
-    if b"\n" in value or b"\r" in value or b"\t" in value:
-        return value.translate(None, b"\t\r\n")
-    return value
+def _resolve(lines: NDArray[np.uint8], begins: Int64s, page: Int64s, bases: list[str]) -> tuple[Strings, UInt32s]:
+    """Resolve every href against its page's base: (the distinct URLs, which of them each href means).
+
+    An href that names a path depends on its base only up to the folder, so it is resolved once a folder.
+    """
+    numbers, first = intern(lines, begins[:-1], begins[1:] - 1)
+    opening = lines[begins[:-1][first]]  # the first byte; for an empty href that is its line's end
+    names_path = (opening != ord("#")) & (opening != ord("?")) & (opening != ord("\n"))
+    folders: dict[str, int] = {}
+    folder_of_page = [
+        folders.setdefault(base[: base.partition("?")[0].rindex("/") + 1], len(folders)) for base in bases
+    ]
+    contexts = list(folders) + bases
+    context = np.where(names_path[numbers], np.array(folder_of_page, np.int64)[page], len(folders) + page)
+    pairs, which = np.unique(context * len(first) + numbers, return_inverse=True)
+    hrefs = [lines[begins[k] : begins[k + 1] - 1].tobytes().decode("utf-8", "replace") for k in first.tolist()]
+    urls: dict[str, int] = {}
+    targets = np.empty(len(pairs), np.uint32)
+    for k, pair in enumerate(pairs.tolist()):
+        url = resolve_url(contexts[pair // len(first)], hrefs[pair % len(first)])
+        targets[k] = NO_TARGET if url is None else urls.setdefault(url, len(urls))
+    return Strings.of(urls), targets[which]
 
 
 def _blocks(sheet: scan.Sheet, text: NDArray[np.uint8], words: Words, bounds: Int64s) -> Blocks:

@@ -48,8 +48,13 @@ def write_chunks(folder: Path, name: str, dtype: Any, shape: tuple[int, ...], ch
         np.lib.format.write_array_header_1_0(file, header)
         for chunk in chunks:
             file.write(np.ascontiguousarray(chunk, dtype).data)
-        file.flush()
-        os.fsync(file.fileno())
+
+
+def sync(folder: Path) -> None:
+    """Make sure that the files of a folder are on the disk, and not only on their way."""
+    for path in folder.iterdir():
+        with path.open("rb+") as file:
+            os.fsync(file.fileno())
 
 
 def open_array(folder: Path, name: str) -> Array:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pagekin.errors import MisuseError, StoreError
-from pagekin.store.files import checksum
+from pagekin.store.files import checksum, sync
 
 FORMAT = "pagekin store"
 VERSION = 1
@@ -49,6 +49,7 @@ def describe_files(folder: Path) -> dict[str, dict[str, Any]]:
 
 def write_manifest(root: Path, manifest: Manifest) -> None:
     """Put the manifest in place in one step: before it the old store holds, after it the new one."""
+    sync(root / manifest.folder)
     temporary = root / f"{NAME}.new"
     with temporary.open("w", encoding="utf-8", newline="\n") as file:
         json.dump(asdict(manifest), file, indent=1, sort_keys=True, ensure_ascii=False)
@@ -81,9 +82,13 @@ def read_manifest(root: Path) -> Manifest:
 
 def damaged_files(root: Path, manifest: Manifest) -> list[tuple[str, str]]:
     """(file, what is wrong with it) for every file that is not what the manifest says."""
-    folder = root / manifest.folder
+    return differing_files(root / manifest.folder, manifest.files)
+
+
+def differing_files(folder: Path, files: dict[str, dict[str, Any]]) -> list[tuple[str, str]]:
+    """(file, what is wrong with it) for every file of a folder that is not as described."""
     wrong = []
-    for name, facts in sorted(manifest.files.items()):
+    for name, facts in sorted(files.items()):
         path = folder / name
         if not path.is_file():
             wrong.append((name, "is missing"))

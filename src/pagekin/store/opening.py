@@ -98,7 +98,7 @@ class Store:
         """The href of each anchor of a page, as the page has it."""
         if self.reading.anchors.offsets[row] == self.reading.anchors.offsets[row + 1]:
             return []
-        return self._unpacked(self.reading.hrefs, row).decode("utf-8", "replace").split("\n")
+        return self._unpacked(self.reading.hrefs, row).decode("utf-8", "replace").split("\n")[:-1]
 
     def _unpacked(self, blobs: Blobs, row: int) -> bytes:
         packed = blobs.data[blobs.row(row)].tobytes()

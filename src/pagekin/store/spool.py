@@ -13,6 +13,7 @@ from pagekin.errors import StoreError
 from pagekin.model.capture import Skip
 from pagekin.model.reading import Reading
 from pagekin.store.files import open_reading, write_reading
+from pagekin.store.manifest import describe_files, differing_files
 
 _NOTES = "notes.json"
 _PREFIX = "batch-"
@@ -42,7 +43,7 @@ class Spool:
     def _load(self, folder: Path) -> Reading | None:
         try:
             notes = json.loads((folder / _NOTES).read_text("utf-8"))
-            if notes["fingerprint"] != self._fingerprint:
+            if notes["fingerprint"] != self._fingerprint or differing_files(folder, notes["files"]):
                 return None
             return replace(open_reading(folder), skips=[Skip(**skip) for skip in notes["skips"]])
         except (OSError, ValueError, KeyError, TypeError, StoreError):
@@ -65,7 +66,12 @@ def write_batch(place: Path, reading: Reading, fingerprint: dict[str, Any]) -> N
     shutil.rmtree(temporary, ignore_errors=True)
     temporary.mkdir(parents=True)
     write_reading(temporary, reading)
-    notes = {"fingerprint": fingerprint, "skips": [vars(skip) for skip in reading.skips]}
+    # Checksums instead of a sync: a batch is not worth waiting for the disk, but must not be trusted after a crash.
+    notes = {
+        "fingerprint": fingerprint,
+        "files": describe_files(temporary),
+        "skips": [vars(skip) for skip in reading.skips],
+    }
     (temporary / _NOTES).write_text(json.dumps(notes), "utf-8")
     temporary.replace(place)
 
