@@ -99,7 +99,7 @@ _RAW = st.builds(
     ),
 )
 
-PAGES = st.builds(
+_MIXED_PAGES = st.builds(
     lambda pieces, cut: "".join(pieces)[:cut].encode(),
     st.lists(
         st.one_of(_TAGS, _TELLING_TAGS, _TELLING_TAGS, _PLAIN_TAGS, _PLAIN_TAGS, TEXTS, REFERENCES, _COMMENTS, _RAW),
@@ -107,6 +107,65 @@ PAGES = st.builds(
     ),
     st.none() | st.integers(0, 200),
 )
+
+# Few tokens in many orders reach states that a page of everything seldom does.
+_SOUPS = (
+    ["<!--", "<!", "-", "--", "!", ">", "<", "x", "</", "?"],
+    ["<a ", "<p ", "</p ", "href", "rel", "=", "'", '"', " ", "/", ">", "x", "nofollow"],
+    [
+        "<title>",
+        "</title",
+        "<textarea>",
+        "</textarea",
+        "<script>",
+        "</script",
+        "<",
+        "</",
+        "/",
+        ">",
+        " ",
+        "x",
+        "</b",
+        "&amp",
+    ],
+    [
+        "<table>",
+        "</table>",
+        "<td>",
+        "</td>",
+        "<a href=y>",
+        "<a>",
+        "</a>",
+        "x",
+        "<iframe src=z></iframe>",
+        "<img alt=w>",
+    ],
+    ["<template>", "</template>", "x", "<p>", "<xmp>", "</xmp>", "<title>", "</title>", "<a href=y>", "</a>", "<td>"],
+    [
+        "<a href=y>",
+        "</a>",
+        "x",
+        " ",
+        "&nbsp;",
+        "&shy;",
+        "\xad",
+        "\0",
+        "<p>",
+        "<br>",
+        "<img alt=w>",
+        "<img>",
+        "<b>",
+        "é",
+    ],
+    ["<base href", "<html lang", "=''>", "=y>", "=z>", "<title>", "</title>", "x", "<link rel=canonical href"],
+)
+SOUPS = (
+    st.sampled_from(_SOUPS)
+    .flatmap(lambda soup: st.lists(st.sampled_from(soup), max_size=24))
+    .map(lambda tokens: "".join(tokens).encode())
+)
+
+PAGES = _MIXED_PAGES | SOUPS
 BATCHES = st.lists(PAGES, max_size=4)
 
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from kernels.nasty import BATCHES, DENSE, PAGES, dense_batches
+from kernels.nasty import BATCHES, DENSE, PAGES, SOUPS, dense_batches
 from pagekin.kernels.html import (
     BASE_URL,
     BLOCKS_END,
@@ -655,9 +655,15 @@ def test_a_page_does_not_depend_on_the_pages_before_it(before: list[bytes], page
 # --- the twin ------------------------------------------------------------------------------------
 
 
-@settings(deadline=None, max_examples=800)
+@settings(deadline=None, max_examples=500)
 @given(PAGES)
 def test_a_page_reads_as_its_twin(page: bytes) -> None:
+    assert scan([page]) == [twin.scan(page, NO_LIMIT, NO_LIMIT)]
+
+
+@settings(deadline=None, max_examples=1500)
+@given(SOUPS)
+def test_a_soup_of_few_tokens_reads_as_its_twin(page: bytes) -> None:
     assert scan([page]) == [twin.scan(page, NO_LIMIT, NO_LIMIT)]
 
 

@@ -134,7 +134,7 @@ _APART = frozenset(
     "html body address blockquote center dialog div figure figcaption footer form header hr legend listing main p "
     "plaintext pre search xmp article aside h1 h2 h3 h4 h5 h6 hgroup nav section dir dd dl dt menu ol ul li table "
     "caption colgroup col thead tbody tfoot tr td th fieldset details summary datalist optgroup option br noscript "
-    "img area input select textarea iframe frameset frame".split()
+    "img area input select textarea iframe frameset frame button rt rp text".split()
 )
 _TARGETS = {"a": "href", "area": "href", "frame": "src", "iframe": "src"}
 _WITH_ALT = frozenset("img area input".split())

@@ -23,8 +23,9 @@ PARAGRAPH, CELL, ITEM, BREAK, HEADING, LIST_END, TABLE_END = 1, 2, 4, 8, 16, 32,
 SPACE = 256  # beside the kinds in PENDING: white space seen, not yet written
 
 # What a tag makes the scanner do, beyond its block boundaries. From ANCHOR on, attributes matter.
-(NOTHING, TABLE, CELL_TAG, TEMPLATE, HIDDEN_TEXT, PLAIN_TEXT, DECODED_TEXT, TITLE) = range(8)
-(ANCHOR, AREA, IMAGE, FRAME, INLINE_FRAME, BASE, LINK, META, HTML) = range(8, 17)
+(NOTHING, TABLE, CELL_TAG, TEMPLATE, FOREIGN_TAG) = range(5)
+(SCRIPT, HIDDEN_TEXT, PLAIN_TEXT, REST_IS_TEXT, DECODED_TEXT, TITLE) = range(5, 11)
+(ANCHOR, AREA, IMAGE, FRAME, INLINE_FRAME, BASE, LINK, META, HTML) = range(11, 20)
 
 # Columns of the table of tags, of which column 0 is the FNV of the name.
 TAG_ACTION, TAG_OPENS, TAG_CLOSES = 1, 2, 3
@@ -35,8 +36,8 @@ ATTRIBUTES = 8
 
 # Columns of a page's row. A fact is a span of `values`: start and end.
 (BASE_URL, CANONICAL, LANGUAGE, REFRESH, TITLE_TEXT) = 0, 2, 4, 6, 8
-(FLAGS, DROPPED, TEXT_END, BLOCKS_END, LINKS_END) = range(10, 15)
-PAGE_COLUMNS = 15
+(GIVEN, FLAGS, DROPPED, TEXT_END, BLOCKS_END, LINKS_END) = range(10, 16)  # GIVEN: a bit for each fact
+PAGE_COLUMNS = 16
 NOINDEX, NOFOLLOW = 1, 2  # page flags; NOFOLLOW is a link flag, too
 FROM_AREA, FROM_FRAME, TOO_LONG = 4, 8, 16  # more link flags
 
@@ -46,10 +47,11 @@ LINK_START, LINK_END, LINK_HREF, LINK_HREF_END, LINK_FLAGS = range(5)
 
 # The running state.
 (N_TEXT, N_VALUES, N_BLOCKS, N_LINKS, PENDING, OPEN_LINK, OPEN_DEPTH, DEPTH) = range(8)
-(HIDDEN, PAGE_TEXT, PAGE_LINKS, MAX_LINKS, MAX_URL) = range(8, 13)
-STATE = 13
+(HIDDEN, FOREIGN, PAGE_TEXT, PAGE_LINKS, MAX_LINKS, MAX_URL) = range(8, 14)
+STATE = 14
 
-LESS, GREATER, SLASH, BANG, QUESTION, DASH, DOUBLE, SINGLE, EQUAL = 60, 62, 47, 33, 63, 45, 34, 39, 61
+LESS, GREATER, SLASH, BANG, QUESTION, DASH, DOUBLE, SINGLE, EQUAL, BRACKET = 60, 62, 47, 33, 63, 45, 34, 39, 61, 91
+LONGEST_NAME = 16  # no tag whose contents are raw has a longer name
 
 
 def _word(text: bytes) -> np.int64:
@@ -63,6 +65,7 @@ WORD_ROBOTS = _word(b"robots")
 WORD_CANONICAL = _word(b"canonical")
 WORD_REFRESH = _word(b"refresh")
 WORD_CONTENT_LANGUAGE = _word(b"content-language")
+WORD_SCRIPT = _word(b"script")
 
 
 class Markup(NamedTuple):
@@ -217,12 +220,21 @@ def has_word(html: Bytes, start: int, end: int, word: Integer) -> bool:
 
 @kernel
 def put_fact(
-    html: Bytes, start: int, end: int, fact: int, entities: Int64s, values: Bytes, page: Int64s, at: Int64s
+    html: Bytes,
+    start: int,
+    end: int,
+    fact: int,
+    in_attribute: bool,
+    entities: Int64s,
+    values: Bytes,
+    page: Int64s,
+    at: Int64s,
 ) -> None:
     """Keep a page's own fact, unless the page gave one before."""
-    if start >= 0 and page[fact + 1] == 0:
+    if start >= 0 and not page[GIVEN] & (1 << fact):
+        page[GIVEN] |= 1 << fact
         page[fact] = at[N_VALUES]
-        at[N_VALUES] = decode_references(html, start, end, True, entities, values, at[N_VALUES])
+        at[N_VALUES] = decode_references(html, start, end, in_attribute, entities, values, at[N_VALUES])
         page[fact + 1] = at[N_VALUES]
 
 
@@ -287,9 +299,9 @@ def read_meta(html: Bytes, spans: Int64s, entities: Int64s, values: Bytes, page:
         if none or has_word(html, start, end, WORD_NOFOLLOW):
             page[FLAGS] |= NOFOLLOW
     elif has_word(html, spans[HTTP_EQUIV, 0], spans[HTTP_EQUIV, 1], WORD_REFRESH):
-        put_fact(html, start, end, REFRESH, entities, values, page, at)
+        put_fact(html, start, end, REFRESH, True, entities, values, page, at)
     elif has_word(html, spans[HTTP_EQUIV, 0], spans[HTTP_EQUIV, 1], WORD_CONTENT_LANGUAGE):
-        put_fact(html, start, end, LANGUAGE, entities, values, page, at)
+        put_fact(html, start, end, LANGUAGE, True, entities, values, page, at)
 
 
 # --- reading markup ------------------------------------------------------------------------------
@@ -303,7 +315,14 @@ def skip_attributes(html: Bytes, i: int, end: int) -> int:
         i += 1
         if byte == GREATER:
             return i
-        if byte == EQUAL:
+        if is_space(byte) or byte == SLASH:
+            continue
+        while i < end and not (html[i] == GREATER or html[i] == SLASH or html[i] == EQUAL or is_space(html[i])):
+            i += 1
+        while i < end and is_space(html[i]):
+            i += 1
+        if i < end and html[i] == EQUAL:
+            i += 1
             while i < end and is_space(html[i]):
                 i += 1
             if i < end and (html[i] == DOUBLE or html[i] == SINGLE):
@@ -315,11 +334,6 @@ def skip_attributes(html: Bytes, i: int, end: int) -> int:
             else:
                 while i < end and html[i] != GREATER and not is_space(html[i]):
                     i += 1
-        elif not is_space(byte) and byte != SLASH:
-            while i < end and not (html[i] == GREATER or html[i] == SLASH or html[i] == EQUAL or is_space(html[i])):
-                i += 1
-            while i < end and is_space(html[i]):
-                i += 1
     return -1
 
 
@@ -394,20 +408,57 @@ def skip_comment(html: Bytes, i: int, end: int) -> int:
 
 
 @kernel
+def short_name(html: Bytes, i: int, end: int) -> np.int64:
+    """The FNV of the tag name at html[i], or 0 if it is too long or runs into the end of the page."""
+    value = OFFSET
+    for j in range(i, min(i + LONGEST_NAME, end)):
+        if html[j] == GREATER or html[j] == SLASH or is_space(html[j]):
+            return np.int64(value)
+        value = fnv_step(value, lower(html[j]))
+    return np.int64(0)
+
+
+@kernel
 def find_end_tag(html: Bytes, i: int, end: int, name: np.uint64) -> int:
     """Where `</name` stands next, for elements whose contents are no markup; `end` if nowhere."""
     while i + 2 < end:
-        if html[i] == LESS and html[i + 1] == SLASH and is_letter(html[i + 2]):
-            i += 2
-            start = i
-            value = OFFSET
-            while i < end and html[i] != GREATER and html[i] != SLASH and not is_space(html[i]):
-                value = fnv_step(value, lower(html[i]))
+        if html[i] == LESS and html[i + 1] == SLASH and short_name(html, i + 2, end) == np.int64(name):
+            return i
+        i += 1
+    return end
+
+
+@kernel
+def find_script_end(html: Bytes, i: int, end: int) -> int:
+    """As `find_end_tag` for a script, in which `<!-- <script> ... </script> -->` may be quoted."""
+    escaped = False
+    quoted = False
+    while i + 2 < end:
+        if html[i] == LESS:
+            if html[i + 1] == SLASH:
+                if short_name(html, i + 2, end) == WORD_SCRIPT:
+                    if not quoted:
+                        return i
+                    quoted = False
+            elif escaped:
+                quoted |= short_name(html, i + 1, end) == WORD_SCRIPT
+            elif html[i + 1] == BANG and i + 3 < end and html[i + 2] == DASH and html[i + 3] == DASH:
+                escaped = True
                 i += 1
-            if value == name and i < end:
-                return start - 2
-        else:
-            i += 1
+        elif escaped and html[i] == DASH and html[i + 1] == DASH and html[i + 2] == GREATER:
+            escaped = False
+            quoted = False
+        i += 1
+    return end
+
+
+@kernel
+def find_section_end(html: Bytes, i: int, end: int) -> int:
+    """Where the `]]>` of a CDATA section stands; `end` if nowhere."""
+    while i + 2 < end:
+        if html[i] == 93 and html[i + 1] == 93 and html[i + 2] == GREATER:
+            return i
+        i += 1
     return end
 
 
@@ -446,14 +497,14 @@ def telling_tag(
     elif action == FRAME or action == INLINE_FRAME:
         open_link(html, spans, SRC, FROM_FRAME, entities, values, links, page, at)
     elif action == BASE:
-        put_fact(html, spans[HREF, 0], spans[HREF, 1], BASE_URL, entities, values, page, at)
+        put_fact(html, spans[HREF, 0], spans[HREF, 1], BASE_URL, True, entities, values, page, at)
     elif action == LINK:
         if at[N_TEXT] == at[PAGE_TEXT] and has_word(html, spans[REL, 0], spans[REL, 1], WORD_CANONICAL):
-            put_fact(html, spans[HREF, 0], spans[HREF, 1], CANONICAL, entities, values, page, at)
+            put_fact(html, spans[HREF, 0], spans[HREF, 1], CANONICAL, True, entities, values, page, at)
     elif action == META:
         read_meta(html, spans, entities, values, page, at)
     elif action == HTML:
-        put_fact(html, spans[LANG, 0], spans[LANG, 1], LANGUAGE, entities, values, page, at)
+        put_fact(html, spans[LANG, 0], spans[LANG, 1], LANGUAGE, True, entities, values, page, at)
 
 
 @kernel
@@ -470,9 +521,9 @@ def raw_text(
     at: Int64s,
 ) -> None:
     """The contents, html[i:end], of an element that holds no markup: script, style, title, textarea ..."""
-    if action == TITLE and end > i:
-        put_fact(html, i, end, TITLE_TEXT, entities, values, page, at)
-    elif action == PLAIN_TEXT or action == DECODED_TEXT:
+    if action == TITLE and end > i and not at[FOREIGN]:
+        put_fact(html, i, end, TITLE_TEXT, False, entities, values, page, at)
+    elif action == PLAIN_TEXT or action == REST_IS_TEXT or action == DECODED_TEXT:
         at[PENDING] |= PARAGRAPH
         put_text(html, i, end, action == DECODED_TEXT, False, entities, text, blocks, at)
         at[PENDING] |= PARAGRAPH
@@ -495,11 +546,12 @@ def scan_page(
 ) -> None:
     """Scan one page, html[i:end]."""
     spans = np.empty((ATTRIBUTES, 2), np.int64)
+    shown = True
     while i < end:
         start = i
         while i < end and html[i] != LESS:
             i += 1
-        if i > start and at[HIDDEN] == 0:
+        if i > start and shown:
             put_text(html, start, i, True, False, entities, text, blocks, at)
         if i >= end:
             break
@@ -509,11 +561,16 @@ def scan_page(
             following = html[i + 2]
         if not is_letter(following):
             if following == BANG and not closing:
-                i = skip_comment(html, i, end)
+                if at[FOREIGN] and shown and i + 8 < end and html[i + 2] == BRACKET and html[i + 8] == BRACKET:
+                    stop = find_section_end(html, i, end)
+                    put_text(html, min(i + 9, stop), stop, False, False, entities, text, blocks, at)
+                    i = min(stop + 3, end)
+                else:
+                    i = skip_comment(html, i, end)
             elif following == QUESTION or (closing and i + 2 < end):
                 i = skip_past(html, i + 1, end)
             else:
-                if at[HIDDEN] == 0:
+                if shown:
                     put_text(html, i, i + 1, False, False, entities, text, blocks, at)
                 i += 1
             continue
@@ -538,8 +595,13 @@ def scan_page(
         if shown:
             at[PENDING] |= tags[row, TAG_CLOSES] if closing else tags[row, TAG_OPENS]
         if action == NOTHING:
+            if tags[row, TAG_OPENS] & PARAGRAPH:
+                at[FOREIGN] = 0  # a paragraph ends pictures and formulas that were not closed
             continue
-        if shown and (action == TABLE or action == CELL_TAG):
+        whole = html[i - 2] == SLASH  # <style/>, which counts in pictures and formulas only
+        if action == FOREIGN_TAG:
+            at[FOREIGN] = max(0, at[FOREIGN] + (-1 if closing else 1 - whole))
+        elif shown and (action == TABLE or action == CELL_TAG):
             if action == CELL_TAG or closing:
                 close_cell(links, at)
             if action == TABLE:
@@ -550,8 +612,13 @@ def scan_page(
         else:
             if shown and action >= ANCHOR:
                 telling_tag(html, spans, action, entities, text, values, blocks, links, page, at)
-            if HIDDEN_TEXT <= action <= TITLE or action == INLINE_FRAME:
-                stop = find_end_tag(html, i, end, name)
+            if (SCRIPT <= action <= TITLE or action == INLINE_FRAME) and not (whole and at[FOREIGN]):
+                if action == SCRIPT:
+                    stop = find_script_end(html, i, end)
+                elif action == REST_IS_TEXT:
+                    stop = end
+                else:
+                    stop = find_end_tag(html, i, end, name)
                 if shown:
                     raw_text(html, i, stop, action, entities, text, values, blocks, page, at)
                 i = stop
@@ -570,7 +637,7 @@ def scan_pages(html: Bytes, bounds: Int64s, markup: Markup, max_links: int, max_
     at[MAX_URL] = max_url
     for k in range(len(bounds) - 1):
         at[PAGE_TEXT] = at[N_TEXT]
-        at[PAGE_LINKS] = at[PENDING] = at[DEPTH] = at[HIDDEN] = 0
+        at[PAGE_LINKS] = at[PENDING] = at[DEPTH] = at[HIDDEN] = at[FOREIGN] = 0
         at[OPEN_LINK] = -1
         page = sheet.pages[k]
         scan_page(

@@ -27,9 +27,10 @@ _SPACELESS_NAMES = (
     "KHMER",
     "MYANMAR",
     "YI SYLLABLE",
-    "TANGUT",
+    "HENTAIGANA",
     "NUSHU",
 )
+_TANGUT = range(0x17000, 0x18D80)  # has no names in older tables
 _SPACELESS_SIGNS = "々〆〇〱〲〳〴〵ー"
 _JOINERS = "\u200c\u200d"  # inside Persian and Indic words
 _STOPS = ".!?…؟।"
@@ -58,7 +59,8 @@ def classify(character: str) -> int:
         return MARK
     if category.startswith("L"):
         name = unicodedata.name(character, "")
-        return SPACELESS if name.startswith(_SPACELESS_NAMES) else LETTER
+        spaceless = name.startswith(_SPACELESS_NAMES) or ord(character) in _TANGUT
+        return SPACELESS if spaceless else LETTER
     return SPACE if character.isspace() else OTHER
 
 

@@ -12,7 +12,7 @@ from pagekin.kernels.html import CELL, HEADING, ITEM, LIST_END, PARAGRAPH, TABLE
 
 _PARAGRAPHS = (
     "address article aside blockquote body center details dialog div fieldset figcaption figure footer "
-    "form header hgroup hr legend main nav noscript p pre search section summary"
+    "form header hgroup hr legend listing main nav noscript p pre search section summary"
 )
 
 # name: (action, boundaries of the start tag, boundaries of the end tag)
@@ -20,14 +20,16 @@ TAGS: dict[str, tuple[int, int, int]] = {
     **dict.fromkeys(_PARAGRAPHS.split(), (k.NOTHING, PARAGRAPH, PARAGRAPH)),
     **dict.fromkeys("h1 h2 h3 h4 h5 h6".split(), (k.NOTHING, PARAGRAPH | HEADING, PARAGRAPH)),
     **dict.fromkeys("ul ol dl menu dir".split(), (k.NOTHING, PARAGRAPH, LIST_END)),
-    **dict.fromkeys("li dt dd option optgroup".split(), (k.NOTHING, ITEM, ITEM)),
+    **dict.fromkeys("li dt dd option optgroup select datalist".split(), (k.NOTHING, ITEM, ITEM)),
     **dict.fromkeys("td th tr caption thead tbody tfoot".split(), (k.CELL_TAG, CELL, CELL)),
-    "select": (k.NOTHING, ITEM, ITEM),
+    **dict.fromkeys("button rt rp text".split(), (k.NOTHING, k.SPACE, k.SPACE)),
+    **dict.fromkeys("svg math".split(), (k.FOREIGN_TAG, 0, 0)),
     "table": (k.TABLE, PARAGRAPH, TABLE_END),
     "br": (k.NOTHING, k.BREAK, k.BREAK),
     "a": (k.ANCHOR, 0, 0),
     "area": (k.AREA, 0, 0),
     "img": (k.IMAGE, 0, 0),
+    "image": (k.IMAGE, 0, 0),
     "input": (k.IMAGE, 0, 0),
     "frame": (k.FRAME, 0, 0),
     "base": (k.BASE, 0, 0),
@@ -39,7 +41,9 @@ TAGS: dict[str, tuple[int, int, int]] = {
     "iframe": (k.INLINE_FRAME, PARAGRAPH, PARAGRAPH),
     "textarea": (k.DECODED_TEXT, 0, 0),
     "xmp": (k.PLAIN_TEXT, 0, 0),
-    **dict.fromkeys("script style noembed noframes".split(), (k.HIDDEN_TEXT, 0, 0)),
+    "plaintext": (k.REST_IS_TEXT, 0, 0),
+    "script": (k.SCRIPT, 0, 0),
+    **dict.fromkeys("style noembed noframes".split(), (k.HIDDEN_TEXT, 0, 0)),
 }
 
 ATTRIBUTES = ("href", "src", "alt", "rel", "lang", "name", "content", "http-equiv")
