@@ -1,3 +1,35 @@
-"""pagekin finds the pages that are kin to a page, in any hyperlinked collection."""
+"""pagekin finds the pages that are kin to a page, in any hyperlinked collection.
+
+`pagekin.build(["public/"], "site.kin")` reads a collection, `pagekin.open("site.kin")` looks into it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
+__all__ = ["ReadingSettings", "Store", "__version__", "build", "open"]
+
+if TYPE_CHECKING:
+    from pagekin.model.settings import ReadingSettings
+    from pagekin.pipeline import build
+    from pagekin.store.opening import Store
+
+    open = Store.open
+
+_HOMES = {
+    "build": "pagekin.pipeline",
+    "ReadingSettings": "pagekin.model.settings",
+    "Store": "pagekin.store.opening",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import what is asked for, when it is asked for."""
+    from importlib import import_module
+
+    if name == "open":
+        return __getattr__("Store").open
+    if name not in _HOMES:
+        raise AttributeError(f"module 'pagekin' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)
