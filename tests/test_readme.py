@@ -1,0 +1,105 @@
+"""What the README and the docs say, done."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pagekin import __version__, village
+from pagekin.cli.main import COMMANDS
+from pagekin.pipeline import build
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text("utf-8")
+ABOUT = "<title>About us</title><p>We mend <a href=/>bread bins</a>."
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", README, re.M | re.S)
+
+
+def shell_commands() -> list[str]:
+    lines = [line.partition("  #")[0].strip() for block in blocks("sh") for line in block.splitlines()]
+    return [line for line in lines if line.startswith("pagekin")]
+
+
+def resource(url: str, html: str) -> bytes:
+    body = html.encode()
+    head = f"WARC/1.1\r\nWARC-Type: resource\r\nWARC-Target-URI: {url}\r\nWARC-Date: 2024-01-01T00:00:00Z\r\n"
+    head += "WARC-Record-ID: <urn:uuid:00000000-0000-0000-0000-000000000001>\r\nContent-Type: text/html\r\n"
+    return head.encode() + f"Content-Length: {len(body)}\r\n\r\n".encode() + body + b"\r\n\r\n"
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with all files that the README speaks of."""
+    desk = tmp_path_factory.mktemp("desk")
+    (desk / "public").mkdir()
+    (desk / "public" / "about.html").write_text(ABOUT, "utf-8")
+    (desk / "crawl-1.warc.gz").write_bytes(resource("https://example.org/about.html", ABOUT))
+    village.write_wacz(desk / "crawl-2.wacz")
+    (desk / "pages.jsonl").write_text(json.dumps({"url": "https://example.org/", "text": "Bread bins."}), "utf-8")
+    return desk
+
+
+def run(command: str, desk: Path) -> subprocess.CompletedProcess[str]:
+    path = str(Path(sys.executable).parent) + os.pathsep + os.environ["PATH"]
+    return subprocess.run(
+        command, shell=True, cwd=desk, env=os.environ | {"PATH": path}, capture_output=True, text=True, check=False
+    )
+
+
+def test_every_command_of_the_readme_works_in_its_order(desk: Path) -> None:
+    assert len(shell_commands()) >= 8
+    for command in shell_commands():
+        done = run(command, desk)
+        assert (done.returncode, done.stderr) == (0, ""), command
+        assert done.stdout, command
+
+
+def test_python_of_the_readme_works(desk: Path) -> None:
+    (code,) = blocks("python")
+    (desk / "snippet.py").write_text(code, "utf-8")
+    done = run(f"{sys.executable} snippet.py", desk)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("About us We mend bread bins.")
+
+
+def test_readme_names_every_command() -> None:
+    assert [name for name in COMMANDS if f"pagekin {name}" not in README and f"make {name}" not in README] == []
+
+
+def test_version_is_printed(desk: Path) -> None:
+    assert run("pagekin --version", desk).stdout == f"pagekin, version {__version__}\n"
+
+
+def test_format_names_every_file_of_a_store(tmp_path: Path) -> None:
+    village.write_warc(tmp_path / "village.warc.gz")
+    store = build([tmp_path / "village.warc.gz"], tmp_path / "village.kin").store
+    text = (ROOT / "docs" / "format.md").read_text("utf-8")
+    for name in store.manifest.files:
+        stem = name.removesuffix(".npy")
+        known = (stem, stem.removesuffix(".data"), stem.removesuffix(".offsets"))
+        ragged = stem.endswith(".offsets") and f"`{stem.removesuffix('offsets')}" in text
+        assert ragged or any(f"`{each}`" in text for each in known), name
+
+
+def test_json_shapes_are_written_down(tmp_path: Path) -> None:
+    village.write_warc(tmp_path / "village.warc.gz")
+    text = (ROOT / "docs" / "json.md").read_text("utf-8")
+    for command in (
+        "pagekin build village.warc.gz -o v.kin --json",
+        "pagekin info v.kin --json",
+        "pagekin show v.kin http://treeroom.example/oak.html --text --json",
+        "pagekin check v.kin --json",
+    ):
+        shape = json.loads(run(command, tmp_path).stdout)
+        section = text.partition(f"## `{' '.join(command.split()[:2])}")[2].partition("\n## ")[0]
+        missing = [key for key in shape if f"`{key}`" not in section and f'"{key}"' not in section]
+        assert missing == [], command
