@@ -28,12 +28,16 @@ _ATTRIBUTE_VALUE = r"""(?>"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z)|[^ \t\n\r\f>]*+)"""
 _ATTRIBUTE = rf"(?P<key>{_ATTRIBUTE_NAME})(?:{_SPACE}*+={_SPACE}*+(?P<value>{_ATTRIBUTE_VALUE}))?+"
 
 COMMENT = _pattern(r"<!--(?:-?>|.*?(?:--!?>|\Z))|<(?:[!?]|/(?=[^A-Za-z]))[^>]*+(?:>|\Z)")
-TAG = _pattern(rf"<(?P<slash>/?)(?P<name>[A-Za-z][^ \t\n\r\f/>]*+)(?P<attributes>(?:{_SPACE}|/|{_ATTRIBUTE})*+)>")
+SECTION = _pattern(r"<!\[CDATA\[(?P<text>.*?)(?:\]\]>|\Z)")
+TAG = _pattern(
+    rf"<(?P<slash>/?)(?P<name>[A-Za-z][^ \t\n\r\f/>]*+)(?P<attributes>(?:{_SPACE}|(?P<whole>/(?=>))|/|{_ATTRIBUTE})*+)>"
+)
 UNFINISHED_TAG = _pattern(r"</?[A-Za-z]")
 TEXT = _pattern(r"[^<]+|<")
 ATTRIBUTE = _pattern(_ATTRIBUTE)
+IN_SCRIPT = _pattern(r"(?i)(?P<escape><!(?=--))|(?P<unescape>-->)|<(?P<slash>/?)script(?=[ \t\n\r\f/>])")
 
-NO_MARKUP_INSIDE = (k.HIDDEN_TEXT, k.PLAIN_TEXT, k.DECODED_TEXT, k.TITLE, k.INLINE_FRAME)
+NO_MARKUP_INSIDE = (k.SCRIPT, k.HIDDEN_TEXT, k.PLAIN_TEXT, k.REST_IS_TEXT, k.DECODED_TEXT, k.TITLE, k.INLINE_FRAME)
 
 
 @dataclass(frozen=True)
@@ -43,7 +47,8 @@ class Tag:
     name: str
     closing: bool
     attributes: dict[str, bytes]
-    contents: bytes = b""
+    foreign: bool = False  # it stands in a picture or a formula
+    contents: bytes | None = None
 
     @property
     def action(self) -> int:
@@ -53,32 +58,45 @@ class Tag:
     def boundaries(self) -> int:
         return TAGS.get(self.name, (k.NOTHING, 0, 0))[2 if self.closing else 1]
 
+    @property
+    def parts_paragraphs(self) -> bool:
+        action, opens, _ = TAGS.get(self.name, (k.NOTHING, 0, 0))
+        return action == k.NOTHING and bool(opens & k.PARAGRAPH)
 
-def tokens(page: bytes) -> Iterator[bytes | Tag]:
+
+def tokens(page: bytes) -> Iterator[str | Tag]:
     """Text and tags of `page`, in order; comments and what is like them left out.
 
-    >>> list(tokens(b"a<!-- b --><P ID=c>"))
-    [b'a', Tag(name='p', closing=False, attributes={'id': b'c'}, contents=b'')]
+    >>> list(tokens(b"&lt;<!-- b --><P ID=c>"))
+    ['<', Tag(name='p', closing=False, attributes={'id': b'c'}, foreign=False, contents=None)]
     """
     place = 0
+    foreign = 0  # how many pictures and formulas we stand in
     while place < len(page):
-        if found := COMMENT.match(page, place):
-            place = found.end()
+        if foreign and (found := SECTION.match(page, place)):
+            yield found["text"].decode()
+        elif found := COMMENT.match(page, place):
+            pass
         elif found := TAG.match(page, place):
-            tag = Tag(_name(found["name"]), bool(found["slash"]), _attributes(found["attributes"]))
-            place = found.end()
-            if tag.action in NO_MARKUP_INSIDE and not tag.closing:
-                end = _end_tag(page, place, found["name"])
-                tag = replace(tag, contents=page[place:end])
+            tag = Tag(_name(found["name"]), bool(found["slash"]), _attributes(found["attributes"]), bool(foreign))
+            whole = bool(found["whole"])
+            if tag.action == k.FOREIGN_TAG:
+                foreign = max(0, foreign - 1) if tag.closing else foreign + (not whole)
+            elif tag.parts_paragraphs:
+                foreign = 0
+            if tag.action in NO_MARKUP_INSIDE and not tag.closing and not (foreign and whole):
+                end = _end_of_contents(page, found.end(), tag)
+                yield replace(tag, contents=page[found.end() : end])
                 place = end
+                continue
             yield tag
         elif UNFINISHED_TAG.match(page, place):
             return
         else:
             found = TEXT.match(page, place)
             assert found is not None
-            yield found[0]
-            place = found.end()
+            yield decode(found[0].decode(), in_attribute=False)
+        place = found.end()
 
 
 def _name(name: bytes) -> str:
@@ -94,9 +112,30 @@ def _attributes(source: bytes) -> dict[str, bytes]:
     return found
 
 
-def _end_tag(page: bytes, place: int, name: bytes) -> int:
-    found = re.compile(rb"</" + re.escape(name) + rb"[ \t\n\r\f/>]", re.I).search(page, place)
+def _end_of_contents(page: bytes, place: int, tag: Tag) -> int:
+    if tag.action == k.SCRIPT:
+        return _end_of_script(page, place)
+    if tag.action == k.REST_IS_TEXT:
+        return len(page)
+    found = _pattern(rf"(?i)</{tag.name}[ \t\n\r\f/>]").search(page, place)
     return found.start() if found else len(page)
+
+
+def _end_of_script(page: bytes, place: int) -> int:
+    """A script ends at its end tag, but for one that is quoted: `<!-- <script> </script> -->`."""
+    escaped = quoted = False
+    for found in IN_SCRIPT.finditer(page, place):
+        if found["escape"]:
+            escaped = True
+        elif found["unescape"]:
+            escaped = quoted = False
+        elif not found["slash"]:
+            quoted |= escaped
+        elif not quoted:
+            return found.start()
+        else:
+            quoted = False
+    return len(page)
 
 
 # --- what a token does ---------------------------------------------------------------------------
@@ -139,7 +178,7 @@ def scan(page: bytes, max_links: int, max_url: int) -> Page:
         if isinstance(token, Tag):
             reader.read_tag(token)
         elif not reader.templates:
-            reader.write(decode(token.decode(), in_attribute=False))
+            reader.write(token)
     reader.close_link()
     return Page(
         text=reader.text,
@@ -195,7 +234,8 @@ class _Reader:
             self.templates = max(0, self.templates + (-1 if tag.closing else 1))
         if self.templates:
             return
-        self.pending_kinds |= tag.boundaries
+        self.pending_kinds |= tag.boundaries & ~k.SPACE
+        self.pending_space |= bool(tag.boundaries & k.SPACE)
         if tag.action in (k.TABLE, k.CELL_TAG):
             self.read_table_tag(tag)
         elif tag.closing:
@@ -239,8 +279,9 @@ class _Reader:
             case k.META:
                 self.read_meta(given, in_head)
             case k.TITLE:
-                self.add_fact(k.TITLE_TEXT, tag.contents, in_attribute=False)
-            case k.PLAIN_TEXT | k.DECODED_TEXT:
+                if tag.contents and not tag.foreign:
+                    self.add_fact(k.TITLE_TEXT, tag.contents, in_attribute=False)
+            case k.PLAIN_TEXT | k.REST_IS_TEXT | k.DECODED_TEXT if tag.contents is not None:
                 contents = tag.contents.decode()
                 self.pending_kinds |= k.PARAGRAPH
                 self.write(decode(contents, in_attribute=False) if tag.action == k.DECODED_TEXT else contents)
@@ -267,8 +308,8 @@ class _Reader:
         self.pending_space = True
 
     def add_fact(self, fact: int, value: bytes | None, in_attribute: bool = True) -> None:
-        """Keep the first value that is not empty."""
-        if value:
+        """Keep the first value, even if it is empty."""
+        if value is not None:
             self.facts.setdefault(fact, decode(value.decode(), in_attribute).encode())
 
     def add_link(self, href: bytes | None, given: dict[str, bytes], flags: int) -> bool:

@@ -16,7 +16,7 @@ import numpy as np
 from pagekin.arrays import Bytes, Int64s, Integer
 from pagekin.kernels.compile import kernel
 from pagekin.kernels.entities import AMPERSAND, decode_references, put_character, reference
-from pagekin.kernels.hashing import OFFSET, find_row, fnv_of, fnv_step
+from pagekin.kernels.hashing import OFFSET, find_row, fnv, fnv_of, fnv_step
 
 # Block boundaries, by kind; a block carries all that stand between it and the block before.
 PARAGRAPH, CELL, ITEM, BREAK, HEADING, LIST_END, TABLE_END = 1, 2, 4, 8, 16, 32, 64
@@ -50,7 +50,7 @@ LINK_START, LINK_END, LINK_HREF, LINK_HREF_END, LINK_FLAGS = range(5)
 (HIDDEN, FOREIGN, PAGE_TEXT, PAGE_LINKS, MAX_LINKS, MAX_URL) = range(8, 14)
 STATE = 14
 
-LESS, GREATER, SLASH, BANG, QUESTION, DASH, DOUBLE, SINGLE, EQUAL, BRACKET = 60, 62, 47, 33, 63, 45, 34, 39, 61, 91
+LESS, GREATER, SLASH, BANG, QUESTION, DASH, DOUBLE, SINGLE, EQUAL = 60, 62, 47, 33, 63, 45, 34, 39, 61
 LONGEST_NAME = 16  # no tag whose contents are raw has a longer name
 
 
@@ -66,6 +66,7 @@ WORD_CANONICAL = _word(b"canonical")
 WORD_REFRESH = _word(b"refresh")
 WORD_CONTENT_LANGUAGE = _word(b"content-language")
 WORD_SCRIPT = _word(b"script")
+WORD_CDATA = _word(b"[CDATA[")
 
 
 class Markup(NamedTuple):
@@ -163,7 +164,7 @@ def put_text(
     blocks: Int64s,
     at: Int64s,
 ) -> None:
-    """Write html[i:end] as visible text: white space folded, references decoded, controls dropped."""
+    """Write html[i:end] as visible text: white space and controls folded, references decoded, NULs dropped."""
     while i < end:
         byte = html[i]
         if byte <= 32 or byte == 127:
@@ -184,15 +185,19 @@ def put_text(
                 at[PENDING] |= SPACE
             i += 2
             continue
+        if byte == 0xE2 and i + 2 < end and html[i + 1] == 0x80 and (html[i + 2] == 0xA8 or html[i + 2] == 0xA9):
+            at[PENDING] |= SPACE
+            i += 3
+            continue
         if at[PENDING] or at[N_TEXT] == at[PAGE_TEXT]:
             settle(text, blocks, at)
         n = at[N_TEXT]
-        text[n] = byte  # an ampersand or a 0xC2 that stands for itself, too
+        text[n] = byte  # also an ampersand, 0xC2 or 0xE2 that stands for itself
         n += 1
         i += 1
         while i < end:
             byte = html[i]
-            if byte <= 32 or byte == AMPERSAND or byte == 127 or byte == 0xC2:
+            if byte <= 32 or byte == AMPERSAND or byte == 127 or byte == 0xC2 or byte == 0xE2:
                 break
             text[n] = byte
             n += 1
@@ -308,14 +313,16 @@ def read_meta(html: Bytes, spans: Int64s, entities: Int64s, values: Bytes, page:
 
 
 @kernel
-def skip_attributes(html: Bytes, i: int, end: int) -> int:
-    """The place after the tag's `>`, or -1 where the page ends inside the tag."""
+def skip_attributes(html: Bytes, i: int, end: int) -> tuple[int, bool]:
+    """The place after the tag's `>`, or -1 where the page ends inside the tag; whether the tag ends in `/>`."""
+    slash = False
     while i < end:
         byte = html[i]
         i += 1
         if byte == GREATER:
-            return i
-        if is_space(byte) or byte == SLASH:
+            return i, slash
+        slash = byte == SLASH
+        if is_space(byte) or slash:
             continue
         while i < end and not (html[i] == GREATER or html[i] == SLASH or html[i] == EQUAL or is_space(html[i])):
             i += 1
@@ -334,19 +341,21 @@ def skip_attributes(html: Bytes, i: int, end: int) -> int:
             else:
                 while i < end and html[i] != GREATER and not is_space(html[i]):
                     i += 1
-    return -1
+    return -1, False
 
 
 @kernel
-def read_attributes(html: Bytes, i: int, end: int, attributes: Int64s, spans: Int64s) -> int:
+def read_attributes(html: Bytes, i: int, end: int, attributes: Int64s, spans: Int64s) -> tuple[int, bool]:
     """As `skip_attributes`, noting where the values of known attributes stand; of two the first counts."""
     spans[:] = -1
+    slash = False
     while i < end:
         byte = html[i]
-        if byte == GREATER:
-            return i + 1
         i += 1
-        if is_space(byte) or byte == SLASH:
+        if byte == GREATER:
+            return i, slash
+        slash = byte == SLASH
+        if is_space(byte) or slash:
             continue
         value = fnv_step(OFFSET, lower(byte))
         while i < end and not (html[i] == GREATER or html[i] == SLASH or html[i] == EQUAL or is_space(html[i])):
@@ -376,7 +385,7 @@ def read_attributes(html: Bytes, i: int, end: int, attributes: Int64s, spans: In
         if row >= 0 and spans[attributes[row, 1], 0] < 0:
             spans[attributes[row, 1], 0] = start
             spans[attributes[row, 1], 1] = min(stop, end)
-    return -1
+    return -1, False
 
 
 @kernel
@@ -561,9 +570,10 @@ def scan_page(
             following = html[i + 2]
         if not is_letter(following):
             if following == BANG and not closing:
-                if at[FOREIGN] and shown and i + 8 < end and html[i + 2] == BRACKET and html[i + 8] == BRACKET:
-                    stop = find_section_end(html, i, end)
-                    put_text(html, min(i + 9, stop), stop, False, False, entities, text, blocks, at)
+                if at[FOREIGN] and i + 9 <= end and np.int64(fnv(html, i + 2, i + 9)) == WORD_CDATA:
+                    stop = find_section_end(html, i + 9, end)
+                    if shown:
+                        put_text(html, i + 9, stop, False, False, entities, text, blocks, at)
                     i = min(stop + 3, end)
                 else:
                     i = skip_comment(html, i, end)
@@ -582,9 +592,9 @@ def scan_page(
         row = find_row(tags, name)
         action = tags[row, TAG_ACTION] if row >= 0 else NOTHING
         if action >= ANCHOR and not closing:
-            i = read_attributes(html, i, end, attributes, spans)
+            i, whole = read_attributes(html, i, end, attributes, spans)
         else:
-            i = skip_attributes(html, i, end)
+            i, whole = skip_attributes(html, i, end)
         if i < 0:
             break
         if row < 0:
@@ -598,7 +608,6 @@ def scan_page(
             if tags[row, TAG_OPENS] & PARAGRAPH:
                 at[FOREIGN] = 0  # a paragraph ends pictures and formulas that were not closed
             continue
-        whole = html[i - 2] == SLASH  # <style/>, which counts in pictures and formulas only
         if action == FOREIGN_TAG:
             at[FOREIGN] = max(0, at[FOREIGN] + (-1 if closing else 1 - whole))
         elif shown and (action == TABLE or action == CELL_TAG):
@@ -612,6 +621,7 @@ def scan_page(
         else:
             if shown and action >= ANCHOR:
                 telling_tag(html, spans, action, entities, text, values, blocks, links, page, at)
+            # <style/> has no contents in pictures and formulas; elsewhere the slash means nothing.
             if (SCRIPT <= action <= TITLE or action == INLINE_FRAME) and not (whole and at[FOREIGN]):
                 if action == SCRIPT:
                     stop = find_script_end(html, i, end)
@@ -629,8 +639,9 @@ def scan_page(
 def scan_pages(html: Bytes, bounds: Int64s, markup: Markup, max_links: int, max_url: int, sheet: Sheet) -> int:
     """Scan pages laid end to end in `html`, page k being html[bounds[k]:bounds[k+1]], onto `sheet`.
 
-    A page gives at most `max_links` links, and a link no href of more than `max_url` bytes; what was dropped
-    is counted in the page's row. Returns how much of `sheet.values` is written.
+    A page gives at most `max_links` links; how many were dropped is counted in the page's row. A link whose href
+    has more than `max_url` bytes, as written, is kept without it and flagged.
+    Returns how much of `sheet.values` is written.
     """
     at = np.zeros(STATE, np.int64)
     at[MAX_LINKS] = max_links

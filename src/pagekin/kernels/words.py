@@ -30,15 +30,19 @@ def character(text: Bytes, i: int, end: int) -> tuple[int, int]:
     lead = text[i]
     if lead < 0x80:
         return int(lead), 1
-    if 0xC2 <= lead < 0xE0 and i + 1 < end:
+    size = 2 if lead < 0xE0 else 3 if lead < 0xF0 else 4
+    if lead < 0xC2 or lead > 0xF4 or i + size > end:
+        return 0xFFFD, 1
+    for k in range(i + 1, i + size):
+        if text[k] & 0xC0 != 0x80:
+            return 0xFFFD, 1
+    if size == 2:
         return ((lead & 0x1F) << 6) | (text[i + 1] & 0x3F), 2
-    if 0xE0 <= lead < 0xF0 and i + 2 < end:
+    if size == 3:
         return ((lead & 0x0F) << 12) | ((text[i + 1] & 0x3F) << 6) | (text[i + 2] & 0x3F), 3
-    if 0xF0 <= lead < 0xF5 and i + 3 < end:
-        point = ((lead & 0x07) << 18) | ((text[i + 1] & 0x3F) << 12)
-        point |= ((text[i + 2] & 0x3F) << 6) | (text[i + 3] & 0x3F)
-        return min(point, 0x10FFFF), 4
-    return 0xFFFD, 1
+    point = ((lead & 0x07) << 18) | ((text[i + 1] & 0x3F) << 12)
+    point |= ((text[i + 2] & 0x3F) << 6) | (text[i + 3] & 0x3F)
+    return min(point, 0x10FFFF), 4
 
 
 @kernel

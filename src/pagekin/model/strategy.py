@@ -1,0 +1,158 @@
+"""A strategy: everything that is decided between a store and its answers, as one frozen object."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from pagekin.errors import MisuseError
+
+ANY_WIDTH = -1  # of a window: as far as its kind lets it go
+_CHOICES: dict[str, tuple[str, ...]] = {
+    "mix": ("sum", "shares"),
+    "window": ("basic", "syntactic", "topical"),
+    "stemming": ("none", "stem", "stopstem"),
+    "frequency_weight": ("none", "log", "sqrt", "nmdf"),
+    "voters": ("all", "other-hosts"),
+    "similarity": ("jaccard", "cosine"),
+}
+
+
+@dataclass(frozen=True)
+class Strategy:
+    """What a page's bag is made of, how its terms are weighted, and how bags are compared.
+
+    >>> Strategy(window="basic", window_width=16).window_width
+    16
+    >>> Strategy(window="sideways")
+    Traceback (most recent call last):
+    pagekin.errors.MisuseError: window is 'sideways'; it can be basic, syntactic, topical
+    """
+
+    # Which terms (paper, 3.1). With `sum` fragments are added up; with `shares` each part is normalised first.
+    content: bool = True
+    anchors: bool = True
+    links: bool = False
+    mix: str = "shares"
+    anchor_share: float = 0.2
+    link_share: float = 0.1
+    # How much around an anchor counts.
+    window: str = "basic"
+    window_width: int = 16  # words to either side; 0 the anchor alone, -1 any number
+    # What becomes of a word (3.2).
+    stemming: str = "stopstem"
+    language: str = "en"  # of pages that do not name theirs
+    # How much a term counts (3.3).
+    distance_weight: bool = True
+    frequency_weight: str = "nmdf"
+    nmdf_center: float | None = None  # ln of the document frequency that counts most; by default from the size
+    nmdf_width: float | None = None
+    # Whose word counts.
+    voters: str = "all"
+    silent: tuple[str, ...] = ()  # patterns of URLs whose pages do not vote
+    # Blocks that recur on many pages of a host.
+    templates: bool = False  # whether they count as contents and in windows
+    template_links: bool = True  # whether their links count
+    template_share: float = 0.2  # of the pages of a host
+    # Signatures and index.
+    signature_length: int = 80
+    seed: int = 2002
+    min_in_links: int = 0  # pages with fewer can ask but do not appear
+    similarity: str = "jaccard"
+
+    def __post_init__(self) -> None:
+        for name, choices in _CHOICES.items():
+            if getattr(self, name) not in choices:
+                raise MisuseError(f"{name} is {getattr(self, name)!r}; it can be {', '.join(choices)}")
+        for name, low, high in _RANGES:
+            value = getattr(self, name)
+            if value is not None and not low <= value <= high:
+                raise MisuseError(f"{name} is {value}; it must be from {low} to {high}")
+        if not (self.content or self.anchors or self.links):
+            raise MisuseError("a strategy needs terms: content, anchors or links")
+        for pattern in self.silent:
+            try:
+                re.compile(pattern)
+            except re.error as error:
+                raise MisuseError(f"silent: {pattern!r} is no regular expression ({error})") from error
+
+    def as_dict(self) -> dict[str, Any]:
+        """For a manifest; settings that are None are left out, since TOML has no None."""
+        values = {key: list(value) if isinstance(value, tuple) else value for key, value in asdict(self).items()}
+        return {key: value for key, value in values.items() if value is not None}
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any], where: str = "strategy") -> Strategy:
+        """A strategy from a table; what it does not say is as in the default."""
+        kinds = {each.name: each.type for each in fields(cls)}
+        for key, value in values.items():
+            if key not in kinds:
+                raise MisuseError(f"{where}: there is no setting {key!r}; there are {', '.join(kinds)}")
+            if not _fits(value, str(kinds[key])):
+                raise MisuseError(f"{where}: {key} = {value!r} should be {kinds[key]}")
+        settings: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
+        return cls(**settings)
+
+    def to_toml(self) -> str:
+        """The strategy as TOML, every setting in its order."""
+        return "".join(f"{key} = {_toml(value)}\n" for key, value in self.as_dict().items())
+
+    @classmethod
+    def from_toml(cls, text: str, where: str = "strategy") -> Strategy:
+        """A strategy from TOML."""
+        try:
+            return cls.from_dict(tomllib.loads(text), where)
+        except tomllib.TOMLDecodeError as error:
+            raise MisuseError(f"{where} is no TOML: {error}") from error
+
+
+_RANGES: tuple[tuple[str, float, float], ...] = (
+    ("anchor_share", 0.0, 1.0),
+    ("link_share", 0.0, 1.0),
+    ("window_width", ANY_WIDTH, 1_000_000),
+    ("nmdf_center", 0.0, 30.0),
+    ("nmdf_width", 0.05, 30.0),
+    ("template_share", 0.0, 1.0),
+    ("signature_length", 1, 1024),
+    ("min_in_links", 0, 1_000_000),
+    ("seed", 0, 2**63 - 1),
+)
+
+
+def _fits(value: Any, kind: str) -> bool:
+    if kind.startswith("tuple"):
+        return isinstance(value, list | tuple) and all(isinstance(each, str) for each in value)
+    if kind == "bool" or isinstance(value, bool):
+        return kind == "bool" and isinstance(value, bool)
+    if kind == "str":
+        return isinstance(value, str)
+    return isinstance(value, int) or (kind.startswith("float") and isinstance(value, float))
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    if isinstance(value, list):
+        return "[" + ", ".join(_toml(each) for each in value) + "]"
+    return repr(value)
+
+
+PRESETS: dict[str, Strategy] = {
+    "default": Strategy(),
+    "paper": Strategy(mix="sum", window_width=32, stemming="stem", templates=True),
+}
+
+
+def strategy_named(name: str) -> Strategy:
+    """A preset, or the strategy in a TOML file of this name."""
+    if name in PRESETS:
+        return PRESETS[name]
+    path = Path(name)
+    if not path.is_file():
+        raise MisuseError(f"{name!r} is no strategy: neither a preset ({', '.join(PRESETS)}) nor a TOML file")
+    return Strategy.from_toml(path.read_text("utf-8"), name)
