@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pagekin.kernels import html as k
+from pagekin.kernels import sheet as sheets
 from pagekin.kernels.hashing import fnv
 from pagekin.kernels.intern import intern
 from pagekin.kernels.words import split_words
@@ -188,9 +189,9 @@ def read(pages: list[bytes], max_links: int = 2**40, max_url: int = 2**40) -> No
     """Scan pages, split their text into words, and number the words."""
     html = np.frombuffer(b"".join(pages), np.uint8)
     bounds = np.cumsum([0, *map(len, pages)]).astype(np.int64)
-    sheet = k.sheet_for(len(html), len(pages))
+    sheet = sheets.sheet_for(len(html), len(pages))
     k.scan_pages(html, bounds, markup(), max_links, max_url, sheet)
-    ends = np.concatenate([np.zeros(1, np.int64), sheet.pages[:, k.TEXT_END]])
+    ends = np.concatenate([np.zeros(1, np.int64), sheet.pages[:, sheets.TEXT_END]])
     text = sheet.text[: ends[-1]]
     words = split_words(text, ends, classes(), 64)
     intern(text, words.starts, words.ends)

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 from kernels.nasty import BATCHES, DENSE, PAGES, SOUPS, dense_batches, soup
 from pagekin import kernels
-from pagekin.kernels.html import (
+from pagekin.kernels.html import scan_pages
+from pagekin.kernels.sheet import (
     BASE_URL,
     BLOCKS_END,
     BREAK,
@@ -45,7 +46,6 @@ from pagekin.kernels.html import (
     TITLE_TEXT,
     TOO_LONG,
     Sheet,
-    scan_pages,
     sheet_for,
 )
 from pagekin.reading.markup import markup

@@ -22,6 +22,7 @@ import numpy as np
 from selectolax.lexbor import LexborHTMLParser
 
 from pagekin.kernels import html as k
+from pagekin.kernels import sheet as sheets
 from pagekin.kernels.words import Words, split_words
 from pagekin.reading.letters import classes
 from pagekin.reading.markup import markup
@@ -247,21 +248,21 @@ def scan(pages: Sequence[bytes]) -> list[Reading]:
     """
     html = np.frombuffer(b"".join(pages), np.uint8)
     bounds = np.array([0, *map(len, pages)], np.int64).cumsum()
-    sheet = k.sheet_for(len(html), len(pages))
+    sheet = sheets.sheet_for(len(html), len(pages))
     written = k.scan_pages(html, bounds, markup(), UNLIMITED, UNLIMITED, sheet)
-    ends = np.concatenate([[0], sheet.pages[:, k.TEXT_END]])
+    ends = np.concatenate([[0], sheet.pages[:, sheets.TEXT_END]])
     text = sheet.text[: ends[-1]]
     words = split_words(text, ends, classes(), LONGEST)
     values = sheet.values[:written].tobytes()
     return [_scanned(sheet, page, text.tobytes(), values, words) for page in range(len(pages))]
 
 
-def _scanned(sheet: k.Sheet, page: int, text: bytes, values: bytes, words: Words) -> Reading:
+def _scanned(sheet: sheets.Sheet, page: int, text: bytes, values: bytes, words: Words) -> Reading:
     row = sheet.pages[page].tolist()
     here = slice(words.first[page], words.first[page + 1])
     starts, ends = words.starts[here].tolist(), words.ends[here].tolist()
     found = [text[start:end].decode() for start, end in zip(starts, ends, strict=True)]
-    links = sheet.links[sheet.pages[page - 1, k.LINKS_END] if page else 0 : row[k.LINKS_END]].tolist()
+    links = sheet.links[sheet.pages[page - 1, sheets.LINKS_END] if page else 0 : row[sheets.LINKS_END]].tolist()
 
     def value(start: int, end: int) -> str:
         return values[start:end].decode().strip()
@@ -272,10 +273,10 @@ def _scanned(sheet: k.Sheet, page: int, text: bytes, values: bytes, words: Words
             Anchor(value(href, href_end), tuple(found[touched(starts, ends, start, end)]))
             for start, end, href, href_end, _ in links
         ],
-        title=fold(value(*row[k.TITLE_TEXT :][:2])),
-        base=value(*row[k.BASE_URL :][:2]),
-        canonical=value(*row[k.CANONICAL :][:2]),
-        lang=value(*row[k.LANGUAGE :][:2]),
+        title=fold(value(*row[sheets.TITLE_TEXT :][:2])),
+        base=value(*row[sheets.BASE_URL :][:2]),
+        canonical=value(*row[sheets.CANONICAL :][:2]),
+        lang=value(*row[sheets.LANGUAGE :][:2]),
     )
 
 

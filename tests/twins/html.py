@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from pagekin.kernels import html as k
+from pagekin.kernels import sheet as sheets
 from pagekin.reading.markup import TAGS
 from twins.entities import decode
 
@@ -61,7 +62,7 @@ class Tag:
     @property
     def parts_paragraphs(self) -> bool:
         action, opens, _ = TAGS.get(self.name, (k.NOTHING, 0, 0))
-        return action == k.NOTHING and bool(opens & k.PARAGRAPH)
+        return action == k.NOTHING and bool(opens & sheets.PARAGRAPH)
 
 
 def tokens(page: bytes) -> Iterator[str | Tag]:
@@ -184,11 +185,11 @@ def scan(page: bytes, max_links: int, max_url: int) -> Page:
         text=reader.text,
         blocks=reader.blocks,
         links=reader.links,
-        base=reader.facts.get(k.BASE_URL, b""),
-        canonical=reader.facts.get(k.CANONICAL, b""),
-        language=reader.facts.get(k.LANGUAGE, b""),
-        refresh=reader.facts.get(k.REFRESH, b""),
-        title=reader.facts.get(k.TITLE_TEXT, b""),
+        base=reader.facts.get(sheets.BASE_URL, b""),
+        canonical=reader.facts.get(sheets.CANONICAL, b""),
+        language=reader.facts.get(sheets.LANGUAGE, b""),
+        refresh=reader.facts.get(sheets.REFRESH, b""),
+        title=reader.facts.get(sheets.TITLE_TEXT, b""),
         flags=reader.flags,
         dropped=reader.dropped,
     )
@@ -234,8 +235,8 @@ class _Reader:
             self.templates = max(0, self.templates + (-1 if tag.closing else 1))
         if self.templates:
             return
-        self.pending_kinds |= tag.boundaries & ~k.SPACE
-        self.pending_space |= bool(tag.boundaries & k.SPACE)
+        self.pending_kinds |= tag.boundaries & ~sheets.SPACE
+        self.pending_space |= bool(tag.boundaries & sheets.SPACE)
         if tag.action in (k.TABLE, k.CELL_TAG):
             self.read_table_tag(tag)
         elif tag.closing:
@@ -261,31 +262,31 @@ class _Reader:
                 if self.add_link(given.get("href"), given, 0):
                     self.open_link = len(self.links) - 1, self.tables
             case k.AREA:
-                added = self.add_link(given.get("href"), given, k.FROM_AREA)
+                added = self.add_link(given.get("href"), given, sheets.FROM_AREA)
                 self.write_aside(given.get("alt"))
                 if added:
                     self.links[-1] = replace(self.links[-1], end=self.place)
             case k.IMAGE:
                 self.write_aside(given.get("alt"))
             case k.FRAME | k.INLINE_FRAME:
-                self.add_link(given.get("src"), given, k.FROM_FRAME)
+                self.add_link(given.get("src"), given, sheets.FROM_FRAME)
             case k.BASE:
-                self.add_fact(k.BASE_URL, given.get("href"))
+                self.add_fact(sheets.BASE_URL, given.get("href"))
             case k.LINK:
                 if in_head and b"canonical" in _list(given.get("rel")):
-                    self.add_fact(k.CANONICAL, given.get("href"))
+                    self.add_fact(sheets.CANONICAL, given.get("href"))
             case k.HTML:
-                self.add_fact(k.LANGUAGE, given.get("lang"))
+                self.add_fact(sheets.LANGUAGE, given.get("lang"))
             case k.META:
                 self.read_meta(given, in_head)
             case k.TITLE:
                 if tag.contents and not tag.foreign:
-                    self.add_fact(k.TITLE_TEXT, tag.contents, in_attribute=False)
+                    self.add_fact(sheets.TITLE_TEXT, tag.contents, in_attribute=False)
             case k.PLAIN_TEXT | k.REST_IS_TEXT | k.DECODED_TEXT if tag.contents is not None:
                 contents = tag.contents.decode()
-                self.pending_kinds |= k.PARAGRAPH
+                self.pending_kinds |= sheets.PARAGRAPH
                 self.write(decode(contents, in_attribute=False) if tag.action == k.DECODED_TEXT else contents)
-                self.pending_kinds |= k.PARAGRAPH
+                self.pending_kinds |= sheets.PARAGRAPH
 
     def read_meta(self, given: dict[str, bytes], in_head: bool) -> None:
         content = given.get("content")
@@ -293,13 +294,13 @@ class _Reader:
         if in_head and b"robots" in _list(given.get("name")):
             wishes = _list(content)
             if wishes & {b"none", b"noindex"}:
-                self.flags |= k.NOINDEX
+                self.flags |= sheets.NOINDEX
             if wishes & {b"none", b"nofollow"}:
-                self.flags |= k.NOFOLLOW
+                self.flags |= sheets.NOFOLLOW
         elif b"refresh" in pragma:
-            self.add_fact(k.REFRESH, content)
+            self.add_fact(sheets.REFRESH, content)
         elif b"content-language" in pragma:
-            self.add_fact(k.LANGUAGE, content)
+            self.add_fact(sheets.LANGUAGE, content)
 
     def write_aside(self, text: bytes | None) -> None:
         """Write the text that stands for an image, apart from what is around it."""
@@ -320,9 +321,9 @@ class _Reader:
             self.dropped += 1
             return False
         if b"nofollow" in _list(given.get("rel")):
-            flags |= k.NOFOLLOW
+            flags |= sheets.NOFOLLOW
         if len(href) > self.max_url:
-            href, flags = b"", flags | k.TOO_LONG
+            href, flags = b"", flags | sheets.TOO_LONG
         self.links.append(Link(self.place, self.place, decode(href.decode(), in_attribute=True).encode(), flags))
         return True
 

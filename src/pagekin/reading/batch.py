@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from pagekin.arrays import Int64s, UInt32s
 from pagekin.kernels import html as scan
+from pagekin.kernels import sheet as sheets
 from pagekin.kernels.hashing import hash_spans
 from pagekin.kernels.hrefs import list_hrefs
 from pagekin.kernels.intern import intern
@@ -74,14 +75,14 @@ def read_captures(captures: Sequence[Capture], settings: ReadingSettings) -> Rea
     )
 
 
-def _scan(bodies: list[Body], settings: ReadingSettings) -> tuple[scan.Sheet, Int64s]:
+def _scan(bodies: list[Body], settings: ReadingSettings) -> tuple[sheets.Sheet, Int64s]:
     """Scan all bodies; the sheet, and where each page's text ends in it (from 0)."""
     html = np.frombuffer(b"".join(body.html for body in bodies), np.uint8)
     starts = np.zeros(len(bodies) + 1, np.int64)
     np.cumsum([len(body.html) for body in bodies], out=starts[1:])
-    sheet = scan.sheet_for(len(html), len(bodies))
+    sheet = sheets.sheet_for(len(html), len(bodies))
     scan.scan_pages(html, starts, markup(), settings.max_links, settings.max_url_bytes, sheet)
-    return sheet, _bounds(sheet.pages[:, scan.TEXT_END])
+    return sheet, _bounds(sheet.pages[:, sheets.TEXT_END])
 
 
 def _bounds(ends: Int64s) -> Int64s:
@@ -109,14 +110,14 @@ def _compressed(pieces: list[bytes]) -> Blobs:
 class _Facts:
     """What a page says of itself."""
 
-    def __init__(self, body: Body, row: Int64s, sheet: scan.Sheet) -> None:
+    def __init__(self, body: Body, row: Int64s, sheet: sheets.Sheet) -> None:
         url = body.capture.url
-        self.base = resolve_url(url, _value(sheet, row, scan.BASE_URL)) or url
-        self.canonical = self._link(_value(sheet, row, scan.CANONICAL))
-        self.refresh = self._refresh(_value(sheet, row, scan.REFRESH))
-        self.title = (" ".join(_value(sheet, row, scan.TITLE_TEXT).split()) or body.capture.title)[:_LONGEST_TITLE]
-        self.language = _language(_value(sheet, row, scan.LANGUAGE)) or _language(body.capture.language)
-        self.flags = PageFlags(int(row[scan.FLAGS])) | body.capture.flags
+        self.base = resolve_url(url, _value(sheet, row, sheets.BASE_URL)) or url
+        self.canonical = self._link(_value(sheet, row, sheets.CANONICAL))
+        self.refresh = self._refresh(_value(sheet, row, sheets.REFRESH))
+        self.title = (" ".join(_value(sheet, row, sheets.TITLE_TEXT).split()) or body.capture.title)[:_LONGEST_TITLE]
+        self.language = _language(_value(sheet, row, sheets.LANGUAGE)) or _language(body.capture.language)
+        self.flags = PageFlags(int(row[sheets.FLAGS])) | body.capture.flags
 
     def _link(self, href: str) -> str:
         return (resolve_url(self.base, href) or "") if href else ""
@@ -132,7 +133,7 @@ class _Facts:
         return "" if late else self._link(match[2].strip())
 
 
-def _value(sheet: scan.Sheet, row: Int64s, fact: int) -> str:
+def _value(sheet: sheets.Sheet, row: Int64s, fact: int) -> str:
     return sheet.values[row[fact] : row[fact + 1]].tobytes().decode("utf-8", "replace")
 
 
@@ -156,19 +157,19 @@ def _vocabulary(
     return forms, form[: len(words.starts)], form[len(words.starts) :]
 
 
-def _anchors(sheet: scan.Sheet, words: Words, facts: list[_Facts]) -> tuple[Anchors, Strings, list[bytes]]:
+def _anchors(sheet: sheets.Sheet, words: Words, facts: list[_Facts]) -> tuple[Anchors, Strings, list[bytes]]:
     """The anchors of all pages, the URLs that they lead to, and each page's hrefs, one a line."""
-    bounds = _bounds(sheet.pages[:, scan.LINKS_END])
+    bounds = _bounds(sheet.pages[:, sheets.LINKS_END])
     links = sheet.links[: bounds[-1]]
     # An anchor holds the words that overlap its text, so that un<a>believ</a>able is one anchor of one word.
-    start = np.searchsorted(words.ends, links[:, scan.LINK_START], side="right")
-    end = np.searchsorted(words.starts, links[:, scan.LINK_END], side="left")
-    end = np.where(links[:, scan.LINK_START] == links[:, scan.LINK_END], start, np.maximum(start, end))
-    lines, begins = list_hrefs(sheet.values, links[:, scan.LINK_HREF], links[:, scan.LINK_HREF_END])
+    start = np.searchsorted(words.ends, links[:, sheets.LINK_START], side="right")
+    end = np.searchsorted(words.starts, links[:, sheets.LINK_END], side="left")
+    end = np.where(links[:, sheets.LINK_START] == links[:, sheets.LINK_END], start, np.maximum(start, end))
+    lines, begins = list_hrefs(sheet.values, links[:, sheets.LINK_HREF], links[:, sheets.LINK_HREF_END])
     page = np.repeat(np.arange(len(facts)), np.diff(bounds))
     urls, target = _resolve(lines, begins, page, [fact.base for fact in facts])
-    flags = links[:, scan.LINK_FLAGS].astype(np.uint8)
-    target[(flags & scan.TOO_LONG) != 0] = NO_TARGET
+    flags = links[:, sheets.LINK_FLAGS].astype(np.uint8)
+    target[(flags & sheets.TOO_LONG) != 0] = NO_TARGET
     anchors = Anchors(
         offsets=bounds,
         start=_within(start, bounds, words.first[:-1]),
@@ -203,9 +204,9 @@ def _resolve(lines: NDArray[np.uint8], begins: Int64s, page: Int64s, bases: list
     return Strings.of(urls), targets[which]
 
 
-def _blocks(sheet: scan.Sheet, text: NDArray[np.uint8], words: Words, bounds: Int64s) -> Blocks:
-    offsets = _bounds(sheet.pages[:, scan.BLOCKS_END])
-    starts = sheet.blocks[: offsets[-1], scan.BLOCK_START]
+def _blocks(sheet: sheets.Sheet, text: NDArray[np.uint8], words: Words, bounds: Int64s) -> Blocks:
+    offsets = _bounds(sheet.pages[:, sheets.BLOCKS_END])
+    starts = sheet.blocks[: offsets[-1], sheets.BLOCK_START]
     # Within a page a block ends one byte, the line break, before the next begins.
     ends = np.append(starts[1:] - 1, len(text))
     last = offsets[1:][np.diff(offsets) > 0] - 1
@@ -214,7 +215,7 @@ def _blocks(sheet: scan.Sheet, text: NDArray[np.uint8], words: Words, bounds: In
         offsets=offsets,
         token=_within(np.searchsorted(words.starts, starts), offsets, words.first[:-1]),
         place=_within(starts, offsets, bounds[:-1]),
-        kinds=sheet.blocks[: offsets[-1], scan.BLOCK_KINDS].astype(np.uint8),
+        kinds=sheet.blocks[: offsets[-1], sheets.BLOCK_KINDS].astype(np.uint8),
         hash=hash_spans(text, np.ascontiguousarray(starts), ends),
     )
 
@@ -225,7 +226,7 @@ def _pages(
     titles: Strings,
     bounds: Int64s,
     source_of: list[int],
-    sheet: scan.Sheet,
+    sheet: sheets.Sheet,
     words: Words,
 ) -> Pages:
     captures = [body.capture for body in bodies]
@@ -243,16 +244,16 @@ def _pages(
         html_bytes=np.array([body.size for body in bodies], np.int64),
         text_bytes=np.diff(bounds),
         digest=np.frombuffer(b"".join(body.digest for body in bodies), np.uint8).reshape(-1, DIGEST_BYTES),
-        links_dropped=sheet.pages[:, scan.DROPPED].astype(np.uint32),
+        links_dropped=sheet.pages[:, sheets.DROPPED].astype(np.uint32),
         urls_dropped=_too_long(sheet),
         words_dropped=words.overlong.astype(np.uint32),
     )
 
 
-def _too_long(sheet: scan.Sheet) -> UInt32s:
+def _too_long(sheet: sheets.Sheet) -> UInt32s:
     """How many URLs of each page were too long to be kept."""
-    bounds = _bounds(sheet.pages[:, scan.LINKS_END])
-    flagged = np.flatnonzero(sheet.links[: bounds[-1], scan.LINK_FLAGS] & scan.TOO_LONG)
+    bounds = _bounds(sheet.pages[:, sheets.LINKS_END])
+    flagged = np.flatnonzero(sheet.links[: bounds[-1], sheets.LINK_FLAGS] & sheets.TOO_LONG)
     pages = np.searchsorted(bounds, flagged, side="right") - 1
     return np.bincount(pages, minlength=len(bounds) - 1).astype(np.uint32)
 

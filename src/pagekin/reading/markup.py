@@ -7,8 +7,10 @@ from html.entities import html5
 
 from pagekin.arrays import Int64s
 from pagekin.kernels import html as k
+from pagekin.kernels import sheet as sheets
 from pagekin.kernels.hashing import fnv_of, rows_of
-from pagekin.kernels.html import CELL, HEADING, ITEM, LIST_END, PARAGRAPH, TABLE_END, Markup
+from pagekin.kernels.html import Markup
+from pagekin.kernels.sheet import CELL, HEADING, ITEM, LIST_END, PARAGRAPH, TABLE_END
 
 _PARAGRAPHS = (
     "address article aside blockquote body center details dialog div fieldset figcaption figure footer "
@@ -22,10 +24,10 @@ TAGS: dict[str, tuple[int, int, int]] = {
     **dict.fromkeys("ul ol dl menu dir".split(), (k.NOTHING, PARAGRAPH, LIST_END)),
     **dict.fromkeys("li dt dd option optgroup select datalist".split(), (k.NOTHING, ITEM, ITEM)),
     **dict.fromkeys("td th tr caption thead tbody tfoot".split(), (k.CELL_TAG, CELL, CELL)),
-    **dict.fromkeys("button rt rp text".split(), (k.NOTHING, k.SPACE, k.SPACE)),
+    **dict.fromkeys("button rt rp text".split(), (k.NOTHING, sheets.SPACE, sheets.SPACE)),
     **dict.fromkeys("svg math".split(), (k.FOREIGN_TAG, 0, 0)),
     "table": (k.TABLE, PARAGRAPH, TABLE_END),
-    "br": (k.NOTHING, k.BREAK, k.BREAK),
+    "br": (k.NOTHING, sheets.BREAK, sheets.BREAK),
     "a": (k.ANCHOR, 0, 0),
     "area": (k.AREA, 0, 0),
     "img": (k.IMAGE, 0, 0),
