@@ -17,15 +17,26 @@ from typing import Any
 
 import numpy as np
 
-from pagekin.engines.local import processes_for, run
-from pagekin.errors import MisuseError
-from pagekin.model.capture import Capture, Origin, Redirect, Skip, Unchanged
+from pagekin.engines.local import check_processes, processes_for, run
+from pagekin.errors import MisuseError, StoreError
+from pagekin.model.capture import Capture, Redirect, Skip, Unchanged
 from pagekin.model.settings import MiB, ReadingSettings
+from pagekin.sources.archives import REVISIT_WITHOUT_RECORD
 from pagekin.sources.opening import Collection, open_sources
 from pagekin.store.choosing import Harvest
 from pagekin.store.files import writing
 from pagekin.store.locking import locked
-from pagekin.store.manifest import NAME, READER, Manifest, describe_files, folder_of, read_manifest, write_manifest
+from pagekin.store.manifest import (
+    NAME,
+    READER,
+    Manifest,
+    damaged_files,
+    describe_files,
+    folder_of,
+    next_generation,
+    read_manifest,
+    write_manifest,
+)
 from pagekin.store.memory import Memory
 from pagekin.store.opening import Store
 from pagekin.store.spool import Spool, load_batch, write_batch
@@ -70,6 +81,7 @@ def build(
     """Read sources into the store `output`; what was read before and has not changed is not read again."""
     settings = settings or ReadingSettings()
     root = Path(output)
+    check_processes(processes)
     collection = open_sources([Path(source) for source in sources], base_urls, settings)
     with writing(root):
         _claim(root)
@@ -100,16 +112,15 @@ def _build(
 ) -> Built:
     fingerprint: dict[str, Any] = {"reader": READER, "settings": settings.as_dict()}
     inputs = collection.fingerprint()
-    old = Store(root, read_manifest(root)) if (root / NAME).exists() else None
+    usable = _usable(root, fingerprint)
     spool = Spool(root / _SPOOL, fingerprint)
-    usable = old if old is not None and _same_way(old.manifest, fingerprint) else None
     if usable is not None and usable.manifest.inputs == inputs:
         spool.remove()
         return Built(usable, 0, len(usable), changed=False)
     memory = Memory(usable, spool.open())
     reader = _Reader(collection, memory, spool, progress)
     harvest = reader.harvest(partial(read_job, settings, fingerprint), processes)
-    generation = (old.manifest.generation if old is not None else 0) + 1
+    generation = next_generation(root)
     folder = root / folder_of(generation)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
@@ -118,13 +129,22 @@ def _build(
     files = describe_files(folder)
     manifest = Manifest(generation, inputs, settings.as_dict(), written.counts, written.skipped, files)
     write_manifest(root, manifest)
+    memory.close()
     _remove_old(root, manifest)
     spool.remove()
     return Built(Store(root, manifest), reader.read, reader.reused, changed=True)
 
 
-def _same_way(manifest: Manifest, fingerprint: dict[str, Any]) -> bool:
-    return {"reader": manifest.reader, "settings": manifest.settings} == fingerprint
+def _usable(root: Path, fingerprint: dict[str, Any]) -> Store | None:
+    """The store that is there, if it was read in the same way and all of its files are as they were written."""
+    if not (root / NAME).exists():
+        return None
+    try:
+        manifest = read_manifest(root)
+    except StoreError:
+        return None
+    same_way = {"reader": manifest.reader, "settings": manifest.settings} == fingerprint
+    return Store(root, manifest) if same_way and not damaged_files(root, manifest) else None
 
 
 def _remove_old(root: Path, manifest: Manifest) -> None:
@@ -205,10 +225,12 @@ class _Reader:
         harvest = self._harvest
         if isinstance(item, Skip):
             harvest.skips.append(item)
+            if item.reason == REVISIT_WITHOUT_RECORD:
+                harvest.dependent.add(item.source)
             return None
-        source = _whole(item)
-        alone = not (isinstance(item, Capture) and item.borrowed)
-        harvest.sources[source] = harvest.sources.get(source, True) and alone
+        harvest.sources.add(replace(item.origin, offset=0))
+        if isinstance(item, Capture) and item.borrowed:
+            harvest.dependent.add(item.origin.source)
         if isinstance(item, Redirect):
             harvest.redirects.append(item)
         elif isinstance(item, Unchanged):
@@ -221,8 +243,3 @@ class _Reader:
                 return item
             self._known[known[0]].append(known[1])
         return None
-
-
-def _whole(item: Capture | Redirect | Unchanged) -> Origin:
-    """The file that an item came from."""
-    return replace(item.origin, offset=0)

@@ -19,7 +19,11 @@ _SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*):")
 _PLAIN_HREF = re.compile(r"((?:\.\./)*)((?:[A-Za-z0-9_~-][A-Za-z0-9_~.-]*/)*[A-Za-z0-9_~-][A-Za-z0-9_~.-]*/?)(?:#.*)?")
 _HOST = re.compile(r"[a-z0-9_-]+(?:\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\]")
 _ESCAPE = re.compile(r"%[0-9A-Fa-f]{2}|%|[^A-Za-z0-9._~:/?@!$&'()*+,;=\[\]-]")
+# Characters that are never written as escapes. Beyond the unreserved ones these are those that part nothing where they
+# stand: some writers escape them and some do not, and servers do not tell the two apart.
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+_PLAIN_IN_PATH = _UNRESERVED | frozenset("!'()*:@$,+;=&")
+_PLAIN_IN_QUERY = _UNRESERVED | frozenset("!'()*:@$,/")
 _TRACKING = re.compile(
     r"(?:utm_[a-z_]+|hsa_[a-z_]+|gclid|gclsrc|dclid|gbraid|wbraid|fbclid|msclkid|yclid|twclid|igshid|mc_cid|mc_eid"
     r"|_ga|_gl|_hsenc|_hsmi|wt_mc|oly_anon_id|oly_enc_id|vero_id)(?:=|$)",
@@ -42,8 +46,9 @@ def canonical_url(url: str) -> str | None:
     scheme = _SCHEME.match(url)
     if scheme is None or scheme[1].lower() not in _DEFAULT_PORTS:
         return None
-    rest = url[scheme.end() :].partition("#")[0].replace("\\", "/")
-    return _assemble(scheme[1].lower(), rest) if rest.startswith("//") else None
+    address, question, query = url[scheme.end() :].partition("#")[0].partition("?")
+    address = address.replace("\\", "/")
+    return _assemble(scheme[1].lower(), address + question + query) if address.startswith("//") else None
 
 
 def resolve_url(base: str, href: str) -> str | None:
@@ -57,8 +62,9 @@ def resolve_url(base: str, href: str) -> str | None:
     href = href.strip(_CONTROLS_AND_SPACE).translate(_REMOVED)
     scheme = _SCHEME.match(href)
     if scheme is not None:
-        if base.startswith(scheme[0].lower()) and not href.startswith(("/", "\\"), scheme.end()):
-            href = href[scheme.end() :]  # "http:page.html" is an old way to say "page.html"
+        rest = href[scheme.end() :]
+        if base.startswith(scheme[0].lower() + "//") and not rest[:2].replace("\\", "/").startswith("//"):
+            href = rest  # "http:page.html" is an old way to say "page.html"
         else:
             return canonical_url(href)
     href = href.partition("#")[0]
@@ -91,9 +97,10 @@ def _assemble(scheme: str, rest: str) -> str | None:
     place = _canonical_authority(scheme, authority)
     if place is None:
         return None
-    parameters = sorted(_escaped(part) for part in query.split("&") if part and not _TRACKING.match(part))
+    escaped = (_escaped(part, _PLAIN_IN_QUERY) for part in query.split("&") if part)
+    parameters = sorted(part for part in escaped if not _TRACKING.match(part))
     tail = "?" + "&".join(parameters) if parameters else ""
-    return f"{scheme}://{place}/{_without_dots(_escaped(path))}{tail}"
+    return f"{scheme}://{place}/{_without_dots(_escaped(path, _PLAIN_IN_PATH))}{tail}"
 
 
 def _canonical_authority(scheme: str, authority: str) -> str | None:
@@ -127,14 +134,14 @@ def _unquoted(text: str) -> str:
     return re.sub(r"(?:%[0-9A-Fa-f]{2})+", decode, text)
 
 
-def _escaped(text: str) -> str:
-    """Percent-encoding in one form: escapes in upper case, none for unreserved characters."""
+def _escaped(text: str, plain: frozenset[str]) -> str:
+    """Percent-encoding in one form: escapes in upper case, none for characters that can stand for themselves."""
 
     def escape(match: re.Match[str]) -> str:
         found = match[0]
         if len(found) == 3:
             character = chr(int(found[1:], 16))
-            return character if character in _UNRESERVED else found.upper()
+            return character if character in plain else found.upper()
         return quote_from_bytes(found.encode("utf-8", "replace"), safe="")
 
     return _ESCAPE.sub(escape, text)
@@ -196,6 +203,8 @@ def variants(url: str) -> Iterator[str]:
             addresses += [address[:-1], address[:-1] + ".html"]
     elif name in _INDEX_NAMES:
         addresses.append(address[: -len(name)])
+        if address.count("/") > 3:
+            addresses.append(address[: -len(name) - 1])
     else:
         addresses += [address + "/", address + ".html", address + "/index.html"]
         if name.endswith(".html"):

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 @click.option("-o", "--output", required=True, type=click.Path(), help="The store to write, such as my.kin.")
 @click.option(
     "--base-url",
-    "base_urls",
     multiple=True,
     help="URL of a folder's top; once for all folders, or once each in order. `http://` if each top folder is a host.",
 )
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
 def command(
     sources: tuple[str, ...],
     output: str,
-    base_urls: tuple[str, ...],
+    base_url: tuple[str, ...],
     processes: int | None,
     max_page_size: int,
     max_links: int,
@@ -42,7 +41,7 @@ def command(
     obey_nofollow: bool,
     chop_host: bool,
     quiet: bool,
-    as_json: bool,
+    json: bool,
 ) -> None:
     """Read SOURCEs into a store.
 
@@ -60,9 +59,9 @@ def command(
         obey_nofollow=obey_nofollow,
         chop_host=chop_host,
     )
-    with progress_bar(quiet or as_json) as progress:
-        built = build(sources, output, base_urls=base_urls, settings=settings, processes=processes, progress=progress)
-    if as_json:
+    with progress_bar(quiet or json) as progress:
+        built = build(sources, output, base_urls=base_url, settings=settings, processes=processes, progress=progress)
+    if json:
         say_json(report(built))
     elif not quiet:
         say(built, output)

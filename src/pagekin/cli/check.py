@@ -10,14 +10,14 @@ from pagekin.cli.speaking import json_option, say_json, say_table, store_argumen
 @click.command("check")
 @store_argument
 @json_option
-def command(store: str, as_json: bool) -> None:
+def command(store: str, json: bool) -> None:
     """Compare every file of a store with its checksum; exit code 1 if one is damaged."""
     from pagekin.store.manifest import damaged_files
     from pagekin.store.opening import Store
 
     opened = Store.open(store)
     damaged = damaged_files(opened.root, opened.manifest)
-    if as_json:
+    if json:
         say_json({"files": len(opened.manifest.files), "damaged": [{"file": f, "problem": p} for f, p in damaged]})
     elif damaged:
         click.echo(f"{store} is damaged; build it again:")

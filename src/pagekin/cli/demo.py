@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from pagekin.cli.speaking import progress_bar
+from pagekin.errors import MisuseError
 
 _PAGES = ("http://treeroom.example/oak.html", "http://worldpages.example/ja/aizome.html")
 
@@ -21,6 +22,8 @@ def command(output: str) -> None:
     from pagekin.store.opening import Store
 
     folder = Path(output)
+    if folder.exists() and not folder.is_dir():
+        raise MisuseError(f"{folder} is a file; name a folder to work in")
     folder.mkdir(parents=True, exist_ok=True)
     archive, store = folder / "village.warc.gz", folder / "village.kin"
     if not archive.exists():

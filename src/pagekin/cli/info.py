@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 @click.command("info")
 @store_argument
 @json_option
-def command(store: str, as_json: bool) -> None:
+def command(store: str, json: bool) -> None:
     """What a store holds, how it was read, and what was skipped and why."""
     from pagekin.store.opening import Store
 
     facts = describe(Store.open(store))
-    if as_json:
+    if json:
         say_json(facts)
     else:
         say(store, facts)

@@ -16,10 +16,16 @@ from pagekin.errors import MisuseError, PagekinError
 
 COMMANDS = ("build", "check", "completion", "demo", "info", "show")
 CONFIG = "pagekin.toml"
+_ARGUMENTS = "pagekin.arguments"
 
 
 class Commands(click.Group):
     """Commands that are imported when they are called for."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Remember the arguments: who asks for help must get it, whatever is in the configuration."""
+        ctx.meta[_ARGUMENTS] = list(args)
+        return super().parse_args(ctx, args)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Their names."""
@@ -45,7 +51,8 @@ def cli(ctx: click.Context) -> None:
     A setting is taken from the command line, else from the environment (PAGEKIN_BUILD_PROCESSES), else from
     pagekin.toml in this folder ([build] processes = 2).
     """
-    ctx.default_map = _config(Path(CONFIG))
+    if not {"-h", "--help"} & set(ctx.meta.get(_ARGUMENTS, ())):
+        ctx.default_map = _config(Path(CONFIG))
 
 
 def _config(path: Path) -> dict[str, Any]:
@@ -58,20 +65,41 @@ def _config(path: Path) -> dict[str, Any]:
     for name, table in config.items():
         if name not in COMMANDS or not isinstance(table, dict):
             raise MisuseError(f"{path}: [{name}] is no command; there are {', '.join(COMMANDS)}")
-        known = {parameter.name for parameter in import_module(f"pagekin.cli.{name}").command.params}
-        for key in table:
-            if key.replace("-", "_") not in known:
-                raise MisuseError(f"{path}: [{name}] has no setting {key!r}; see `pagekin {name} --help`")
-    return {name: {key.replace("-", "_"): value for key, value in table.items()} for name, table in config.items()}
+    return {name: _settings(path, name, table) for name, table in config.items()}
+
+
+def _settings(path: Path, name: str, table: dict[str, Any]) -> dict[str, Any]:
+    """A table of the configuration, its keys (options without their dashes) as click names them."""
+    known = {
+        option.lstrip("-").replace("-", "_"): parameter.name
+        for parameter in import_module(f"pagekin.cli.{name}").command.params
+        for option in parameter.opts
+    }
+    settings = {}
+    for key, value in table.items():
+        parameter = known.get(key.replace("-", "_"))
+        if parameter is None:
+            raise MisuseError(f"{path}: [{name}] has no setting {key!r}; see `pagekin {name} --help`")
+        settings[parameter] = value
+    return settings
 
 
 def main() -> None:
     """Run, and leave with 0, 1 for a failure, 2 for misuse."""
+    from pagekin.cli.speaking import clean
+
     try:
-        cli()
+        cli(standalone_mode=False)
+        sys.stdout.flush()
     except PagekinError as error:
-        click.echo(f"pagekin: {error}", err=True)
+        click.echo(f"pagekin: {clean(str(error))}", err=True)
         sys.exit(error.exit_code)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("pagekin: stopped", err=True)
+        sys.exit(1)
     except BrokenPipeError:  # `pagekin ... | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
+    sys.exit(0)

@@ -22,19 +22,19 @@ _EXCERPT = 400
 @click.argument("page")
 @click.option("--text", is_flag=True, help="Print the whole visible text.")
 @json_option
-def command(store: str, page: str, text: bool, as_json: bool) -> None:
+def command(store: str, page: str, text: bool, json: bool) -> None:
     """What a store knows of PAGE: a URL, a file, or words of its title."""
     from pagekin.store.opening import Store
 
     opened = Store.open(store)
     row = opened.find(page)
-    if text and not as_json:
+    if text and not json:
         click.echo(clean(opened.text(row)))
         return
     facts = describe(opened, row)
     if text:
         facts["text"] = opened.text(row)
-    if as_json:
+    if json:
         say_json(facts)
     else:
         say(facts)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import unicodedata
 from collections.abc import Iterator, Sequence
@@ -16,13 +17,17 @@ if TYPE_CHECKING:
 
     from pagekin.pipeline import Progress
 
-json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
+# Characters that JSON need not escape, and that a terminal obeys all the same: controls and changes of direction.
+_UNSEEN = re.compile("[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
+
+json_option = click.option("--json", is_flag=True, help="Print JSON, for programs.")
 store_argument = click.argument("store", type=click.Path(), metavar="STORE")
 
 
 def say_json(value: Any) -> None:
     """Print a value as JSON."""
-    click.echo(json.dumps(value, ensure_ascii=False, indent=2))
+    text = json.dumps(value, ensure_ascii=False, indent=2)
+    click.echo(_UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
 
 
 def clean(text: str) -> str:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import connection
 from typing import TypeVar
 
 from pagekin.errors import FailureError, MisuseError
@@ -16,11 +19,16 @@ Result = TypeVar("Result")
 _UNDER_WAY = 2  # jobs per process; more would only fill the memory
 
 
+def check_processes(wanted: int | None) -> None:
+    """Refuse a number of processes that makes no sense."""
+    if wanted is not None and wanted < 1:
+        raise MisuseError(f"{wanted} processes; there must be at least 1")
+
+
 def processes_for(wanted: int | None, work: int, work_per_process: int) -> int:
     """How many processes to use: what the user wants, or as many as the machine has and the work pays for."""
+    check_processes(wanted)
     if wanted is not None:
-        if wanted < 1:
-            raise MisuseError(f"{wanted} processes; there must be at least 1")
         return wanted
     return max(1, min(len_of_cpus(), work // work_per_process))
 
@@ -32,6 +40,19 @@ def len_of_cpus() -> int:
     return os.cpu_count() or 1
 
 
+def _follow_parent() -> None:
+    """In a worker: end with the parent, however it ends, and leave Ctrl-C to it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+
+    def watch() -> None:
+        connection.wait([parent.sentinel])
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
 def run(function: Callable[[Job], Result], jobs: Iterable[Job], processes: int) -> Iterator[Result]:
     """The results of `function` on every job, as they come."""
     if processes == 1:
@@ -40,7 +61,7 @@ def run(function: Callable[[Job], Result], jobs: Iterable[Job], processes: int) 
         return
     # Not fork: threads of numpy or numba that were running would be copied in the middle of a step.
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(processes, mp_context=context) as pool:
+    with ProcessPoolExecutor(processes, mp_context=context, initializer=_follow_parent) as pool:
         waiting: set[Future[Result]] = set()
         try:
             for job in jobs:

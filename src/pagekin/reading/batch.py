@@ -42,6 +42,7 @@ _LONGEST_TITLE = 1000  # characters
 _COMPRESSION = 1
 _REFRESH = re.compile(r"\s*([0-9.]*)\s*[;,]\s*(?:url\s*=\s*)?[\"']?([^\"']+)", re.I)
 _LONGEST_REFRESH_DELAY = 5.0  # seconds; a page that sends its visitors on later means to be read
+_NO_PATH = re.compile(r"(?:https?:)?(?:[?#]|\Z)", re.I)  # an href that is about the page itself
 _LANGUAGE = re.compile(r"[a-z]{2,3}(?:-[a-z0-9]{1,8})*")
 
 
@@ -51,7 +52,7 @@ def read_captures(captures: Sequence[Capture], settings: ReadingSettings) -> Rea
     bodies = [body for body in loaded if isinstance(body, Body)]
     skips = [skip for skip in loaded if isinstance(skip, Skip)]
     sheet, bounds = _scan(bodies, settings)
-    facts = [_Facts(body, row, sheet) for body, row in zip(bodies, sheet.pages, strict=True)]
+    facts = [_Facts(body, row, sheet, settings) for body, row in zip(bodies, sheet.pages, strict=True)]
     text = sheet.text[: bounds[-1]]
     words = split_words(text, bounds, classes(), LONGEST_WORD)
     titles = Strings.of(fact.title for fact in facts)
@@ -110,9 +111,12 @@ def _compressed(pieces: list[bytes]) -> Blobs:
 class _Facts:
     """What a page says of itself."""
 
-    def __init__(self, body: Body, row: Int64s, sheet: sheets.Sheet) -> None:
+    def __init__(self, body: Body, row: Int64s, sheet: sheets.Sheet, settings: ReadingSettings) -> None:
         url = body.capture.url
-        self.base = resolve_url(url, _value(sheet, row, sheets.BASE_URL)) or url
+        self._longest = settings.max_url_bytes
+        self.urls_dropped = 0
+        self.base = url
+        self.base = self._link(_value(sheet, row, sheets.BASE_URL)) or url
         self.canonical = self._link(_value(sheet, row, sheets.CANONICAL))
         self.refresh = self._refresh(_value(sheet, row, sheets.REFRESH))
         self.title = (" ".join(_value(sheet, row, sheets.TITLE_TEXT).split()) or body.capture.title)[:_LONGEST_TITLE]
@@ -120,6 +124,10 @@ class _Facts:
         self.flags = PageFlags(int(row[sheets.FLAGS])) | body.capture.flags
 
     def _link(self, href: str) -> str:
+        """The URL that an href means, or "" for none, and for one that is too long."""
+        if len(href) > self._longest:
+            self.urls_dropped += 1
+            return ""
         return (resolve_url(self.base, href) or "") if href else ""
 
     def _refresh(self, content: str) -> str:
@@ -138,9 +146,9 @@ def _value(sheet: sheets.Sheet, row: Int64s, fact: int) -> str:
 
 
 def _language(tag: str) -> str:
-    """A language tag in lower case, or "" for what is none."""
-    match = _LANGUAGE.match(tag.strip().lower().replace("_", "-"))
-    return match[0] if match else ""
+    """The first of a list of language tags in lower case, or "" for what is none."""
+    tag = tag.partition(",")[0].strip().lower().replace("_", "-")
+    return tag if _LANGUAGE.fullmatch(tag) else ""
 
 
 def _vocabulary(
@@ -186,8 +194,8 @@ def _resolve(lines: NDArray[np.uint8], begins: Int64s, page: Int64s, bases: list
     An href that names a path depends on its base only up to the folder, so it is resolved once a folder.
     """
     numbers, first = intern(lines, begins[:-1], begins[1:] - 1)
-    opening = lines[begins[:-1][first]]  # the first byte; for an empty href that is its line's end
-    names_path = (opening != ord("#")) & (opening != ord("?")) & (opening != ord("\n"))
+    hrefs = [lines[begins[k] : begins[k + 1] - 1].tobytes().decode("utf-8", "replace") for k in first.tolist()]
+    names_path = np.array([_NO_PATH.match(href) is None for href in hrefs], bool)
     folders: dict[str, int] = {}
     folder_of_page = [
         folders.setdefault(base[: base.partition("?")[0].rindex("/") + 1], len(folders)) for base in bases
@@ -195,7 +203,6 @@ def _resolve(lines: NDArray[np.uint8], begins: Int64s, page: Int64s, bases: list
     contexts = list(folders) + bases
     context = np.where(names_path[numbers], np.array(folder_of_page, np.int64)[page], len(folders) + page)
     pairs, which = np.unique(context * len(first) + numbers, return_inverse=True)
-    hrefs = [lines[begins[k] : begins[k + 1] - 1].tobytes().decode("utf-8", "replace") for k in first.tolist()]
     urls: dict[str, int] = {}
     targets = np.empty(len(pairs), np.uint32)
     for k, pair in enumerate(pairs.tolist()):
@@ -245,7 +252,7 @@ def _pages(
         text_bytes=np.diff(bounds),
         digest=np.frombuffer(b"".join(body.digest for body in bodies), np.uint8).reshape(-1, DIGEST_BYTES),
         links_dropped=sheet.pages[:, sheets.DROPPED].astype(np.uint32),
-        urls_dropped=_too_long(sheet),
+        urls_dropped=_too_long(sheet) + np.array([fact.urls_dropped for fact in facts], np.uint32),
         words_dropped=words.overlong.astype(np.uint32),
     )
 

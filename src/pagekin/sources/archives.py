@@ -2,35 +2,48 @@
 
 from __future__ import annotations
 
-import zipfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
-from typing import IO, Any
 
 from pagekin.errors import SourceError
 from pagekin.model.capture import Capture, Origin, PageFlags, Redirect, Skip, SourceItem, Unchanged
 from pagekin.model.settings import ReadingSettings
+from pagekin.sources.careful import Damage
 from pagekin.sources.payload import PayloadError, decode_payload
-from pagekin.sources.records import Damage, Record, read_records
+from pagekin.sources.record import Record
+from pagekin.sources.records import read_records
+from pagekin.sources.zips import archives_in
 from pagekin.urls import canonical_url, resolve_url
 
 REVISIT_WITHOUT_RECORD = "revisit of a record that is not here"
 _HTML_TYPES = ("text/html", "application/xhtml+xml")
-_ARCHIVE_MEMBER = "archive/"
-_WARC_SUFFIXES = (".warc", ".warc.gz")
+_NOT_MODIFIED = 304
+_OF_THE_BODY = ("content-encoding", "transfer-encoding")  # headers that speak of bytes, not of the page
 
 
 @dataclass(frozen=True)
 class _Revisit:
-    """A record that says: as before. Its payload lies in another record with the same digest."""
+    """A record that says: as before. Its payload lies in another record."""
 
     url: str
-    captured: int
-    origin: Origin
-    digest: str
+    record: Record
+
+    def references(self) -> list[tuple[str, ...]]:
+        """By what the other record can be known."""
+        record = self.record
+        keys: list[tuple[str, ...]] = []
+        if record.digest:
+            keys.append(("digest", record.digest))
+        if record.refers_to:
+            keys.append(("id", record.refers_to))
+        if record.refers_to_url and record.refers_to_date:
+            keys.append(("place", record.refers_to_url, record.refers_to_date))
+        return keys
+
+
+def _keys(record: Record) -> list[tuple[str, ...]]:
+    return [("digest", record.digest), ("id", record.id), ("place", record.url, record.date)]
 
 
 class ArchiveSource:
@@ -55,133 +68,143 @@ class ArchiveSource:
             yield Unchanged(self._whole)
             return
         for member, record in self.records():
-            item = record if isinstance(record, Damage) else self._item(member, record)
+            item = record if isinstance(record, Damage) else self._item(record)
             if isinstance(item, Damage):
-                yield Skip(self.name, item.reason, f"byte {item.offset} of {member}")
+                yield self.skip(item.reason, f"byte {item.offset} of {member}")
             elif isinstance(item, _Revisit):
                 self.revisits.append(item)
-            elif item is not None:
+            else:
                 yield item
 
     def records(self) -> Iterator[tuple[str, Record | Damage]]:
         """Every record with the name of the WARC that holds it."""
         limit = self._settings.max_page_bytes
-        for name, open_member in self._members():
-            with open_member() as file:
-                for record in read_records(file, limit):
-                    yield name, record
-
-    def _members(self) -> Iterator[tuple[str, Callable[[], Any]]]:
-        if self.path.suffix.lower() != ".wacz":
-            yield self.name, partial(_opened, self.path)
-            return
         try:
-            with zipfile.ZipFile(self.path) as archive:
-                for name in sorted(archive.namelist()):
-                    if name.startswith(_ARCHIVE_MEMBER) and name.lower().endswith(_WARC_SUFFIXES):
-                        yield name, partial(_opened_member, archive, name)
-        except zipfile.BadZipFile as error:
-            raise SourceError(f"{self.path} is no WACZ: {error}; if its download broke off, fetch it again") from error
+            if self.path.suffix.lower() == ".wacz":
+                for name, file, broken in archives_in(self.path):
+                    with file:
+                        try:
+                            yield from ((name, record) for record in read_records(file, limit))
+                        except broken:
+                            yield name, Damage(0, "damaged compression")
+            else:
+                with self.path.open("rb") as file:
+                    yield from ((self.name, record) for record in read_records(file, limit))
+        except OSError as error:
+            raise SourceError(f"{self.path} cannot be read: {error.strerror or error}") from error
 
-    def origin(self, offset: int) -> Origin:
-        """The origin of the record at `offset`."""
-        return Origin(self.name, offset, self.size, self._whole.modified)
-
-    def _item(self, member: str, record: Record) -> SourceItem | _Revisit | None:
+    def _item(self, record: Record) -> SourceItem | _Revisit:
         url = canonical_url(record.url)
         if url is None:
-            return self._skip("no http or https URL", record.url[:200])
-        origin = self.origin(record.offset)
-        if record.kind == "revisit":
-            return _Revisit(url, record.captured, origin, record.digest)
-        if record.kind == "resource":
-            return self._capture(url, record, origin)
-        if 300 <= record.status < 400 and record.location:
-            target = resolve_url(url, record.location)
-            return Redirect(url, target, origin, record.captured) if target is not None else None
-        if not 200 <= record.status < 300:
-            return self._skip(f"HTTP status {record.status}" if record.status else "no HTTP response", url)
-        return self._capture(url, record, origin)
+            return self.skip("no http or https URL", record.url[:200])
+        if len(url) > self._settings.max_url_bytes:
+            return self.skip("URL too long", url[:200])
+        waits = record.kind == "revisit" and (record.status in (0, _NOT_MODIFIED) or self._is_page(record))
+        return _Revisit(url, record) if waits else self._answer(url, record, record.offset)
 
-    def _capture(self, url: str, record: Record, origin: Origin) -> SourceItem:
-        kind = record.content_type
+    def _is_page(self, record: Record) -> bool:
+        """Whether an answer can be a page, as far as its headers tell."""
+        kind = record.content_type.strip().lower()
+        return 200 <= record.status < 300 and (not kind or kind.startswith(_HTML_TYPES))
+
+    def _answer(self, url: str, record: Record, offset: int, borrowed: bool = False) -> SourceItem:
+        """What an answer gives: a page, a redirect, or a reason why neither."""
+        origin = replace(self._whole, offset=offset)
+        location = record.http.get("location", "")
+        if 300 <= record.status < 400 and location:
+            target = resolve_url(url, location)
+            if target is None:
+                return self.skip("redirect to no http or https URL", url)
+            return Redirect(url, target, origin, record.captured)
+        if record.kind != "resource" and not 200 <= record.status < 300:
+            return self.skip(f"HTTP status {record.status}" if record.status else "no HTTP response", url)
+        if record.endless_header:
+            return self.skip("record header too long", url)
+        kind = record.content_type.strip().lower()
         if kind and not kind.startswith(_HTML_TYPES):
-            return self._skip("not HTML", url)
+            return self.skip("not HTML", url)
         if record.too_large:
-            return self._skip("page too large", url)
+            return self.skip("page too large", url)
+        content, transfer = (record.http.get(name, "") for name in _OF_THE_BODY)
         try:
-            body = decode_payload(
-                record.payload, record.transfer_encoding, record.content_encoding, self._settings.max_page_bytes
-            )
+            body = decode_payload(record.payload, transfer, content, self._settings.max_page_bytes)
         except PayloadError as error:
-            return self._skip(str(error), url)
+            return self.skip(str(error), url)
         if not kind and not looks_like_html(body):
-            return self._skip("not HTML", url)
+            return self.skip("not HTML", url)
         return Capture(
             url=url,
             origin=origin,
             captured=record.captured,
             body=body,
             charset=record.charset,
-            language=record.language,
-            flags=robots_flags(record.robots),
+            language=record.http.get("content-language", ""),
+            flags=robots_flags(record.http.get("x-robots-tag", "")),
+            borrowed=borrowed,
         )
 
-    def _skip(self, reason: str, where: str) -> Skip:
+    def skip(self, reason: str, where: str) -> Skip:
+        """A skip of this archive."""
         return Skip(self.name, reason, where)
 
-    def bodies_with(self, digests: frozenset[str]) -> Iterator[tuple[str, Record]]:
-        """The (digest, response record) pairs among the wanted payload digests."""
-        for _, record in self.records():
-            if isinstance(record, Record) and record.kind != "revisit" and record.digest in digests:
-                yield record.digest, record
-
-    def revisited(self, revisit: _Revisit, record: Record) -> SourceItem | None:
-        """The capture that a revisit stands for, with the payload of `record`."""
-        item = self._item("", record)
-        if not isinstance(item, Capture):
-            return item if isinstance(item, Skip) else None
-        return replace(item, url=revisit.url, origin=revisit.origin, captured=revisit.captured, borrowed=True)
+    def revisited(self, revisit: _Revisit, original: Record) -> SourceItem:
+        """What a revisit stands for: the payload of the original, under the headers of the revisit if it has any."""
+        again = revisit.record
+        merged = replace(original, date=again.date)
+        if 200 <= again.status < 300:
+            of_body = {name: original.http[name] for name in _OF_THE_BODY if name in original.http}
+            own = {name: value for name, value in again.http.items() if name not in _OF_THE_BODY}
+            merged = replace(
+                merged, kind="response", status=again.status, http=own | of_body, content_type=again.content_type
+            )
+        return self._answer(revisit.url, merged, again.offset, borrowed=True)
 
 
 def read_revisits(archives: Sequence[ArchiveSource]) -> Iterator[SourceItem]:
-    """The captures that revisits stand for. Only the newest revisit of a URL counts.
+    """What revisits stand for.
 
     The record with the payload may stand in any archive, before or after; so this is a second walk, and it is
     taken only where there are revisits.
     """
-    newest: dict[str, tuple[_Revisit, ArchiveSource]] = {}
+    waiting: dict[tuple[str, ...], list[tuple[_Revisit, ArchiveSource]]] = {}
+    open_ones: dict[int, tuple[_Revisit, ArchiveSource]] = {}
     for archive in archives:
         for revisit in archive.revisits:
-            if revisit.url not in newest or revisit.captured > newest[revisit.url][0].captured:
-                newest[revisit.url] = (revisit, archive)
-    waiting: dict[str, list[tuple[_Revisit, ArchiveSource]]] = {}
-    for revisit, archive in newest.values():
-        waiting.setdefault(revisit.digest, []).append((revisit, archive))
+            open_ones[id(revisit)] = (revisit, archive)
+            for key in revisit.references():
+                waiting.setdefault(key, []).append((revisit, archive))
     for archive in archives:
-        if waiting:
-            for digest, record in archive.bodies_with(frozenset(waiting)):
-                for revisit, owner in waiting.pop(digest, []):
-                    item = owner.revisited(revisit, record)
-                    if item is not None:
-                        yield item
-    for pairs in waiting.values():
-        for revisit, owner in pairs:
-            yield Skip(owner.name, REVISIT_WITHOUT_RECORD, revisit.url)
+        if not waiting:
+            break
+        for _, record in archive.records():
+            if isinstance(record, Damage) or record.kind == "revisit":
+                continue
+            for key in _keys(record):
+                for revisit, owner in waiting.pop(key, []):
+                    if open_ones.pop(id(revisit), None) is not None:
+                        yield owner.revisited(revisit, record)
+    for revisit, owner in open_ones.values():
+        yield owner.skip(REVISIT_WITHOUT_RECORD, revisit.url)
 
 
 def robots_flags(value: str) -> PageFlags:
-    """The flags of an X-Robots-Tag header.
+    """The flags of an X-Robots-Tag header; a wish may be addressed to one robot (`otherbot: noindex`).
 
     >>> robots_flags("noindex, nofollow")
     <PageFlags.NOINDEX|NOFOLLOW: 3>
+    >>> robots_flags("max-image-preview: none")
+    <PageFlags.NONE: 0>
     """
-    words = {word.rpartition(":")[2].strip() for word in value.lower().split(",")}
     flags = PageFlags.NONE
-    if words & {"noindex", "none"}:
-        flags |= PageFlags.NOINDEX
-    if words & {"nofollow", "none"}:
-        flags |= PageFlags.NOFOLLOW
+    for wish in value.lower().split(","):
+        name, colon, said = wish.partition(":")
+        if colon and name.strip().startswith(("max-", "unavailable_after")):
+            continue
+        word = (said if colon else name).strip()
+        if word in ("noindex", "none"):
+            flags |= PageFlags.NOINDEX
+        if word in ("nofollow", "none"):
+            flags |= PageFlags.NOFOLLOW
     return flags
 
 
@@ -189,21 +212,3 @@ def looks_like_html(body: bytes) -> bool:
     """Whether a body without a content type begins as HTML does."""
     start = body[:1024].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
     return start.startswith((b"<!doctype html", b"<html", b"<head", b"<title", b"<body", b"<!--", b"<?xml"))
-
-
-@contextmanager
-def _opened(path: Path) -> Iterator[IO[bytes]]:
-    try:
-        with path.open("rb") as file:
-            yield file
-    except OSError as error:
-        raise SourceError(f"{path} cannot be read: {error.strerror or error}") from error
-
-
-@contextmanager
-def _opened_member(archive: zipfile.ZipFile, name: str) -> Iterator[IO[bytes]]:
-    try:
-        with archive.open(name) as file:
-            yield file
-    except (OSError, zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
-        raise SourceError(f"{name} in {archive.filename} cannot be read: {error}") from error

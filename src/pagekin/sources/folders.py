@@ -19,7 +19,8 @@ class FolderSource:
         self.base = base
         self.suffixes = suffixes
         self.name = path.resolve().name
-        self._files = list(_walk(path))
+        self._unread: list[tuple[str, str]] = []
+        self._files = list(_walk(path, self._unread))
         self.size = sum(status.st_size for each, status in self._files if self._is_page(each))
 
     def _is_page(self, path: str) -> bool:
@@ -35,12 +36,15 @@ class FolderSource:
 
     def items(self, is_unchanged: Callable[[Origin], bool]) -> Iterator[SourceItem]:
         """A capture for every page; other files are counted."""
-        others: dict[str, int] = {}
+        others, example = 0, ""
+        for path, reason in self._unread:
+            yield Skip(self.name, reason, _shown(_relative(path, self.path)))
         for path, status in self._files:
             relative = _relative(path, self.path)
-            shown = os.fsdecode(relative)
+            shown = _shown(relative)
             if not self._is_page(path):
-                others.setdefault(shown, 0)
+                others += 1
+                example = example or shown
                 continue
             source = f"{self.name}/{shown}"
             if not stat.S_ISREG(status.st_mode):
@@ -48,7 +52,7 @@ class FolderSource:
                 continue
             yield _capture(Path(path), source, status, path_url(self.base, relative))
         if others:
-            yield Skip(self.name, "not HTML", next(iter(others)), len(others))
+            yield Skip(self.name, "not HTML", example, others)
 
 
 class PageFile:
@@ -83,18 +87,33 @@ def _relative(path: str, root: Path) -> bytes:
     return os.fsencode(os.path.relpath(path, root).replace(os.sep, "/"))
 
 
-def _walk(root: Path) -> Iterator[tuple[str, os.stat_result]]:
-    """All files below `root` in stable order. Links to folders are not followed: they may go in circles."""
+def _shown(path: bytes) -> str:
+    """A path to store and to show, in which bytes that are no UTF-8 are written as hexadecimal escapes."""
+    return path.decode("utf-8", "backslashreplace")
+
+
+def _walk(root: Path, unread: list[tuple[str, str]]) -> Iterator[tuple[str, os.stat_result]]:
+    """All files below `root` in stable order; what cannot be looked at is noted in `unread` with the reason.
+
+    Links to folders are not followed: they may go in circles.
+    """
     folders = [str(root)]
     while folders:
-        with os.scandir(folders.pop()) as entries:
-            found = sorted(entries, key=lambda entry: entry.name)
+        folder = folders.pop()
+        try:
+            with os.scandir(folder) as entries:
+                found = sorted(entries, key=lambda entry: entry.name)
+        except OSError as error:
+            unread.append((folder, f"unreadable folder ({error.strerror})"))
+            continue
         for entry in found:
             try:
                 if entry.is_dir(follow_symlinks=False):
                     if not entry.name.endswith(".kin"):
                         folders.append(entry.path)
-                elif not entry.is_dir():
+                elif entry.is_dir():
+                    unread.append((entry.path, "link to a folder"))
+                else:
                     yield entry.path, entry.stat()
-            except OSError:  # a link to nothing, a file that vanished
-                continue
+            except OSError:
+                unread.append((entry.path, "link to nothing"))

@@ -26,6 +26,7 @@ class JsonlSource:
         self.name = path.name
         self.size = path.stat().st_size
         self._longest = _LINE_FACTOR * settings.max_page_bytes
+        self._longest_url = settings.max_url_bytes
         self._modified = path.stat().st_mtime_ns
 
     def facts(self) -> Iterator[tuple[str, int, int]]:
@@ -38,15 +39,15 @@ class JsonlSource:
         if is_unchanged(whole):
             yield Unchanged(whole)
             return
-        opener = gzip.open if self.path.suffix == ".gz" else open
-        with cast(IO[bytes], opener(self.path, "rb")) as file:
-            try:
+        opener = gzip.open if self.path.suffix.lower() == ".gz" else open
+        try:
+            with cast(IO[bytes], opener(self.path, "rb")) as file:
                 for number, offset, line in self._lines(file):
                     yield self._item(number, offset, line)
-            except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-                yield Skip(self.name, "compressed data damaged, the rest is lost", str(error))
-            except OSError as error:
-                raise SourceError(f"{self.path} cannot be read: {error.strerror or error}") from error
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            yield Skip(self.name, "compressed data damaged, the rest is lost", str(error))
+        except OSError as error:
+            raise SourceError(f"{self.path} cannot be read: {error.strerror or error}") from error
 
     def _lines(self, file: IO[bytes]) -> Iterator[tuple[int, int, bytes | None]]:
         """(number, offset, line) for each line that is not blank; None in place of one that is too long."""
@@ -73,12 +74,15 @@ class JsonlSource:
             return Skip(self.name, "line is no JSON", where)
         if not isinstance(row, dict):
             return Skip(self.name, "line is no JSON object", where)
-        body = row.get("html", row.get("text"))
+        html, text = row.get("html"), row.get("text")
+        body = html if html is not None else text
         if not isinstance(row.get("url"), str) or not isinstance(body, str):
             return Skip(self.name, "line without url, or without html and text", where)
         url = canonical_url(row["url"])
         if url is None:
-            return Skip(self.name, "no http or https URL", f"{where}: {row['url'][:200]}")
+            return Skip(self.name, "no http or https URL", f"{where}: {_printable(row['url'])}")
+        if len(url) > self._longest_url:
+            return Skip(self.name, "URL too long", f"{where}: {_printable(url)}")
         return Capture(
             url=url,
             origin=Origin(self.name, offset, self.size, self._modified),
@@ -87,8 +91,13 @@ class JsonlSource:
             charset="utf-8",
             language=_text(row, "language"),
             title=_text(row, "title"),
-            plain="html" not in row,
+            plain=html is None,
         )
+
+
+def _printable(text: str) -> str:
+    """The beginning of a string, without the lone surrogates that JSON can smuggle in."""
+    return text[:200].encode("utf-8", "replace").decode("utf-8")
 
 
 def _text(row: dict[str, Any], key: str) -> str:

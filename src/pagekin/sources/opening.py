@@ -73,6 +73,8 @@ def open_sources(paths: Sequence[Path], base_urls: Sequence[str], settings: Read
     for path in paths:
         if not path.exists():
             raise MisuseError(f"{path} does not exist")
+        if not path.is_dir() and not path.is_file():
+            raise MisuseError(f"{path} is neither a file nor a folder")
     based = [path for path in paths if _takes_base(path)]
     bases = dict(zip(based, _bases(based, base_urls), strict=True))
     sources = [_open(path, bases.get(path), settings) for path in paths]

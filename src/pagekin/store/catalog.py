@@ -130,12 +130,15 @@ class Catalog:
         return None
 
     def pages_from(self, source: str) -> list[int]:
-        """The rows of the pages that came from a file, named in full or by the end of its path."""
-        exact = self.rows("SELECT row FROM pages WHERE source = ? LIMIT 2", source)
-        if not exact:
-            ending = "%/" + _like(source)
-            exact = self.rows(r"SELECT row FROM pages WHERE source LIKE ? ESCAPE '\' LIMIT 2", ending)
-        return [int(row["row"]) for row in exact]
+        """The rows of the pages that came from a file, named by its path or by the end of its name in the store."""
+        parts = [part for part in source.replace("\\", "/").split("/") if part not in ("", ".")]
+        found: list[sqlite3.Row] = []
+        for k in range(len(parts)):
+            found = found or self.rows("SELECT row FROM pages WHERE source = ? LIMIT 6", "/".join(parts[k:]))
+        if not found:
+            ending = "%/" + _like("/".join(parts))
+            found = self.rows(r"SELECT row FROM pages WHERE source LIKE ? ESCAPE '\' LIMIT 6", ending)
+        return [int(row["row"]) for row in found]
 
     def titled(self, words: str, limit: int) -> list[int]:
         """The rows of pages whose titles hold all the words (the last may be a beginning), best first."""

@@ -31,7 +31,8 @@ class Harvest:
     rows: list[Int64s] = field(default_factory=list)
     redirects: list[Redirect] = field(default_factory=list)
     skips: list[Skip] = field(default_factory=list)
-    sources: dict[Origin, bool] = field(default_factory=dict)  # every file, and whether it stands alone
+    sources: set[Origin] = field(default_factory=set)  # every file
+    dependent: set[str] = field(default_factory=set)  # names of those whose pages hang on other files
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,8 @@ def choose_pages(harvest: Harvest, settings: ReadingSettings) -> Choice:
 
 def _newest(harvest: Harvest, settings: ReadingSettings) -> Choice:
     best: dict[str, tuple[tuple[int, str, int], Place]] = {}
-    skips = []
+    skips: list[Skip] = []
+    unwanted: dict[str, bool] = {}
     for number, (reading, rows) in enumerate(zip(harvest.readings, harvest.rows, strict=True)):
         sources = list(reading.sources.name)
         urls = reading.pages.url.all_raw()
@@ -92,9 +94,6 @@ def _newest(harvest: Harvest, settings: ReadingSettings) -> Choice:
         )
         for row, captured, source, offset, flags in keys:
             url = urls[row].decode("utf-8")
-            if settings.obey_noindex and flags & PageFlags.NOINDEX:
-                skips.append(Skip(sources[source], "noindex", url))
-                continue
             rank = (captured, sources[source], offset)
             if url in best:
                 older = min(rank, best[url][0])
@@ -102,7 +101,10 @@ def _newest(harvest: Harvest, settings: ReadingSettings) -> Choice:
                 if older == rank:
                     continue
             best[url] = (rank, Place(number, row))
-    return Choice({url: place for url, (_, place) in best.items()}, skips=skips)
+            unwanted[url] = settings.obey_noindex and bool(flags & PageFlags.NOINDEX)
+    # Only now: an older capture must not take the place of one that may not be indexed.
+    skips += [Skip(best[url][0][1], "noindex", url) for url, no in unwanted.items() if no]
+    return Choice({url: place for url, (_, place) in best.items() if not unwanted[url]}, skips=skips)
 
 
 def _redirects(harvest: Harvest, choice: Choice) -> dict[str, tuple[int, str]]:
@@ -130,8 +132,9 @@ def _follow_redirects(choice: Choice, redirects: dict[str, tuple[int, str]], rea
         place = choice.pages.get(url)
         if place is None or int(readings[place.reading].pages.captured[place.row]) <= captured:
             newer[url] = target
+    still = Choice({url: place for url, place in choice.pages.items() if url not in newer})
     for url in sorted(newer):
-        end = _end(url, newer, choice.pages)
+        end = _end(url, newer, still)
         if end is not None:
             choice.aliases[url] = (end, "redirect")
     for url in choice.aliases:
@@ -140,13 +143,13 @@ def _follow_redirects(choice: Choice, redirects: dict[str, tuple[int, str]], rea
             choice.skips.append(_skip(readings, place, "redirects to another page by now", url))
 
 
-def _end(url: str, newer: dict[str, str], pages: dict[str, Place]) -> str | None:
+def _end(url: str, newer: dict[str, str], pages: Choice) -> str | None:
     """The page at the end of a chain of redirects; None if it leads out of the collection or round and round."""
     here = url
     for _ in range(_MAX_HOPS):
         here = newer[here]
         if here not in newer:
-            return here if here in pages else None
+            return pages.find(here)
     return None
 
 
@@ -158,7 +161,7 @@ def _follow_canonicals(choice: Choice, readings: Sequence[Reading]) -> None:
         if claim and claim != url:
             claims[url] = claim
     for url, claim in claims.items():
-        target = choice.aliases[claim][0] if claim in choice.aliases else claim
+        target = choice.find(claim) or claim
         place = choice.pages[url]
         if target == url:
             continue

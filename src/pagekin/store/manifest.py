@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from pagekin.errors import MisuseError, StoreError
+from pagekin.model.settings import ReadingSettings
 from pagekin.store.files import checksum, sync
 
 FORMAT = "pagekin store"
 VERSION = 1
 READER = 1  # goes up when reading the same bytes gives another result
 NAME = "manifest.json"
+_COUNTS = ("pages", "hosts", "nodes", "outside", "aliases", "tokens", "words", "links", "html_bytes", "text_bytes")
 
 
 @dataclass(frozen=True)
@@ -75,9 +77,29 @@ def read_manifest(root: Path) -> Manifest:
                 f"{root} has format version {data['version']}, this pagekin reads version {VERSION}; "
                 f"build it again, or install the pagekin that made it"
             )
-        return Manifest(**data)
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise StoreError(f"{path} is damaged ({error}); build the store again") from error
+        manifest = Manifest(**data)
+        _check(manifest)
+        return manifest
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise StoreError(f"{path} is damaged ({error!r}); build the store again") from error
+
+
+def _check(manifest: Manifest) -> None:
+    """Raise what a manifest with missing or wrong entries would raise later."""
+    for facts in manifest.files.values():
+        int(facts["bytes"]), str(facts["sha256"])
+    for name in _COUNTS:
+        int(manifest.counts[name])
+    ReadingSettings(**manifest.settings)
+
+
+def next_generation(root: Path) -> int:
+    """The number of the generation to write: one more than that of the store, or than any that lies there."""
+    try:
+        return read_manifest(root).generation + 1
+    except (StoreError, MisuseError):
+        numbers = [path.name.removeprefix("store-") for path in root.glob("store-*")]
+        return max((int(number) for number in numbers if number.isdecimal()), default=0) + 1
 
 
 def damaged_files(root: Path, manifest: Manifest) -> list[tuple[str, str]]:

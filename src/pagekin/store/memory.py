@@ -27,6 +27,11 @@ class Memory:
         for number, reading in enumerate(self.readings):
             self._note(number, reading)
 
+    def close(self) -> None:
+        """Let go of the old store, so that its files can be removed."""
+        if self.store is not None:
+            self.store.catalog.close()
+
     def _whole_sources(self) -> dict[tuple[str, int, int], int]:
         if self.store is None:
             return {}

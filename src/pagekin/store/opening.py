@@ -109,6 +109,7 @@ class Store:
 
     def find(self, name: str) -> int:
         """The row of the page that `name` means: a URL, a file, or words of a title if only one page has them."""
+        name = name.encode("utf-8", "replace").decode("utf-8")
         row = self._find_url(name)
         if row is not None:
             return row

@@ -100,9 +100,8 @@ def _sources(harvest: Harvest, selection: Selection) -> tuple[Sources, dict[tupl
         _count_sources(reading, rows, read)
     for reading, _, rows in selection.by_reading():
         _count_sources(reading, rows, kept)
-    alone = {(o.source, o.size, o.modified): stands for o, stands in harvest.sources.items()}
-    keys = sorted(alone)
-    whole = [alone[key] and kept.get(key, 0) == read.get(key, 0) for key in keys]
+    keys = sorted({(origin.source, origin.size, origin.modified) for origin in harvest.sources})
+    whole = [key[0] not in harvest.dependent and kept.get(key, 0) == read.get(key, 0) for key in keys]
     sources = Sources(
         name=Strings.of(name for name, _, _ in keys),
         size=np.array([size for _, size, _ in keys], np.int64),
@@ -132,7 +131,8 @@ def _pages(selection: Selection, urls: list[str], source_of: dict[tuple[str, int
 
     numbers = np.empty(len(selection), np.uint32)
     for reading, places, rows in selection.by_reading():
-        table = np.array([source_of[key] for key in _keys(reading)], np.uint32)
+        # An old store knows files that are gone; none of its selected rows is theirs.
+        table = np.array([source_of.get(key, 0) for key in _keys(reading)], np.uint32)
         numbers[places] = table[reading.pages.source[rows]]
     columns = {each.name: column(each.name) for each in fields(Pages) if each.name not in ("url", "source")}
     return Pages(url=Strings.of(urls), source=numbers, **columns)

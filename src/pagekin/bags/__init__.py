@@ -1,0 +1,1 @@
+"""What is each page about? Tokens, links and a Strategy -> Bags."""

@@ -1,0 +1,37 @@
+"""Bags: what each page is about, as weighted terms."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pagekin.arrays import Int64s, UInt32s
+from pagekin.model.reading import Ragged
+from pagekin.model.strings import Strings
+
+
+@dataclass(frozen=True)
+class Terms:
+    """The words of bags: how they are compared, how they are shown, and in how many bags they are.
+
+    Terms beyond them, as many as there are nodes, stand for nodes that cite a page.
+    """
+
+    name: Strings
+    shown: Strings  # the commonest word behind a stem
+    frequency: Int64s  # bags that hold the term, citing nodes included
+
+
+@dataclass(frozen=True)
+class Bags(Ragged):
+    """For every node its terms in ascending order. Weights of a bag sum to one; frequencies are as counted."""
+
+    term: UInt32s
+    weight: NDArray[np.float32]
+    content: NDArray[np.float32]  # occurrences in the page
+    around: NDArray[np.float32]  # sums of the windows of anchors, and of titles
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1

@@ -1,0 +1,62 @@
+"""`pagekin` as people call it, and a small store to call it on."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from cli.running import Answer
+from pagekin.cli.main import main
+from pagekin.pipeline import build
+
+Pagekin = Callable[..., Answer]
+
+PAGES = {
+    "index.html": "<html lang=en><title>The village library</title><p>Welcome. <a href=birds/robin.html>Robins</a>",
+    "birds/robin.html": "<html lang=en><title>The robin in winter</title><p>Robins sing all winter, even at night. "
+    "<a href=wren.html>The wren</a> <a href=/index.html>home</a> <a href=http://far.example/>far away</a>",
+    "birds/wren.html": "<html lang=en><title>The wren in winter</title><p>Wrens hide. <a href=robin.html>a robin</a>",
+    "birds/old.html": '<meta http-equiv="refresh" content="0; url=robin.html">',
+    "picture.png": "no page",
+}
+
+
+@pytest.fixture
+def pagekin(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Pagekin:
+    """Run `pagekin ARGUMENTS` here, in an empty folder. What is not an exit is a traceback, and fails the test."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments: str | Path) -> Answer:
+        capsys.readouterr()
+        monkeypatch.setattr(sys, "argv", ["pagekin", *map(str, arguments)])
+        with pytest.raises(SystemExit) as end:
+            main()
+        code = end.value.code
+        return Answer(code if isinstance(code, int) else 0 if code is None else 1, *capsys.readouterr())
+
+    return call
+
+
+def write_pages(folder: Path) -> Path:
+    for name, html in PAGES.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(html, "utf-8")
+    return folder
+
+
+@pytest.fixture
+def web(tmp_path: Path) -> Path:
+    """A folder of pages."""
+    return write_pages(tmp_path / "web")
+
+
+@pytest.fixture(scope="session")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store of those pages, not to be changed."""
+    folder = tmp_path_factory.mktemp("library")
+    build([write_pages(folder / "web")], folder / "library.kin", base_urls=["http://lib.example/"], processes=1)
+    return folder / "library.kin"

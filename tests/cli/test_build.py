@@ -1,0 +1,106 @@
+"""`pagekin build`: what it says and what it makes."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+from cli.conftest import Pagekin
+from cli.running import in_a_terminal
+from pagekin.store.opening import Store
+from pagekin.urls import host_of
+
+BUILD = ("build", "web", "-o", "x.kin", "--base-url", "http://lib.example")
+
+
+def test_json_has_the_documented_keys(pagekin: Pagekin, web: Path) -> None:
+    answer = pagekin(*BUILD, "--json")
+    assert (answer.code, answer.err) == (0, "")
+    report = json.loads(answer.out)
+    assert {key: report[key] for key in report if key != "counts"} == {
+        "store": "x.kin",
+        "generation": 1,
+        "changed": True,
+        "read": 4,
+        "reused": 0,
+        "skipped": {"not HTML": 1, "redirects to another page by now": 1},
+    }
+    keys = "pages hosts nodes outside aliases tokens forms words anchors links blocks html_bytes text_bytes".split()
+    assert list(report["counts"]) == keys
+    assert (report["counts"]["pages"], report["counts"]["outside"], report["counts"]["aliases"]) == (3, 1, 1)
+
+
+def test_json_tells_what_was_reused_and_whether_anything_changed(pagekin: Pagekin, web: Path) -> None:
+    (web / "birds" / "old.html").unlink()
+    pagekin(*BUILD)
+    again = json.loads(pagekin(*BUILD, "--json").out)
+    assert (again["changed"], again["read"], again["reused"], again["generation"]) == (False, 0, 3, 1)
+    (web / "new.html").write_text("<p>new")
+    more = json.loads(pagekin(*BUILD, "--json").out)
+    assert (more["changed"], more["read"], more["reused"], more["generation"]) == (True, 1, 3, 2)
+
+
+def test_people_are_told_what_was_read_what_was_skipped_and_what_to_do_next(pagekin: Pagekin, web: Path) -> None:
+    answer = pagekin(*BUILD)
+    assert answer.code == 0
+    assert answer.out.splitlines() == [
+        "x.kin: 3 pages of 1 hosts, 5 links between them",
+        "  4 pages read, 0 taken over from before",
+        "Skipped or cut:",
+        "  1  not HTML",
+        "  1  redirects to another page by now",
+        "Try next:  pagekin show x.kin http://lib.example/birds/robin.html",
+    ]
+    assert pagekin(*BUILD).out == "Nothing has changed; x.kin holds 3 pages.\n"
+
+
+def test_what_it_says_to_do_next_can_be_done(pagekin: Pagekin, web: Path) -> None:
+    command = pagekin(*BUILD).out.splitlines()[-1].removeprefix("Try next:  pagekin ").split()
+    assert pagekin(*command).code == 0
+
+
+def test_quiet_says_nothing(pagekin: Pagekin, web: Path) -> None:
+    assert pagekin(*BUILD, "-q") == (0, "", "")
+
+
+def test_options_reach_the_reading(pagekin: Pagekin, web: Path) -> None:
+    flags = "--max-page-size 2 --max-links 1 --max-url-length 10 --obey-noindex --obey-nofollow --chop-host"
+    assert pagekin(*BUILD, "-q", *flags.split(), "--processes", "1").code == 0
+    assert Store.open("x.kin").manifest.settings == {
+        "max_page_bytes": 2 * 1024 * 1024,
+        "max_links": 1,
+        "max_url_bytes": 10,
+        "obey_noindex": True,
+        "obey_nofollow": True,
+        "chop_host": True,
+    }
+
+
+def test_each_folder_may_have_its_base_or_its_host(pagekin: Pagekin, web: Path) -> None:
+    assert pagekin("build", "web/birds", "-o", "one.kin", "-q").code == 0
+    assert {host_of(url) for url in Store.open("one.kin").reading.pages.url} == {"birds.localhost"}
+    hosts = Path("hosts")
+    (hosts / "a.example").mkdir(parents=True)
+    (hosts / "a.example" / "index.html").write_text("<p>a")
+    assert pagekin("build", "hosts", "-o", "two.kin", "-q", "--base-url", "http://").code == 0
+    assert list(Store.open("two.kin").reading.pages.url) == ["http://a.example/index.html"]
+    arguments = ["build", "web", "hosts", "-o", "three.kin", "-q", "--base-url", "http://w.example/"]
+    assert pagekin(*arguments, "--base-url", "http://").code == 0
+    hosts_of = {host_of(url) for url in Store.open("three.kin").reading.pages.url}
+    assert hosts_of == {"w.example", "a.example"}
+
+
+def test_a_store_inside_its_source_is_not_read(pagekin: Pagekin, web: Path) -> None:
+    os.chdir(web)
+    assert pagekin("build", ".", "-o", "site.kin", "-q").code == 0
+    assert pagekin("build", ".", "-o", "site.kin").out == "Nothing has changed; site.kin holds 3 pages.\n"
+
+
+def test_there_is_a_bar_on_a_terminal(web: Path, tmp_path: Path) -> None:
+    code, said = in_a_terminal("build", web, "-o", tmp_path / "x.kin", "--processes", "1")
+    assert code == 0
+    assert b"reading" in said
+    assert b"%" in said
+    code, said = in_a_terminal("build", web, "-o", tmp_path / "y.kin", "--quiet")
+    assert (code, said) == (0, b"")

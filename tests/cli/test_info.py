@@ -1,0 +1,58 @@
+"""`pagekin info` and `pagekin demo`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from cli.conftest import Pagekin
+from pagekin.model.settings import ReadingSettings
+from pagekin.store.opening import Store
+
+
+def test_json_has_the_documented_keys(pagekin: Pagekin, library: Path) -> None:
+    answer = pagekin("info", library, "--json")
+    assert (answer.code, answer.err) == (0, "")
+    facts = json.loads(answer.out)
+    counts = facts.pop("counts")
+    assert facts.pop("bytes") == sum(path.stat().st_size for path in (library / "store-1").iterdir())
+    assert facts == {
+        "store": str(library),
+        "format": 1,
+        "generation": 1,
+        "settings": ReadingSettings().as_dict(),
+        "hosts": [{"host": "lib.example", "pages": 3}],
+        "languages": {"en": 3},
+        "skipped": [
+            {"reason": "not HTML", "count": 1, "example": "picture.png", "source": "web"},
+            {
+                "reason": "redirects to another page by now",
+                "count": 1,
+                "example": "http://lib.example/birds/old.html",
+                "source": "web/birds/old.html",
+            },
+        ],
+    }
+    assert counts == Store.open(library).manifest.counts
+
+
+def test_people_are_told_the_same(pagekin: Pagekin, library: Path) -> None:
+    out = pagekin("info", library).out
+    assert out.startswith(f"{library}: format 1, generation 1, ")
+    lines = [line.split() for line in out.splitlines()]
+    for line in ("3 pages", "1 hosts", "1 pages known only from links", "5 links between pages", "3 lib.example"):
+        assert line.split() in lines
+    assert "Languages:  en 3" in out
+    assert ["1", "not", "HTML", "e.g.", "picture.png"] in lines
+
+
+def test_the_demo_shows_the_village(pagekin: Pagekin) -> None:
+    answer = pagekin("demo", "--output", "sample")
+    assert (answer.code, answer.err) == (0, "")
+    assert "$ pagekin build sample/village.warc.gz -o sample/village.kin" in answer.out
+    assert "213 pages of 22 hosts" in answer.out
+    assert "http://treeroom.example/oak.html" in answer.out
+    again = pagekin("demo", "--output", "sample")
+    assert again.code == 0
+    assert "Nothing has changed" in again.out
+    assert pagekin("check", "sample/village.kin").code == 0

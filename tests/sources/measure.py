@@ -1,0 +1,61 @@
+"""How long work takes, and how much memory."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+
+_FRAME = """
+import resource, warnings
+warnings.simplefilter("ignore")
+{before}
+start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+{work}
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - start)
+"""
+_UNIT = 1 << 20 if sys.platform == "darwin" else 1 << 10  # of ru_maxrss, in a megabyte
+
+
+def peak_megabytes(imports: str, *steps: str, seconds: float = 60) -> tuple[float, str]:
+    """(megabytes that the last step takes beyond what the steps before it took, what it printed).
+
+    Measured in a process of its own, whose folder is `tests`.
+    """
+    *before, work = steps
+    script = _FRAME.format(before="\n".join([imports, *before]), work=work)
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=Path(__file__).parents[1],
+        capture_output=True,
+        text=True,
+        timeout=seconds,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    *said, peak = done.stdout.splitlines()
+    return int(peak) / _UNIT, "\n".join(said)
+
+
+class TooSlowError(Exception):
+    """Work that took longer than it may; no OSError, which somebody might catch."""
+
+
+@contextmanager
+def within(seconds: float) -> Iterator[None]:
+    """Work that must end: after `seconds` it is broken off, even if it waits for something that never comes."""
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise TooSlowError(f"not done after {seconds} seconds")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

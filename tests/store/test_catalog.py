@@ -1,0 +1,75 @@
+"""What people look up: the catalogue is plain SQLite, and titles can be searched."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from pagekin.errors import StoreError
+from pagekin.store.catalog import Catalog
+from pagekin.store.opening import Store
+from store.making import page, store_of
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    titles = ["Bread", "Bread and butter", "Rye bread at home", "Ein Brötchen", "木村の家", "Breadth first", ""]
+    rows = [page(f"http://a.example/{k}", f"<title>{title}</title><p>{k}") for k, title in enumerate(titles)]
+    return store_of(tmp_path_factory.mktemp("titles"), *rows)
+
+
+@pytest.mark.parametrize(
+    ("words", "rows"),
+    [
+        ("bread", {0, 1, 2, 5}),
+        ("breadt", {5}),
+        ("bread butter", {1}),
+        ("butter BREAD", {1}),
+        ("bread home rye", {2}),
+        ("brotchen", {3}),
+        ("木村", {4}),
+        ("read", set()),
+        ("", set()),
+        ("()*\"'", set()),
+        ("bread NOT butter", set()),
+    ],
+)
+def test_titles_are_searched_for_all_words_the_last_may_be_a_beginning(
+    store: Store, words: str, rows: set[int]
+) -> None:
+    assert set(store.catalog.titled(words, 10)) == rows
+
+
+def test_a_shorter_title_is_a_better_answer_and_the_limit_holds(store: Store) -> None:
+    assert store.catalog.titled("bread", 10)[0] == 0
+    assert len(store.catalog.titled("bread", 2)) == 2
+
+
+def test_the_catalogue_is_sqlite_that_anyone_can_read(store: Store) -> None:
+    connection = sqlite3.connect(store.folder / "catalog.sqlite")
+    try:
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        assert connection.execute("SELECT count(*) FROM pages").fetchone() == (7,)
+        connection.execute("INSERT INTO titles (titles) VALUES ('integrity-check')")
+        connection.rollback()
+    finally:
+        connection.close()
+
+
+def test_urls_with_the_longest_shared_beginning_are_similar(store: Store) -> None:
+    assert store.catalog.similar_urls("http://a.example/3x", 5) == [3]
+    assert store.catalog.similar_urls("a.example/zzz", 3) == [0, 1, 2]
+    assert store.catalog.similar_urls("ftp", 3) == []
+
+
+def test_a_missing_catalogue_is_told(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match=r"catalog\.sqlite is missing"):
+        Catalog(tmp_path)
+
+
+def test_a_damaged_catalogue_is_told(tmp_path: Path) -> None:
+    (tmp_path / "catalog.sqlite").write_bytes(b"no database at all" * 100)
+    with pytest.raises(StoreError, match="damaged"):
+        Catalog(tmp_path).page_at("http://a.example/")

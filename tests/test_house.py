@@ -1,0 +1,98 @@
+"""Who may look into whom: the rule of the house, read off the source files."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import pagekin
+
+SOURCE = Path(pagekin.__file__).parent
+DOORS = {"cli", "serving"}
+ROOMS = {path.parent.name for path in SOURCE.glob("*/__init__.py")} - {"kernels", "model", "engines", *DOORS}
+COMMON = {"arrays", "errors", "model", "kernels", "urls"}  # what every room may use
+
+# part of the house -> the parts that it may look into
+MAY: dict[str, set[str]] = {
+    "__init__": {"model", "pipeline", "store"},  # the front door: `pagekin.build`, `pagekin.open`
+    "errors": set(),
+    "arrays": set(),
+    "urls": {"errors"},
+    "kernels": {"arrays", "kernels"},
+    "model": {"errors", "arrays", "model"},
+    "engines": {"errors", "engines"},
+    **{room: {room, *COMMON} for room in ROOMS},
+    "pipeline": {"engines", *ROOMS, *COMMON},
+    "cli": {"__init__", "cli", "pipeline", "engines", *ROOMS, *COMMON},
+}
+MODULES = sorted(SOURCE.rglob("*.py"))
+
+
+def part_of(path: Path) -> str:
+    """The part of the house that a file belongs to."""
+    first = path.relative_to(SOURCE).parts[0]
+    return first.removesuffix(".py")
+
+
+def looked_into(path: Path) -> Iterator[tuple[int, str]]:
+    """(line, part) for every import of ours in a file, wherever in the file it stands."""
+    package = ("pagekin", *path.relative_to(SOURCE).parent.parts)
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            names = [tuple(alias.name.split(".")) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            above = package[: len(package) + 1 - node.level] if node.level else ()
+            module = (*above, *(node.module.split(".") if node.module else ()))
+            names = [(*module, alias.name) for alias in node.names]
+        else:
+            continue
+        for name in names:
+            if name[0] == "pagekin":
+                known = len(name) > 1 and name[1] in MAY
+                yield node.lineno, name[1] if known else "__init__"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=[path.relative_to(SOURCE).as_posix() for path in MODULES])
+def test_a_part_looks_only_where_it_may(path: Path) -> None:
+    allowed = MAY[part_of(path)]
+    assert [(line, part) for line, part in looked_into(path) if part not in allowed] == []
+
+
+def test_every_part_of_the_house_has_a_rule() -> None:
+    assert {part_of(path) for path in MODULES} == set(MAY)
+
+
+def test_only_the_pipeline_and_the_doors_know_several_rooms() -> None:
+    knowing = {part_of(path) for path in MODULES if len({p for _, p in looked_into(path) if p in ROOMS}) > 1}
+    assert knowing <= {"pipeline", "cli"}
+
+
+def test_nobody_looks_into_the_command_line() -> None:
+    assert {part_of(path) for path in MODULES for _, part in looked_into(path) if part == "cli"} == {"cli"}
+
+
+def test_the_rule_sees_every_way_to_import() -> None:
+    assert {part for _, part in looked_into(SOURCE / "cli" / "demo.py")} >= {"village", "cli", "pipeline", "store"}
+
+
+def test_every_part_says_what_it_is_for() -> None:
+    assert [path for path in MODULES if not ast.get_docstring(ast.parse(path.read_text("utf-8")))] == []
+
+
+def test_nothing_below_the_doors_speaks_or_reads_the_clock() -> None:
+    """Style: compute in the rooms, speak at the doors; the same input gives the same bytes."""
+    clocks = {("time", "time"), ("datetime", "now"), ("datetime", "utcnow"), ("date", "today")}
+    found = []
+    for path in MODULES:
+        if part_of(path) == "cli" or path.name == "letters.py":
+            continue
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print":
+                found.append((path.name, node.lineno))
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+                if (node.value.id, node.attr) in clocks:
+                    found.append((path.name, node.lineno))
+    assert found == []
