@@ -19,7 +19,7 @@ import numpy as np
 
 from pagekin.engines.local import check_processes, processes_for, run
 from pagekin.errors import MisuseError, StoreError
-from pagekin.model.capture import Capture, Redirect, Skip, Unchanged
+from pagekin.model.capture import Capture, Rank, Redirect, Skip, Unchanged
 from pagekin.model.settings import MiB, ReadingSettings
 from pagekin.sources.archives import REVISIT_WITHOUT_RECORD
 from pagekin.sources.opening import Collection, open_sources
@@ -177,6 +177,9 @@ class _Reader:
         self._progress = progress
         self._known: list[list[int]] = [[] for _ in memory.readings]
         self._harvest = Harvest()
+        self._ranks: list[tuple[str, Rank]] = []  # of captures that were met
+        self._taken: list[int] = []  # rows of unchanged sources, taken from the old store
+        self._older: list[tuple[str, Rank]] = []  # captures of those sources that lost before
 
     def harvest(self, function: Callable[[Job], tuple[Path, int]], processes: int | None) -> Harvest:
         """Everything that the sources hold, read."""
@@ -217,8 +220,23 @@ class _Reader:
             if weight >= _JOB_BYTES or len(batch) >= _JOB_PAGES:
                 yield next(places), batch
                 batch, weight = [], 0
+        for capture in self._captures_that_win_again():
+            batch.append(capture)  # few, and rarely any
         if batch:
             yield next(places), batch
+
+    def _captures_that_win_again(self) -> Iterator[Capture]:
+        """Captures of unchanged sources that lost to newer ones before, where the newer ones are gone."""
+        best: dict[str, Rank] = {}
+        for url, rank in (*self._ranks, *self.memory.ranks(np.array(self._taken, np.int64))) if self._older else ():
+            best[url] = max(rank, best.get(url, rank))
+        back = {rank.source for url, rank in self._older if url not in best or best[url] < rank}
+        self._harvest.older += [(url, rank) for url, rank in self._older if rank.source not in back]
+        for source in self.collection.sources:
+            if source.name in back:
+                items = source.items(lambda _: False)
+                captures = (item for item in items if isinstance(item, Capture))
+                yield from (capture for capture in captures if self.memory.find(capture) is None)
 
     def _note(self, item: Capture | Redirect | Skip | Unchanged) -> Capture | None:
         """Take an item in; a capture that must be read comes back."""
@@ -234,10 +252,15 @@ class _Reader:
         if isinstance(item, Redirect):
             harvest.redirects.append(item)
         elif isinstance(item, Unchanged):
-            self._known[0] += self.memory.rows_of(item.origin).tolist()
+            rows = self.memory.rows_of(item.origin).tolist()
+            self._known[0] += rows
+            self._taken += rows
+            self._older += self.memory.older_of(item.origin.source)
             harvest.redirects += self.memory.redirects_of(item.origin.source)
             harvest.skips += self.memory.skips_of(item.origin.source)
         else:
+            rank = Rank(item.captured, item.origin.source, item.origin.offset)
+            self._ranks.append((item.url, rank))
             known = self.memory.find(item)
             if known is None:
                 return item

@@ -88,9 +88,15 @@ def main() -> None:
     """Run, and leave with 0, 1 for a failure, 2 for misuse."""
     from pagekin.cli.speaking import clean
 
+    if "_PAGEKIN_COMPLETE" in os.environ:
+        cli()
     try:
-        cli(standalone_mode=False)
+        # Not cli(), which takes a reader that goes away for a failure.
+        with cli.make_context("pagekin", sys.argv[1:]) as context:
+            cli.invoke(context)
         sys.stdout.flush()
+    except click.exceptions.Exit as done:
+        sys.exit(done.exit_code)
     except PagekinError as error:
         click.echo(f"pagekin: {clean(str(error))}", err=True)
         sys.exit(error.exit_code)

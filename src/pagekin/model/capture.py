@@ -48,6 +48,15 @@ class Capture:
         return len(self.body) if self.body is not None else self.origin.size
 
 
+@dataclass(frozen=True, order=True)
+class Rank:
+    """What decides between captures of one URL: the greatest wins."""
+
+    captured: int
+    source: str
+    offset: int
+
+
 @dataclass(frozen=True)
 class Redirect:
     """One URL that sends its visitors to another."""

@@ -63,7 +63,9 @@ def archives_in(path: Path) -> Iterator[tuple[str, IO[bytes], tuple[type[Excepti
         if not members:
             raise SourceError(f"{path} is no WACZ: there is no archive/*.warc or archive/*.warc.gz in it")
         if any(info.flag_bits & 1 for info in members):
-            raise SourceError(f"{path} cannot be read: it is locked with a password; unpack it, and zip it again without one")
+            raise SourceError(
+                f"{path} cannot be read: it is locked with a password; unpack it, and zip it again without one"
+            )
         for info in sorted(members, key=lambda info: info.filename):
             yield info.filename, _open(file, zipped, info), _BROKEN
 

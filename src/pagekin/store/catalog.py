@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pagekin.errors import StoreError
-from pagekin.model.capture import Origin, Redirect, Skip
+from pagekin.model.capture import Origin, Rank, Redirect, Skip
 
 NAME = "catalog.sqlite"
 _SCHEMA = """
@@ -26,6 +26,7 @@ CREATE TABLE aliases (url TEXT PRIMARY KEY, node INTEGER NOT NULL, kind TEXT NOT
 CREATE TABLE redirects (
   url TEXT, target TEXT, captured INTEGER, source TEXT, offset INTEGER, size INTEGER, modified INTEGER);
 CREATE TABLE skips (source TEXT, reason TEXT, example TEXT, count INTEGER, decided INTEGER);
+CREATE TABLE older (url TEXT, captured INTEGER, source TEXT, offset INTEGER);
 CREATE VIRTUAL TABLE titles USING fts5(title, content='pages', content_rowid='row', prefix='2 3');
 """
 _INDEXES = """
@@ -48,6 +49,7 @@ class Tables:
     aliases: Iterable[Sequence[Any]]
     redirects: Iterable[Redirect]
     skips: Iterable[tuple[Skip, bool]]
+    older: Iterable[tuple[str, Rank]]
 
 
 def write_catalog(folder: Path, tables: Tables) -> None:
@@ -64,6 +66,7 @@ def write_catalog(folder: Path, tables: Tables) -> None:
         _insert(connection, "aliases", tables.aliases)
         _insert(connection, "redirects", (_redirect_row(redirect) for redirect in tables.redirects))
         _insert(connection, "skips", ((s.source, s.reason, s.where, s.count, decided) for s, decided in tables.skips))
+        _insert(connection, "older", ((url, rank.captured, rank.source, rank.offset) for url, rank in tables.older))
         connection.execute("COMMIT")
         connection.executescript(_INDEXES)
     except sqlite3.Error as error:
@@ -187,6 +190,11 @@ class Catalog:
             Redirect(r["url"], r["target"], Origin(r["source"], r["offset"], r["size"], r["modified"]), r["captured"])
             for r in self.rows("SELECT * FROM redirects ORDER BY rowid")
         ]
+
+    def older(self) -> list[tuple[str, Rank]]:
+        """(URL, rank) of captures that lost to a newer one."""
+        rows = self.rows("SELECT * FROM older ORDER BY rowid")
+        return [(r["url"], Rank(r["captured"], r["source"], r["offset"])) for r in rows]
 
     def skips(self, decided: bool | None = None) -> list[Skip]:
         """What was skipped; `decided` tells what the store decided apart from what reading found."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from pagekin.arrays import Int64s
-from pagekin.model.capture import Origin, PageFlags, Redirect, Skip
+from pagekin.model.capture import Origin, PageFlags, Rank, Redirect, Skip
 from pagekin.model.reading import Reading
 from pagekin.model.settings import ReadingSettings
 from pagekin.urls import host_of, variants
@@ -32,6 +32,7 @@ class Harvest:
     redirects: list[Redirect] = field(default_factory=list)
     skips: list[Skip] = field(default_factory=list)
     sources: set[Origin] = field(default_factory=set)  # every file
+    older: list[tuple[str, Rank]] = field(default_factory=list)  # captures that were not read: they lost before
     dependent: set[str] = field(default_factory=set)  # names of those whose pages hang on other files
 
 
@@ -50,6 +51,7 @@ class Choice:
     pages: dict[str, Place]
     aliases: dict[str, tuple[str, str]] = field(default_factory=dict)  # url -> (url of a page, kind of alias)
     skips: list[Skip] = field(default_factory=list)
+    older: list[tuple[str, Rank]] = field(default_factory=list)  # captures that lost to a newer one
 
     def find(self, url: str) -> str | None:
         """The page that a link to `url` reaches, be it by an alias or by a habit of servers."""
@@ -78,8 +80,8 @@ def choose_pages(harvest: Harvest, settings: ReadingSettings) -> Choice:
 
 
 def _newest(harvest: Harvest, settings: ReadingSettings) -> Choice:
-    best: dict[str, tuple[tuple[int, str, int], Place]] = {}
-    skips: list[Skip] = []
+    best: dict[str, tuple[Rank, Place]] = {}
+    older = list(harvest.older)
     unwanted: dict[str, bool] = {}
     for number, (reading, rows) in enumerate(zip(harvest.readings, harvest.rows, strict=True)):
         sources = list(reading.sources.name)
@@ -94,17 +96,18 @@ def _newest(harvest: Harvest, settings: ReadingSettings) -> Choice:
         )
         for row, captured, source, offset, flags in keys:
             url = urls[row].decode("utf-8")
-            rank = (captured, sources[source], offset)
+            rank = Rank(captured, sources[source], offset)
             if url in best:
-                older = min(rank, best[url][0])
-                skips.append(Skip(older[1], "older capture", url))
-                if older == rank:
+                older.append((url, min(rank, best[url][0])))
+                if rank < best[url][0]:
                     continue
             best[url] = (rank, Place(number, row))
             unwanted[url] = settings.obey_noindex and bool(flags & PageFlags.NOINDEX)
+    skips = [Skip(rank.source, "older capture", url) for url, rank in older]
     # Only now: an older capture must not take the place of one that may not be indexed.
-    skips += [Skip(best[url][0][1], "noindex", url) for url, no in unwanted.items() if no]
-    return Choice({url: place for url, (_, place) in best.items() if not unwanted[url]}, skips=skips)
+    skips += [Skip(best[url][0].source, "noindex", url) for url, no in unwanted.items() if no]
+    pages = {url: place for url, (_, place) in best.items() if not unwanted[url]}
+    return Choice(pages, skips=skips, older=sorted(older))
 
 
 def _redirects(harvest: Harvest, choice: Choice) -> dict[str, tuple[int, str]]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from pagekin.arrays import Int64s
-from pagekin.model.capture import Capture, Origin, Redirect, Skip
+from pagekin.model.capture import Capture, Origin, Rank, Redirect, Skip
 from pagekin.model.reading import Reading
 from pagekin.store.opening import Store
 
@@ -21,6 +21,7 @@ class Memory:
         self.store = store
         self.readings: list[Reading] = ([store.reading] if store is not None else []) + list(spooled)
         self._redirects = store.catalog.redirects() if store is not None else []
+        self._older = store.catalog.older() if store is not None else []
         self._skips = store.catalog.skips(decided=False) if store is not None else []
         self._whole = self._whole_sources()
         self._rows: dict[_Key, tuple[int, int]] = {}
@@ -64,6 +65,21 @@ class Memory:
         origin = capture.origin
         key = (origin.source, origin.offset, origin.size, origin.modified, capture.url, capture.captured)
         return self._rows.get(key)
+
+    def older_of(self, source: str) -> list[tuple[str, Rank]]:
+        """The captures of an unchanged archive that lost to newer ones and are not in the store."""
+        return [(url, rank) for url, rank in self._older if rank.source == source]
+
+    def ranks(self, rows: Int64s) -> Iterator[tuple[str, Rank]]:
+        """(URL, rank) of rows of the old store."""
+        assert self.store is not None
+        reading = self.store.reading
+        names = list(reading.sources.name)
+        urls = reading.pages.url.all_raw()
+        for row in rows.tolist():
+            source = names[int(reading.pages.source[row])]
+            rank = Rank(int(reading.pages.captured[row]), source, int(reading.pages.offset[row]))
+            yield urls[row].decode("utf-8"), rank
 
     def redirects_of(self, source: str) -> list[Redirect]:
         """The redirects that an archive held."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -62,7 +63,7 @@ def write_store(folder: Path, harvest: Harvest, settings: ReadingSettings, progr
     )
     targets = unite(selection, lambda r: r.targets, [(_part("anchors"), "target")], _alphabetical)
     progress("writing pages")
-    sources, source_of = _sources(harvest, selection)
+    sources, source_of = _sources(harvest, selection, choice)
     pages = _pages(selection, list(choice.pages), source_of)
     write_table(folder, "pages", pages)
     write_table(folder, "sources", sources)
@@ -92,7 +93,7 @@ def _alphabetical(words: list[bytes], counts: Int64s) -> list[int]:
     return sorted(range(len(words)), key=words.__getitem__)
 
 
-def _sources(harvest: Harvest, selection: Selection) -> tuple[Sources, dict[tuple[str, int, int], int]]:
+def _sources(harvest: Harvest, selection: Selection, choice: Choice) -> tuple[Sources, dict[tuple[str, int, int], int]]:
     """Every file of the harvest, and its number by name, size and time."""
     kept: dict[tuple[str, int, int], int] = {}
     read: dict[tuple[str, int, int], int] = {}
@@ -100,8 +101,13 @@ def _sources(harvest: Harvest, selection: Selection) -> tuple[Sources, dict[tupl
         _count_sources(reading, rows, read)
     for reading, _, rows in selection.by_reading():
         _count_sources(reading, rows, kept)
+    older = Counter(rank.source for _, rank in choice.older)
+    known = Counter(rank.source for _, rank in harvest.older)
     keys = sorted({(origin.source, origin.size, origin.modified) for origin in harvest.sources})
-    whole = [key[0] not in harvest.dependent and kept.get(key, 0) == read.get(key, 0) for key in keys]
+    whole = [
+        key[0] not in harvest.dependent and kept.get(key, 0) + older[key[0]] == read.get(key, 0) + known[key[0]]
+        for key in keys
+    ]
     sources = Sources(
         name=Strings.of(name for name, _, _ in keys),
         size=np.array([size for _, size, _ in keys], np.int64),
@@ -320,6 +326,7 @@ def _tables(
         aliases=((url, node_of_page[row_of[page]], kind) for url, (page, kind) in choice.aliases.items()),
         redirects=sorted(harvest.redirects, key=lambda r: (r.origin.source, r.origin.offset, r.url)),
         skips=skips,
+        older=choice.older,
     )
 
 
