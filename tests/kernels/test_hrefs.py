@@ -15,7 +15,7 @@ NASTY = st.binary(max_size=12) | st.sampled_from([b"", b" ", b" a b\n", b"a\tb\r
 def listed(hrefs: list[bytes]) -> list[bytes]:
     data = np.frombuffer(b"".join(hrefs), np.uint8)
     ends = np.cumsum([len(href) for href in hrefs], dtype=np.int64)
-    starts = ends - [len(href) for href in hrefs]
+    starts = ends - np.array([len(href) for href in hrefs], np.int64)
     lines, begins = list_hrefs(data, starts, ends)
     assert begins[-1] == len(lines)
     return [lines[a:b].tobytes() for a, b in itertools.pairwise(begins)]
