@@ -80,7 +80,7 @@ def test_the_bytes_do_not_depend_on_hash_seed_time_zone_or_working_directory(
         check=True,
         cwd=sources[0].parent,
         env={**os.environ, "PYTHONHASHSEED": "4711", "TZ": "Asia/Tokyo"},
-        timeout=120,
+        timeout=600,
     )
     assert_same_store(tmp_path / "test.kin", alone)
 
@@ -407,7 +407,7 @@ def test_a_second_process_is_turned_away_too(tmp_path: Path) -> None:
     def meddle(progress: Progress) -> None:
         if progress.stage == "checksums":
             command = [sys.executable, "-c", program, "build", str(source), "-o", str(tmp_path / "test.kin")]
-            answers.append(subprocess.run(command, capture_output=True, text=True, timeout=60))
+            answers.append(subprocess.run(command, capture_output=True, text=True, timeout=600))
 
     build([source], tmp_path / "test.kin", processes=1, progress=meddle)
     assert answers[0].returncode == 1

@@ -22,7 +22,7 @@ class Answer(NamedTuple):
 def in_a_process(*arguments: str | Path | bytes, **environment: str) -> Answer:
     """Run it with its output in pipes."""
     command = [*PAGEKIN, *(each if isinstance(each, bytes) else str(each) for each in arguments)]
-    done = subprocess.run(command, capture_output=True, env={**os.environ, **environment}, timeout=60)
+    done = subprocess.run(command, capture_output=True, env={**os.environ, **environment}, timeout=600)
     return Answer(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
@@ -44,4 +44,4 @@ def in_a_terminal(*arguments: str | Path) -> tuple[int, bytes]:
             break
         said += piece
     os.close(ours)
-    return process.wait(60), said
+    return process.wait(600), said

@@ -24,7 +24,7 @@ def test_there_is_a_script_for_each_shell(pagekin: Pagekin, tmp_path: Path, shel
     program = shutil.which(shell)
     if program is not None:
         (tmp_path / "script").write_text(answer.out)
-        subprocess.run([program, "-n", str(tmp_path / "script")], check=True, timeout=30)
+        subprocess.run([program, "-n", str(tmp_path / "script")], check=True, timeout=600)
 
 
 @pytest.mark.parametrize(
@@ -32,14 +32,14 @@ def test_there_is_a_script_for_each_shell(pagekin: Pagekin, tmp_path: Path, shel
 )
 def test_bash_is_offered_commands(words: str, word: str, expected: set[str]) -> None:
     environment = {**os.environ, "_PAGEKIN_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": word}
-    done = subprocess.run(PAGEKIN, capture_output=True, text=True, env=environment, timeout=30, check=True)
+    done = subprocess.run(PAGEKIN, capture_output=True, text=True, env=environment, timeout=600, check=True)
     assert {line.partition(",")[2] for line in done.stdout.split()} == expected
 
 
 def test_bash_is_offered_options() -> None:
     environment = {"_PAGEKIN_COMPLETE": "bash_complete", "COMP_WORDS": "pagekin build --max", "COMP_CWORD": "2"}
     done = subprocess.run(
-        PAGEKIN, capture_output=True, text=True, env={**os.environ, **environment}, timeout=30, check=True
+        PAGEKIN, capture_output=True, text=True, env={**os.environ, **environment}, timeout=600, check=True
     )
     assert "plain,--max-links" in done.stdout.split()
 
@@ -52,5 +52,5 @@ def test_the_script_works_in_bash(pagekin: Pagekin, tmp_path: Path) -> None:
     (tmp_path / "pagekin").chmod(0o755)
     ask = f'. "{script}"; COMP_WORDS=(pagekin sh); COMP_CWORD=1; _pagekin_completion pagekin; echo "${{COMPREPLY[@]}}"'
     environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
-    done = subprocess.run(["bash", "-c", ask], capture_output=True, text=True, env=environment, timeout=30)
+    done = subprocess.run(["bash", "-c", ask], capture_output=True, text=True, env=environment, timeout=600)
     assert done.stdout.split() == ["show"], done.stderr

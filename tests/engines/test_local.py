@@ -99,11 +99,17 @@ def test_a_process_that_dies_is_told_with_what_to_do() -> None:
 
 
 def test_whoever_stops_listening_ends_the_work() -> None:
-    begun = time.monotonic()
-    results = run(whoami, range(1000), 2)
+    drawn: list[int] = []
+
+    def jobs() -> Iterator[int]:
+        for job in range(1000):
+            drawn.append(job)
+            yield job
+
+    results = run(whoami, jobs(), 2)
     next(results)
     results.close()  # type: ignore[attr-defined]
-    assert time.monotonic() - begun < 30
+    assert len(drawn) < 1000
 
 
 IDLE = """
@@ -136,7 +142,7 @@ def test_an_interrupt_is_told_once_and_not_by_every_process() -> None:
         assert process.stdout.readline() == "idle soon\n"
         time.sleep(0.6)  # a job takes 0.2 s
         os.killpg(process.pid, signal.SIGINT)
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=600)
     finally:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)

@@ -255,7 +255,7 @@ def test_a_store_is_read_from_a_folder_where_nothing_may_be_written(village_stor
         [sys.executable, "-c", READ_ALL, str(root)],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=600,
         preexec_fn=without_root_rights if root_rights else None,
     )
     root.chmod(0o755)
