@@ -45,7 +45,7 @@ def test_people_are_told_what_was_read_what_was_skipped_and_what_to_do_next(page
     answer = pagekin(*BUILD)
     assert answer.code == 0
     assert answer.out.splitlines() == [
-        "x.kin: 3 pages of 1 hosts, 5 links between them",
+        "x.kin: 3 pages of 1 host, 5 links between them",
         "  4 pages read, 0 taken over from before",
         "Skipped or cut:",
         "  1  not HTML",

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING
 
 import click
 
-from pagekin.cli.speaking import json_option, progress_bar, say_json, say_table
+from pagekin.cli.speaking import counted, json_option, progress_bar, say_json, say_table
 
 if TYPE_CHECKING:
     from pagekin.pipeline import Built
@@ -85,15 +86,14 @@ def say(built: Built, output: str) -> None:
     """Tell people what a build did."""
     counts = built.store.manifest.counts
     if not built.changed:
-        click.echo(f"Nothing has changed; {output} holds {counts['pages']:,} pages.")
+        click.echo(f"Nothing has changed; {output} holds {counted(counts['pages'], 'page')}.")
         return
-    click.echo(
-        f"{output}: {counts['pages']:,} pages of {counts['hosts']:,} hosts, {counts['links']:,} links between them"
-    )
-    click.echo(f"  {built.read:,} pages read, {built.reused:,} taken over from before")
+    pages, hosts, links = (counted(counts[f"{noun}s"], noun) for noun in ("page", "host", "link"))
+    click.echo(f"{output}: {pages} of {hosts}, {links} between them")
+    click.echo(f"  {counted(built.read, 'page')} read, {built.reused:,} taken over from before")
     skipped = built.store.manifest.skipped
     if skipped:
         click.echo("Skipped or cut:")
         say_table([(count, reason) for reason, count in sorted(skipped.items(), key=lambda item: (-item[1], item[0]))])
     if counts["pages"]:
-        click.echo(f"Try next:  pagekin show {output} {built.store.reading.pages.url[0]}")
+        click.echo("Try next:  " + shlex.join(["pagekin", "show", output, built.store.reading.pages.url[0]]))

@@ -51,6 +51,15 @@ def say_table(rows: Sequence[Sequence[Any]], indent: str = "  ") -> None:
         click.echo((indent + "  ".join(padded)).rstrip())
 
 
+def counted(count: int, noun: str) -> str:
+    """A number and its noun.
+
+    >>> counted(1, "host"), counted(2000, "page")
+    ('1 host', '2,000 pages')
+    """
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
 def bytes_in_words(count: int) -> str:
     """A size for people.
 
