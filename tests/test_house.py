@@ -13,7 +13,7 @@ import pagekin
 SOURCE = Path(pagekin.__file__).parent
 DOORS = {"cli", "serving"}
 ROOMS = {path.parent.name for path in SOURCE.glob("*/__init__.py")} - {"kernels", "model", "engines", *DOORS}
-COMMON = {"arrays", "errors", "model", "kernels", "urls"}  # what every room may use
+COMMON = {"arrays", "disk", "errors", "model", "kernels", "urls"}  # what every room may use
 
 # part of the house -> the parts that it may look into
 MAY: dict[str, set[str]] = {
@@ -21,6 +21,7 @@ MAY: dict[str, set[str]] = {
     "errors": set(),
     "arrays": set(),
     "urls": {"errors"},
+    "disk": {"errors", "model"},
     "kernels": {"arrays", "kernels"},
     "model": {"errors", "arrays", "model"},
     "engines": {"errors", "engines"},

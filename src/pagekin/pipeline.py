@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from pagekin.disk import writing
 from pagekin.engines.local import check_processes, processes_for, run
 from pagekin.errors import MisuseError, StoreError
 from pagekin.model.capture import Capture, Rank, Redirect, Skip, Unchanged
@@ -24,7 +25,6 @@ from pagekin.model.settings import MiB, ReadingSettings
 from pagekin.sources.archives import REVISIT_WITHOUT_RECORD
 from pagekin.sources.opening import Collection, open_sources
 from pagekin.store.choosing import Harvest
-from pagekin.store.files import writing
 from pagekin.store.locking import locked
 from pagekin.store.manifest import (
     NAME,

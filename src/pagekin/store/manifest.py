@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from pagekin.disk import checksum, sync
 from pagekin.errors import MisuseError, StoreError
 from pagekin.model.settings import ReadingSettings
-from pagekin.store.files import checksum, sync
 
 FORMAT = "pagekin store"
 VERSION = 1

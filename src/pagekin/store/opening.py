@@ -11,12 +11,13 @@ import numpy as np
 import zstandard
 
 from pagekin.arrays import Int64s, UInt32s
+from pagekin.disk import open_array, open_strings
 from pagekin.errors import MisuseError, StoreError
 from pagekin.model.reading import NO_TARGET, Blobs, Links, Reading
 from pagekin.model.settings import ReadingSettings
 from pagekin.model.strings import Strings
 from pagekin.store.catalog import Catalog
-from pagekin.store.files import open_array, open_ragged, open_reading, open_strings
+from pagekin.store.files import open_ragged, open_reading
 from pagekin.store.manifest import Manifest, read_manifest
 from pagekin.urls import canonical_url, variants
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from pagekin.arrays import Int64s, UInt32s
+from pagekin.disk import open_array, write_array, write_chunks, write_strings
 from pagekin.kernels.intern import intern
 from pagekin.model.capture import PageFlags, Skip
 from pagekin.model.reading import NO_TARGET, RAGGED_PARTS, AnchorFlag, Links, Pages, Ragged, Reading, Sources
@@ -19,7 +20,7 @@ from pagekin.model.settings import ReadingSettings
 from pagekin.model.strings import Strings
 from pagekin.store.catalog import Tables, write_catalog
 from pagekin.store.choosing import Choice, Harvest, choose_pages
-from pagekin.store.files import open_array, open_ragged, write_array, write_chunks, write_strings, write_table
+from pagekin.store.files import open_ragged, write_table
 from pagekin.store.gathering import Selection, Vocabulary, gather, unite
 from pagekin.urls import host_of, page_id
 

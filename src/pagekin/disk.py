@@ -1,0 +1,84 @@
+"""Arrays and strings in files: plain `.npy`, one a column, opened memory-mapped."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pagekin.errors import StoreError
+from pagekin.model.strings import Strings
+
+Array = NDArray[Any]
+_CHECKSUM_STEP = 1 << 20
+
+
+@contextmanager
+def writing(folder: Path) -> Iterator[None]:
+    """Turn what the disk says into a sentence for the user."""
+    try:
+        yield
+    except OSError as error:
+        raise StoreError(
+            f"{folder} cannot be written: {error.strerror or error}; what was there before is untouched"
+        ) from error
+
+
+def write_array(folder: Path, name: str, array: Array) -> None:
+    """Write a whole column."""
+    write_chunks(folder, name, array.dtype, array.shape, [array])
+
+
+def write_chunks(folder: Path, name: str, dtype: Any, shape: tuple[int, ...], chunks: Iterable[Array]) -> None:
+    """Write a column piece by piece, through the file system, never through a memory map.
+
+    A full disk is then an error that can be told, not a bus error that kills.
+    """
+    with (folder / f"{name}.npy").open("wb") as file:
+        header = {"descr": np.lib.format.dtype_to_descr(np.dtype(dtype)), "fortran_order": False, "shape": shape}
+        np.lib.format.write_array_header_1_0(file, header)
+        for chunk in chunks:
+            file.write(np.ascontiguousarray(chunk, dtype).data)
+
+
+def sync(folder: Path) -> None:
+    """Make sure that the files of a folder are on the disk, and not only on their way."""
+    for path in folder.iterdir():
+        with path.open("rb+") as file:
+            os.fsync(file.fileno())
+
+
+def open_array(folder: Path, name: str) -> Array:
+    """A column, memory-mapped and read-only."""
+    path = folder / f"{name}.npy"
+    try:
+        array: Array = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (OSError, ValueError) as error:
+        raise StoreError(f"{path} is damaged or missing ({error}); build the store again") from error
+    return array
+
+
+def write_strings(folder: Path, name: str, strings: Strings) -> None:
+    """Write a list of strings as its two columns."""
+    write_array(folder, f"{name}.offsets", strings.offsets)
+    write_array(folder, f"{name}.data", strings.data)
+
+
+def open_strings(folder: Path, name: str) -> Strings:
+    """A list of strings, memory-mapped."""
+    return Strings(open_array(folder, f"{name}.offsets"), open_array(folder, f"{name}.data"))
+
+
+def checksum(path: Path) -> str:
+    """SHA-256 of a file."""
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while chunk := file.read(_CHECKSUM_STEP):
+            digest.update(chunk)
+    return digest.hexdigest()

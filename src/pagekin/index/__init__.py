@@ -1,0 +1,1 @@
+"""Where do I look it up? H -> I, and the files of an index."""

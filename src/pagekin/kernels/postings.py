@@ -1,0 +1,52 @@
+"""The inverted index I: for each coordinate of the signatures, which pages have which value.
+
+The pages of a coordinate are sorted by value. Values are hashes and so spread evenly; a bucket table over their
+leading bits says where to look. The values themselves are not stored twice: H has them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pagekin.arrays import Int64s, UInt32s
+from pagekin.kernels.compile import kernel
+
+
+@kernel
+def fill_buckets(values: UInt32s, shift: int, buckets: UInt32s) -> None:
+    """For sorted values: buckets[b] is the place of the first value whose leading bits are b or more."""
+    place = 0
+    for b in range(len(buckets) - 1):
+        while place < len(values) and (np.uint64(values[place]) >> np.uint64(shift)) < np.uint64(b):
+            place += 1
+        buckets[b] = place
+    buckets[len(buckets) - 1] = len(values)
+
+
+@kernel
+def collide(
+    signature: UInt32s,
+    signatures: UInt32s,
+    postings: UInt32s,
+    buckets: UInt32s,
+    shift: int,
+    counts: Int64s,
+    touched: Int64s,
+) -> int:
+    """Count for every page in how many coordinates it agrees with `signature` (paper, figure 11).
+
+    `counts` must be zero and is left so for pages that do not agree anywhere; the pages that do are listed in
+    `touched`, whose used length is returned.
+    """
+    found = 0
+    for j in range(len(signature)):
+        value = signature[j]
+        bucket = np.uint64(value) >> np.uint64(shift)
+        for k in range(buckets[j, bucket], buckets[j, bucket + np.uint64(1)]):
+            page = postings[j, k]
+            if signatures[page, j] == value:
+                if counts[page] == 0:
+                    touched[found] = page
+                    found += 1
+                counts[page] += 1
+    return found
