@@ -62,7 +62,8 @@ def test_the_bytes_do_not_depend_on_the_number_of_processes_nor_of_batches(
     assert_same_store(built.store, alone)
     assert (built.changed, built.reused) == (True, 0)
     assert_sound(tmp_path / "test.kin")
-    assert sorted(path.name for path in (tmp_path / "test.kin").iterdir()) == ["lock", "manifest.json", "store-1"]
+    there = sorted(path.name for path in (tmp_path / "test.kin").iterdir())
+    assert there == ["index-1", "lock", "manifest.json", "store-1"]
 
 
 def test_the_bytes_do_not_depend_on_the_order_of_sources(sources: list[Path], alone: Store, tmp_path: Path) -> None:

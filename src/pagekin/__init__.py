@@ -8,19 +8,24 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
-__all__ = ["ReadingSettings", "Store", "__version__", "build", "open"]
+__all__ = ["Kin", "ReadingSettings", "Store", "Strategy", "Wishes", "__version__", "build", "open"]
 
 if TYPE_CHECKING:
+    from pagekin.kin import Kin, Wishes
     from pagekin.model.settings import ReadingSettings
+    from pagekin.model.strategy import Strategy
     from pagekin.pipeline import build
     from pagekin.store.opening import Store
 
-    open = Store.open
+    open = Kin.open
 
 _HOMES = {
     "build": "pagekin.pipeline",
     "ReadingSettings": "pagekin.model.settings",
+    "Kin": "pagekin.kin",
     "Store": "pagekin.store.opening",
+    "Strategy": "pagekin.model.strategy",
+    "Wishes": "pagekin.kin",
 }
 
 
@@ -29,7 +34,7 @@ def __getattr__(name: str) -> Any:
     from importlib import import_module
 
     if name == "open":
-        return __getattr__("Store").open
+        return __getattr__("Kin").open
     if name not in _HOMES:
         raise AttributeError(f"module 'pagekin' has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)

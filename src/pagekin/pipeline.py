@@ -1,4 +1,4 @@
-"""The whole way on one page: sources -> captures -> readings -> a store.
+"""The whole way on one page: sources -> captures -> readings -> a store -> bags -> signatures -> an index.
 
 open_sources    what was on the web
 Memory          what of it has been read before
@@ -17,11 +17,18 @@ from typing import Any
 
 import numpy as np
 
+from pagekin.bags.making import Collection as BagSource
+from pagekin.bags.making import make_bags
 from pagekin.disk import writing
 from pagekin.engines.local import check_processes, processes_for, run
 from pagekin.errors import MisuseError, StoreError
+from pagekin.index.files import VERSION as INDEX_VERSION
+from pagekin.index.files import Index, write_index
+from pagekin.index.inverting import invert
 from pagekin.model.capture import Capture, Rank, Redirect, Skip, Unchanged
 from pagekin.model.settings import MiB, ReadingSettings
+from pagekin.model.strategy import PRESETS, Strategy
+from pagekin.signatures.making import make_signatures, term_keys
 from pagekin.sources.archives import REVISIT_WITHOUT_RECORD
 from pagekin.sources.opening import Collection, open_sources
 from pagekin.store.choosing import Harvest
@@ -75,6 +82,7 @@ def build(
     *,
     base_urls: Sequence[str] = (),
     settings: ReadingSettings | None = None,
+    strategy: Strategy | None = None,
     processes: int | None = None,
     progress: Callable[[Progress], None] = lambda _: None,
 ) -> Built:
@@ -86,7 +94,7 @@ def build(
     with writing(root):
         _claim(root)
         with locked(root):
-            return _build(collection, root, settings, processes, progress)
+            return _build(collection, root, settings, strategy or PRESETS["default"], processes, progress)
 
 
 def _claim(root: Path) -> None:
@@ -95,9 +103,8 @@ def _claim(root: Path) -> None:
         raise MisuseError(f"{root} is a file; name a folder for the store, such as my.kin")
     ours = {NAME, "lock", _SPOOL, f"{NAME}.new"}
     if root.is_dir() and not (root / NAME).exists():
-        strangers = [
-            path.name for path in root.iterdir() if path.name not in ours and not path.name.startswith("store-")
-        ]
+        found = [path.name for path in root.iterdir() if path.name not in ours]
+        strangers = [name for name in found if not name.startswith(("store-", "index-"))]
         if strangers:
             raise MisuseError(f"{root} holds other things ({strangers[0]}); name a new folder for the store")
     root.mkdir(parents=True, exist_ok=True)
@@ -107,32 +114,77 @@ def _build(
     collection: Collection,
     root: Path,
     settings: ReadingSettings,
+    strategy: Strategy,
     processes: int | None,
     progress: Callable[[Progress], None],
 ) -> Built:
     fingerprint: dict[str, Any] = {"reader": READER, "settings": settings.as_dict()}
     inputs = collection.fingerprint()
-    usable = _usable(root, fingerprint)
     spool = Spool(root / _SPOOL, fingerprint)
-    if usable is not None and usable.manifest.inputs == inputs:
-        spool.remove()
-        return Built(usable, 0, len(usable), changed=False)
-    memory = Memory(usable, spool.open())
-    reader = _Reader(collection, memory, spool, progress)
-    harvest = reader.harvest(partial(read_job, settings, fingerprint), processes)
+    old = _usable(root, fingerprint)
+    if old is not None and old.manifest.inputs == inputs:
+        manifest, read, reused = old.manifest, 0, len(old)
+        if _is_indexed(manifest, strategy):
+            spool.remove()
+            return Built(old, read, reused, changed=False)
+    else:
+        memory = Memory(old, spool.open())
+        reader = _Reader(collection, memory, spool, progress)
+        harvest = reader.harvest(partial(read_job, settings, fingerprint), processes)
+        manifest = _write_generation(root, harvest, inputs, settings, progress)
+        read, reused = reader.read, reader.reused
+        memory.close()
+    manifest = replace(manifest, index=_write_index(root, manifest, strategy, progress))
+    write_manifest(root, manifest)
+    _remove_old(root, manifest)
+    spool.remove()
+    return Built(Store(root, manifest), read, reused, changed=True)
+
+
+def _write_generation(
+    root: Path, harvest: Harvest, inputs: str, settings: ReadingSettings, progress: Callable[[Progress], None]
+) -> Manifest:
+    """Write the files of a new generation of the store; its manifest is still to be put in place."""
     generation = next_generation(root)
     folder = root / folder_of(generation)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     written = write_store(folder, harvest, settings, lambda stage: progress(Progress(stage)))
-    progress(Progress("checksums"))
     files = describe_files(folder)
-    manifest = Manifest(generation, inputs, settings.as_dict(), written.counts, written.skipped, files)
-    write_manifest(root, manifest)
-    memory.close()
-    _remove_old(root, manifest)
-    spool.remove()
-    return Built(Store(root, manifest), reader.read, reader.reused, changed=True)
+    return Manifest(generation, inputs, settings.as_dict(), written.counts, written.skipped, files)
+
+
+def _is_indexed(manifest: Manifest, strategy: Strategy) -> bool:
+    return manifest.index is not None and manifest.index["strategy"] == strategy.as_dict()
+
+
+def _write_index(
+    root: Path, manifest: Manifest, strategy: Strategy, progress: Callable[[Progress], None]
+) -> dict[str, Any]:
+    """Make bags, signatures and index of the store; what the manifest says of them."""
+    store = Store(root, manifest)
+    progress(Progress("making bags"))
+    hosts = [row["host"] for row in store.catalog.rows("SELECT host FROM nodes ORDER BY node")]
+    degrees = [row["in_degree"] for row in store.catalog.rows("SELECT in_degree FROM nodes ORDER BY node")]
+    columns = BagSource(store.reading, store.words, store.word_of_form, store.nodes, store.links, hosts)
+    bags, terms = make_bags(columns, strategy)
+    progress(Progress("signing"))
+    signatures = make_signatures(bags, term_keys(terms.name, len(bags)), strategy.seed, strategy.signature_length)
+    progress(Progress("inverting"))
+    members = np.flatnonzero(np.array(degrees, np.int64) >= strategy.min_in_links)
+    index = Index(strategy, bags, terms, signatures, invert(signatures, members))
+    generation = manifest.generation if manifest.index is None else int(manifest.index["generation"]) + 1
+    folder = root / f"index-{generation}"
+    shutil.rmtree(folder, ignore_errors=True)
+    write_index(folder, index)
+    store.catalog.close()
+    progress(Progress("checksums"))
+    return {
+        "generation": generation,
+        "version": INDEX_VERSION,
+        "strategy": strategy.as_dict(),
+        "files": describe_files(folder),
+    }
 
 
 def _usable(root: Path, fingerprint: dict[str, Any]) -> Store | None:
@@ -149,8 +201,8 @@ def _usable(root: Path, fingerprint: dict[str, Any]) -> Store | None:
 
 def _remove_old(root: Path, manifest: Manifest) -> None:
     """Remove other generations. One that somebody still has open may stay; the next build tries again."""
-    for folder in root.glob("store-*"):
-        if folder.name != manifest.folder:
+    for folder in (*root.glob("store-*"), *root.glob("index-*")):
+        if folder.name not in (manifest.folder, manifest.index_folder):
             shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -50,7 +50,7 @@ def test_people_are_told_what_was_read_what_was_skipped_and_what_to_do_next(page
         "Skipped or cut:",
         "  1  not HTML",
         "  1  redirects to another page by now",
-        "Try next:  pagekin show x.kin http://lib.example/birds/robin.html",
+        "Try next:  pagekin related x.kin http://lib.example/birds/robin.html",
     ]
     assert pagekin(*BUILD).out == "Nothing has changed; x.kin holds 3 pages.\n"
 

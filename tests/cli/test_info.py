@@ -7,6 +7,7 @@ from pathlib import Path
 
 from cli.conftest import Pagekin
 from pagekin.model.settings import ReadingSettings
+from pagekin.model.strategy import PRESETS
 from pagekin.store.opening import Store
 
 
@@ -15,7 +16,8 @@ def test_json_has_the_documented_keys(pagekin: Pagekin, library: Path) -> None:
     assert (answer.code, answer.err) == (0, "")
     facts = json.loads(answer.out)
     counts = facts.pop("counts")
-    assert facts.pop("bytes") == sum(path.stat().st_size for path in (library / "store-1").iterdir())
+    assert facts.pop("bytes") == sum(path.stat().st_size for path in library.glob("*-1/*"))
+    assert facts.pop("strategy") == PRESETS["default"].as_dict()
     assert facts == {
         "store": str(library),
         "format": 1,

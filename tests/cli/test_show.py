@@ -25,6 +25,9 @@ def test_json_has_the_documented_keys(pagekin: Pagekin, library: Path) -> None:
     html = PAGES["birds/robin.html"]
     text = "Robins sing all winter, even at night. The wren home far away"
     assert facts.pop("captured").endswith("Z")
+    terms = facts.pop("top_terms")
+    assert {"winter", "robins", "wren", "night"} <= {each["term"] for each in terms}
+    assert not {"the", "all", "at"} & {each["term"] for each in terms}
     assert facts == {
         "id": page_id(ROBIN),
         "url": ROBIN,
@@ -69,7 +72,9 @@ def test_people_are_told_the_same(pagekin: Pagekin, library: Path) -> None:
     lines = pagekin("show", library, ROBIN).out.splitlines()
     assert lines[:2] == ["The robin in winter", ROBIN]
     assert lines[2].startswith("  en, utf-8, 12 words, captured 2")
-    assert lines[3:5] == ["  also http://lib.example/birds/old.html (redirect)", ""]
+    assert lines[3] == "  also http://lib.example/birds/old.html (redirect)"
+    assert lines[4].startswith("  about winter, robins, ")
+    assert lines[5] == ""
     assert "2 pages link here, saying:" in lines
     assert "  1  a robin" in lines
     assert "Linked from:" in lines

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pagekin.arrays import Bytes, Int64s, UInt32s
-from pagekin.bags.stemming import Vocabulary, check_language, language_of, vocabulary
+from pagekin.bags.stemming import UNKNOWN, Vocabulary, check_language, language_of, vocabulary
 from pagekin.bags.templates import template_blocks
 from pagekin.bags.weighting import factors
 from pagekin.kernels.folding import Citations, Plan, Texts, fold_nodes, heap_for, weigh
@@ -44,7 +44,7 @@ def make_bags(collection: Collection, strategy: Strategy) -> tuple[Bags, Terms]:
     check_language(strategy.language)
     terms, texts = _texts(collection, strategy)
     nodes = len(collection.links.offsets) - 1
-    citations = _citations(collection, strategy, texts.block_silent)
+    citations = _citations(collection, strategy)
     lengths, term, content, around = _fold(collection, strategy, texts, citations, len(terms), nodes)
     offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
     frequency = np.bincount(term, minlength=len(terms) + nodes)
@@ -57,18 +57,26 @@ def make_bags(collection: Collection, strategy: Strategy) -> tuple[Bags, Terms]:
         factors(strategy, frequency, nodes),
         len(terms),
         strategy.mix == "sum",
-        strategy.anchor_share if strategy.content else 1.0,
-        strategy.link_share if strategy.links else 0.0,
+        *_shares(strategy),
         weight,
     )
     return Bags(offsets, term, weight, content, around), Terms(terms.name, terms.shown, frequency)
+
+
+def _shares(strategy: Strategy) -> tuple[float, float]:
+    """The shares of windows and of citing nodes; what is left is that of the contents."""
+    links = strategy.link_share if strategy.links else 0.0
+    if not strategy.content:
+        return 1.0 - links if strategy.anchors else 0.0, links if strategy.anchors else 1.0
+    return strategy.anchor_share if strategy.anchors else 0.0, links
 
 
 def _texts(collection: Collection, strategy: Strategy) -> tuple[Vocabulary, Texts]:
     reading = collection.reading
     tags = list(reading.pages.language)
     used = [language_of(tag, strategy.language) for tag in tags]
-    languages = sorted(set(used)) or [strategy.language]
+    # Languages with a stemmer first: the commonest word of a stem is the one to show, not the stem's own spelling.
+    languages = sorted(set(used), key=lambda language: (language == UNKNOWN, language)) or [strategy.language]
     terms = vocabulary(collection.words, collection.word_of_form, languages, strategy.stemming)
     places = {language: place for place, language in enumerate(languages)}
     return terms, Texts(
@@ -93,20 +101,22 @@ def _host_numbers(reading: Reading) -> Int64s:
 
 
 def _silent_blocks(reading: Reading, strategy: Strategy) -> Bytes:
+    return np.zeros(len(reading.blocks.hash), np.uint8) if strategy.templates else _templates(reading, strategy)
+
+
+def _templates(reading: Reading, strategy: Strategy) -> Bytes:
     blocks = reading.blocks
-    if strategy.templates:
-        return np.zeros(len(blocks.hash), np.uint8)
     return template_blocks(_host_numbers(reading), blocks.offsets, blocks.hash, strategy.template_share)
 
 
-def _citations(collection: Collection, strategy: Strategy, silent: Bytes) -> Citations:
+def _citations(collection: Collection, strategy: Strategy) -> Citations:
     reading, links = collection.reading, collection.links
     return Citations(
         node_pages=collection.nodes,
         link_offsets=links.offsets,
         link_page=links.page,
         link_anchor=links.anchor,
-        link_counts=_counting_links(collection, strategy, silent),
+        link_counts=_counting_links(collection, strategy),
         anchor_offsets=reading.anchors.offsets,
         anchor_start=reading.anchors.start,
         anchor_end=reading.anchors.end,
@@ -114,13 +124,13 @@ def _citations(collection: Collection, strategy: Strategy, silent: Bytes) -> Cit
     )
 
 
-def _counting_links(collection: Collection, strategy: Strategy, silent: Bytes) -> Bytes:
+def _counting_links(collection: Collection, strategy: Strategy) -> Bytes:
     """1 for every link whose word counts."""
     reading, links = collection.reading, collection.links
     counts = np.ones(len(links.page), bool)
     if strategy.silent:
-        pattern = re.compile("|".join(f"(?:{each})" for each in strategy.silent))
-        quiet = np.array([bool(pattern.search(url)) for url in reading.pages.url], bool)
+        patterns = [re.compile(each) for each in strategy.silent]
+        quiet = np.array([any(each.search(url) for each in patterns) for url in reading.pages.url], bool)
         counts &= ~quiet[links.page]
     anchor = reading.anchors.offsets[links.page] + links.anchor
     if strategy.voters == "other-hosts":
@@ -128,11 +138,13 @@ def _counting_links(collection: Collection, strategy: Strategy, silent: Bytes) -
         counts &= _hosts_differ(collection, links.page, target)
     if not strategy.template_links:
         blocks = reading.blocks
+        templates = _templates(reading, strategy)
         for k in np.flatnonzero(counts).tolist():
             page = int(links.page[k])
             first, last = int(blocks.offsets[page]), int(blocks.offsets[page + 1])
-            block = block_at(blocks.token, first, last, int(reading.anchors.start[anchor[k]]))
-            counts[k] = not silent[block]
+            if first < last:  # a page of pictures has no blocks
+                block = block_at(blocks.token, first, last, int(reading.anchors.start[anchor[k]]))
+                counts[k] = not templates[block]
     return counts.astype(np.uint8)
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     multiple=True,
     help="URL of a folder's top; once for all folders, or once each in order. `http://` if each top folder is a host.",
 )
+@click.option("--strategy", default="default", show_default=True, help="A preset (default, paper) or a TOML file.")
 @click.option("--processes", type=int, help="Processes that read; by default as many as there are processors.")
 @click.option("--max-page-size", default=16, show_default=True, type=click.IntRange(1, 1024), help="In MiB.")
 @click.option("--max-links", default=50_000, show_default=True, type=click.IntRange(1), help="Links kept of one page.")
@@ -34,6 +35,7 @@ def command(
     sources: tuple[str, ...],
     output: str,
     base_url: tuple[str, ...],
+    strategy: str,
     processes: int | None,
     max_page_size: int,
     max_links: int,
@@ -50,6 +52,7 @@ def command(
     has not changed since the last build is not read again; what is gone disappears.
     """
     from pagekin.model.settings import MiB, ReadingSettings
+    from pagekin.model.strategy import strategy_named
     from pagekin.pipeline import build
 
     settings = ReadingSettings(
@@ -61,7 +64,15 @@ def command(
         chop_host=chop_host,
     )
     with progress_bar(quiet or json) as progress:
-        built = build(sources, output, base_urls=base_url, settings=settings, processes=processes, progress=progress)
+        built = build(
+            sources,
+            output,
+            base_urls=base_url,
+            settings=settings,
+            strategy=strategy_named(strategy),
+            processes=processes,
+            progress=progress,
+        )
     if json:
         say_json(report(built))
     elif not quiet:
@@ -96,4 +107,4 @@ def say(built: Built, output: str) -> None:
         click.echo("Skipped or cut:")
         say_table([(count, reason) for reason, count in sorted(skipped.items(), key=lambda item: (-item[1], item[0]))])
     if counts["pages"]:
-        click.echo("Try next:  " + shlex.join(["pagekin", "show", output, built.store.reading.pages.url[0]]))
+        click.echo("Try next:  " + shlex.join(["pagekin", "related", output, built.store.reading.pages.url[0]]))

@@ -18,11 +18,13 @@ def command(store: str, json: bool) -> None:
     opened = Store.open(store)
     damaged = damaged_files(opened.root, opened.manifest)
     if json:
-        say_json({"files": len(opened.manifest.files), "damaged": [{"file": f, "problem": p} for f, p in damaged]})
+        say_json(
+            {"files": len(opened.manifest.all_files()), "damaged": [{"file": f, "problem": p} for f, p in damaged]}
+        )
     elif damaged:
         click.echo(f"{store} is damaged; build it again:")
         say_table(damaged)
     else:
-        click.echo(f"{store}: all {len(opened.manifest.files)} files are as they were written.")
+        click.echo(f"{store}: all {len(opened.manifest.all_files())} files are as they were written.")
     if damaged:
         raise SystemExit(1)

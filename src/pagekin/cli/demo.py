@@ -11,15 +11,22 @@ from pagekin.errors import MisuseError
 
 _PAGES = ("http://treeroom.example/oak.html", "http://worldpages.example/ja/aizome.html")
 
+_ASKED = (
+    "http://treeroom.example/oak.html",
+    "http://slowoven.example/starter.html",
+    "http://mirror.example/",
+    "http://worldpages.example/ja/aizome.html",
+)
+
 
 @click.command("demo")
 @click.option("--output", default="pagekin-demo", show_default=True, type=click.Path(), help="The folder to work in.")
 def command(output: str) -> None:
     """Read the sample web, a small web of 22 hosts that comes with pagekin, and look at some of its pages."""
     from pagekin import village
-    from pagekin.cli import build, info, show
+    from pagekin.cli import build, info, related, show
+    from pagekin.kin import Kin
     from pagekin.pipeline import build as read
-    from pagekin.store.opening import Store
 
     folder = Path(output)
     if folder.exists() and not folder.is_dir():
@@ -33,8 +40,11 @@ def command(output: str) -> None:
         built = read([archive], store, progress=progress)
     build.say(built, str(store))
     click.secho(f"\n$ pagekin info {store}", bold=True)
-    opened = Store.open(store)
+    opened = Kin.open(store)
     info.say(str(store), info.describe(opened))
     for page in _PAGES:
         click.secho(f"\n$ pagekin show {store} {page}", bold=True)
         show.say(show.describe(opened, opened.find(page)))
+    for page in _ASKED:
+        click.secho(f"\n$ pagekin related {store} {page}", bold=True)
+        related.say(opened.related(page))

@@ -34,8 +34,9 @@ def describe(store: Store) -> dict[str, Any]:
         "format": store.manifest.version,
         "generation": store.manifest.generation,
         "settings": store.manifest.settings,
+        "strategy": store.manifest.index["strategy"] if store.manifest.index is not None else None,
         "counts": store.manifest.counts,
-        "bytes": sum(file["bytes"] for file in store.manifest.files.values()),
+        "bytes": sum(file["bytes"] for file in store.manifest.all_files().values()),
         "hosts": [
             {"host": row["host"], "pages": row["pages"]}
             for row in catalog.rows(
@@ -77,6 +78,8 @@ def say(store: str, facts: dict[str, Any]) -> None:
     changed = {key: value for key, value in facts["settings"].items() if value is True}
     if changed:
         click.echo("Settings: " + ", ".join(changed))
+    if facts["strategy"]:
+        click.echo("Strategy: " + ", ".join(f"{key} {value}" for key, value in facts["strategy"].items()))
     click.echo("Largest hosts:")
     say_table([(host["pages"], host["host"]) for host in facts["hosts"]])
     click.echo("Languages:  " + ", ".join(f"{name} {count:,}" for name, count in facts["languages"].items()))

@@ -11,7 +11,7 @@ import click
 from pagekin.cli.speaking import clean, json_option, say_json, say_table, store_argument
 
 if TYPE_CHECKING:
-    from pagekin.store.opening import Store
+    from pagekin.kin import Kin
 
 _SHOWN = 10
 _EXCERPT = 400
@@ -24,9 +24,9 @@ _EXCERPT = 400
 @json_option
 def command(store: str, page: str, text: bool, json: bool) -> None:
     """What a store knows of PAGE: a URL, a file, or words of its title."""
-    from pagekin.store.opening import Store
+    from pagekin.kin import Kin
 
-    opened = Store.open(store)
+    opened = Kin.open(store)
     row = opened.find(page)
     if text and not json:
         click.echo(clean(opened.text(row)))
@@ -40,7 +40,7 @@ def command(store: str, page: str, text: bool, json: bool) -> None:
         say(facts)
 
 
-def describe(store: Store, row: int) -> dict[str, Any]:
+def describe(store: Kin, row: int) -> dict[str, Any]:
     """All that `show` tells."""
     page = store.page(row)
     node = page["node"]
@@ -59,6 +59,7 @@ def describe(store: Store, row: int) -> dict[str, Any]:
         "in_degree": page["in_degree"],
         "out_degree": page["out_degree"],
         "aliases": [{"url": url, "kind": kind} for url, kind in store.catalog.aliases(node)],
+        "top_terms": [{"term": term, "weight": round(weight, 6)} for term, weight in store.top_terms(node)],
         "excerpt": _excerpt(store.text(row)),
         "anchor_texts": [{"text": text, "count": count} for text, count in store.anchor_texts(node)],
         "linked_from": store.linked_from(node, _SHOWN),
@@ -85,6 +86,7 @@ def say(facts: dict[str, Any]) -> None:
     click.echo("  " + ", ".join(details) + f", from {clean(facts['source'])}")
     for alias in facts["aliases"]:
         click.echo(f"  also {clean(alias['url'])} ({alias['kind']})")
+    click.echo("  about " + clean(", ".join(each["term"] for each in facts["top_terms"])))
     click.echo()
     click.echo(textwrap.fill(clean(facts["excerpt"]), 100))
     click.echo(f"\n{facts['in_degree']:,} pages link here" + (", saying:" if facts["anchor_texts"] else ""))

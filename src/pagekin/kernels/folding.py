@@ -248,7 +248,7 @@ def weigh(
             part = 1 if term[k] < words else 2
             sums[0] += content[k] * factor[term[k]]
             sums[part] += around[k] * factor[term[k]]
-        shares[0] = 1.0 - anchor_share - link_share
+        shares[0] = max(0.0, 1.0 - anchor_share - link_share)
         shares[1] = anchor_share
         shares[2] = link_share
         total = 0.0
@@ -256,8 +256,11 @@ def weigh(
             if sums[part] <= 0.0:
                 shares[part] = 0.0
             total += sums[part] if add_up else shares[part]
+        apart = not add_up and total > 0.0
+        if not add_up and not apart:  # only parts that have no share
+            total = sums.sum()
         for part in range(3):
-            if add_up:
+            if not apart:
                 shares[part] = 1.0 / total if total > 0.0 else 0.0
             else:
                 shares[part] = shares[part] / (total * sums[part]) if shares[part] > 0.0 else 0.0

@@ -57,18 +57,20 @@ def sign(
     for bag in range(len(offsets) - 1):
         least[:] = EMPTY
         whose[:] = EMPTY
+        empty = True
         for k in range(offsets[bag], offsets[bag + 1]):
             key = keys[term[k]]
             for j in range(elements_of(key, weight[k], elements)):
+                first = empty
+                empty = False
                 element = mix(key + np.uint64(j + 1) * _GOLDEN)
                 low = np.uint32(element)
                 name = np.uint32(element >> np.uint64(32))
                 for i in range(m):
                     value = np.uint32(np.uint32(multipliers[i] * low) + addends[i])
-                    smaller = value < least[i]
+                    smaller = first or value < least[i]
                     least[i] = value if smaller else least[i]
                     whose[i] = name if smaller else whose[i]
         for i in range(m):
             # No bag with elements may look like an empty one.
-            empty = least[i] == EMPTY and whose[i] == EMPTY
             signatures[bag, i] = EMPTY if empty else min(whose[i], np.uint32(0xFFFFFFFE))

@@ -20,9 +20,9 @@ def similarity(
     size_a = 0.0
     size_b = 0.0
     for i in range(len(terms_a)):
-        size_a += weights_a[i] * weights_a[i] if measure == COSINE else weights_a[i]
+        size_a += np.float64(weights_a[i]) * weights_a[i] if measure == COSINE else weights_a[i]
     for j in range(len(terms_b)):
-        size_b += weights_b[j] * weights_b[j] if measure == COSINE else weights_b[j]
+        size_b += np.float64(weights_b[j]) * weights_b[j] if measure == COSINE else weights_b[j]
     i = 0
     j = 0
     while i < len(terms_a) and j < len(terms_b):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from dataclasses import asdict, dataclass, fields
@@ -64,6 +65,9 @@ class Strategy:
     similarity: str = "jaccard"
 
     def __post_init__(self) -> None:
+        for each in fields(self):
+            if not _fits(getattr(self, each.name), str(each.type)):
+                raise MisuseError(f"{each.name} = {getattr(self, each.name)!r} should be {each.type}")
         for name, choices in _CHOICES.items():
             if getattr(self, name) not in choices:
                 raise MisuseError(f"{name} is {getattr(self, name)!r}; it can be {', '.join(choices)}")
@@ -71,6 +75,9 @@ class Strategy:
             value = getattr(self, name)
             if value is not None and not low <= value <= high:
                 raise MisuseError(f"{name} is {value}; it must be from {low} to {high}")
+        shares = self.anchor_share + (self.link_share if self.links else 0.0)
+        if shares > 1.0:
+            raise MisuseError(f"anchor_share and link_share are {shares} together; they can be at most 1")
         if not (self.content or self.anchors or self.links):
             raise MisuseError("a strategy needs terms: content, anchors or links")
         for pattern in self.silent:
@@ -123,6 +130,8 @@ _RANGES: tuple[tuple[str, float, float], ...] = (
 
 
 def _fits(value: Any, kind: str) -> bool:
+    if value is None:
+        return kind.endswith("None")
     if kind.startswith("tuple"):
         return isinstance(value, list | tuple) and all(isinstance(each, str) for each in value)
     if kind == "bool" or isinstance(value, bool):
@@ -136,7 +145,7 @@ def _toml(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str):
-        return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")  # a JSON string is a TOML string
     if isinstance(value, list):
         return "[" + ", ".join(_toml(each) for each in value) + "]"
     return repr(value)
@@ -155,4 +164,7 @@ def strategy_named(name: str) -> Strategy:
     path = Path(name)
     if not path.is_file():
         raise MisuseError(f"{name!r} is no strategy: neither a preset ({', '.join(PRESETS)}) nor a TOML file")
-    return Strategy.from_toml(path.read_text("utf-8"), name)
+    try:
+        return Strategy.from_toml(path.read_text("utf-8"), name)
+    except (OSError, UnicodeDecodeError) as error:
+        raise MisuseError(f"{name} is no TOML: {error}") from error

@@ -12,6 +12,7 @@ from pagekin.model.strings import Strings
 
 ELEMENTS = 1000  # of a bag; the paper's constant sum
 _GOLDEN = 0x9E3779B97F4A7C15
+_CITING = 0x6B696E  # a seed of its own, so that nodes and words do not meet
 _MASK = (1 << 64) - 1
 
 
@@ -32,7 +33,7 @@ def _splitmix(seed: int, k: int) -> int:
 def term_keys(names: Strings, nodes: int) -> UInt64s:
     """What a term is to the hash functions: the hash of its name; for a citing node, one made from its number."""
     words = hash_spans(names.data, names.offsets[:-1], names.offsets[1:])
-    citing = (np.arange(nodes, dtype=np.uint64) + np.uint64(1)) * np.uint64(_GOLDEN)
+    citing = np.array([_splitmix(_CITING, node) for node in range(nodes)], np.uint64)
     return np.concatenate([words, citing])
 
 

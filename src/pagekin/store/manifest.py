@@ -29,6 +29,7 @@ class Manifest:
     counts: dict[str, int]
     skipped: dict[str, int]
     files: dict[str, dict[str, Any]]  # name -> bytes and sha256
+    index: dict[str, Any] | None = None  # of the index: generation, version, strategy, files
     reader: int = READER
     version: int = VERSION
     format: str = FORMAT
@@ -37,6 +38,19 @@ class Manifest:
     def folder(self) -> str:
         """The folder of this generation's files, inside the store."""
         return folder_of(self.generation)
+
+    @property
+    def index_folder(self) -> str:
+        """The folder of the index."""
+        assert self.index is not None
+        return f"index-{self.index['generation']}"
+
+    def all_files(self) -> dict[str, dict[str, Any]]:
+        """Every file of the store and of its index, by its path in the store."""
+        files = {f"{self.folder}/{name}": facts for name, facts in self.files.items()}
+        if self.index is not None:
+            files |= {f"{self.index_folder}/{name}": facts for name, facts in self.index["files"].items()}
+        return files
 
 
 def folder_of(generation: int) -> str:
@@ -52,6 +66,8 @@ def describe_files(folder: Path) -> dict[str, dict[str, Any]]:
 def write_manifest(root: Path, manifest: Manifest) -> None:
     """Put the manifest in place in one step: before it the old store holds, after it the new one."""
     sync(root / manifest.folder)
+    if manifest.index is not None:
+        sync(root / manifest.index_folder)
     temporary = root / f"{NAME}.new"
     with temporary.open("w", encoding="utf-8", newline="\n") as file:
         json.dump(asdict(manifest), file, indent=1, sort_keys=True, ensure_ascii=False)
@@ -86,7 +102,7 @@ def read_manifest(root: Path) -> Manifest:
 
 def _check(manifest: Manifest) -> None:
     """Raise what a manifest with missing or wrong entries would raise later."""
-    for facts in manifest.files.values():
+    for facts in manifest.all_files().values():
         int(facts["bytes"]), str(facts["sha256"])
     for name in _COUNTS:
         int(manifest.counts[name])
@@ -104,7 +120,7 @@ def next_generation(root: Path) -> int:
 
 def damaged_files(root: Path, manifest: Manifest) -> list[tuple[str, str]]:
     """(file, what is wrong with it) for every file that is not what the manifest says."""
-    return differing_files(root / manifest.folder, manifest.files)
+    return differing_files(root, manifest.all_files())
 
 
 def differing_files(folder: Path, files: dict[str, dict[str, Any]]) -> list[tuple[str, str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import zstandard
@@ -30,7 +30,7 @@ class Store:
     manifest: Manifest
 
     @classmethod
-    def open(cls, path: str | Path) -> Store:
+    def open(cls, path: str | Path) -> Self:
         """Open the store at `path`."""
         return cls(Path(path), read_manifest(Path(path)))
 
@@ -122,16 +122,18 @@ class Store:
         raise MisuseError(f"no page {name!r} in {self.root}" + self._nearest(name))
 
     def _find_url(self, name: str) -> int | None:
-        url = canonical_url(name)
-        if url is None and "." in name.partition("/")[0] and " " not in name:
-            url = canonical_url("http://" + name)
-        if url is None:
-            return None
-        for each in (url, *variants(url)):
-            row = self.catalog.page_at(each)
+        for url in self.urls_meant(name):
+            row = self.catalog.page_at(url)
             if row is not None:
                 return row
         return None
+
+    def urls_meant(self, name: str) -> list[str]:
+        """The URLs that `name` can mean, the likeliest first; none if it does not look like a URL."""
+        url = canonical_url(name)
+        if url is None and "." in name.partition("/")[0] and " " not in name:
+            url = canonical_url("http://" + name)
+        return [] if url is None else [url, *variants(url)]
 
     def _nearest(self, name: str) -> str:
         """A few pages that somebody who typed `name` may have meant."""

@@ -1,0 +1,103 @@
+"""`pagekin related`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pagekin.cli.speaking import clean, json_option, say_json, store_argument
+
+if TYPE_CHECKING:
+    from pagekin.kin import Neighbor
+
+
+@click.command("related")
+@store_argument
+@click.argument("pages", nargs=-1, required=True, metavar="PAGE...")
+@click.option("--limit", default=10, show_default=True, type=click.IntRange(1), help="At most so many pages.")
+@click.option(
+    "--min-similarity", default=0.05, show_default=True, type=click.FloatRange(0, 1), help="Rather fewer than worse."
+)
+@click.option("--similarity", type=click.Choice(["jaccard", "cosine"]), help="By default that of the strategy.")
+@click.option("--exclude-host", is_flag=True, help="No pages of the same host.")
+@click.option("--exclude-linked", is_flag=True, help="No pages that PAGE links to already.")
+@click.option("--include", multiple=True, help="Only URLs that match this regular expression; may be repeated.")
+@click.option("--exclude", multiple=True, help="No URLs that match this regular expression; may be repeated.")
+@click.option("--pin", multiple=True, help="This page comes first; may be repeated.")
+@click.option("--never", multiple=True, help="This page does not appear; may be repeated.")
+@click.option("--outside", is_flag=True, help="Also pages that are known only from links.")
+@click.option("--explain/--no-explain", default=True, show_default=True, help="Say why.")
+@json_option
+def command(
+    store: str,
+    pages: tuple[str, ...],
+    limit: int,
+    min_similarity: float,
+    similarity: str | None,
+    exclude_host: bool,
+    exclude_linked: bool,
+    include: tuple[str, ...],
+    exclude: tuple[str, ...],
+    pin: tuple[str, ...],
+    never: tuple[str, ...],
+    outside: bool,
+    explain: bool,
+    json: bool,
+) -> None:
+    """The pages that are kin to PAGE: a URL, a file, or words of its title. Several PAGEs are asked for as one."""
+    from pagekin.kin import Kin, Wishes
+
+    kin = Kin.open(store)
+    wishes = Wishes(
+        limit=limit,
+        min_similarity=min_similarity,
+        similarity=similarity,
+        exclude_host=exclude_host,
+        exclude_linked=exclude_linked,
+        include=include,
+        exclude=exclude,
+        pin=pin,
+        never=never,
+        outside=outside,
+        explain=explain,
+    )
+    neighbors = kin.related(pages, wishes)
+    if json:
+        say_json(report(pages, neighbors, similarity or kin.index.strategy.similarity))
+    else:
+        say(neighbors)
+
+
+def report(pages: tuple[str, ...], neighbors: list[Neighbor], measure: str) -> dict[str, Any]:
+    """An answer as JSON."""
+    return {
+        "query": {"pages": list(pages), "similarity": measure},
+        "related": [
+            {
+                "url": each.url,
+                "title": each.title,
+                "similarity": round(each.similarity, 6),
+                "pinned": each.pinned,
+                "why": {
+                    "terms": [{"term": term, "share": round(share, 4)} for term, share in each.why.terms],
+                    "cited_by": each.why.cited_by,
+                },
+            }
+            for each in neighbors
+        ],
+    }
+
+
+def say(neighbors: list[Neighbor]) -> None:
+    """Tell people an answer."""
+    if not neighbors:
+        click.echo("No page is similar enough; --min-similarity 0 shows the nearest.")
+    for each in neighbors:
+        click.echo(f"{each.similarity:.3f}  {clean(each.title or '(no title)')}{'  (pinned)' if each.pinned else ''}")
+        click.echo(f"       {clean(each.url)}")
+        if each.why.terms:
+            words = ", ".join(f"{term} {share:.0%}" for term, share in each.why.terms)
+            click.echo(f"       shares {clean(words)}")
+        if each.why.cited_by:
+            click.echo(f"       cited together by {clean(', '.join(each.why.cited_by[:2]))}")

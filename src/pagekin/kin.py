@@ -1,0 +1,175 @@
+"""A collection opened for questions: `pagekin.open("my.kin").related(url)`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from pagekin.arrays import Int64s
+from pagekin.errors import MisuseError, StoreError
+from pagekin.index.files import VERSION, Index, open_index
+from pagekin.model.strategy import Strategy
+from pagekin.query.answering import MEASURES, Bag, bag_of, candidates, exact, mean_bag, shared_terms
+from pagekin.store.opening import Store
+from pagekin.urls import host_of
+
+_REASONS = 5  # terms, and pages that cite both
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What an answer should be like."""
+
+    limit: int = 10
+    min_similarity: float = 0.05
+    similarity: str | None = None  # by default that of the strategy
+    exclude_host: bool = False
+    exclude_linked: bool = False
+    include: tuple[str, ...] = ()  # patterns of URLs; if any, one must match
+    exclude: tuple[str, ...] = ()
+    pin: tuple[str, ...] = ()  # URLs that come first, in this order
+    never: tuple[str, ...] = ()
+    outside: bool = False  # whether pages that are known only from links may appear
+    explain: bool = True
+
+    def __post_init__(self) -> None:
+        if self.limit < 1:
+            raise MisuseError(f"limit is {self.limit}; it must be at least 1")
+        if not 0.0 <= self.min_similarity <= 1.0:
+            raise MisuseError(f"min_similarity is {self.min_similarity}; it must be from 0 to 1")
+        if self.similarity is not None and self.similarity not in MEASURES:
+            raise MisuseError(f"similarity is {self.similarity!r}; it can be {', '.join(MEASURES)}")
+        for pattern in (*self.include, *self.exclude):
+            try:
+                re.compile(pattern)
+            except re.error as error:
+                raise MisuseError(f"{pattern!r} is no regular expression ({error})") from error
+
+
+@dataclass(frozen=True)
+class Why:
+    """Why a page is in an answer."""
+
+    terms: list[tuple[str, float]] = field(default_factory=list)  # readable words and their share of the similarity
+    cited_by: list[str] = field(default_factory=list)  # pages that link to both
+
+
+@dataclass(frozen=True)
+class Neighbor:
+    """A page of an answer."""
+
+    url: str
+    title: str
+    similarity: float
+    why: Why
+    pinned: bool = False
+
+
+class Kin(Store):
+    """A store and its index."""
+
+    @cached_property
+    def index(self) -> Index:
+        """The index, memory-mapped."""
+        facts = self.manifest.index
+        if facts is None:
+            raise StoreError(f"{self.root} has no index; build it again")
+        if facts["version"] != VERSION:
+            raise StoreError(
+                f"the index of {self.root} has format version {facts['version']}, this pagekin reads version {VERSION};"
+                " build it again"
+            )
+        return open_index(self.root / self.manifest.index_folder, Strategy.from_dict(facts["strategy"]))
+
+    def find_node(self, name: str) -> int:
+        """The node that `name` means: a page as in `find`, or a URL that is known only from links."""
+        for url in self.urls_meant(name):
+            for row in self.catalog.rows("SELECT node FROM nodes WHERE url = ? LIMIT 1", url):
+                return int(row["node"])
+        return int(np.searchsorted(self.nodes, self.find(name), side="right")) - 1
+
+    def related(self, names: str | Sequence[str], wishes: Wishes | None = None) -> list[Neighbor]:
+        """The pages that are kin to a page, or to several at once, the most similar first."""
+        asked = [self.find_node(name) for name in ([names] if isinstance(names, str) else names)]
+        if not asked:
+            raise MisuseError("no page given to ask for")
+        return self._answer(asked, mean_bag([bag_of(self.index, node) for node in asked]), wishes or Wishes())
+
+    def top_terms(self, node: int, most: int = 12) -> list[tuple[str, float]]:
+        """The words of a bag that weigh most, with their weights."""
+        bag = bag_of(self.index, node)
+        order = [k for k in np.argsort(-bag.weight, kind="stable").tolist() if bag.term[k] < self.index.words]
+        return [(self.index.terms.shown[int(bag.term[k])], float(bag.weight[k])) for k in order[:most]]
+
+    def _answer(self, asked: list[int], bag: Bag, wishes: Wishes) -> list[Neighbor]:
+        measure = wishes.similarity or self.index.strategy.similarity
+        pinned = [self.find_node(url) for url in wishes.pin]
+        nodes = np.setdiff1d(candidates(self.index, bag), np.array(asked + pinned, np.int64))
+        scores = exact(self.index, bag, nodes, measure)
+        enough = np.flatnonzero(scores >= wishes.min_similarity)
+        found = [(float(scores[k]), self._node_url(int(nodes[k])), int(nodes[k])) for k in enough]
+        ranked = sorted(found, key=lambda each: (-each[0], each[1]))
+        allowed = self._filter(asked, wishes)
+        kept = [(score, node) for score, url, node in ranked if allowed(node, url)][: wishes.limit]
+        first = [(float(score), node) for node, score in zip(pinned, self._exact(bag, pinned, measure), strict=True)]
+        return [
+            self._neighbor(asked, bag, node, score, measure, wishes.explain, node in pinned)
+            for score, node in (first + kept)[: max(wishes.limit, len(first))]
+        ]
+
+    def _exact(self, bag: Bag, nodes: list[int], measure: str) -> list[float]:
+        return exact(self.index, bag, np.array(nodes, np.int64), measure).tolist() if nodes else []
+
+    def _node_url(self, node: int) -> str:
+        return str(self.catalog.rows("SELECT url FROM nodes WHERE node = ?", node)[0]["url"])
+
+    def _filter(self, asked: list[int], wishes: Wishes) -> Any:
+        """A function that tells whether a node may be in the answer."""
+        hosts = {host_of(self._node_url(node)) for node in asked} if wishes.exclude_host else set()
+        linked = self._linked_from(asked) if wishes.exclude_linked else set()
+        never = {self.find_node(url) for url in wishes.never}
+        include = re.compile("|".join(f"(?:{each})" for each in wishes.include))
+        exclude = re.compile("|".join(f"(?:{each})" for each in wishes.exclude) or r"(?!)")
+        known = len(self.nodes) - 1
+
+        def allowed(node: int, url: str) -> bool:
+            return (
+                (wishes.outside or node < known)
+                and node not in linked
+                and node not in never
+                and host_of(url) not in hosts
+                and include.search(url) is not None
+                and exclude.search(url) is None
+            )
+
+        return allowed
+
+    def _linked_from(self, nodes: list[int]) -> set[int]:
+        """The nodes that pages of these nodes link to."""
+        linked: set[int] = set()
+        for node in nodes:
+            if node + 1 < len(self.nodes):
+                for row in range(int(self.nodes[node]), int(self.nodes[node + 1])):
+                    targets = self.reading.anchors.target[self.reading.anchors.row(row)]
+                    linked |= set(self.node_of_target[targets[targets < len(self.node_of_target)]].tolist())
+        return linked
+
+    def _citing(self, node: int) -> Int64s:
+        return np.unique(self.links.page[self.links.row(node)])
+
+    def _neighbor(
+        self, asked: list[int], bag: Bag, node: int, score: float, measure: str, explain: bool, pinned: bool
+    ) -> Neighbor:
+        facts = self.catalog.rows("SELECT url, title FROM nodes WHERE node = ?", node)[0]
+        why = Why()
+        if explain:
+            shown = self.index.terms.shown
+            terms = [(shown[each.term], each.share) for each in shared_terms(self.index, bag, node, measure, _REASONS)]
+            both = np.intersect1d(self._citing(asked[0]), self._citing(node))[:_REASONS]
+            why = Why(terms, [self.reading.pages.url[row] for row in both.tolist()])
+        return Neighbor(facts["url"], facts["title"], score, why, pinned)

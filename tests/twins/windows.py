@@ -1,0 +1,66 @@
+"""Anchor windows, by the places of a page at which its blocks begin.
+
+A boundary stands before the words of its block; blocks without words leave theirs to the next word.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+from pagekin.kernels import windows as kernel
+from pagekin.model.reading import BlockKind
+
+_SYNTACTIC = BlockKind.PARAGRAPH | BlockKind.CELL | BlockKind.ITEM
+_TOPICAL = BlockKind.HEADING | BlockKind.LIST_END | BlockKind.TABLE_END
+
+
+@dataclass(frozen=True)
+class Block:
+    """How many words a block has, and the kinds of the boundary before it."""
+
+    kinds: int
+    size: int
+
+
+def loudness(distance: int, by_distance: bool) -> float:
+    """
+    >>> loudness(0, True), loudness(3, True), loudness(99, True), loudness(99, False)
+    (5.0, 3.0, 0.0, 1.0)
+    """
+    return max(0.0, 5 - math.log2(1 + distance)) if by_distance else 1.0
+
+
+def starts(blocks: Sequence[Block]) -> list[int]:
+    """Before which word each block begins."""
+    return [0, *accumulate(block.size for block in blocks)][: len(blocks)]
+
+
+def block_at(blocks: Sequence[Block], token: int) -> int:
+    """The block of a word; of a place after the last word, the last block."""
+    return max((number for number, start in enumerate(starts(blocks)) if start <= token), default=0)
+
+
+def parts(kinds: int, sentence_end: bool, window: int) -> bool:
+    """Whether a boundary ends a window."""
+    if window == kernel.BASIC:
+        return False
+    if window == kernel.TOPICAL:
+        return bool(kinds & _TOPICAL)
+    return bool(kinds & _SYNTACTIC) or (bool(kinds & BlockKind.BREAK) and sentence_end)
+
+
+def bounds(start: int, end: int, blocks: Sequence[Block], sentences: Collection[int], window: int) -> tuple[int, int]:
+    """From the last cut before the anchor to the first one after it; an anchor without words leans on what follows.
+
+    >>> item = BlockKind.ITEM
+    >>> bounds(2, 3, [Block(0, 1), Block(item, 3), Block(item, 2)], [], kernel.SYNTACTIC)
+    (1, 4)
+    """
+    places = starts(blocks)
+    cuts = {place for place, b in zip(places, blocks, strict=True) if parts(b.kinds, place in sentences, window)}
+    left = [cut for cut in cuts if cut <= start]
+    right = [cut for cut in cuts if cut >= end and cut > start]
+    return max(left, default=0), min(right, default=sum(block.size for block in blocks))
