@@ -1,0 +1,193 @@
+"""Answers on the sample web, and on a few pages whose kin can be told by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pagekin import village
+from pagekin.errors import MisuseError
+from pagekin.kin import Kin, Neighbor, Wishes
+from pagekin.model.strategy import PRESETS, Strategy
+from pagekin.pipeline import build
+from pagekin.query.answering import bag_of, candidates, exact
+from store.making import page, write_jsonl
+
+OAK = "http://treeroom.example/oak.html"
+
+
+@pytest.fixture(scope="module")
+def web(tmp_path_factory: pytest.TempPathFactory) -> Kin:
+    folder = tmp_path_factory.mktemp("village")
+    village.write_warc(folder / "village.warc.gz")
+    build([folder / "village.warc.gz"], folder / "village.kin", processes=1)
+    return Kin.open(folder / "village.kin")
+
+
+def labels() -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for url, label in village.labels():
+        found.setdefault(url, set()).add(label)
+    return found
+
+
+def tops(labels: set[str]) -> set[str]:
+    return {label.partition("/")[0] for label in labels}
+
+
+def urls(neighbors: list[Neighbor]) -> list[str]:
+    return [each.url for each in neighbors]
+
+
+# --- by hand -------------------------------------------------------------------------------------
+
+HAND = Strategy(anchors=False, stemming="none", frequency_weight="none", templates=True, mix="sum")
+
+
+@pytest.fixture(scope="module")
+def garden(tmp_path_factory: pytest.TempPathFactory) -> Kin:
+    """Bags, by hand: a {oak 1/2, birch 1/2}, b {oak 1/2, fir 1/2}, c {oak 1/4, birch 3/4}, d {cheese 1}."""
+    folder = tmp_path_factory.mktemp("garden")
+    rows = [
+        page("http://g.example/a", "<p>oak birch"),
+        page("http://g.example/b", "<p>oak fir"),
+        page("http://g.example/c", "<p>oak birch birch birch"),
+        page("http://g.example/d", '<p>cheese <a href="a"></a><a href="c"></a>'),
+    ]
+    build([write_jsonl(folder / "g.jsonl", rows)], folder / "g.kin", strategy=HAND, processes=1)
+    return Kin.open(folder / "g.kin")
+
+
+def test_similarity_is_the_exact_jaccard(garden: Kin) -> None:
+    # a and c: minima 1/4 + 1/2, maxima 1/2 + 3/4; a and b: minima 1/2, maxima 1/2 + 1/2 + 1/2.
+    answer = garden.related("http://g.example/a", Wishes(min_similarity=0.01))
+    assert urls(answer) == ["http://g.example/c", "http://g.example/b"]
+    assert [each.similarity for each in answer] == pytest.approx([3 / 5, 1 / 3])
+
+
+def test_cosine_is_the_exact_cosine(garden: Kin) -> None:
+    # a (1, 1, 0) and c (1, 3, 0): 4 / (sqrt 2 sqrt 10); a and b (1, 0, 1): 1 / 2.
+    answer = garden.related("http://g.example/a", Wishes(similarity="cosine"))
+    assert [each.similarity for each in answer] == pytest.approx([4 / 20**0.5, 1 / 2])
+
+
+def test_reasons_are_shared_terms_with_their_share_and_pages_that_cite_both(garden: Kin) -> None:
+    (first, *_) = garden.related("http://g.example/a")
+    # Of the 3/4 that a and c share, birch is 1/2 and oak 1/4.
+    assert [term for term, _ in first.why.terms] == ["birch", "oak"]
+    assert [share for _, share in first.why.terms] == pytest.approx([2 / 3, 1 / 3])
+    assert first.why.cited_by == ["http://g.example/d"]
+
+
+def test_several_pages_are_asked_for_by_the_mean_of_their_bags(garden: Kin) -> None:
+    # b and c: oak 3/8, birch 3/8, fir 1/4. With a: minima 3/8 + 3/8, maxima 1/2 + 1/2 + 1/4.
+    answer = garden.related(["http://g.example/b", "http://g.example/c"])
+    assert urls(answer) == ["http://g.example/a"]
+    assert answer[0].similarity == pytest.approx(3 / 5)
+
+
+def test_a_page_that_shares_nothing_has_no_kin(garden: Kin) -> None:
+    assert garden.related("http://g.example/d", Wishes(min_similarity=0)) == []
+
+
+# --- on the sample web ---------------------------------------------------------------------------
+
+
+def test_kin_are_of_the_same_leaf_before_they_are_unrelated(web: Kin) -> None:
+    known = labels()
+    same = other = 0
+    for url in known:
+        nearest = [each for each in urls(web.related(url, Wishes(explain=False))) if each in known][:3]
+        same += sum(bool(known[url] & known[each]) for each in nearest)
+        other += sum(not tops(known[url]) & tops(known[each]) for each in nearest)
+    assert same > 5 * other
+
+
+def test_a_mirror_is_the_first_kin_of_its_original(web: Kin) -> None:
+    for name in ("birdnotes/robin", "joinery/dovetail", "larder/sauerkraut", "nightsky/perseids"):
+        host, _, path = name.partition("/")
+        mirror, original = f"http://mirror.example/{name}.html", f"http://{host}.example/{path}.html"
+        assert urls(web.related(mirror, Wishes(limit=1))) == [original]
+        assert urls(web.related(original, Wishes(limit=1))) == [mirror]
+
+
+def test_a_page_is_never_its_own_kin(web: Kin) -> None:
+    for url in labels():
+        assert url not in urls(web.related(url, Wishes(min_similarity=0, explain=False)))
+
+
+def test_candidates_hold_what_an_exhaustive_search_finds(web: Kin) -> None:
+    index = web.index
+    found = wanted = 0
+    everything = np.arange(len(index.bags))
+    for node in range(len(web)):
+        bag = bag_of(index, node)
+        best = np.argsort(-exact(index, bag, everything, "jaccard"), kind="stable")[:11]
+        likely = set(candidates(index, bag).tolist())
+        wanted += len(best)
+        found += sum(int(each) in likely for each in best)
+    assert found >= 0.95 * wanted
+
+
+def test_filters_keep_what_they_should(web: Kin) -> None:
+    host = "http://treeroom.example/"
+    assert [url for url in urls(web.related(OAK, Wishes(exclude_host=True))) if url.startswith(host)] == []
+    linked = {each["url"] for each in web.links_to(web.find(OAK), 100)}
+    assert linked
+    assert not linked & set(urls(web.related(OAK, Wishes(exclude_linked=True))))
+    assert all("fieldclub" in url for url in urls(web.related(OAK, Wishes(include=("fieldclub",)))))
+    assert all("fieldclub" not in url for url in urls(web.related(OAK, Wishes(exclude=("fieldclub",)))))
+    all_of_them = web.related(OAK)
+    assert all(each.similarity >= 0.1 for each in web.related(OAK, Wishes(min_similarity=0.1)))
+    assert urls(web.related(OAK, Wishes(limit=3))) == urls(all_of_them)[:3]
+
+
+def test_pins_come_first_and_never_is_never(web: Kin) -> None:
+    first = urls(web.related(OAK))[0]
+    pinned = "http://curdhouse.example/kefir.html"
+    answer = web.related(OAK, Wishes(pin=(pinned,), never=(first,)))
+    assert (answer[0].url, answer[0].pinned) == (pinned, True)
+    assert first not in urls(answer)
+    assert len(answer) == 10
+
+
+def test_a_page_that_is_known_only_from_links_has_an_answer(web: Kin) -> None:
+    outside = [row["url"] for row in web.catalog.rows("SELECT url FROM nodes WHERE first_row IS NULL")]
+    assert any(web.related(url, Wishes(min_similarity=0)) for url in outside)
+    for url in labels():
+        assert not set(outside) & set(urls(web.related(url, Wishes(explain=False))))
+
+
+def test_an_unknown_page_is_told_with_the_nearest(web: Kin) -> None:
+    with pytest.raises(MisuseError, match=r"no page .*oaks.html.*\n.*http://treeroom.example/oak.html"):
+        web.related("http://treeroom.example/oaks.html")
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"limit": 0}, {"min_similarity": 2.0}, {"similarity": "feeling"}, {"include": ("(",)}]
+)
+def test_wishes_that_make_no_sense_are_misuse(wrong: dict[str, object]) -> None:
+    with pytest.raises(MisuseError):
+        Wishes(**wrong)  # type: ignore[arg-type]
+
+
+# --- strategies ----------------------------------------------------------------------------------
+
+
+def test_another_strategy_makes_another_index_over_the_same_store(web: Kin, tmp_path: Path) -> None:
+    source = web.root.parent / "village.warc.gz"
+    first = build([source], tmp_path / "v.kin", processes=1)
+    again = build([source], tmp_path / "v.kin", processes=1)
+    paper = build([source], tmp_path / "v.kin", strategy=PRESETS["paper"], processes=1)
+    assert [built.changed for built in (first, again, paper)] == [True, False, True]
+    assert (paper.read, paper.store.manifest.generation) == (0, first.store.manifest.generation)
+    assert Kin.open(tmp_path / "v.kin").index.strategy == PRESETS["paper"]
+    assert sorted(path.name for path in (tmp_path / "v.kin").iterdir()) == [
+        "index-2",
+        "lock",
+        "manifest.json",
+        "store-1",
+    ]
+    assert urls(Kin.open(tmp_path / "v.kin").related(OAK))
