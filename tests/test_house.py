@@ -28,7 +28,7 @@ MAY: dict[str, set[str]] = {
     **{room: {room, *COMMON} for room in ROOMS},
     "query": {"query", "index", "signatures", *COMMON},  # asking a bag takes a signature and an index
     "pipeline": {"engines", *ROOMS, *COMMON},
-    "kin": {"store", "index", "query", *COMMON},
+    "kin": {"bags", "index", "query", "reading", "store", *COMMON},
     "cli": {"__init__", "cli", "kin", "pipeline", "engines", *ROOMS, *COMMON},
 }
 MODULES = sorted(SOURCE.rglob("*.py"))

@@ -88,6 +88,16 @@ def test_several_pages_are_asked_for_by_the_mean_of_their_bags(garden: Kin) -> N
     assert answer[0].similarity == pytest.approx(3 / 5)
 
 
+def test_a_page_that_is_not_in_the_collection_can_be_asked_for(garden: Kin) -> None:
+    # {oak 1/2, birch 1/2}: the bag of a, whose kin are a itself and those of a; "quince" no page knows.
+    for body, plain in ((b"<p>Birch quince <b>oak</b>", False), (b"birch, quince & oak", True)):
+        answer = garden.related_to(body, plain=plain)
+        assert urls(answer) == [f"http://g.example/{name}" for name in "acb"]
+        assert [each.similarity for each in answer] == pytest.approx([1, 3 / 5, 1 / 3])
+    with pytest.raises(MisuseError, match="cannot be read: empty page"):
+        garden.related_to(b" ")
+
+
 def test_a_page_that_shares_nothing_has_no_kin(garden: Kin) -> None:
     assert garden.related("http://g.example/d", Wishes(min_similarity=0)) == []
 
@@ -125,7 +135,7 @@ def test_candidates_hold_what_an_exhaustive_search_finds(web: Kin) -> None:
     for node in range(len(web)):
         bag = bag_of(index, node)
         best = np.argsort(-exact(index, bag, everything, "jaccard"), kind="stable")[:11]
-        likely = set(candidates(index, bag).tolist())
+        likely = set(candidates(index, index.signatures[node]).tolist())
         wanted += len(best)
         found += sum(int(each) in likely for each in best)
     assert found >= 0.95 * wanted

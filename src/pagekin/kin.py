@@ -10,14 +10,18 @@ from typing import Any
 
 import numpy as np
 
-from pagekin.arrays import Int64s
+from pagekin.arrays import Int64s, UInt32s
+from pagekin.bags.questions import question_bag
 from pagekin.errors import MisuseError, StoreError
 from pagekin.index.files import VERSION, Index, open_index
+from pagekin.model.capture import Capture, Origin
 from pagekin.model.strategy import Strategy
-from pagekin.query.answering import MEASURES, Bag, bag_of, candidates, exact, mean_bag, shared_terms
+from pagekin.query.answering import MEASURES, Bag, bag_of, candidates, exact, mean_bag, shared_terms, signature_of
+from pagekin.reading.batch import read_captures
 from pagekin.store.opening import Store
 from pagekin.urls import host_of
 
+_QUESTION = "http://question.localhost/"
 _REASONS = 5  # terms, and pages that cite both
 
 
@@ -98,7 +102,18 @@ class Kin(Store):
         asked = [self.find_node(name) for name in ([names] if isinstance(names, str) else names)]
         if not asked:
             raise MisuseError("no page given to ask for")
-        return self._answer(asked, mean_bag([bag_of(self.index, node) for node in asked]), wishes or Wishes())
+        bag = mean_bag([bag_of(self.index, node) for node in asked])
+        signature = self.index.signatures[asked[0]] if len(asked) == 1 else signature_of(self.index, bag)
+        return self._answer(asked, bag, signature, wishes or Wishes())
+
+    def related_to(self, body: bytes, wishes: Wishes | None = None, *, plain: bool = False) -> list[Neighbor]:
+        """The pages that are kin to a page that is not in the collection: HTML or, if `plain`, text."""
+        capture = Capture(_QUESTION, Origin("question", 0, len(body), 0), body=body, plain=plain)
+        reading = read_captures([capture], self.settings)
+        if not len(reading):
+            raise MisuseError(f"the page that is asked for cannot be read: {reading.skips[0].reason}")
+        bag = Bag(*question_bag(reading, self.index.terms, self.index.strategy, len(self.index.bags)))
+        return self._answer([], bag, signature_of(self.index, bag), wishes or Wishes())
 
     def top_terms(self, node: int, most: int = 12) -> list[tuple[str, float]]:
         """The words of a bag that weigh most, with their weights."""
@@ -106,10 +121,10 @@ class Kin(Store):
         order = [k for k in np.argsort(-bag.weight, kind="stable").tolist() if bag.term[k] < self.index.words]
         return [(self.index.terms.shown[int(bag.term[k])], float(bag.weight[k])) for k in order[:most]]
 
-    def _answer(self, asked: list[int], bag: Bag, wishes: Wishes) -> list[Neighbor]:
+    def _answer(self, asked: list[int], bag: Bag, signature: UInt32s, wishes: Wishes) -> list[Neighbor]:
         measure = wishes.similarity or self.index.strategy.similarity
         pinned = [self.find_node(url) for url in wishes.pin]
-        nodes = np.setdiff1d(candidates(self.index, bag), np.array(asked + pinned, np.int64))
+        nodes = np.setdiff1d(candidates(self.index, signature), np.array(asked + pinned, np.int64))
         scores = exact(self.index, bag, nodes, measure)
         enough = np.flatnonzero(scores >= wishes.min_similarity)
         found = [(float(scores[k]), self._node_url(int(nodes[k])), int(nodes[k])) for k in enough]
@@ -170,6 +185,6 @@ class Kin(Store):
         if explain:
             shown = self.index.terms.shown
             terms = [(shown[each.term], each.share) for each in shared_terms(self.index, bag, node, measure, _REASONS)]
-            both = np.intersect1d(self._citing(asked[0]), self._citing(node))[:_REASONS]
-            why = Why(terms, [self.reading.pages.url[row] for row in both.tolist()])
+            both = np.intersect1d(self._citing(asked[0]), self._citing(node))[:_REASONS].tolist() if asked else []
+            why = Why(terms, [self.reading.pages.url[row] for row in both])
         return Neighbor(facts["url"], facts["title"], score, why, pinned)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pagekin.cli.speaking import clean, json_option, say_json, store_argument
+from pagekin.errors import MisuseError
 
 if TYPE_CHECKING:
     from pagekin.kin import Neighbor
@@ -14,7 +15,11 @@ if TYPE_CHECKING:
 
 @click.command("related")
 @store_argument
-@click.argument("pages", nargs=-1, required=True, metavar="PAGE...")
+@click.argument("pages", nargs=-1, metavar="[PAGE...]")
+@click.option(
+    "--html", type=str, metavar="FILE", help="Ask for an HTML file that is not in the collection; - reads it here."
+)
+@click.option("--text", type=str, metavar="FILE", help="Ask for a text; - is the standard input.")
 @click.option("--limit", default=10, show_default=True, type=click.IntRange(1), help="At most so many pages.")
 @click.option(
     "--min-similarity", default=0.05, show_default=True, type=click.FloatRange(0, 1), help="Rather fewer than worse."
@@ -32,6 +37,8 @@ if TYPE_CHECKING:
 def command(
     store: str,
     pages: tuple[str, ...],
+    html: str | None,
+    text: str | None,
     limit: int,
     min_similarity: float,
     similarity: str | None,
@@ -45,7 +52,10 @@ def command(
     explain: bool,
     json: bool,
 ) -> None:
-    """The pages that are kin to PAGE: a URL, a file, or words of its title. Several PAGEs are asked for as one."""
+    """The pages that are kin to PAGE: a URL, a file of the collection, or words of a title.
+
+    Several PAGEs are asked for as one.
+    """
     from pagekin.kin import Kin, Wishes
 
     kin = Kin.open(store)
@@ -62,11 +72,27 @@ def command(
         outside=outside,
         explain=explain,
     )
-    neighbors = kin.related(pages, wishes)
+    file = html or text
+    if bool(pages) + bool(html) + bool(text) != 1:
+        raise MisuseError("ask for PAGEs, or with --html, or with --text")
+    if file is not None:
+        neighbors = kin.related_to(_read(file, kin.settings.max_page_bytes), wishes, plain=text is not None)
+    else:
+        neighbors = kin.related(pages, wishes)
     if json:
         say_json(report(pages, neighbors, similarity or kin.index.strategy.similarity))
     else:
         say(neighbors)
+
+
+def _read(name: str, limit: int) -> bytes:
+    """A file, or the standard input for "-"; one byte more than a page may have, so that a larger one shows."""
+    try:
+        with click.open_file(name, "rb") as file:
+            data: bytes = file.read(limit + 1)
+    except OSError as error:
+        raise MisuseError(f"{name} cannot be read: {error.strerror or error}") from error
+    return data
 
 
 def report(pages: tuple[str, ...], neighbors: list[Neighbor], measure: str) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -50,3 +51,12 @@ class Strings:
         data = self.data.tobytes()
         bounds = self.offsets.tolist()
         return [data[a:b] for a, b in pairwise(bounds)]
+
+
+def word_of(form: str) -> str:
+    """The word that a form is a spelling of: composed, in lower case.
+
+    >>> word_of("Über")
+    'über'
+    """
+    return unicodedata.normalize("NFC", form).lower()

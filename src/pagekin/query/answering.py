@@ -49,9 +49,8 @@ def mean_bag(bags: list[Bag]) -> Bag:
     return Bag(terms, weights.astype(np.float32))
 
 
-def candidates(index: Index, bag: Bag, most: int = MOST_CANDIDATES) -> Int64s:
-    """The nodes whose signatures agree with that of `bag` most often, at most so many (paper, figure 11)."""
-    signature = _signature(index, bag)
+def candidates(index: Index, signature: UInt32s, most: int = MOST_CANDIDATES) -> Int64s:
+    """The nodes whose signatures agree with this one most often, at most so many (paper, figure 11)."""
     nodes = len(index.bags)
     counts = np.zeros(nodes, np.int64)
     touched = np.empty(nodes, np.int64)
@@ -64,7 +63,8 @@ def candidates(index: Index, bag: Bag, most: int = MOST_CANDIDATES) -> Int64s:
     return np.sort(pages[order[:most]])
 
 
-def _signature(index: Index, bag: Bag) -> UInt32s:
+def signature_of(index: Index, bag: Bag) -> UInt32s:
+    """The signature of a bag that is not in the index; of one that is, H has it."""
     strategy = index.strategy
     one = Bags(np.array([0, len(bag.term)]), bag.term, bag.weight, bag.weight, bag.weight)
     keys = term_keys(index.terms.name, len(index.bags))

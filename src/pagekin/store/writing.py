@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
@@ -17,7 +16,7 @@ from pagekin.kernels.intern import intern
 from pagekin.model.capture import PageFlags, Skip
 from pagekin.model.reading import NO_TARGET, RAGGED_PARTS, AnchorFlag, Links, Pages, Ragged, Reading, Sources
 from pagekin.model.settings import ReadingSettings
-from pagekin.model.strings import Strings
+from pagekin.model.strings import Strings, word_of
 from pagekin.store.catalog import Tables, write_catalog
 from pagekin.store.choosing import Choice, Harvest, choose_pages
 from pagekin.store.files import open_ragged, write_table
@@ -178,15 +177,6 @@ def _write_vocabulary(folder: Path, forms: Vocabulary) -> None:
     write_array(folder, "forms.word", place[numbers])
     write_strings(folder, "words", Strings.of(distinct[k] for k in order.tolist()))
     write_array(folder, "words.count", counts[order])
-
-
-def word_of(form: str) -> str:
-    """The word that a form is a spelling of: composed, in lower case.
-
-    >>> word_of("Über")
-    'über'
-    """
-    return unicodedata.normalize("NFC", form).lower()
 
 
 def _nodes(choice: Choice, targets: Strings, settings: ReadingSettings) -> Nodes:

@@ -1,0 +1,48 @@
+"""The bag of a page that is not in the collection, in the terms of the collection."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pagekin.arrays import UInt32s
+from pagekin.bags.stemming import language_of, terms_of
+from pagekin.bags.weighting import factors
+from pagekin.kernels.folding import weigh
+from pagekin.kernels.windows import loudness
+from pagekin.model.bags import Terms
+from pagekin.model.reading import Reading
+from pagekin.model.strategy import Strategy
+from pagekin.model.strings import word_of
+
+
+def question_bag(reading: Reading, terms: Terms, strategy: Strategy, bags: int) -> tuple[UInt32s, NDArray[np.float32]]:
+    """Terms and weights of the one page of `reading`: its contents and its title; nobody links to it yet.
+
+    Words that no page of the collection has say nothing about which of them is near, and are left out.
+    """
+    numbers = {name: number for number, name in enumerate(terms.name)}
+    words = [word_of(form) for form in reading.forms]
+    language = language_of(reading.pages.language[0], strategy.language)
+    of_form = [numbers.get(term, -1) if term else -1 for term in terms_of(words, strategy.stemming, language)]
+    content: dict[int, float] = {}
+    around: dict[int, float] = {}
+    for form in reading.tokens.form.tolist():
+        content[of_form[form]] = content.get(of_form[form], 0.0) + 1.0
+    for form in reading.titles.form.tolist():
+        around[of_form[form]] = around.get(of_form[form], 0.0) + loudness(0, strategy.distance_weight)
+    term = np.array(sorted((content.keys() | around.keys()) - {-1}), np.uint32)
+    weight = np.zeros(len(term), np.float32)
+    weigh(
+        np.array([0, len(term)]),
+        term,
+        np.array([content.get(each, 0.0) for each in term.tolist()], np.float32),
+        np.array([around.get(each, 0.0) for each in term.tolist()], np.float32),
+        factors(strategy, np.asarray(terms.frequency), bags),
+        len(terms.name),
+        strategy.mix == "sum",
+        strategy.anchor_share,
+        0.0,
+        weight,
+    )
+    return term, weight

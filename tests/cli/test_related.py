@@ -1,0 +1,75 @@
+"""`pagekin related` and `pagekin export`."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from cli.conftest import Pagekin
+
+ROBIN = "http://lib.example/birds/robin.html"
+WREN = "http://lib.example/birds/wren.html"
+
+
+def test_json_has_the_documented_shape(pagekin: Pagekin, library: Path) -> None:
+    answer = pagekin("related", library, ROBIN, "--json")
+    assert (answer.code, answer.err) == (0, "")
+    facts = json.loads(answer.out)
+    assert facts["query"] == {"pages": [ROBIN], "similarity": "jaccard"}
+    first = facts["related"][0]
+    assert set(first) == {"url", "title", "similarity", "pinned", "why"}
+    assert set(first["why"]) == {"terms", "cited_by"}
+    assert first["url"] == WREN
+    assert 0 < first["similarity"] < 1
+
+
+def test_people_are_told_the_same(pagekin: Pagekin, library: Path) -> None:
+    lines = pagekin("related", library, ROBIN).out.splitlines()
+    assert lines[0].endswith("  The wren in winter")
+    assert lines[1].strip() == WREN
+    assert lines[2].strip().startswith("shares ")
+
+
+def test_options_reach_the_answer(pagekin: Pagekin, library: Path) -> None:
+    assert pagekin("related", library, ROBIN, "--exclude-host").out.startswith("No page is similar enough")
+    assert WREN not in pagekin("related", library, ROBIN, "--never", WREN).out
+    assert WREN not in pagekin("related", library, ROBIN, "--exclude-linked").out
+
+
+def test_a_page_from_elsewhere_can_be_asked_for(pagekin: Pagekin, library: Path, tmp_path: Path) -> None:
+    (tmp_path / "new.html").write_text("<title>Wrens</title><p>The wren in winter")
+    answer = json.loads(pagekin("related", library, "--html", tmp_path / "new.html", "--json").out)
+    assert {each["url"] for each in answer["related"][:2]} == {ROBIN, WREN}
+    assert pagekin("related", library, "--text", tmp_path / "missing.txt").code == 2
+
+
+@pytest.mark.parametrize("wrong", [[], [ROBIN, "--limit", "0"], ["nothing-like-it"], [ROBIN, "--include", "("]])
+def test_misuse_is_told_and_exits_with_2(pagekin: Pagekin, library: Path, wrong: list[str]) -> None:
+    answer = pagekin("related", library, *wrong)
+    assert (answer.code, answer.out) == (2, "")
+    assert answer.err
+
+
+def test_export_holds_the_answers_of_every_page(pagekin: Pagekin, library: Path, tmp_path: Path) -> None:
+    for kind in ("tsv", "trec", "csv", "jsonl"):
+        answer = pagekin("export", library, "-o", tmp_path / f"answers.{kind}", "--json")
+        assert (answer.code, answer.err) == (0, "")
+        assert json.loads(answer.out)["pages"] == 3
+    tsv = [line.split("\t") for line in (tmp_path / "answers.tsv").read_text().splitlines()]
+    assert [ROBIN, "1", WREN] in [row[:3] for row in tsv]
+    trec = [line.split(" ") for line in (tmp_path / "answers.trec").read_text().splitlines()]
+    assert [[q, rank, url, score] for q, _, url, rank, score, _ in trec] == tsv
+    assert list(csv.reader((tmp_path / "answers.csv").read_text().splitlines())) == tsv
+    rows = [json.loads(line) for line in (tmp_path / "answers.jsonl").read_text().splitlines()]
+    assert [[r["query"], str(r["rank"]), r["url"], f"{r['similarity']:.6f}"] for r in rows] == tsv
+
+
+def test_export_may_be_of_some_pages_and_must_know_its_format(pagekin: Pagekin, library: Path, tmp_path: Path) -> None:
+    (tmp_path / "some.txt").write_text(ROBIN + "\n\n")
+    answer = pagekin("export", library, "-o", tmp_path / "some.tsv", "--queries", tmp_path / "some.txt", "--limit", "1")
+    assert answer.code == 0
+    assert [line.split("\t")[0] for line in (tmp_path / "some.tsv").read_text().splitlines()] == [ROBIN]
+    assert pagekin("export", library, "-o", tmp_path / "some.doc").code == 2
