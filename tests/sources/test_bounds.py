@@ -51,6 +51,10 @@ SOURCES: dict[str, tuple[str, Callable[[], bytes]]] = {
         "a.jsonl.gz",
         lambda: gzip.compress(b'{"url": "http://a.example/good", "html": "a"}\n') + gzip_bomb(zeros=1 << 28),
     ),
+    "values in a line": (
+        "a.jsonl",
+        lambda: b'{"url": "x", "y": [' + b"[]," * (20 << 20) + b'[]]}\n{"url": "http://a.example/good", "html": "a"}\n',
+    ),
     "archive in a WACZ": (
         "a.wacz",
         lambda: wacz({"archive/a.warc": bytes(200 << 20), "archive/b.warc": response(GOOD)}, zipfile.ZIP_DEFLATED),

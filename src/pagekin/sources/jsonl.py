@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import zlib
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
@@ -16,6 +17,10 @@ from pagekin.model.settings import ReadingSettings
 from pagekin.urls import canonical_url
 
 _LINE_FACTOR = 4  # JSON may write one byte as six; a longer line than this holds no page that we would keep
+
+# A row has a few values, and its bulk is in strings. A line of brackets would take thirty times its size as objects.
+_MOST_STRUCTURE = 1 << 20  # bytes of a line outside of strings
+_STRINGS = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.S)
 
 
 class JsonlSource:
@@ -68,6 +73,8 @@ class JsonlSource:
         where = f"line {number}"
         if line is None:
             return Skip(self.name, "line too long", where)
+        if len(line) > _MOST_STRUCTURE and len(_STRINGS.sub(b"", line)) > _MOST_STRUCTURE:
+            return Skip(self.name, "line holds too many values", where)
         try:
             row = json.loads(line)
         except (ValueError, RecursionError):
