@@ -74,7 +74,7 @@ class JsonlSource:
         if line is None:
             return Skip(self.name, "line too long", where)
         if len(line) > _MOST_STRUCTURE and len(_STRINGS.sub(b"", line)) > _MOST_STRUCTURE:
-            return Skip(self.name, "line holds too many values", where)
+            return Skip(self.name, "line holds more than a page", where)
         try:
             row = json.loads(line)
         except (ValueError, RecursionError):
