@@ -47,6 +47,79 @@ def test_a_shorter_title_is_a_better_answer_and_the_limit_holds(store: Store) ->
     assert len(store.catalog.titled("bread", 2)) == 2
 
 
+TITLES = [
+    "Antarctica", "Antelope", "Ant", "The  ant\tcolony", "Anteater", "Antwerp", "Antenna", "C", "C++", "Straße",
+    "Ünder  The\nOak", "Twin", "twin", "Twin towers", "Twinkle", "_", "Oak (tree)", "Oak tree", "The oak",
+    "The kings of old", "Kingsley",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def animals(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    rows = [{"url": f"http://a.example/{k:02}", "text": str(k), "title": title} for k, title in enumerate(TITLES)]
+    return store_of(tmp_path_factory.mktemp("animals"), *rows)
+
+
+@pytest.mark.parametrize(
+    ("name", "titles"),
+    [
+        ("Ant", ["Ant"]),
+        ("  aNT\n", ["Ant"]),
+        ("the ANT  colony", ["The  ant\tcolony"]),
+        ("ünder the oak", ["Ünder  The\nOak"]),
+        ("STRASSE", []),  # the search knows ß and ss as two words
+        ("straße", ["Straße"]),
+        ("c++", ["C++"]),
+        ("c", ["C"]),
+        ("oak tree", ["Oak tree"]),
+        ("oak (TREE)", ["Oak (tree)"]),
+        ("twin", ["Twin", "twin"]),
+        ("tree", []),
+        ("colony", []),
+        ("Antarctic", []),
+        ("", []),
+        ("*", []),
+        ("\0", []),
+    ],
+)
+def test_a_very_title_is_found_in_any_case_and_with_any_white_space(
+    animals: Store, name: str, titles: list[str]
+) -> None:
+    assert [_flat(animals.page(row)["title"]) for row in animals.catalog.entitled(name)] == list(map(_flat, titles))
+
+
+@pytest.mark.parametrize(
+    ("name", "title"),
+    [
+        ("Ant", "Ant"),  # and not Antarctica
+        ("kings", "The kings of old"),  # and not Kingsley
+        ("ant the", "The  ant\tcolony"),
+        ("colon", "The  ant\tcolony"),  # a beginning, when nothing else has it
+        ("antar", "Antarctica"),
+        ("c++", "C++"),
+        ("c", "C"),
+        ("Oak tree", "Oak tree"),
+        ("the oak", "The oak"),
+    ],
+)
+def test_a_very_title_comes_before_whole_words_and_those_before_a_beginning(
+    animals: Store, name: str, title: str
+) -> None:
+    assert [_flat(animals.page(row)["title"]) for row in animals.catalog.meant_by_title(name, 6)] == [_flat(title)]
+
+
+def test_when_it_is_not_clear_the_nearest_titles_are_listed_first_and_each_once(animals: Store) -> None:
+    found = [animals.page(row)["title"] for row in animals.catalog.meant_by_title("twin", 6)]
+    assert found[:3] == ["Twin", "twin", "Twin towers"]
+    assert found[3:] == ["Twinkle"]
+    assert len(animals.catalog.meant_by_title("twin", 2)) == 2
+    assert len(animals.catalog.meant_by_title("an", 4)) == 4
+
+
+def _flat(title: str) -> str:
+    return " ".join(title.split())
+
+
 def test_the_catalogue_is_sqlite_that_anyone_can_read(store: Store) -> None:
     connection = sqlite3.connect(store.folder / "catalog.sqlite")
     try:

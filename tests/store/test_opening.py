@@ -123,6 +123,10 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Store:
         "birds/wren.html": "<title>The wren in winter</title><p>wren",
         "trees/wren.html": "<title>Not a tree</title><p>wren",
         "trees/100%_oak.html": "<title>Üppige Eiche</title><p>oak",
+        "ants/antarctica.html": "<title>Antarctica</title><p>no ant at all",
+        "ants/index.html": "<title>Ant</title><p>ant",
+        "ants/colony.html": "<title>Life in a colony of ants: the ant queen</title><p>queen",
+        "ants/anteater.html": "<title>Anteater</title><p>eater",
     }
     for name, html in files.items():
         path = folder / "web" / name
@@ -148,6 +152,10 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Store:
         ("WINTER wre", "birds/wren.html"),
         ("uppige", "trees/100%25_oak.html"),
         ('"tree" ( * NOT', "trees/wren.html"),
+        ("Ant", "ants/index.html"),
+        (" aNT ", "ants/index.html"),
+        ("ANT queen", "ants/colony.html"),
+        ("antar", "ants/antarctica.html"),
     ],
 )
 def test_a_page_is_found_by_url_by_file_and_by_words_of_its_title(library: Store, name: str, url: str) -> None:

@@ -7,6 +7,8 @@ import io
 import json as jsons
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,12 +20,19 @@ from pagekin.errors import FailureError, MisuseError
 if TYPE_CHECKING:
     from pagekin.kin import Kin, Neighbor
 
-FORMATS = ("tsv", "trec", "csv", "jsonl")
+FORMATS = ("tsv", "trec", "csv", "jsonl", "parquet")
+ROW_GROUP = 1 << 16  # answers that a Parquet file is written in at a time, and all that are held in memory
 
 
 @click.command("export")
 @store_argument
-@click.option("-o", "--output", required=True, type=click.Path(), help="The file to write, such as answers.tsv.")
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    type=click.Path(dir_okay=False),
+    help="The file to write, such as answers.tsv; answers.parquet needs pagekin[parquet].",
+)
 @click.option("--format", "kind", type=click.Choice(FORMATS), help="By default the suffix of the output.")
 @click.option("--queries", type=click.Path(exists=True, dir_okay=False), help="A file of URLs, one a line; else all.")
 @click.option("--limit", default=10, show_default=True, type=click.IntRange(1), help="At most so many answers a page.")
@@ -45,11 +54,13 @@ def command(
     kind = kind or target.suffix.removeprefix(".")
     if kind not in FORMATS:
         raise MisuseError(f"{output}: which format? The suffix or --format can be {', '.join(FORMATS)}")
+    if kind == "parquet":
+        _need_pyarrow()
     kin = Kin.open(store)
     names = _asked(kin, queries)
     wishes = Wishes(limit=limit, min_similarity=min_similarity, explain=False)
     answers = ((name, kin.related(name, wishes)) for name in _watched(names))
-    count = _write(target, _WRITERS[kind](answers))
+    count = _write(target, kind, answers)
     if json:
         say_json({"output": output, "format": kind, "pages": len(names), "answers": count})
     else:
@@ -74,51 +85,90 @@ def _watched(names: list[str]) -> Iterable[str]:
         yield from bar
 
 
-def _write(target: Path, lines: Iterator[str]) -> int:
-    """Write lines, all or none; how many."""
-    temporary = target.with_name(target.name + ".new")
-    count = 0
+def _need_pyarrow() -> None:
     try:
-        with temporary.open("w", encoding="utf-8", newline="\n") as file:
-            for line in lines:
-                file.write(line + "\n")
-                count += 1
-        temporary.replace(target)
-    except OSError as error:
-        raise FailureError(f"{target} cannot be written: {error.strerror or error}") from error
-    finally:
-        temporary.unlink(missing_ok=True)
-    return count
+        import pyarrow.parquet  # noqa: F401
+    except ImportError as error:
+        raise MisuseError(f"Parquet needs pyarrow ({error}); pip install 'pagekin[parquet]'") from error
 
 
 Answers = Iterable[tuple[str, "list[Neighbor]"]]
 
 
-def _tsv(answers: Answers) -> Iterator[str]:
+def _write(target: Path, kind: str, answers: Answers) -> int:
+    """Write the answers, all or none; how many."""
+    temporary = target.with_name(target.name + ".new")
+    try:
+        if kind == "parquet":
+            count = _write_parquet(temporary, answers)
+        else:
+            count = _write_lines(temporary, _LINES[kind](answers))
+        temporary.replace(target)
+    except OSError as error:
+        raise FailureError(f"{target} cannot be written: {error.strerror or error}") from error
+    finally:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+    return count
+
+
+def _write_lines(path: Path, lines: Iterator[str]) -> int:
+    count = 0
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        for line in lines:
+            file.write(line + "\n")
+            count += 1
+    return count
+
+
+def _write_parquet(path: Path, answers: Answers) -> int:
+    import pyarrow
+    from pyarrow.parquet import ParquetWriter
+
+    schema = pyarrow.schema(
+        [
+            ("query", pyarrow.string()),
+            ("rank", pyarrow.int32()),
+            ("url", pyarrow.string()),
+            ("similarity", pyarrow.float64()),
+        ]
+    )
+    rows = _rows(answers)
+    count = 0
+    with path.open("wb") as file, ParquetWriter(file, schema) as writer:
+        while group := list(islice(rows, ROW_GROUP)):
+            writer.write_table(pyarrow.table(list(zip(*group, strict=True)), schema=schema))
+            count += len(group)
+    return count
+
+
+def _rows(answers: Answers) -> Iterator[tuple[str, int, str, float]]:
     for name, neighbors in answers:
         for rank, each in enumerate(neighbors, 1):
-            yield f"{name}\t{rank}\t{each.url}\t{each.similarity:.6f}"
+            yield name, rank, each.url, round(each.similarity, 6)
+
+
+def _tsv(answers: Answers) -> Iterator[str]:
+    for name, rank, url, similarity in _rows(answers):
+        yield f"{name}\t{rank}\t{url}\t{similarity:.6f}"
 
 
 def _trec(answers: Answers) -> Iterator[str]:
-    for name, neighbors in answers:
-        for rank, each in enumerate(neighbors, 1):
-            yield f"{name} Q0 {each.url} {rank} {each.similarity:.6f} pagekin"
+    for name, rank, url, similarity in _rows(answers):
+        yield f"{name} Q0 {url} {rank} {similarity:.6f} pagekin"
 
 
 def _csv(answers: Answers) -> Iterator[str]:
-    for name, neighbors in answers:
-        for rank, each in enumerate(neighbors, 1):
-            line = io.StringIO()
-            csv.writer(line, lineterminator="").writerow([name, rank, each.url, f"{each.similarity:.6f}"])
-            yield line.getvalue()
+    for name, rank, url, similarity in _rows(answers):
+        line = io.StringIO()
+        csv.writer(line, lineterminator="").writerow([name, rank, url, f"{similarity:.6f}"])
+        yield line.getvalue()
 
 
 def _jsonl(answers: Answers) -> Iterator[str]:
-    for name, neighbors in answers:
-        for rank, each in enumerate(neighbors, 1):
-            row = {"query": name, "rank": rank, "url": each.url, "similarity": round(each.similarity, 6)}
-            yield jsons.dumps(row, ensure_ascii=False)
+    for name, rank, url, similarity in _rows(answers):
+        row = {"query": name, "rank": rank, "url": url, "similarity": similarity}
+        yield jsons.dumps(row, ensure_ascii=False)
 
 
-_WRITERS: dict[str, Callable[[Answers], Iterator[str]]] = {"tsv": _tsv, "trec": _trec, "csv": _csv, "jsonl": _jsonl}
+_LINES: dict[str, Callable[[Answers], Iterator[str]]] = {"tsv": _tsv, "trec": _trec, "csv": _csv, "jsonl": _jsonl}

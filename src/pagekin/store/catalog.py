@@ -143,12 +143,34 @@ class Catalog:
             found = self.rows(r"SELECT row FROM pages WHERE source LIKE ? ESCAPE '\' LIMIT 6", ending)
         return [int(row["row"]) for row in found]
 
-    def titled(self, words: str, limit: int) -> list[int]:
-        """The rows of pages whose titles hold all the words (the last may be a beginning), best first."""
-        terms = re.findall(r"\w+", words)
+    def meant_by_title(self, name: str, limit: int) -> list[int]:
+        """The rows of pages that a title, or words of one, can mean: one if it is clear which, else the best first.
+
+        A page of this very title comes before pages whose titles hold its words, and those before pages whose titles
+        hold only the beginning of the last: "Ant" means Ant, whatever there is of Ant colonies and Antarctica.
+        """
+        found: list[int] = []
+        for rows in (self.entitled(name), self.titled(name, limit, whole=True), self.titled(name, limit)):
+            if len(rows) == 1:
+                return rows
+            found += rows
+        return list(dict.fromkeys(found))[:limit]
+
+    def entitled(self, title: str) -> list[int]:
+        """The rows of pages with this very title, in any case and with any white space."""
+        terms = _terms(title)
         if not terms:
             return []
-        query = " ".join(f'"{term}"' for term in terms) + "*"
+        beginning = '^"' + " ".join(terms) + '"'
+        found = self.rows("SELECT rowid, title FROM titles WHERE titles MATCH ? ORDER BY rowid", beginning)
+        return [int(row["rowid"]) for row in found if _plain(row["title"]) == _plain(title)]
+
+    def titled(self, words: str, limit: int, *, whole: bool = False) -> list[int]:
+        """The rows of pages whose titles hold all the words (the last may be a beginning, or not), best first."""
+        terms = _terms(words)
+        if not terms:
+            return []
+        query = " ".join(f'"{term}"' for term in terms) + ("" if whole else "*")
         found = self.rows("SELECT rowid FROM titles WHERE titles MATCH ? ORDER BY rank, rowid LIMIT ?", query, limit)
         return [int(row["rowid"]) for row in found]
 
@@ -201,6 +223,14 @@ class Catalog:
         where = "" if decided is None else f"WHERE decided = {int(decided)}"
         rows = self.rows(f"SELECT * FROM skips {where} ORDER BY source, reason")
         return [Skip(r["source"], r["reason"], r["example"], r["count"]) for r in rows]
+
+
+def _terms(text: str) -> list[str]:
+    return re.findall(r"\w+", text)
+
+
+def _plain(title: str) -> str:
+    return " ".join(title.casefold().split())
 
 
 def _like(text: str) -> str:

@@ -109,12 +109,12 @@ class Store:
             raise StoreError(f"the text of page {row} in {self.folder} is damaged; build the store again") from error
 
     def find(self, name: str) -> int:
-        """The row of the page that `name` means: a URL, a file, or words of a title if only one page has them."""
+        """The row of the page that `name` means: a URL, a file, a title, or words of one if only one page has them."""
         name = name.encode("utf-8", "replace").decode("utf-8")
         row = self._find_url(name)
         if row is not None:
             return row
-        for found in (self.catalog.pages_from(name), self.catalog.titled(name, 6)):
+        for found in (self.catalog.pages_from(name), self.catalog.meant_by_title(name, 6)):
             if len(found) == 1:
                 return found[0]
             if found:

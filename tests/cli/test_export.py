@@ -1,0 +1,101 @@
+"""`pagekin export` into Parquet, read back with pyarrow; and no export leaves half a file."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from pyarrow import parquet
+
+from cli.conftest import Pagekin
+from pagekin.cli import export
+from pagekin.kin import Kin
+
+ROBIN = "http://lib.example/birds/robin.html"
+FORMATS = ["tsv", "trec", "csv", "jsonl", "parquet"]
+
+
+@pytest.fixture
+def broken_off(tmp_path: Path) -> Path:
+    """A file of queries whose last cannot be answered."""
+    path = tmp_path / "queries.txt"
+    path.write_text(f"{ROBIN}\nno such page at all\n")
+    return path
+
+
+def test_parquet_holds_the_same_answers_as_json_lines(pagekin: Pagekin, library: Path) -> None:
+    said = pagekin("export", library, "-o", "answers.parquet", "--json")
+    assert (said.code, said.err) == (0, "")
+    assert pagekin("export", library, "-o", "answers.jsonl").code == 0
+    rows = [json.loads(line) for line in Path("answers.jsonl").read_text().splitlines()]
+    assert rows
+    assert parquet.read_table("answers.parquet").to_pylist() == rows
+    facts = {"output": "answers.parquet", "format": "parquet", "pages": 3, "answers": len(rows)}
+    assert json.loads(said.out) == facts
+
+
+def test_columns_of_parquet_have_their_types(pagekin: Pagekin, library: Path) -> None:
+    pagekin("export", library, "-o", "answers.parquet")
+    types = {field.name: str(field.type) for field in parquet.read_schema("answers.parquet")}
+    assert types == {"query": "string", "rank": "int32", "url": "string", "similarity": "double"}
+
+
+def test_parquet_is_written_in_groups_and_loses_no_answer_between_them(
+    pagekin: Pagekin, library: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pagekin("export", library, "-o", "one.parquet")
+    whole = parquet.read_table("one.parquet")
+    assert parquet.ParquetFile("one.parquet").num_row_groups == 1
+    monkeypatch.setattr(export, "ROW_GROUP", 1)
+    pagekin("export", library, "-o", "many.parquet")
+    assert parquet.ParquetFile("many.parquet").num_row_groups == whole.num_rows > 1
+    assert parquet.read_table("many.parquet").equals(whole)
+
+
+def test_parquet_without_answers_has_its_columns(pagekin: Pagekin, library: Path) -> None:
+    assert pagekin("export", library, "-o", "none.parquet", "--min-similarity", "1").code == 0
+    table = parquet.read_table("none.parquet")
+    assert (table.num_rows, table.column_names) == (0, ["query", "rank", "url", "similarity"])
+
+
+def test_without_pyarrow_it_is_said_what_to_install_before_anything_is_asked(
+    pagekin: Pagekin, library: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[object] = []
+    monkeypatch.setattr(Kin, "related", lambda *question: asked.append(question))
+    for name in ("pyarrow", "pyarrow.parquet"):
+        monkeypatch.setitem(sys.modules, name, None)
+    answer = pagekin("export", library, "-o", "answers.parquet")
+    assert (answer.code, answer.out) == (2, "")
+    assert "pip install 'pagekin[parquet]'" in answer.err
+    assert (asked, list(Path.cwd().iterdir())) == ([], [])
+
+
+def test_other_formats_need_no_pyarrow(pagekin: Pagekin, library: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    assert pagekin("export", library, "-o", "answers.tsv").code == 0
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_an_export_that_fails_leaves_the_old_file_and_nothing_else(
+    pagekin: Pagekin, library: Path, broken_off: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(export, "ROW_GROUP", 1)  # the first answers are on the disk when it fails
+    old = Path(f"answers.{kind}")
+    old.write_bytes(b"old")
+    answer = pagekin("export", library, "-o", old, "--queries", broken_off)
+    assert answer.code == 2
+    assert old.read_bytes() == b"old"
+    assert {path.name for path in Path.cwd().iterdir()} == {old.name, broken_off.name}
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_a_place_that_cannot_be_written_is_told(pagekin: Pagekin, library: Path, kind: str) -> None:
+    Path("note.txt").write_text("a note")
+    Path(f"folder.{kind}").mkdir()
+    below = pagekin("export", library, "-o", f"note.txt/answers.{kind}")
+    assert (below.code, below.out) == (1, "")
+    assert "cannot be written" in below.err
+    assert pagekin("export", library, "-o", f"folder.{kind}").code == 2
