@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
-from pagekin.arrays import UInt32s, UInt64s
-from pagekin.kernels.minhash import EMPTY, elements_of, mix, sign
-from pagekin.model.bags import Bags
-from pagekin.model.strings import Strings
-from pagekin.signatures.making import ELEMENTS, hash_functions, make_signatures, term_keys
+from pagekin.arrays import Int64s, UInt32s, UInt64s
+from pagekin.kernels import minhash
+from pagekin.kernels.minhash import EMPTY, bin_of, elements_of, mix, mix_all, sign
+from pagekin.signatures.making import elements_for
 from twins import minhash as twin
 from twins import similarity
 
@@ -25,25 +27,38 @@ KEYS = st.integers(0, 2**64 - 1)
 WEIGHTS = st.floats(0, 1, width=32)
 
 
-def signatures_of(bags: Sequence[twin.Bag], functions: Sequence[tuple[int, int]], elements: int) -> UInt32s:
-    """The kernel's signatures of bags of keys, whose terms are numbered in the order of the bags."""
-    keys = np.array([key for bag in bags for key in bag], np.uint64)
-    weights = np.array([weight for bag in bags for weight in bag.values()], np.float32)
-    table = np.array(functions, np.uint32).reshape(-1, 2)
-    signatures = np.zeros((len(bags), len(table)), np.uint32)
-    offsets = np.cumsum([0, *map(len, bags)]).astype(np.int64)
-    terms = np.arange(len(keys), dtype=np.uint32)
-    sign(offsets, terms, weights, keys, table[:, 0].copy(), table[:, 1].copy(), elements, signatures)
-    return signatures
+@dataclass
+class Columns:
+    """Bags of keys as the kernel takes them; terms are numbered in the order of the bags."""
+
+    offsets: Int64s
+    weights: NDArray[np.float32]
+    keys: UInt64s
+
+    @classmethod
+    def of(cls, bags: Sequence[twin.Bag]) -> Columns:
+        return cls(
+            np.cumsum([0, *map(len, bags)]).astype(np.int64),
+            np.array([weight for bag in bags for weight in bag.values()], np.float32),
+            np.array([key for bag in bags for key in bag], np.uint64),
+        )
+
+    def signed(self, bins: int, elements: int, start: int = 0) -> UInt32s:
+        """Their signatures; with a start, under other keys."""
+        keys = mix_all(self.keys + np.uint64(start)) if start else self.keys
+        signatures = np.zeros((len(self.offsets) - 1, bins), np.uint32)
+        sign(self.offsets, np.arange(len(keys), dtype=np.uint32), self.weights, keys, elements, signatures)
+        return signatures
 
 
-def functions_of(seed: int, count: int) -> list[tuple[int, int]]:
-    multipliers, addends = hash_functions(seed, count)
-    return list(zip(multipliers.tolist(), addends.tolist(), strict=True))
+def signatures_of(bags: Sequence[twin.Bag], bins: int, elements: int) -> list[list[int]]:
+    rows: list[list[int]] = Columns.of(bags).signed(bins, elements).tolist()
+    return rows
 
 
-def agreement(a: UInt32s, b: UInt32s) -> float:
-    return float(np.mean(a == b))
+def key_of(element: int) -> int:
+    """The key whose first element this is."""
+    return (twin.unmix(element) - twin.GOLDEN) % 2**64
 
 
 # --- by hand -------------------------------------------------------------------------------------
@@ -51,35 +66,49 @@ def agreement(a: UInt32s, b: UInt32s) -> float:
 
 def test_mixing_is_that_of_splitmix64() -> None:
     golden = 0x9E3779B97F4A7C15
-    assert [int(mix(np.uint64((j + 1) * golden % 2**64))) for j in range(3)] == OF_ZERO
-    assert int(mix(np.uint64(0))) == 0
+    values = np.array([(j + 1) * golden % 2**64 for j in range(3)] + [0], np.uint64)
+    assert [int(mix(value)) for value in values] == mix_all(values).tolist() == [*OF_ZERO, 0]
 
 
-def test_a_signature_names_the_elements_that_hash_least() -> None:
-    # The lower halves of the three elements of key 0 are 7B1DCDAF, A1B965F4, 8009454F. As they are, the first is
-    # least; 80000000 more makes them FB..., 21..., 00... (the third); 60000000 more DB..., 01..., E0... (the second).
-    functions = [(1, 0), (1, 0x80000000), (1, 0x60000000)]
-    three, two = signatures_of([{0: 0.75}, {0: 0.5}], functions, elements=4)
-    assert three.tolist() == [0xE220A839, 0x06C45D18, 0x6E789E6A]
-    assert two.tolist() == [0xE220A839, 0x6E789E6A, 0x6E789E6A]
+def test_a_signature_names_the_least_element_of_every_bin() -> None:
+    # In halves the elements of key 0 are E220A839 7B1DCDAF, 6E789E6A A1B965F4, 06C45D18 8009454F.
+    three = {0: 0.75}
+    assert signatures_of([three], bins=1, elements=4) == [[0x8009454F]]
+    assert signatures_of([three], bins=2, elements=4) == [[0x8009454F, 0x7B1DCDAF]]  # 06... is before 6E...
+    assert signatures_of([{0: 0.5}], bins=2, elements=4) == [[0xA1B965F4, 0x7B1DCDAF]]
 
 
-def test_a_multiplier_turns_the_order() -> None:
-    # 2^32 - 1 is -1 modulo 2^32: the greatest becomes the least.
-    assert signatures_of([{0: 0.75}], [(2**32 - 1, 0)], elements=4).tolist() == [[0x6E789E6A]]
+def test_a_bin_without_elements_borrows() -> None:
+    assert signatures_of([{0: 0.25}], bins=3, elements=4) == [[0x7B1DCDAF] * 3]
+    # Cut in four, E2 falls into the last bin, 6E into the second, 06 into the first.
+    first, second, third, last = signatures_of([{0: 0.75}], bins=4, elements=4)[0]
+    assert [first, second, last] == [0x8009454F, 0xA1B965F4, 0x7B1DCDAF]
+    assert third in (first, second, last)
+
+
+def test_bins_are_of_one_size() -> None:
+    assert [int(bin_of(np.uint64(upper << 32 | 0xFFFFFFFF), 3)) for upper in (0, 0x55555555, 0x55555556)] == [0, 0, 1]
+    assert int(bin_of(np.uint64(2**64 - 1), 3)) == 2
 
 
 def test_whole_weights_are_not_rounded() -> None:
-    assert elements_of(np.uint64(12345), 0.25, 1000) == 250
-    assert elements_of(np.uint64(12345), 0.0, 1000) == 0
+    for key in (0, 1, 2**64 - 1):
+        assert elements_of(np.uint64(key), 0.25, 1000) == 250
+        assert elements_of(np.uint64(key), 0.0, 1000) == 0
+        assert elements_of(np.uint64(key), 1.0, 1000) == 1000
 
 
-def test_a_remainder_counts_where_it_exceeds_the_chance_of_the_key() -> None:
-    assert elements_of(np.uint64(0), 0.625, 4) == 3  # 2.5, and the chance of the key 0 is 0
-    # The inverse of mixing E220... is the golden number: its chance is 0xE220... / 2^64 = 0.883.
-    golden = np.uint64(0x9E3779B97F4A7C15)
-    assert elements_of(golden, 0.625, 4) == 2
-    assert elements_of(golden, 0.734375, 4) == 3  # 2.9375
+def test_a_remainder_counts_where_the_upper_half_of_the_key_makes_it_whole() -> None:
+    half = np.uint64(0x80000000_00000000)
+    assert elements_of(half, 0.625, 4) == 3  # 2.5, and a half
+    assert elements_of(half, 0.5625, 4) == 2  # 2.25
+    assert elements_of(np.uint64(0x7FFFFFFF_FFFFFFFF), 0.625, 4) == 2
+    assert elements_of(np.uint64(0), 0.9999, 4) == 3
+
+
+def test_a_weight_is_from_nought_to_one() -> None:
+    assert elements_of(np.uint64(0), 7.5, 1000) == 1000
+    assert elements_of(np.uint64(2**64 - 1), -7.5, 1000) == 0
 
 
 # --- laws ----------------------------------------------------------------------------------------
@@ -102,35 +131,48 @@ def test_more_weight_is_never_fewer_elements(key: int, a: float, b: float) -> No
 def test_equal_bags_have_equal_signatures_whatever_the_order_of_terms(bag: dict[int, float], random: Random) -> None:
     shuffled = list(bag.items())
     random.shuffle(shuffled)
-    a, b = signatures_of([bag, dict(shuffled)], functions_of(7, 16), 50)
-    assert a.tolist() == b.tolist()
+    a, b = signatures_of([bag, dict(shuffled)], 16, 50)
+    assert a == b
 
 
 def test_an_empty_bag_has_the_empty_signature_and_no_other_bag_has_it_anywhere() -> None:
-    bags: list[twin.Bag] = [{}, {1: 0.0}, {1: 0.001}, {2: 1.0}]
-    signatures = signatures_of(bags, functions_of(1, 64), 1000)
-    assert (signatures[:2] == EMPTY).all()
-    assert (signatures[3] != EMPTY).all()
-    assert ((signatures[2] != EMPTY) == (twin.count(1, float(np.float32(0.001)), 1000) > 0)).all()
+    nothing, weightless, light, full = Columns.of([{}, {1: 0.0}, {2**64 - 1: 0.001}, {2: 1.0}]).signed(64, 1000)
+    assert (nothing == EMPTY).all() and (weightless == EMPTY).all()
+    assert (light != EMPTY).all() and (full != EMPTY).all()
 
 
-def test_a_bag_of_one_element_with_the_greatest_hash_of_all_is_not_empty() -> None:
-    greatest = (1, 2**32 - 1 - (OF_ZERO[0] & 0xFFFFFFFF))
-    assert signatures_of([{0: 1.0}], [greatest], elements=1).tolist() == [[0xE220A839]]
+def test_an_element_whose_lower_half_is_all_ones_is_not_taken_for_none() -> None:
+    assert signatures_of([{key_of(0x12345678_FFFFFFFF): 1.0}], bins=2, elements=1) == [[0xFFFFFFFE] * 2]
 
 
-@settings(deadline=None, max_examples=200)
+def test_the_one_element_that_is_not_seen_leaves_the_others_as_they_are() -> None:
+    unseen, seen = key_of(2**64 - 1), key_of(0x12345678_00000007)
+    assert signatures_of([{unseen: 1.0}, {unseen: 1.0, seen: 1.0}], bins=2, elements=1) == [[EMPTY] * 2, [7, 7]]
+
+
+@settings(deadline=None, max_examples=300)
 @given(
+    # Weights that sum to more than one, too: then elements are taken in several turns.
     st.lists(st.dictionaries(KEYS, WEIGHTS, max_size=6), max_size=4),
-    st.lists(st.tuples(st.integers(0, 2**31 - 1).map(lambda k: 2 * k + 1), st.integers(0, 2**32 - 1)), max_size=6),
+    st.integers(1, 40),
     st.integers(0, 40),
 )
-def test_signatures_are_those_of_the_twin(
-    bags: list[dict[int, float]], functions: list[tuple[int, int]], elements: int
-) -> None:
-    assert signatures_of(bags, functions, elements).tolist() == [
-        twin.signature(bag, functions, elements) for bag in bags
-    ]
+def test_signatures_are_those_of_the_twin(bags: list[dict[int, float]], bins: int, elements: int) -> None:
+    assert signatures_of(bags, bins, elements) == [twin.signature(bag, bins, elements) for bag in bags]
+
+
+def test_elements_find_room_however_much_the_weights_sum_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Out of bounds a kernel writes wherever it may be; run as plain Python, it fails."""
+    compiled: Any = minhash
+    for name in ("mix", "elements_of", "bin_of", "_compete", "_write_down"):
+        monkeypatch.setattr(minhash, name, getattr(compiled, name).py_func)
+    random = Random(12)
+    bags = [{random.getrandbits(64): random.choice([0.0, 0.2, 0.4, 1.0]) for _ in range(12)} for _ in range(40)]
+    columns, found = Columns.of(bags), np.zeros((40, 3), np.uint32)
+    terms = np.arange(len(columns.keys), dtype=np.uint32)
+    with np.errstate(over="ignore"):
+        compiled.sign.py_func(columns.offsets, terms, columns.weights, columns.keys, 5, found)
+    assert found.tolist() == [twin.signature(bag, 3, 5) for bag in bags]
 
 
 @settings(deadline=None, max_examples=300)
@@ -139,21 +181,50 @@ def test_elements_are_as_many_as_in_the_twin(key: int, weight: float, elements: 
     assert elements_of(np.uint64(key), weight, elements) == twin.count(key, weight, elements)
 
 
-def test_hash_functions_are_bijections_and_the_seed_decides_them() -> None:
-    multipliers, addends = hash_functions(5, 100)
-    assert (multipliers % 2 == 1).all() and len(set(multipliers.tolist())) == len(set(addends.tolist())) == 100
-    again, other = hash_functions(5, 100), hash_functions(6, 100)
-    assert (again[0] == multipliers).all() and (again[1] == addends).all()
-    assert (other[0] != multipliers).any() and (other[1] != addends).any()
+@settings(deadline=None, max_examples=300)
+@given(KEYS, st.integers(1, 2000))
+def test_bins_are_those_of_the_twin(value: int, bins: int) -> None:
+    assert int(bin_of(np.uint64(value), bins)) == twin.bin_of(value, bins)
+
+
+# --- values have 32 good bits --------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def unrelated() -> UInt32s:
+    """The signatures of 20,000 bags without a common term."""
+    random = np.random.default_rng(32)
+    count, terms = 20_000, 4
+    keys = random.permutation(np.arange(count * terms, dtype=np.uint64))  # numbers that follow each other
+    weights = random.dirichlet(np.ones(terms), count).astype(np.float32).ravel()
+    return Columns(np.arange(count + 1) * terms, weights, keys).signed(80, elements_for(80), start=1)
+
+
+def test_unrelated_bags_agree_as_seldom_as_random_numbers(unrelated: UInt32s) -> None:
+    count, bins = unrelated.shape
+    agreeing = sum(count - len(np.unique(unrelated[:, i])) for i in range(bins))
+    expected = bins * count * (count - 1) / 2 / 2**32  # 3.7; with 22 bits it would be 3,800
+    assert agreeing <= expected + 4 * math.sqrt(expected)
+
+
+def test_every_bit_of_a_value_is_even_and_no_two_go_together(unrelated: UInt32s) -> None:
+    bits = (unrelated[:, 0][:, None] >> np.arange(32, dtype=np.uint32)) & np.uint32(1)
+    signs = 1.0 - 2.0 * bits
+    together = np.abs(signs.T @ signs - len(signs) * np.eye(32))
+    bound = 5 * math.sqrt(len(signs))  # of 528 sums of random signs, hardly one in a thousand times
+    assert np.abs(signs.sum(axis=0)).max() <= bound
+    assert together.max() <= bound
 
 
 # --- agreement estimates Jaccard -----------------------------------------------------------------
 
+BINS = 80
 PAIRS_A_SHAPE = 40
-HASHES = 400
+SEEDS = 40
+SHAPES = ["heavy", "tiny", "middling", "skewed", "equal weights", "nested", "nearly identical"]
 
 
-def _bag(keys: UInt64s, weights: np.typing.NDArray[np.float64]) -> dict[int, float]:
+def _bag(keys: UInt64s, weights: NDArray[Any]) -> dict[int, float]:
     normal = (weights / weights.sum()).astype(np.float32)
     return dict(zip(keys.tolist(), normal.tolist(), strict=True))
 
@@ -163,106 +234,94 @@ def pair_of(shape: str, random: np.random.Generator) -> tuple[dict[int, float], 
     sizes = {"heavy": 5, "tiny": 4000, "middling": 150, "skewed": 400}
     size = sizes.get(shape, 200)
     keys = random.integers(0, 2**63, 2 * size).astype(np.uint64)
+    weights = random.random(size) + 0.01
     if shape == "equal weights":
         shift = int(random.integers(0, size))
         return _bag(keys[:size], np.ones(size)), _bag(keys[shift : shift + size], np.ones(size))
     if shape == "nested":
         inner = int(random.integers(1, size))
-        weights = random.random(size) + 0.01
         return _bag(keys[:inner], weights[:inner]), _bag(keys[:size], weights)
     if shape == "disjoint":
-        return _bag(keys[:size], random.random(size) + 0.01), _bag(keys[size:], random.random(size) + 0.01)
+        return _bag(keys[:size], weights), _bag(keys[size:], random.random(size) + 0.01)
     if shape == "identical":
-        bag = _bag(keys[:size], random.random(size) + 0.01)
-        return bag, dict(bag)
+        return _bag(keys[:size], weights), _bag(keys[:size], weights)
+    if shape == "nearly identical":
+        return _bag(keys[:size], weights), _bag(keys[:size], weights * (1 + random.random(size) / 10))
     shift = int(random.integers(0, max(2, size // 2)))
     power = 4.0 if shape == "skewed" else 1.0
     a, b = random.random((2, size)) ** power + 0.0001
     return _bag(keys[:size], a), _bag(keys[shift : shift + size], b)
 
 
-SHAPES = ["heavy", "tiny", "middling", "skewed", "equal weights", "nested", "disjoint", "identical"]
+def agreements(pairs: Sequence[tuple[twin.Bag, twin.Bag]], bins: int, seeds: int) -> NDArray[np.float64]:
+    """The agreement of every pair (columns) under every seed (rows)."""
+    columns = Columns.of([bag for pair in pairs for bag in pair])
+    starts = np.random.default_rng(2005).integers(1, 2**63, seeds).tolist()
+    signed = [columns.signed(bins, elements_for(bins), start) for start in starts]
+    return np.array([(rows[::2] == rows[1::2]).mean(axis=1) for rows in signed])
+
+
+@dataclass
+class Estimates:
+    """Of the pairs of a shape: by how much agreement is off, under many seeds, and what theory says of it."""
+
+    errors: NDArray[np.float64]
+    variance: NDArray[np.float64]
+    jaccard: NDArray[np.float64]
 
 
 @pytest.fixture(scope="module")
-def estimates() -> dict[str, list[tuple[float, float]]]:
-    """For each shape (error of the agreement, variance that theory predicts) of its pairs."""
+def estimates() -> dict[str, Estimates]:
     random = np.random.default_rng(2002)
-    functions = functions_of(2002, HASHES)
-    result: dict[str, list[tuple[float, float]]] = {}
+    result = {}
     for shape in SHAPES:
         pairs = [pair_of(shape, random) for _ in range(PAIRS_A_SHAPE)]
-        signatures = signatures_of([bag for pair in pairs for bag in pair], functions, ELEMENTS)
-        result[shape] = [
-            (
-                agreement(signatures[2 * k], signatures[2 * k + 1]) - similarity.jaccard(a, b),
-                twin.variance(a, b, ELEMENTS, HASHES),
-            )
-            for k, (a, b) in enumerate(pairs)
-        ]
+        exact = np.array([similarity.jaccard(a, b) for a, b in pairs])
+        theory = np.array([twin.variance(a, b, elements_for(BINS), BINS) for a, b in pairs])
+        result[shape] = Estimates(agreements(pairs, BINS, SEEDS) - exact, theory, exact)
     return result
 
 
-def test_the_agreement_of_signatures_is_bag_jaccard_without_bias(
-    estimates: dict[str, list[tuple[float, float]]],
-) -> None:
-    rows = np.array([row for shape in SHAPES for row in estimates[shape]])
-    assert len(rows) >= 200
-    assert abs(rows[:, 0].mean()) <= 4 * math.sqrt(rows[:, 1].sum()) / len(rows)
-
-
-def test_the_agreement_of_signatures_errs_as_theory_predicts(estimates: dict[str, list[tuple[float, float]]]) -> None:
-    rows = np.array([row for shape in SHAPES for row in estimates[shape]])
-    assert math.sqrt((rows[:, 0] ** 2).mean()) == pytest.approx(math.sqrt(rows[:, 1].mean()), rel=0.15)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_the_agreement_of_signatures_is_bag_jaccard_without_bias(shape: str, estimates: dict[str, Estimates]) -> None:
+    rows = estimates[shape]
+    assert abs(rows.errors.mean()) <= 4 * math.sqrt(rows.variance.mean() / rows.errors.size)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_bags_of_every_shape_are_estimated_without_bias(
-    shape: str, estimates: dict[str, list[tuple[float, float]]]
+def test_the_agreement_of_signatures_errs_as_theory_predicts(shape: str, estimates: dict[str, Estimates]) -> None:
+    rows = estimates[shape]
+    # 1,600 squares of which each varies by sqrt(2) of its mean or so: 4 standard errors of their mean are 14 %.
+    assert (rows.errors**2).mean() == pytest.approx(rows.variance.mean(), rel=0.14)
+
+
+def test_the_agreement_of_signatures_errs_no_more_than_that_of_many_hash_functions(
+    estimates: dict[str, Estimates],
 ) -> None:
-    rows = np.array(estimates[shape])
-    assert abs(rows[:, 0].mean()) <= 4 * math.sqrt(rows[:, 1].sum()) / len(rows) + 1e-6
-    # Each of 40 squares varies by sqrt(2) of its mean or so: 4 standard errors of their sum are 90 %.
-    assert (rows[:, 0] ** 2).mean() <= 1.9 * rows[:, 1].mean() + 1e-6
+    squares = np.concatenate([estimates[shape].errors ** 2 for shape in SHAPES], axis=1)
+    exact = np.concatenate([estimates[shape].jaccard for shape in SHAPES])
+    assert squares.mean() <= (exact * (1 - exact)).mean() / BINS
 
 
-def test_disjoint_bags_never_agree_and_identical_ones_always(
-    estimates: dict[str, list[tuple[float, float]]],
-) -> None:
-    assert all(abs(error) < 1e-6 for shape in ("disjoint", "identical") for error, _ in estimates[shape])
-
-
-def test_seeds_are_independent() -> None:
-    """The mean over many seeds comes closer to Jaccard than any one signature can."""
+@pytest.mark.parametrize(("bins", "elements"), [(7, 200), (80, 480), (1024, 6144)])
+def test_signatures_of_every_length_are_without_bias(bins: int, elements: int) -> None:
     a, b = {1: 0.5, 2: 0.5}, {2: 0.25, 3: 0.75}  # 1/4 over 7/4
-    means = []
-    for seed in range(50):
-        first, second = signatures_of([a, b], functions_of(seed, 100), ELEMENTS)
-        means.append(agreement(first, second))
-    assert np.mean(means) == pytest.approx(1 / 7, abs=4 * math.sqrt(1 / 7 * 6 / 7 / 5000))
+    assert elements_for(bins) == elements
+    found = agreements([(a, b)], bins, 500)
+    assert found.mean() == pytest.approx(1 / 7, abs=4 * math.sqrt(1 / 7 * 6 / 7 / bins / 500))
 
 
-# --- keys of terms -------------------------------------------------------------------------------
+def test_disjoint_bags_never_agree_and_identical_ones_always() -> None:
+    random = np.random.default_rng(1997)
+    for shape, expected in (("disjoint", 0.0), ("identical", 1.0)):
+        assert (agreements([pair_of(shape, random) for _ in range(40)], BINS, 5) == expected).all()
 
 
-def bags_of(rows: Sequence[dict[int, float]]) -> Bags:
-    offsets = np.cumsum([0, *map(len, rows)]).astype(np.int64)
-    terms = np.array([term for row in rows for term in sorted(row)], np.uint32)
-    weights = np.array([row[term] for row in rows for term in sorted(row)], np.float32)
-    return Bags(offsets, terms, weights, weights, weights)
-
-
-def test_words_that_differ_never_agree() -> None:
-    keys = term_keys(Strings.of(["tea", "tee", "a", "b"]), 0)
-    signatures = make_signatures(bags_of([{k: 1.0} for k in range(4)]), keys, 2002, 200)
-    assert all(agreement(signatures[a], signatures[b]) == 0 for a in range(4) for b in range(a))
-
-
-def test_citing_nodes_that_differ_never_agree() -> None:
-    keys = term_keys(Strings.of(["tea"]), 4)
-    signatures = make_signatures(bags_of([{k: 1.0} for k in range(5)]), keys, 2002, 200)
-    assert [agreement(signatures[a], signatures[b]) for a in range(5) for b in range(a)] == [0.0] * 10
-
-
-def test_a_name_has_the_same_key_in_every_collection() -> None:
-    assert term_keys(Strings.of(["tea", "pot"]), 3)[1] == term_keys(Strings.of(["pot"]), 0)[0]
+def test_bins_that_borrow_are_without_bias() -> None:
+    """Ten elements in forty bins: three bins in four borrow."""
+    shared, own, other = (dict.fromkeys(range(k, k + 5), 0.1) for k in (0, 5, 10))
+    pairs = Columns.of([{**shared, **own}, {**shared, **other}])
+    starts = np.random.default_rng(2017).integers(1, 2**63, 4000).tolist()
+    found = [np.mean(np.equal(*pairs.signed(40, 10, start))) for start in starts]
+    # 5 elements of 15; what a whole signature borrows goes together, so each counts as the draw of one element.
+    assert np.mean(found) == pytest.approx(1 / 3, abs=4 * math.sqrt(2 / 9 / 4000))

@@ -2,44 +2,46 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from pagekin.arrays import UInt32s, UInt64s
 from pagekin.kernels.hashing import hash_spans
-from pagekin.kernels.minhash import sign
+from pagekin.kernels.minhash import GOLDEN, mix_all, sign
 from pagekin.model.bags import Bags
 from pagekin.model.strings import Strings
 
-ELEMENTS = 1000  # of a bag; the paper's constant sum
-_GOLDEN = 0x9E3779B97F4A7C15
-_CITING = 0x6B696E  # a seed of its own, so that nodes and words do not meet
-_MASK = (1 << 64) - 1
+ELEMENTS_A_HASH = 6  # of a bag; then one bin of 400 is empty, and more do not make the estimate better
+FEWEST_ELEMENTS = 200  # or a bag of many light terms could be left with none
+_CITING = np.uint64(0x6B696E)  # a seed of its own, so that nodes and words do not meet
 
 
-def hash_functions(seed: int, count: int) -> tuple[UInt32s, UInt32s]:
-    """Multipliers (odd) and addends of `count` hash functions; the same seed gives the same on every machine."""
-    values = [_splitmix(seed, k) for k in range(2 * count)]
-    multipliers = np.array([(value >> 32) | 1 for value in values[:count]], np.uint32)
-    return multipliers, np.array([value >> 32 for value in values[count:]], np.uint32)
+def elements_for(length: int) -> int:
+    """How many elements a bag is worth that gets a signature of this length."""
+    return max(FEWEST_ELEMENTS, ELEMENTS_A_HASH * length)
 
 
-def _splitmix(seed: int, k: int) -> int:
-    value = (seed + (k + 1) * _GOLDEN) & _MASK
-    value = ((value ^ (value >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
-    value = ((value ^ (value >> 27)) * 0x94D049BB133111EB) & _MASK
-    return value ^ (value >> 31)
+def keys_of(names: Strings, terms: NDArray[np.integer[Any]]) -> UInt64s:
+    """What terms are to the hash function: the hash of a name; of a citing node, one made from its number."""
+    named = terms < len(names)
+    word = terms[named].astype(np.int64)
+    node = (terms[~named] - len(names)).astype(np.uint64)
+    keys = np.empty(len(terms), np.uint64)
+    keys[named] = hash_spans(names.data, names.offsets[word], names.offsets[word + 1])
+    keys[~named] = mix_all(_CITING + (node + np.uint64(1)) * GOLDEN)
+    return keys
 
 
 def term_keys(names: Strings, nodes: int) -> UInt64s:
-    """What a term is to the hash functions: the hash of its name; for a citing node, one made from its number."""
-    words = hash_spans(names.data, names.offsets[:-1], names.offsets[1:])
-    citing = np.array([_splitmix(_CITING, node) for node in range(nodes)], np.uint64)
-    return np.concatenate([words, citing])
+    """The keys of all terms: of names, and of as many citing nodes."""
+    return keys_of(names, np.arange(len(names) + nodes))
 
 
 def make_signatures(bags: Bags, keys: UInt64s, seed: int, length: int) -> UInt32s:
-    """One row of `length` min-hashes a bag."""
-    multipliers, addends = hash_functions(seed, length)
+    """One row of `length` min-hashes a bag; the same seed gives the same on every machine."""
     signatures = np.empty((len(bags), length), np.uint32)
-    sign(bags.offsets, bags.term, bags.weight, keys, multipliers, addends, ELEMENTS, signatures)
+    seeded = mix_all(keys + mix_all(np.array([seed], np.uint64)))
+    sign(bags.offsets, bags.term, bags.weight, seeded, elements_for(length), signatures)
     return signatures
