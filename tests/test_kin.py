@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from pagekin import village
-from pagekin.errors import MisuseError
+from pagekin.errors import MisuseError, StoreError
 from pagekin.kin import Kin, Neighbor, Wishes
 from pagekin.model.strategy import PRESETS, Strategy
 from pagekin.pipeline import build
-from pagekin.query.answering import bag_of, candidates, exact
+from pagekin.query.answering import Question, bag_of, exact, nearest
+from pagekin.query.desks import KernelDesk
+from pagekin.store.manifest import write_manifest
 from store.making import page, write_jsonl
 
 OAK = "http://treeroom.example/oak.html"
@@ -115,12 +118,16 @@ def test_kin_are_of_the_same_leaf_before_they_are_unrelated(web: Kin) -> None:
     assert same > 5 * other
 
 
-def test_a_mirror_is_the_first_kin_of_its_original(web: Kin) -> None:
-    for name in ("birdnotes/robin", "joinery/dovetail", "larder/sauerkraut", "nightsky/perseids"):
+def test_a_mirror_is_the_first_kin_of_its_original_and_much_like_it(web: Kin) -> None:
+    """Not quite, since they have a few words of their own, and other words stand around the links to them."""
+    for name in ("birdnotes/robin", "joinery/dovetail", "larder/sauerkraut", "nightsky/perseids", "threadworks/indigo"):
         host, _, path = name.partition("/")
         mirror, original = f"http://mirror.example/{name}.html", f"http://{host}.example/{path}.html"
-        assert urls(web.related(mirror, Wishes(limit=1))) == [original]
-        assert urls(web.related(original, Wishes(limit=1))) == [mirror]
+        for one, other in ((mirror, original), (original, mirror)):
+            first, second = web.related(one, Wishes(limit=2))
+            assert first.url == other
+            assert first.similarity > 0.75
+            assert first.similarity > 3 * second.similarity
 
 
 def test_a_page_is_never_its_own_kin(web: Kin) -> None:
@@ -128,16 +135,18 @@ def test_a_page_is_never_its_own_kin(web: Kin) -> None:
         assert url not in urls(web.related(url, Wishes(min_similarity=0, explain=False)))
 
 
-def test_candidates_hold_what_an_exhaustive_search_finds(web: Kin) -> None:
-    index = web.index
+def test_answers_are_those_of_an_exhaustive_search(web: Kin) -> None:
     found = wanted = 0
-    everything = np.arange(len(index.bags))
+    everything = np.arange(len(web))
+    desk = KernelDesk(web.index)
     for node in range(len(web)):
-        bag = bag_of(index, node)
-        best = np.argsort(-exact(index, bag, everything, "jaccard"), kind="stable")[:11]
-        likely = set(candidates(index, index.signatures[node]).tolist())
+        question = Question(bag_of(web.index, node), web.index.signatures[node], "jaccard", but=(node,))
+        with desk.asking(question.bag):
+            scores = exact(desk, question, everything)
+            answer = {each for _, each in nearest(desk, question, 10, 0.0)}
+        best = [each for each in np.argsort(-scores, kind="stable").tolist() if each != node][:10]
         wanted += len(best)
-        found += sum(int(each) in likely for each in best)
+        found += sum(each in answer for each in best)
     assert found >= 0.95 * wanted
 
 
@@ -168,6 +177,24 @@ def test_a_page_that_is_known_only_from_links_has_an_answer(web: Kin) -> None:
     assert any(web.related(url, Wishes(min_similarity=0)) for url in outside)
     for url in labels():
         assert not set(outside) & set(urls(web.related(url, Wishes(explain=False))))
+    with pytest.raises(MisuseError, match="outside = true"):
+        web.related(OAK, Wishes(outside=True))
+
+
+def test_a_page_that_is_known_only_from_links_appears_where_it_is_wished(tmp_path: Path) -> None:
+    rows = [
+        page("http://a.example/1", '<p><a href="http://b.example/gone">oak birch</a>'),
+        page("http://a.example/2", "<p>oak birch"),
+    ]
+    source = write_jsonl(tmp_path / "a.jsonl", rows)
+    settings = {"stemming": "none", "frequency_weight": "none"}
+    build([source], tmp_path / "a.kin", strategy=Strategy.from_dict({"outside": True, **settings}), processes=1)
+    kin = Kin.open(tmp_path / "a.kin")
+    assert urls(kin.related("http://a.example/2")) == ["http://a.example/1"]
+    assert urls(kin.related("http://a.example/2", Wishes(outside=True))) == [
+        "http://a.example/1",
+        "http://b.example/gone",
+    ]
 
 
 def test_an_unknown_page_is_told_with_the_nearest(web: Kin) -> None:
@@ -200,4 +227,16 @@ def test_another_strategy_makes_another_index_over_the_same_store(web: Kin, tmp_
         "manifest.json",
         "store-1",
     ]
+    assert urls(Kin.open(tmp_path / "v.kin").related(OAK))
+
+
+def test_an_index_of_an_old_format_says_so_and_the_next_build_makes_a_new_one(web: Kin, tmp_path: Path) -> None:
+    source = web.root.parent / "village.warc.gz"
+    built = build([source], tmp_path / "v.kin", processes=1)
+    manifest = built.store.manifest
+    assert manifest.index is not None
+    write_manifest(tmp_path / "v.kin", replace(manifest, index={**manifest.index, "version": 1}))
+    with pytest.raises(StoreError, match=r"format version 1, this pagekin reads version \d+; build it again"):
+        Kin.open(tmp_path / "v.kin").related(OAK)
+    assert build([source], tmp_path / "v.kin", processes=1).changed
     assert urls(Kin.open(tmp_path / "v.kin").related(OAK))

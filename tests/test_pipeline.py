@@ -342,6 +342,33 @@ def test_a_revisit_finds_its_words_whenever_they_are_there(
     assert_same_store(store, fresh)
 
 
+# --- many batches, few open files ------------------------------------------------------------------
+
+FEW = 128
+FRUGAL = f"""
+import resource, sys
+resource.setrlimit(resource.RLIMIT_NOFILE, ({FEW}, {FEW}))
+from pagekin import pipeline
+pipeline._JOB_PAGES = 4
+built = pipeline.build(sys.argv[2:], sys.argv[1], processes=1)
+print(built.read, built.reused)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no limit to set")
+def test_a_build_needs_few_open_files_however_many_batches_it_has(tmp_path: Path) -> None:
+    """Neither a first build nor one that takes pages from an old store; each has more batches than files to open."""
+    lines = [
+        write_jsonl(tmp_path / "a.jsonl", generated(600)),
+        write_jsonl(tmp_path / "b.jsonl", generated(600, 5, 600)),
+    ]
+    for sources, counts in ((lines[:1], "600 0"), (lines, "600 600")):
+        command = [sys.executable, "-c", FRUGAL, str(tmp_path / "test.kin"), *map(str, sources)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=600)
+        assert (done.stdout.strip(), done.stderr) == (counts, "")
+    assert_same_store(tmp_path / "test.kin", build(lines, tmp_path / "whole.kin", processes=1).store)
+
+
 # --- where a store may be written -----------------------------------------------------------------
 
 

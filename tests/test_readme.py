@@ -7,12 +7,14 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
 from pagekin import __version__, village
 from pagekin.cli.main import COMMANDS
+from pagekin.model.strategy import Strategy
 from pagekin.pipeline import build
 
 ROOT = Path(__file__).parent.parent
@@ -53,6 +55,12 @@ def run(command: str, desk: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         command, shell=True, cwd=desk, env=os.environ | {"PATH": path}, capture_output=True, text=True, check=False
     )
+
+
+def test_every_setting_of_a_strategy_is_documented() -> None:
+    told = (ROOT / "docs" / "strategy.md").read_text("utf-8")
+    for each in fields(Strategy):
+        assert f"`{each.name}`" in told, each.name
 
 
 def test_every_command_of_the_readme_works_in_its_order(desk: Path) -> None:

@@ -1,4 +1,4 @@
-"""The array types that the whole house speaks of."""
+"""The array types that the whole house speaks of, and a word on them."""
 
 from __future__ import annotations
 
@@ -13,3 +13,14 @@ UInt64s: TypeAlias = NDArray[np.uint64]
 Int64s: TypeAlias = NDArray[np.int64]
 Bools: TypeAlias = NDArray[np.bool_]
 Integer: TypeAlias = int | np.integer[Any]
+
+
+def spans(first: Int64s, counts: Int64s) -> Int64s:
+    """The numbers from first[k] on, counts[k] of them, for one k after the other.
+
+    >>> spans(np.array([5, 2]), np.array([2, 3])).tolist()
+    [5, 6, 2, 3, 4]
+    """
+    before = np.cumsum(counts) - counts
+    numbers: Int64s = np.arange(int(counts.sum())) + np.repeat(first - before, counts)
+    return numbers

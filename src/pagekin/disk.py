@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,10 +41,29 @@ def write_chunks(folder: Path, name: str, dtype: Any, shape: tuple[int, ...], ch
     A full disk is then an error that can be told, not a bus error that kills.
     """
     with (folder / f"{name}.npy").open("wb") as file:
-        header = {"descr": np.lib.format.dtype_to_descr(np.dtype(dtype)), "fortran_order": False, "shape": shape}
-        np.lib.format.write_array_header_1_0(file, header)
+        _write_header(file, dtype, shape)
         for chunk in chunks:
             file.write(np.ascontiguousarray(chunk, dtype).data)
+
+
+def _write_header(file: IO[bytes], dtype: Any, shape: tuple[int, ...]) -> None:
+    header = {"descr": np.lib.format.dtype_to_descr(np.dtype(dtype)), "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(file, header)
+
+
+@contextmanager
+def writing_columns(folder: Path, columns: dict[str, tuple[Any, tuple[int, ...]]]) -> Iterator[Callable[..., None]]:
+    """Columns, given by their types and shapes, that are written side by side: a function that appends to each."""
+    with ExitStack() as files:
+        opened = [files.enter_context((folder / f"{name}.npy").open("wb")) for name in columns]
+        for file, (dtype, shape) in zip(opened, columns.values(), strict=True):
+            _write_header(file, dtype, shape)
+
+        def append(*pieces: Array) -> None:
+            for file, (dtype, _), piece in zip(opened, columns.values(), pieces, strict=True):
+                file.write(np.ascontiguousarray(piece, dtype).data)
+
+        yield append
 
 
 def sync(folder: Path) -> None:
@@ -58,7 +77,8 @@ def open_array(folder: Path, name: str) -> Array:
     """A column, memory-mapped and read-only."""
     path = folder / f"{name}.npy"
     try:
-        array: Array = np.load(path, mmap_mode="r", allow_pickle=False)
+        # A plain view of the map: slices of a `memmap` cost several times as much.
+        array: Array = np.load(path, mmap_mode="r", allow_pickle=False).view(np.ndarray)
     except (OSError, ValueError) as error:
         raise StoreError(f"{path} is damaged or missing ({error}); build the store again") from error
     return array

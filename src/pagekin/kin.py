@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from pagekin.arrays import Int64s, UInt32s
-from pagekin.bags.questions import question_bag
 from pagekin.errors import MisuseError, StoreError
 from pagekin.index.files import VERSION, Index, open_index
 from pagekin.model.capture import Capture, Origin
 from pagekin.model.strategy import Strategy
-from pagekin.query.answering import MEASURES, Bag, bag_of, candidates, exact, mean_bag, shared_terms, signature_of
-from pagekin.reading.batch import read_captures
+from pagekin.query.answering import (
+    MEASURES,
+    Question,
+    bag_of,
+    exact,
+    mean_bag,
+    nearest,
+    shared_terms,
+    signature_of,
+)
+from pagekin.query.desks import Bag, Desk, Reception
 from pagekin.store.opening import Store
 from pagekin.urls import host_of
 
@@ -103,11 +110,16 @@ class Kin(Store):
         if not asked:
             raise MisuseError("no page given to ask for")
         bag = mean_bag([bag_of(self.index, node) for node in asked])
-        signature = self.index.signatures[asked[0]] if len(asked) == 1 else signature_of(self.index, bag)
+        known = len(asked) == 1 and asked[0] < len(self.index.signatures)
+        signature = self.index.signatures[asked[0]] if known else signature_of(self.index, bag)
         return self._answer(asked, bag, signature, wishes or Wishes())
 
     def related_to(self, body: bytes, wishes: Wishes | None = None, *, plain: bool = False) -> list[Neighbor]:
         """The pages that are kin to a page that is not in the collection: HTML or, if `plain`, text."""
+        # These load kernels, which a question for a page of the collection can do without.
+        from pagekin.bags.questions import question_bag
+        from pagekin.reading.batch import read_captures
+
         capture = Capture(_QUESTION, Origin("question", 0, len(body), 0), body=body, plain=plain)
         reading = read_captures([capture], self.settings)
         if not len(reading):
@@ -118,49 +130,66 @@ class Kin(Store):
     def top_terms(self, node: int, most: int = 12) -> list[tuple[str, float]]:
         """The words of a bag that weigh most, with their weights."""
         bag = bag_of(self.index, node)
-        order = [k for k in np.argsort(-bag.weight, kind="stable").tolist() if bag.term[k] < self.index.words]
-        return [(self.index.terms.shown[int(bag.term[k])], float(bag.weight[k])) for k in order[:most]]
+        words = np.flatnonzero(bag.term < self.index.words)[:most].tolist()
+        return [(self.index.terms.shown[int(bag.term[k])], float(bag.weight[k])) for k in words]
+
+    @cached_property
+    def _reception(self) -> Reception:
+        return Reception(self.index)
 
     def _answer(self, asked: list[int], bag: Bag, signature: UInt32s, wishes: Wishes) -> list[Neighbor]:
+        if wishes.outside and not self.index.strategy.outside:
+            raise MisuseError(
+                f"the index of {self.root} has no pages that are known only from links;"
+                " build it with `outside = true` in its strategy"
+            )
         measure = wishes.similarity or self.index.strategy.similarity
         pinned = [self.find_node(url) for url in wishes.pin]
-        nodes = np.setdiff1d(candidates(self.index, signature), np.array(asked + pinned, np.int64))
-        scores = exact(self.index, bag, nodes, measure)
-        enough = np.flatnonzero(scores >= wishes.min_similarity)
-        found = [(float(scores[k]), self._node_url(int(nodes[k])), int(nodes[k])) for k in enough]
-        ranked = sorted(found, key=lambda each: (-each[0], each[1]))
-        allowed = self._filter(asked, wishes)
-        kept = [(score, node) for score, url, node in ranked if allowed(node, url)][: wishes.limit]
-        first = [(float(score), node) for node, score in zip(pinned, self._exact(bag, pinned, measure), strict=True)]
+        desk = self._reception.desk()
+        question = Question(bag, signature, measure, but=(*asked, *pinned))
+        with desk.asking(bag):
+            scores = exact(desk, question, np.array(pinned, np.int64)).tolist()
+            found = nearest(desk, question, wishes.limit, wishes.min_similarity, self._filter(asked, wishes))
+            answer = [*zip(scores, pinned, strict=True), *found][: max(wishes.limit, len(pinned))]
+            nodes = [node for _, node in answer]
+            reasons = self._reasons(desk, question, asked, nodes) if wishes.explain else [Why() for _ in nodes]
+        named = self.catalog.named_nodes(nodes)
         return [
-            self._neighbor(asked, bag, node, score, measure, wishes.explain, node in pinned)
-            for score, node in (first + kept)[: max(wishes.limit, len(first))]
+            Neighbor(name["url"], name["title"], score, why, node in pinned)
+            for (score, node), name, why in zip(answer, named, reasons, strict=True)
         ]
 
-    def _exact(self, bag: Bag, nodes: list[int], measure: str) -> list[float]:
-        return exact(self.index, bag, np.array(nodes, np.int64), measure).tolist() if nodes else []
+    def _reasons(self, desk: Desk, question: Question, asked: list[int], nodes: list[int]) -> list[Why]:
+        shown = self.index.terms.shown
+        citing = self._citing(asked[0]) if asked else np.empty(0, np.int64)
+        return [
+            Why(
+                [(shown[each.term], each.share) for each in shared_terms(desk, question, node, _REASONS)],
+                [self.reading.pages.url[row] for row in _in_both(citing, self._citing(node))[:_REASONS]],
+            )
+            for node in nodes
+        ]
 
     def _node_url(self, node: int) -> str:
         return str(self.catalog.rows("SELECT url FROM nodes WHERE node = ?", node)[0]["url"])
 
-    def _filter(self, asked: list[int], wishes: Wishes) -> Any:
+    def _filter(self, asked: list[int], wishes: Wishes) -> Callable[[int], bool]:
         """A function that tells whether a node may be in the answer."""
         hosts = {host_of(self._node_url(node)) for node in asked} if wishes.exclude_host else set()
-        linked = self._linked_from(asked) if wishes.exclude_linked else set()
-        never = {self.find_node(url) for url in wishes.never}
+        but = self._linked_from(asked) if wishes.exclude_linked else set()
+        but |= {self.find_node(url) for url in wishes.never}
         include = re.compile("|".join(f"(?:{each})" for each in wishes.include))
         exclude = re.compile("|".join(f"(?:{each})" for each in wishes.exclude) or r"(?!)")
         known = len(self.nodes) - 1
+        any_url = not (hosts or wishes.include or wishes.exclude)
 
-        def allowed(node: int, url: str) -> bool:
-            return (
-                (wishes.outside or node < known)
-                and node not in linked
-                and node not in never
-                and host_of(url) not in hosts
-                and include.search(url) is not None
-                and exclude.search(url) is None
-            )
+        def allowed(node: int) -> bool:
+            if node in but or (node >= known and not wishes.outside):
+                return False
+            if any_url:
+                return True
+            url = self._node_url(node)
+            return host_of(url) not in hosts and bool(include.search(url)) and not exclude.search(url)
 
         return allowed
 
@@ -175,16 +204,16 @@ class Kin(Store):
         return linked
 
     def _citing(self, node: int) -> Int64s:
-        return np.unique(self.links.page[self.links.row(node)])
+        """The pages that link to a node, in order; links are sorted by page."""
+        pages: Int64s = np.asarray(self.links.page[self.links.row(node)]).astype(np.int64)
+        firsts: Int64s = pages[np.diff(pages, prepend=-1) != 0]
+        return firsts
 
-    def _neighbor(
-        self, asked: list[int], bag: Bag, node: int, score: float, measure: str, explain: bool, pinned: bool
-    ) -> Neighbor:
-        facts = self.catalog.rows("SELECT url, title FROM nodes WHERE node = ?", node)[0]
-        why = Why()
-        if explain:
-            shown = self.index.terms.shown
-            terms = [(shown[each.term], each.share) for each in shared_terms(self.index, bag, node, measure, _REASONS)]
-            both = np.intersect1d(self._citing(asked[0]), self._citing(node))[:_REASONS].tolist() if asked else []
-            why = Why(terms, [self.reading.pages.url[row] for row in both])
-        return Neighbor(facts["url"], facts["title"], score, why, pinned)
+
+def _in_both(some: Int64s, others: Int64s) -> list[int]:
+    """What is in both of two sorted lists."""
+    if not len(some):
+        return []
+    place = np.minimum(np.searchsorted(some, others), len(some) - 1)
+    both: list[int] = others[some[place] == others].tolist()
+    return both

@@ -13,17 +13,18 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 import numpy as np
 
 from pagekin.bags.making import Collection as BagSource
-from pagekin.bags.making import make_bags
+from pagekin.bags.making import fold_bags
 from pagekin.disk import writing
 from pagekin.engines.local import check_processes, processes_for, run
 from pagekin.errors import MisuseError, StoreError
 from pagekin.index.files import VERSION as INDEX_VERSION
-from pagekin.index.files import Index, write_index
+from pagekin.index.files import write_bags, write_lookup
 from pagekin.index.inverting import invert
 from pagekin.model.capture import Capture, Rank, Redirect, Skip, Unchanged
 from pagekin.model.settings import MiB, ReadingSettings
@@ -46,12 +47,13 @@ from pagekin.store.manifest import (
 )
 from pagekin.store.memory import Memory
 from pagekin.store.opening import Store
-from pagekin.store.spool import Spool, load_batch, write_batch
+from pagekin.store.spool import Readings, Spool, write_batch
 from pagekin.store.writing import write_store
+from pagekin.urls import host_of
 
 _JOB_BYTES = 16 * MiB
-_JOB_PAGES = 1000
-_WORK_PER_PROCESS = 12 * MiB  # below this a second process costs more than it brings
+_JOB_PAGES = 8000  # small ones; others reach the bytes first
+_WORK_PER_PROCESS = 64 * MiB  # below this another process takes longer to start than it saves
 _SPOOL = "unfinished"
 
 Job = tuple[Path, list[Capture]]
@@ -134,6 +136,7 @@ def _build(
         manifest = _write_generation(root, harvest, inputs, settings, progress)
         read, reused = reader.read, reader.reused
         memory.close()
+        del old, memory, reader, harvest  # and with them all open files
     manifest = replace(manifest, index=_write_index(root, manifest, strategy, progress))
     write_manifest(root, manifest)
     _remove_old(root, manifest)
@@ -155,7 +158,8 @@ def _write_generation(
 
 
 def _is_indexed(manifest: Manifest, strategy: Strategy) -> bool:
-    return manifest.index is not None and manifest.index["strategy"] == strategy.as_dict()
+    facts = manifest.index
+    return facts is not None and (facts["version"], facts["strategy"]) == (INDEX_VERSION, strategy.as_dict())
 
 
 def _write_index(
@@ -164,19 +168,26 @@ def _write_index(
     """Make bags, signatures and index of the store; what the manifest says of them."""
     store = Store(root, manifest)
     progress(Progress("making bags"))
-    hosts = [row["host"] for row in store.catalog.rows("SELECT host FROM nodes ORDER BY node")]
-    degrees = [row["in_degree"] for row in store.catalog.rows("SELECT in_degree FROM nodes ORDER BY node")]
-    columns = BagSource(store.reading, store.words, store.word_of_form, store.nodes, store.links, hosts)
-    bags, terms = make_bags(columns, strategy)
-    progress(Progress("signing"))
-    signatures = make_signatures(bags, term_keys(terms.name, len(bags)), strategy.seed, strategy.signature_length)
-    progress(Progress("inverting"))
-    members = np.flatnonzero(np.array(degrees, np.int64) >= strategy.min_in_links)
-    index = Index(strategy, bags, terms, signatures, invert(signatures, members))
+    nodes = len(store.links.offsets) - 1
+    columns = BagSource(store.reading, store.words, store.word_of_form, store.nodes, store.links, store.node_hosts)
     generation = manifest.generation if manifest.index is None else int(manifest.index["generation"]) + 1
     folder = root / f"index-{generation}"
     shutil.rmtree(folder, ignore_errors=True)
-    write_index(folder, index)
+    folder.mkdir()
+    with TemporaryFile(dir=folder) as file:
+        folded = fold_bags(columns, strategy, file)
+        progress(Progress("weighing and signing"))
+        keys = term_keys(folded.terms.name, nodes)
+        signed = nodes if strategy.outside else len(store.nodes) - 1
+        signatures = np.empty((signed, strategy.signature_length), np.uint32)
+        node = 0
+        for bags in write_bags(folder, folded.offsets, signed, folded.weighed()):
+            some = bags.first(signed - node)
+            signatures[node : node + len(some)] = make_signatures(some, keys, strategy.seed, strategy.signature_length)
+            node += len(some)
+    progress(Progress("inverting"))
+    members = np.flatnonzero(store.in_degrees()[:signed] >= strategy.min_in_links)
+    write_lookup(folder, folded.terms, signatures, invert(signatures, members))
     store.catalog.close()
     progress(Progress("checksums"))
     return {
@@ -211,6 +222,8 @@ def read_job(settings: ReadingSettings, fingerprint: dict[str, Any], job: Job) -
     from pagekin.reading.batch import read_captures
 
     place, captures = job
+    # In the order of the store, so that what lies side by side there is looked for side by side in the batch.
+    captures = sorted(captures, key=lambda capture: (host_of(capture.url), capture.url))
     write_batch(place, read_captures(captures, settings), fingerprint)
     return place, sum(capture.weight for capture in captures)
 
@@ -227,8 +240,9 @@ class _Reader:
         self.read = 0
         self.reused = 0
         self._progress = progress
-        self._known: list[list[int]] = [[] for _ in memory.readings]
+        self._known: list[list[int]] = [[] for _ in memory.places]
         self._harvest = Harvest()
+        self._source = ""
         self._ranks: list[tuple[str, Rank]] = []  # of captures that were met
         self._taken: list[int] = []  # rows of unchanged sources, taken from the old store
         self._older: list[tuple[str, Rank]] = []  # captures of those sources that lost before
@@ -244,11 +258,9 @@ class _Reader:
             done += size
             self._report(done)
             fresh.append(place)
-        harvest.readings = list(self.memory.readings)
+        harvest.readings = Readings([*self.memory.places, *sorted(fresh)])
         harvest.rows = [np.array(rows, np.int64) for rows in self._known]
-        for place in sorted(fresh):
-            reading = load_batch(place)
-            harvest.readings.append(reading)
+        for reading in harvest.readings[len(self._known) :]:
             harvest.rows.append(np.arange(len(reading)))
             harvest.skips += reading.skips
             self.read += len(reading)
@@ -298,7 +310,9 @@ class _Reader:
             if item.reason == REVISIT_WITHOUT_RECORD:
                 harvest.dependent.add(item.source)
             return None
-        harvest.sources.add(replace(item.origin, offset=0))
+        if item.origin.source != self._source:  # most come from the file of the one before
+            self._source = item.origin.source
+            harvest.sources.add(replace(item.origin, offset=0))
         if isinstance(item, Capture) and item.borrowed:
             harvest.dependent.add(item.origin.source)
         if isinstance(item, Redirect):
@@ -311,8 +325,8 @@ class _Reader:
             harvest.redirects += self.memory.redirects_of(item.origin.source)
             harvest.skips += self.memory.skips_of(item.origin.source)
         else:
-            rank = Rank(item.captured, item.origin.source, item.origin.offset)
-            self._ranks.append((item.url, rank))
+            if self.memory.has_older:  # else nothing can win again
+                self._ranks.append((item.url, Rank(item.captured, item.origin.source, item.origin.offset)))
             known = self.memory.find(item)
             if known is None:
                 return item

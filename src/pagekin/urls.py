@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from hashlib import blake2b
 from urllib.parse import quote_from_bytes
 
@@ -17,6 +18,10 @@ import idna
 
 _SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*):")
 _PLAIN_HREF = re.compile(r"((?:\.\./)*)((?:[A-Za-z0-9_~-][A-Za-z0-9_~.-]*/)*[A-Za-z0-9_~-][A-Za-z0-9_~.-]*/?)(?:#.*)?")
+_PLAIN_URL = re.compile(
+    r"(https?://[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,3})"
+    r"(/(?:[A-Za-z0-9_~-][A-Za-z0-9_~.-]*/)*(?:[A-Za-z0-9_~-][A-Za-z0-9_~.-]*)?)?(?:\?([^#\x00-\x20]*))?(?:#.*)?"
+)
 _HOST = re.compile(r"[a-z0-9_-]+(?:\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\]")
 _ESCAPE = re.compile(r"%[0-9A-Fa-f]{2}|%|[^A-Za-z0-9._~:/?@!$&'()*+,;=\[\]-]")
 # Characters that are never written as escapes. Beyond the unreserved ones these are those that part nothing where they
@@ -31,6 +36,7 @@ _TRACKING = re.compile(
 )
 _REMOVED = str.maketrans("", "", "\t\n\r")
 _CONTROLS_AND_SPACE = "".join(map(chr, range(33)))
+_ODD = re.compile(r"[\x00-\x20]")
 _DEFAULT_PORTS = {"http": "80", "https": "443"}
 _LONGEST_AUTHORITY = 1024  # before decoding; a host name has at most 253 characters
 _INDEX_NAMES = ("index.html", "index.htm")
@@ -42,7 +48,7 @@ def canonical_url(url: str) -> str | None:
     Scheme and host in lower case (IDNA), no user, no default port, dot segments resolved, percent-encoding in
     one form, the query sorted and free of tracking parameters, no fragment.
     """
-    url = url.strip(_CONTROLS_AND_SPACE).translate(_REMOVED)
+    url = _trimmed(url)
     scheme = _SCHEME.match(url)
     if scheme is None or scheme[1].lower() not in _DEFAULT_PORTS:
         return None
@@ -59,7 +65,10 @@ def resolve_url(base: str, href: str) -> str | None:
     plain = _PLAIN_HREF.fullmatch(href)
     if plain is not None:  # most links, and the quick way
         return _folder(base, len(plain[1]) // len("../")) + plain[2]
-    href = href.strip(_CONTROLS_AND_SPACE).translate(_REMOVED)
+    whole = _PLAIN_URL.fullmatch(href)
+    if whole is not None:
+        return whole[1] + (whole[2] or "/") + (_canonical_query(whole[3]) if whole[3] else "")
+    href = _trimmed(href)
     scheme = _SCHEME.match(href)
     if scheme is not None:
         rest = href[scheme.end() :]
@@ -80,6 +89,12 @@ def resolve_url(base: str, href: str) -> str | None:
     return _assemble(own_scheme, own_path[:start] + path + question + query)
 
 
+def _trimmed(url: str) -> str:
+    """Without what means nothing: white space and controls around a URL, tabs and line breaks inside it."""
+    return url if _ODD.search(url) is None else url.strip(_CONTROLS_AND_SPACE).translate(_REMOVED)
+
+
+@lru_cache(maxsize=1 << 12)
 def _folder(base: str, up: int) -> str:
     """The folder of a page, or one that is `up` folders above it, but never above the host.
 
@@ -97,12 +112,20 @@ def _assemble(scheme: str, rest: str) -> str | None:
     place = _canonical_authority(scheme, authority)
     if place is None:
         return None
-    escaped = (_escaped(part, _PLAIN_IN_QUERY) for part in query.split("&") if part)
-    parameters = sorted(part for part in escaped if not _TRACKING.match(part))
-    tail = "?" + "&".join(parameters) if parameters else ""
+    tail = _canonical_query(query) if query else ""
     return f"{scheme}://{place}/{_without_dots(_escaped(path, _PLAIN_IN_PATH))}{tail}"
 
 
+def _canonical_query(query: str) -> str:
+    """With its question mark; or nothing, if nothing is left of it."""
+    escaped = [part for part in query.split("&") if part]
+    if _ESCAPE.search(query) is not None:
+        escaped = [_escaped(part, _PLAIN_IN_QUERY) for part in escaped]
+    parameters = sorted([part for part in escaped if not _TRACKING.match(part)])
+    return "?" + "&".join(parameters) if parameters else ""
+
+
+@lru_cache(maxsize=1 << 14)  # there are few hosts
 def _canonical_authority(scheme: str, authority: str) -> str | None:
     authority = authority.rpartition("@")[2]
     if len(authority) > _LONGEST_AUTHORITY:
@@ -136,6 +159,8 @@ def _unquoted(text: str) -> str:
 
 def _escaped(text: str, plain: frozenset[str]) -> str:
     """Percent-encoding in one form: escapes in upper case, none for characters that can stand for themselves."""
+    if _ESCAPE.search(text) is None:
+        return text
 
     def escape(match: re.Match[str]) -> str:
         found = match[0]

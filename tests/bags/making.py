@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
-from pagekin.bags.making import Collection, make_bags
+import numpy as np
+
+from pagekin.bags.making import Collection, fold_bags
 from pagekin.model.bags import Bags, Terms
 from pagekin.model.settings import ReadingSettings
 from pagekin.model.strategy import Strategy
@@ -15,7 +18,14 @@ from store.making import Row, page, store_of
 
 # Every option at its plainest: what a word counts can be seen with the naked eye.
 PLAIN = Strategy(
-    mix="sum", window_width=0, stemming="none", distance_weight=False, frequency_weight="none", templates=True
+    mix="sum",
+    anchor_evidence=0.0,
+    window_width=0,
+    stemming="none",
+    distance_weight=False,
+    frequency_weight="none",
+    templates=True,
+    template_links=True,
 )
 ONE, TWO = "http://one.example/", "http://two.example/"
 
@@ -25,9 +35,20 @@ def plain(**options: Any) -> Strategy:
     return replace(PLAIN, **options)
 
 
+def make_bags(collection: Collection, strategy: Strategy) -> tuple[Bags, Terms]:
+    """All bags at once."""
+    with TemporaryFile() as file:
+        folded = fold_bags(collection, strategy, file)
+        pieces = list(folded.weighed())
+    term, weight, content, around = (
+        np.concatenate([np.empty(0, kind), *(getattr(piece, name) for piece in pieces)])
+        for name, kind in (("term", np.uint32), ("weight", np.float32), ("content", np.float32), ("around", np.float32))
+    )
+    return Bags(folded.offsets, term, weight, content, around), folded.terms
+
+
 def collection_of(store: Store) -> Collection:
-    hosts = [row["host"] for row in store.catalog.rows("SELECT host FROM nodes ORDER BY node")]
-    return Collection(store.reading, store.words, store.word_of_form, store.nodes, store.links, hosts)
+    return Collection(store.reading, store.words, store.word_of_form, store.nodes, store.links, store.node_hosts)
 
 
 @dataclass(frozen=True)

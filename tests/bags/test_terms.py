@@ -61,6 +61,26 @@ def test_shares_are_shares_of_the_bag(small: Small) -> None:
     assert made.weight(T) == pytest.approx(expected)
 
 
+def test_the_share_of_windows_grows_with_those_who_speak(tmp_path: Path) -> None:
+    """Of T: two pages, one of them twice, and its title; of U: nobody. Windows earn half their share with 3 voices."""
+    u = TWO + "u.html"
+    pages = {
+        P: f"<p><a href={T}>oak</a> <a href={T}>oak</a>",
+        ONE: f"<p><a href={T}>oak</a>",
+        T: "<title>Oak</title><p>yew",
+        u: "<p>yew",
+    }
+    made = Small.of(tmp_path, pages).bags(mix="shares", anchor_share=0.4, anchor_evidence=3.0)
+    assert made.weight(T) == pytest.approx({"oak": 0.2, "yew": 0.8})
+    assert made.weight(u) == {"yew": 1}
+
+
+def test_a_title_is_a_voice(tmp_path: Path) -> None:
+    made = Small.of(tmp_path, {T: "<title>Oak</title><p>yew"})
+    weight = made.bags(mix="shares", anchor_share=0.4, anchor_evidence=3.0).weight(T)
+    assert weight == pytest.approx({"oak": 0.1, "yew": 0.9})
+
+
 def test_all_three_parts_have_their_shares(small: Small) -> None:
     made = small.bags(mix="shares", anchor_share=0.3, link_share=0.1, links=True)
     expected = {"fir": 0.6 * 2 / 3 + 0.1, "yew": 0.6 / 3, "cedar": 0.1, "oak": 0.1, P: 0.1}

@@ -136,7 +136,6 @@ def test_an_anchor_without_words_has_a_window(tmp_path: Path, window: str, html:
     assert words(tmp_path, html, window=window, window_width=2) == {"birch", "pine"}
 
 
-@pytest.mark.xfail(strict=True, reason="the store does not tell on which side of a boundary a wordless anchor is")
 def test_an_anchor_without_words_at_the_end_of_a_paragraph_belongs_to_that_paragraph(tmp_path: Path) -> None:
     html = f"<p>birch {IMAGE}</p><p>fir</p>"
     assert words(tmp_path, html, window="syntactic", window_width=-1) == {"birch"}

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from cli.conftest import Pagekin
 from cli.running import in_a_terminal
+from pagekin.kin import Kin
 from pagekin.store.opening import Store
 from pagekin.urls import host_of
 
@@ -45,7 +46,7 @@ def test_people_are_told_what_was_read_what_was_skipped_and_what_to_do_next(page
     answer = pagekin(*BUILD)
     assert answer.code == 0
     assert answer.out.splitlines() == [
-        "x.kin: 3 pages of 1 host, 5 links between them",
+        "x.kin: 3 pages of 1 host, 4 links between them",
         "  4 pages read, 0 taken over from before",
         "Skipped or cut:",
         "  1  not HTML",
@@ -104,3 +105,25 @@ def test_there_is_a_bar_on_a_terminal(web: Path, tmp_path: Path) -> None:
     assert b"%" in said
     code, said = in_a_terminal("build", web, "-o", tmp_path / "y.kin", "--quiet")
     assert (code, said) == (0, b"")
+
+
+def test_a_base_url_that_looks_wrong_is_told(pagekin: Pagekin, tmp_path: Path) -> None:
+    """Links that begin above the folder that was named: the site has its pages in /wiki/."""
+    for name in range(5):
+        page = "".join(f"<p><a href=/wiki/{k}.html>page {k}</a>" for k in range(5))
+        (tmp_path / f"{name}.html").write_text(page, "utf-8")
+    told = pagekin("build", tmp_path, "-o", tmp_path / "x.kin").out
+    assert "25 links nearly all lead to pages that are not in the collection" in told
+    assert "nearly all" not in pagekin("build", tmp_path, "-o", tmp_path / "y.kin", "--base-url", "http://a/wiki/").out
+
+
+def test_the_language_of_pages_that_name_none_can_be_told(pagekin: Pagekin, tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_text("<p>Katzen und Häuser", "utf-8")
+    for language in ("de", "en"):
+        pagekin("build", tmp_path / "a.html", "-o", tmp_path / f"{language}.kin", "--language", language)
+    english, german = (Kin.open(tmp_path / f"{language}.kin").index for language in ("en", "de"))
+    assert (english.strategy.language, german.strategy.language) == ("en", "de")
+    assert set(german.terms.name) == {"katzen", "häuser"}  # `und` is a stop word of German alone
+    assert set(english.terms.name) == {"katzen", "häuser", "und"}
+    wrong = pagekin("build", tmp_path / "a.html", "-o", tmp_path / "x.kin", "--language", "klingon")
+    assert (wrong.code, "klingon" in wrong.err) == (2, True)

@@ -42,7 +42,13 @@ def test_people_are_told_the_same(pagekin: Pagekin, library: Path) -> None:
     out = pagekin("info", library).out
     assert out.startswith(f"{library}: format 1, generation 1, ")
     lines = [line.split() for line in out.splitlines()]
-    for line in ("3 pages", "1 hosts", "1 pages known only from links", "5 links between pages", "3 lib.example"):
+    for line in (
+        "3 pages",
+        "1 hosts",
+        "1 pages known only from links",
+        "5 links to pages, known or not",
+        "3 lib.example",
+    ):
         assert line.split() in lines
     assert "Languages:  en 3" in out
     assert ["1", "not", "HTML", "e.g.", "picture.png"] in lines

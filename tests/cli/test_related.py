@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -31,6 +33,18 @@ def test_people_are_told_the_same(pagekin: Pagekin, library: Path) -> None:
     assert lines[0].endswith("  The wren in winter")
     assert lines[1].strip() == WREN
     assert lines[2].strip().startswith("shares ")
+
+
+def test_a_page_of_the_collection_is_answered_without_loading_a_compiler(library: Path) -> None:
+    program = (
+        "import sys; from pagekin.cli.main import main\n"
+        f"sys.argv = ['pagekin', 'related', {str(library)!r}, {ROBIN!r}]\n"
+        "try: main()\n"
+        "finally: print('numba' in sys.modules)"
+    )
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert WREN in ran.stdout
+    assert ran.stdout.splitlines()[-1] == "False"
 
 
 def test_options_reach_the_answer(pagekin: Pagekin, library: Path) -> None:

@@ -190,7 +190,7 @@ def read(pages: list[bytes], max_links: int = 2**40, max_url: int = 2**40) -> No
     html = np.frombuffer(b"".join(pages), np.uint8)
     bounds = np.cumsum([0, *map(len, pages)]).astype(np.int64)
     sheet = sheets.sheet_for(len(html), len(pages))
-    k.scan_pages(html, bounds, markup(), max_links, max_url, sheet)
+    k.scan_pages(html, bounds, markup(), max_links, max_url, sheet, sheets.new_state())
     ends = np.concatenate([np.zeros(1, np.int64), sheet.pages[:, sheets.TEXT_END]])
     text = sheet.text[: ends[-1]]
     words = split_words(text, ends, classes(), 64)

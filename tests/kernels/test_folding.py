@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from pagekin.arrays import Int64s
 from pagekin.kernels.folding import Citations, Plan, Texts, fold_nodes, heap_for, weigh
 from pagekin.kernels.windows import BASIC, SYNTACTIC, TOPICAL
-from pagekin.model.reading import BlockKind
+from pagekin.model.reading import AnchorFlag, BlockKind
 from twins import folding as twin
 from twins import windows
 from twins.folding import Bag, Block, Link, Page
@@ -68,6 +68,7 @@ def citations_of(pages: Sequence[Page], links: Sequence[Link], nodes: int) -> Ci
         anchor_offsets=offsets_of(anchors),
         anchor_start=np.array([link.start for row in anchors for link in row], np.uint32),
         anchor_end=np.array([link.end for row in anchors for link in row], np.uint32),
+        anchor_flags=np.array([AnchorFlag.TRAILING * link.trailing for row in anchors for link in row], np.uint8),
         node_of_page=np.array([page.node for page in pages], np.uint32),
     )
 
@@ -238,7 +239,9 @@ def collections(draw: st.DrawFn) -> tuple[list[Page], list[Link], int]:
                 start = draw(st.integers(0, size))
                 end = draw(st.integers(start, min(size, start + 3)))
                 target = draw(st.integers(0, nodes - 1))
-                links.append(Link(len(pages), start, end, target, draw(st.sampled_from([True, True, False]))))
+                counts = draw(st.sampled_from([True, True, False]))
+                trailing = start == end > 0 and draw(st.booleans())
+                links.append(Link(len(pages), start, end, target, counts, trailing))
             pages.append(Page(node, blocks, terms, title, sentences))
     return pages, links, nodes
 
@@ -276,7 +279,8 @@ def weighed(
         np.array(factors, np.float64),
         words,
         shares is None,
-        *(shares or (0.0, 0.0)),
+        np.full(len(bags), shares[0] if shares else 0.0),
+        shares[1] if shares else 0.0,
         weight,
     )
     return [

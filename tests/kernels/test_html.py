@@ -45,7 +45,9 @@ from pagekin.kernels.sheet import (
     TEXT_END,
     TITLE_TEXT,
     TOO_LONG,
+    TRAILING,
     Sheet,
+    new_state,
     sheet_for,
 )
 from pagekin.reading.markup import markup
@@ -55,12 +57,14 @@ from twins.html import Link, Page
 NO_LIMIT = 2**40
 
 
-def scan(pages: list[bytes], max_links: int = NO_LIMIT, max_url: int = NO_LIMIT) -> list[Page]:
+def scan(pages: list[bytes], max_links: int = NO_LIMIT, max_url: int = NO_LIMIT, at_a_time: int = 100) -> list[Page]:
     """The kernel's answer in the shape of the twin's: places are within each page's text."""
-    html = np.frombuffer(b"".join(pages), np.uint8)
-    bounds = np.cumsum([0, *map(len, pages)]).astype(np.int64)
-    sheet = sheet_for(len(html), len(pages))
-    scan_pages(html, bounds, markup(), max_links, max_url, sheet)
+    sheet, state = sheet_for(sum(map(len, pages)), len(pages)), new_state()
+    for k in range(0, len(pages), at_a_time):
+        group = pages[k : k + at_a_time]
+        html = np.frombuffer(b"".join(group), np.uint8)
+        bounds = np.cumsum([0, *map(len, group)]).astype(np.int64)
+        scan_pages(html, bounds, markup(), max_links, max_url, sheet, state)
     begins = [(0, 0, 0), *sheet.pages[:, [TEXT_END, BLOCKS_END, LINKS_END]].tolist()]
     return [_page(sheet, k, *begins[k]) for k in range(len(pages))]
 
@@ -239,7 +243,7 @@ def test_a_declaration_ends_at_its_first_bracket() -> None:
 
 
 def test_names_of_tags_and_attributes_have_no_case() -> None:
-    assert read("a<BR>b<A HREF=X Rel=NoFollow>c").links == [Link(3, 4, b"X", NOFOLLOW)]
+    assert read("a<BR>b<A HREF=X Rel=NoFollow>c").links == [Link(3, 4, b"X", NOFOLLOW | TRAILING)]
     assert text_of("a<BR>b") == "a\nb"
 
 
@@ -525,11 +529,11 @@ def test_no_tags_are_read_in_the_text_of_an_image() -> None:
 
 
 def test_a_link_covers_its_text() -> None:
-    assert read("é<a href=x>b<i>c</i></a>d").links == [Link(2, 4, b"x")]
+    assert read("é<a href=x>b<i>c</i></a>d").links == [Link(2, 4, b"x", TRAILING)]
 
 
 def test_a_link_begins_where_the_text_before_it_ends() -> None:
-    assert read("a <a href=x> b </a> c").links == [Link(1, 3, b"x")]
+    assert read("a <a href=x> b </a> c").links == [Link(1, 3, b"x", TRAILING)]
     assert read("<p>a<p><a href=x>b</a>").links == [Link(1, 3, b"x")]
 
 
@@ -547,7 +551,7 @@ def test_a_link_without_an_end_covers_the_rest() -> None:
 
 
 def test_a_link_without_text_covers_nothing() -> None:
-    assert read("a<a href=x> <img></a>b").links == [Link(1, 1, b"x")]
+    assert read("a<a href=x> <img></a>b").links == [Link(1, 1, b"x", TRAILING)]
 
 
 def test_a_link_covers_the_text_of_its_image() -> None:
@@ -555,7 +559,7 @@ def test_a_link_covers_the_text_of_its_image() -> None:
 
 
 def test_an_area_is_a_link_that_covers_its_own_text() -> None:
-    assert read("a<area href=x alt=bc>d").links == [Link(1, 4, b"x", FROM_AREA)]
+    assert read("a<area href=x alt=bc>d").links == [Link(1, 4, b"x", FROM_AREA | TRAILING)]
     assert text_of("a<area alt=bc>d") == "a bc d"
 
 
@@ -585,6 +589,32 @@ def test_other_words_of_rel_are_not_nofollow(rel: str) -> None:
     assert [link.flags for link in read(f"<a href=x rel='{rel}'>a</a>").links] == [0]
 
 
+@pytest.mark.parametrize(
+    ("html", "trailing"),
+    [
+        ("<p>a <a href=x></a></p><p>b", True),
+        ("<p>a</p><p><a href=x></a>b", False),
+        ("<p>a</p><a href=x></a><p>b", False),
+        ("<a href=x></a>a", False),
+        ("a<b><a href=x></a></b>", True),
+        ("a<br><a href=x></a>", False),
+        ("a<img><area href=x>", True),
+        ("a<iframe src=x></iframe>", False),  # a frame is a paragraph of its own
+    ],
+)
+def test_a_link_trails_if_text_of_its_block_stands_before_it(html: str, trailing: bool) -> None:
+    assert [bool(link.flags & TRAILING) for link in read(html).links] == [trailing]
+
+
+def test_pages_can_be_scanned_in_several_goes() -> None:
+    pages = [b"<title>a</title>b<a href=x>c", b"", b"d<p>e", b"<a href=y>f</a><base href=z>"]
+    assert scan(pages, at_a_time=1) == scan(pages, at_a_time=3) == scan(pages)
+
+
+def test_the_first_link_of_a_page_does_not_trail_the_page_before() -> None:
+    assert [page.links[0].flags for page in scan([b"a<a href=x>", b"<a href=x>"])] == [TRAILING, 0]
+
+
 def test_links_beyond_the_limit_are_counted_instead_of_kept() -> None:
     page = read("<a href=1>a</a><a>b</a><area href=2><a href=3>c</a><iframe src=4></iframe>d", max_links=2)
     assert [link.href for link in page.links] == [b"1", b"2"]
@@ -603,7 +633,7 @@ def test_the_limit_on_links_is_of_every_page() -> None:
 
 def test_a_link_whose_href_is_too_long_stays_without_it() -> None:
     page = read("<a href=123>a</a><a href=1234 rel=nofollow>b</a>", max_url=3)
-    assert page.links == [Link(0, 1, b"123"), Link(1, 2, b"", TOO_LONG | NOFOLLOW)]
+    assert page.links == [Link(0, 1, b"123"), Link(1, 2, b"", TOO_LONG | NOFOLLOW | TRAILING)]
     assert page.dropped == 0
 
 
@@ -786,7 +816,7 @@ def fits(pages: list[bytes]) -> bool:
     wide = [np.full((len(part) + 2 * MARGIN, *part.shape[1:]), 77, part.dtype) for part in sheet]
     inner = Sheet(*(part[MARGIN:-MARGIN] for part in wide))
     inner.pages[:] = 0
-    n_values = scan_pages(html, bounds, markup(), NO_LIMIT, NO_LIMIT, inner)
+    n_values = scan_pages(html, bounds, markup(), NO_LIMIT, NO_LIMIT, inner, new_state())
     n_text, n_blocks, n_links = inner.pages[:, [TEXT_END, BLOCKS_END, LINKS_END]].max(axis=0, initial=0).tolist()
     counted = n_text <= len(inner.text) and n_values <= len(inner.values)
     counted = counted and n_blocks <= len(inner.blocks) and n_links <= len(inner.links)

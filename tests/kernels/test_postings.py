@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pagekin.arrays import UInt32s
-from pagekin.index.inverting import Inverted, invert
+from pagekin.index.inverted import Inverted
+from pagekin.index.inverting import invert
 from pagekin.kernels.minhash import EMPTY
 from pagekin.kernels.postings import collide, fill_buckets
 from twins import postings as twin

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pagekin.arrays import Int64s
-from pagekin.kernels.runs import copy_runs, count_runs, map_runs
+from pagekin.kernels.runs import copy_runs, count_runs, map_runs, places_within
 from twins import runs as twin
 
 SOURCE = st.lists(st.integers(0, 9), min_size=1, max_size=30)
@@ -63,3 +63,14 @@ def test_counting_is_as_in_the_twin(case: tuple[list[int], list[twin.Run], int],
     starts, lengths, _ = columns(runs)
     count_runs(np.array(source, np.uint32), starts, lengths, counts)
     assert counts.tolist() == twin.count_runs(source, runs, size)
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 9), st.lists(st.integers(0, 20), max_size=4)), max_size=6))
+def test_places_within_rows_are_as_in_the_twin(drawn: list[tuple[int, list[int]]]) -> None:
+    begins = [begin for begin, _ in drawn]
+    rows = [[begin + place for place in row] for begin, row in drawn]
+    bounds = np.cumsum([0, *map(len, rows)])
+    places = np.array([place for row in rows for place in row], np.int64)
+    within = places_within(places, bounds, np.array(begins, np.int64))
+    assert within.tolist() == twin.places_within(rows, begins)

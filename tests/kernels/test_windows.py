@@ -30,13 +30,20 @@ BLOCKS = st.lists(st.builds(Block, KINDS, st.integers(0, 4)), min_size=1, max_si
 
 
 def bounds(
-    start: int, end: int, blocks: Sequence[Block], sentences: Sequence[int], window: int, before: int = 0
+    start: int,
+    end: int,
+    blocks: Sequence[Block],
+    sentences: Sequence[int],
+    window: int,
+    before: int = 0,
+    trailing: bool = False,
 ) -> tuple[int, int]:
     """The kernel's answer for a page that stands after `before` blocks and sentence ends of other pages."""
     strange = [3] * before
     left, right = window_bounds(
         start,
         end,
+        trailing,
         sum(block.size for block in blocks),
         window,
         np.array([*strange, *twin.starts(blocks), 0, 9], np.uint32),
@@ -134,6 +141,13 @@ def test_an_anchor_without_words_has_the_window_of_its_block() -> None:
     assert bounds(7, 7, blocks, [], SYNTACTIC) == (5, 7)
 
 
+def test_a_trailing_anchor_has_the_window_of_the_word_before() -> None:
+    blocks = [Block(0, 2), Block(BlockKind.ITEM, 3), Block(BlockKind.ITEM, 2)]
+    assert bounds(2, 2, blocks, [], SYNTACTIC, trailing=True) == (0, 2)
+    assert bounds(5, 5, blocks, [], SYNTACTIC, trailing=True) == (2, 5)
+    assert bounds(3, 3, blocks, [], SYNTACTIC, trailing=True) == (2, 5)
+
+
 @pytest.mark.parametrize("window", WINDOWS)
 def test_a_page_without_words_has_an_empty_window(window: int) -> None:
     assert bounds(0, 0, [], [], window) == (0, 0)
@@ -148,9 +162,10 @@ def test_windows_are_those_of_the_twin(blocks: list[Block], window: int, before:
     tokens = sum(block.size for block in blocks)
     start = data.draw(st.integers(0, tokens), label="start")
     end = data.draw(st.integers(start, tokens), label="end")
+    trailing = start == end > 0 and data.draw(st.booleans(), label="trailing")
     sentences = sorted(data.draw(st.sets(st.integers(1, max(tokens, 1))), label="sentences"))
-    found = bounds(start, end, blocks, sentences, window, before)
-    assert found == twin.bounds(start, end, blocks, sentences, window)
+    found = bounds(start, end, blocks, sentences, window, before, trailing)
+    assert found == twin.bounds(start, end, blocks, sentences, window, trailing)
     assert 0 <= found[0] <= start <= end <= found[1] <= tokens
 
 

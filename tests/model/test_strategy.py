@@ -38,6 +38,8 @@ SETTINGS: dict[str, st.SearchStrategy[Any]] = {
     "template_share": SHARES,
     "signature_length": st.integers(1, 1024),
     "seed": st.integers(0, 2**63 - 1),
+    "outside": st.booleans(),
+    "anchor_evidence": st.floats(0, 1_000_000),
     "min_in_links": st.integers(0, 1_000_000),
     "similarity": st.sampled_from(["jaccard", "cosine"]),
 }

@@ -204,6 +204,22 @@ def test_flags_of_anchors() -> None:
     assert reading.pages.urls_dropped.tolist() == [1]
 
 
+@pytest.mark.parametrize(
+    ("html", "trailing"),
+    [
+        ("<p>a <a href=x></a></p><p>b", True),
+        ("<p>a <a href=x>[1]</a></p><p>b", True),
+        ("<p>a <a href=x>c</a></p><p>b", False),  # it has a word
+        ("<p>a</p><p><a href=x>[1]</a></p><p>b", False),
+        ("<p>a</p><p>1. <a href=x></a> b", False),  # the word before stands in another block
+        ("<p>1. <a href=x></a> b", False),
+    ],
+)
+def test_an_anchor_without_words_trails_the_word_before_it_in_its_block(html: str, trailing: bool) -> None:
+    reading = read("<p>z", html)
+    assert reading.anchors.flags.tolist() == [AnchorFlag.TRAILING * trailing]
+
+
 def test_links_beyond_the_limit_are_counted_page_by_page() -> None:
     many = "".join(f"<a href={k}>{k}</a> " for k in range(7))
     reading = read(many, "<a href=x>x</a>", many, bounds=ReadingSettings(max_links=4))

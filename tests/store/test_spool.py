@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Callable, Sequence
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
+from pagekin.errors import StoreError
 from pagekin.model.capture import Capture, Origin
 from pagekin.model.settings import ReadingSettings
 from pagekin.pipeline import Progress, build
 from pagekin.reading.batch import read_captures
-from pagekin.store.spool import Spool, load_batch, write_batch
-from store.making import Row, assert_same_store, assert_sound, generated, page, write_jsonl
+from pagekin.store.spool import Readings, Spool, load_batch, write_batch
+from store.making import Row, assert_same_store, assert_sound, generated, letters, page, write_jsonl
 
 WAY = {"reader": 1, "settings": {"a": 1}}
 
@@ -38,7 +41,7 @@ def test_a_batch_comes_back_as_it_was_written(spool: Spool) -> None:
     assert list(reading.pages.url) == ["http://a.example/0", "http://a.example/2"]
     assert list(reading.forms) == ["one", "two", "three"]
     assert [(skip.reason, skip.where) for skip in reading.skips] == [("empty page", "http://a.example/1")]
-    (again,) = Spool(spool.folder, WAY).open()
+    (again,) = Readings(Spool(spool.folder, WAY).open())
     assert list(again.forms) == list(reading.forms)
     assert again.skips == reading.skips
 
@@ -63,26 +66,55 @@ def test_a_batch_that_was_read_in_another_way_is_removed(spool: Spool) -> None:
     assert not place.exists()
 
 
-@pytest.mark.parametrize(
-    "harm", ["notes gone", "notes cut", "column gone", "column cut", "column flipped", "half done"]
-)
-def test_a_batch_that_is_not_whole_is_removed(spool: Spool, harm: str) -> None:
+HARMS: dict[str, Callable[[bytes], bytes]] = {
+    "empty": lambda data: b"",
+    "cut in its header": lambda data: data[:100],
+    "cut in a column": lambda data: data[: len(data) // 2],
+    "cut by a byte": lambda data: data[:-1],
+    "longer by a byte": lambda data: data + b"\0",
+    "flipped in its header": lambda data: flipped(data, 20),
+    "flipped in a column": lambda data: flipped(data, len(data) - 200),
+    "flipped in its checksum": lambda data: flipped(data, len(data) - 1),
+    "all zero": lambda data: bytes(len(data)),
+    "of another program": lambda data: b"\x7fELF" + bytes(1000),
+    "of another program, with a checksum": lambda data: checked(b"GIF89a" + bytes(1000)),
+    "without columns": lambda data: checked(headed({"notes": {"fingerprint": WAY, "skips": []}, "columns": {}})),
+    "without notes": lambda data: checked(headed({"columns": {}})),
+    "of columns that lie outside": lambda data: checked(
+        headed({"notes": {"fingerprint": WAY, "skips": []}, "columns": {"forms.data": ["|u1", [9999], 0]}})
+    ),
+}
+
+
+def flipped(data: bytes, place: int) -> bytes:
+    return data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :]
+
+
+def checked(data: bytes) -> bytes:
+    return data + sha256(data).digest()
+
+
+def headed(header: object) -> bytes:
+    text = json.dumps(header).encode()
+    return len(text).to_bytes(8, "little") + text
+
+
+@pytest.mark.parametrize("harm", HARMS.values(), ids=HARMS)
+def test_a_batch_that_is_not_whole_is_removed(spool: Spool, harm: Callable[[bytes], bytes]) -> None:
     spool.open()
     place = next(spool.places())
     write(place, "<p>one two three")
-    notes, column = place / "notes.json", place / "tokens.place.npy"
-    if harm == "notes gone":
-        notes.unlink()
-    elif harm == "notes cut":
-        notes.write_bytes(notes.read_bytes()[:-5])
-    elif harm == "column gone":
-        column.unlink()
-    elif harm == "column cut":
-        column.write_bytes(column.read_bytes()[:-1])
-    elif harm == "column flipped":
-        column.write_bytes(column.read_bytes()[:-1] + b"\x07")
-    else:
-        place.rename(place.with_name("new-" + place.name))
+    assert Spool(spool.folder, WAY).open() == [place]
+    place.write_bytes(harm(place.read_bytes()))
+    assert Spool(spool.folder, WAY).open() == []
+    assert list(spool.folder.iterdir()) == []
+
+
+def test_a_batch_that_is_half_written_is_removed(spool: Spool) -> None:
+    spool.open()
+    place = next(spool.places())
+    write(place, "<p>one two three")
+    place.rename(place.with_name("new-" + place.name))
     assert Spool(spool.folder, WAY).open() == []
     assert list(spool.folder.iterdir()) == []
 
@@ -91,8 +123,42 @@ def test_strangers_in_the_spool_do_no_harm(spool: Spool) -> None:
     spool.open()
     (spool.folder / "a file").write_text("x")
     (spool.folder / "batch-of-biscuits").mkdir()
-    write(next(spool.places()), "<p>one")
-    assert len(Spool(spool.folder, WAY).open()) == 1
+    (spool.folder / "batch-000007").mkdir()  # as older versions wrote them
+    (spool.folder / "batch-000007" / "notes.json").write_text("{}")
+    place = next(spool.places())
+    write(place, "<p>one")
+    assert Spool(spool.folder, WAY).open() == [place]
+    assert list(spool.folder.iterdir()) == [place]
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="there is no /proc")
+def test_few_batches_are_open_at_a_time_however_many_there_are(spool: Spool) -> None:
+    spool.open()
+    for k, place in zip(range(60), spool.places(), strict=False):
+        write(place, f"<p>word{letters(k)}")
+    readings = Readings(spool.open())
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    seen = [list(reading.forms) for reading in readings]
+    assert seen == [[f"word{letters(k)}"] for k in range(60)]
+    assert len(list(Path("/proc/self/fd").iterdir())) <= before + 20
+
+
+def test_a_batch_that_is_let_go_of_can_still_be_looked_at(spool: Spool) -> None:
+    spool.open()
+    for k, place in zip(range(60), spool.places(), strict=False):
+        write(place, f"<p>word{letters(k)}")
+    readings = Readings(spool.open())
+    first = readings[0]
+    for reading in readings:
+        assert len(reading) == 1
+    assert list(first.forms) == list(readings[0].forms) == ["wordqa"]
+
+
+def test_a_batch_that_cannot_be_opened_is_told_by_its_name(spool: Spool) -> None:
+    spool.open()
+    place = next(spool.places())
+    with pytest.raises(StoreError, match=r"batch-000000 cannot be read: No such file"):
+        load_batch(place)
 
 
 def test_a_removed_spool_is_gone(spool: Spool) -> None:

@@ -20,8 +20,10 @@ from store.making import assert_same_store, assert_sound, files_of, generated, w
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
 
-OLD, NEW = 300, 3000  # pages; the new ones make three batches
-PAGEKIN = [sys.executable, "-c", "from pagekin.cli.main import main; main()"]
+OLD, NEW = 300, 3000  # pages
+JOB = 200  # new pages that make a batch: one that takes less room than the largest column of all
+PROGRAM = f"from pagekin import pipeline; pipeline._JOB_PAGES = {JOB}; from pagekin.cli.main import main; main()"
+PAGEKIN = [sys.executable, "-c", PROGRAM]
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +86,7 @@ def assert_resumed(home: Path, root: Path, left: int) -> None:
     assert (old.manifest.generation, len(old)) == (1, OLD)
     assert files_of(old) == files_of(home / "old.kin")
     built = build([home / "old.jsonl", home / "new.jsonl"], root, processes=1)
-    assert (built.reused, built.read) == (OLD + 1000 * left, NEW - 1000 * left)
+    assert (built.reused, built.read) == (OLD + JOB * left, NEW - JOB * left)
     assert_same_store(assert_sound(root), home / "whole.kin")
     assert sorted(path.name for path in root.iterdir()) == ["index-2", "lock", "manifest.json", "store-2"]
 
@@ -133,7 +135,7 @@ def test_a_first_build_that_is_killed_leaves_no_store_and_is_taken_up_again(home
     assert (answer.returncode, answer.stdout) == (2, "")
     assert "its build never ended" in answer.stderr
     built = build([home / "old.jsonl", home / "new.jsonl"], root, processes=1)
-    assert built.reused == 1000 * left > 0
+    assert built.reused == JOB * left > 0
     whole = Store.open(home / "whole.kin")
     assert files_of(built.store) == files_of(whole)
 
@@ -222,7 +224,7 @@ def test_a_write_that_fails_is_told_and_the_old_store_stays(home: Path, root: Pa
     assert err.startswith("pagekin: ")
     assert "cannot be written" in err
     assert "Traceback" not in err
-    assert_resumed(home, root, 0 if where == "in a batch" else 3)
+    assert_resumed(home, root, 0 if where == "in a batch" else NEW // JOB)
 
 
 @pytest.fixture

@@ -45,6 +45,7 @@ class Link:
     end: int
     node: int
     counts: bool = True
+    trailing: bool = False  # without words, in the block of the word before
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,7 @@ def window(page: Page, link: Link, plan: Plan) -> Iterator[tuple[int, float]]:
     """The terms in the window of an anchor, with their loudness."""
     words = page.words()
     blocks = [windows.Block(block.kinds, len(block.words)) for block in page.blocks]
-    left, right = windows.bounds(link.start, link.end, blocks, page.sentences, plan.window)
+    left, right = windows.bounds(link.start, link.end, blocks, page.sentences, plan.window, link.trailing)
     for term, _ in words[link.start : link.end]:
         if term is not None:
             yield term, windows.loudness(0, plan.by_distance)

@@ -172,7 +172,7 @@ def scan(page: bytes, max_links: int, max_url: int) -> Page:
     """Read one page, which is UTF-8.
 
     >>> scan(b"<title>T</title>See <a href='?a&amp;b'>here</a>.", max_links=9, max_url=99).links
-    [Link(start=3, end=8, href=b'?a&b', flags=0)]
+    [Link(start=3, end=8, href=b'?a&b', flags=32)]
     """
     reader = _Reader(max_links, max_url)
     for token in tokens(page):
@@ -322,6 +322,8 @@ class _Reader:
             return False
         if b"nofollow" in _list(given.get("rel")):
             flags |= sheets.NOFOLLOW
+        if self.text and not self.pending_kinds:
+            flags |= sheets.TRAILING
         if len(href) > self.max_url:
             href, flags = b"", flags | sheets.TOO_LONG
         self.links.append(Link(self.place, self.place, decode(href.decode(), in_attribute=True).encode(), flags))

@@ -21,3 +21,11 @@ def count_runs(source: list[int], runs: list[Run], size: int) -> list[int]:
     """How often each value below `size` stands in the stretches."""
     values = [v for start, length, _ in runs for v in source[start : start + length]]
     return [values.count(v) for v in range(size)]
+
+
+def places_within(rows: list[list[int]], begins: list[int]) -> list[int]:
+    """
+    >>> places_within([[5, 7], [], [9]], [5, 8, 8])
+    [0, 2, 1]
+    """
+    return [place - begin for row, begin in zip(rows, begins, strict=True) for place in row]

@@ -8,6 +8,31 @@ from collections.abc import Mapping
 Bag = Mapping[int, float]
 
 
+def minima(asked: Bag, bag: Bag) -> float:
+    """The sum of the minima.
+
+    >>> minima({1: 0.5, 2: 0.5}, {3: 0.5, 2: 0.25, 1: 0.25})
+    0.5
+    """
+    total = 0.0
+    for term, weight in bag.items():
+        total += min(asked.get(term, 0.0), weight)
+    return total
+
+
+def products(asked: Bag, bag: Bag) -> tuple[float, float]:
+    """The sum of the products, and of the squares of the second.
+
+    >>> products({1: 0.5, 2: 0.5}, {3: 0.5, 2: 0.25, 1: 0.25})
+    (0.25, 0.375)
+    """
+    both = square = 0.0
+    for term, weight in bag.items():
+        both += asked.get(term, 0.0) * weight
+        square += weight * weight
+    return both, square
+
+
 def jaccard(a: Bag, b: Bag) -> float:
     """The sum of minima over the sum of maxima.
 

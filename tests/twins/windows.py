@@ -52,8 +52,12 @@ def parts(kinds: int, sentence_end: bool, window: int) -> bool:
     return bool(kinds & _SYNTACTIC) or (bool(kinds & BlockKind.BREAK) and sentence_end)
 
 
-def bounds(start: int, end: int, blocks: Sequence[Block], sentences: Collection[int], window: int) -> tuple[int, int]:
-    """From the last cut before the anchor to the first one after it; an anchor without words leans on what follows.
+def bounds(
+    start: int, end: int, blocks: Sequence[Block], sentences: Collection[int], window: int, trailing: bool = False
+) -> tuple[int, int]:
+    """From the last cut before the anchor to the first one after it.
+
+    An anchor without words leans on what follows, or, trailing, on what stands before.
 
     >>> item = BlockKind.ITEM
     >>> bounds(2, 3, [Block(0, 1), Block(item, 3), Block(item, 2)], [], kernel.SYNTACTIC)
@@ -61,6 +65,6 @@ def bounds(start: int, end: int, blocks: Sequence[Block], sentences: Collection[
     """
     places = starts(blocks)
     cuts = {place for place, b in zip(places, blocks, strict=True) if parts(b.kinds, place in sentences, window)}
-    left = [cut for cut in cuts if cut <= start]
-    right = [cut for cut in cuts if cut >= end and cut > start]
+    left = [cut for cut in cuts if cut < start or (cut == start and not trailing)]
+    right = [cut for cut in cuts if cut >= end and (cut > start or trailing)]
     return max(left, default=0), min(right, default=sum(block.size for block in blocks))

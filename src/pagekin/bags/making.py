@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import IO
 
 import numpy as np
 
 from pagekin.arrays import Bytes, Int64s, UInt32s
+from pagekin.bags.spilling import Piece, Spill
 from pagekin.bags.stemming import UNKNOWN, Vocabulary, check_language, language_of, vocabulary
 from pagekin.bags.templates import template_blocks
-from pagekin.bags.weighting import factors
+from pagekin.bags.weighting import anchor_shares, factors, link_share
 from pagekin.kernels.folding import Citations, Plan, Texts, fold_nodes, heap_for, weigh
-from pagekin.kernels.windows import BASIC, SYNTACTIC, TOPICAL, block_at
+from pagekin.kernels.ordering import heaviest_first
+from pagekin.kernels.windows import BASIC, SYNTACTIC, TOPICAL
 from pagekin.model.bags import Bags, Terms
-from pagekin.model.reading import Links, Reading
+from pagekin.model.reading import AnchorFlag, Links, Reading
 from pagekin.model.strategy import Strategy
 from pagekin.model.strings import Strings
 from pagekin.urls import host_of
 
 _WINDOWS = {"basic": BASIC, "syntactic": SYNTACTIC, "topical": TOPICAL}
-_PIECE = 1 << 24  # terms that are folded before the arrays are looked at again
+_TOKEN_BITS = 32
+_PIECE = 1 << 22  # terms that are held in memory at a time
 
 
 @dataclass(frozen=True)
@@ -32,46 +37,79 @@ class Collection:
     word_of_form: UInt32s
     nodes: Int64s  # the pages of each node
     links: Links
-    node_hosts: list[str]
+    node_hosts: Callable[[], list[str]]  # many, and rarely needed
 
     def node_of_page(self) -> UInt32s:
         """The node of every page."""
         return np.repeat(np.arange(len(self.nodes) - 1, dtype=np.uint32), np.diff(self.nodes))
 
 
-def make_bags(collection: Collection, strategy: Strategy) -> tuple[Bags, Terms]:
-    """Fold, count, weigh."""
+@dataclass(frozen=True)
+class Folded:
+    """The bags of a collection, folded and counted; `weighed` makes them what they shall be, piece by piece."""
+
+    strategy: Strategy
+    terms: Terms
+    offsets: Int64s
+    voices: Int64s
+    spill: Spill
+
+    def weighed(self) -> Iterator[Bags]:
+        """The bags in pieces of bounded size, with weights, their heaviest terms first."""
+        words, nodes = len(self.terms.name), len(self.offsets) - 1
+        factor = factors(self.strategy, self.terms.frequency, nodes)
+        shares = anchor_shares(self.strategy, self.voices)
+        node = 0
+        for piece in self.spill.pieces():
+            weight = np.empty(len(piece.term), np.float32)
+            weigh(
+                piece.offsets,
+                piece.term,
+                piece.content,
+                piece.around,
+                factor,
+                words,
+                self.strategy.mix == "sum",
+                shares[node : node + len(piece.lengths)],
+                link_share(self.strategy),
+                weight,
+            )
+            heaviest_first(piece.offsets, piece.term, weight, piece.content, piece.around)
+            yield Bags(piece.offsets, piece.term, weight, piece.content, piece.around)
+            node += len(piece.lengths)
+
+
+def fold_bags(collection: Collection, strategy: Strategy, file: IO[bytes]) -> Folded:
+    """Fold the bags of all nodes into `file`, and count in how many of them each term is."""
     check_language(strategy.language)
-    terms, texts = _texts(collection, strategy)
+    templates = _templates(collection.reading, strategy)
+    terms, texts = _texts(collection, strategy, templates)
     nodes = len(collection.links.offsets) - 1
-    citations = _citations(collection, strategy)
-    lengths, term, content, around = _fold(collection, strategy, texts, citations, len(terms), nodes)
-    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
-    frequency = np.bincount(term, minlength=len(terms) + nodes)
-    weight = np.empty(len(term), np.float32)
-    weigh(
-        offsets,
-        term,
-        content,
-        around,
-        factors(strategy, frequency, nodes),
-        len(terms),
-        strategy.mix == "sum",
-        *_shares(strategy),
-        weight,
-    )
-    return Bags(offsets, term, weight, content, around), Terms(terms.name, terms.shown, frequency)
+    citations = _citations(collection, strategy, templates)
+    frequency = np.zeros(len(terms) + nodes, np.int64)
+    spill = Spill(file)
+    for piece in _fold(strategy, texts, citations, len(terms), nodes):
+        frequency += np.bincount(piece.term, minlength=len(frequency))
+        spill.add(piece)
+    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(spill.lengths)])
+    voices = _voices(collection, citations, nodes)
+    return Folded(strategy, Terms(terms.name, terms.shown, frequency), offsets, voices, spill)
 
 
-def _shares(strategy: Strategy) -> tuple[float, float]:
-    """The shares of windows and of citing nodes; what is left is that of the contents."""
-    links = strategy.link_share if strategy.links else 0.0
-    if not strategy.content:
-        return 1.0 - links if strategy.anchors else 0.0, links if strategy.anchors else 1.0
-    return strategy.anchor_share if strategy.anchors else 0.0, links
+def _voices(collection: Collection, citations: Citations, nodes: int) -> Int64s:
+    """How many speak of each node in its windows: the pages whose links count, and its own title."""
+    counting = citations.link_counts != 0
+    node = np.repeat(np.arange(nodes), np.diff(citations.link_offsets))[counting]
+    page = citations.link_page[counting]  # in order for each node
+    first = np.ones(len(node), bool)
+    first[1:] = (node[1:] != node[:-1]) | (page[1:] != page[:-1])
+    titled = np.diff(collection.reading.titles.offsets) > 0
+    own = collection.node_of_page()[titled]
+    voices: Int64s = np.bincount(node[first], minlength=nodes) + np.bincount(own, minlength=nodes).clip(max=1)
+    return voices
 
 
-def _texts(collection: Collection, strategy: Strategy) -> tuple[Vocabulary, Texts]:
+def _texts(collection: Collection, strategy: Strategy, templates: Bytes) -> tuple[Vocabulary, Texts]:
     reading = collection.reading
     tags = list(reading.pages.language)
     used = [language_of(tag, strategy.language) for tag in tags]
@@ -87,7 +125,7 @@ def _texts(collection: Collection, strategy: Strategy) -> tuple[Vocabulary, Text
         block_offsets=reading.blocks.offsets,
         block_token=reading.blocks.token,
         block_kinds=reading.blocks.kinds,
-        block_silent=_silent_blocks(reading, strategy),
+        block_silent=np.zeros(len(templates), np.uint8) if strategy.templates else templates,
         sentence_offsets=reading.sentences.offsets,
         sentence=reading.sentences.token,
         title_offsets=reading.titles.offsets,
@@ -100,31 +138,31 @@ def _host_numbers(reading: Reading) -> Int64s:
     return np.array([numbers.setdefault(host_of(url), len(numbers)) for url in reading.pages.url], np.int64)
 
 
-def _silent_blocks(reading: Reading, strategy: Strategy) -> Bytes:
-    return np.zeros(len(reading.blocks.hash), np.uint8) if strategy.templates else _templates(reading, strategy)
-
-
 def _templates(reading: Reading, strategy: Strategy) -> Bytes:
+    """1 for every block that is a template, if that matters."""
     blocks = reading.blocks
+    if strategy.templates and strategy.template_links:
+        return np.zeros(len(blocks.hash), np.uint8)
     return template_blocks(_host_numbers(reading), blocks.offsets, blocks.hash, strategy.template_share)
 
 
-def _citations(collection: Collection, strategy: Strategy) -> Citations:
+def _citations(collection: Collection, strategy: Strategy, templates: Bytes) -> Citations:
     reading, links = collection.reading, collection.links
     return Citations(
         node_pages=collection.nodes,
         link_offsets=links.offsets,
         link_page=links.page,
         link_anchor=links.anchor,
-        link_counts=_counting_links(collection, strategy),
+        link_counts=_counting_links(collection, strategy, templates),
         anchor_offsets=reading.anchors.offsets,
         anchor_start=reading.anchors.start,
         anchor_end=reading.anchors.end,
+        anchor_flags=reading.anchors.flags,
         node_of_page=collection.node_of_page(),
     )
 
 
-def _counting_links(collection: Collection, strategy: Strategy) -> Bytes:
+def _counting_links(collection: Collection, strategy: Strategy, templates: Bytes) -> Bytes:
     """1 for every link whose word counts."""
     reading, links = collection.reading, collection.links
     counts = np.ones(len(links.page), bool)
@@ -132,33 +170,35 @@ def _counting_links(collection: Collection, strategy: Strategy) -> Bytes:
         patterns = [re.compile(each) for each in strategy.silent]
         quiet = np.array([any(each.search(url) for each in patterns) for url in reading.pages.url], bool)
         counts &= ~quiet[links.page]
-    anchor = reading.anchors.offsets[links.page] + links.anchor
     if strategy.voters == "other-hosts":
         target = np.repeat(np.arange(len(links.offsets) - 1), np.diff(links.offsets))
         counts &= _hosts_differ(collection, links.page, target)
-    if not strategy.template_links:
-        blocks = reading.blocks
-        templates = _templates(reading, strategy)
-        for k in np.flatnonzero(counts).tolist():
-            page = int(links.page[k])
-            first, last = int(blocks.offsets[page]), int(blocks.offsets[page + 1])
-            if first < last:  # a page of pictures has no blocks
-                block = block_at(blocks.token, first, last, int(reading.anchors.start[anchor[k]]))
-                counts[k] = not templates[block]
+    if not strategy.template_links and len(templates):
+        in_block = np.diff(reading.blocks.offsets)[links.page] > 0  # a page of pictures has none
+        counts &= ~in_block | (templates[_blocks_of_links(reading, links)] == 0)
     return counts.astype(np.uint8)
+
+
+def _blocks_of_links(reading: Reading, links: Links) -> Int64s:
+    """The block that each link stands in; of a page without blocks, any."""
+    anchors, blocks = reading.anchors, reading.blocks
+    anchor = anchors.offsets[links.page] + links.anchor
+    token = anchors.start[anchor].astype(np.int64) - ((anchors.flags[anchor] & AnchorFlag.TRAILING) != 0)
+    page = np.repeat(np.arange(len(blocks.offsets) - 1), np.diff(blocks.offsets))
+    begins = page << _TOKEN_BITS | blocks.token
+    found = np.searchsorted(begins, links.page.astype(np.int64) << _TOKEN_BITS | token, side="right") - 1
+    return np.asarray(np.minimum(np.maximum(found, blocks.offsets[links.page]), len(page) - 1), np.int64)
 
 
 def _hosts_differ(collection: Collection, page: UInt32s, node: Int64s) -> np.typing.NDArray[np.bool_]:
     """Whether the host of each page is another than that of the node beside it."""
     numbers: dict[str, int] = {}
-    of_node = [numbers.setdefault(host, len(numbers)) for host in collection.node_hosts]
+    of_node = [numbers.setdefault(host, len(numbers)) for host in collection.node_hosts()]
     of_page = [numbers.setdefault(host_of(url), len(numbers)) for url in collection.reading.pages.url]
     return np.asarray(np.array(of_page)[page] != np.array(of_node)[node])
 
 
-def _fold(
-    collection: Collection, strategy: Strategy, texts: Texts, citations: Citations, words: int, nodes: int
-) -> tuple[Int64s, UInt32s, np.typing.NDArray[np.float32], np.typing.NDArray[np.float32]]:
+def _fold(strategy: Strategy, texts: Texts, citations: Citations, words: int, nodes: int) -> Iterator[Piece]:
     plan = Plan(
         strategy.content,
         strategy.anchors,
@@ -169,16 +209,10 @@ def _fold(
     )
     heap = heap_for(words + nodes)
     lengths = np.zeros(nodes, np.int64)
-    room = max(_PIECE, words + nodes)
-    pieces: list[tuple[UInt32s, np.typing.NDArray[np.float32], np.typing.NDArray[np.float32]]] = []
+    room = max(_PIECE, words + nodes)  # for the largest bag that there could be
+    term, content, around = np.empty(room, np.uint32), np.empty(room, np.float32), np.empty(room, np.float32)
     node = 0
     while node < nodes:
-        term = np.empty(room, np.uint32)
-        content = np.empty(room, np.float32)
-        around = np.empty(room, np.float32)
-        node, n = fold_nodes(node, nodes, words, plan, texts, citations, heap, term, content, around, lengths)
-        pieces.append((term[:n].copy(), content[:n].copy(), around[:n].copy()))
-    if not pieces:
-        return lengths, np.empty(0, np.uint32), np.empty(0, np.float32), np.empty(0, np.float32)
-    terms, contents, arounds = (np.concatenate(column) for column in zip(*pieces, strict=True))
-    return lengths, terms, contents, arounds
+        end, n = fold_nodes(node, nodes, words, plan, texts, citations, heap, term, content, around, lengths)
+        yield Piece(lengths[node:end], term[:n], content[:n], around[:n])
+        node = end

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from pagekin.arrays import UInt32s
 from pagekin.bags.stemming import language_of, terms_of
-from pagekin.bags.weighting import factors
+from pagekin.bags.weighting import anchor_shares, factors
 from pagekin.kernels.folding import weigh
 from pagekin.kernels.windows import loudness
 from pagekin.model.bags import Terms
@@ -41,7 +41,7 @@ def question_bag(reading: Reading, terms: Terms, strategy: Strategy, bags: int) 
         factors(strategy, np.asarray(terms.frequency), bags),
         len(terms.name),
         strategy.mix == "sum",
-        strategy.anchor_share,
+        anchor_shares(strategy, np.array([1 if len(reading.titles.form) else 0])),
         0.0,
         weight,
     )

@@ -38,3 +38,24 @@ def factors(strategy: Strategy, frequency: Int64s, bags: int) -> NDArray[np.floa
     center, width = nmdf_shape(strategy, bags)
     # Never quite nothing: a page all of whose terms are far from the centre still has a bag.
     return np.maximum(np.exp(-0.5 * ((np.log(df) - center) / width) ** 2), _LEAST)
+
+
+def link_share(strategy: Strategy) -> float:
+    """The share of citing nodes in a bag."""
+    if not strategy.links:
+        return 0.0
+    return strategy.link_share if strategy.content or strategy.anchors else 1.0
+
+
+def anchor_shares(strategy: Strategy, voices: Int64s) -> NDArray[np.float64]:
+    """The share of windows in the bag of a node of which so many speak. What is left is that of the contents.
+
+    One page's words about another are an opinion; the more pages speak, the more they are worth. A page that few
+    link to, such as a mirror, is thus known by what it says itself.
+    """
+    if not strategy.anchors:
+        return np.zeros(len(voices))
+    if not strategy.content:
+        return np.full(len(voices), 1.0 - link_share(strategy))
+    heard = voices / np.maximum(voices + strategy.anchor_evidence, 1e-9)
+    return np.asarray(strategy.anchor_share * heard, np.float64)

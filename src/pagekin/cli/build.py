@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -11,6 +12,9 @@ from pagekin.cli.speaking import counted, json_option, progress_bar, say_json, s
 
 if TYPE_CHECKING:
     from pagekin.pipeline import Built
+
+_STRAY = 0.95  # share of links that lead out of the collection, from which on a base URL looks wrong
+_SOME = 20  # links below which that says nothing
 
 
 @click.command("build")
@@ -22,6 +26,7 @@ if TYPE_CHECKING:
     help="URL of a folder's top; once for all folders, or once each in order. `http://` if each top folder is a host.",
 )
 @click.option("--strategy", default="default", show_default=True, help="A preset (default, paper) or a TOML file.")
+@click.option("--language", help="Of pages that do not name theirs, such as de; instead of the strategy's.")
 @click.option("--processes", type=int, help="Processes that read; by default as many as there are processors.")
 @click.option("--max-page-size", default=16, show_default=True, type=click.IntRange(1, 1024), help="In MiB.")
 @click.option("--max-links", default=50_000, show_default=True, type=click.IntRange(1), help="Links kept of one page.")
@@ -36,6 +41,7 @@ def command(
     output: str,
     base_url: tuple[str, ...],
     strategy: str,
+    language: str | None,
     processes: int | None,
     max_page_size: int,
     max_links: int,
@@ -63,13 +69,14 @@ def command(
         obey_nofollow=obey_nofollow,
         chop_host=chop_host,
     )
+    chosen = strategy_named(strategy)
     with progress_bar(quiet or json) as progress:
         built = build(
             sources,
             output,
             base_urls=base_url,
             settings=settings,
-            strategy=strategy_named(strategy),
+            strategy=replace(chosen, language=language) if language else chosen,
             processes=processes,
             progress=progress,
         )
@@ -99,12 +106,16 @@ def say(built: Built, output: str) -> None:
     if not built.changed:
         click.echo(f"Nothing has changed; {output} holds {counted(counts['pages'], 'page')}.")
         return
-    pages, hosts, links = (counted(counts[f"{noun}s"], noun) for noun in ("page", "host", "link"))
-    click.echo(f"{output}: {pages} of {hosts}, {links} between them")
+    between = int(built.store.links.offsets[len(built.store.nodes) - 1])
+    pages, hosts = (counted(counts[f"{noun}s"], noun) for noun in ("page", "host"))
+    click.echo(f"{output}: {pages} of {hosts}, {counted(between, 'link')} between them")
     click.echo(f"  {counted(built.read, 'page')} read, {built.reused:,} taken over from before")
     skipped = built.store.manifest.skipped
     if skipped:
         click.echo("Skipped or cut:")
         say_table([(count, reason) for reason, count in sorted(skipped.items(), key=lambda item: (-item[1], item[0]))])
+    if counts["links"] >= _SOME and counts["links"] - between > _STRAY * counts["links"]:
+        click.echo(f"Of {counted(counts['links'], 'link')} nearly all lead to pages that are not in the collection.")
+        click.echo("Is the root of the site the folder that you named, and its address that of --base-url?")
     if counts["pages"]:
         click.echo("Try next:  " + shlex.join(["pagekin", "related", output, built.store.reading.pages.url[0]]))

@@ -69,7 +69,7 @@ def say(store: str, facts: dict[str, Any]) -> None:
             (counts["hosts"], "hosts"),
             (counts["outside"], "pages known only from links"),
             (counts["aliases"], "aliases (redirects and canonical links)"),
-            (counts["links"], "links between pages"),
+            (counts["links"], "links to pages, known or not"),
             (counts["tokens"], "words"),
             (counts["words"], "different words"),
         ]

@@ -61,22 +61,22 @@ def run(function: Callable[[Job], Result], jobs: Iterable[Job], processes: int) 
         return
     # Not fork: threads of numpy or numba that were running would be copied in the middle of a step.
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(processes, mp_context=context, initializer=_follow_parent) as pool:
-        waiting: set[Future[Result]] = set()
-        try:
-            for job in jobs:
-                waiting.add(pool.submit(function, job))
-                if len(waiting) >= _UNDER_WAY * processes:
-                    done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-                    yield from (future.result() for future in done)
-            while waiting:
+    pool = ProcessPoolExecutor(processes, mp_context=context, initializer=_follow_parent)
+    waiting: set[Future[Result]] = set()
+    try:
+        for job in jobs:
+            waiting.add(pool.submit(function, job))
+            if len(waiting) >= _UNDER_WAY * processes:
                 done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
                 yield from (future.result() for future in done)
-        except BrokenProcessPool as error:
-            raise FailureError(
-                "a reading process died, perhaps for want of memory; try again with fewer --processes, "
-                "and what was read so far will be used"
-            ) from error
-        finally:
-            for future in waiting:
-                future.cancel()
+        while waiting:
+            done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+            yield from (future.result() for future in done)
+    except BrokenProcessPool as error:
+        raise FailureError(
+            "a reading process died, perhaps for want of memory; try again with fewer --processes, "
+            "and what was read so far will be used"
+        ) from error
+    finally:
+        # Processes that have nothing left to do take a while to end; nobody need wait for them.
+        pool.shutdown(wait=bool(waiting), cancel_futures=True)

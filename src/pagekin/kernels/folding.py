@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from pagekin.arrays import Bytes, Int64s, UInt32s
 from pagekin.kernels.compile import kernel
+from pagekin.kernels.sheet import TRAILING
 from pagekin.kernels.windows import block_at, loudness, window_bounds
 
 
@@ -40,6 +41,7 @@ class Citations(NamedTuple):
     anchor_offsets: Int64s
     anchor_start: UInt32s
     anchor_end: UInt32s
+    anchor_flags: Bytes
     node_of_page: UInt32s
 
 
@@ -105,7 +107,17 @@ def fold_title(page: int, node: int, by_distance: bool, texts: Texts, heap: Heap
 
 
 @kernel
-def fold_window(page: int, start: int, end: int, node: int, plan: Plan, texts: Texts, heap: Heap, count: int) -> int:
+def fold_window(
+    page: int,
+    start: int,
+    end: int,
+    trailing: bool,
+    node: int,
+    plan: Plan,
+    texts: Texts,
+    heap: Heap,
+    count: int,
+) -> int:
     """The words of an anchor (tokens start to end of its page), and the kept words around it."""
     begin = texts.token_offsets[page]
     tokens = texts.token_offsets[page + 1] - begin
@@ -115,6 +127,7 @@ def fold_window(page: int, start: int, end: int, node: int, plan: Plan, texts: T
     left, right = window_bounds(
         start,
         end,
+        trailing,
         tokens,
         plan.window,
         texts.block_token,
@@ -167,7 +180,8 @@ def fold_citations(
             anchor = citations.anchor_offsets[page] + citations.link_anchor[link]
             start = int(citations.anchor_start[anchor])
             end = int(citations.anchor_end[anchor])
-            count = fold_window(page, start, end, node, plan, texts, heap, count)
+            trailing = (citations.anchor_flags[anchor] & TRAILING) != 0
+            count = fold_window(page, start, end, trailing, node, plan, texts, heap, count)
         citing = int(citations.node_of_page[page])
         if plan.links and citing != previous:
             previous = citing
@@ -231,14 +245,15 @@ def weigh(
     factor: NDArray[np.float64],
     words: int,
     add_up: bool,
-    anchor_share: float,
+    anchor_share: NDArray[np.float64],
     link_share: float,
     weight: NDArray[np.float32],
 ) -> None:
     """Frequencies -> weights that sum to one in every bag.
 
-    `factor` is what the frequency of a term makes of it. Either all parts are added up, or contents, windows and
-    citing nodes get their shares; a part that is empty leaves its share to the others.
+    `factor` is what the frequency of a term makes of it. Either all parts are added up, or contents, windows (each
+    bag has its own `anchor_share`) and citing nodes get their shares; a part that is empty leaves its share to the
+    others.
     """
     sums = np.zeros(3)
     shares = np.zeros(3)
@@ -248,8 +263,8 @@ def weigh(
             part = 1 if term[k] < words else 2
             sums[0] += content[k] * factor[term[k]]
             sums[part] += around[k] * factor[term[k]]
-        shares[0] = max(0.0, 1.0 - anchor_share - link_share)
-        shares[1] = anchor_share
+        shares[0] = max(0.0, 1.0 - anchor_share[node] - link_share)
+        shares[1] = anchor_share[node]
         shares[2] = link_share
         total = 0.0
         for part in range(3):

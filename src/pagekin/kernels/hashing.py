@@ -6,22 +6,23 @@ import numpy as np
 
 from pagekin.arrays import Bytes, Int64s, Integer, UInt64s
 from pagekin.kernels.compile import kernel
+from pagekin.kernels.inner import inlined, inner
 
 OFFSET = np.uint64(14695981039346656037)
 PRIME = np.uint64(1099511628211)
 
 
-@kernel
+@inlined
 def fnv_step(value: np.uint64, byte: int) -> np.uint64:
     return (value ^ np.uint64(byte)) * PRIME
 
 
-@kernel
+@inner
 def fnv(data: Bytes, start: int, end: int) -> np.uint64:
     """FNV-1a, 64 bits, of data[start:end]."""
     value = OFFSET
     for i in range(start, end):
-        value = fnv_step(value, data[i])
+        value = fnv_step(value, data[np.uint64(i)])
     return value
 
 
@@ -62,7 +63,7 @@ def rows_of(entries: dict[int, tuple[int, ...]]) -> Int64s:
     return rows
 
 
-@kernel
+@inlined
 def find_row(rows: Int64s, key: Integer) -> int:
     """The row of `key` in a table made by `rows_of`, or -1."""
     wanted = np.int64(key)

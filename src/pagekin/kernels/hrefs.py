@@ -7,7 +7,25 @@ import numpy as np
 from pagekin.arrays import Bytes, Int64s
 from pagekin.kernels.compile import kernel
 
-_LINE = 10
+_LINE, _HASH = 10, 35
+
+
+@kernel
+def without_fragments(lines: Bytes, begins: Int64s) -> Int64s:
+    """Where each href of the list ends, if its fragment does not count.
+
+    White space before the `#` belongs to the URL, but at the end of one it would mean nothing: such an href, which
+    is rare, keeps its fragment.
+    """
+    ends = np.empty(len(begins) - 1, np.int64)
+    for k in range(len(ends)):
+        begin = begins[k]
+        end = begins[k + 1] - 1
+        i = begin
+        while i < end and lines[i] != _HASH:
+            i += 1
+        ends[k] = i if i == begin or lines[i - 1] > 32 else end
+    return ends
 
 
 @kernel

@@ -3,8 +3,8 @@
 No tree is built: what later work needs is a stream, and a scanner without a stack cannot be made to
 nest, recurse or blow up. Its time is linear in the size of the page, whatever the page holds.
 
-Beware: a jitted function counts a reference to every array it is handed. The loop over text and tags
-therefore stands in one function, and only what is rarer than a tag is a function of its own.
+Beware: a call that hands arrays on costs more than to look at a few bytes. What runs for every tag is put into
+the one loop over text and tags (`inlined`); only what is rarer than a tag is a function of its own.
 """
 
 from __future__ import annotations
@@ -17,7 +17,11 @@ from pagekin.arrays import Bytes, Int64s
 from pagekin.kernels.compile import kernel
 from pagekin.kernels.entities import decode_references
 from pagekin.kernels.hashing import OFFSET, find_row, fnv, fnv_step
+from pagekin.kernels.inner import inlined, inner
+from pagekin.kernels.peeking import peek
 from pagekin.kernels.sheet import (
+    AS_IT_IS,
+    ATTRIBUTE,
     BASE_URL,
     BLOCKS_END,
     CANONICAL,
@@ -40,6 +44,7 @@ from pagekin.kernels.sheet import (
     MAX_URL,
     N_BLOCKS,
     N_LINKS,
+    N_PAGES,
     N_TEXT,
     N_VALUES,
     NOFOLLOW,
@@ -52,10 +57,12 @@ from pagekin.kernels.sheet import (
     PENDING,
     REFRESH,
     SPACE,
-    STATE,
     TEXT_END,
     TITLE_TEXT,
     TOO_LONG,
+    TRAILING,
+    UP_TO_TAG,
+    WHOLE,
     Sheet,
     put_text,
 )
@@ -64,7 +71,7 @@ from pagekin.kernels.tags import (
     ATTRIBUTES,
     BANG,
     CONTENT,
-    GREATER,
+    ENDS_NAME,
     HREF,
     HTTP_EQUIV,
     LANG,
@@ -79,7 +86,6 @@ from pagekin.kernels.tags import (
     find_section_end,
     has_word,
     is_letter,
-    is_space,
     lower,
     read_attributes,
     skip_attributes,
@@ -114,7 +120,7 @@ class Markup(NamedTuple):
     entities: Int64s
 
 
-@kernel
+@inner
 def put_fact(
     html: Bytes,
     start: int,
@@ -134,7 +140,7 @@ def put_fact(
         page[fact + 1] = at[N_VALUES]
 
 
-@kernel
+@inlined
 def open_link(
     html: Bytes,
     spans: Int64s,
@@ -156,6 +162,8 @@ def open_link(
         return False
     if has_word(html, spans[REL, 0], spans[REL, 1], WORD_NOFOLLOW):
         flags |= NOFOLLOW
+    if not at[PENDING] & 255 and at[N_TEXT] > at[PAGE_TEXT]:
+        flags |= TRAILING
     k = at[N_LINKS]
     links[k, LINK_START] = links[k, LINK_END] = at[N_TEXT]
     links[k, LINK_HREF] = at[N_VALUES]
@@ -170,21 +178,21 @@ def open_link(
     return True
 
 
-@kernel
+@inner
 def close_link(links: Int64s, at: Int64s) -> None:
     if at[OPEN_LINK] >= 0:
         links[at[OPEN_LINK], LINK_END] = at[N_TEXT]
         at[OPEN_LINK] = -1
 
 
-@kernel
+@inner
 def close_cell(links: Int64s, at: Int64s) -> None:
     """A link that was opened inside this cell and never closed ends with the cell."""
     if at[OPEN_LINK] >= 0 and at[OPEN_DEPTH] == at[DEPTH]:
         close_link(links, at)
 
 
-@kernel
+@inner
 def read_meta(html: Bytes, spans: Int64s, entities: Int64s, values: Bytes, page: Int64s, at: Int64s) -> None:
     start = spans[CONTENT, 0]
     end = spans[CONTENT, 1]
@@ -200,7 +208,7 @@ def read_meta(html: Bytes, spans: Int64s, entities: Int64s, values: Bytes, page:
         put_fact(html, start, end, LANGUAGE, True, entities, values, page, at)
 
 
-@kernel
+@inlined
 def telling_tag(
     html: Bytes,
     spans: Int64s,
@@ -225,7 +233,7 @@ def telling_tag(
         if action == AREA:
             opened = open_link(html, spans, HREF, FROM_AREA, entities, values, links, page, at)
         if spans[ALT, 0] >= 0:
-            put_text(html, spans[ALT, 0], spans[ALT, 1], True, True, entities, text, blocks, at)
+            put_text(html, spans[ALT, 0], spans[ALT, 1], ATTRIBUTE, entities, text, blocks, at)
         at[PENDING] |= SPACE
         if opened:
             links[at[N_LINKS] - 1, LINK_END] = at[N_TEXT]
@@ -242,7 +250,7 @@ def telling_tag(
         put_fact(html, spans[LANG, 0], spans[LANG, 1], LANGUAGE, True, entities, values, page, at)
 
 
-@kernel
+@inner
 def raw_text(
     html: Bytes,
     i: int,
@@ -260,15 +268,16 @@ def raw_text(
         put_fact(html, i, end, TITLE_TEXT, False, entities, values, page, at)
     elif action == PLAIN_TEXT or action == REST_IS_TEXT or action == DECODED_TEXT:
         at[PENDING] |= PARAGRAPH
-        put_text(html, i, end, action == DECODED_TEXT, False, entities, text, blocks, at)
+        put_text(html, i, end, WHOLE if action == DECODED_TEXT else AS_IT_IS, entities, text, blocks, at)
         at[PENDING] |= PARAGRAPH
 
 
-@kernel
+@inner
 def scan_page(
     html: Bytes,
     i: int,
     end: int,
+    spans: Int64s,
     tags: Int64s,
     attributes: Int64s,
     entities: Int64s,
@@ -279,27 +288,25 @@ def scan_page(
     page: Int64s,
     at: Int64s,
 ) -> None:
-    """Scan one page, html[i:end]."""
-    spans = np.empty((ATTRIBUTES, 2), np.int64)
+    """Scan one page, html[i:end]; `spans` has room for the attributes of a tag."""
     shown = True
     while i < end:
-        start = i
-        while i < end and html[i] != LESS:
+        if shown:
+            i = put_text(html, i, end, UP_TO_TAG, entities, text, blocks, at)
+        while i < end and peek(html, i) != LESS:
             i += 1
-        if i > start and shown:
-            put_text(html, start, i, True, False, entities, text, blocks, at)
         if i >= end:
             break
-        following = html[i + 1] if i + 1 < end else 0
+        following = peek(html, i + 1) if i + 1 < end else 0
         closing = following == SLASH
         if closing and i + 2 < end:
-            following = html[i + 2]
+            following = peek(html, i + 2)
         if not is_letter(following):
             if following == BANG and not closing:
                 if at[FOREIGN] and i + 9 <= end and np.int64(fnv(html, i + 2, i + 9)) == WORD_CDATA:
                     stop = find_section_end(html, i + 9, end)
                     if shown:
-                        put_text(html, i + 9, stop, False, False, entities, text, blocks, at)
+                        put_text(html, i + 9, stop, AS_IT_IS, entities, text, blocks, at)
                     i = min(stop + 3, end)
                 else:
                     i = skip_comment(html, i, end)
@@ -307,13 +314,13 @@ def scan_page(
                 i = skip_past(html, i + 1, end)
             else:
                 if shown:
-                    put_text(html, i, i + 1, False, False, entities, text, blocks, at)
+                    put_text(html, i, i + 1, AS_IT_IS, entities, text, blocks, at)
                 i += 1
             continue
         i += 2 if closing else 1
         name = OFFSET
-        while i < end and html[i] != GREATER and html[i] != SLASH and not is_space(html[i]):
-            name = fnv_step(name, lower(html[i]))
+        while i < end and not ENDS_NAME[peek(html, i)]:
+            name = fnv_step(name, lower(peek(html, i)))
             i += 1
         row = find_row(tags, name)
         action = tags[row, TAG_ACTION] if row >= 0 else NOTHING
@@ -362,25 +369,28 @@ def scan_page(
 
 
 @kernel
-def scan_pages(html: Bytes, bounds: Int64s, markup: Markup, max_links: int, max_url: int, sheet: Sheet) -> int:
+def scan_pages(
+    html: Bytes, bounds: Int64s, markup: Markup, max_links: int, max_url: int, sheet: Sheet, at: Int64s
+) -> int:
     """Scan pages laid end to end in `html`, page k being html[bounds[k]:bounds[k+1]], onto `sheet`.
 
     A page gives at most `max_links` links; how many were dropped is counted in the page's row. A link whose href
-    has more than `max_url` bytes, as written, is kept without it and flagged.
-    Returns how much of `sheet.values` is written.
+    has more than `max_url` bytes, as written, is kept without it and flagged. `at` is `new_state()`, or what an
+    earlier call left, after whose pages these are written. Returns how much of `sheet.values` is written.
     """
-    at = np.zeros(STATE, np.int64)
+    spans = np.empty((ATTRIBUTES, 2), np.int64)
     at[MAX_LINKS] = max_links
     at[MAX_URL] = max_url
     for k in range(len(bounds) - 1):
         at[PAGE_TEXT] = at[N_TEXT]
         at[PAGE_LINKS] = at[PENDING] = at[DEPTH] = at[HIDDEN] = at[FOREIGN] = 0
         at[OPEN_LINK] = -1
-        page = sheet.pages[k]
+        page = sheet.pages[at[N_PAGES]]
         scan_page(
             html,
             bounds[k],
             bounds[k + 1],
+            spans,
             markup.tags,
             markup.attributes,
             markup.entities,
@@ -394,4 +404,5 @@ def scan_pages(html: Bytes, bounds: Int64s, markup: Markup, max_links: int, max_
         page[TEXT_END] = at[N_TEXT]
         page[BLOCKS_END] = at[N_BLOCKS]
         page[LINKS_END] = at[N_LINKS]
+        at[N_PAGES] += 1
     return int(at[N_VALUES])

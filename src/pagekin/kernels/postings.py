@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pagekin.arrays import Int64s, UInt32s
+from pagekin.arrays import Int64s, Integer, UInt32s
 from pagekin.kernels.compile import kernel
 
 
@@ -21,6 +21,20 @@ def fill_buckets(values: UInt32s, shift: int, buckets: UInt32s) -> None:
             place += 1
         buckets[b] = place
     buckets[len(buckets) - 1] = len(values)
+
+
+@kernel
+def first_not_below(
+    value: Integer, j: int, first: Integer, last: Integer, signatures: UInt32s, postings: UInt32s
+) -> Integer:
+    """The first place from `first` to `last` in the postings of a coordinate whose page has no smaller value."""
+    while first < last:
+        middle = (first + last) // 2
+        if signatures[postings[j, middle], j] < value:
+            first = middle + 1
+        else:
+            last = middle
+    return first
 
 
 @kernel
@@ -40,13 +54,15 @@ def collide(
     """
     found = 0
     for j in range(len(signature)):
-        value = signature[j]
-        bucket = np.uint64(value) >> np.uint64(shift)
-        for k in range(buckets[j, bucket], buckets[j, bucket + np.uint64(1)]):
+        value = np.int64(signature[j])  # with unsigned numbers numba would reckon in floats
+        bucket = value >> shift
+        last = np.int64(buckets[j, bucket + 1])
+        begin = first_not_below(value, j, np.int64(buckets[j, bucket]), last, signatures, postings)
+        end = first_not_below(value + 1, j, begin, last, signatures, postings)
+        for k in range(begin, end):
             page = postings[j, k]
-            if signatures[page, j] == value:
-                if counts[page] == 0:
-                    touched[found] = page
-                    found += 1
-                counts[page] += 1
+            if counts[page] == 0:
+                touched[found] = page
+                found += 1
+            counts[page] += 1
     return found

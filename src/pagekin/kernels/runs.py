@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
-from pagekin.arrays import Int64s
+from pagekin.arrays import Int64s, UInt32s
 from pagekin.kernels.compile import kernel
 
 
@@ -42,3 +43,13 @@ def count_runs(source: NDArray[Any], starts: Int64s, lengths: Int64s, counts: In
             value = source[start + i]
             if value < len(counts):
                 counts[value] += 1
+
+
+@kernel
+def places_within(places: Int64s, bounds: Int64s, begins: Int64s) -> UInt32s:
+    """Every place less where its row begins, row k being places[bounds[k]:bounds[k+1]]."""
+    within = np.empty(len(places), np.uint32)
+    for k in range(len(begins)):
+        for i in range(bounds[k], bounds[k + 1]):
+            within[i] = places[i] - begins[k]
+    return within

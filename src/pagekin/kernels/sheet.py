@@ -7,11 +7,13 @@ from typing import NamedTuple
 import numpy as np
 
 from pagekin.arrays import Bytes, Int64s
-from pagekin.kernels.compile import kernel
 from pagekin.kernels.entities import AMPERSAND, put_character, reference
+from pagekin.kernels.inner import inlined, inner
+from pagekin.kernels.peeking import peek, poke
 
 # Block boundaries, by kind; a block carries all that stand between it and the block before.
 PARAGRAPH, CELL, ITEM, BREAK, HEADING, LIST_END, TABLE_END = 1, 2, 4, 8, 16, 32, 64
+LESS = 60
 SPACE = 256  # beside the kinds in PENDING: white space seen, not yet written
 
 # Columns of a page's row. A fact is a span of `values`: start and end.
@@ -20,6 +22,7 @@ SPACE = 256  # beside the kinds in PENDING: white space seen, not yet written
 PAGE_COLUMNS = 16
 NOINDEX, NOFOLLOW = 1, 2  # page flags; NOFOLLOW is a link flag, too
 FROM_AREA, FROM_FRAME, TOO_LONG = 4, 8, 16  # more link flags
+TRAILING = 32  # a link flag, too: text of the link's block stands before it
 
 # Columns of blocks and links. Spans of the text, but for the href, which is a span of `values`.
 BLOCK_START, BLOCK_KINDS = 0, 1
@@ -27,8 +30,14 @@ LINK_START, LINK_END, LINK_HREF, LINK_HREF_END, LINK_FLAGS = range(5)
 
 # The running state.
 (N_TEXT, N_VALUES, N_BLOCKS, N_LINKS, PENDING, OPEN_LINK, OPEN_DEPTH, DEPTH) = range(8)
-(HIDDEN, FOREIGN, PAGE_TEXT, PAGE_LINKS, MAX_LINKS, MAX_URL) = range(8, 14)
-STATE = 14
+(HIDDEN, FOREIGN, PAGE_TEXT, PAGE_LINKS, MAX_LINKS, MAX_URL, N_PAGES) = range(8, 15)
+STATE = 15
+
+
+# How text is read: up to the next tag, as a whole, as the value of an attribute, or with references left as they are.
+UP_TO_TAG, WHOLE, ATTRIBUTE, AS_IT_IS = range(4)
+# Bytes that are not simply copied: white space, controls, what may begin a tag, a reference, an odd space or hyphen.
+SPECIAL = np.isin(np.arange(256), [*range(33), 127, AMPERSAND, LESS, 0xC2, 0xE2])
 
 
 class Sheet(NamedTuple):
@@ -57,7 +66,12 @@ def sheet_for(size: int, pages: int) -> Sheet:
     )
 
 
-@kernel
+def new_state() -> Int64s:
+    """The running state before the first page of a sheet."""
+    return np.zeros(STATE, np.int64)
+
+
+@inner
 def settle(text: Bytes, blocks: Int64s, at: Int64s) -> None:
     """Write what is pending before a visible character: a new block, or one space."""
     n = at[N_TEXT]
@@ -65,19 +79,19 @@ def settle(text: Bytes, blocks: Int64s, at: Int64s) -> None:
     kinds = at[PENDING] & 255
     if kinds or first:
         if not first:
-            text[n] = 10
+            poke(text, n, 10)
             n += 1
         blocks[at[N_BLOCKS], BLOCK_START] = n
         blocks[at[N_BLOCKS], BLOCK_KINDS] = kinds
         at[N_BLOCKS] += 1
     elif at[PENDING] & SPACE:
-        text[n] = 32
+        poke(text, n, 32)
         n += 1
     at[PENDING] = 0
     at[N_TEXT] = n
 
 
-@kernel
+@inner
 def put_point(point: int, text: Bytes, blocks: Int64s, at: Int64s) -> None:
     """Write a character that came as a reference; white space folds, soft hyphens go."""
     if point == 0xA0 or point == 0x2028 or point == 0x2029 or point == 127 or point <= 32:
@@ -88,54 +102,82 @@ def put_point(point: int, text: Bytes, blocks: Int64s, at: Int64s) -> None:
         at[N_TEXT] = put_character(text, at[N_TEXT], point)
 
 
-@kernel
-def put_text(
+@inner
+def put_special(
     html: Bytes,
     i: int,
     end: int,
-    decode: bool,
-    in_attribute: bool,
+    manner: int,
     entities: Int64s,
     text: Bytes,
     blocks: Int64s,
     at: Int64s,
-) -> None:
-    """Write html[i:end] as visible text: white space and controls folded, references decoded, NULs dropped."""
+) -> int:
+    """Write the reference, odd space or soft hyphen at html[i]; its end, or i if what is there stands for itself."""
+    byte = peek(html, i)
+    if byte == AMPERSAND and manner != AS_IT_IS:
+        j, point, second = reference(html, i, end, manner == ATTRIBUTE, entities)
+        if point >= 0:
+            put_point(point, text, blocks, at)
+            if second > 0:
+                put_point(second, text, blocks, at)
+            return j
+    elif byte == 0xC2 and i + 1 < end and (peek(html, i + 1) == 0xA0 or peek(html, i + 1) == 0xAD):
+        if peek(html, i + 1) == 0xA0:
+            at[PENDING] |= SPACE
+        return i + 2
+    elif byte == 0xE2 and i + 2 < end and peek(html, i + 1) == 0x80 and 0xA8 <= peek(html, i + 2) <= 0xA9:
+        at[PENDING] |= SPACE
+        return i + 3
+    return i
+
+
+@inlined
+def put_text(
+    html: Bytes,
+    i: int,
+    end: int,
+    manner: int,
+    entities: Int64s,
+    text: Bytes,
+    blocks: Int64s,
+    at: Int64s,
+) -> int:
+    """Write html[i:end] as visible text, and say where it stopped.
+
+    White space and controls are folded, references decoded, NULs dropped.
+    """
     while i < end:
-        byte = html[i]
+        byte = peek(html, i)
         if byte <= 32 or byte == 127:
-            if byte != 0:
+            white = False
+            while i < end and (peek(html, i) <= 32 or peek(html, i) == 127):
+                white |= peek(html, i) != 0
+                i += 1
+            if white:
                 at[PENDING] |= SPACE
-            i += 1
             continue
-        if byte == AMPERSAND and decode:
-            j, point, second = reference(html, i, end, in_attribute, entities)
-            if point >= 0:
-                put_point(point, text, blocks, at)
-                if second > 0:
-                    put_point(second, text, blocks, at)
+        if SPECIAL[byte]:
+            if byte == LESS and manner == UP_TO_TAG:
+                break
+            j = put_special(html, i, end, manner, entities, text, blocks, at)
+            if j > i:
                 i = j
                 continue
-        if byte == 0xC2 and i + 1 < end and (html[i + 1] == 0xA0 or html[i + 1] == 0xAD):
-            if html[i + 1] == 0xA0:
-                at[PENDING] |= SPACE
-            i += 2
-            continue
-        if byte == 0xE2 and i + 2 < end and html[i + 1] == 0x80 and (html[i + 2] == 0xA8 or html[i + 2] == 0xA9):
-            at[PENDING] |= SPACE
-            i += 3
-            continue
-        if at[PENDING] or at[N_TEXT] == at[PAGE_TEXT]:
-            settle(text, blocks, at)
         n = at[N_TEXT]
-        text[n] = byte  # also an ampersand, 0xC2 or 0xE2 that stands for itself
+        if at[PENDING] == SPACE and n > at[PAGE_TEXT]:
+            poke(text, n, 32)
+            n += 1
+            at[PENDING] = 0
+        elif at[PENDING] or n == at[PAGE_TEXT]:
+            settle(text, blocks, at)
+            n = at[N_TEXT]
+        poke(text, n, byte)  # also one that is special and stands for itself
         n += 1
         i += 1
-        while i < end:
-            byte = html[i]
-            if byte <= 32 or byte == AMPERSAND or byte == 127 or byte == 0xC2 or byte == 0xE2:
-                break
-            text[n] = byte
+        while i < end and not SPECIAL[peek(html, i)]:
+            poke(text, n, peek(html, i))
             n += 1
             i += 1
         at[N_TEXT] = n
+    return i

@@ -14,6 +14,7 @@ from pagekin.kernels.sheet import BREAK, CELL, HEADING, ITEM, LIST_END, PARAGRAP
 
 BASIC, SYNTACTIC, TOPICAL = range(3)
 LOUDEST = 5.0  # log2(32): what a word of the anchor itself counts
+_LOUDNESS = np.log2(32.0 / (1.0 + np.arange(32)))  # by distance; reckoned anew for every word, it took half of the time
 
 
 @kernel
@@ -21,7 +22,7 @@ def loudness(distance: int, by_distance: bool) -> float:
     """log2(32 / (1 + distance)), never negative; 1 where distance does not matter (paper, 5.2)."""
     if not by_distance:
         return 1.0
-    return max(0.0, float(np.log2(32.0 / (1.0 + distance))))
+    return float(_LOUDNESS[distance]) if distance < len(_LOUDNESS) else 0.0
 
 
 @kernel
@@ -64,6 +65,7 @@ def parts(kinds: int, sentence_end: bool, window: int) -> bool:
 def window_bounds(
     start: int,
     end: int,
+    trailing: bool,
     tokens: int,
     window: int,
     block_token: UInt32s,
@@ -74,16 +76,20 @@ def window_bounds(
     first_sentence: int,
     last_sentence: int,
 ) -> tuple[int, int]:
-    """The tokens, counted within the page, between which the window around the anchor start..end must stay."""
+    """The tokens, counted within the page, between which the window around the anchor start..end must stay.
+
+    An anchor without words is in the block of the word that follows it, or, if it is `trailing`, of the one before.
+    """
     if window == BASIC or first_block == last_block:
         return 0, tokens
-    left = block_at(block_token, first_block, last_block, start)
+    inside = start - 1 if trailing else start
+    left = block_at(block_token, first_block, last_block, inside)
     while left > first_block:
         sentence = ends_sentence(sentences, first_sentence, last_sentence, block_token[left])
         if parts(block_kinds[left], sentence, window):
             break
         left -= 1
-    right = block_at(block_token, first_block, last_block, max(start, end - 1)) + 1
+    right = block_at(block_token, first_block, last_block, max(inside, end - 1)) + 1
     while right < last_block:
         sentence = ends_sentence(sentences, first_sentence, last_sentence, block_token[right])
         if parts(block_kinds[right], sentence, window):

@@ -8,6 +8,8 @@ import numpy as np
 
 from pagekin.arrays import Bytes, Int64s
 from pagekin.kernels.compile import kernel
+from pagekin.kernels.inner import inner
+from pagekin.kernels.peeking import peek
 
 # What a character is to a word. `reading/letters.py` says which characters are what.
 OTHER, LETTER, MARK, SPACELESS, SPACE, STOP, FULL_STOP, CLOSER = range(8)
@@ -24,31 +26,31 @@ class Words(NamedTuple):
     overlong: Int64s  # runs of letters too long to be words, per text
 
 
-@kernel
+@inner
 def character(text: Bytes, i: int, end: int) -> tuple[int, int]:
     """The code point at text[i] and its length in bytes; a broken sequence counts as U+FFFD of one byte."""
-    lead = text[i]
+    lead = peek(text, i)
     if lead < 0x80:
         return int(lead), 1
     size = 2 if lead < 0xE0 else 3 if lead < 0xF0 else 4
     if lead < 0xC2 or lead > 0xF4 or i + size > end:
         return 0xFFFD, 1
     for k in range(i + 1, i + size):
-        if text[k] & 0xC0 != 0x80:
+        if peek(text, k) & 0xC0 != 0x80:
             return 0xFFFD, 1
     if size == 2:
-        return ((lead & 0x1F) << 6) | (text[i + 1] & 0x3F), 2
+        return ((lead & 0x1F) << 6) | (peek(text, i + 1) & 0x3F), 2
     if size == 3:
-        return ((lead & 0x0F) << 12) | ((text[i + 1] & 0x3F) << 6) | (text[i + 2] & 0x3F), 3
-    point = ((lead & 0x07) << 18) | ((text[i + 1] & 0x3F) << 12)
-    point |= ((text[i + 2] & 0x3F) << 6) | (text[i + 3] & 0x3F)
+        return ((lead & 0x0F) << 12) | ((peek(text, i + 1) & 0x3F) << 6) | (peek(text, i + 2) & 0x3F), 3
+    point = ((lead & 0x07) << 18) | ((peek(text, i + 1) & 0x3F) << 12)
+    point |= ((peek(text, i + 2) & 0x3F) << 6) | (peek(text, i + 3) & 0x3F)
     return min(point, 0x10FFFF), 4
 
 
-@kernel
+@inner
 def is_initial(text: Bytes, start: int, end: int, stop: int) -> bool:
     """Whether the stop at `stop` belongs to an initial, as in "J. Smith"."""
-    return end == stop and end - start == 1 and 65 <= text[start] <= 90
+    return end == stop and end - start == 1 and 65 <= peek(text, start) <= 90
 
 
 @kernel
@@ -73,16 +75,22 @@ def split_words(text: Bytes, bounds: Int64s, classes: Bytes, longest: int) -> Wo
         end = bounds[t + 1]
         stopped = False
         while i < end:
-            point, size = character(text, i, end)
+            point = int(peek(text, i))
+            size = 1
+            if point >= 0x80:  # most are not, and a call for every byte would cost the most
+                point, size = character(text, i, end)
             kind = classes[point]
             if kind == LETTER:
                 start = i
-                while i < end:
-                    point, size = character(text, i, end)
-                    kind = classes[point]
-                    if kind != LETTER and kind != MARK:
-                        break
+                while kind == LETTER or kind == MARK:
                     i += size
+                    if i >= end:
+                        break
+                    point = int(peek(text, i))
+                    size = 1
+                    if point >= 0x80:
+                        point, size = character(text, i, end)
+                    kind = classes[point]
                 if i - start > longest:
                     overlong[t] += 1
                 else:
@@ -112,16 +120,16 @@ def split_words(text: Bytes, bounds: Int64s, classes: Bytes, longest: int) -> Wo
         first[t + 1] = n
         first_sentence[t + 1] = n_sentences
     return Words(
-        starts[:n].copy(),
-        ends[:n].copy(),
+        starts[:n],
+        ends[:n],
         first,
-        sentences[:n_sentences].copy(),
+        sentences[:n_sentences],
         first_sentence,
         overlong,
     )
 
 
-@kernel
+@inner
 def split_spaceless(
     text: Bytes, i: int, end: int, classes: Bytes, longest: int, starts: Int64s, ends: Int64s, n: int
 ) -> tuple[int, int, int]:

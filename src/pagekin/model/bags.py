@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pagekin.arrays import Int64s, UInt32s
+from pagekin.arrays import Int64s, UInt32s, spans
 from pagekin.model.reading import Ragged
 from pagekin.model.strings import Strings
 
@@ -25,8 +25,16 @@ class Terms:
 
 
 @dataclass(frozen=True)
+class Heads:
+    """The heaviest terms of bags, close together: a row a bag, with zeros where it has fewer."""
+
+    term: UInt32s
+    weight: NDArray[np.float32]
+
+
+@dataclass(frozen=True)
 class Bags(Ragged):
-    """For every node its terms in ascending order. Weights of a bag sum to one; frequencies are as counted."""
+    """For every node its terms, the heaviest first. Weights of a bag sum to one; frequencies are as counted."""
 
     term: UInt32s
     weight: NDArray[np.float32]
@@ -35,3 +43,17 @@ class Bags(Ragged):
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
+
+    def first(self, count: int) -> Bags:
+        """The first so many bags, or all; none if the count is negative."""
+        return replace(self, offsets=self.offsets[: max(count, 0) + 1])
+
+    def heads(self, width: int) -> Heads:
+        """The first so many terms of each bag."""
+        counts = np.minimum(np.diff(self.offsets), width)
+        filled = np.arange(width) < counts[:, np.newaxis]
+        places = spans(self.offsets[:-1], counts)
+        heads = Heads(np.zeros(filled.shape, np.uint32), np.zeros(filled.shape, np.float32))
+        heads.term[filled] = self.term[places]
+        heads.weight[filled] = self.weight[places]
+        return heads

@@ -30,6 +30,7 @@ class AnchorFlag:
     """What is special about an anchor."""
 
     NOFOLLOW, AREA, FRAME, TOO_LONG = 2, 4, 8, 16
+    TRAILING = 32  # it has no words, and the word before it stands in its block
 
 
 @dataclass(frozen=True)

@@ -39,6 +39,7 @@ class Strategy:
     links: bool = False
     mix: str = "shares"
     anchor_share: float = 0.2
+    anchor_evidence: float = 8.0  # voices (pages that link, the title) that earn half of it; 0: any earns it all
     link_share: float = 0.1
     # How much around an anchor counts.
     window: str = "basic"
@@ -56,12 +57,13 @@ class Strategy:
     silent: tuple[str, ...] = ()  # patterns of URLs whose pages do not vote
     # Blocks that recur on many pages of a host.
     templates: bool = False  # whether they count as contents and in windows
-    template_links: bool = True  # whether their links count
+    template_links: bool = False  # whether their links count
     template_share: float = 0.2  # of the pages of a host
     # Signatures and index.
     signature_length: int = 80
     seed: int = 2002
     min_in_links: int = 0  # pages with fewer can ask but do not appear
+    outside: bool = False  # whether pages that are known only from links can appear
     similarity: str = "jaccard"
 
     def __post_init__(self) -> None:
@@ -118,6 +120,7 @@ class Strategy:
 
 _RANGES: tuple[tuple[str, float, float], ...] = (
     ("anchor_share", 0.0, 1.0),
+    ("anchor_evidence", 0.0, 1_000_000.0),
     ("link_share", 0.0, 1.0),
     ("window_width", ANY_WIDTH, 1_000_000),
     ("nmdf_center", 0.0, 30.0),
@@ -153,7 +156,7 @@ def _toml(value: Any) -> str:
 
 PRESETS: dict[str, Strategy] = {
     "default": Strategy(),
-    "paper": Strategy(mix="sum", window_width=32, stemming="stem", templates=True),
+    "paper": Strategy(mix="sum", window_width=32, stemming="stem", templates=True, template_links=True),
 }
 
 

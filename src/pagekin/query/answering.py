@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pagekin.arrays import Int64s, UInt32s
 from pagekin.index.files import Index
-from pagekin.kernels.postings import collide
-from pagekin.kernels.similarity import COSINE, JACCARD, similarities
 from pagekin.model.bags import Bags
-from pagekin.signatures.making import make_signatures, term_keys
+from pagekin.query.desks import Bag, Desk, Floats
 
-MEASURES = {"jaccard": JACCARD, "cosine": COSINE}
-MOST_CANDIDATES = 1000
+MEASURES = ("jaccard", "cosine")
 
 
 @dataclass(frozen=True)
-class Bag:
-    """One bag, of a page or of a question."""
+class Question:
+    """The bag that is asked for, its signature, and how bags are compared; `but` are nodes that are no answer."""
 
-    term: UInt32s
-    weight: NDArray[np.float32]
+    bag: Bag
+    signature: UInt32s
+    measure: str
+    but: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -49,42 +48,74 @@ def mean_bag(bags: list[Bag]) -> Bag:
     return Bag(terms, weights.astype(np.float32))
 
 
-def candidates(index: Index, signature: UInt32s, most: int = MOST_CANDIDATES) -> Int64s:
-    """The nodes whose signatures agree with this one most often, at most so many (paper, figure 11)."""
-    nodes = len(index.bags)
-    counts = np.zeros(nodes, np.int64)
-    touched = np.empty(nodes, np.int64)
-    inverted = index.inverted
-    found = collide(signature, index.signatures, inverted.postings, inverted.buckets, inverted.shift, counts, touched)
-    pages = np.sort(touched[:found])
-    if found <= most:
-        return pages
-    order = np.argsort(-counts[pages], kind="stable")
-    return np.sort(pages[order[:most]])
+def nearest(
+    desk: Desk, question: Question, limit: int, least: float, allowed: Callable[[int], bool] | None = None
+) -> list[tuple[float, int]]:
+    """The nodes most similar to the bag on the desk, with their similarities; nodes of one similarity in order.
+
+    The most promising candidates are compared exactly. Should those that are allowed not fill the answer though others
+    might, all candidates are.
+    """
+    if question.measure == "jaccard":
+        shared, nodes = desk.compared(question.signature, question.but, limit)
+        scores = _jaccard(shared)
+    else:
+        nodes = desk.narrowed(question.signature, question.but, limit)
+        scores = exact(desk, question, nodes)
+    answer = _best(scores, nodes, limit, least, allowed)
+    if len(answer) < limit and scores.min(initial=1.0) >= least:
+        nodes = np.setdiff1d(desk.agreements(question.signature)[0], question.but)
+        answer = _best(exact(desk, question, nodes), nodes, limit, least, allowed)
+    return answer
+
+
+def exact(desk: Desk, question: Question, nodes: Int64s) -> Floats:
+    """The exact similarity of the bag on the desk to those of nodes, to nine places."""
+    if question.measure == "jaccard":
+        return _jaccard(desk.minima(nodes))
+    both, squares = desk.products(nodes)
+    own = float(np.square(question.bag.weight, dtype=np.float64).sum())
+    lengths = np.sqrt(own * squares)
+    return np.divide(both, lengths, out=np.zeros(len(nodes)), where=lengths > 0).round(9)
+
+
+def _jaccard(minima: Floats) -> Floats:
+    """Bags sum to one, so that the sum of maxima is what the sum of minima leaves of two."""
+    return (minima / (2.0 - minima)).round(9)
+
+
+def _best(
+    scores: Floats, nodes: Int64s, limit: int, least: float, allowed: Callable[[int], bool] | None
+) -> list[tuple[float, int]]:
+    """The best of some nodes that are similar enough and allowed."""
+    answer: list[tuple[float, int]] = []
+    order = np.lexsort((nodes, -scores))
+    for score, node in zip(scores[order].tolist(), nodes[order].tolist(), strict=True):
+        if score < least or len(answer) == limit:
+            break
+        if allowed is None or allowed(node):
+            answer.append((score, node))
+    return answer
 
 
 def signature_of(index: Index, bag: Bag) -> UInt32s:
     """The signature of a bag that is not in the index; of one that is, H has it."""
-    strategy = index.strategy
-    one = Bags(np.array([0, len(bag.term)]), bag.term, bag.weight, bag.weight, bag.weight)
-    keys = term_keys(index.terms.name, len(index.bags))
+    from pagekin.signatures.making import keys_of, make_signatures
+
+    strategy, count = index.strategy, len(bag.term)
+    one = Bags(np.array([0, count]), np.arange(count, dtype=np.uint32), bag.weight, bag.weight, bag.weight)
+    keys = keys_of(index.terms.name, bag.term)
     signature: UInt32s = make_signatures(one, keys, strategy.seed, strategy.signature_length)[0]
     return signature
 
 
-def exact(index: Index, bag: Bag, nodes: Int64s, measure: str) -> NDArray[np.float64]:
-    """The exact similarity of a bag to the bags of nodes."""
-    bags = index.bags
-    return similarities(bag.term, bag.weight, bags.offsets, bags.term, bags.weight, nodes, MEASURES[measure])
-
-
-def shared_terms(index: Index, bag: Bag, node: int, measure: str, most: int) -> list[SharedTerm]:
-    """The words that make a bag and a node similar, each with its share of the similarity, the strongest first."""
-    other = bag_of(index, node)
-    terms, mine, theirs = np.intersect1d(bag.term, other.term, assume_unique=True, return_indices=True)
-    a, b = bag.weight[mine].astype(np.float64), other.weight[theirs].astype(np.float64)
-    parts = a * b if measure == "cosine" else np.minimum(a, b)
+def shared_terms(desk: Desk, question: Question, node: int, most: int) -> list[SharedTerm]:
+    """The words that make the bag on the desk and a node similar, with their shares of it, the strongest first."""
+    other = bag_of(desk.index, node)
+    mine, theirs = desk.asked[other.term].astype(np.float64), other.weight.astype(np.float64)
+    parts = mine * theirs if question.measure == "cosine" else np.minimum(mine, theirs)
     total = parts.sum()
-    order = np.argsort(-parts, kind="stable")
-    strongest = [k for k in order.tolist() if terms[k] < index.words][:most]
-    return [SharedTerm(int(terms[k]), float(parts[k] / total)) for k in strongest] if total > 0 else []
+    parts[other.term >= desk.index.words] = 0.0
+    likely = np.flatnonzero(parts >= np.partition(parts, -most)[-most]) if len(parts) > most else np.arange(len(parts))
+    strongest = likely[np.lexsort((other.term[likely], -parts[likely]))[:most]]
+    return [SharedTerm(int(other.term[k]), float(parts[k] / total)) for k in strongest.tolist() if parts[k] > 0.0]

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 import numpy as np
 import zstandard
-from numpy.typing import NDArray
 
-from pagekin.arrays import Int64s, UInt32s
+from pagekin.arrays import Bools, Bytes, Int64s, UInt32s
 from pagekin.kernels import html as scan
 from pagekin.kernels import sheet as sheets
 from pagekin.kernels.hashing import hash_spans
-from pagekin.kernels.hrefs import list_hrefs
+from pagekin.kernels.hrefs import list_hrefs, without_fragments
 from pagekin.kernels.intern import intern
+from pagekin.kernels.runs import copy_runs, places_within
+from pagekin.kernels.touching import first_words, touched_words
 from pagekin.kernels.words import Words, split_words
 from pagekin.model.capture import Capture, PageFlags, Skip
 from pagekin.model.reading import (
@@ -40,9 +41,11 @@ from pagekin.urls import resolve_url
 LONGEST_WORD = 128  # bytes; a longer run of letters is no word
 _LONGEST_TITLE = 1000  # characters
 _COMPRESSION = 1
+_GROUP_BYTES = 256 * 1024
 _REFRESH = re.compile(r"\s*([0-9.]*)\s*[;,]\s*(?:url\s*=\s*)?[\"']?([^\"']+)", re.I)
 _LONGEST_REFRESH_DELAY = 5.0  # seconds; a page that sends its visitors on later means to be read
-_NO_PATH = re.compile(r"(?:https?:)?(?:[?#]|\Z)", re.I)  # an href that is about the page itself
+# An href that is about the page itself, or one that means the same on every page.
+_OWN_OR_WHOLE = re.compile(r"(?P<own>(?:https?:)?(?:[?#]|\Z))|https?:[/\\]{2}|(?!https?:)[a-z][a-z0-9+.-]*:", re.I)
 _LANGUAGE = re.compile(r"[a-z]{2,3}(?:-[a-z0-9]{1,8})*")
 
 
@@ -54,19 +57,19 @@ def read_captures(captures: Sequence[Capture], settings: ReadingSettings) -> Rea
     sheet, bounds = _scan(bodies, settings)
     facts = [_Facts(body, row, sheet, settings) for body, row in zip(bodies, sheet.pages, strict=True)]
     text = sheet.text[: bounds[-1]]
-    words = split_words(text, bounds, classes(), LONGEST_WORD)
     titles = Strings.of(fact.title for fact in facts)
-    title_words = split_words(titles.data, titles.offsets, classes(), LONGEST_WORD)
-    forms, form_of_word, form_of_title_word = _vocabulary(text, words, titles, title_words)
+    words, title_tokens, form, forms = _words(text, bounds, titles)
     anchors, targets, hrefs = _anchors(sheet, words, facts)
     sources, source_of = _sources(bodies)
     return Reading(
         pages=_pages(bodies, facts, titles, bounds, source_of, sheet, words),
         text=_compressed(_slices(text, bounds)),
         hrefs=_compressed(hrefs),
-        tokens=Tokens(words.first, form_of_word, _within(words.starts, words.first, bounds[:-1])),
-        titles=TitleTokens(title_words.first, form_of_title_word),
-        sentences=Sentences(words.first_sentence, _within(words.sentences, words.first_sentence, words.first[:-1])),
+        tokens=Tokens(words.first, form, places_within(words.starts, words.first, bounds[:-1])),
+        titles=title_tokens,
+        sentences=Sentences(
+            words.first_sentence, places_within(words.sentences, words.first_sentence, words.first[:-1])
+        ),
         blocks=_blocks(sheet, text, words, bounds),
         anchors=anchors,
         forms=forms,
@@ -78,24 +81,34 @@ def read_captures(captures: Sequence[Capture], settings: ReadingSettings) -> Rea
 
 def _scan(bodies: list[Body], settings: ReadingSettings) -> tuple[sheets.Sheet, Int64s]:
     """Scan all bodies; the sheet, and where each page's text ends in it (from 0)."""
-    html = np.frombuffer(b"".join(body.html for body in bodies), np.uint8)
-    starts = np.zeros(len(bodies) + 1, np.int64)
-    np.cumsum([len(body.html) for body in bodies], out=starts[1:])
-    sheet = sheets.sheet_for(len(html), len(bodies))
-    scan.scan_pages(html, starts, markup(), settings.max_links, settings.max_url_bytes, sheet)
+    sheet = sheets.sheet_for(sum(len(body.html) for body in bodies), len(bodies))
+    state = sheets.new_state()
+    for group in _groups([body.html for body in bodies]):
+        html = np.frombuffer(b"".join(group), np.uint8)
+        starts = np.cumsum([0, *map(len, group)])
+        scan.scan_pages(html, starts, markup(), settings.max_links, settings.max_url_bytes, sheet, state)
     return sheet, _bounds(sheet.pages[:, sheets.TEXT_END])
+
+
+def _groups(pages: list[bytes]) -> Iterator[list[bytes]]:
+    """Pages in their order, as many at a time as stay in a processor's cache while they are joined and scanned."""
+    group: list[bytes] = []
+    size = 0
+    for page in pages:
+        group.append(page)
+        size += len(page)
+        if size >= _GROUP_BYTES:
+            yield group
+            group, size = [], 0
+    if group:
+        yield group
 
 
 def _bounds(ends: Int64s) -> Int64s:
     return np.concatenate([np.zeros(1, np.int64), ends])
 
 
-def _within(places: Int64s, bounds: Int64s, begins: Int64s) -> UInt32s:
-    """Places in the whole batch -> places within their own page."""
-    return (places - np.repeat(begins, np.diff(bounds))).astype(np.uint32)
-
-
-def _slices(data: NDArray[np.uint8], bounds: Int64s) -> list[bytes]:
+def _slices(data: Bytes, bounds: Int64s) -> list[bytes]:
     whole = data.tobytes()
     ends = bounds.tolist()
     return [whole[a:b] for a, b in pairwise(ends)]
@@ -151,18 +164,31 @@ def _language(tag: str) -> str:
     return tag if _LANGUAGE.fullmatch(tag) else ""
 
 
-def _vocabulary(
-    text: NDArray[np.uint8], words: Words, titles: Strings, title_words: Words
-) -> tuple[Strings, UInt32s, UInt32s]:
-    """Number the forms of texts and titles together."""
+def _words(text: Bytes, bounds: Int64s, titles: Strings) -> tuple[Words, TitleTokens, UInt32s, Strings]:
+    """Cut texts and titles: (the words of the texts, those of the titles, the forms of the first, all forms)."""
     data = np.concatenate([text, titles.data])
-    starts = np.concatenate([words.starts, title_words.starts + len(text)])
-    ends = np.concatenate([words.ends, title_words.ends + len(text)])
-    numbers, first = intern(data, starts, ends)
-    whole = data.tobytes()
-    forms = Strings.of(whole[a:b] for a, b in zip(starts[first].tolist(), ends[first].tolist(), strict=True))
-    form = numbers.astype(np.uint32)
-    return forms, form[: len(words.starts)], form[len(words.starts) :]
+    words = split_words(data, np.append(bounds, titles.offsets[1:] + len(text)), classes(), LONGEST_WORD)
+    numbers, first = intern(data, words.starts, words.ends)
+    pages = len(titles)
+    count, sentences = words.first[pages], words.first_sentence[pages]
+    of_texts = Words(
+        starts=words.starts[:count],
+        ends=words.ends[:count],
+        first=words.first[: pages + 1],
+        sentences=words.sentences[:sentences],
+        first_sentence=words.first_sentence[: pages + 1],
+        overlong=words.overlong[:pages],
+    )
+    of_titles = TitleTokens(words.first[pages:] - count, numbers[count:])
+    return of_texts, of_titles, numbers[:count], _spans(data, words.starts[first], words.ends[first])
+
+
+def _spans(data: Bytes, starts: Int64s, ends: Int64s) -> Strings:
+    """Spans of the data as strings of their own."""
+    offsets = _bounds(np.cumsum(ends - starts))
+    spans = np.empty(offsets[-1], np.uint8)
+    copy_runs(data, starts, ends - starts, spans, offsets[:-1])
+    return Strings(offsets, spans)
 
 
 def _anchors(sheet: sheets.Sheet, words: Words, facts: list[_Facts]) -> tuple[Anchors, Strings, list[bytes]]:
@@ -170,48 +196,67 @@ def _anchors(sheet: sheets.Sheet, words: Words, facts: list[_Facts]) -> tuple[An
     bounds = _bounds(sheet.pages[:, sheets.LINKS_END])
     links = sheet.links[: bounds[-1]]
     # An anchor holds the words that overlap its text, so that un<a>believ</a>able is one anchor of one word.
-    start = np.searchsorted(words.ends, links[:, sheets.LINK_START], side="right")
-    end = np.searchsorted(words.starts, links[:, sheets.LINK_END], side="left")
-    end = np.where(links[:, sheets.LINK_START] == links[:, sheets.LINK_END], start, np.maximum(start, end))
+    start, end = touched_words(words.starts, words.ends, links[:, sheets.LINK_START], links[:, sheets.LINK_END])
     lines, begins = list_hrefs(sheet.values, links[:, sheets.LINK_HREF], links[:, sheets.LINK_HREF_END])
     page = np.repeat(np.arange(len(facts)), np.diff(bounds))
     urls, target = _resolve(lines, begins, page, [fact.base for fact in facts])
     flags = links[:, sheets.LINK_FLAGS].astype(np.uint8)
+    flags[~_trailing(sheet, links, words, start, end)] &= ~np.uint8(sheets.TRAILING)
     target[(flags & sheets.TOO_LONG) != 0] = NO_TARGET
     anchors = Anchors(
         offsets=bounds,
-        start=_within(start, bounds, words.first[:-1]),
-        end=_within(end, bounds, words.first[:-1]),
+        start=places_within(start, bounds, words.first[:-1]),
+        end=places_within(end, bounds, words.first[:-1]),
         target=target,
         flags=flags,
     )
     return anchors, urls, _slices(lines, begins[bounds])
 
 
-def _resolve(lines: NDArray[np.uint8], begins: Int64s, page: Int64s, bases: list[str]) -> tuple[Strings, UInt32s]:
+def _trailing(sheet: sheets.Sheet, links: Int64s, words: Words, start: Int64s, end: Int64s) -> Bools:
+    """Whether an anchor is without words, and the word before it stands in its block."""
+    trailing: Bools = (start == end) & (start > 0) & ((links[:, sheets.LINK_FLAGS] & sheets.TRAILING) != 0)
+    which = np.flatnonzero(trailing)
+    if len(which):
+        blocks = sheet.blocks[: sheet.pages[-1, sheets.BLOCKS_END], sheets.BLOCK_START]
+        block = np.searchsorted(blocks, links[which, sheets.LINK_START]) - 1
+        trailing[which] = words.starts[start[which] - 1] >= blocks[block]
+    return trailing
+
+
+def _resolve(lines: Bytes, begins: Int64s, page: Int64s, bases: list[str]) -> tuple[Strings, UInt32s]:
     """Resolve every href against its page's base: (the distinct URLs, which of them each href means).
 
-    An href that names a path depends on its base only up to the folder, so it is resolved once a folder.
+    A whole URL is resolved once. An href that names a path depends on its base only up to the folder, so it is
+    resolved once a folder; only what is about the page itself is resolved once a page.
     """
-    numbers, first = intern(lines, begins[:-1], begins[1:] - 1)
-    hrefs = [lines[begins[k] : begins[k + 1] - 1].tobytes().decode("utf-8", "replace") for k in first.tolist()]
-    names_path = np.array([_NO_PATH.match(href) is None for href in hrefs], bool)
+    ends = without_fragments(lines, begins)
+    numbers, first = intern(lines, begins[:-1], ends)
+    whole = lines.tobytes()
+    spans = zip(begins[first].tolist(), ends[first].tolist(), strict=True)
+    hrefs = [whole[a:b].decode("utf-8", "replace") for a, b in spans]
     folders: dict[str, int] = {}
     folder_of_page = [
         folders.setdefault(base[: base.partition("?")[0].rindex("/") + 1], len(folders)) for base in bases
     ]
-    contexts = list(folders) + bases
-    context = np.where(names_path[numbers], np.array(folder_of_page, np.int64)[page], len(folders) + page)
-    pairs, which = np.unique(context * len(first) + numbers, return_inverse=True)
+    contexts = ["", *folders, *bases]
+    kinds = [_OWN_OR_WHOLE.match(href) for href in hrefs]
+    is_whole = np.array([kind is not None and kind["own"] is None for kind in kinds], bool)
+    is_own = np.array([kind is not None and kind["own"] is not None for kind in kinds], bool)
+    context = np.where(is_own[numbers], 1 + len(folders) + page, 1 + np.array(folder_of_page, np.int64)[page])
+    context[is_whole[numbers]] = 0
+    pairs = context * len(first) + numbers
+    places = np.arange(0, pairs.nbytes, pairs.itemsize)
+    which, first_pair = intern(pairs.view(np.uint8), places, places + pairs.itemsize)
     urls: dict[str, int] = {}
-    targets = np.empty(len(pairs), np.uint32)
-    for k, pair in enumerate(pairs.tolist()):
+    targets = np.empty(len(first_pair), np.uint32)
+    for k, pair in enumerate(pairs[first_pair].tolist()):
         url = resolve_url(contexts[pair // len(first)], hrefs[pair % len(first)])
         targets[k] = NO_TARGET if url is None else urls.setdefault(url, len(urls))
     return Strings.of(urls), targets[which]
 
 
-def _blocks(sheet: sheets.Sheet, text: NDArray[np.uint8], words: Words, bounds: Int64s) -> Blocks:
+def _blocks(sheet: sheets.Sheet, text: Bytes, words: Words, bounds: Int64s) -> Blocks:
     offsets = _bounds(sheet.pages[:, sheets.BLOCKS_END])
     starts = sheet.blocks[: offsets[-1], sheets.BLOCK_START]
     # Within a page a block ends one byte, the line break, before the next begins.
@@ -220,8 +265,8 @@ def _blocks(sheet: sheets.Sheet, text: NDArray[np.uint8], words: Words, bounds: 
     ends[last] = bounds[1:][np.diff(offsets) > 0]
     return Blocks(
         offsets=offsets,
-        token=_within(np.searchsorted(words.starts, starts), offsets, words.first[:-1]),
-        place=_within(starts, offsets, bounds[:-1]),
+        token=places_within(first_words(words.starts, starts), offsets, words.first[:-1]),
+        place=places_within(starts, offsets, bounds[:-1]),
         kinds=sheet.blocks[: offsets[-1], sheets.BLOCK_KINDS].astype(np.uint8),
         hash=hash_spans(text, np.ascontiguousarray(starts), ends),
     )

@@ -38,7 +38,7 @@ def load_body(capture: Capture, settings: ReadingSettings) -> Body | Skip:
             return _skip(capture, f"unreadable file ({error.strerror or type(error).__name__})")
     if len(data) > settings.max_page_bytes:
         return _skip(capture, "page too large")
-    if not data.strip():
+    if not data or data.isspace():
         return _skip(capture, "empty page")
     digest = sha256(data).digest()[:DIGEST_BYTES]
     encoded, charset = to_utf8(data, capture.charset)

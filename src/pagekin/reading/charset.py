@@ -5,6 +5,10 @@ from __future__ import annotations
 import codecs
 import re
 
+import numpy as np
+
+from pagekin.kernels.utf8 import is_utf8
+
 _SAMPLE = 64 * 1024  # a guess from more than this costs more than it gains
 _PRESCAN = 4096
 _META = re.compile(
@@ -90,11 +94,7 @@ def _recoded(data: bytes, codec: str) -> tuple[bytes, str]:
 
 
 def _is_utf8(data: bytes) -> bool:
-    try:
-        data.decode("utf-8")
-    except UnicodeDecodeError:
-        return False
-    return True
+    return data.isascii() or is_utf8(np.frombuffer(data, np.uint8), np.frombuffer(data, np.uint64, len(data) // 8))
 
 
 def _codec_in_page(data: bytes) -> str | None:

@@ -39,8 +39,10 @@ class FolderSource:
         others, example = 0, ""
         for path, reason in self._unread:
             yield Skip(self.name, reason, _shown(_relative(path, self.path)))
+        root = str(self.path)
+        begin = len(root) + (not root.endswith(os.sep))
         for path, status in self._files:
-            relative = _relative(path, self.path)
+            relative = _as_bytes(path[begin:])
             shown = _shown(relative)
             if not self._is_page(path):
                 others += 1
@@ -84,7 +86,11 @@ def _capture(path: Path, source: str, status: os.stat_result, url: str) -> Captu
 
 def _relative(path: str, root: Path) -> bytes:
     """The path below the root as bytes with forward slashes, on every system."""
-    return os.fsencode(os.path.relpath(path, root).replace(os.sep, "/"))
+    return _as_bytes(os.path.relpath(path, root))
+
+
+def _as_bytes(relative: str) -> bytes:
+    return os.fsencode(relative.replace(os.sep, "/"))
 
 
 def _shown(path: bytes) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -118,6 +118,13 @@ class Catalog:
         """The rows that a query gives."""
         try:
             return self._connection.execute(query, values).fetchall()
+        except sqlite3.DatabaseError as error:
+            raise StoreError(f"{self.path} is damaged ({error}); build the store again") from error
+
+    def each(self, query: str) -> Iterator[sqlite3.Row]:
+        """The same, one at a time: for a query with a row for every node."""
+        try:
+            yield from self._connection.execute(query)
         except sqlite3.DatabaseError as error:
             raise StoreError(f"{self.path} is damaged ({error}); build the store again") from error
 

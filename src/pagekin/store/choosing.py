@@ -9,15 +9,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from pagekin.arrays import Int64s
+from pagekin.arrays import Bytes, Int64s
 from pagekin.model.capture import Origin, PageFlags, Rank, Redirect, Skip
 from pagekin.model.reading import Reading
 from pagekin.model.settings import ReadingSettings
+from pagekin.model.strings import Strings
 from pagekin.urls import host_of, variants
 
+Array = NDArray[Any]
 _MAX_HOPS = 20
 _STUB_TOKENS = 50  # a page that sends its visitors on and says no more than this is a redirect
 _SHARED_ENOUGH = 0.5  # share of a page's words that must stand on the page it calls canonical
@@ -27,7 +32,7 @@ _SHARED_ENOUGH = 0.5  # share of a page's words that must stand on the page it c
 class Harvest:
     """All that a build brought in: rows of readings, old and new, and the notes of the sources."""
 
-    readings: list[Reading] = field(default_factory=list)
+    readings: Sequence[Reading] = ()
     rows: list[Int64s] = field(default_factory=list)
     redirects: list[Redirect] = field(default_factory=list)
     skips: list[Skip] = field(default_factory=list)
@@ -36,22 +41,45 @@ class Harvest:
     dependent: set[str] = field(default_factory=set)  # names of those whose pages hang on other files
 
 
-@dataclass(frozen=True)
-class Place:
-    """A page in one of the readings."""
+@dataclass
+class Captures:
+    """What decides between captures, in columns: the rows of all readings, one after the other."""
 
-    reading: int
-    row: int
+    reading: Int64s
+    row: Int64s
+    captured: Int64s
+    source: Int64s  # a number in `sources`
+    offset: Int64s
+    flags: Bytes
+    sources: list[str]
+    refresh: dict[int, str]  # where a capture that says little sends its visitors, if it does
+    canonical: dict[int, str]  # the URL that a capture calls its own, if it names one
+
+    def rank(self, capture: int) -> Rank:
+        """What decides about one capture."""
+        source = self.sources[int(self.source[capture])]
+        return Rank(int(self.captured[capture]), source, int(self.offset[capture]))
 
 
 @dataclass
 class Choice:
     """The pages of the store by URL, the aliases that lead to them, and what was passed over."""
 
-    pages: dict[str, Place]
+    pages: dict[str, int]  # url -> number of a capture
+    captures: Captures
     aliases: dict[str, tuple[str, str]] = field(default_factory=dict)  # url -> (url of a page, kind of alias)
     skips: list[Skip] = field(default_factory=list)
     older: list[tuple[str, Rank]] = field(default_factory=list)  # captures that lost to a newer one
+
+    def places(self) -> tuple[Int64s, Int64s]:
+        """(reading, row in it) of every page."""
+        captures = np.fromiter(self.pages.values(), np.int64, len(self.pages))
+        return self.captures.reading[captures], self.captures.row[captures]
+
+    @cached_property
+    def row_of(self) -> dict[str, int]:
+        """The row of each page in the store, once all are chosen."""
+        return {url: row for row, url in enumerate(self.pages)}
 
     def find(self, url: str) -> str | None:
         """The page that a link to `url` reaches, be it by an alias or by a habit of servers."""
@@ -69,45 +97,57 @@ class Choice:
 
 def choose_pages(harvest: Harvest, settings: ReadingSettings) -> Choice:
     """Choose one capture per URL, then let redirects and canonical links have their say."""
-    readings = harvest.readings
     choice = _newest(harvest, settings)
-    redirects = _redirects(harvest, choice)
-    _follow_redirects(choice, redirects, readings)
-    _follow_canonicals(choice, readings)
+    _follow_redirects(choice, _redirects(harvest, choice))
+    _follow_canonicals(choice, harvest.readings)
     choice.pages = dict(sorted(choice.pages.items(), key=lambda page: (host_of(page[0]), page[0])))
     choice.aliases = dict(sorted(choice.aliases.items()))
     return choice
 
 
 def _newest(harvest: Harvest, settings: ReadingSettings) -> Choice:
-    best: dict[str, tuple[Rank, Place]] = {}
+    captures, urls = _captures(harvest)
+    best: dict[str, int] = {}
     older = list(harvest.older)
-    unwanted: dict[str, bool] = {}
-    for number, (reading, rows) in enumerate(zip(harvest.readings, harvest.rows, strict=True)):
-        sources = list(reading.sources.name)
-        urls = reading.pages.url.all_raw()
-        keys = zip(
-            rows.tolist(),
-            reading.pages.captured[rows].tolist(),
-            reading.pages.source[rows].tolist(),
-            reading.pages.offset[rows].tolist(),
-            reading.pages.flags[rows].tolist(),
-            strict=True,
-        )
-        for row, captured, source, offset, flags in keys:
-            url = urls[row].decode("utf-8")
-            rank = Rank(captured, sources[source], offset)
-            if url in best:
-                older.append((url, min(rank, best[url][0])))
-                if rank < best[url][0]:
-                    continue
-            best[url] = (rank, Place(number, row))
-            unwanted[url] = settings.obey_noindex and bool(flags & PageFlags.NOINDEX)
+    for capture, url in enumerate(urls):
+        other = best.setdefault(url, capture)
+        if other != capture:
+            loser, best[url] = sorted((other, capture), key=captures.rank)
+            older.append((url, captures.rank(loser)))
     skips = [Skip(rank.source, "older capture", url) for url, rank in older]
-    # Only now: an older capture must not take the place of one that may not be indexed.
-    skips += [Skip(best[url][0].source, "noindex", url) for url, no in unwanted.items() if no]
-    pages = {url: place for url, (_, place) in best.items() if not unwanted[url]}
-    return Choice(pages, skips=skips, older=sorted(older))
+    choice = Choice(best, captures, skips=skips, older=sorted(older))
+    if settings.obey_noindex:
+        # Only now: an older capture must not take the place of one that may not be indexed.
+        for url in [url for url, capture in best.items() if captures.flags[capture] & PageFlags.NOINDEX]:
+            skips.append(_skip(choice, best.pop(url), "noindex", url))
+    return choice
+
+
+def _captures(harvest: Harvest) -> tuple[Captures, list[str]]:
+    """The captures of a harvest, and their URLs."""
+    urls: list[str] = []
+    sources: dict[str, int] = {}
+    refresh: dict[int, str] = {}
+    canonical: dict[int, str] = {}
+    columns: list[tuple[Array, ...]] = [(np.empty(0, np.int64),) * 5 + (np.empty(0, np.uint8),)]
+    for number, (reading, rows) in enumerate(zip(harvest.readings, harvest.rows, strict=True)):
+        pages = reading.pages
+        source = np.array([sources.setdefault(name, len(sources)) for name in reading.sources.name], np.int64)
+        facts = (pages.captured[rows], source[pages.source[rows]], pages.offset[rows], pages.flags[rows])
+        columns.append((np.full(len(rows), number), rows, *facts))
+        canonical |= _given(pages.canonical, rows, len(urls))
+        is_stub = reading.tokens.lengths()[rows] < _STUB_TOKENS
+        refresh |= {k: target for k, target in _given(pages.refresh, rows, len(urls)).items() if is_stub[k - len(urls)]}
+        raw = pages.url.all_raw()
+        urls += [raw[row].decode("utf-8") for row in rows.tolist()]
+    where, row, captured, source, offset, flags = map(np.concatenate, zip(*columns, strict=True))
+    return Captures(where, row, captured, source, offset, flags, list(sources), refresh, canonical), urls
+
+
+def _given(strings: Strings, rows: Int64s, first: int) -> dict[int, str]:
+    """The strings of these rows, counted from `first`, that are not empty."""
+    places = np.flatnonzero(np.diff(strings.offsets)[rows])
+    return {first + place: strings[int(rows[place])] for place in places.tolist()}
 
 
 def _redirects(harvest: Harvest, choice: Choice) -> dict[str, tuple[int, str]]:
@@ -115,12 +155,10 @@ def _redirects(harvest: Harvest, choice: Choice) -> dict[str, tuple[int, str]]:
     newest: dict[str, tuple[int, str]] = {}
     for redirect in harvest.redirects:
         _keep_newest(newest, redirect.url, (redirect.captured, redirect.target))
-    for url, place in choice.pages.items():
-        reading = harvest.readings[place.reading]
-        target = reading.pages.refresh[place.row]
-        tokens = reading.tokens.offsets[place.row + 1] - reading.tokens.offsets[place.row]
-        if target and target != url and tokens < _STUB_TOKENS:
-            _keep_newest(newest, url, (int(reading.pages.captured[place.row]), target))
+    refresh = choice.captures.refresh
+    for url, capture in choice.pages.items():
+        if capture in refresh and refresh[capture] != url:
+            _keep_newest(newest, url, (int(choice.captures.captured[capture]), refresh[capture]))
     return newest
 
 
@@ -128,22 +166,24 @@ def _keep_newest(newest: dict[str, tuple[int, str]], url: str, redirect: tuple[i
     newest[url] = max(redirect, newest.get(url, redirect))
 
 
-def _follow_redirects(choice: Choice, redirects: dict[str, tuple[int, str]], readings: Sequence[Reading]) -> None:
+def _follow_redirects(choice: Choice, redirects: dict[str, tuple[int, str]]) -> None:
     """Make aliases of redirects that lead to a page; a page that redirects by now gives way."""
     newer = {}
     for url, (captured, target) in redirects.items():
-        place = choice.pages.get(url)
-        if place is None or int(readings[place.reading].pages.captured[place.row]) <= captured:
+        capture = choice.pages.get(url)
+        if capture is None or choice.captures.captured[capture] <= captured:
             newer[url] = target
-    still = Choice({url: place for url, place in choice.pages.items() if url not in newer})
+    if not newer:
+        return
+    still = Choice({url: capture for url, capture in choice.pages.items() if url not in newer}, choice.captures)
     for url in sorted(newer):
         end = _end(url, newer, still)
         if end is not None:
             choice.aliases[url] = (end, "redirect")
     for url in choice.aliases:
-        place = choice.pages.pop(url, None)
-        if place is not None:
-            choice.skips.append(_skip(readings, place, "redirects to another page by now", url))
+        capture = choice.pages.pop(url, None)
+        if capture is not None:
+            choice.skips.append(_skip(choice, capture, "redirects to another page by now", url))
 
 
 def _end(url: str, newer: dict[str, str], pages: Choice) -> str | None:
@@ -158,37 +198,34 @@ def _end(url: str, newer: dict[str, str], pages: Choice) -> str | None:
 
 def _follow_canonicals(choice: Choice, readings: Sequence[Reading]) -> None:
     """Believe canonical links: of a page that is here if it holds the same words, of one that is not in any case."""
-    claims = {}
-    for url, place in sorted(choice.pages.items()):
-        claim = readings[place.reading].pages.canonical[place.row]
-        if claim and claim != url:
-            claims[url] = claim
+    canonical = choice.captures.canonical
+    claiming = sorted(url for url, capture in choice.pages.items() if canonical.get(capture, url) != url)
+    claims = {url: canonical[choice.pages[url]] for url in claiming}
     for url, claim in claims.items():
         target = choice.find(claim) or claim
-        place = choice.pages[url]
+        capture = choice.pages[url]
         if target == url:
             continue
         if target not in choice.pages:
             choice.aliases.setdefault(target, (url, "canonical"))
         elif target in claims:
-            choice.skips.append(_skip(readings, place, "canonical link to a page that names another (kept)", url))
-        elif _shared(readings, place, choice.pages[target]) < _SHARED_ENOUGH:
-            choice.skips.append(_skip(readings, place, "canonical link to a page with other words (kept)", url))
+            choice.skips.append(_skip(choice, capture, "canonical link to a page that names another (kept)", url))
+        elif _shared(readings, choice.captures, capture, choice.pages[target]) < _SHARED_ENOUGH:
+            choice.skips.append(_skip(choice, capture, "canonical link to a page with other words (kept)", url))
         else:
             choice.aliases[url] = (target, "canonical")
     for url in claims:
         if url in choice.aliases:
-            choice.skips.append(_skip(readings, choice.pages.pop(url), "copy of its canonical page", url))
+            choice.skips.append(_skip(choice, choice.pages.pop(url), "copy of its canonical page", url))
     for url, (target, kind) in list(choice.aliases.items()):
         if target in choice.aliases:
             choice.aliases[url] = (choice.aliases[target][0], kind)
 
 
-def _shared(readings: Sequence[Reading], place: Place, other: Place) -> float:
+def _shared(readings: Sequence[Reading], captures: Captures, capture: int, other: int) -> float:
     """The share of a page's words that stand on the other page as well, each as often as there."""
-    words = _words(readings[place.reading], place.row)
-    common = words & _words(readings[other.reading], other.row)
-    return common.total() / words.total() if words else 1.0
+    words, others = (_words(readings[int(captures.reading[k])], int(captures.row[k])) for k in (capture, other))
+    return (words & others).total() / words.total() if words else 1.0
 
 
 def _words(reading: Reading, row: int) -> Counter[bytes]:
@@ -198,6 +235,5 @@ def _words(reading: Reading, row: int) -> Counter[bytes]:
     )
 
 
-def _skip(readings: Sequence[Reading], place: Place, reason: str, url: str) -> Skip:
-    reading = readings[place.reading]
-    return Skip(reading.sources.name[int(reading.pages.source[place.row])], reason, url)
+def _skip(choice: Choice, capture: int, reason: str, url: str) -> Skip:
+    return Skip(choice.captures.rank(capture).source, reason, url)

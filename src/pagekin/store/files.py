@@ -2,68 +2,89 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import fields
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pagekin.disk import open_array, open_strings, write_array, write_strings
+from numpy.typing import NDArray
+
+from pagekin.disk import open_array, write_array
 from pagekin.model.reading import RAGGED_PARTS, Pages, Ragged, Reading, Sources
 from pagekin.model.strings import Strings
 
+Array = NDArray[Any]
 Part = TypeVar("Part", bound=Ragged)
+Table = TypeVar("Table", Pages, Sources)
 
 
 def write_table(folder: Path, name: str, table: Pages | Sources) -> None:
     """Write a table of columns and lists of strings."""
-    for each in fields(table):
-        value = getattr(table, each.name)
-        if isinstance(value, Strings):
-            write_strings(folder, f"{name}.{each.name}", value)
-        else:
-            write_array(folder, f"{name}.{each.name}", value)
+    for column, array in _columns_of_table(name, table):
+        write_array(folder, column, array)
 
 
 def open_ragged(folder: Path, name: str, kind: type[Part]) -> Part:
     """A ragged part, memory-mapped."""
-    return kind(**{each.name: open_array(folder, f"{name}.{each.name}") for each in fields(kind)})
-
-
-def open_pages(folder: Path) -> Pages:
-    """The table of pages, memory-mapped."""
-    return Pages(**_open_columns(folder, "pages", Pages))
-
-
-def open_sources(folder: Path) -> Sources:
-    """The table of sources, memory-mapped."""
-    return Sources(**_open_columns(folder, "sources", Sources))
-
-
-def _open_columns(folder: Path, name: str, kind: type[Pages] | type[Sources]) -> dict[str, Any]:
-    return {
-        each.name: (open_strings if each.type == "Strings" else open_array)(folder, f"{name}.{each.name}")
-        for each in fields(kind)
-    }
-
-
-def write_reading(folder: Path, reading: Reading) -> None:
-    """Write all columns of a reading; its redirects and skips are not columns."""
-    write_table(folder, "pages", reading.pages)
-    write_table(folder, "sources", reading.sources)
-    write_strings(folder, "forms", reading.forms)
-    write_strings(folder, "targets", reading.targets)
-    for name in RAGGED_PARTS:
-        part = getattr(reading, name)
-        for each in fields(part):
-            write_array(folder, f"{name}.{each.name}", getattr(part, each.name))
+    return _ragged_of(partial(open_array, folder), name, kind)
 
 
 def open_reading(folder: Path) -> Reading:
     """The columns of a reading, memory-mapped."""
-    parts = {name: open_ragged(folder, name, kind) for name, kind in RAGGED_PARTS.items()}
+    return reading_of(partial(open_array, folder))
+
+
+def columns_of(reading: Reading) -> Iterator[tuple[str, Array]]:
+    """(name, column) of all columns of a reading; its redirects and skips are not columns."""
+    yield from _columns_of_table("pages", reading.pages)
+    yield from _columns_of_table("sources", reading.sources)
+    yield from _columns_of_strings("forms", reading.forms)
+    yield from _columns_of_strings("targets", reading.targets)
+    for name in RAGGED_PARTS:
+        part = getattr(reading, name)
+        for each in fields(part):
+            yield f"{name}.{each.name}", getattr(part, each.name)
+
+
+def reading_of(column: Callable[[str], Array]) -> Reading:
+    """The reading whose columns `column` finds by their names."""
     return Reading(
-        pages=open_pages(folder),
-        sources=open_sources(folder),
-        forms=open_strings(folder, "forms"),
-        targets=open_strings(folder, "targets"),
-        **parts,  # type: ignore[arg-type]
+        pages=_table_of(column, "pages", Pages),
+        sources=_table_of(column, "sources", Sources),
+        forms=_strings_of(column, "forms"),
+        targets=_strings_of(column, "targets"),
+        **{name: _ragged_of(column, name, kind) for name, kind in RAGGED_PARTS.items()},  # type: ignore[arg-type]
     )
+
+
+def _columns_of_strings(name: str, strings: Strings) -> Iterator[tuple[str, Array]]:
+    yield f"{name}.offsets", strings.offsets
+    yield f"{name}.data", strings.data
+
+
+def _columns_of_table(name: str, table: Pages | Sources) -> Iterator[tuple[str, Array]]:
+    for each in fields(table):
+        value = getattr(table, each.name)
+        if isinstance(value, Strings):
+            yield from _columns_of_strings(f"{name}.{each.name}", value)
+        else:
+            yield f"{name}.{each.name}", value
+
+
+def _strings_of(column: Callable[[str], Array], name: str) -> Strings:
+    return Strings(column(f"{name}.offsets"), column(f"{name}.data"))
+
+
+def _table_of(column: Callable[[str], Array], name: str, kind: type[Table]) -> Table:
+    values: dict[str, Any] = {
+        each.name: _strings_of(column, f"{name}.{each.name}")
+        if each.type == "Strings"
+        else column(f"{name}.{each.name}")
+        for each in fields(kind)
+    }
+    return kind(**values)
+
+
+def _ragged_of(column: Callable[[str], Array], name: str, kind: type[Part]) -> Part:
+    return kind(**{each.name: column(f"{name}.{each.name}") for each in fields(kind)})

@@ -1,22 +1,27 @@
-"""Rows of many readings -> the columns of one store, in a given order, piece by piece."""
+"""Rows of many readings -> the columns of one store, in a given order, piece by piece.
+
+Each walk opens the readings one after the other, and nothing is kept of them but what it is after.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pagekin.arrays import Int64s, UInt32s
-from pagekin.kernels.intern import intern
 from pagekin.kernels.runs import copy_runs, count_runs, map_runs
+from pagekin.kernels.uniting import alphabetical, enter, moved, new_table
 from pagekin.model.reading import Ragged, Reading
 from pagekin.model.strings import Strings
 
 Array = NDArray[Any]
-_PIECE = 1 << 22  # values that are gathered at a time
+_PIECE = 1 << 27  # bytes that are gathered at a time
+_OBJECTS = 1 << 14  # values that become objects at a time
 
 
 @dataclass(frozen=True)
@@ -30,66 +35,116 @@ class Selection:
     def __len__(self) -> int:
         return len(self.row)
 
+    @cached_property
+    def _places(self) -> dict[int, Int64s]:
+        """The places of the rows of every reading that is used."""
+        return dict(_groups(self.reading))
+
     def by_reading(self) -> Iterator[tuple[Reading, Int64s, Int64s]]:
         """For every reading that is used: (it, places in the selection, rows in the reading)."""
-        for number in np.unique(self.reading).tolist():
-            places = np.flatnonzero(self.reading == number)
+        for number, places in self._places.items():
             yield self.readings[number], places, self.row[places]
+
+    def rows_of(self, number: int) -> Int64s:
+        """The rows of one reading that are used."""
+        return self.row[self._places.get(number, np.empty(0, np.int64))]
 
     def values(self, column: Callable[[Reading], Array]) -> Array:
         """A column with one value a page."""
-        pieces = [(places, column(reading)[rows]) for reading, places, rows in self.by_reading()]
-        sample = pieces[0][1] if pieces else np.empty(0, np.int64)
-        out = np.empty((len(self), *sample.shape[1:]), sample.dtype)
-        for places, piece in pieces:
+        out = np.empty(0, np.int64)
+        for reading, places, rows in self.by_reading():
+            piece = column(reading)[rows]
+            if not len(out):
+                out = np.empty((len(self), *piece.shape[1:]), piece.dtype)
             out[places] = piece
         return out
 
     def strings(self, column: Callable[[Reading], Strings]) -> Strings:
         """A column of strings."""
-        out: list[bytes] = [b""] * len(self)
+        offsets = _laid_out(self.values(lambda reading: np.diff(column(reading).offsets)))
+        data = np.empty(offsets[-1], np.uint8)
         for reading, places, rows in self.by_reading():
-            raw = column(reading).all_raw()
-            for place, row in zip(places.tolist(), rows.tolist(), strict=True):
-                out[place] = raw[row]
-        return Strings.of(out)
+            strings = column(reading)
+            starts = strings.offsets[rows]
+            copy_runs(strings.data, starts, strings.offsets[rows + 1] - starts, data, offsets[places])
+        return Strings(offsets, data)
 
     def offsets(self, part: Callable[[Reading], Ragged]) -> Int64s:
         """The offsets of a ragged part, laid out in the order of the selection."""
-        lengths = self.values(lambda reading: part(reading).lengths()) if len(self) else np.empty(0, np.int64)
-        return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
+        return _laid_out(self.values(lambda reading: part(reading).lengths()))
+
+
+def _groups(numbers: Int64s) -> Iterator[tuple[int, Int64s]]:
+    """(number, its places) for every number, in ascending order."""
+    order = np.argsort(numbers, kind="stable")
+    found, starts = np.unique(numbers[order], return_index=True)
+    yield from zip(found.tolist(), np.split(order, starts[1:]), strict=False)
+
+
+def _laid_out(lengths: Int64s) -> Int64s:
+    """Where stretches of these lengths begin and end, one after the other."""
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)])
 
 
 def gather(
     selection: Selection,
     offsets: Int64s,
     part: Callable[[Reading], Ragged],
-    column: str,
-    tables: Sequence[Array] | None = None,
-) -> Iterator[Array]:
-    """The values of a ragged column in pieces of bounded size; with `tables`, each reading's numbers renumbered."""
+    kinds: Mapping[str, type[np.generic]],
+    tables: Mapping[str, Sequence[Array]],
+) -> Iterator[list[Array]]:
+    """The columns of a ragged part in pieces of bounded size; with a table for each reading, numbers are renumbered."""
+    most = _PIECE // sum(np.dtype(kind).itemsize for kind in kinds.values())
     begin = 0
     while begin < len(selection):
         # At least one row; then as many as fit.
-        end = max(begin + 1, int(np.searchsorted(offsets, offsets[begin] + _PIECE, side="right")) - 1)
-        piece: Array | None = None
-        for number in np.unique(selection.reading[begin:end]).tolist():
+        end = max(begin + 1, int(np.searchsorted(offsets, offsets[begin] + most, side="right")) - 1)
+        pieces = {name: np.empty(int(offsets[end] - offsets[begin]), kind) for name, kind in kinds.items()}
+        for number, places in _groups(selection.reading[begin:end]):
             ragged = part(selection.readings[number])
-            values = getattr(ragged, column)
-            if piece is None:
-                piece = np.empty(int(offsets[end] - offsets[begin]), values.dtype)
-            places = begin + np.flatnonzero(selection.reading[begin:end] == number)
-            rows = selection.row[places]
+            rows = selection.row[begin + places]
             starts = ragged.offsets[rows]
             lengths = ragged.offsets[rows + 1] - starts
-            target = offsets[places] - offsets[begin]
-            if tables is None:
-                copy_runs(values, starts, lengths, piece, target)
-            else:
-                map_runs(values, starts, lengths, tables[number], piece, target)
-        assert piece is not None
-        yield piece
+            target = offsets[begin + places] - offsets[begin]
+            for name, piece in pieces.items():
+                if name in tables:
+                    map_runs(getattr(ragged, name), starts, lengths, tables[name][number], piece, target)
+                else:
+                    copy_runs(getattr(ragged, name), starts, lengths, piece, target)
+        yield list(pieces.values())
         begin = end
+
+
+class Lexicon:
+    """Strings that get numbers: equal ones the same, new ones the next."""
+
+    def __init__(self) -> None:
+        self._table = new_table(0, 0)
+        self._count = 0
+
+    def __len__(self) -> int:
+        return self._count
+
+    def enter(self, strings: Strings, which: Int64s) -> UInt32s:
+        """The numbers of some of the strings."""
+        starts, ends = strings.offsets[which], strings.offsets[which + 1]
+        self._make_room(len(which), int((ends - starts).sum()))
+        numbers, self._count = enter(strings.data, starts, ends, self._table, self._count)
+        return numbers
+
+    def _make_room(self, count: int, size: int) -> None:
+        """Let there be room for so many more; if there is not, for twice of all, so that it is rarely needed."""
+        table = self._table
+        count += self._count
+        size += int(table.offsets[self._count])
+        if count > len(table.hashes) or size > len(table.data):
+            room = new_table(max(count, 2 * len(table.hashes)), max(size, 2 * len(table.data)))
+            self._table = moved(table, self._count, room)
+
+    def strings(self) -> Strings:
+        """All strings by their numbers."""
+        offsets = self._table.offsets[: self._count + 1]
+        return Strings(offsets, self._table.data[: offsets[-1]])
 
 
 @dataclass(frozen=True)
@@ -101,59 +156,102 @@ class Vocabulary:
     tables: list[UInt32s]
 
 
+Order = Callable[[Strings, Int64s], Int64s]
+
+
+def alphabetically(strings: Strings, counts: Int64s) -> Int64s:
+    """The order of strings by their bytes."""
+    return alphabetical(strings.data, strings.offsets[:-1], strings.offsets[1:])
+
+
+def commonest_first(strings: Strings, counts: Int64s) -> Int64s:
+    """The order of strings by their counts; those of one count by their bytes."""
+    order = alphabetically(strings, counts)
+    return order[np.argsort(-counts[order], kind="stable")]
+
+
 def unite(
     selection: Selection,
     strings: Callable[[Reading], Strings],
     uses: Sequence[tuple[Callable[[Reading], Ragged], str]],
-    order: Callable[[list[bytes], Int64s], list[int]],
+    order: Order,
 ) -> Vocabulary:
     """One list out of the lists of all readings, without what no selected page uses, ordered by `order`."""
-    used = [_count_uses(selection, number, strings, uses) for number in range(len(selection.readings))]
-    words: list[bytes] = []
-    counts: list[Int64s] = []
-    for reading, count in zip(selection.readings, used, strict=True):
-        raw = strings(reading).all_raw()
-        kept = np.flatnonzero(count)
-        words += [raw[k] for k in kept.tolist()]
-        counts.append(count[kept])
-    packed = Strings.of(words)
-    numbers, first = intern(packed.data, packed.offsets[:-1], packed.offsets[1:])
-    totals = np.bincount(
-        numbers, weights=np.concatenate([np.empty(0, np.int64), *counts]), minlength=len(first)
-    ).astype(np.int64)
-    distinct = [words[k] for k in first.tolist()]
-    ranking = np.array(order(distinct, totals), np.int64)
-    new_number = np.empty(len(distinct), np.uint32)
-    new_number[ranking] = np.arange(len(distinct), dtype=np.uint32)
-    tables = _tables(used, new_number[numbers])
-    return Vocabulary(Strings.of(distinct[k] for k in ranking.tolist()), totals[ranking], tables)
+    lexicon = Lexicon()
+    totals = np.zeros(0, np.int64)
+    tables = []
+    for number, reading in enumerate(selection.readings):
+        counts = _count_uses(selection.rows_of(number), reading, strings, uses)
+        used = np.flatnonzero(counts)
+        table = np.zeros(len(counts), np.uint32)
+        table[used] = lexicon.enter(strings(reading), used)
+        tables.append(table)
+        if len(lexicon) > len(totals):
+            totals = np.concatenate([totals, np.zeros(len(lexicon) - len(totals), np.int64)])
+        np.add.at(totals, table[used], counts[used])
+    ranking = order(lexicon.strings(), totals)
+    renumbered = inverse(ranking)
+    for table in tables:
+        if len(ranking):
+            table[:] = renumbered[table]
+    return Vocabulary(pick(lexicon.strings(), ranking), totals[ranking], tables)
+
+
+def inverse(order: Int64s) -> UInt32s:
+    """The place of each number in an order."""
+    places = np.empty(len(order), np.uint32)
+    places[order] = np.arange(len(order), dtype=np.uint32)
+    return places
+
+
+def pick(strings: Strings, which: Int64s) -> Strings:
+    """Some of the strings, in this order."""
+    starts = strings.offsets[which]
+    lengths = strings.offsets[which + 1] - starts
+    offsets = _laid_out(lengths)
+    data = np.empty(offsets[-1], np.uint8)
+    copy_runs(strings.data, starts, lengths, data, offsets[:-1])
+    return Strings(offsets, data)
+
+
+def join(one: Strings, other: Strings) -> Strings:
+    """The strings of one list, then those of the other."""
+    offsets = np.concatenate([one.offsets, other.offsets[1:] + one.offsets[-1]])
+    return Strings(offsets, np.concatenate([one.data, other.data]))
+
+
+def stretches(count: int) -> Iterator[tuple[int, int]]:
+    """(begin, end) of a few out of `count` at a time: for those who make an object of each."""
+    for begin in range(0, count, _OBJECTS):
+        yield begin, min(begin + _OBJECTS, count)
+
+
+def stretch(strings: Strings, begin: int, end: int) -> Strings:
+    """Strings `begin` to `end`."""
+    offsets = strings.offsets[begin : end + 1]
+    return Strings(offsets - offsets[0], strings.data[offsets[0] : offsets[-1]])
+
+
+@overload
+def one_by_one(column: Strings) -> Iterator[str]: ...
+@overload
+def one_by_one(column: Array) -> Iterator[int]: ...
+def one_by_one(column: Strings | Array) -> Iterator[str] | Iterator[int]:
+    """The strings or numbers of a long column, of which few are objects at a time."""
+    for begin, end in stretches(len(column)):
+        yield from stretch(column, begin, end) if isinstance(column, Strings) else column[begin:end].tolist()
 
 
 def _count_uses(
-    selection: Selection,
-    number: int,
+    rows: Int64s,
+    reading: Reading,
     strings: Callable[[Reading], Strings],
     uses: Sequence[tuple[Callable[[Reading], Ragged], str]],
 ) -> Int64s:
-    """How often the selected pages of one reading use each of its strings."""
-    reading = selection.readings[number]
-    rows = selection.row[selection.reading == number]
+    """How often these rows of a reading use each of its strings."""
     counts = np.zeros(len(strings(reading)), np.int64)
     for part, column in uses:
         ragged = part(reading)
         starts = ragged.offsets[rows]
         count_runs(getattr(ragged, column), starts, ragged.offsets[rows + 1] - starts, counts)
     return counts
-
-
-def _tables(used: list[Int64s], numbers: UInt32s) -> list[UInt32s]:
-    """For each reading, its own numbers -> the united ones."""
-    tables = []
-    begin = 0
-    for counts in used:
-        kept = np.flatnonzero(counts)
-        table = np.zeros(len(counts), np.uint32)
-        table[kept] = numbers[begin : begin + len(kept)]
-        tables.append(table)
-        begin += len(kept)
-    return tables

@@ -14,7 +14,7 @@ from pagekin.model.settings import ReadingSettings
 
 FORMAT = "pagekin store"
 VERSION = 1
-READER = 1  # goes up when reading the same bytes gives another result
+READER = 2  # goes up when reading the same bytes gives another result
 NAME = "manifest.json"
 _COUNTS = ("pages", "hosts", "nodes", "outside", "aliases", "tokens", "words", "links", "html_bytes", "text_bytes")
 

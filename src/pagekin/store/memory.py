@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from pagekin.arrays import Int64s
 from pagekin.model.capture import Capture, Origin, Rank, Redirect, Skip
 from pagekin.model.reading import Reading
 from pagekin.store.opening import Store
+from pagekin.store.spool import Readings
 
 _Key = tuple[str, int, int, int, str, int]
 
@@ -17,15 +19,15 @@ _Key = tuple[str, int, int, int, str, int]
 class Memory:
     """Finds the earlier reading of a capture: same file, same place in it, same size, time and URL."""
 
-    def __init__(self, store: Store | None, spooled: Sequence[Reading]) -> None:
+    def __init__(self, store: Store | None, spooled: Sequence[Path]) -> None:
         self.store = store
-        self.readings: list[Reading] = ([store.reading] if store is not None else []) + list(spooled)
+        self.places: list[Reading | Path] = [*([store.reading] if store is not None else []), *spooled]
         self._redirects = store.catalog.redirects() if store is not None else []
         self._older = store.catalog.older() if store is not None else []
         self._skips = store.catalog.skips(decided=False) if store is not None else []
         self._whole = self._whole_sources()
         self._rows: dict[_Key, tuple[int, int]] = {}
-        for number, reading in enumerate(self.readings):
+        for number, reading in enumerate(Readings(self.places)):
             self._note(number, reading)
 
     def close(self) -> None:
@@ -65,6 +67,11 @@ class Memory:
         origin = capture.origin
         key = (origin.source, origin.offset, origin.size, origin.modified, capture.url, capture.captured)
         return self._rows.get(key)
+
+    @property
+    def has_older(self) -> bool:
+        """Whether any capture lost to a newer one in the old store."""
+        return bool(self._older)
 
     def older_of(self, source: str) -> list[tuple[str, Rank]]:
         """The captures of an unchanged archive that lost to newer ones and are not in the store."""

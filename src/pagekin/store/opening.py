@@ -87,6 +87,14 @@ class Store:
         """Every word, the commonest first."""
         return open_strings(self.folder, "words")
 
+    def node_hosts(self) -> list[str]:
+        """The host of every node."""
+        return [row[0] for row in self.catalog.each("SELECT host FROM nodes ORDER BY node")]
+
+    def in_degrees(self) -> Int64s:
+        """How many pages link to each node."""
+        return np.fromiter((row[0] for row in self.catalog.each("SELECT in_degree FROM nodes ORDER BY node")), np.int64)
+
     def text(self, row: int) -> str:
         """The visible text of a page."""
         return self._unpacked(self.reading.text, row).decode("utf-8", "replace")

@@ -2,52 +2,57 @@
 
 from __future__ import annotations
 
-import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 from pagekin.errors import StoreError
 from pagekin.model.capture import Skip
 from pagekin.model.reading import Reading
-from pagekin.store.files import open_reading, write_reading
-from pagekin.store.manifest import describe_files, differing_files
+from pagekin.store.files import columns_of, reading_of
+from pagekin.store.packing import Pack, is_whole, open_pack, write_pack
 
-_NOTES = "notes.json"
 _PREFIX = "batch-"
+_OPEN = 8  # batches that are kept open at a time
 
 
 class Spool:
-    """A folder of readings. A batch is there as a whole or not at all."""
+    """A folder of readings, one a file. A batch is there as a whole or not at all."""
 
     def __init__(self, folder: Path, fingerprint: dict[str, Any]) -> None:
         self.folder = folder
         self._fingerprint = fingerprint
         self._next = 0
 
-    def open(self) -> list[Reading]:
+    def open(self) -> list[Path]:
         """The batches that an earlier build left and that were read in the same way; others are removed."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        readings = []
-        for folder in sorted(self.folder.iterdir()):
-            reading = self._load(folder) if folder.name.startswith(_PREFIX) else None
-            if reading is None:
-                shutil.rmtree(folder, ignore_errors=True)
+        places = []
+        for place in sorted(self.folder.iterdir()):
+            if self._is_usable(place):
+                places.append(place)
+                self._next = max(self._next, int(place.name.removeprefix(_PREFIX)) + 1)
+            elif place.is_dir():
+                shutil.rmtree(place, ignore_errors=True)
             else:
-                readings.append(reading)
-                self._next = max(self._next, int(folder.name.removeprefix(_PREFIX)) + 1)
-        return readings
+                with suppress(OSError):
+                    place.unlink()
+        return places
 
-    def _load(self, folder: Path) -> Reading | None:
+    def _is_usable(self, place: Path) -> bool:
+        number = place.name.removeprefix(_PREFIX)
+        if not (place.name.startswith(_PREFIX) and number.isdecimal() and place.is_file()):
+            return False
         try:
-            notes = json.loads((folder / _NOTES).read_text("utf-8"))
-            if notes["fingerprint"] != self._fingerprint or differing_files(folder, notes["files"]):
-                return None
-            return replace(open_reading(folder), skips=[Skip(**skip) for skip in notes["skips"]])
-        except (OSError, ValueError, KeyError, TypeError, StoreError):
-            return None
+            pack = open_pack(place)
+            _reading(pack)  # or something is missing
+            return is_whole(place) and bool(pack.notes["fingerprint"] == self._fingerprint)
+        except (OSError, ValueError, KeyError, TypeError):
+            return False
 
     def places(self) -> Iterator[Path]:
         """A new place for each batch."""
@@ -60,23 +65,44 @@ class Spool:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
+class Readings(Sequence[Reading]):
+    """Many readings, of which few are open: batches are opened when they are asked for, and let go of for others."""
+
+    def __init__(self, readings: Iterable[Reading | Path]) -> None:
+        self._readings = list(readings)
+        self._load = lru_cache(_OPEN)(load_batch)
+
+    def __len__(self) -> int:
+        return len(self._readings)
+
+    @overload
+    def __getitem__(self, k: int) -> Reading: ...
+    @overload
+    def __getitem__(self, k: slice) -> Readings: ...
+    def __getitem__(self, k: int | slice) -> Reading | Readings:
+        if isinstance(k, slice):
+            return Readings(self._readings[k])
+        reading = self._readings[k]
+        return self._load(reading) if isinstance(reading, Path) else reading
+
+
 def write_batch(place: Path, reading: Reading, fingerprint: dict[str, Any]) -> None:
     """Write a reading to its place in the spool."""
     temporary = place.with_name("new-" + place.name)
-    shutil.rmtree(temporary, ignore_errors=True)
-    temporary.mkdir(parents=True)
-    write_reading(temporary, reading)
-    # Checksums instead of a sync: a batch is not worth waiting for the disk, but must not be trusted after a crash.
-    notes = {
-        "fingerprint": fingerprint,
-        "files": describe_files(temporary),
-        "skips": [vars(skip) for skip in reading.skips],
-    }
-    (temporary / _NOTES).write_text(json.dumps(notes), "utf-8")
+    # A checksum instead of a sync: a batch is not worth waiting for the disk, but must not be trusted after a crash.
+    notes = {"fingerprint": fingerprint, "skips": [vars(skip) for skip in reading.skips]}
+    write_pack(temporary, columns_of(reading), notes)
     temporary.replace(place)
 
 
 def load_batch(place: Path) -> Reading:
-    """A batch that was just written."""
-    notes = json.loads((place / _NOTES).read_text("utf-8"))
-    return replace(open_reading(place), skips=[Skip(**skip) for skip in notes["skips"]])
+    """A batch that was just written, or that was found whole."""
+    try:
+        pack = open_pack(place)
+    except OSError as error:
+        raise StoreError(f"{place} cannot be read: {error.strerror or error}; a new build goes on from here") from error
+    return _reading(pack)
+
+
+def _reading(pack: Pack) -> Reading:
+    return replace(reading_of(pack.columns.__getitem__), skips=[Skip(**skip) for skip in pack.notes["skips"]])

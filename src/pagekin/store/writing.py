@@ -5,22 +5,37 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
+from itertools import chain, repeat
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from pagekin.arrays import Int64s, UInt32s
-from pagekin.disk import open_array, write_array, write_chunks, write_strings
-from pagekin.kernels.intern import intern
+from pagekin.disk import open_array, write_array, write_strings, writing_columns
+from pagekin.kernels.linking import degrees, in_links
 from pagekin.model.capture import PageFlags, Skip
-from pagekin.model.reading import NO_TARGET, RAGGED_PARTS, AnchorFlag, Links, Pages, Ragged, Reading, Sources
+from pagekin.model.reading import RAGGED_PARTS, AnchorFlag, Anchors, Links, Pages, Ragged, Reading, Sources
 from pagekin.model.settings import ReadingSettings
 from pagekin.model.strings import Strings, word_of
 from pagekin.store.catalog import Tables, write_catalog
 from pagekin.store.choosing import Choice, Harvest, choose_pages
 from pagekin.store.files import open_ragged, write_table
-from pagekin.store.gathering import Selection, Vocabulary, gather, unite
+from pagekin.store.gathering import (
+    Lexicon,
+    Selection,
+    Vocabulary,
+    alphabetically,
+    commonest_first,
+    gather,
+    inverse,
+    join,
+    one_by_one,
+    pick,
+    stretch,
+    stretches,
+    unite,
+)
 from pagekin.urls import host_of, page_id
 
 Progress = Callable[[str], None]
@@ -30,7 +45,7 @@ Progress = Callable[[str], None]
 class Nodes:
     """What links lead to: pages (or, with chopped hosts, hosts), then URLs known only from links."""
 
-    urls: list[str]
+    urls: Strings
     offsets: Int64s  # the pages of node k are rows offsets[k] to offsets[k+1]; none beyond the last
     of_target: UInt32s
 
@@ -51,20 +66,13 @@ def write_store(folder: Path, harvest: Harvest, settings: ReadingSettings, progr
     """Write every file of a generation into `folder`."""
     progress("choosing pages")
     choice = choose_pages(harvest, settings)
-    places = list(choice.pages.values())
-    selection = Selection(
-        harvest.readings,
-        np.array([place.reading for place in places], np.int64),
-        np.array([place.row for place in places], np.int64),
-    )
+    selection = Selection(harvest.readings, *choice.places())
     progress("uniting vocabularies")
-    forms = unite(
-        selection, lambda r: r.forms, [(_part("tokens"), "form"), (_part("titles"), "form")], _commonest_first
-    )
-    targets = unite(selection, lambda r: r.targets, [(_part("anchors"), "target")], _alphabetical)
+    forms = unite(selection, lambda r: r.forms, [(_part("tokens"), "form"), (_part("titles"), "form")], commonest_first)
+    targets = unite(selection, lambda r: r.targets, [(_part("anchors"), "target")], alphabetically)
     progress("writing pages")
     sources, source_of = _sources(harvest, selection, choice)
-    pages = _pages(selection, list(choice.pages), source_of)
+    pages = _pages(selection, source_of)
     write_table(folder, "pages", pages)
     write_table(folder, "sources", sources)
     _write_vocabulary(folder, forms)
@@ -72,25 +80,16 @@ def write_store(folder: Path, harvest: Harvest, settings: ReadingSettings, progr
     for name in RAGGED_PARTS:
         _write_part(folder, name, selection, {"form": forms.tables, "target": targets.tables})
     progress("sorting links")
-    nodes = _nodes(choice, targets.strings, settings)
-    degrees = _write_links(folder, nodes, pages, settings)
+    nodes = (_host_nodes if settings.chop_host else _page_nodes)(choice, pages.url, targets.strings)
+    in_and_out = _write_links(folder, nodes, pages, settings)
     progress("writing the catalogue")
     skips = _skips(harvest, choice) + _dropped(pages, sources)
-    write_catalog(folder, _tables(folder, harvest, choice, nodes, pages, sources, degrees, skips))
+    write_catalog(folder, _tables(folder, harvest, choice, nodes, pages, sources, in_and_out, skips))
     return _report(folder, nodes, pages, forms, choice, skips)
 
 
 def _part(name: str) -> Callable[[Reading], Ragged]:
     return lambda reading: getattr(reading, name)
-
-
-def _commonest_first(words: list[bytes], counts: Int64s) -> list[int]:
-    negative = (-counts).tolist()
-    return sorted(range(len(words)), key=lambda k: (negative[k], words[k]))
-
-
-def _alphabetical(words: list[bytes], counts: Int64s) -> list[int]:
-    return sorted(range(len(words)), key=words.__getitem__)
 
 
 def _sources(harvest: Harvest, selection: Selection, choice: Choice) -> tuple[Sources, dict[tuple[str, int, int], int]]:
@@ -128,7 +127,7 @@ def _count_sources(reading: Reading, rows: Int64s, counts: dict[tuple[str, int, 
         counts[keys[number]] = counts.get(keys[number], 0) + count
 
 
-def _pages(selection: Selection, urls: list[str], source_of: dict[tuple[str, int, int], int]) -> Pages:
+def _pages(selection: Selection, source_of: dict[tuple[str, int, int], int]) -> Pages:
     def column(name: str) -> Any:
         def of(reading: Reading) -> Any:
             return getattr(reading.pages, name)
@@ -140,8 +139,8 @@ def _pages(selection: Selection, urls: list[str], source_of: dict[tuple[str, int
         # An old store knows files that are gone; none of its selected rows is theirs.
         table = np.array([source_of.get(key, 0) for key in _keys(reading)], np.uint32)
         numbers[places] = table[reading.pages.source[rows]]
-    columns = {each.name: column(each.name) for each in fields(Pages) if each.name not in ("url", "source")}
-    return Pages(url=Strings.of(urls), source=numbers, **columns)
+    columns = {each.name: column(each.name) for each in fields(Pages) if each.name != "source"}
+    return Pages(source=numbers, **columns)
 
 
 def _is_strings(name: str) -> bool:
@@ -152,10 +151,12 @@ def _write_part(folder: Path, name: str, selection: Selection, tables: dict[str,
     part = _part(name)
     offsets = selection.offsets(part)
     write_array(folder, f"{name}.offsets", offsets)
-    dtypes = _dtypes(RAGGED_PARTS[name])
-    for column, dtype in dtypes.items():
-        pieces = gather(selection, offsets, part, column, tables.get(column))
-        write_chunks(folder, f"{name}.{column}", dtype, (int(offsets[-1]),), pieces)
+    kinds = _dtypes(RAGGED_PARTS[name])
+    with writing_columns(
+        folder, {f"{name}.{column}": (kinds[column], (int(offsets[-1]),)) for column in kinds}
+    ) as append:
+        for pieces in gather(selection, offsets, part, kinds, tables):
+            append(*pieces)
 
 
 def _dtypes(kind: type[Ragged]) -> dict[str, type[np.generic]]:
@@ -167,72 +168,57 @@ def _write_vocabulary(folder: Path, forms: Vocabulary) -> None:
     """The forms with their counts, and the words that they are forms of."""
     write_strings(folder, "forms", forms.strings)
     write_array(folder, "forms.count", forms.counts)
-    folded = Strings.of(word_of(form) for form in forms.strings)
-    numbers, first = intern(folded.data, folded.offsets[:-1], folded.offsets[1:])
-    distinct = [folded.raw(k) for k in first.tolist()]
-    counts = np.bincount(numbers, weights=forms.counts, minlength=len(distinct)).astype(np.int64)
-    order = np.array(_commonest_first(distinct, counts), np.int64)
-    place = np.empty(len(distinct), np.uint32)
-    place[order] = np.arange(len(distinct), dtype=np.uint32)
-    write_array(folder, "forms.word", place[numbers])
-    write_strings(folder, "words", Strings.of(distinct[k] for k in order.tolist()))
+    lexicon = Lexicon()
+    numbers = np.empty(len(forms.strings), np.uint32)
+    for begin, end in stretches(len(forms.strings)):
+        words = Strings.of(word_of(form) for form in stretch(forms.strings, begin, end))
+        numbers[begin:end] = lexicon.enter(words, np.arange(len(words)))
+    counts = np.bincount(numbers, weights=forms.counts, minlength=len(lexicon)).astype(np.int64)
+    order = commonest_first(lexicon.strings(), counts)
+    write_array(folder, "forms.word", inverse(order)[numbers])
+    write_strings(folder, "words", pick(lexicon.strings(), order))
     write_array(folder, "words.count", counts[order])
 
 
-def _nodes(choice: Choice, targets: Strings, settings: ReadingSettings) -> Nodes:
-    urls = list(choice.pages)
-    if settings.chop_host:
-        return _host_nodes(choice, targets)
-    row_of = {url: row for row, url in enumerate(urls)}
-    outside: dict[str, int] = {}
+def _page_nodes(choice: Choice, urls: Strings, targets: Strings) -> Nodes:
+    """One node a page, and one for every target that is none."""
     of_target = np.empty(len(targets), np.uint32)
-    for k, target in enumerate(targets):
+    outside: list[int] = []
+    for k, target in enumerate(one_by_one(targets)):
         page = choice.find(target)
-        of_target[k] = row_of[page] if page is not None else len(urls) + outside.setdefault(target, len(outside))
-    return Nodes(urls + list(outside), np.arange(len(urls) + 1, dtype=np.int64), of_target)
+        of_target[k] = choice.row_of[page] if page is not None else len(urls) + len(outside)
+        if page is None:
+            outside.append(k)
+    every = join(urls, pick(targets, np.array(outside, np.int64)))
+    return Nodes(every, np.arange(len(urls) + 1, dtype=np.int64), of_target)
 
 
-def _host_nodes(choice: Choice, targets: Strings) -> Nodes:
+def _host_nodes(choice: Choice, urls: Strings, targets: Strings) -> Nodes:
     """One node a host: the pages of a host lie side by side, since pages are ordered by host first."""
-    hosts = [host_of(url) for url in choice.pages]
-    starts = [row for row, host in enumerate(hosts) if row == 0 or hosts[row - 1] != host]
-    numbers = {hosts[row]: number for number, row in enumerate(starts)}
+    numbers: dict[str, int] = {}
+    of_page = np.empty(len(urls), np.int64)
+    for row, url in enumerate(choice.pages):
+        of_page[row] = numbers.setdefault(host_of(url), len(numbers))
+    offsets = np.searchsorted(of_page, np.arange(len(numbers) + 1))
     of_target = np.empty(len(targets), np.uint32)
-    for k, target in enumerate(targets):
+    for k, target in enumerate(one_by_one(targets)):
         of_target[k] = numbers.setdefault(host_of(choice.find(target) or target), len(numbers))
-    return Nodes([f"http://{host}/" for host in numbers], np.array([*starts, len(hosts)], np.int64), of_target)
+    return Nodes(Strings.of(f"http://{host}/" for host in numbers), offsets, of_target)
 
 
 def _write_links(folder: Path, nodes: Nodes, pages: Pages, settings: ReadingSettings) -> tuple[Int64s, Int64s]:
     """Write the links sorted by where they lead; (in-degree, out-degree) of every node."""
     write_array(folder, "nodes.offsets", nodes.offsets)
     write_array(folder, "targets.node", nodes.of_target)
-    anchors = open_ragged(folder, "anchors", RAGGED_PARTS["anchors"])
-    target = open_array(folder, "anchors.target")
-    flags = open_array(folder, "anchors.flags")
-    lengths = anchors.lengths()
-    page = np.repeat(np.arange(len(lengths), dtype=np.uint32), lengths)
+    anchors = open_ragged(folder, "anchors", Anchors)
     node_of_page = nodes.of_pages()
-    counted = np.flatnonzero(target != NO_TARGET)
-    node = nodes.of_target[target[counted]]
-    follow = node != node_of_page[page[counted]]
-    if settings.obey_nofollow:
-        follow &= (flags[counted] & AnchorFlag.NOFOLLOW) == 0
-        follow &= (pages.flags[page[counted]] & PageFlags.NOFOLLOW) == 0
-    counted, node = counted[follow], node[follow]
-    order = np.argsort(node, kind="stable")
-    counted, node = counted[order], node[order]
-    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.bincount(node, minlength=len(nodes.urls)))])
-    links = Links(offsets, page[counted], (counted - anchors.offsets[page[counted]]).astype(np.uint32))
+    refused = AnchorFlag.NOFOLLOW if settings.obey_nofollow else 0
+    refusing = (pages.flags & (PageFlags.NOFOLLOW if settings.obey_nofollow else 0)) != 0
+    every = (anchors.offsets, anchors.target, anchors.flags)
+    links = Links(*in_links(*every, nodes.of_target, node_of_page, len(nodes.urls), refused, refusing))
     for each in fields(links):
         write_array(folder, f"links.{each.name}", getattr(links, each.name))
-    return _degrees(node_of_page[links.page], node, len(nodes.urls))
-
-
-def _degrees(sources: UInt32s, targets: UInt32s, count: int) -> tuple[Int64s, Int64s]:
-    """How many other nodes link to each node, and how many it links to."""
-    pairs = np.unique(sources.astype(np.int64) * count + targets)
-    return np.bincount(pairs % count, minlength=count), np.bincount(pairs // count, minlength=count)
+    return degrees(links.offsets, links.page, node_of_page)
 
 
 def _skips(harvest: Harvest, choice: Choice) -> list[tuple[Skip, bool]]:
@@ -272,49 +258,53 @@ def _tables(
     nodes: Nodes,
     pages: Pages,
     sources: Sources,
-    degrees: tuple[Int64s, Int64s],
+    in_and_out: tuple[Int64s, Int64s],
     skips: list[tuple[Skip, bool]],
 ) -> Tables:
-    titles = list(pages.title)
-    node_of_page = nodes.of_pages().tolist()
-    row_of = {url: row for row, url in enumerate(choice.pages)}
+    node_of_page = nodes.of_pages()
 
     def node_rows() -> Iterator[tuple[Any, ...]]:
-        in_degree, out_degree = degrees[0].tolist(), degrees[1].tolist()
-        bounds = nodes.offsets.tolist()
-        for node, url in enumerate(nodes.urls):
-            known = node + 1 < len(bounds)
-            first = bounds[node] if known else None
-            title = titles[bounds[node]] if known else ""
-            rows = bounds[node + 1] - bounds[node] if known else 0
-            yield node, page_id(url), url, host_of(url), title, first, rows, in_degree[node], out_degree[node]
+        first = nodes.offsets[:-1]
+        titles = chain(one_by_one(pick(pages.title, first)), repeat(""))
+        columns = zip(
+            one_by_one(nodes.urls),
+            titles,
+            chain(one_by_one(first), repeat(None)),
+            chain(one_by_one(np.diff(nodes.offsets)), repeat(0)),
+            one_by_one(in_and_out[0]),
+            one_by_one(in_and_out[1]),
+            strict=False,  # what is repeated has no end
+        )
+        for node, (url, *facts) in enumerate(columns):
+            yield node, page_id(url), url, host_of(url), *facts
 
     def page_rows() -> Iterator[tuple[Any, ...]]:
         names = list(sources.name)
         columns = zip(
-            pages.url,
-            titles,
-            pages.language,
-            pages.charset,
-            pages.captured.tolist(),
-            pages.source.tolist(),
-            pages.offset.tolist(),
-            pages.flags.tolist(),
-            pages.html_bytes.tolist(),
-            pages.text_bytes.tolist(),
-            np.diff(open_array(folder, "tokens.offsets")).tolist(),
-            np.diff(open_array(folder, "anchors.offsets")).tolist(),
+            one_by_one(node_of_page),
+            one_by_one(pages.url),
+            one_by_one(pages.title),
+            one_by_one(pages.language),
+            one_by_one(pages.charset),
+            one_by_one(pages.captured),
+            one_by_one(pages.source),
+            one_by_one(pages.offset),
+            one_by_one(pages.flags),
+            one_by_one(pages.html_bytes),
+            one_by_one(pages.text_bytes),
+            one_by_one(np.diff(open_array(folder, "tokens.offsets"))),
+            one_by_one(np.diff(open_array(folder, "anchors.offsets"))),
             strict=True,
         )
-        for row, (url, title, language, charset, captured, source, offset, *numbers) in enumerate(columns):
+        for row, (node, url, title, language, charset, captured, source, offset, *numbers) in enumerate(columns):
             digest = pages.digest[row].tobytes().hex()
-            yield (row, node_of_page[row], url, title, host_of(url), language, charset, captured, names[source], offset,
+            yield (row, node, url, title, host_of(url), language, charset, captured, names[source], offset,
                    *numbers, digest)  # fmt: skip
 
     return Tables(
         nodes=node_rows(),
         pages=page_rows(),
-        aliases=((url, node_of_page[row_of[page]], kind) for url, (page, kind) in choice.aliases.items()),
+        aliases=((url, int(node_of_page[choice.row_of[page]]), kind) for url, (page, kind) in choice.aliases.items()),
         redirects=sorted(harvest.redirects, key=lambda r: (r.origin.source, r.origin.offset, r.url)),
         skips=skips,
         older=choice.older,

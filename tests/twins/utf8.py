@@ -1,0 +1,12 @@
+"""Plain twin of `kernels/utf8.py`."""
+
+from __future__ import annotations
+
+
+def is_utf8(data: bytes) -> bool:
+    """Whether Python can decode it."""
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
