@@ -1,4 +1,4 @@
-# make demo and make test do their own set-up: a virtual environment in .venv, kept for the next run.
+# make demo, make test and make bench do their own set-up: a virtual environment in .venv, kept for the next run.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -9,6 +9,10 @@ QUICK ?=
 $(VENV)/ready: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
+	touch $@
+
+$(VENV)/bench: $(VENV)/ready
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,bench]'
 	touch $@
 
 demo: $(VENV)/ready
@@ -23,7 +27,7 @@ test: $(VENV)/ready check
 	sh tests/real_pages.sh
 	$(BIN)/python -m pytest
 
-bench: $(VENV)/ready
+bench: $(VENV)/bench
 	sh tests/real_pages.sh
 	QUICK=$(QUICK) $(BIN)/python -m benchmarks
 

@@ -1,0 +1,117 @@
+"""What does a build cost when a collection grows, and a question? Generated webs of 10,000 to a million pages.
+
+`python -m benchmarks.growth` prints the figures and writes `results/growth.json`: seconds by stage, peak memory, bytes
+by file and the p50 of a question at every size, and how each grows: the exponent of the number of pages, 1 if linear.
+The exponents are those of the three largest webs, since what every build costs would flatter small ones. Every build
+has a process of its own. `python -m benchmarks.growth SIZE...` measures other sizes and keeps nothing.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import pagekin
+from benchmarks import generated
+from benchmarks.building import observe
+from benchmarks.machine import QUICK, Figure, facts, keep, kept, number, show
+from benchmarks.querying import ask, in_turns
+
+SIZES = (3_000, 10_000) if QUICK else (10_000, 30_000, 100_000, 300_000, 1_000_000)
+PROCESSES = 2
+_QUESTIONS = 300
+_WARM = 300  # pages
+_LARGEST = 3  # webs that exponents are taken from
+_MOST_MEGABYTES = 4 * 1024**3 / 1e6
+
+
+def main(sizes: Sequence[int] = SIZES, *, keeping: bool = True) -> None:
+    """Measure every size."""
+    rows: list[dict[str, Any]] = []
+    measure(_WARM)  # kernels are compiled
+    failed = []
+    for size in sizes:
+        try:
+            row = measure(size)
+        except subprocess.CalledProcessError:  # it has said why
+            print(f"growth: {size:,} pages could not be built", flush=True)
+            failed.append(Figure(f"{size:,} generated pages: builds that succeeded", 0, at_least=1))
+            continue
+        rows.append(row)
+        print(f"growth: {size:,} pages in {row['total']:.1f} s, {row['peak_megabytes']:,} MB at the peak", flush=True)
+        print("  " + ", ".join(f"{stage} {seconds:.1f} s" for stage, seconds in row["seconds"].items()))
+        print("  " + ", ".join(f"{name} {count / size:.0f}" for name, count in row["bytes"].items()) + " bytes a page")
+        print(f"  a question: p50 {row['p50_us']} µs", flush=True)
+    figures = [*summary(rows), *failed]
+    show(figures)
+    if keeping:
+        keep("growth", {"machine": facts(), "figures": kept(figures), "rows": rows})
+
+
+def measure(size: int) -> dict[str, Any]:
+    """Build a web of so many pages and ask it; what was seen."""
+    with tempfile.TemporaryDirectory() as place:
+        source, store = Path(place) / "web.jsonl", Path(place) / "web.kin"
+        generated.write(source, generated.Web(size))
+        seen = observe(source, store, PROCESSES)
+        sizes = Counter[str]()
+        for file in store.glob("*/*"):
+            sizes[file.name.split(".")[0]] += file.stat().st_size
+        return {
+            "pages": seen["pages"],
+            "seconds": seen["seconds"],
+            "total": round(sum(seen["seconds"].values()), 1),
+            "peak_megabytes": seen["peak_megabytes"],
+            "bytes": dict(sizes.most_common()),
+            "p50_us": round(_question(store) * 1e6),
+        }
+
+
+def _question(store: Path) -> float:
+    """The median seconds from a page to its ten kin."""
+    kin = pagekin.open(store)
+    nodes = np.linspace(0, len(kin) - 1, _QUESTIONS).astype(np.int64).tolist()
+    return float(np.median(in_turns([lambda k: ask(kin, nodes[k])], len(nodes))))
+
+
+def exponent(sizes: Sequence[float], values: Sequence[float]) -> float:
+    """How a value grows: the slope of its logarithm against that of the size.
+
+    >>> round(exponent([10, 100, 1000], [3, 30, 300]), 3), round(exponent([10, 1000], [7, 70]), 3)
+    (1.0, 0.5)
+    """
+    return float(np.polyfit(np.log(sizes), np.log(values), 1)[0])
+
+
+def summary(rows: list[dict[str, Any]]) -> Iterator[Figure]:
+    """The figures that have bars, and the largest build."""
+    last = rows[-1]
+    rows = rows[-_LARGEST:]
+    sizes = [row["pages"] for row in rows]
+    span = f"{number(sizes[0])} to {number(sizes[-1])} pages"
+    disk = [sum(row["bytes"].values()) for row in rows]
+    if len(rows) > 1:
+        time = exponent(sizes, [row["total"] for row in rows])
+        yield Figure(f"exponent of build time, {span}", round(time, 2), at_most=1.1)
+        yield Figure(f"exponent of disk, {span}", round(exponent(sizes, disk), 2), at_most=1.1)
+        question = exponent(sizes, [row["p50_us"] for row in rows])
+        yield Figure(f"exponent of a question's p50, {span}", round(question, 2), at_most=0.5)
+    name = f"{number(sizes[-1])} generated pages"
+    yield Figure(f"{name}: build, {PROCESSES} processes", last["total"], "s")
+    yield Figure(f"{name}: peak memory of the build", last["peak_megabytes"], "MB", at_most=round(_MOST_MEGABYTES))
+    yield Figure(f"{name}: disk", round(disk[-1] / sizes[-1]), "bytes a page")
+    yield Figure(f"{name}: a question, p50", last["p50_us"], "µs")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        main([int(size) for size in sys.argv[1:]], keeping=False)
+    else:
+        main()

@@ -1,0 +1,159 @@
+"""How long does a question take, and is the answer right? A page of the index to its ten kin, beside tantivy.
+
+`python -m benchmarks.querying` prints the figures and writes `results/querying.json`. tantivy is asked for
+more-like-this with its defaults (25 terms). The same pages are asked of both, in turns, in one process and thread,
+after a round that does not count; of three more rounds the best time of each question does, since the machine may be
+busy with other things. Recall is against an exact comparison of the page with every other page.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import tantivy
+from numpy.typing import NDArray
+
+import pagekin
+from benchmarks import generated
+from benchmarks.agreement import collections
+from benchmarks.building import extracted, html_files, tantivy_index, text_of
+from benchmarks.machine import QUICK, Figure, facts, keep, kept, show
+from pagekin.kin import Kin, Wishes
+from pagekin.pipeline import build
+from pagekin.query.answering import Question, bag_of, nearest
+
+QUESTIONS = 50 if QUICK else 400
+LIMIT = 10
+ROUNDS = 4
+_GENERATED = 3_000 if QUICK else 30_000
+_CHECKED = 200  # questions whose answers are compared with exact ones
+
+
+def ask(kin: Kin, node: int) -> list[int]:
+    """The ten nodes most similar to a node."""
+    index, desk = kin.index, kin._reception.desk()
+    question = Question(bag_of(index, node), index.signatures[node], index.strategy.similarity, but=(node,))
+    with desk.asking(question.bag):
+        return [found for _, found in nearest(desk, question, LIMIT, Wishes().min_similarity)]
+
+
+def main() -> None:
+    """Measure every collection at hand, and a generated one."""
+    figures = []
+    for name, folder in collections().items():
+        if folder.is_dir():
+            figures += _measured(name, folder, extracted(html_files(folder), 1))
+    with tempfile.TemporaryDirectory() as place:
+        file = Path(place) / "generated.jsonl"
+        generated.write(file, generated.Web(_GENERATED))
+        figures += _measured(f"{_GENERATED:,} generated pages", file, _lines(file))
+    keep("querying", {"machine": facts("selectolax", "tantivy"), "figures": kept(figures)})
+
+
+def _measured(name: str, source: Path, pages: Iterator[tuple[str, str, str]]) -> list[Figure]:
+    print(f"querying {name}")
+    with tempfile.TemporaryDirectory() as place:
+        build([source], Path(place) / "bench.kin")
+        (Path(place) / "tantivy").mkdir()
+        theirs = tantivy_index(Path(place) / "tantivy", pages, 1)
+        figures = list(measure(name, source, pagekin.open(Path(place) / "bench.kin"), theirs))
+    show(figures)
+    return figures
+
+
+def _lines(file: Path) -> Iterator[tuple[str, str, str]]:
+    with file.open("rb") as lines:
+        for line in lines:
+            page = json.loads(line)
+            yield (page["url"], *text_of(page["html"].encode()))
+
+
+def measure(name: str, source: Path, kin: Kin, theirs: tantivy.Index) -> Iterator[Figure]:
+    """The figures of one collection."""
+    nodes = np.unique(np.linspace(0, len(kin) - 1, QUESTIONS).astype(np.int64)).tolist()
+    addresses = [_address(theirs, source, kin, node) for node in nodes]
+    urls = [kin.reading.pages.url[node] for node in nodes]
+    searcher = theirs.searcher()
+    _check(kin, nodes[::10])
+    ours, more_like_this, whole = in_turns(
+        [
+            lambda k: ask(kin, nodes[k]),
+            lambda k: searcher.search(tantivy.Query.more_like_this_query(addresses[k]), LIMIT, count=False),
+            lambda k: kin.related(urls[k]),
+        ],
+        len(nodes),
+    )
+    recall = np.mean([_recall(kin, node) for node in nodes[:: max(1, len(nodes) // _CHECKED)]])
+    yield Figure(f"{name}: recall@{LIMIT} against exact search", round(float(recall), 3), at_least=0.95)
+    for what, times in (("pagekin", ours), ("tantivy", more_like_this), ("pagekin with titles and reasons", whole)):
+        for share in (50, 90):
+            yield Figure(f"{name}: {what}, p{share}", round(float(np.percentile(times, share)) * 1e6), "µs")
+    ratio = float(np.median(ours) / np.median(more_like_this))
+    yield Figure(f"{name}: pagekin's p50 / tantivy's", round(ratio, 3), at_most=0.5)
+
+
+def _address(theirs: tantivy.Index, source: Path, kin: Kin, row: int) -> tantivy.DocAddress:
+    """Where tantivy has a page: under the name of its file or, out of a file of many, under its URL."""
+    page = kin.page(row)
+    name = str(source.parent / page["source"]) if source.is_dir() else page["url"]
+    hits = theirs.searcher().search(tantivy.Query.term_query(theirs.schema, "name", name), 1).hits
+    address: tantivy.DocAddress = hits[0][1]
+    return address
+
+
+def _check(kin: Kin, nodes: list[int]) -> None:
+    """What is timed must be what users get."""
+    for node in nodes:
+        given = [neighbor.url for neighbor in kin.related(kin.reading.pages.url[node])]
+        found = [row["url"] for row in kin.catalog.named_nodes(ask(kin, node))]
+        if given != found:
+            raise AssertionError(f"node {node}: `ask` finds {found}, `related` gives {given}")
+
+
+def in_turns(questions: list[Callable[[int], object]], count: int) -> NDArray[np.float64]:
+    """The seconds of every question, for each way to ask it: the best of the rounds after the first."""
+    times = np.empty((ROUNDS, len(questions), count))
+    for each in times:
+        for k in range(count):
+            for way, question in enumerate(questions):
+                begin = time.perf_counter()
+                question(k)
+                each[way, k] = time.perf_counter() - begin
+    return np.asarray(times[1:].min(axis=0))
+
+
+def _recall(kin: Kin, node: int) -> float:
+    """The share of the ten most similar nodes that are found; of several with the same similarity any will do."""
+    truth = exhaustive(kin, node)
+    truth[truth < Wishes().min_similarity] = 0.0
+    best = np.sort(truth)[::-1][:LIMIT]
+    wanted = int(np.count_nonzero(best))
+    found = truth[ask(kin, node)]
+    return float(np.count_nonzero(found >= best[wanted - 1])) / wanted if wanted else 1.0
+
+
+def exhaustive(kin: Kin, node: int) -> NDArray[np.float64]:
+    """The bag Jaccard of a node with every page: weights in common over all weights.
+
+    Its own counts as none; so does that of what is known only from links, which no answer shows unless asked to.
+    """
+    bags = kin.index.bags
+    asked = np.zeros(int(bags.term.max(initial=0)) + 1)
+    asked[bags.term[bags.row(node)]] = bags.weight[bags.row(node)]
+    row = np.repeat(np.arange(len(bags)), np.diff(bags.offsets))
+    end = int(bags.offsets[-1])
+    both = np.bincount(row, np.minimum(asked[bags.term[:end]], bags.weight[:end]), len(bags))
+    sizes = np.bincount(row, bags.weight[:end], len(bags))
+    similarity = both / np.maximum(asked.sum() + sizes - both, 1e-30)
+    similarity[node] = 0.0
+    similarity[len(kin.nodes) - 1 :] = 0.0
+    return np.asarray(similarity.round(9))
+
+
+if __name__ == "__main__":
+    main()

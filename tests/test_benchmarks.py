@@ -1,0 +1,61 @@
+"""The page of benchmarks says what was measured, and everything that can be measured is."""
+
+from __future__ import annotations
+
+import ast
+import json
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+BENCHMARKS = ROOT / "benchmarks"
+
+
+@pytest.fixture
+def table(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.syspath_prepend(ROOT)
+    from benchmarks import table
+
+    return table
+
+
+def defines_main(file: Path) -> bool:
+    return any(isinstance(node, ast.FunctionDef) and node.name == "main" for node in ast.parse(file.read_text()).body)
+
+
+def test_the_page_of_benchmarks_is_made_from_the_kept_results(table: ModuleType) -> None:
+    assert (ROOT / "docs" / "benchmarks.md").read_text("utf-8") == table.page(BENCHMARKS / "results")
+
+
+def test_every_benchmark_is_run_by_make_bench() -> None:
+    calls = [
+        node.func
+        for node in ast.walk(ast.parse((BENCHMARKS / "__main__.py").read_text()))
+        if isinstance(node, ast.Call)
+    ]
+    run = {call.value.id for call in calls if isinstance(call, ast.Attribute) and isinstance(call.value, ast.Name)}
+    there = {file.stem for file in BENCHMARKS.glob("[a-z]*.py") if defines_main(file)}
+    assert run == there
+
+
+def test_a_figure_is_shown_beside_its_bar_and_a_missed_bar_is_called_missed(table: ModuleType, tmp_path: Path) -> None:
+    machine = {"system": "Linux", "processors": 2, "python": "3.11", "versions": {"numpy": "2"}}
+    rows = [
+        {"what": "of peas", "measured": 3.0, "unit": "s", "at_most": 2.0},
+        {"what": "of beans", "measured": 3.0, "at_least": 2.0},
+        {"what": "of oats", "measured": 1234567},
+    ]
+    (tmp_path / "growth.json").write_text(json.dumps({"machine": machine, "figures": rows}))
+    lines = table.page(tmp_path).splitlines()
+    assert "| of peas | 3 | s | at most 2 | missed |" in lines
+    assert "| of beans | 3 |  | at least 2 | met |" in lines
+    assert "| of oats | 1,234,567 |  |  |  |" in lines
+    assert "`python -m benchmarks.growth`. Linux, 2 processors; Python 3.11, numpy 2." in lines
+
+
+def test_every_kept_result_is_on_the_page_or_belongs_elsewhere(table: ModuleType) -> None:
+    results = {file.stem for file in (BENCHMARKS / "results").glob("*.json")}
+    assert results <= {*table.ORDER, *table.ELSEWHERE}
+    assert all((BENCHMARKS / f"{name}.py").exists() for name in results)
