@@ -275,3 +275,16 @@ def test_variants_are_canonical_and_others(url: str) -> None:
 def test_a_page_of_the_same_scheme_is_the_likelier_one() -> None:
     found = list(variants("http://h.example/dir/"))
     assert found.index("http://h.example/dir/index.html") < found.index("https://h.example/dir/")
+
+
+PIECES = st.sampled_from(
+    ["http://", "https://", "HTTP://", "a.b", "A.b", "a-b.example.org", "x", "/", ".", "..", "/.a", "a.html", "//",
+     "#f", "?q", "%41", "_~", "-", ":80", "é", " ", "a" * 70]
+)  # fmt: skip
+
+
+@given(st.lists(PIECES, min_size=1, max_size=7).map("".join))
+@example("http://a.b")
+@example("https://a.b/c/d.html#e")
+def test_the_quick_way_for_whole_urls_leads_where_the_long_way_does(rest: str) -> None:
+    assert resolve_url("http://b.example/c/d.html", f"http://{rest}") == canonical_url(f"http://{rest}")

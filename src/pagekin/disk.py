@@ -79,8 +79,10 @@ def open_array(folder: Path, name: str) -> Array:
     try:
         # A plain view of the map: slices of a `memmap` cost several times as much.
         array: Array = np.load(path, mmap_mode="r", allow_pickle=False).view(np.ndarray)
-    except (OSError, ValueError) as error:
+    except (FileNotFoundError, ValueError) as error:
         raise StoreError(f"{path} is damaged or missing ({error}); build the store again") from error
+    except OSError as error:
+        raise StoreError(f"{path} cannot be opened: {error.strerror or error}") from error
     return array
 
 

@@ -56,6 +56,12 @@ _JOB_PAGES = 8000  # small ones; others reach the bytes first
 _WORK_PER_PROCESS = 64 * MiB  # below this another process takes longer to start than it saves
 _SPOOL = "unfinished"
 
+# What a build takes at most, as benchmarks/growth.py measures it.
+_COLLECTING = 1536 * MiB  # this process, for a million pages
+_READING = 384 * MiB  # a process that reads
+LEAST_MEMORY = _COLLECTING + _READING
+MEMORY = 4096 * MiB
+
 Job = tuple[Path, list[Capture]]
 
 
@@ -78,6 +84,15 @@ class Built:
     changed: bool  # whether there is a new generation
 
 
+@dataclass(frozen=True)
+class _Ways:
+    """How a build goes about it; its result does not depend on that."""
+
+    processes: int | None
+    most_processes: int
+    progress: Callable[[Progress], None]
+
+
 def build(
     sources: Sequence[str | Path],
     output: str | Path,
@@ -86,17 +101,25 @@ def build(
     settings: ReadingSettings | None = None,
     strategy: Strategy | None = None,
     processes: int | None = None,
+    memory: int = MEMORY,
     progress: Callable[[Progress], None] = lambda _: None,
 ) -> Built:
-    """Read sources into the store `output`; what was read before and has not changed is not read again."""
+    """Read sources into the store `output`; what was read before and has not changed is not read again.
+
+    There are no more processes than fit into `memory` bytes.
+    """
     settings = settings or ReadingSettings()
     root = Path(output)
     check_processes(processes)
+    if memory < LEAST_MEMORY:
+        raise MisuseError(f"memory is {memory} bytes; a build takes at least {LEAST_MEMORY // MiB} MiB")
+    most_processes = (memory - _COLLECTING) // _READING
     collection = open_sources([Path(source) for source in sources], base_urls, settings)
     with writing(root):
         _claim(root)
         with locked(root):
-            return _build(collection, root, settings, strategy or PRESETS["default"], processes, progress)
+            ways = _Ways(processes, most_processes, progress)
+            return _build(collection, root, settings, strategy or PRESETS["default"], ways)
 
 
 def _claim(root: Path) -> None:
@@ -117,9 +140,9 @@ def _build(
     root: Path,
     settings: ReadingSettings,
     strategy: Strategy,
-    processes: int | None,
-    progress: Callable[[Progress], None],
+    ways: _Ways,
 ) -> Built:
+    progress = ways.progress
     fingerprint: dict[str, Any] = {"reader": READER, "settings": settings.as_dict()}
     inputs = collection.fingerprint()
     spool = Spool(root / _SPOOL, fingerprint)
@@ -132,7 +155,8 @@ def _build(
     else:
         memory = Memory(old, spool.open())
         reader = _Reader(collection, memory, spool, progress)
-        harvest = reader.harvest(partial(read_job, settings, fingerprint), processes)
+        count = min(processes_for(ways.processes, collection.size, _WORK_PER_PROCESS), ways.most_processes)
+        harvest = reader.harvest(partial(read_job, settings, fingerprint), count)
         manifest = _write_generation(root, harvest, inputs, settings, progress)
         read, reused = reader.read, reader.reused
         memory.close()
@@ -247,14 +271,13 @@ class _Reader:
         self._taken: list[int] = []  # rows of unchanged sources, taken from the old store
         self._older: list[tuple[str, Rank]] = []  # captures of those sources that lost before
 
-    def harvest(self, function: Callable[[Job], tuple[Path, int]], processes: int | None) -> Harvest:
+    def harvest(self, function: Callable[[Job], tuple[Path, int]], processes: int) -> Harvest:
         """Everything that the sources hold, read."""
         harvest = self._harvest
         done = 0
-        count = processes_for(processes, self.collection.size, _WORK_PER_PROCESS)
         self._report(0)
         fresh = []
-        for place, size in run(function, self._jobs(), count):
+        for place, size in run(function, self._jobs(), processes):
             done += size
             self._report(done)
             fresh.append(place)

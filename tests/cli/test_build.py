@@ -6,6 +6,8 @@ import json
 import os
 from pathlib import Path
 
+import pytest
+
 from cli.conftest import Pagekin
 from cli.running import in_a_terminal
 from pagekin.kin import Kin
@@ -127,3 +129,26 @@ def test_the_language_of_pages_that_name_none_can_be_told(pagekin: Pagekin, tmp_
     assert set(english.terms.name) == {"katzen", "häuser", "und"}
     wrong = pagekin("build", tmp_path / "a.html", "-o", tmp_path / "x.kin", "--language", "klingon")
     assert (wrong.code, "klingon" in wrong.err) == (2, True)
+
+
+@pytest.mark.parametrize("wrong", ["much", "-1GiB", "4XiB", "1MiB"])
+def test_a_memory_that_makes_no_sense_is_misuse(pagekin: Pagekin, web: Path, wrong: str) -> None:
+    answer = pagekin("build", web, "-o", "x.kin", "--memory", wrong)
+    assert answer.code == 2
+    assert "memory is 1048576 bytes" in answer.err or "is no size" in answer.err
+    assert not Path("x.kin").exists()
+
+
+def test_no_more_processes_read_than_fit_into_the_memory(
+    pagekin: Pagekin, web: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counts = []
+
+    def run(function: object, jobs: object, processes: int) -> list[object]:
+        counts.append(processes)
+        return []
+
+    monkeypatch.setattr("pagekin.pipeline.run", run)
+    for memory in ("2GiB", "3GiB", "40GiB"):
+        pagekin("build", web, "-o", f"{memory}.kin", "--processes", "7", "--memory", memory)
+    assert counts == [1, 4, 7]  # 1.5 GiB for the one that collects, 3/8 GiB for each that reads

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pagekin.cli.speaking import counted, json_option, progress_bar, say_json, say_table
+from pagekin.cli.speaking import bytes_of, counted, json_option, progress_bar, say_json, say_table
 
 if TYPE_CHECKING:
     from pagekin.pipeline import Built
@@ -28,6 +28,7 @@ _SOME = 20  # links below which that says nothing
 @click.option("--strategy", default="default", show_default=True, help="A preset (default, paper) or a TOML file.")
 @click.option("--language", help="Of pages that do not name theirs, such as de; instead of the strategy's.")
 @click.option("--processes", type=int, help="Processes that read; by default as many as there are processors.")
+@click.option("--memory", default="4GiB", show_default=True, help="No more processes than fit into it.")
 @click.option("--max-page-size", default=16, show_default=True, type=click.IntRange(1, 1024), help="In MiB.")
 @click.option("--max-links", default=50_000, show_default=True, type=click.IntRange(1), help="Links kept of one page.")
 @click.option("--max-url-length", default=4_096, show_default=True, type=click.IntRange(1), help="In bytes.")
@@ -43,6 +44,7 @@ def command(
     strategy: str,
     language: str | None,
     processes: int | None,
+    memory: str,
     max_page_size: int,
     max_links: int,
     max_url_length: int,
@@ -78,6 +80,7 @@ def command(
             settings=settings,
             strategy=replace(chosen, language=language) if language else chosen,
             processes=processes,
+            memory=bytes_of(memory),
             progress=progress,
         )
     if json:

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from pagekin.errors import MisuseError
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -72,6 +74,18 @@ def bytes_in_words(count: int) -> str:
             return f"{size:.0f} {unit}" if unit == "bytes" else f"{size:.1f} {unit}"
         size /= 1024
     raise AssertionError
+
+
+def bytes_of(size: str) -> int:
+    """A size that people wrote.
+
+    >>> bytes_of("4GiB"), bytes_of("1.5 mib"), bytes_of("2000")
+    (4294967296, 1572864, 2000)
+    """
+    parts = re.fullmatch(r"\s*([0-9]{1,15}(?:\.[0-9]{1,6})?)\s*(?:([KMGT])i?B?|B)?\s*", size, re.IGNORECASE)
+    if parts is None:
+        raise MisuseError(f"{size!r} is no size; write it like 4GiB or 500MiB")
+    return int(float(parts[1]) * 1024 ** " KMGT".index((parts[2] or " ").upper()))
 
 
 @contextmanager

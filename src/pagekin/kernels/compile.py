@@ -30,13 +30,13 @@ _IMPORTS = re.compile(rb"^from pagekin\.([\w.]+) import ", re.M)
 def kernel(function: Function) -> Function:
     """Compile `function` with numba, and let type checkers see the function itself."""
     with suppress(OSError, RuntimeError):  # what numba raises when it finds no place to keep it
-        with _kept(Path(function.__code__.co_filename)):
+        with kept(Path(function.__code__.co_filename)):
             return cast(Function, njit(cache=True, nogil=True)(function))
     return cast(Function, njit(nogil=True)(function))
 
 
 @contextmanager
-def _kept(source: Path) -> Iterator[None]:
+def kept(source: Path) -> Iterator[None]:
     """Tell numba where to keep the kernels of a module; it asks when a kernel is declared, and only then."""
     place = _place()
     if place is None:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from pagekin.arrays import Bytes, Int64s, UInt32s
 from pagekin.kernels.compile import kernel
+from pagekin.kernels.inner import inlined, inner
 from pagekin.kernels.sheet import TRAILING
 from pagekin.kernels.windows import block_at, loudness, window_bounds
 
@@ -65,7 +66,7 @@ class Heap(NamedTuple):
     seen: Int64s
 
 
-@kernel
+@inlined
 def note(term: int, node: int, stamp: Int64s, seen: Int64s, count: int) -> int:
     """Remember that the bag of `node` holds `term`; how many terms it holds."""
     if stamp[term] != node:
@@ -75,7 +76,7 @@ def note(term: int, node: int, stamp: Int64s, seen: Int64s, count: int) -> int:
     return count
 
 
-@kernel
+@inner
 def fold_contents(page: int, node: int, texts: Texts, heap: Heap, count: int) -> int:
     """Each word of a page counts one, outside of silent blocks."""
     begin = texts.token_offsets[page]
@@ -94,7 +95,7 @@ def fold_contents(page: int, node: int, texts: Texts, heap: Heap, count: int) ->
     return count
 
 
-@kernel
+@inner
 def fold_title(page: int, node: int, by_distance: bool, texts: Texts, heap: Heap, count: int) -> int:
     """The title of a page is in its anchor bag, as loud as an anchor (paper, 3.1)."""
     terms = texts.terms[texts.language[page]]
@@ -106,7 +107,7 @@ def fold_title(page: int, node: int, by_distance: bool, texts: Texts, heap: Heap
     return count
 
 
-@kernel
+@inner
 def fold_window(
     page: int,
     start: int,
@@ -166,7 +167,7 @@ def fold_window(
     return count
 
 
-@kernel
+@inner
 def fold_citations(
     node: int, words: int, plan: Plan, texts: Texts, citations: Citations, heap: Heap, count: int
 ) -> int:

@@ -14,7 +14,7 @@ from typing import Any, TypeVar, cast
 
 from numba import njit
 
-from pagekin.kernels.compile import _kept
+from pagekin.kernels.compile import kept
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -31,6 +31,6 @@ def inlined(function: Function) -> Function:
 
 def _compiled(function: Function, **options: bool) -> Function:
     with suppress(OSError, RuntimeError):  # as in `kernel`
-        with _kept(Path(function.__code__.co_filename)):
+        with kept(Path(function.__code__.co_filename)):
             return cast(Function, njit(cache=True, nogil=True, **options)(function))
     return cast(Function, njit(nogil=True, **options)(function))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from pagekin.arrays import Bytes, UInt32s
-from pagekin.kernels.compile import kernel
+from pagekin.kernels.inner import inlined, inner
 from pagekin.kernels.sheet import BREAK, CELL, HEADING, ITEM, LIST_END, PARAGRAPH, TABLE_END
 
 BASIC, SYNTACTIC, TOPICAL = range(3)
@@ -17,7 +17,7 @@ LOUDEST = 5.0  # log2(32): what a word of the anchor itself counts
 _LOUDNESS = np.log2(32.0 / (1.0 + np.arange(32)))  # by distance; reckoned anew for every word, it took half of the time
 
 
-@kernel
+@inlined
 def loudness(distance: int, by_distance: bool) -> float:
     """log2(32 / (1 + distance)), never negative; 1 where distance does not matter (paper, 5.2)."""
     if not by_distance:
@@ -25,7 +25,7 @@ def loudness(distance: int, by_distance: bool) -> float:
     return float(_LOUDNESS[distance]) if distance < len(_LOUDNESS) else 0.0
 
 
-@kernel
+@inner
 def block_at(block_token: UInt32s, first_block: int, last_block: int, token: int) -> int:
     """The block that holds the token of this number within its page: the last one that begins at or before it."""
     low = first_block
@@ -39,7 +39,7 @@ def block_at(block_token: UInt32s, first_block: int, last_block: int, token: int
     return max(low - 1, first_block)
 
 
-@kernel
+@inner
 def ends_sentence(sentences: UInt32s, first: int, last: int, token: int) -> bool:
     """Whether a sentence ends just before the token of this number within its page."""
     low = first
@@ -53,7 +53,7 @@ def ends_sentence(sentences: UInt32s, first: int, last: int, token: int) -> bool
     return low < last and sentences[low] == token
 
 
-@kernel
+@inner
 def parts(kinds: int, sentence_end: bool, window: int) -> bool:
     """Whether a block boundary of these kinds ends a window of this kind (paper, 3.1)."""
     if window == SYNTACTIC:
@@ -61,7 +61,7 @@ def parts(kinds: int, sentence_end: bool, window: int) -> bool:
     return (kinds & (HEADING | LIST_END | TABLE_END)) != 0
 
 
-@kernel
+@inner
 def window_bounds(
     start: int,
     end: int,
