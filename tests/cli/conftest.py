@@ -18,7 +18,8 @@ PAGES = {
     "index.html": "<html lang=en><title>The village library</title><p>Welcome. <a href=birds/robin.html>Robins</a>",
     "birds/robin.html": "<html lang=en><title>The robin in winter</title><p>Robins sing all winter, even at night. "
     "<a href=wren.html>The wren</a> <a href=/index.html>home</a> <a href=http://far.example/>far away</a>",
-    "birds/wren.html": "<html lang=en><title>The wren in winter</title><p>Wrens hide. <a href=robin.html>a robin</a>",
+    "birds/wren.html": "<html lang=en><title>The wren in winter</title><p>Wrens hide all winter, even at night. "
+    "<a href=robin.html>a robin</a>",
     "birds/old.html": '<meta http-equiv="refresh" content="0; url=robin.html">',
     "picture.png": "no page",
 }
