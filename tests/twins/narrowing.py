@@ -50,7 +50,8 @@ def narrow(
     trust: float,
 ) -> list[int]:
     """The `room` most promising nodes, in order."""
-    enough = enough_agreement(list(agreements.values()), wanted, slack, most)
+    few = sum(map(bool, agreements.values())) <= room
+    enough = 1 if few else enough_agreement(list(agreements.values()), wanted, slack, most)
     likely = sorted(node for node, agreement in agreements.items() if agreement >= enough)
     if len(likely) <= room:
         return likely

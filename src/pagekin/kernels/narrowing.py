@@ -60,12 +60,12 @@ def narrow(
     head_weight: NDArray[np.float32],
     trust: float,
 ) -> Int64s:
-    """The `room` most promising nodes, in order; of those that promise the same, the first."""
+    """The `room` most promising nodes, in order; of those that promise the same, the first. All, if there is room."""
     counts = np.zeros(coordinates + 1, np.int64)
     for k in range(len(nodes)):
         counts[agreements[k]] += 1
     counts[0] = 0
-    enough = enough_agreement(counts, wanted, slack, most)
+    enough = enough_agreement(counts, wanted, slack, most) if counts.sum() > room else 1
     likely = nodes[agreements >= enough]
     if len(likely) <= room:
         return np.sort(likely)

@@ -82,14 +82,16 @@ class Desk:
     def narrowed(self, signature: UInt32s, but: tuple[int, ...], wanted: int) -> Int64s:
         """The nodes that may well be among the `wanted` ones most similar to the bag on the desk, in order.
 
-        Those whose signatures agree about as often as the last one wanted; and of many such, those that promise
-        most, by the heads of their bags and by a guess of what the rest shares.
+        All that agree anywhere, if there is room to compare them. Else those whose signatures agree about as often as
+        the last one wanted; and of many such, those that promise most, by the heads of their bags and by a guess of
+        what the rest shares.
         """
         nodes, agreements = self.agreements(signature)
         agreements[np.isin(nodes, but)] = 0
+        room = room_for(wanted)
         counts = np.bincount(agreements, minlength=len(signature) + 1)
-        likely = agreements >= _enough(counts, wanted)
-        nodes, room = nodes[likely], room_for(wanted)
+        likely = agreements >= (_enough(counts, wanted) if counts[1:].sum() > room else 1)
+        nodes = nodes[likely]
         if len(nodes) <= room:
             return np.sort(nodes)
         theirs = self.index.heads.weight[nodes].astype(np.float64)
