@@ -1,6 +1,7 @@
 """pagekin finds the pages that are kin to a page, in any hyperlinked collection.
 
-`pagekin.build(["public/"], "site.kin")` reads a collection, `pagekin.open("site.kin")` looks into it.
+`pagekin.build(["public/"], "site.kin")` reads a collection, `pagekin.open("site.kin")` looks into it. `pagekin.group(results)`
+groups the near-duplicates of any result list.
 """
 
 from __future__ import annotations
@@ -8,9 +9,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
-__all__ = ["Kin", "ReadingSettings", "Store", "Strategy", "Wishes", "__version__", "build", "open"]
+__all__ = [
+    "GroupSettings",
+    "Grouping",
+    "Kin",
+    "ReadingSettings",
+    "Store",
+    "Strategy",
+    "Wishes",
+    "__version__",
+    "build",
+    "group",
+    "open",
+]
 
 if TYPE_CHECKING:
+    from pagekin.duplicates.settings import GroupSettings
+    from pagekin.grouping import Grouping, group
     from pagekin.kin import Kin, Wishes
     from pagekin.model.settings import ReadingSettings
     from pagekin.model.strategy import Strategy
@@ -21,6 +36,9 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "build": "pagekin.pipeline",
+    "group": "pagekin.grouping",
+    "GroupSettings": "pagekin.duplicates.settings",
+    "Grouping": "pagekin.grouping",
     "ReadingSettings": "pagekin.model.settings",
     "Kin": "pagekin.kin",
     "Store": "pagekin.store.opening",

@@ -1,0 +1,181 @@
+"""`pagekin duplicates`."""
+
+from __future__ import annotations
+
+import json as jsons
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pagekin.cli.speaking import clean, counted, json_option, say_json
+from pagekin.errors import MisuseError
+
+if TYPE_CHECKING:
+    from pagekin.duplicates.filters import Likeness
+    from pagekin.duplicates.results import Result
+    from pagekin.grouping import Entry, Group, Grouping
+
+LISTS = (".json", ".jsonl", ".ndjson")
+
+
+@click.command("duplicates")
+@click.argument("sources", nargs=-1, metavar="RESULTS | FILE...")
+@click.option("--files-from", metavar="LIST", help="A file that names the files to compare, one a line; - is the input.")
+@click.option(
+    "--threshold",
+    default=0.7,
+    show_default=True,
+    type=click.FloatRange(0, 1, min_open=True),
+    help="How similar near-duplicates are: the share of the chunks of one that are in the other.",
+)
+@click.option("--complete-link", is_flag=True, help="No chains: all of a group are similar to each other.")
+@click.option("--chunk-size", default=256, show_default=True, type=int, help="Bytes of a chunk, a power of two.")
+@click.option("--text-field", metavar="NAME", help="Where a result has its text; else text, content, body or contents.")
+@click.option("--html-field", metavar="NAME", help="Where a result has HTML; else html.")
+@click.option("--stream", is_flag=True, help="Print a line of JSON for every result as it comes.")
+@json_option
+def command(
+    sources: tuple[str, ...],
+    files_from: str | None,
+    threshold: float,
+    complete_link: bool,
+    chunk_size: int,
+    text_field: str | None,
+    html_field: str | None,
+    stream: bool,
+    json: bool,
+) -> None:
+    """Group the near-duplicates of a result list under the best-ranked of them.
+
+    RESULTS is a .json or .jsonl file or - for the input: a list of results with id, url, title, text or html, and
+    rank, or a response of Elasticsearch, OpenSearch, Solr, Meilisearch or Typesense. FILEs are compared with each other.
+    """
+    from pagekin.duplicates.results import Fields
+    from pagekin.duplicates.settings import GroupSettings
+    from pagekin.grouping import Grouping, group
+
+    link = "complete" if complete_link else "single"
+    settings = GroupSettings(chunk_bytes=chunk_size, threshold=threshold, link=link)
+    fields = Fields()
+    fields = Fields(
+        text=(text_field,) if text_field else fields.text, html=(html_field,) if html_field else fields.html
+    )
+    results = _results(sources, files_from, fields)
+    if stream:
+        _stream(results, Grouping(settings))
+        return
+    grouping = group(results, settings)
+    if json:
+        say_json(report(grouping))
+    else:
+        say(grouping)
+
+
+def _results(sources: tuple[str, ...], files_from: str | None, fields: Any) -> Iterator[Result]:
+    """The results to group, as they come."""
+    from pagekin.duplicates.results import read_results
+    from pagekin.grouping import files
+
+    if bool(sources) == bool(files_from):
+        raise MisuseError("name a list of results, or files to compare, or with --files-from a list of files")
+    if files_from:
+        names = _opened(files_from).read().decode("utf-8", "surrogateescape").splitlines()
+        yield from files(name.strip() for name in names if name.strip())
+    elif len(sources) == 1 and (sources[0] == "-" or sources[0].lower().endswith(LISTS)):
+        with _opened(sources[0]) as file:
+            yield from read_results(file, "the input" if sources[0] == "-" else sources[0], fields)
+    else:
+        for name in sources:
+            if not Path(name).exists():
+                raise MisuseError(f"{name} does not exist")
+        yield from files(sources)
+
+
+def _opened(name: str) -> Any:
+    try:
+        return click.open_file(name, "rb")
+    except OSError as error:
+        raise MisuseError(f"{name} cannot be read: {error.strerror or error}") from error
+
+
+def _stream(results: Iterator[Result], grouping: Grouping) -> None:
+    """One line a result: which before it say the same, and the anchor of its group as far as is known."""
+    for result in results:
+        similar = [earlier for _, earlier in grouping.add([result])]
+        entry = grouping.entries[-1]
+        row = {
+            **_entry(entry),
+            "anchor": grouping.anchors()[-1].result.id,
+            "similar": [{"id": each.result.id, "position": each.position} for each in similar],
+        }
+        click.echo(jsons.dumps(row))
+
+
+def report(grouping: Grouping) -> dict[str, Any]:
+    """Groups as JSON."""
+    return {
+        "settings": grouping.settings.as_dict(),
+        "results": len(grouping.entries),
+        "groups": [
+            {
+                "anchor": _entry(each.anchor),
+                "members": [{**_entry(member.entry), **_likeness(member.likeness)} for member in each.members],
+            }
+            for each in grouping.groups()
+        ],
+        "uncompared": grouping.uncompared(),
+        "repeated_ids": grouping.repeated_ids(),
+    }
+
+
+def _entry(entry: Entry) -> dict[str, Any]:
+    facts = {
+        "id": entry.result.id,
+        "position": entry.position,
+        "rank": entry.rank,
+        "url": entry.result.url,
+        "title": entry.result.title,
+    }
+    return {**facts, "uncompared": entry.uncompared} if entry.uncompared else facts
+
+
+def _likeness(likeness: Likeness) -> dict[str, Any]:
+    """Of a member and its anchor."""
+    return {
+        "similarity": round(likeness.similarity, 4),
+        "share": round(likeness.share_of_a, 4),
+        "share_of_anchor": round(likeness.share_of_b, 4),
+        "bits": round(likeness.bits_of_a, 4),
+        "bits_of_anchor": round(likeness.bits_of_b, 4),
+        "contains": likeness.b_in_a,
+        "contained": likeness.a_in_b,
+    }
+
+
+def say(grouping: Grouping) -> None:
+    """Tell people the groups."""
+    groups = grouping.groups()
+    for each in groups:
+        _say_group(each)
+    similar = sum(len(each.members) for each in groups)
+    click.echo(f"{counted(len(grouping.entries), 'result')} in {counted(len(groups), 'group')}, {similar} grouped")
+    for reason, count in grouping.uncompared().items():
+        click.echo(f"not compared: {count} ({clean(reason)})")
+    if grouping.repeated_ids():
+        click.echo(f"ids that came before: {grouping.repeated_ids()}")
+
+
+def _say_group(group: Group) -> None:
+    click.echo(clean(_name(group.anchor)))
+    for member in group.members:
+        like = member.likeness
+        same = "the same" if like.a_in_b and like.b_in_a else ""
+        how = same or ("contained" if like.a_in_b else "contains it" if like.b_in_a else "")
+        click.echo(f"  {like.similarity:.3f}  {clean(_name(member.entry))}{f'  ({how})' if how else ''}")
+
+
+def _name(entry: Entry) -> str:
+    parts = [str(entry.result.id), entry.result.title, entry.result.url if entry.result.url != entry.result.id else ""]
+    return "  ".join(part for part in parts if part)

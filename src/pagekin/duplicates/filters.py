@@ -1,0 +1,147 @@
+"""Chunks -> Bloom filters, and what two filters say of the pages that they stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pagekin.arrays import Bools, Int64s, UInt64s
+from pagekin.duplicates.chunks import Chunks
+from pagekin.duplicates.settings import LARGEST_FILTER, GroupSettings
+from pagekin.errors import MisuseError
+from pagekin.kernels.filters import set_bits
+
+ROOM = 4  # bits for every bit that is set at most; then a fifth of a filter is full, and chance has little to say
+FEWEST = 4  # chunks of a page that can be found in a larger one; the ends of a smaller one are most of it
+_Floats = NDArray[np.float64]
+
+
+def bits_for(chunks: int, settings: GroupSettings) -> int:
+    """The size of the filter for so many chunks: that of the settings, or one that they do not saturate."""
+    wanted = ROOM * settings.hashes * chunks
+    return min(LARGEST_FILTER, max(settings.filter_bits, 1 << max(0, wanted - 1).bit_length()))
+
+
+def elements_in(set_bits: Any, bits: int, hashes: int) -> Any:
+    """How many elements a filter with so many set bits holds, as expected."""
+    return np.log1p(-np.minimum(set_bits, bits - 0.5) / bits) / (hashes * np.log1p(-1 / bits))
+
+
+@dataclass(frozen=True)
+class Filters:
+    """The filters of many pages: of one size, a power of two, and one number of hash functions."""
+
+    words: UInt64s  # a row a page
+    ends: UInt64s  # the first and the last chunk of each page
+    hashes: int
+
+    @classmethod
+    def of(cls, pages: Sequence[Chunks], bits: int, hashes: int) -> Filters:
+        """The filters of pages."""
+        offsets = np.cumsum([0, *map(len, pages)])
+        elements = np.concatenate([np.empty(0, np.uint64), *(page.elements for page in pages)])
+        words = np.zeros((len(pages), bits // 64), np.uint64)
+        set_bits(elements, offsets, hashes, words)
+        ends = [page.ends if len(page) else np.zeros(2, np.uint64) for page in pages]
+        return cls(words, np.array(ends, np.uint64).reshape(-1, 2), hashes)
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    @property
+    def bits(self) -> int:
+        """The size of each."""
+        return 64 * self.words.shape[1]
+
+    def counts(self) -> Int64s:
+        """How many bits are set in each."""
+        counts: Int64s = np.bitwise_count(self.words).sum(axis=1, dtype=np.int64)
+        return counts
+
+    def sizes(self) -> _Floats:
+        """How many chunks each holds, as estimated."""
+        sizes: _Floats = elements_in(self.counts(), self.bits, self.hashes)
+        return sizes
+
+    def saturated(self) -> Bools:
+        """Which are more than half full: too much of what they have in common with others is chance."""
+        full: Bools = self.counts() > self.bits // 2
+        return full
+
+    def folded(self, bits: int) -> Filters:
+        """The same pages in smaller filters."""
+        if bits < 64 or self.bits % bits or bits & (bits - 1):
+            raise MisuseError(f"a filter of {self.bits} bits cannot be folded to {bits}, only to a smaller power of two")
+        parts = self.words.reshape(len(self), self.bits // bits, bits // 64)
+        return Filters(np.bitwise_or.reduce(parts, axis=1), self.ends, self.hashes)
+
+    def rows(self, rows: Int64s) -> Filters:
+        """Those of some pages."""
+        return Filters(self.words[rows], self.ends[rows], self.hashes)
+
+    def end_bits(self) -> UInt64s:
+        """The bits of the first and last chunks."""
+        words = np.zeros_like(self.words)
+        set_bits(self.ends.ravel(), 2 * np.arange(len(self) + 1), self.hashes, words)
+        return words
+
+
+@dataclass(frozen=True)
+class Likeness:
+    """What two filters say of pages A and B."""
+
+    bits_of_a: float  # the share of A's set bits that are set in B: the paper's measure
+    bits_of_b: float
+    share_of_a: float  # the share of A's chunks that are in B, as estimated; chance is taken off
+    share_of_b: float
+    a_in_b: bool  # all that A says is in B
+    b_in_a: bool
+    saturated: bool  # a filter is too full to be believed
+    similarity: float  # what decides: the greater share; for a page of hardly any chunks, the lesser
+
+
+def compare(some: Filters, others: Filters) -> list[Likeness]:
+    """Compare the first of some filters with the first of others, the second with the second, and so on."""
+    if some.hashes != others.hashes:
+        raise MisuseError(f"filters of {some.hashes} and of {others.hashes} hash functions cannot be compared")
+    bits = min(some.bits, others.bits)
+    a, b = some.folded(bits), others.folded(bits)
+    in_a, in_b = a.counts(), b.counts()
+    both = np.bitwise_count(a.words & b.words).sum(axis=1, dtype=np.int64)
+    size_a, size_b, size_of_union = (elements_in(count, bits, a.hashes) for count in (in_a, in_b, in_a + in_b - both))
+    common = np.clip(size_a + size_b - size_of_union, 0.0, np.minimum(size_a, size_b))
+    share_a, share_b = _ratio(common, size_a), _ratio(common, size_b)
+    too_few = np.minimum(size_a, size_b) < FEWEST - 0.5
+    saturated = a.saturated() | b.saturated()
+    return [
+        Likeness(*map(float, row[:4]), *map(bool, row[4:7]), float(row[7]))  # type: ignore[arg-type]
+        for row in zip(
+            _ratio(both, in_a),
+            _ratio(both, in_b),
+            share_a,
+            share_b,
+            _inside(a, b, size_a, size_b) & ~saturated,
+            _inside(b, a, size_b, size_a) & ~saturated,
+            saturated,
+            np.where(too_few, np.minimum(share_a, share_b), np.maximum(share_a, share_b)),
+            strict=True,
+        )
+    ]
+
+
+def _ratio(part: Any, whole: Any) -> _Floats:
+    ratio: _Floats = part / np.maximum(whole, 1e-9)
+    return ratio
+
+
+def _inside(a: Filters, b: Filters, size_a: _Floats, size_b: _Floats) -> Bools:
+    """Whether A is in B: all its bits are. In a larger page, its first and last chunk go on, and need not be there."""
+    missing = a.words & ~b.words
+    inner = missing & ~a.end_bits()
+    is_larger = (size_a >= FEWEST - 0.5) & (size_b >= size_a + 0.5)
+    inside: Bools = (a.counts() > 0) & (~missing.any(axis=1) | (is_larger & ~inner.any(axis=1)))
+    return inside

@@ -1,0 +1,192 @@
+"""Near-duplicates in a result list: `pagekin.group(results)`. HTML is read as everywhere else."""
+
+from __future__ import annotations
+
+import codecs
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any
+
+import zstandard
+
+from pagekin.duplicates.canonical import canonical, canonical_pieces
+from pagekin.duplicates.chunks import MOST_CHUNKS, Chunks, chunks_of, chunks_of_pieces
+from pagekin.duplicates.filters import Likeness
+from pagekin.duplicates.grouping import Grouper
+from pagekin.duplicates.results import Fields, Result, result_of, results_in
+from pagekin.duplicates.settings import GroupSettings
+from pagekin.errors import MisuseError
+from pagekin.model.capture import Capture, Origin
+from pagekin.model.settings import ReadingSettings
+from pagekin.reading.batch import read_captures
+from pagekin.reading.charset import to_utf8
+
+HTML_SUFFIXES = (".html", ".htm", ".xhtml", ".shtml")
+_TOGETHER = 64  # results that are read at a time
+_SAMPLE = 64 * 1024  # bytes of a file that tell what it is
+_PIECE = 1 << 20
+_NOWHERE = "http://result.localhost/"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A result in its list, without its text."""
+
+    result: Result
+    position: int  # in the list, from 1
+    rank: float
+    uncompared: str = ""  # why it could not be compared, if so
+
+
+@dataclass(frozen=True)
+class Member:
+    """A result that says the same as the anchor of its group; A is the result, B the anchor."""
+
+    entry: Entry
+    likeness: Likeness
+
+
+@dataclass(frozen=True)
+class Group:
+    """A result, the best-ranked, and its near-duplicates."""
+
+    anchor: Entry
+    members: list[Member]
+
+
+class Grouping:
+    """Results that are grouped as they come. What has come can be asked for at any time."""
+
+    def __init__(self, settings: GroupSettings | None = None, fields: Fields | None = None) -> None:
+        self.settings = settings or GroupSettings()
+        self.entries: list[Entry] = []
+        self._fields = fields or Fields()
+        self._grouper = Grouper(self.settings)
+
+    def add(self, results: Iterable[Result | Mapping[str, Any]]) -> list[tuple[Entry, Entry]]:
+        """Add some results; the pairs of near-duplicates that they make with others and each other."""
+        place = len(self.entries) + 1
+        some = [
+            each if isinstance(each, Result) else result_of(each, place + k, self._fields)
+            for k, each in enumerate(results)
+        ]
+        if too_deep := [each for each in some if each.path is not None and each.path.is_dir()]:
+            raise MisuseError(f"{too_deep[0].path} is a folder; name the files in it")
+        chunks: list[Chunks] = []
+        for k, (result, found) in enumerate(zip(some, _chunks(some, self.settings), strict=True)):
+            rank = result.rank if result.rank is not None else float(place + k)
+            reason = found if isinstance(found, str) else ""
+            chunks.append(_NO_CHUNKS if isinstance(found, str) else found)
+            self.entries.append(Entry(replace(result, text=None, html=None), place + k, rank, reason))
+        return [(self.entries[a], self.entries[b]) for a, b in self._grouper.add(chunks).tolist()]
+
+    def groups(self) -> list[Group]:
+        """All results so far in groups; one that is like no other is a group by itself."""
+        found = self._grouper.groups([entry.rank for entry in self.entries])
+        return [
+            Group(self.entries[each.anchor], [Member(self.entries[m.page], m.likeness) for m in each.members])
+            for each in found
+        ]
+
+    def anchors(self) -> list[Entry]:
+        """Of each result so far, the anchor of its group."""
+        return [self.entries[k] for k in self._grouper.anchors([entry.rank for entry in self.entries]).tolist()]
+
+    def uncompared(self) -> dict[str, int]:
+        """Why results could not be compared, and how many."""
+        return dict(sorted(Counter(entry.uncompared for entry in self.entries if entry.uncompared).items()))
+
+    def repeated_ids(self) -> int:
+        """How many results have an id that another one before them has."""
+        return len(self.entries) - len({(type(e.result.id), e.result.id) for e in self.entries})
+
+
+def group(
+    results: Iterable[Result | Mapping[str, Any]] | Mapping[str, Any],
+    settings: GroupSettings | None = None,
+    fields: Fields | None = None,
+) -> Grouping:
+    """Group the near-duplicates of a result list, or of the response of a search engine, under the best-ranked.
+
+    >>> wren, robin = "The wren is small. " * 40, "The robin is red. " * 40
+    >>> found = group([{"id": 1, "text": wren}, {"id": 2, "text": robin}, {"id": 3, "text": wren.upper()}])
+    >>> [[each.anchor.result.id, *(m.entry.result.id for m in each.members)] for each in found.groups()]
+    [[1, 3], [2]]
+    """
+    grouping = Grouping(settings, fields)
+    coming = iter(results_in(results, fields) if isinstance(results, Mapping) else results)
+    while some := list(islice(coming, _TOGETHER)):
+        grouping.add(some)
+    return grouping
+
+
+def files(paths: Iterable[str | Path]) -> list[Result]:
+    """Files as results, each named by its path, the first the best; HTML by its suffix, all else text."""
+    return [Result(str(path), path=Path(path)) for path in paths]
+
+
+_NO_CHUNKS = chunks_of(b"", GroupSettings())
+
+
+def _chunks(results: Sequence[Result], settings: GroupSettings) -> Iterator[Chunks | str]:
+    """The chunks of each result, or why there are none."""
+    html = _texts_of_html(results)
+    for k, result in enumerate(results):
+        if k in html:
+            text = html[k]
+            yield text if isinstance(text, str) else _checked(chunks_of(canonical(text), settings))
+        elif result.text is not None:
+            yield _checked(chunks_of(canonical(result.text.encode("utf-8", "replace")), settings))
+        elif result.path is not None:
+            yield _chunks_of_file(result.path, settings)
+        else:
+            yield "no text"
+
+
+def _checked(chunks: Chunks) -> Chunks | str:
+    if chunks.cut_short:
+        return f"more than {MOST_CHUNKS:,} chunks"
+    return chunks if len(chunks) else "empty text"
+
+
+def _texts_of_html(results: Sequence[Result]) -> dict[int, bytes | str]:
+    """The visible text of each result that is HTML, or why there is none."""
+    captures = []
+    for k, result in enumerate(results):
+        is_page = result.path is not None and result.path.suffix.lower() in HTML_SUFFIXES
+        if result.html is not None or is_page:
+            body = None if result.html is None else result.html.encode("utf-8", "replace")
+            charset = "" if result.html is None else "utf-8"
+            origin = Origin("results", 0, 0, 0)
+            captures.append(Capture(f"{_NOWHERE}{k}", origin, body=body, path=result.path, charset=charset))
+    if not captures:
+        return {}
+    reading = read_captures(captures, ReadingSettings())
+    unpacked = zstandard.ZstdDecompressor()
+    texts: dict[int, bytes | str] = {_number(skip.where): skip.reason for skip in reading.skips}
+    for row, url in enumerate(reading.pages.url):
+        texts[_number(url)] = unpacked.decompress(reading.text.data[reading.text.row(row)].tobytes())
+    return texts
+
+
+def _number(url: str) -> int:
+    return int(url.removeprefix(_NOWHERE))
+
+
+def _chunks_of_file(path: Path, settings: GroupSettings) -> Chunks | str:
+    """The chunks of a file of text, of which a piece at a time is in memory."""
+    try:
+        with path.open("rb") as file:
+            sample = file.read(_SAMPLE)
+            charset = to_utf8(sample[: max(sample.rfind(b"\n"), sample.rfind(b" ")) + 1 or None])[1]
+            if b"\0" in sample and not charset.startswith("utf-16"):
+                return "binary file"
+            decoder = codecs.getincrementaldecoder(charset)("replace")
+            pieces = chain([sample], iter(lambda: file.read(_PIECE), b""))
+            texts = (decoder.decode(piece).encode("utf-8", "replace") for piece in pieces)
+            return _checked(chunks_of_pieces(canonical_pieces(texts), settings))
+    except OSError as error:
+        return f"unreadable file ({error.strerror or type(error).__name__})"
