@@ -13,6 +13,11 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pagekin.arrays import Bytes
+from pagekin.duplicates.canonical import canonical
+from pagekin.duplicates.chunks import chunks_of
+from pagekin.duplicates.grouping import Grouper
+from pagekin.duplicates.settings import GroupSettings
 from pagekin.kernels import html as k
 from pagekin.kernels import sheet as sheets
 from pagekin.kernels.hashing import fnv
@@ -195,6 +200,14 @@ def read(pages: list[bytes], max_links: int = 2**40, max_url: int = 2**40) -> No
     text = sheet.text[: ends[-1]]
     words = split_words(text, ends, classes(), 64)
     intern(text, words.starts, words.ends)
+    near_duplicates(text)
+
+
+def near_duplicates(text: Bytes) -> None:
+    """Canonical text, chunks and a filter, small so that there are many of each."""
+    settings = GroupSettings(chunk_bytes=2, max_chunk_bytes=7, filter_bits=64)
+    chunks = chunks_of(canonical(text.tobytes()), settings)
+    Grouper(settings).add([chunks, chunks])
 
 
 def main() -> None:
