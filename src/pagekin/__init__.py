@@ -1,7 +1,7 @@
 """pagekin finds the pages that are kin to a page, in any hyperlinked collection.
 
-`pagekin.build(["public/"], "site.kin")` reads a collection, `pagekin.open("site.kin")` looks into it. `pagekin.group(results)`
-groups the near-duplicates of any result list.
+`pagekin.build(["public/"], "site.kin")` reads a collection, `pagekin.open("site.kin")` looks into it.
+`pagekin.group(results)` groups the near-duplicates of any result list.
 """
 
 from __future__ import annotations

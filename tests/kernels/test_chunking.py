@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from random import Random
 
 import numpy as np
@@ -125,4 +126,4 @@ def test_a_chunk_that_is_there_r_times_counts_one_and_ln_r(digests: list[int]) -
 def test_more_occurrences_add_elements_and_take_none() -> None:
     sets = [set(elements_of(np.full(count, 9, np.uint64)).tolist()) for count in (1, 2, 3, 7, 8, 20, 21, 54, 55)]
     assert [len(each) for each in sets] == [1, 1, 2, 2, 3, 3, 4, 4, 5]
-    assert all(a <= b for a, b in zip(sets, sets[1:], strict=False))
+    assert all(a <= b for a, b in pairwise(sets))

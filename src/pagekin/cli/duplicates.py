@@ -22,7 +22,9 @@ LISTS = (".json", ".jsonl", ".ndjson")
 
 @click.command("duplicates")
 @click.argument("sources", nargs=-1, metavar="RESULTS | FILE...")
-@click.option("--files-from", metavar="LIST", help="A file that names the files to compare, one a line; - is the input.")
+@click.option(
+    "--files-from", metavar="LIST", help="A file that names the files to compare, one a line; - is the input."
+)
 @click.option(
     "--threshold",
     default=0.7,
@@ -49,8 +51,8 @@ def command(
 ) -> None:
     """Group the near-duplicates of a result list under the best-ranked of them.
 
-    RESULTS is a .json or .jsonl file or - for the input: a list of results with id, url, title, text or html, and
-    rank, or a response of Elasticsearch, OpenSearch, Solr, Meilisearch or Typesense. FILEs are compared with each other.
+    RESULTS is a .json or .jsonl file, or - for the input: a list of results with id, url, title, text or html, and
+    rank, or a response of Elasticsearch, OpenSearch, Solr, Meilisearch or Typesense. FILEs are compared themselves.
     """
     from pagekin.duplicates.results import Fields
     from pagekin.duplicates.settings import GroupSettings
@@ -81,7 +83,8 @@ def _results(sources: tuple[str, ...], files_from: str | None, fields: Any) -> I
     if bool(sources) == bool(files_from):
         raise MisuseError("name a list of results, or files to compare, or with --files-from a list of files")
     if files_from:
-        names = _opened(files_from).read().decode("utf-8", "surrogateescape").splitlines()
+        with _opened(files_from) as file:
+            names = file.read().decode("utf-8", "surrogateescape").splitlines()
         yield from files(name.strip() for name in names if name.strip())
     elif len(sources) == 1 and (sources[0] == "-" or sources[0].lower().endswith(LISTS)):
         with _opened(sources[0]) as file:

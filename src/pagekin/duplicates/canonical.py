@@ -40,9 +40,9 @@ def table() -> UInt32s:
 
 
 def canonical(text: bytes) -> bytes:
-    """The canonical form of a text in UTF-8.
+    r"""The canonical form of a text in UTF-8.
 
-    >>> canonical("a.1  “Robins”: they sing,\\n\\t* all winter–long".encode())
+    >>> canonical("a.1  “Robins”: they sing,\n\t* all winter–long".encode())
     b'robins they sing, all winter long'
     """
     return kernel.canonical(np.frombuffer(text, np.uint8), table(), AT_LINE_START)[0].tobytes()

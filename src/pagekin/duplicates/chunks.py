@@ -18,7 +18,7 @@ _PIECE = 1 << 18  # bytes that are looked at together
 _tables = cache(tables)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Chunks:
     """The chunks of a text as a set of numbers, in no order: 64 bits of BLAKE2b each.
 

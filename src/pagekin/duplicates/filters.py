@@ -55,7 +55,7 @@ class Filters:
     @property
     def bits(self) -> int:
         """The size of each."""
-        return 64 * self.words.shape[1]
+        return 64 * int(self.words.shape[1])
 
     def counts(self) -> Int64s:
         """How many bits are set in each."""
@@ -75,7 +75,9 @@ class Filters:
     def folded(self, bits: int) -> Filters:
         """The same pages in smaller filters."""
         if bits < 64 or self.bits % bits or bits & (bits - 1):
-            raise MisuseError(f"a filter of {self.bits} bits cannot be folded to {bits}, only to a smaller power of two")
+            raise MisuseError(
+                f"a filter of {self.bits} bits cannot be folded to {bits}, only to a smaller power of two"
+            )
         parts = self.words.reshape(len(self), self.bits // bits, bits // 64)
         return Filters(np.bitwise_or.reduce(parts, axis=1), self.ends, self.hashes)
 
@@ -98,10 +100,10 @@ class Likeness:
     bits_of_b: float
     share_of_a: float  # the share of A's chunks that are in B, as estimated; chance is taken off
     share_of_b: float
+    similarity: float  # what decides: the greater share; for a page of hardly any chunks, the lesser
     a_in_b: bool  # all that A says is in B
     b_in_a: bool
     saturated: bool  # a filter is too full to be believed
-    similarity: float  # what decides: the greater share; for a page of hardly any chunks, the lesser
 
 
 def compare(some: Filters, others: Filters) -> list[Likeness]:
@@ -117,20 +119,17 @@ def compare(some: Filters, others: Filters) -> list[Likeness]:
     share_a, share_b = _ratio(common, size_a), _ratio(common, size_b)
     too_few = np.minimum(size_a, size_b) < FEWEST - 0.5
     saturated = a.saturated() | b.saturated()
-    return [
-        Likeness(*map(float, row[:4]), *map(bool, row[4:7]), float(row[7]))  # type: ignore[arg-type]
-        for row in zip(
-            _ratio(both, in_a),
-            _ratio(both, in_b),
-            share_a,
-            share_b,
-            _inside(a, b, size_a, size_b) & ~saturated,
-            _inside(b, a, size_b, size_a) & ~saturated,
-            saturated,
-            np.where(too_few, np.minimum(share_a, share_b), np.maximum(share_a, share_b)),
-            strict=True,
-        )
-    ]
+    columns = (
+        _ratio(both, in_a),
+        _ratio(both, in_b),
+        share_a,
+        share_b,
+        np.where(too_few, np.minimum(share_a, share_b), np.maximum(share_a, share_b)),
+        _inside(a, b, size_a, size_b) & ~saturated,
+        _inside(b, a, size_b, size_a) & ~saturated,
+        saturated,
+    )
+    return [Likeness(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
 
 
 def _ratio(part: Any, whole: Any) -> _Floats:

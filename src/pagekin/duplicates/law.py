@@ -20,11 +20,11 @@ RATIOS = (1, 2, 4, 8, 10, 11)  # m / n, as in the paper
 def paper_ratio(bits_an_element: float, common: float = 0.0) -> float:
     """The paper's ratio of matched bits, for the real k = (m / n) ln 2 and a share of common elements.
 
-    >>> [round(paper_ratio(each), 3) for each in RATIOS]
-    [0.697, 0.466, 0.193, 0.03, 0.011, 0.007]
+    >>> [round(paper_ratio(each), 4) for each in RATIOS]
+    [0.6973, 0.4658, 0.1929, 0.0295, 0.0113, 0.007]
     """
-    inferred = common + (1 - common) * 0.5 ** (bits_an_element * math.log(2))
-    return 2 * (1 - 0.5**inferred)
+    inferred = common + (1 - common) * math.exp(-bits_an_element * math.log(2) ** 2)
+    return 2 * (1 - math.exp(-inferred * math.log(2)))
 
 
 def whole_hashes(bits_an_element: float) -> int:

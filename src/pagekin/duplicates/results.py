@@ -117,7 +117,11 @@ def _document(hit: Any) -> Any:
     if isinstance(hit, Mapping) and isinstance(hit.get("document"), Mapping):  # Typesense
         return hit["document"]
     if isinstance(hit, Mapping) and "_id" in hit and ("_source" in hit or "fields" in hit or "_index" in hit):
-        return {**(hit.get("fields") or {}), **(hit.get("_source") or {}), "id": hit["_id"]}  # Elasticsearch, OpenSearch
+        return {
+            **(hit.get("fields") or {}),
+            **(hit.get("_source") or {}),
+            "id": hit["_id"],
+        }  # Elasticsearch, OpenSearch
     return hit
 
 

@@ -33,7 +33,7 @@ def canonical(text: Bytes, table: UInt32s, flags: int) -> tuple[Bytes, int]:
         point, size = int(peek(text, i)), 1
         if point >= 0x80:  # most are not, and a call for every byte would cost the most
             point, size = character(text, i, len(text))
-        folded = table[point] if point < len(table) else np.uint32(point)
+        folded = int(table[point]) if point < len(table) else point
         if folded > SPACE:
             if at_line_start:
                 skipped = numbering(text, i)

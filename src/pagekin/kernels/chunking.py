@@ -44,7 +44,7 @@ def remainder(bits: int) -> int:
 def rolled(value: np.uint64, come: int, gone: int, tops: UInt64s, gones: UInt64s) -> np.uint64:
     """The fingerprint of the next window."""
     top = tops[value >> np.uint64(DEGREE - 8)]
-    return ((value << np.uint64(8)) | np.uint64(come)) ^ top ^ gones[np.uint64(gone)]
+    return ((value << np.uint64(8)) | np.uint64(come)) ^ top ^ gones[np.uint64(gone)]  # type: ignore[no-any-return]
 
 
 @inlined
@@ -60,8 +60,8 @@ def fingerprint(data: Bytes, start: np.uint64, tops: UInt64s, gones: UInt64s) ->
 def mark(data: Bytes, expected: int, tops: UInt64s, gones: UInt64s, marked: Bools) -> None:
     """Set what is false in `marked` for each byte of data[WINDOW:] after which a chunk may end.
 
-    `expected` is the expected size of a chunk, a power of two. The first WINDOW bytes are those before: at the beginning
-    of a text, zeros.
+    `expected` is the expected size of a chunk, a power of two. The first WINDOW bytes are those before: zeros at the
+    beginning of a text.
     """
     mask, marker = np.uint64(expected - 1), np.uint64(MARKER & (expected - 1))
     lane = np.uint64(len(marked) // 4)

@@ -1,0 +1,105 @@
+"""The chunks of a text as a set."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from hashlib import blake2b
+from itertools import pairwise
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pagekin.duplicates import chunks
+from pagekin.duplicates.chunks import Chunks, chunks_of, chunks_of_pieces
+from pagekin.duplicates.settings import GroupSettings
+from pagekin.errors import MisuseError
+from twins import chunking as twin
+
+SMALL = GroupSettings(chunk_bytes=16, max_chunk_bytes=40)
+
+
+def digest(chunk: bytes) -> int:
+    return int.from_bytes(blake2b(chunk).digest()[:8], "little")
+
+
+def same(a: Chunks, b: Chunks) -> bool:
+    return set(a.elements.tolist()) == set(b.elements.tolist()) and a.ends.tolist() == b.ends.tolist()
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.binary(max_size=300), st.integers(0, 12))
+def test_elements_are_the_digests_of_the_twins_chunks(text: bytes, minimum: int) -> None:
+    found = chunks_of(text, GroupSettings(chunk_bytes=16, max_chunk_bytes=40, min_chunk_bytes=minimum))
+    digests = [digest(chunk) for chunk in twin.chunks(text, 16, minimum, 40)]
+    assert set(found.elements.tolist()) >= set(digests)
+    assert len(found) == sum(twin.times_counted(digests).values())
+    assert found.ends.tolist() == ([digests[0], digests[-1]] if digests else [])
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.binary(max_size=500), st.lists(st.integers(0, 500), max_size=5))
+def test_pieces_do_not_matter(text: bytes, cuts: list[int]) -> None:
+    places = [0, *sorted(cuts), 500]
+    pieces = [text[a:b] for a, b in pairwise(places)]
+    assert same(chunks_of_pieces(pieces, SMALL), chunks_of(text, SMALL))
+
+
+def test_a_text_longer_than_a_piece_is_cut_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = Random(3).randbytes(5000)
+    whole = chunks_of(text, SMALL)
+    monkeypatch.setattr(chunks, "_PIECE", 97)
+    assert same(chunks_of(text, SMALL), whole)
+
+
+def test_a_change_changes_the_chunks_around_it_alone() -> None:
+    text = Random(5).randbytes(100_000)
+    changed = text[:50_000] + b"!" + text[50_000:]
+    before, after = (set(chunks_of(each, GroupSettings()).elements.tolist()) for each in (text, changed))
+    assert len(before - after) <= 2 and len(after - before) <= 2
+
+
+def test_a_text_without_marks_is_cut_at_the_greatest_size() -> None:
+    found = chunks_of(bytes(3 * 65_536 + 1), GroupSettings())
+    assert len(found) == 1 + 1 + 1  # 64 KiB of zeros, three times: 1 + ln 3; and a zero
+    assert found.ends.tolist() == [digest(bytes(65_536)), digest(b"\0")]
+
+
+def test_no_text_has_no_chunks() -> None:
+    assert len(chunks_of(b"", GroupSettings())) == 0
+    assert len(chunks_of(b"x", GroupSettings())) == 1
+
+
+def test_more_chunks_than_can_be_kept_are_noticed_and_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    def endless() -> Iterator[bytes]:
+        random = Random(8)
+        while True:
+            yield random.randbytes(1000)
+
+    monkeypatch.setattr(chunks, "MOST_CHUNKS", 500)
+    found = chunks_of_pieces(endless(), SMALL)
+    assert found.cut_short and 500 <= len(found) < 600
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"chunk_bytes": 0},
+        {"chunk_bytes": 100},
+        {"chunk_bytes": 1 << 17},
+        {"max_chunk_bytes": 65_537},
+        {"max_chunk_bytes": 128},
+        {"min_chunk_bytes": -1},
+        {"filter_bits": 32},
+        {"filter_bits": 2000},
+        {"hashes": 0},
+        {"threshold": 0.0},
+        {"threshold": 1.1},
+        {"threshold": float("nan")},
+        {"link": "double"},
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(wrong: dict[str, int]) -> None:
+    with pytest.raises(MisuseError, match=next(iter(wrong))):
+        GroupSettings(**wrong)  # type: ignore[arg-type]
