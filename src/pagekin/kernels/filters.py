@@ -7,7 +7,7 @@ filter laid over its other half is the filter of half the size.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numba import types
@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 
 from pagekin.arrays import Int64s, UInt64s
 from pagekin.kernels.compile import kernel
-from pagekin.kernels.inner import inlined
+from pagekin.kernels.inner import inlined, inner
+
+Floats: TypeAlias = NDArray[np.float64]
 
 _HALF = np.uint64(32)
 _LOW = np.uint64(0xFFFFFFFF)
-_FEW = 64  # pairs that there is room for at first
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -43,60 +44,70 @@ def set_bits(elements: UInt64s, offsets: Int64s, hashes: int, filters: UInt64s) 
                 place += step
 
 
-@inlined
-def common(some: UInt64s, others: UInt64s) -> int:
-    """How many bits are set in both of two rows."""
-    count = np.uint64(0)
-    for w in range(len(some)):
-        count += popcount(some[w] & others[w])
-    return int(count)
-
-
 @kernel
 def common_bits(some: UInt64s, others: UInt64s) -> NDArray[np.uint32]:
     """How many bits every row shares with every other row."""
     shared = np.empty((len(some), len(others)), np.uint32)
     for j in range(len(others)):
         for i in range(len(some)):
-            shared[i, j] = common(some[i], others[j])
+            count = np.uint64(0)
+            for w in range(some.shape[1]):
+                count += popcount(some[i, w] & others[j, w])
+            shared[i, j] = count
     return shared
+
+
+@inner
+def near_row(
+    row: UInt64s,
+    zeros: float,
+    power: float,
+    others: UInt64s,
+    others_zeros: Floats,
+    powers: Floats,
+    few: float,
+    hits: Int64s,
+) -> int:
+    """Write down which of the others are near a row; how many. See `near`."""
+    size = 64.0 * len(row)
+    n = 0
+    for j in range(len(others_zeros)):
+        both = np.uint64(0)
+        for w in range(len(row)):
+            both += popcount(row[w] & others[j, w])
+        neither = zeros + others_zeros[j] - 1.0 + both / size
+        hits[n] = j
+        # zA^(1 - t) zB and zA zB^(1 - t): the lesser is that for the emptier one as A.
+        mine, theirs = power * others_zeros[j], zeros * powers[j]
+        if neither >= min(mine, theirs):
+            n += max(zeros, others_zeros[j]) <= few or neither >= max(mine, theirs)
+    return n
 
 
 @kernel
 def near(
-    some: UInt64s,
-    others: UInt64s,
-    some_zeros: NDArray[np.float64],
-    others_zeros: NDArray[np.float64],
-    threshold: float,
-    few: float,
-    triangle: bool,
+    some: UInt64s, others: UInt64s, some_zeros: Floats, others_zeros: Floats, t: float, few: float, triangle: bool
 ) -> Int64s:
-    """The pairs of rows whose estimated share of common elements reaches a threshold, as rows of [some, other].
+    """The pairs of rows whose estimated share of common elements reaches t, as rows of [some, other].
 
     With z as the share of bits that are not set, a filter holds about -ln z elements (times size / hashes), so A and B
     share -ln zA - ln zB + ln zAB, where zAB is that of both laid over each other. That this is at least t times what
-    A holds means zAB zA^t >= zA zB. A is the emptier one: the share of common elements may be reached in
-    either direction; but if it is emptier than `few`, A is the fuller one, and it must be reached in both. If
+    A holds means zAB >= zA^(1 - t) zB. It must be so in one direction; in both, if one is emptier than `few`. If
     `triangle`, the rows are the same, and of each pair the first comes later.
     """
-    size = 64.0 * some.shape[1]
-    some_powers, others_powers = some_zeros**threshold, others_zeros**threshold
-    pairs = np.empty((_FEW, 2), np.int64)
+    pairs = np.empty((64, 2), np.int64)
+    hits = np.empty(len(others) + 1, np.int64)
+    some_powers, others_powers = some_zeros ** (1.0 - t), others_zeros ** (1.0 - t)
     n = 0
     for i in range(len(some)):
-        mine = some_zeros[i]
-        for j in range(i if triangle else len(others)):
-            theirs = others_zeros[j]
-            both = common(some[i], others[j])
-            neither = mine + theirs - 1.0 + both / size
-            emptier = (mine > theirs) != (max(mine, theirs) > few)
-            power = some_powers[i] if emptier else others_powers[j]
-            if neither * power >= mine * theirs:
-                if n == len(pairs):
-                    pairs = np.concatenate((pairs, np.empty_like(pairs)))
-                pairs[n, 0], pairs[n, 1] = i, j
-                n += 1
+        end = i if triangle else len(others)
+        zeros, powers = others_zeros[:end], others_powers[:end]
+        found = near_row(some[i], some_zeros[i], some_powers[i], others[:end], zeros, powers, few, hits)
+        if n + found > len(pairs):
+            pairs = np.concatenate((pairs, np.empty((len(pairs) + found, 2), np.int64)))
+        pairs[n : n + found, 0] = i
+        pairs[n : n + found, 1] = hits[:found]
+        n += found
     return pairs[:n]
 
 
