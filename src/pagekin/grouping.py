@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import codecs
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import zstandard
 
 from pagekin.duplicates.canonical import canonical, canonical_pieces
@@ -75,11 +76,9 @@ class Grouping:
         ]
         if too_deep := [each for each in some if each.path is not None and each.path.is_dir()]:
             raise MisuseError(f"{too_deep[0].path} is a folder; name the files in it")
-        chunks: list[Chunks] = []
-        for k, (result, found) in enumerate(zip(some, _chunks(some, self.settings), strict=True)):
+        reasons, chunks = _chunks(some, self.settings)
+        for k, (result, reason) in enumerate(zip(some, reasons, strict=True)):
             rank = result.rank if result.rank is not None else float(place + k)
-            reason = found if isinstance(found, str) else ""
-            chunks.append(_NO_CHUNKS if isinstance(found, str) else found)
             self.entries.append(Entry(replace(result, text=None, html=None), place + k, rank, reason))
         return [(self.entries[a], self.entries[b]) for a, b in self._grouper.add(chunks).tolist()]
 
@@ -128,28 +127,26 @@ def files(paths: Iterable[str | Path]) -> list[Result]:
     return [Result(str(path), path=Path(path)) for path in paths]
 
 
-_NO_CHUNKS = chunks_of(b"", GroupSettings())
-
-
-def _chunks(results: Sequence[Result], settings: GroupSettings) -> Iterator[Chunks | str]:
-    """The chunks of each result, or why there are none."""
-    html = _texts_of_html(results)
+def _chunks(results: Sequence[Result], settings: GroupSettings) -> tuple[list[str], Chunks]:
+    """The chunks of results, and for each why it has none, or ""."""
+    texts: dict[int, bytes | str] = _texts_of_html(results)
+    streamed: dict[int, Chunks] = {}
     for k, result in enumerate(results):
-        if k in html:
-            text = html[k]
-            yield text if isinstance(text, str) else _checked(chunks_of(canonical(text), settings))
-        elif result.text is not None:
-            yield _checked(chunks_of(canonical(result.text.encode("utf-8", "replace")), settings))
-        elif result.path is not None:
-            yield _chunks_of_file(result.path, settings)
-        else:
-            yield "no text"
-
-
-def _checked(chunks: Chunks) -> Chunks | str:
-    if chunks.cut_short:
-        return f"more than {MOST_CHUNKS:,} chunks"
-    return chunks if len(chunks) else "empty text"
+        if result.text is not None:
+            texts.setdefault(k, result.text.encode("utf-8", "replace"))
+        elif result.path is not None and k not in texts:
+            found = _chunks_of_file(result.path, settings)
+            if isinstance(found, str):
+                texts[k] = found
+            else:
+                streamed[k] = found
+    folded = [canonical(text) if isinstance(text := texts.get(k), bytes) else b"" for k in range(len(results))]
+    chunks = chunks_of(folded, settings)
+    if streamed:
+        rows = range(len(results))
+        chunks = Chunks.joined([streamed[k] if k in streamed else chunks.rows(np.array([k])) for k in rows])
+    why = [text if isinstance(text := texts.get(k, "no text"), str) else "empty text" for k in range(len(results))]
+    return ["" if count else reason for count, reason in zip(chunks.counts().tolist(), why, strict=True)], chunks
 
 
 def _texts_of_html(results: Sequence[Result]) -> dict[int, bytes | str]:
@@ -187,6 +184,9 @@ def _chunks_of_file(path: Path, settings: GroupSettings) -> Chunks | str:
             decoder = codecs.getincrementaldecoder(charset)("replace")
             pieces = chain([sample], iter(lambda: file.read(_PIECE), b""))
             texts = (decoder.decode(piece).encode("utf-8", "replace") for piece in pieces)
-            return _checked(chunks_of_pieces(canonical_pieces(texts), settings))
+            chunks = chunks_of_pieces(canonical_pieces(texts), settings)
+            if chunks is None:
+                return f"more than {MOST_CHUNKS:,} chunks"
+            return chunks if chunks.counts()[0] else "empty text"
     except OSError as error:
         return f"unreadable file ({error.strerror or type(error).__name__})"

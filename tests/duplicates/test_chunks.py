@@ -7,6 +7,7 @@ from hashlib import blake2b
 from itertools import pairwise
 from random import Random
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -24,18 +25,39 @@ def digest(chunk: bytes) -> int:
     return int.from_bytes(blake2b(chunk).digest()[:8], "little")
 
 
-def same(a: Chunks, b: Chunks) -> bool:
-    return set(a.elements.tolist()) == set(b.elements.tolist()) and a.ends.tolist() == b.ends.tolist()
+def same(a: Chunks | None, b: Chunks | None) -> bool:
+    assert a is not None and b is not None
+    return all(
+        x.tolist() == y.tolist() for x, y in ((a.offsets, b.offsets), (a.elements, b.elements), (a.ends, b.ends))
+    )
+
+
+def elements(text: bytes, wanted: GroupSettings) -> set[int]:
+    return set(chunks_of([text], wanted).elements.tolist())
 
 
 @settings(deadline=None, max_examples=60)
 @given(st.binary(max_size=300), st.integers(0, 12))
 def test_elements_are_the_digests_of_the_twins_chunks(text: bytes, minimum: int) -> None:
-    found = chunks_of(text, GroupSettings(chunk_bytes=16, max_chunk_bytes=40, min_chunk_bytes=minimum))
+    found = chunks_of([text], GroupSettings(chunk_bytes=16, max_chunk_bytes=40, min_chunk_bytes=minimum))
     digests = [digest(chunk) for chunk in twin.chunks(text, 16, minimum, 40)]
     assert set(found.elements.tolist()) >= set(digests)
-    assert len(found) == sum(twin.times_counted(digests).values())
-    assert found.ends.tolist() == ([digests[0], digests[-1]] if digests else [])
+    assert found.counts().tolist() == [sum(twin.times_counted(digests).values())]
+    assert found.ends.tolist() == [[digests[0], digests[-1]] if digests else [0, 0]]
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.binary(max_size=200), max_size=6), st.integers(1, 300))
+def test_texts_beside_each_other_do_not_matter(texts: list[bytes], together: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(chunks, "_TOGETHER", together)
+        assert same(chunks_of(texts, SMALL), Chunks.joined([chunks_of([text], SMALL) for text in texts]))
+
+
+def test_rows_are_those_of_some_pages() -> None:
+    texts = [b"a" * 30, b"", b"wren" * 30, b"x"]
+    wanted = np.array([2, 1, 0])
+    assert same(chunks_of(texts, SMALL).rows(wanted), chunks_of([texts[k] for k in wanted], SMALL))
 
 
 @settings(deadline=None, max_examples=60)
@@ -43,32 +65,25 @@ def test_elements_are_the_digests_of_the_twins_chunks(text: bytes, minimum: int)
 def test_pieces_do_not_matter(text: bytes, cuts: list[int]) -> None:
     places = [0, *sorted(cuts), 500]
     pieces = [text[a:b] for a, b in pairwise(places)]
-    assert same(chunks_of_pieces(pieces, SMALL), chunks_of(text, SMALL))
-
-
-def test_a_text_longer_than_a_piece_is_cut_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    text = Random(3).randbytes(5000)
-    whole = chunks_of(text, SMALL)
-    monkeypatch.setattr(chunks, "_PIECE", 97)
-    assert same(chunks_of(text, SMALL), whole)
+    assert same(chunks_of_pieces(pieces, SMALL), chunks_of([text], SMALL))
 
 
 def test_a_change_changes_the_chunks_around_it_alone() -> None:
     text = Random(5).randbytes(100_000)
     changed = text[:50_000] + b"!" + text[50_000:]
-    before, after = (set(chunks_of(each, GroupSettings()).elements.tolist()) for each in (text, changed))
+    before, after = (elements(each, GroupSettings()) for each in (text, changed))
     assert len(before - after) <= 2 and len(after - before) <= 2
 
 
 def test_a_text_without_marks_is_cut_at_the_greatest_size() -> None:
-    found = chunks_of(bytes(3 * 65_536 + 1), GroupSettings())
-    assert len(found) == 1 + 1 + 1  # 64 KiB of zeros, three times: 1 + ln 3; and a zero
-    assert found.ends.tolist() == [digest(bytes(65_536)), digest(b"\0")]
+    found = chunks_of([bytes(3 * 65_536 + 1)], GroupSettings())
+    assert found.counts().tolist() == [2 + 1]  # 64 KiB of zeros, three times: 1 + ln 3; and a zero
+    assert found.ends.tolist() == [[digest(bytes(65_536)), digest(b"\0")]]
 
 
 def test_no_text_has_no_chunks() -> None:
-    assert len(chunks_of(b"", GroupSettings())) == 0
-    assert len(chunks_of(b"x", GroupSettings())) == 1
+    assert chunks_of([b"", b"x"], GroupSettings()).counts().tolist() == [0, 1]
+    assert len(chunks_of([], GroupSettings())) == 0
 
 
 def test_more_chunks_than_can_be_kept_are_noticed_and_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -78,8 +93,7 @@ def test_more_chunks_than_can_be_kept_are_noticed_and_not_waited_for(monkeypatch
             yield random.randbytes(1000)
 
     monkeypatch.setattr(chunks, "MOST_CHUNKS", 500)
-    found = chunks_of_pieces(endless(), SMALL)
-    assert found.cut_short and 500 <= len(found) < 600
+    assert chunks_of_pieces(endless(), SMALL) is None
 
 
 @pytest.mark.parametrize(

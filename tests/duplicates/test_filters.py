@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from duplicates.making import page
+from duplicates.making import pages
 from pagekin.duplicates.chunks import Chunks
 from pagekin.duplicates.filters import Filters, Likeness, bits_for, compare, elements_in
 from pagekin.duplicates.settings import GroupSettings
@@ -19,7 +19,7 @@ NUMBERS = st.sets(st.integers(0, 60), max_size=40)
 
 
 def likeness(a: Chunks, b: Chunks, bits: int = 2048, hashes: int = 4) -> Likeness:
-    return compare(Filters.of([a], bits, hashes), Filters.of([b], bits, hashes))[0]
+    return compare(Filters.of(a, bits, hashes), Filters.of(b, bits, hashes))[0]
 
 
 # --- folding -------------------------------------------------------------------------------------
@@ -28,21 +28,21 @@ def likeness(a: Chunks, b: Chunks, bits: int = 2048, hashes: int = 4) -> Likenes
 @settings(deadline=None)
 @given(st.lists(NUMBERS, min_size=1, max_size=4), st.sampled_from([64, 128, 256, 512]))
 def test_a_folded_filter_is_the_filter_of_that_size(sets: list[set[int]], bits: int) -> None:
-    pages = [page(each) for each in sets]
-    assert Filters.of(pages, 512, 3).folded(bits).words.tolist() == Filters.of(pages, bits, 3).words.tolist()
+    some = pages(*sets)
+    assert Filters.of(some, 512, 3).folded(bits).words.tolist() == Filters.of(some, bits, 3).words.tolist()
 
 
 def test_filters_of_two_sizes_meet_in_the_smaller() -> None:
-    a, b = page(range(40)), page(range(20, 60))
-    large, small = Filters.of([a], 8192, 4), Filters.of([b], 1024, 4)
-    assert compare(large, small) == compare(Filters.of([a], 1024, 4), small)
+    a, b = pages(range(40)), pages(range(20, 60))
+    large, small = Filters.of(a, 8192, 4), Filters.of(b, 1024, 4)
+    assert compare(large, small) == compare(Filters.of(a, 1024, 4), small)
 
 
 def test_what_cannot_be_compared_is_refused() -> None:
     with pytest.raises(MisuseError, match="4 and of 5 hash functions"):
-        compare(Filters.of([page([1])], 128, 4), Filters.of([page([1])], 128, 5))
+        compare(Filters.of(pages([1]), 128, 4), Filters.of(pages([1]), 128, 5))
     with pytest.raises(MisuseError, match="folded"):
-        Filters.of([page([1])], 128, 4).folded(256)
+        Filters.of(pages([1]), 128, 4).folded(256)
 
 
 # --- estimates -----------------------------------------------------------------------------------
@@ -62,8 +62,8 @@ def test_the_estimate_is_the_share_of_common_chunks_on_average(hashes: int, coun
     for trial in range(60):
         at = 10_000 * (1 + trial)
         shared = range(at, at + common)
-        a = page(shared, range(at + 1000, at + 1000 + count - common))
-        b = page(shared, range(at + 2000, at + 2000 + 2 * count - common))
+        a = pages([*shared, *range(at + 1000, at + 1000 + count - common)])
+        b = pages([*shared, *range(at + 2000, at + 2000 + 2 * count - common)])
         rows.append(likeness(a, b, hashes=hashes))
     # Chance sets some of A's bits in B; the number of those varies about as a binomial does.
     error = math.sqrt(2 * count * count * hashes / 2048) / count / math.sqrt(len(rows))
@@ -74,18 +74,18 @@ def test_the_estimate_is_the_share_of_common_chunks_on_average(hashes: int, coun
 def test_raw_bits_mislead_where_filters_are_half_full_and_the_estimate_does_not() -> None:
     """At the textbook k = (m / n) ln 2 unrelated pages share half of their bits."""
     hashes = round(2048 / 128 * math.log(2))
-    unrelated = likeness(page(range(128)), page(range(1000, 1128)), hashes=hashes)
+    unrelated = likeness(pages(range(128)), pages(range(1000, 1128)), hashes=hashes)
     assert unrelated.bits_of_a == pytest.approx(0.5, abs=0.04)
     assert unrelated.share_of_a == pytest.approx(0.0, abs=0.06)
 
 
 def test_identical_pages_share_everything() -> None:
-    same = likeness(page(range(50)), page(range(50)))
+    same = likeness(pages(range(50)), pages(range(50)))
     assert same == Likeness(1.0, 1.0, 1.0, 1.0, 1.0, True, True, False)
 
 
 def test_raw_shares_are_counted_bits() -> None:
-    a, b = Filters.of([page(range(30))], 256, 2), Filters.of([page(range(20, 45))], 256, 2)
+    a, b = Filters.of(pages(range(30)), 256, 2), Filters.of(pages(range(20, 45)), 256, 2)
     bits_a, bits_b = (set(np.flatnonzero(np.unpackbits(each.words.view(np.uint8)))) for each in (a, b))
     found = compare(a, b)[0]
     assert found.bits_of_a == len(bits_a & bits_b) / len(bits_a)
@@ -96,9 +96,9 @@ def test_raw_shares_are_counted_bits() -> None:
 
 
 def test_similarity_is_the_greater_share_but_for_a_page_of_hardly_any_chunks() -> None:
-    small, large = page(range(10)), page(range(40))
+    small, large = pages(range(10)), pages(range(40))
     assert likeness(small, large).similarity == likeness(small, large).share_of_a == 1.0
-    tiny = likeness(page(range(2)), large)
+    tiny = likeness(pages(range(2)), large)
     assert tiny.share_of_a == 1.0 and tiny.similarity == tiny.share_of_b < 0.1
 
 
@@ -106,47 +106,51 @@ def test_similarity_is_the_greater_share_but_for_a_page_of_hardly_any_chunks() -
 
 
 def test_a_page_is_in_another_if_all_its_chunks_are() -> None:
-    found = likeness(page(range(20)), page(range(50)))
+    found = likeness(pages(range(20)), pages(range(50)))
     assert found.a_in_b and not found.b_in_a
 
 
 def test_a_page_with_text_before_and_after_it_is_in_that_larger_page() -> None:
-    inner, outer = page([1000], range(20), [1001]), page(range(30, 40), [2000], range(20), [2001], range(40, 50))
+    inner, outer = pages([1000, *range(20), 1001]), pages([*range(30, 40), 2000, *range(20), 2001, *range(40, 50)])
     found = likeness(inner, outer)
     assert found.a_in_b and not found.b_in_a
 
 
 def test_a_page_that_differs_in_its_midst_is_in_no_other() -> None:
-    changed = page(range(10), [1000], range(11, 20))
-    assert not likeness(changed, page(range(20))).a_in_b
-    assert not likeness(changed, page(range(20), range(60, 80))).a_in_b
+    changed = pages([*range(10), 1000, *range(11, 20)])
+    assert not likeness(changed, pages(range(20))).a_in_b
+    assert not likeness(changed, pages([*range(20), *range(60, 80)])).a_in_b
 
 
 def test_pages_of_one_size_that_begin_differently_are_not_in_each_other() -> None:
-    found = likeness(page([1000], range(1, 20)), page(range(20)))
+    found = likeness(pages([1000, *range(1, 20)]), pages(range(20)))
     assert not found.a_in_b and not found.b_in_a
 
 
 def test_a_page_of_two_chunks_is_more_than_its_ends() -> None:
-    assert not likeness(page([1000, 1001]), page(range(50))).a_in_b
+    assert not likeness(pages([1000, 1001]), pages(range(50))).a_in_b
 
 
 # --- saturation ----------------------------------------------------------------------------------
 
 
 def test_2048_bits_with_2000_chunks_are_saturated_and_claim_no_containment() -> None:
-    full, half = page(range(2000)), page(range(1000))
+    full, half = pages(range(2000)), pages(range(1000))
     found = likeness(half, full)
     assert found.saturated and found.bits_of_a == 1.0 and not found.a_in_b and not found.b_in_a
-    assert Filters.of([full, page(range(100))], 2048, 4).saturated().tolist() == [True, False]
+    assert Filters.of(pages(range(2000), range(100)), 2048, 4).saturated().tolist() == [True, False]
+
+
+def size_for(count: int) -> int:
+    return int(bits_for(np.array([count]), GroupSettings())[0])
 
 
 def test_a_larger_filter_is_not_saturated() -> None:
     chosen = GroupSettings()
     for count in (1, 128, 129, 2000, 100_000):
-        bits = bits_for(count, chosen)
+        bits = size_for(count)
         full = 1 - (1 - 1 / bits) ** (chosen.hashes * count)
         assert full < 0.23 and bits & (bits - 1) == 0
-    assert bits_for(128, chosen) == 2048 and bits_for(129, chosen) == 4096
-    found = likeness(page(range(1000)), page(range(2000)), bits=bits_for(2000, chosen))
+    assert size_for(128) == 2048 and size_for(129) == 4096
+    found = likeness(pages(range(1000)), pages(range(2000)), bits=size_for(2000))
     assert found.a_in_b and not found.saturated

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from duplicates.making import page
+from duplicates.making import pages
 from pagekin.duplicates import grouping
-from pagekin.duplicates.chunks import Chunks
 from pagekin.duplicates.grouping import Group, Grouper
 from pagekin.duplicates.groups import by_chains, by_complete_link
 from pagekin.duplicates.settings import GroupSettings
 from twins import filters as twin
 
-CHAIN = [page(range(k, k + 40)) for k in (0, 8, 16)]  # neighbours share 32 of 40, the ends 24
+CHAIN = [range(k, k + 40) for k in (0, 8, 16)]  # neighbours share 32 of 40, the ends 24
 
 
-def grouped(pages: list[Chunks], ranks: list[float] | None = None, **wanted: object) -> list[list[int]]:
+def grouped(sets: Sequence[Iterable[int]], ranks: list[float] | None = None, **wanted: object) -> list[list[int]]:
     grouper = Grouper(GroupSettings(**wanted))  # type: ignore[arg-type]
-    grouper.add(pages)
+    grouper.add(pages(*sets))
     return named(grouper.groups(ranks))
 
 
@@ -32,10 +33,10 @@ def named(groups: list[Group]) -> list[list[int]]:
 
 
 def test_near_duplicates_are_grouped_under_the_best_ranked() -> None:
-    pages = [page(range(40)), page(range(100, 140)), page(range(38))]
-    assert grouped(pages) == [[0, 2], [1]]
-    assert grouped(pages, ranks=[3, 2, 1]) == [[2, 0], [1]]
-    assert grouped(pages, ranks=[1, 1, 1]) == [[0, 2], [1]]  # of equal ranks the first comes first
+    sets = [range(40), range(100, 140), range(38)]
+    assert grouped(sets) == [[0, 2], [1]]
+    assert grouped(sets, ranks=[3, 2, 1]) == [[2, 0], [1]]
+    assert grouped(sets, ranks=[1, 1, 1]) == [[0, 2], [1]]  # of equal ranks the first comes first
 
 
 def test_chains_are_groups_and_complete_link_has_none() -> None:
@@ -45,7 +46,7 @@ def test_chains_are_groups_and_complete_link_has_none() -> None:
 
 def test_members_carry_their_true_similarity_to_the_anchor_even_below_the_threshold() -> None:
     grouper = Grouper()
-    grouper.add(CHAIN)
+    grouper.add(pages(*CHAIN))
     near, far = grouper.groups()[0].members
     assert near.likeness.similarity == pytest.approx(32 / 40, abs=0.03)
     assert far.likeness.similarity == pytest.approx(24 / 40, abs=0.03)
@@ -53,7 +54,7 @@ def test_members_carry_their_true_similarity_to_the_anchor_even_below_the_thresh
 
 def test_members_tell_whether_they_contain_or_are_contained() -> None:
     grouper = Grouper()
-    grouper.add([page(range(40)), page(range(80)), page(range(20))])
+    grouper.add(pages(range(40), range(80), range(20)))
     larger, smaller = grouper.groups()[0].members
     assert (larger.likeness.a_in_b, larger.likeness.b_in_a) == (False, True)
     assert (smaller.likeness.a_in_b, smaller.likeness.b_in_a) == (True, False)
@@ -65,11 +66,11 @@ def test_the_threshold_decides() -> None:
 
 
 def test_pages_without_chunks_are_alone() -> None:
-    assert grouped([page(), page(), page(range(9)), page()]) == [[0], [1], [2], [3]]
+    assert grouped([[], [], range(9), []]) == [[0], [1], [2], [3]]
 
 
 def test_a_small_page_is_found_in_one_that_needs_a_larger_filter() -> None:
-    small, large, other = page(range(50)), page(range(3000)), page(range(9000, 12_000))
+    small, large, other = range(50), range(3000), range(9000, 12_000)
     for order in ([small, large, other], [large, other, small], [other, small, large]):
         pairs = grouped(order)
         assert sorted(map(len, pairs)) == [1, 2]
@@ -77,8 +78,8 @@ def test_a_small_page_is_found_in_one_that_needs_a_larger_filter() -> None:
 
 
 def test_unrelated_pages_of_any_length_are_not_grouped() -> None:
-    pages = [page(range(5000 * k, 5000 * k + 1 + k * k * k % 700)) for k in range(1, 60)]
-    assert all(len(group) == 1 for group in grouped(pages))
+    sets = [range(5000 * k, 5000 * k + 1 + k * k * k % 700) for k in range(1, 60)]
+    assert all(len(group) == 1 for group in grouped(sets))
 
 
 # --- laws ----------------------------------------------------------------------------------------
@@ -91,14 +92,13 @@ SETS = st.lists(
 @settings(deadline=None, max_examples=60)
 @given(SETS, st.data())
 def test_it_does_not_matter_in_how_many_steps_pages_come(ranges: list[range], data: st.DataObject) -> None:
-    pages = [page(each) for each in ranges]
     wanted = GroupSettings(filter_bits=256)  # then pages lie on several shelves
     at_once, by_and_by = Grouper(wanted), Grouper(wanted)
-    at_once.add(pages)
+    at_once.add(pages(*ranges))
     place = 0
-    while place < len(pages):
-        step = data.draw(st.integers(1, len(pages) - place))
-        by_and_by.add(pages[place : place + step])
+    while place < len(ranges):
+        step = data.draw(st.integers(1, len(ranges) - place))
+        by_and_by.add(pages(*ranges[place : place + step]))
         place += step
     assert pairs_of(at_once) == pairs_of(by_and_by)
     assert at_once.groups() == by_and_by.groups()
@@ -112,7 +112,7 @@ def pairs_of(grouper: Grouper) -> list[tuple[int, ...]]:
 @given(SETS)
 def test_pairs_are_those_whose_similarity_reaches_the_threshold(ranges: list[range]) -> None:
     grouper = Grouper(GroupSettings(filter_bits=256))
-    grouper.add([page(each) for each in ranges])
+    grouper.add(pages(*ranges))
     full = [k for k, each in enumerate(ranges) if len(each)]
     pairs = [(b, a) for b in full for a in full if a < b]
     likenesses = grouper.likenesses(np.array(pairs, np.int64).reshape(-1, 2))
@@ -122,18 +122,18 @@ def test_pairs_are_those_whose_similarity_reaches_the_threshold(ranges: list[ran
 
 def test_the_first_results_are_grouped_before_the_last_have_come() -> None:
     grouper = Grouper()
-    assert grouper.add([page(range(40))]).tolist() == []
-    assert grouper.add([page(range(40))]).tolist() == [[1, 0]]
+    assert grouper.add(pages(range(40))).tolist() == []
+    assert grouper.add(pages(range(40))).tolist() == [[1, 0]]
     assert named(grouper.groups()) == [[0, 1]]
-    grouper.add([page(range(90, 99))])
+    grouper.add(pages(range(90, 99)))
     assert named(grouper.groups()) == [[0, 1], [2]]
 
 
 def test_visitors_come_some_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    pages = [page(range(50 * k, 50 * k + 50)) for k in range(6)] + [page(range(2000))]
-    expected = grouped(pages)
+    sets = [*(range(50 * k, 50 * k + 50) for k in range(6)), range(2000)]
+    expected = grouped(sets)
     monkeypatch.setattr(grouping, "_VISIT_BYTES", 1)
-    assert grouped(pages) == expected == [[0, 1, 2, 3, 4, 5, 6]]
+    assert grouped(sets) == expected == [[0, 1, 2, 3, 4, 5, 6]]
 
 
 PAIRS = st.dictionaries(

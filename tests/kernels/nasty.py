@@ -206,8 +206,8 @@ def read(pages: list[bytes], max_links: int = 2**40, max_url: int = 2**40) -> No
 def near_duplicates(text: Bytes) -> None:
     """Canonical text, chunks and a filter, small so that there are many of each."""
     settings = GroupSettings(chunk_bytes=2, max_chunk_bytes=7, filter_bits=64)
-    chunks = chunks_of(canonical(text.tobytes()), settings)
-    Grouper(settings).add([chunks, chunks])
+    folded = canonical(text.tobytes())
+    Grouper(settings).add(chunks_of([folded, b"", folded[1:]], settings))
 
 
 def main() -> None:

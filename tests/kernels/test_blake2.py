@@ -13,7 +13,7 @@ from pagekin.kernels.blake2 import blake2b_spans
 
 def digests(parts: list[bytes]) -> list[int]:
     bounds = np.cumsum([0, *map(len, parts)]).astype(np.int64)
-    found: list[int] = blake2b_spans(np.frombuffer(b"".join(parts), np.uint8), bounds).tolist()
+    found: list[int] = blake2b_spans(np.frombuffer(b"".join(parts), np.uint8), bounds[:-1], bounds[1:]).tolist()
     return found
 
 

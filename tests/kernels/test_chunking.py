@@ -87,43 +87,59 @@ def test_zeros_have_no_mark_since_the_marker_is_not_zero() -> None:
 # --- cuts ----------------------------------------------------------------------------------------
 
 
-def test_cuts_by_hand() -> None:
-    def ends(marks: list[int], end: int, minimum: int, maximum: int, start: int = 0) -> list[int]:
-        places: list[int] = cut(np.array(marks, np.int64) - 1, start, end, minimum, maximum).tolist()
-        return places
+def ends(marks: list[int], texts: list[tuple[int, int]], minimum: int, maximum: int) -> list[list[int]]:
+    starts, stops = np.array(texts, np.int64).reshape(-1, 2).T.copy()
+    found, offsets = cut(np.array(marks, np.int64), starts, stops, minimum, maximum)
+    return [found[a:b].tolist() for a, b in pairwise(offsets.tolist())]
 
-    assert ends([3, 5, 9], 12, 0, 100) == [3, 5, 9]
-    assert ends([3, 5, 9], 12, 4, 100) == [5, 9]
-    assert ends([3, 5, 9], 12, 0, 3) == [3, 5, 8, 9, 12]
-    assert ends([], 12, 0, 4) == [4, 8, 12]
-    assert ends([4], 4, 0, 4) == [4]
-    assert ends([1], 3, 4, 8, start=-3) == [1]
-    assert ends([], 0, 0, 4) == []
+
+def test_cuts_by_hand() -> None:
+    assert ends([3, 5, 9], [(0, 12)], 0, 100) == [[3, 5, 9, 12]]
+    assert ends([3, 5, 9], [(0, 9)], 4, 100) == [[5, 9]]
+    assert ends([3, 5, 9], [(0, 12)], 0, 3) == [[3, 5, 8, 9, 12]]
+    assert ends([], [(0, 12)], 0, 4) == [[4, 8, 12]]
+    assert ends([], [(7, 7)], 0, 4) == [[]]
+    assert ends([2, 5, 6, 9], [(0, 4), (5, 5), (6, 12)], 0, 100) == [[2, 4], [], [9, 12]]
 
 
 @settings(deadline=None, max_examples=200)
-@given(st.sets(st.integers(1, 120)), st.integers(0, 30), st.integers(1, 30))
-def test_cuts_are_those_of_walking_byte_by_byte(marks: set[int], minimum: int, maximum: int) -> None:
-    found, start = [], 0
-    for place in range(1, 121):
-        if place - start == maximum or (place in marks and place - start >= minimum):
-            found.append(place)
-            start = place
-    assert cut(np.array(sorted(marks), np.int64) - 1, 0, 120, minimum, maximum).tolist() == found
+@given(st.sets(st.integers(1, 120)), st.integers(0, 30), st.integers(1, 30), st.sets(st.integers(0, 120), max_size=6))
+def test_cuts_are_those_of_walking_byte_by_byte(marks: set[int], minimum: int, maximum: int, bounds: set[int]) -> None:
+    texts = [(a, b) for a, b in pairwise(sorted(bounds))][::2]
+    expected = []
+    for start, stop in texts:
+        found: list[int] = []
+        for place in range(start + 1, stop + 1):
+            size = place - (found[-1] if found else start)
+            if place == stop or size == maximum or (place in marks and size >= minimum):
+                found.append(place)
+        expected.append(found)
+    assert ends(sorted(marks), texts, minimum, maximum) == expected
 
 
 # --- elements ------------------------------------------------------------------------------------
 
 
+def elements_in(digests: list[int]) -> list[int]:
+    found: list[int] = elements_of(np.array(digests, np.uint64), np.array([0, len(digests)]))[0].tolist()
+    return found
+
+
+def test_pages_have_sets_of_their_own() -> None:
+    elements, counts = elements_of(np.array([5, 3, 5, 7, 5, 5, 5], np.uint64), np.array([0, 3, 3, 4, 7]))
+    assert counts.tolist() == [2, 0, 1, 2]
+    assert elements[:4].tolist() == [3, 5, 7, 5]
+
+
 @settings(deadline=None)
 @given(st.lists(st.integers(0, 5) | st.just(7), max_size=80))
 def test_a_chunk_that_is_there_r_times_counts_one_and_ln_r(digests: list[int]) -> None:
-    elements = elements_of(np.sort(np.array(digests, np.uint64))).tolist()
+    elements = elements_in(digests)
     assert len(elements) == len(set(elements)) == sum(twin.times_counted(digests).values())
     assert set(elements) >= set(digests)
 
 
 def test_more_occurrences_add_elements_and_take_none() -> None:
-    sets = [set(elements_of(np.full(count, 9, np.uint64)).tolist()) for count in (1, 2, 3, 7, 8, 20, 21, 54, 55)]
+    sets = [set(elements_in([9] * count)) for count in (1, 2, 3, 7, 8, 20, 21, 54, 55)]
     assert [len(each) for each in sets] == [1, 1, 2, 2, 3, 3, 4, 4, 5]
     assert all(a <= b for a, b in pairwise(sets))

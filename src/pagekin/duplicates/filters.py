@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,10 +19,11 @@ FEWEST = 4  # chunks of a page that can be found in a larger one; the ends of a 
 _Floats = NDArray[np.float64]
 
 
-def bits_for(chunks: int, settings: GroupSettings) -> int:
+def bits_for(chunks: Int64s, settings: GroupSettings) -> Int64s:
     """The size of the filter for so many chunks: that of the settings, or one that they do not saturate."""
-    wanted = ROOM * settings.hashes * chunks
-    return min(LARGEST_FILTER, max(settings.filter_bits, 1 << max(0, wanted - 1).bit_length()))
+    wanted = np.maximum(settings.filter_bits, ROOM * settings.hashes * chunks)
+    bits: Int64s = 1 << np.ceil(np.log2(wanted)).astype(np.int64)
+    return np.minimum(bits, LARGEST_FILTER)
 
 
 def elements_in(set_bits: Any, bits: int, hashes: int) -> Any:
@@ -40,14 +40,11 @@ class Filters:
     hashes: int
 
     @classmethod
-    def of(cls, pages: Sequence[Chunks], bits: int, hashes: int) -> Filters:
+    def of(cls, pages: Chunks, bits: int, hashes: int) -> Filters:
         """The filters of pages."""
-        offsets = np.cumsum([0, *map(len, pages)])
-        elements = np.concatenate([np.empty(0, np.uint64), *(page.elements for page in pages)])
         words = np.zeros((len(pages), bits // 64), np.uint64)
-        set_bits(elements, offsets, hashes, words)
-        ends = [page.ends if len(page) else np.zeros(2, np.uint64) for page in pages]
-        return cls(words, np.array(ends, np.uint64).reshape(-1, 2), hashes)
+        set_bits(pages.elements, pages.offsets, hashes, words)
+        return cls(words, pages.ends, hashes)
 
     def __len__(self) -> int:
         return len(self.words)

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pagekin.arrays import Int64s, UInt64s
 from pagekin.duplicates.chunks import Chunks
@@ -40,7 +42,7 @@ class Group:
 class _Rows:
     """Pages in filters of one size."""
 
-    def __init__(self, pages: list[int], words: UInt64s) -> None:
+    def __init__(self, pages: Int64s, words: UInt64s) -> None:
         self.pages = pages
         self.words = words
         self.zeros = 1.0 - np.bitwise_count(words).sum(axis=1) / (64.0 * words.shape[1])  # of each, the share not set
@@ -50,18 +52,18 @@ class _Shelf(_Rows):
     """Pages in filters of the size that they need, with room for more."""
 
     def __init__(self, bits: int) -> None:
-        super().__init__([], np.empty((0, bits // 64), np.uint64))
-        self._room = self.words, self.zeros
+        super().__init__(np.empty(0, np.int64), np.empty((0, bits // 64), np.uint64))
+        self._room: tuple[NDArray[Any], ...] = (self.pages, self.words, self.zeros)
 
     def append(self, rows: _Rows) -> None:
         """Put pages on the shelf."""
         begin, end = len(self.pages), len(self.pages) + len(rows.pages)
         if end > len(self._room[0]):
-            self._room = np.empty((2 * end, self.words.shape[1]), np.uint64), np.empty(2 * end)
-            self._room[0][:begin], self._room[1][:begin] = self.words, self.zeros
-        self._room[0][begin:end], self._room[1][begin:end] = rows.words, rows.zeros
-        self.words, self.zeros = self._room[0][:end], self._room[1][:end]
-        self.pages += rows.pages
+            self._room = tuple(np.resize(column, (2 * end, *column.shape[1:])) for column in self._room)
+        for column, new in zip(self._room, (rows.pages, rows.words, rows.zeros), strict=True):
+            column[begin:end] = new
+        pages, words, zeros = self._room
+        self.pages, self.words, self.zeros = pages[:end], words[:end], zeros[:end]
 
 
 class Grouper:
@@ -69,74 +71,79 @@ class Grouper:
 
     def __init__(self, settings: GroupSettings | None = None) -> None:
         self.settings = settings or GroupSettings()
-        self.chunks: list[Chunks] = []
         self.pairs: Int64s = np.empty((0, 2), np.int64)  # of near-duplicates so far
+        self._parts = [Chunks.joined([])]
+        self._count = 0
         self._shelves: dict[int, _Shelf] = {}
 
-    def add(self, pages: Sequence[Chunks]) -> Int64s:
+    def __len__(self) -> int:
+        return self._count
+
+    @property
+    def chunks(self) -> Chunks:
+        """Of all pages so far."""
+        if len(self._parts) > 1:
+            self._parts = [Chunks.joined(self._parts)]
+        return self._parts[0]
+
+    def add(self, pages: Chunks) -> Int64s:
         """Add pages, and return the pairs of near-duplicates that they make with others and each other."""
-        first = len(self.chunks)
-        self.chunks += pages
-        sizes = {first + k: bits_for(len(page), self.settings) for k, page in enumerate(pages) if len(page)}
-        for bits in sizes.values():
+        sizes = np.where(pages.counts() > 0, bits_for(pages.counts(), self.settings), 0)
+        self._parts.append(pages)
+        self._count += len(pages)
+        for bits in np.unique(sizes[sizes > 0]).tolist():
             self._shelves.setdefault(bits, _Shelf(bits))
-        found = [pairs for bits in sorted(self._shelves) for pairs in self._pairs_on(bits, sizes)]
+        found = [pairs for bits in sorted(self._shelves) for pairs in self._pairs_on(bits, pages, sizes)]
         new = np.concatenate([np.empty((0, 2), np.int64), *found])
         self.pairs = np.concatenate([self.pairs, new]) if len(new) else self.pairs
         return new
 
-    def _pairs_on(self, bits: int, sizes: dict[int, int]) -> Iterator[Int64s]:
+    def _pairs_on(self, bits: int, pages: Chunks, sizes: Int64s) -> Iterator[Int64s]:
         """Put the new pages of this size on their shelf; the near-duplicates of which the larger lies there."""
-        shelf = self._shelves[bits]
-        for visitors in self._visits([page for page, size in sizes.items() if size < bits], bits):
+        shelf, first = self._shelves[bits], self._count - len(pages)
+        for visitors in self._visits(pages, np.flatnonzero((sizes > 0) & (sizes < bits)), bits, first):
             yield self._near(visitors, shelf)
-        if coming := [page for page, size in sizes.items() if size == bits]:
-            added = self._made(coming, bits)
+        coming = np.flatnonzero(sizes == bits)
+        if len(coming):
+            added = self._made(pages, coming, bits, first)
             yield self._near(added, added, triangle=True)
             yield self._near(added, shelf)
-            smaller = (other for size, other in self._shelves.items() if size < bits)
-            for visitors in self._visits([page for other in smaller for page in other.pages], bits):
-                yield self._near(added, visitors)
+            for other in [other for size, other in self._shelves.items() if size < bits and len(other.pages)]:
+                for visitors in self._visits(self.chunks, other.pages, bits):
+                    yield self._near(added, visitors)
             shelf.append(added)
 
-    def _visits(self, pages: list[int], bits: int) -> Iterator[_Rows]:
+    def _visits(self, pages: Chunks, rows: Int64s, bits: int, first: int = 0) -> Iterator[_Rows]:
         """Pages in filters of another size than their own, some at a time."""
         together = max(1, 8 * _VISIT_BYTES // bits)
-        for start in range(0, len(pages), together):
-            yield self._made(pages[start : start + together], bits)
+        for start in range(0, len(rows), together):
+            yield self._made(pages, rows[start : start + together], bits, first)
 
-    def _made(self, pages: list[int], bits: int) -> _Rows:
-        return _Rows(pages, self._filters(pages, bits).words)
-
-    def _filters(self, pages: list[int], bits: int) -> Filters:
-        return Filters.of([self.chunks[page] for page in pages], bits, self.settings.hashes)
+    def _made(self, pages: Chunks, rows: Int64s, bits: int, first: int) -> _Rows:
+        return _Rows(first + rows, Filters.of(pages.rows(rows), bits, self.settings.hashes).words)
 
     def _near(self, some: _Rows, others: _Rows, triangle: bool = False) -> Int64s:
         """The near-duplicates among some pages and others, or if `triangle`, among some."""
-        if not others.pages:
-            return np.empty((0, 2), np.int64)
         few = (1 - 1 / (64 * some.words.shape[1])) ** (self.settings.hashes * (FEWEST - 0.5))
         found = near(some.words, others.words, some.zeros, others.zeros, self.settings.threshold, few, triangle)
-        pairs = [(some.pages[a], others.pages[b]) for a, b in found.tolist()]
-        return np.array(pairs, np.int64).reshape(-1, 2)
+        return np.column_stack([some.pages[found[:, 0]], others.pages[found[:, 1]]])
 
     def likenesses(self, pairs: Int64s) -> list[Likeness]:
         """How the pages of each pair are to each other, in filters of the size that the larger needs."""
-        sizes = np.array([bits_for(len(page), self.settings) for page in self.chunks], np.int64)
-        needed = sizes[pairs].max(axis=1, initial=0)
+        needed = bits_for(self.chunks.counts()[pairs].max(axis=1, initial=0), self.settings)
         likenesses: dict[int, Likeness] = {}
         for bits in np.unique(needed).tolist():
-            together = max(1, 8 * _VISIT_BYTES // bits)
             which = np.flatnonzero(needed == bits)
+            together = max(1, 8 * _VISIT_BYTES // bits)
             for some in np.array_split(which, -(-len(which) // together)):
-                a, b = (self._filters(pairs[some, side].tolist(), bits) for side in (0, 1))
+                a, b = (Filters.of(self.chunks.rows(pairs[some, k]), bits, self.settings.hashes) for k in (0, 1))
                 likenesses.update(zip(some.tolist(), compare(a, b), strict=True))
         return [likenesses[k] for k in range(len(pairs))]
 
     def anchors(self, ranks: Sequence[float] | None = None) -> Int64s:
         """Of each page so far the best-ranked page of its group; the least rank is the best, then the first page."""
-        order = np.argsort(np.array(ranks if ranks is not None else [0.0] * len(self.chunks)), kind="stable")
-        place = np.empty(len(order), np.int64)
+        order = self._order(ranks)
+        place = np.empty_like(order)
         place[order] = np.arange(len(order))
         if self.settings.link == "complete":
             similarity = [each.similarity for each in self.likenesses(self.pairs)]
@@ -148,10 +155,13 @@ class Grouper:
 
     def groups(self, ranks: Sequence[float] | None = None) -> list[Group]:
         """The groups of all pages so far, and the members of each, in the order of their ranks."""
-        anchors = self.anchors(ranks)
-        pages = sorted(range(len(anchors)), key=lambda page: (ranks[page] if ranks is not None else 0.0, page))
-        members = np.array([(page, anchors[page]) for page in pages if anchors[page] != page], np.int64).reshape(-1, 2)
-        groups = {page: Group(page) for page in pages if anchors[page] == page}
+        order = self._order(ranks)
+        anchors = self.anchors(ranks)[order]
+        groups = {page: Group(page) for page in order[anchors == order].tolist()}
+        members = np.column_stack([order, anchors])[anchors != order]
         for (page, anchor), likeness in zip(members.tolist(), self.likenesses(members), strict=True):
             groups[anchor].members.append(Member(page, likeness))
         return list(groups.values())
+
+    def _order(self, ranks: Sequence[float] | None) -> Int64s:
+        return np.argsort(np.arange(self._count) if ranks is None else np.array(ranks, np.float64), kind="stable")

@@ -78,9 +78,9 @@ def compress(state: UInt64s, m: UInt64s, count: int, last: bool) -> None:
 
 
 @kernel
-def blake2b_spans(data: Bytes, bounds: Int64s) -> UInt64s:
-    """The digests of data[bounds[k]:bounds[k + 1]], their first eight bytes as a number, the least byte first."""
-    digests = np.empty(max(0, len(bounds) - 1), np.uint64)
+def blake2b_spans(data: Bytes, starts: Int64s, ends: Int64s) -> UInt64s:
+    """The digests of data[starts[k]:ends[k]], their first eight bytes as a number, the least byte first."""
+    digests = np.empty(len(starts), np.uint64)
     block = np.empty(_BLOCK, np.uint8)
     words = block.view(np.uint64)
     state = np.empty(8, np.uint64)
@@ -88,7 +88,7 @@ def blake2b_spans(data: Bytes, bounds: Int64s) -> UInt64s:
         for i in range(8):
             state[i] = START[i]
         state[0] ^= np.uint64(0x01010000 | _DIGEST)
-        start, size = bounds[k], bounds[k + 1] - bounds[k]
+        start, size = starts[k], ends[k] - starts[k]
         done = 0
         while size - done > _BLOCK:
             for i in range(_BLOCK):

@@ -91,40 +91,49 @@ def mark(data: Bytes, expected: int, tops: UInt64s, gones: UInt64s, marked: Bool
 
 
 @kernel
-def cut(marks: Int64s, start: int, end: int, minimum: int, maximum: int) -> Int64s:
-    """Where chunks end: after marks, but none before `minimum` bytes, and each at `maximum` at the latest.
+def cut(marks: Int64s, starts: Int64s, stops: Int64s, minimum: int, maximum: int) -> tuple[Int64s, Int64s]:
+    """Where the chunks of texts end, and which of the ends is the first of each text (one more at the end).
 
-    The first has begun at `start`, which may be before 0; what is left before `end` is no chunk yet.
+    A chunk ends at the first mark that leaves it `minimum` bytes, at `maximum` bytes, or where its text does. Texts and
+    marks ascend; marks between texts count for nothing.
     """
-    ends = np.empty(len(marks) + (end - start) // maximum, np.int64)
+    room = len(marks) + len(starts)
+    for t in range(len(starts)):
+        room += (stops[t] - starts[t]) // maximum
+    ends, offsets = np.empty(room, np.int64), np.zeros(len(starts) + 1, np.int64)
     n = 0
-    for k in range(len(marks) + 1):
-        mark = marks[k] + 1 if k < len(marks) else end
-        while mark - start >= maximum:
-            start += maximum
+    k = 0
+    for t in range(len(starts)):
+        start = starts[t]
+        while start < stops[t]:
+            while k < len(marks) and marks[k] < start + max(1, minimum):
+                k += 1
+            end = min(stops[t], start + maximum)
+            start = min(end, marks[k]) if k < len(marks) else end
             ends[n] = start
             n += 1
-        if k < len(marks) and mark > start and mark - start >= minimum:
-            start = mark
-            ends[n] = start
-            n += 1
-    return ends[:n]
+        offsets[t + 1] = n
+    return ends[:n], offsets
 
 
 @kernel
-def elements_of(digests: UInt64s) -> UInt64s:
-    """The set that chunks make, from their sorted digests: one element each; those there r times have 1 + ln r."""
-    elements = np.empty_like(digests)
+def elements_of(digests: UInt64s, offsets: Int64s) -> tuple[UInt64s, Int64s]:
+    """The set that the chunks of each page make, and its size; a chunk that is there r times has 1 + ln r elements."""
+    elements, counts = np.empty_like(digests), np.zeros(len(offsets) - 1, np.int64)
     n = 0
-    start = 0
-    for end in range(1, len(digests) + 1):
-        if end == len(digests) or digests[end] != digests[start]:
-            elements[n] = digests[start]
-            n += 1
-            index = 1
-            while end - start >= np.exp(index):
-                elements[n] = mix(digests[start] + np.uint64(index) * GOLDEN)
+    for page in range(len(counts)):
+        begin = n
+        ordered = np.sort(digests[offsets[page] : offsets[page + 1]])
+        start = 0
+        for end in range(1, len(ordered) + 1):
+            if end == len(ordered) or ordered[end] != ordered[start]:
+                elements[n] = ordered[start]
                 n += 1
-                index += 1
-            start = end
-    return elements[:n]
+                index = 1
+                while end - start >= np.exp(index):
+                    elements[n] = mix(ordered[start] + np.uint64(index) * GOLDEN)
+                    n += 1
+                    index += 1
+                start = end
+        counts[page] = n - begin
+    return elements[:n], counts

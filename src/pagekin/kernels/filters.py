@@ -7,7 +7,7 @@ filter laid over its other half is the filter of half the size.
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numba import types
@@ -57,30 +57,57 @@ def common_bits(some: UInt64s, others: UInt64s) -> NDArray[np.uint32]:
     return shared
 
 
+class Rows(NamedTuple):
+    """Filters, and what `near` asks of each."""
+
+    words: UInt64s
+    sketches: UInt64s  # folded to a quarter
+    zeros: Floats  # the share z of bits that are not set
+    powers: Floats  # z^(1 - t)
+
+
+@kernel
+def rows_of(words: UInt64s, zeros: Floats, t: float) -> Rows:
+    """Filters made ready for a threshold."""
+    quarter = max(1, words.shape[1] // 4)
+    sketches = np.zeros((len(words), quarter), np.uint64)
+    for i in range(len(words)):
+        for w in range(words.shape[1]):
+            sketches[i, w % quarter] |= words[i, w]
+    return Rows(words, sketches, zeros, zeros ** (1.0 - t))
+
+
+@inlined
+def surplus(some: UInt64s, i: int, others: UInt64s, j: int) -> float:
+    """How many bits row i of some has that row j of others has not."""
+    count = np.uint64(0)
+    for w in range(some.shape[1]):
+        count += popcount(some[i, w] & ~others[j, w])
+    return float(count)
+
+
 @inner
-def near_row(
-    row: UInt64s,
-    zeros: float,
-    power: float,
-    others: UInt64s,
-    others_zeros: Floats,
-    powers: Floats,
-    few: float,
-    hits: Int64s,
-) -> int:
-    """Write down which of the others are near a row; how many. See `near`."""
-    size = 64.0 * len(row)
+def near_row(some: Rows, i: int, others: Rows, end: int, few: float, hits: Int64s) -> int:
+    """Write down which of the first others are near a row; how many. See `near`."""
+    size = 64.0 * some.words.shape[1]
     n = 0
-    for j in range(len(others_zeros)):
-        both = np.uint64(0)
-        for w in range(len(row)):
-            both += popcount(row[w] & others[j, w])
-        neither = zeros + others_zeros[j] - 1.0 + both / size
-        hits[n] = j
-        # zA^(1 - t) zB and zA zB^(1 - t): the lesser is that for the emptier one as A.
-        mine, theirs = power * others_zeros[j], zeros * powers[j]
-        if neither >= min(mine, theirs):
-            n += max(zeros, others_zeros[j]) <= few or neither >= max(mine, theirs)
+    for j in range(end):
+        # What the emptier one adds to the fuller one must leave enough bits unset. What it lacks in a sketch it lacks.
+        if some.zeros[i] < others.zeros[j]:
+            room = size * some.zeros[i] * (1.0 - others.powers[j])
+            if surplus(others.sketches, j, some.sketches, i) > room:
+                continue
+            more = surplus(others.words, j, some.words, i)
+        else:
+            room = size * others.zeros[j] * (1.0 - some.powers[i])
+            if surplus(some.sketches, i, others.sketches, j) > room:
+                continue
+            more = surplus(some.words, i, others.words, j)
+        if more <= room:
+            hits[n] = j
+            neither = min(some.zeros[i], others.zeros[j]) - more / size
+            in_both = neither >= max(some.powers[i] * others.zeros[j], some.zeros[i] * others.powers[j])
+            n += in_both or max(some.zeros[i], others.zeros[j]) <= few
     return n
 
 
@@ -95,14 +122,12 @@ def near(
     A holds means zAB >= zA^(1 - t) zB. It must be so in one direction; in both, if one is emptier than `few`. If
     `triangle`, the rows are the same, and of each pair the first comes later.
     """
+    mine, theirs = rows_of(some, some_zeros, t), rows_of(others, others_zeros, t)
     pairs = np.empty((64, 2), np.int64)
-    hits = np.empty(len(others) + 1, np.int64)
-    some_powers, others_powers = some_zeros ** (1.0 - t), others_zeros ** (1.0 - t)
+    hits = np.empty(len(others), np.int64)
     n = 0
     for i in range(len(some)):
-        end = i if triangle else len(others)
-        zeros, powers = others_zeros[:end], others_powers[:end]
-        found = near_row(some[i], some_zeros[i], some_powers[i], others[:end], zeros, powers, few, hits)
+        found = near_row(mine, i, theirs, i if triangle else len(others), few, hits)
         if n + found > len(pairs):
             pairs = np.concatenate((pairs, np.empty((len(pairs) + found, 2), np.int64)))
         pairs[n : n + found, 0] = i
