@@ -87,9 +87,9 @@ def test_zeros_have_no_mark_since_the_marker_is_not_zero() -> None:
 # --- cuts ----------------------------------------------------------------------------------------
 
 
-def ends(marks: list[int], texts: list[tuple[int, int]], minimum: int, maximum: int) -> list[list[int]]:
+def ends(marks: list[int], texts: list[tuple[int, int]], minimum: int, maximum: int, first: int = 0) -> list[list[int]]:
     starts, stops = np.array(texts, np.int64).reshape(-1, 2).T.copy()
-    found, offsets = cut(np.array(marks, np.int64), starts, stops, minimum, maximum)
+    found, offsets = cut(np.array(marks, np.int64), starts, stops, max(first, minimum), minimum, maximum)
     return [found[a:b].tolist() for a, b in pairwise(offsets.tolist())]
 
 
@@ -100,6 +100,8 @@ def test_cuts_by_hand() -> None:
     assert ends([], [(0, 12)], 0, 4) == [[4, 8, 12]]
     assert ends([], [(7, 7)], 0, 4) == [[]]
     assert ends([2, 5, 6, 9], [(0, 4), (5, 5), (6, 12)], 0, 100) == [[2, 4], [], [9, 12]]
+    assert ends([2, 5, 6], [(0, 8)], 0, 100, first=4) == [[5, 6, 8]]
+    assert ends([2, 5, 6], [(0, 8)], 0, 3, first=4) == [[3, 5, 6, 8]]
 
 
 @settings(deadline=None, max_examples=200)

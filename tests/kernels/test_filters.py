@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pagekin.arrays import Int64s, UInt64s
-from pagekin.kernels.filters import common_bits, join, near, roots, set_bits
+from pagekin.duplicates.chunks import Chunks
+from pagekin.duplicates.filters import Filters
+from pagekin.kernels.filters import Rows, common_bits, join, near, roots, rows_of, set_bits
 from twins import filters as twin
 
 ELEMENTS = st.integers(0, 2**64 - 1)
@@ -47,33 +49,40 @@ def test_common_bits_are_counted(some: list[set[int]], others: list[set[int]], b
     assert common_bits(a, b).tolist() == expected or not others
 
 
-def zeros_of(words: UInt64s) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    zeros: np.ndarray[tuple[int], np.dtype[np.float64]] = 1 - np.bitwise_count(words).sum(axis=1) / (
-        64.0 * words.shape[1]
-    )
-    return zeros
+def rows(sets: list[set[int]], bits: int, threshold: float) -> Rows:
+    """Filters as `near` takes them."""
+    counts = np.array([len(each) for each in sets], np.int64)
+    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
+    elements = np.array([element for each in sets for element in each], np.uint64)
+    made = Filters.of(Chunks(offsets, elements, np.zeros((len(sets), 2), np.uint64)), bits, 4)
+    return rows_of(made.words, made.zeros(), made.powers(threshold), counts < 4)
 
 
-@settings(deadline=None, max_examples=300)
-@given(SETS, SIZES, st.sampled_from([0.3, 0.5, 0.7, 1.0]), st.booleans())
-def test_near_rows_are_those_of_the_twin(sets: list[set[int]], bits: int, threshold: float, triangle: bool) -> None:
-    words = filters_of(sets, bits, 4)
-    rows = [places(row) for row in words]
-    assume(all(len(row) < bits for row in rows))
-    few = (1 - 1 / bits) ** (4 * 3.5)
-    found = set(map(tuple, near(words, words, zeros_of(words), zeros_of(words), threshold, few, triangle).tolist()))
-    for i, a in enumerate(rows):
-        for j, b in enumerate(rows):
-            if len(a | b) == bits or (triangle and j >= i):
+@settings(deadline=None, max_examples=400)
+@given(SETS, SETS, SIZES, st.sampled_from([0.3, 0.5, 0.7, 1.0]), st.booleans())
+def test_near_rows_are_those_of_the_twin(
+    some: list[set[int]], others: list[set[int]], bits: int, threshold: float, triangle: bool
+) -> None:
+    others = some if triangle else others
+    a, b = rows(some, bits, threshold), rows(others, bits, threshold)
+    found = set(map(tuple, near(a, b, triangle).tolist()))
+    for i, mine in enumerate(map(places, a.words)):
+        for j, theirs in enumerate(map(places, b.words)):
+            if (triangle and j >= i) or not mine or not theirs or len(mine | theirs) == bits:
                 continue
-            by = twin.is_near(a, b, bits, 4, threshold, 3.5)
+            counts = len(some[i]), len(others[j])
+            by = twin.nearness(mine, theirs, counts, bits, 4, threshold)
             assert abs(by) < 1e-9 or ((i, j) in found) == (by > 0)
 
 
 def test_there_is_room_for_many_pairs() -> None:
-    words = filters_of([{1, 2, 3, 4, 5}] * 40, 512, 4)
-    pairs = near(words, words, zeros_of(words), zeros_of(words), 0.7, 0.99, True)
-    assert sorted(map(tuple, pairs.tolist())) == [(i, j) for i in range(40) for j in range(i)]
+    same = rows([{1, 2, 3, 4, 5}] * 40, 512, 0.7)
+    assert sorted(map(tuple, near(same, same, True).tolist())) == [(i, j) for i in range(40) for j in range(i)]
+
+
+def test_a_sketch_is_the_filter_of_a_quarter_of_the_size() -> None:
+    sets = [set(range(1, 9)), {7 << 32 | 500}]
+    assert rows(sets, 512, 0.7).sketches.tolist() == filters_of(sets, 128, 4).tolist()
 
 
 @settings(deadline=None)

@@ -27,7 +27,7 @@ def modulo(bits: int) -> int:
 
 
 def is_end(text: bytes, place: int, expected: int) -> bool:
-    """Whether a chunk may end before text[place]."""
+    """Whether a chunk may end before text[place], but for the first 48 bytes; zeros are before the text."""
     window = (bytes(48) + text)[place : place + 48]
     return modulo(int.from_bytes(window, "big")) % expected == 0x78 % expected
 
@@ -37,7 +37,7 @@ def chunks(text: bytes, expected: int, minimum: int, maximum: int) -> list[bytes
     found, start = [], 0
     for place in range(1, len(text) + 1):
         size = place - start
-        if size == maximum or (size >= minimum and is_end(text, place, expected)):
+        if size == maximum or (size >= minimum and place >= 48 and is_end(text, place, expected)):
             found.append(text[start:place])
             start = place
     return [*found, text[start:]] if start < len(text) else found

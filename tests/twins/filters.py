@@ -16,12 +16,15 @@ def size(places: set[int], bits: int, hashes: int) -> float:
     return math.log(1 - len(places) / bits) / (hashes * math.log(1 - 1 / bits))
 
 
-def is_near(a: set[int], b: set[int], bits: int, hashes: int, threshold: float, fewest: float) -> float:
-    """By how much the estimated share of common elements passes the threshold; negative if it does not."""
-    mine, theirs = size(a, bits, hashes), size(b, bits, hashes)
-    common = mine + theirs - size(a | b, bits, hashes)
-    least, most = min(mine, theirs), max(mine, theirs)
-    return common - threshold * (most if least < fewest else least)
+def nearness(a: set[int], b: set[int], counts: tuple[int, int], bits: int, hashes: int, threshold: float) -> float:
+    """By how many chunks two filters of so many chunks share more than they must; negative if they do not."""
+    held = size(a, bits, hashes), size(b, bits, hashes)
+    common = held[0] + held[1] - size(a | b, bits, hashes)
+    beyond = [
+        common / each * count - (math.ceil(threshold * count - 1e-9) - 0.5)
+        for each, count in zip(held, counts, strict=True)
+    ]
+    return min(beyond) if min(counts) < 4 else max(beyond)
 
 
 def components(count: int, pairs: Iterable[tuple[int, int]]) -> list[int]:

@@ -94,32 +94,38 @@ def chunks_of_pieces(pieces: Iterable[bytes], settings: GroupSettings) -> Chunks
     rest, count = _BEFORE, 0
     for piece in pieces:
         known = rest + piece
-        found, starts, _ = _digests(known, np.array([WINDOW]), np.array([len(known)]), settings)
+        found, starts, _ = _digests(known, np.array([WINDOW]), np.array([len(known)]), settings, count > 0)
         if len(found):
             digests.append(found[:-1])  # the last one may go on
             count += len(found) - 1
             rest = known[starts[-1] - WINDOW :]
         if count > MOST_CHUNKS:
             return None
-    last, _, _ = _digests(rest, np.array([WINDOW]), np.array([len(rest)]), settings)
+    last, _, _ = _digests(rest, np.array([WINDOW]), np.array([len(rest)]), settings, count > 0)
     found = np.concatenate([*digests, last])
     return _sets(found, np.array([0, len(found)]))
 
 
-def chunk_ends(data: bytes, starts: Int64s, stops: Int64s, settings: GroupSettings) -> tuple[Int64s, Int64s]:
+def chunk_ends(
+    data: bytes, starts: Int64s, stops: Int64s, settings: GroupSettings, goes_on: bool = False
+) -> tuple[Int64s, Int64s]:
     """Where chunks end in texts data[starts[k]:stops[k]], and which of the ends is the first of each text.
 
-    A window of bytes stands before each text, of zeros if it is the beginning.
+    A window of bytes stands before each text. If it `goes_on`, these are bytes of the text. If not, no chunk ends until
+    a window is full: so a text is cut in the same places wherever it stands, but for its ends.
     """
     marked = np.zeros(len(data) - WINDOW, np.bool_)
     mark(np.frombuffer(data, np.uint8), settings.chunk_bytes, *_tables(), marked)
     marks = np.flatnonzero(marked) + (WINDOW + 1)
-    return cut(marks, starts, stops, settings.min_chunk_bytes, settings.max_chunk_bytes)
+    least, most = settings.min_chunk_bytes, settings.max_chunk_bytes
+    return cut(marks, starts, stops, least if goes_on else max(WINDOW, least), least, most)
 
 
-def _digests(data: bytes, starts: Int64s, stops: Int64s, settings: GroupSettings) -> tuple[UInt64s, Int64s, Int64s]:
+def _digests(
+    data: bytes, starts: Int64s, stops: Int64s, settings: GroupSettings, goes_on: bool = False
+) -> tuple[UInt64s, Int64s, Int64s]:
     """The digests of the chunks of texts, where each begins, and which is the first of each text."""
-    ends, offsets = chunk_ends(data, starts, stops, settings)
+    ends, offsets = chunk_ends(data, starts, stops, settings, goes_on)
     begins = np.empty_like(ends)
     begins[1:] = ends[:-1]
     has_some = offsets[1:] > offsets[:-1]

@@ -36,7 +36,8 @@ class Filters:
     """The filters of many pages: of one size, a power of two, and one number of hash functions."""
 
     words: UInt64s  # a row a page
-    ends: UInt64s  # the first and the last chunk of each page
+    sizes: Int64s  # how many chunks each page has
+    ends: UInt64s  # its first and its last chunk
     hashes: int
 
     @classmethod
@@ -44,7 +45,7 @@ class Filters:
         """The filters of pages."""
         words = np.zeros((len(pages), bits // 64), np.uint64)
         set_bits(pages.elements, pages.offsets, hashes, words)
-        return cls(words, pages.ends, hashes)
+        return cls(words, pages.counts(), pages.ends, hashes)
 
     def __len__(self) -> int:
         return len(self.words)
@@ -59,11 +60,6 @@ class Filters:
         counts: Int64s = np.bitwise_count(self.words).sum(axis=1, dtype=np.int64)
         return counts
 
-    def sizes(self) -> _Floats:
-        """How many chunks each holds, as estimated."""
-        sizes: _Floats = elements_in(self.counts(), self.bits, self.hashes)
-        return sizes
-
     def saturated(self) -> Bools:
         """Which are more than half full: too much of what they have in common with others is chance."""
         full: Bools = self.counts() > self.bits // 2
@@ -76,11 +72,20 @@ class Filters:
                 f"a filter of {self.bits} bits cannot be folded to {bits}, only to a smaller power of two"
             )
         parts = self.words.reshape(len(self), self.bits // bits, bits // 64)
-        return Filters(np.bitwise_or.reduce(parts, axis=1), self.ends, self.hashes)
+        return Filters(np.bitwise_or.reduce(parts, axis=1), self.sizes, self.ends, self.hashes)
 
-    def rows(self, rows: Int64s) -> Filters:
-        """Those of some pages."""
-        return Filters(self.words[rows], self.ends[rows], self.hashes)
+    def zeros(self) -> _Floats:
+        """The share of bits of each that are not set."""
+        return np.asarray(1.0 - self.counts() / self.bits)
+
+    def powers(self, threshold: float) -> _Floats:
+        """What `kernels.filters.near` needs to know of each: z^(1 - t).
+
+        A chunk is common or is not. So t is not the threshold, but the share from which on the number of common chunks
+        is rounded to one that reaches it.
+        """
+        wanted = np.ceil(threshold * self.sizes - 1e-9) - 0.5
+        return np.asarray(self.zeros() ** (1.0 - wanted / np.maximum(self.sizes, 1)))
 
     def end_bits(self) -> UInt64s:
         """The bits of the first and last chunks."""
@@ -95,7 +100,7 @@ class Likeness:
 
     bits_of_a: float  # the share of A's set bits that are set in B: the paper's measure
     bits_of_b: float
-    share_of_a: float  # the share of A's chunks that are in B, as estimated; chance is taken off
+    share_of_a: float  # the share of A's chunks that are in B, as estimated, chance taken off; of whole chunks
     share_of_b: float
     similarity: float  # what decides: the greater share; for a page of hardly any chunks, the lesser
     a_in_b: bool  # all that A says is in B
@@ -111,10 +116,10 @@ def compare(some: Filters, others: Filters) -> list[Likeness]:
     a, b = some.folded(bits), others.folded(bits)
     in_a, in_b = a.counts(), b.counts()
     both = np.bitwise_count(a.words & b.words).sum(axis=1, dtype=np.int64)
-    size_a, size_b, size_of_union = (elements_in(count, bits, a.hashes) for count in (in_a, in_b, in_a + in_b - both))
-    common = np.clip(size_a + size_b - size_of_union, 0.0, np.minimum(size_a, size_b))
-    share_a, share_b = _ratio(common, size_a), _ratio(common, size_b)
-    too_few = np.minimum(size_a, size_b) < FEWEST - 0.5
+    held_a, held_b, held_by_either = (elements_in(count, bits, a.hashes) for count in (in_a, in_b, in_a + in_b - both))
+    common = np.maximum(held_a + held_b - held_by_either, 0.0)
+    share_a, share_b = _whole(_ratio(common, held_a), a.sizes), _whole(_ratio(common, held_b), b.sizes)
+    too_few = np.minimum(a.sizes, b.sizes) < FEWEST
     saturated = a.saturated() | b.saturated()
     columns = (
         _ratio(both, in_a),
@@ -122,8 +127,8 @@ def compare(some: Filters, others: Filters) -> list[Likeness]:
         share_a,
         share_b,
         np.where(too_few, np.minimum(share_a, share_b), np.maximum(share_a, share_b)),
-        _inside(a, b, size_a, size_b) & ~saturated,
-        _inside(b, a, size_b, size_a) & ~saturated,
+        _inside(a, b) & ~saturated,
+        _inside(b, a) & ~saturated,
         saturated,
     )
     return [Likeness(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
@@ -134,10 +139,15 @@ def _ratio(part: Any, whole: Any) -> _Floats:
     return ratio
 
 
-def _inside(a: Filters, b: Filters, size_a: _Floats, size_b: _Floats) -> Bools:
+def _whole(share: _Floats, size: Int64s) -> _Floats:
+    """The share that is nearest and is one of whole chunks."""
+    return _ratio(np.round(np.minimum(share, 1.0) * size), size)
+
+
+def _inside(a: Filters, b: Filters) -> Bools:
     """Whether A is in B: all its bits are. In a larger page, its first and last chunk go on, and need not be there."""
     missing = a.words & ~b.words
     inner = missing & ~a.end_bits()
-    is_larger = (size_a >= FEWEST - 0.5) & (size_b >= size_a + 0.5)
-    inside: Bools = (a.counts() > 0) & (~missing.any(axis=1) | (is_larger & ~inner.any(axis=1)))
+    is_larger = (a.sizes >= FEWEST) & (b.sizes > a.sizes)
+    inside: Bools = (a.sizes > 0) & (~missing.any(axis=1) | (is_larger & ~inner.any(axis=1)))
     return inside

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pagekin.arrays import Int64s, UInt64s
+from pagekin.arrays import Int64s
 from pagekin.duplicates.chunks import Chunks
 from pagekin.duplicates.filters import FEWEST, Filters, Likeness, bits_for, compare
 from pagekin.duplicates.groups import by_chains, by_complete_link
 from pagekin.duplicates.settings import GroupSettings
-from pagekin.kernels.filters import near
+from pagekin.kernels.filters import Rows, near, rows_of
 
 _VISIT_BYTES = 1 << 25  # of filters of visitors that are made together
 
@@ -39,31 +39,30 @@ class Group:
     members: list[Member] = field(default_factory=list)
 
 
-class _Rows:
-    """Pages in filters of one size."""
+class _Shelf:
+    """Pages in filters of one size, with room for more."""
 
-    def __init__(self, pages: Int64s, words: UInt64s) -> None:
-        self.pages = pages
-        self.words = words
-        self.zeros = 1.0 - np.bitwise_count(words).sum(axis=1) / (64.0 * words.shape[1])  # of each, the share not set
+    def __init__(self, pages: Int64s, rows: Rows) -> None:
+        self._count = len(pages)
+        self._columns: tuple[NDArray[Any], ...] = (pages, *rows)
 
+    @property
+    def pages(self) -> Int64s:
+        """The numbers of the pages."""
+        return self._columns[0][: self._count]
 
-class _Shelf(_Rows):
-    """Pages in filters of the size that they need, with room for more."""
+    def rows(self) -> Rows:
+        """Their filters."""
+        return Rows(*(column[: self._count] for column in self._columns[1:]))
 
-    def __init__(self, bits: int) -> None:
-        super().__init__(np.empty(0, np.int64), np.empty((0, bits // 64), np.uint64))
-        self._room: tuple[NDArray[Any], ...] = (self.pages, self.words, self.zeros)
-
-    def append(self, rows: _Rows) -> None:
-        """Put pages on the shelf."""
-        begin, end = len(self.pages), len(self.pages) + len(rows.pages)
-        if end > len(self._room[0]):
-            self._room = tuple(np.resize(column, (2 * end, *column.shape[1:])) for column in self._room)
-        for column, new in zip(self._room, (rows.pages, rows.words, rows.zeros), strict=True):
-            column[begin:end] = new
-        pages, words, zeros = self._room
-        self.pages, self.words, self.zeros = pages[:end], words[:end], zeros[:end]
+    def append(self, other: _Shelf) -> None:
+        """Put the pages of another shelf on this one."""
+        begin, end = self._count, self._count + other._count
+        if end > len(self._columns[0]):
+            self._columns = tuple(np.resize(column, (2 * end, *column.shape[1:])) for column in self._columns)
+        for column, new in zip(self._columns, other._columns, strict=True):
+            column[begin:end] = new[: other._count]
+        self._count = end
 
 
 class Grouper:
@@ -92,7 +91,8 @@ class Grouper:
         self._parts.append(pages)
         self._count += len(pages)
         for bits in np.unique(sizes[sizes > 0]).tolist():
-            self._shelves.setdefault(bits, _Shelf(bits))
+            if bits not in self._shelves:
+                self._shelves[bits] = self._made(pages, np.empty(0, np.int64), bits, 0)
         found = [pairs for bits in sorted(self._shelves) for pairs in self._pairs_on(bits, pages, sizes)]
         new = np.concatenate([np.empty((0, 2), np.int64), *found])
         self.pairs = np.concatenate([self.pairs, new]) if len(new) else self.pairs
@@ -113,19 +113,20 @@ class Grouper:
                     yield self._near(added, visitors)
             shelf.append(added)
 
-    def _visits(self, pages: Chunks, rows: Int64s, bits: int, first: int = 0) -> Iterator[_Rows]:
+    def _visits(self, pages: Chunks, rows: Int64s, bits: int, first: int = 0) -> Iterator[_Shelf]:
         """Pages in filters of another size than their own, some at a time."""
         together = max(1, 8 * _VISIT_BYTES // bits)
         for start in range(0, len(rows), together):
             yield self._made(pages, rows[start : start + together], bits, first)
 
-    def _made(self, pages: Chunks, rows: Int64s, bits: int, first: int) -> _Rows:
-        return _Rows(first + rows, Filters.of(pages.rows(rows), bits, self.settings.hashes).words)
+    def _made(self, pages: Chunks, rows: Int64s, bits: int, first: int) -> _Shelf:
+        made = Filters.of(pages.rows(rows), bits, self.settings.hashes)
+        powers = made.powers(self.settings.threshold)
+        return _Shelf(first + rows, rows_of(made.words, made.zeros(), powers, made.sizes < FEWEST))
 
-    def _near(self, some: _Rows, others: _Rows, triangle: bool = False) -> Int64s:
+    def _near(self, some: _Shelf, others: _Shelf, triangle: bool = False) -> Int64s:
         """The near-duplicates among some pages and others, or if `triangle`, among some."""
-        few = (1 - 1 / (64 * some.words.shape[1])) ** (self.settings.hashes * (FEWEST - 0.5))
-        found = near(some.words, others.words, some.zeros, others.zeros, self.settings.threshold, few, triangle)
+        found = near(some.rows(), others.rows(), triangle)
         return np.column_stack([some.pages[found[:, 0]], others.pages[found[:, 1]]])
 
     def likenesses(self, pairs: Int64s) -> list[Likeness]:

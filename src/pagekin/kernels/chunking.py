@@ -91,11 +91,13 @@ def mark(data: Bytes, expected: int, tops: UInt64s, gones: UInt64s, marked: Bool
 
 
 @kernel
-def cut(marks: Int64s, starts: Int64s, stops: Int64s, minimum: int, maximum: int) -> tuple[Int64s, Int64s]:
+def cut(
+    marks: Int64s, starts: Int64s, stops: Int64s, first_minimum: int, minimum: int, maximum: int
+) -> tuple[Int64s, Int64s]:
     """Where the chunks of texts end, and which of the ends is the first of each text (one more at the end).
 
-    A chunk ends at the first mark that leaves it `minimum` bytes, at `maximum` bytes, or where its text does. Texts and
-    marks ascend; marks between texts count for nothing.
+    A chunk ends at the first mark that leaves it `minimum` bytes (the first of a text `first_minimum`), at `maximum`
+    bytes, or where its text does. Texts and marks ascend; marks between texts count for nothing.
     """
     room = len(marks) + len(starts)
     for t in range(len(starts)):
@@ -106,7 +108,8 @@ def cut(marks: Int64s, starts: Int64s, stops: Int64s, minimum: int, maximum: int
     for t in range(len(starts)):
         start = starts[t]
         while start < stops[t]:
-            while k < len(marks) and marks[k] < start + max(1, minimum):
+            least = first_minimum if start == starts[t] else minimum
+            while k < len(marks) and marks[k] < start + max(1, least):
                 k += 1
             end = min(stops[t], start + maximum)
             start = min(end, marks[k]) if k < len(marks) else end

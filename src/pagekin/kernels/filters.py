@@ -14,7 +14,7 @@ from numba import types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from pagekin.arrays import Int64s, UInt64s
+from pagekin.arrays import Bools, Int64s, UInt64s
 from pagekin.kernels.compile import kernel
 from pagekin.kernels.inner import inlined, inner
 
@@ -63,18 +63,19 @@ class Rows(NamedTuple):
     words: UInt64s
     sketches: UInt64s  # folded to a quarter
     zeros: Floats  # the share z of bits that are not set
-    powers: Floats  # z^(1 - t)
+    powers: Floats  # z^(1 - t), with the share t of its elements that makes it near another
+    few: Bools  # whether a page is too small to be near in one direction
 
 
 @kernel
-def rows_of(words: UInt64s, zeros: Floats, t: float) -> Rows:
-    """Filters made ready for a threshold."""
+def rows_of(words: UInt64s, zeros: Floats, powers: Floats, few: Bools) -> Rows:
+    """Filters, and sketches of them."""
     quarter = max(1, words.shape[1] // 4)
     sketches = np.zeros((len(words), quarter), np.uint64)
     for i in range(len(words)):
         for w in range(words.shape[1]):
             sketches[i, w % quarter] |= words[i, w]
-    return Rows(words, sketches, zeros, zeros ** (1.0 - t))
+    return Rows(words, sketches, zeros, powers, few)
 
 
 @inlined
@@ -87,47 +88,44 @@ def surplus(some: UInt64s, i: int, others: UInt64s, j: int) -> float:
 
 
 @inner
-def near_row(some: Rows, i: int, others: Rows, end: int, few: float, hits: Int64s) -> int:
+def near_row(some: Rows, i: int, others: Rows, end: int, hits: Int64s) -> int:
     """Write down which of the first others are near a row; how many. See `near`."""
     size = 64.0 * some.words.shape[1]
     n = 0
     for j in range(end):
         # What the emptier one adds to the fuller one must leave enough bits unset. What it lacks in a sketch it lacks.
+        mine, theirs = some.powers[i] * others.zeros[j], others.powers[j] * some.zeros[i]
         if some.zeros[i] < others.zeros[j]:
-            room = size * some.zeros[i] * (1.0 - others.powers[j])
+            room = size * (some.zeros[i] - min(mine, theirs))
             if surplus(others.sketches, j, some.sketches, i) > room:
                 continue
             more = surplus(others.words, j, some.words, i)
         else:
-            room = size * others.zeros[j] * (1.0 - some.powers[i])
+            room = size * (others.zeros[j] - min(mine, theirs))
             if surplus(some.sketches, i, others.sketches, j) > room:
                 continue
             more = surplus(some.words, i, others.words, j)
         if more <= room:
             hits[n] = j
             neither = min(some.zeros[i], others.zeros[j]) - more / size
-            in_both = neither >= max(some.powers[i] * others.zeros[j], some.zeros[i] * others.powers[j])
-            n += in_both or max(some.zeros[i], others.zeros[j]) <= few
+            n += neither >= max(mine, theirs) or not (some.few[i] or others.few[j])
     return n
 
 
 @kernel
-def near(
-    some: UInt64s, others: UInt64s, some_zeros: Floats, others_zeros: Floats, t: float, few: float, triangle: bool
-) -> Int64s:
-    """The pairs of rows whose estimated share of common elements reaches t, as rows of [some, other].
+def near(some: Rows, others: Rows, triangle: bool) -> Int64s:
+    """The pairs of rows of which one shares as many of its elements as makes it near the other: [some, other].
 
     With z as the share of bits that are not set, a filter holds about -ln z elements (times size / hashes), so A and B
     share -ln zA - ln zB + ln zAB, where zAB is that of both laid over each other. That this is at least t times what
-    A holds means zAB >= zA^(1 - t) zB. It must be so in one direction; in both, if one is emptier than `few`. If
-    `triangle`, the rows are the same, and of each pair the first comes later.
+    A holds means zAB >= zA^(1 - t) zB. It must be so in one direction; in both, if one has few elements. If `triangle`,
+    the rows are the same, and of each pair the first comes later.
     """
-    mine, theirs = rows_of(some, some_zeros, t), rows_of(others, others_zeros, t)
     pairs = np.empty((64, 2), np.int64)
-    hits = np.empty(len(others), np.int64)
+    hits = np.empty(len(others.words), np.int64)
     n = 0
-    for i in range(len(some)):
-        found = near_row(mine, i, theirs, i if triangle else len(others), few, hits)
+    for i in range(len(some.words)):
+        found = near_row(some, i, others, i if triangle else len(others.words), hits)
         if n + found > len(pairs):
             pairs = np.concatenate((pairs, np.empty((len(pairs) + found, 2), np.int64)))
         pairs[n : n + found, 0] = i
