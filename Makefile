@@ -29,6 +29,7 @@ test: $(VENV)/ready check
 
 bench: $(VENV)/bench
 	sh tests/real_pages.sh
+	sh benchmarks/boost.sh
 	QUICK=$(QUICK) $(BIN)/python -m benchmarks
 
 clean:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks import agreement, building, growth, lists, querying, reading, signatures, table
+from benchmarks import agreement, building, duplicates, growth, lists, querying, reading, sameness, signatures, table
 from benchmarks.machine import QUICK
 
 
@@ -13,6 +13,8 @@ def main() -> None:
     building.main()
     querying.main()
     lists.main()
+    duplicates.main()
+    sameness.main()
     growth.main()
     if not QUICK:
         agreement.main()

@@ -150,8 +150,7 @@ class Judged:
         self.texts = texts
         chunks = chunks_of(texts, GroupSettings())
         self.grouper = Grouper()
-        self.grouper.add(chunks)
-        self.ours: Pairs = {(max(a, b), min(a, b)) for a, b in self.grouper.pairs.tolist()}
+        self.ours: Pairs = {(max(a, b), min(a, b)) for a, b in self.grouper.add(chunks).tolist()}
         sets = [chunks.elements[a:b] for a, b in zip(chunks.offsets[:-1], chunks.offsets[1:], strict=True)]
         self.chunk_truth = similar_chunks(sets)
         words = [shingles(text) for text in texts]

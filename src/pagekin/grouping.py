@@ -29,6 +29,7 @@ HTML_SUFFIXES = (".html", ".htm", ".xhtml", ".shtml")
 _TOGETHER = 64  # results that are read at a time
 _SAMPLE = 64 * 1024  # bytes of a file that tell what it is
 _PIECE = 1 << 20
+_TOO_MANY = f"more than {MOST_CHUNKS:,} chunks"
 _NOWHERE = "http://result.localhost/"
 
 
@@ -78,7 +79,7 @@ class Grouping:
             raise MisuseError(f"{too_deep[0].path} is a folder; name the files in it")
         reasons, chunks = _chunks(some, self.settings)
         for k, (result, reason) in enumerate(zip(some, reasons, strict=True)):
-            rank = result.rank if result.rank is not None else float(place + k)
+            rank = result.rank if result.rank is not None else place + k
             self.entries.append(Entry(replace(result, text=None, html=None), place + k, rank, reason))
         return [(self.entries[a], self.entries[b]) for a, b in self._grouper.add(chunks).tolist()]
 
@@ -145,8 +146,12 @@ def _chunks(results: Sequence[Result], settings: GroupSettings) -> tuple[list[st
     if streamed:
         rows = range(len(results))
         chunks = Chunks.joined([streamed[k] if k in streamed else chunks.rows(np.array([k])) for k in rows])
-    why = [text if isinstance(text := texts.get(k, "no text"), str) else "empty text" for k in range(len(results))]
-    return ["" if count else reason for count, reason in zip(chunks.counts().tolist(), why, strict=True)], chunks
+    reasons = []
+    for k, count in enumerate(chunks.counts().tolist()):
+        text = texts.get(k, "no text")
+        why = text if isinstance(text, str) else "empty text"
+        reasons.append(_TOO_MANY if count > MOST_CHUNKS else "" if count else why)
+    return reasons, chunks
 
 
 def _texts_of_html(results: Sequence[Result]) -> dict[int, bytes | str]:
@@ -186,7 +191,7 @@ def _chunks_of_file(path: Path, settings: GroupSettings) -> Chunks | str:
             texts = (decoder.decode(piece).encode("utf-8", "replace") for piece in pieces)
             chunks = chunks_of_pieces(canonical_pieces(texts), settings)
             if chunks is None:
-                return f"more than {MOST_CHUNKS:,} chunks"
+                return _TOO_MANY
             return chunks if chunks.counts()[0] else "empty text"
     except OSError as error:
         return f"unreadable file ({error.strerror or type(error).__name__})"

@@ -39,7 +39,7 @@ def test_json_has_the_documented_shape(pagekin: Pagekin, results: Path) -> None:
         ["d"],
     ]
     assert facts["groups"][0]["anchor"] == {
-        "id": "a", "position": 1, "rank": 1.0, "url": "http://a.example/", "title": "Wrens",
+        "id": "a", "position": 1, "rank": 1, "url": "http://a.example/", "title": "Wrens",
     }  # fmt: skip
     member = facts["groups"][0]["members"][0]
     likeness = {"similarity", "share", "share_of_anchor", "bits", "bits_of_anchor", "contains", "contained"}
@@ -54,6 +54,14 @@ def test_people_are_told_the_same(pagekin: Pagekin, results: Path) -> None:
     assert lines[0] == "a  Wrens  http://a.example/"
     assert lines[1].endswith("c  Wrens again") or "(contains it)" in lines[1]
     assert lines[-2:] == ["4 results in 3 groups, 1 grouped", "not compared: 1 (no text)"]
+
+
+def test_ids_come_out_as_they_went_in(pagekin: Pagekin, tmp_path: Path) -> None:
+    ids = ["\ud800", "\u202e\x1b[2J", 7, 2.5, "Ä"]
+    (tmp_path / "odd.json").write_text(json.dumps([{"id": each, "text": str(k)} for k, each in enumerate(ids)]))
+    answer = pagekin("duplicates", "odd.json", "--json")
+    assert [group["anchor"]["id"] for group in json.loads(answer.out)["groups"]] == ids
+    assert not set("\ud800\u202e\x1b") & set(answer.out + pagekin("duplicates", "odd.json").out)
 
 
 def test_options_reach_the_groups(pagekin: Pagekin, results: Path) -> None:

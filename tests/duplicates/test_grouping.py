@@ -94,30 +94,38 @@ SETS = st.lists(
 def test_it_does_not_matter_in_how_many_steps_pages_come(ranges: list[range], data: st.DataObject) -> None:
     wanted = GroupSettings(filter_bits=256)  # then pages lie on several shelves
     at_once, by_and_by = Grouper(wanted), Grouper(wanted)
-    at_once.add(pages(*ranges))
+    expected = sorted_pairs(at_once.add(pages(*ranges)).tolist())
+    found: list[list[int]] = []
     place = 0
     while place < len(ranges):
         step = data.draw(st.integers(1, len(ranges) - place))
-        by_and_by.add(pages(*ranges[place : place + step]))
+        found += by_and_by.add(pages(*ranges[place : place + step])).tolist()
         place += step
-    assert pairs_of(at_once) == pairs_of(by_and_by)
+    assert sorted_pairs(found) == expected
     assert at_once.groups() == by_and_by.groups()
 
 
-def pairs_of(grouper: Grouper) -> list[tuple[int, ...]]:
-    return sorted(tuple(sorted(pair)) for pair in grouper.pairs.tolist())
+def sorted_pairs(pairs: list[list[int]]) -> list[tuple[int, ...]]:
+    return sorted(tuple(sorted(pair)) for pair in pairs)
 
 
 @settings(deadline=None, max_examples=60)
 @given(SETS)
 def test_pairs_are_those_whose_similarity_reaches_the_threshold(ranges: list[range]) -> None:
     grouper = Grouper(GroupSettings(filter_bits=256))
-    grouper.add(pages(*ranges))
+    found = grouper.add(pages(*ranges)).tolist()
     full = [k for k, each in enumerate(ranges) if len(each)]
     pairs = [(b, a) for b in full for a in full if a < b]
     likenesses = grouper.likenesses(np.array(pairs, np.int64).reshape(-1, 2))
     near = [tuple(sorted(pair)) for pair, each in zip(pairs, likenesses, strict=True) if each.similarity >= 0.7]
-    assert pairs_of(grouper) == sorted(near)
+    assert sorted_pairs(found) == sorted(near)
+
+
+def test_of_many_copies_few_pairs_are_kept() -> None:
+    grouper = Grouper()
+    for _ in range(3):
+        grouper.add(pages(*[range(40)] * 10))
+    assert len(grouper.pairs) == 29 and named(grouper.groups()) == [list(range(30))]
 
 
 def test_the_first_results_are_grouped_before_the_last_have_come() -> None:

@@ -89,5 +89,6 @@ def test_a_sketch_is_the_filter_of_a_quarter_of_the_size() -> None:
 @given(st.lists(st.tuples(st.integers(0, 11), st.integers(0, 11)), max_size=14))
 def test_roots_are_the_first_that_can_be_reached(pairs: list[tuple[int, int]]) -> None:
     parents: Int64s = np.arange(12)
-    join(parents, np.array(pairs, np.int64).reshape(-1, 2))
+    joined = join(parents, np.array(pairs, np.int64).reshape(-1, 2))
     assert roots(parents).tolist() == twin.components(12, pairs)
+    assert joined.sum() == 12 - len(set(roots(parents).tolist()))

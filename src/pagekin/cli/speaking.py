@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from pagekin.pipeline import Progress
 
 # Characters that JSON need not escape, and that a terminal obeys all the same: controls and changes of direction.
-_UNSEEN = re.compile("[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
+# Lone surrogates cannot be printed, and are what they were once the JSON is read again.
+_UNSEEN = re.compile("[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
 
 json_option = click.option("--json", is_flag=True, help="Print JSON, for programs.")
 store_argument = click.argument("store", type=click.Path(), metavar="STORE")

@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pagekin.arrays import Int64s
-from pagekin.duplicates.chunks import Chunks
+from pagekin.duplicates.chunks import MOST_CHUNKS, Chunks
 from pagekin.duplicates.filters import FEWEST, Filters, Likeness, bits_for, compare
 from pagekin.duplicates.groups import by_chains, by_complete_link
 from pagekin.duplicates.settings import GroupSettings
-from pagekin.kernels.filters import Rows, near, rows_of
+from pagekin.kernels.filters import Rows, join, near, rows_of
 
 _VISIT_BYTES = 1 << 25  # of filters of visitors that are made together
 
@@ -66,11 +66,15 @@ class _Shelf:
 
 
 class Grouper:
-    """Finds the near-duplicates among pages as they come. Pages are numbered in the order in which they were added."""
+    """Finds the near-duplicates among pages as they come. Pages are numbered in the order in which they were added.
+
+    Those without chunks, or with more than MOST_CHUNKS, are like no other.
+    """
 
     def __init__(self, settings: GroupSettings | None = None) -> None:
         self.settings = settings or GroupSettings()
-        self.pairs: Int64s = np.empty((0, 2), np.int64)  # of near-duplicates so far
+        self.pairs: Int64s = np.empty((0, 2), np.int64)  # of near-duplicates, as many as groups can be told from
+        self._parents: Int64s = np.empty(0, np.int64)
         self._parts = [Chunks.joined([])]
         self._count = 0
         self._shelves: dict[int, _Shelf] = {}
@@ -87,7 +91,8 @@ class Grouper:
 
     def add(self, pages: Chunks) -> Int64s:
         """Add pages, and return the pairs of near-duplicates that they make with others and each other."""
-        sizes = np.where(pages.counts() > 0, bits_for(pages.counts(), self.settings), 0)
+        counts = pages.counts()
+        sizes = np.where((counts > 0) & (counts <= MOST_CHUNKS), bits_for(counts, self.settings), 0)
         self._parts.append(pages)
         self._count += len(pages)
         for bits in np.unique(sizes[sizes > 0]).tolist():
@@ -95,8 +100,15 @@ class Grouper:
                 self._shelves[bits] = self._made(pages, np.empty(0, np.int64), bits, 0)
         found = [pairs for bits in sorted(self._shelves) for pairs in self._pairs_on(bits, pages, sizes)]
         new = np.concatenate([np.empty((0, 2), np.int64), *found])
-        self.pairs = np.concatenate([self.pairs, new]) if len(new) else self.pairs
+        self._keep(new)
         return new
+
+    def _keep(self, pairs: Int64s) -> None:
+        """Keep pairs; for chains only those that join two groups, for a thousand copies make half a million pairs."""
+        self._parents = np.append(self._parents, np.arange(len(self._parents), self._count))
+        joining = join(self._parents, pairs)
+        kept = pairs if self.settings.link == "complete" else pairs[joining]
+        self.pairs = np.concatenate([self.pairs, kept]) if len(kept) else self.pairs
 
     def _pairs_on(self, bits: int, pages: Chunks, sizes: Int64s) -> Iterator[Int64s]:
         """Put the new pages of this size on their shelf; the near-duplicates of which the larger lies there."""

@@ -135,11 +135,17 @@ def near(some: Rows, others: Rows, triangle: bool) -> Int64s:
 
 
 @kernel
-def join(parents: Int64s, pairs: Int64s) -> None:
-    """Union-find: the roots of every pair become one, the lesser of the two. A root is its own parent."""
+def join(parents: Int64s, pairs: Int64s) -> Bools:
+    """Union-find: the roots of every pair become one, the lesser of the two; whether they were two.
+
+    A root is its own parent.
+    """
+    were_two = np.empty(len(pairs), np.bool_)
     for k in range(len(pairs)):
         a, b = root(parents, pairs[k, 0]), root(parents, pairs[k, 1])
         parents[max(a, b)] = min(a, b)
+        were_two[k] = a != b
+    return were_two
 
 
 @inlined
