@@ -29,7 +29,7 @@ from pagekin.duplicates.canonical import canonical
 from pagekin.duplicates.chunks import Chunks, chunk_ends, chunks_of, groups_of, laid_out
 from pagekin.duplicates.filters import Filters, bits_for
 from pagekin.duplicates.grouping import Group, Grouper
-from pagekin.duplicates.law import draw_law
+from pagekin.duplicates.law import RATIOS, draw_law, expected_ratio, simulated_ratio, whole_hashes
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.grouping import _texts_of_html, files
 from pagekin.kernels.chunking import WINDOW
@@ -56,7 +56,7 @@ def main() -> None:
             show(found)
             figures += found
     print("matching filters, and a large text")
-    found = [*matching(), *streaming()]
+    found = [*matching(), *streaming(), *law()]
     show(found)
     keep("duplicates", {"machine": facts("faiss-cpu", "fastcdc"), "figures": kept([*figures, *found])})
     if not QUICK:
@@ -158,6 +158,15 @@ def grouped(chunks: Chunks) -> list[Group]:
     grouper = Grouper(SETTINGS)
     grouper.add(chunks)
     return grouper.groups()
+
+
+def law() -> Iterator[Figure]:
+    """Of two unrelated sets, the share of set bits that match by mistake."""
+    for ratio in RATIOS:
+        hashes = whole_hashes(ratio)
+        expected, trials = expected_ratio(ratio, hashes), simulated_ratio(1000, 1000 * ratio, hashes, 0.0, 50, seed=1)
+        yield Figure(f"false matches at m = {ratio} n, k = {hashes}: expected", round(expected, 4))
+        yield Figure(f"false matches at m = {ratio} n, k = {hashes}: trials", round(trials, 4))
 
 
 _STREAMED = """

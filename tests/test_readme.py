@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from pagekin import __version__, village
+from pagekin import GroupSettings, __version__, village
 from pagekin.cli.main import COMMANDS
 from pagekin.model.strategy import Strategy
 from pagekin.pipeline import build
@@ -47,6 +47,9 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (desk / "crawl-1.warc.gz").write_bytes(resource("https://example.org/about.html", ABOUT))
     village.write_wacz(desk / "crawl-2.wacz")
     (desk / "pages.jsonl").write_text(json.dumps({"url": "https://example.org/", "text": "Bread bins."}), "utf-8")
+    rows = [{"id": 1, "text": "Bread bins."}, {"id": 2, "text": "Bread bins."}]
+    (desk / "results.json").write_text(json.dumps(rows), "utf-8")
+    (desk / "hits.jsonl").write_text("\n".join(map(json.dumps, rows)), "utf-8")
     return desk
 
 
@@ -60,6 +63,12 @@ def run(command: str, desk: Path) -> subprocess.CompletedProcess[str]:
 def test_every_setting_of_a_strategy_is_documented() -> None:
     told = (ROOT / "docs" / "strategy.md").read_text("utf-8")
     for each in fields(Strategy):
+        assert f"`{each.name}`" in told, each.name
+
+
+def test_every_setting_of_groups_is_documented() -> None:
+    told = (ROOT / "docs" / "duplicates.md").read_text("utf-8")
+    for each in fields(GroupSettings):
         assert f"`{each.name}`" in told, each.name
 
 
@@ -100,6 +109,7 @@ def test_format_names_every_file_of_a_store(tmp_path: Path) -> None:
 
 def test_json_shapes_are_written_down(tmp_path: Path) -> None:
     village.write_warc(tmp_path / "village.warc.gz")
+    (tmp_path / "r.json").write_text('[{"id": 1, "text": "oak"}]', "utf-8")
     text = (ROOT / "docs" / "json.md").read_text("utf-8")
     for command in (
         "pagekin build village.warc.gz -o v.kin --json",
@@ -107,6 +117,7 @@ def test_json_shapes_are_written_down(tmp_path: Path) -> None:
         "pagekin show v.kin http://treeroom.example/oak.html --text --json",
         "pagekin related v.kin http://treeroom.example/oak.html --json",
         "pagekin check v.kin --json",
+        "pagekin duplicates r.json --json",
     ):
         shape = json.loads(run(command, tmp_path).stdout)
         section = text.partition(f"## `{' '.join(command.split()[:2])}")[2].partition("\n## ")[0]
