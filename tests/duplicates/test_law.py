@@ -54,5 +54,7 @@ def test_the_papers_formula_counts_too_many_bits_where_filters_are_small() -> No
 
 def test_the_law_is_drawn(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
-    draw_law(tmp_path / "law.svg", ratios=(1, 8))
+    for name in ("law.svg", "again.svg"):
+        draw_law(tmp_path / name, ratios=(1, 8))
     assert (tmp_path / "law.svg").read_text("utf-8").rstrip().endswith("</svg>")
+    assert (tmp_path / "law.svg").read_bytes() == (tmp_path / "again.svg").read_bytes()

@@ -70,6 +70,7 @@ def simulated_ratio(elements: int, bits: int, hashes: int, common: float, rounds
 def draw_law(path: Path, ratios: Sequence[float] = RATIOS, elements: int = 1000, seed: int = 2005) -> None:
     """Draw the law and trials of it into a file, such as law.svg."""
     try:
+        from matplotlib import rc_context
         from matplotlib.figure import Figure
     except ImportError as error:
         raise MisuseError(f"drawing needs matplotlib ({error}); pip install 'pagekin[plots]'") from error
@@ -87,4 +88,5 @@ def draw_law(path: Path, ratios: Sequence[float] = RATIOS, elements: int = 1000,
     axes.plot(ratios, trials, "+", markersize=10, label=f"trials with {elements:,} elements, whole k", color="black")
     axes.set(xlabel="bits an element, m / n", ylabel="share of set bits that match by mistake", ylim=(0, None))
     axes.legend(frameon=False)
-    figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
+    with rc_context({"svg.hashsalt": "law"}):  # or every picture would have other names in it
+        figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
