@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import io
 import json
+from contextlib import suppress
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from pagekin.duplicates import results
 from pagekin.duplicates.results import Fields, Result, read_results, results_in
@@ -94,6 +97,13 @@ def test_an_empty_list_is_a_list() -> None:
         (7, "not a list of results"),
         ({"a": 1}, "not a list of results"),
         ({"error": {"type": "parsing_exception", "reason": "no [query]"}, "status": 400}, "no .query."),
+        ({"error": "no such index", "status": 404}, "no such index"),
+        ({"responseHeader": {"status": 400}, "error": {"msg": "undefined field x", "code": 400}}, "undefined field x"),
+        (
+            {"message": "Index `x` not found.", "code": "index_not_found", "type": "invalid_request", "link": ""},
+            "`x` not",
+        ),
+        ({"message": "Could not find a field named `x`"}, "Could not find"),
         ({"hits": {"total": 3}}, "no list of hits"),
         ([3], "result 1 is no object"),
         ([{"id": [1]}], "its id is"),
@@ -105,6 +115,28 @@ def test_an_empty_list_is_a_list() -> None:
 def test_what_is_no_result_list_is_told(body: Any, told: str) -> None:
     with pytest.raises(MisuseError, match=told):
         results_in(body)
+
+
+KEYS = st.sampled_from("id _id url title text html rank hits grouped_hits response docs results error document".split())
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-(10**400), 10**400) | st.floats() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(KEYS | st.sampled_from(["_source", "fields", "_index"]), inner, max_size=4)
+    ),
+    max_leaves=20,
+)
+
+
+HITS = st.lists(st.dictionaries(KEYS | st.sampled_from(["_source", "fields", "_index"]), JSON, max_size=6), max_size=3)
+BODIES = st.builds(lambda key, hits: {key: hits}, KEYS, HITS | HITS.map(lambda hits: {"hits": hits, "docs": hits}))
+
+
+@settings(deadline=None, max_examples=1000)
+@given(JSON | BODIES)
+def test_any_json_is_a_result_list_or_is_refused_with_a_sentence(body: Any) -> None:
+    with suppress(MisuseError):
+        assert all(isinstance(each, Result) for each in results_in(body))
 
 
 # --- files ---------------------------------------------------------------------------------------

@@ -67,7 +67,7 @@ def result_of(hit: Any, place: int, fields: Fields) -> Result:
     if not isinstance(name, str | int | float) or isinstance(name, bool):
         raise MisuseError(f"result {place}: its id is {json.dumps(name)[:60]}; it must be a string or a number")
     rank = _first(hit, fields.rank)
-    if rank is not None and (isinstance(rank, bool) or not isinstance(rank, int | float) or not math.isfinite(rank)):
+    if rank is not None and not (isinstance(rank, int | float) and not isinstance(rank, bool) and abs(rank) < math.inf):
         raise MisuseError(f"result {place}: its rank is {json.dumps(rank)[:60]}; it must be a number")
     text, html = _text(hit, fields.text), _text(hit, fields.html)
     return Result(name, url, _text(hit, fields.title) or "", text, html, rank)
@@ -85,12 +85,21 @@ def _text(hit: Mapping[str, Any], names: Iterable[str]) -> str | None:
     return value if isinstance(value, str) else None
 
 
+_LISTS = ("hits", "grouped_hits", "response", "results")
+
+
 def is_response(body: Any) -> bool:
     """Whether an object is what an engine answers, and no result itself."""
-    return isinstance(body, Mapping) and any(isinstance(body.get(key), Mapping | list) for key in _LISTS)
+    if not isinstance(body, Mapping):
+        return False
+    return _error(body) is not None or any(isinstance(body.get(key), Mapping | list) for key in _LISTS)
 
 
-_LISTS = ("hits", "grouped_hits", "response", "results", "error")
+def _error(body: Mapping[str, Any]) -> Any:
+    """What an engine says has gone wrong; Solr, Elasticsearch and OpenSearch call it error, the others message."""
+    if isinstance(body.get("error"), Mapping) or ("error" in body and "status" in body):
+        return body["error"]
+    return body["message"] if set(body) in ({"message"}, {"message", "code", "type", "link"}) else None
 
 
 def _hits(body: Any) -> list[Any]:
@@ -99,30 +108,31 @@ def _hits(body: Any) -> list[Any]:
         return body
     if not is_response(body):
         raise MisuseError(f"this is not {_SHAPES}")
-    if body.get("error"):
-        raise MisuseError(f"the search engine has answered with an error: {json.dumps(body['error'])[:200]}")
-    hits = body.get("hits") or body.get("response") or body.get("results") or []
+    if (error := _error(body)) is not None:
+        raise MisuseError(f"the search engine has answered with an error: {json.dumps(error)[:200]}")
+    hits = next((body[key] for key in _LISTS if isinstance(body.get(key), Mapping | list)), None)
     if isinstance(hits, Mapping):
         hits = hits.get("hits", hits.get("docs"))
-    if isinstance(body.get("grouped_hits"), list):
-        groups = [group.get("hits", []) for group in body["grouped_hits"] if isinstance(group, Mapping)]
-        hits = [hit for group in groups for hit in group]
     if not isinstance(hits, list):
         raise MisuseError(f"this response has no list of hits; it should be {_SHAPES}")
+    if "hits" not in body and "grouped_hits" in body:
+        groups = [group.get("hits") for group in hits if isinstance(group, Mapping)]
+        hits = [hit for group in groups if isinstance(group, list) for hit in group]
     return [_document(hit) for hit in hits]
 
 
 def _document(hit: Any) -> Any:
     """What is stored of a hit, without what the engine says of it."""
-    if isinstance(hit, Mapping) and isinstance(hit.get("document"), Mapping):  # Typesense
+    if not isinstance(hit, Mapping):
+        return hit
+    if isinstance(hit.get("document"), Mapping):  # Typesense
         return hit["document"]
-    if isinstance(hit, Mapping) and "_id" in hit and ("_source" in hit or "fields" in hit or "_index" in hit):
-        return {
-            **(hit.get("fields") or {}),
-            **(hit.get("_source") or {}),
-            "id": hit["_id"],
-        }  # Elasticsearch, OpenSearch
-    return hit
+    if "_id" not in hit or "_index" not in hit:
+        return hit
+    document: dict[str, Any] = {}  # Elasticsearch, OpenSearch
+    for part in (hit.get("fields"), hit.get("_source")):
+        document.update(part if isinstance(part, Mapping) else {})
+    return {**document, "id": hit["_id"]}
 
 
 def read_results(file: IO[bytes], where: str, fields: Fields | None = None) -> Iterator[Result]:
