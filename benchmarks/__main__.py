@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks import agreement, building, growth, lists, querying, reading, signatures, table
+from benchmarks import agreement, building, fuzz, growth, kills, lists, querying, reading, signatures, table
 from benchmarks.machine import QUICK
 
 
@@ -14,6 +14,8 @@ def main() -> None:
     querying.main()
     lists.main()
     growth.main()
+    kills.main()
+    fuzz.main()
     if not QUICK:
         agreement.main()
         table.main()

@@ -150,6 +150,7 @@ def _build(
     if old is not None and old.manifest.inputs == inputs:
         manifest, read, reused = old.manifest, 0, len(old)
         if _is_indexed(manifest, strategy):
+            _remove_old(root, manifest)  # a build may have been killed before it could
             spool.remove()
             return Built(old, read, reused, changed=False)
     else:
