@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from pagekin.disk import checksum, demand, sync
 from pagekin.errors import MisuseError, StoreError
@@ -19,6 +20,8 @@ READER = 2  # goes up when reading the same bytes gives another result
 NAME = "manifest.json"
 _OWN = "checksum"  # of the manifest itself, with nothing in its place
 _COUNTS = ("pages", "hosts", "nodes", "outside", "aliases", "tokens", "words", "links", "html_bytes", "text_bytes")
+
+Mapper: TypeAlias = Callable[[Callable[[Path], str], Iterable[Path]], Iterable[str]]
 
 
 @dataclass(frozen=True)
@@ -60,9 +63,13 @@ def folder_of(generation: int) -> str:
     return f"store-{generation}"
 
 
-def describe_files(folder: Path) -> dict[str, dict[str, Any]]:
-    """Size and checksum of every file of a generation."""
-    return {path.name: {"bytes": path.stat().st_size, "sha256": checksum(path)} for path in sorted(folder.iterdir())}
+def describe_files(folder: Path, mapper: Mapper = map) -> dict[str, dict[str, Any]]:
+    """Size and checksum of every file of a generation; `mapper` is like `map`, but may look at several at a time."""
+    paths = sorted(folder.iterdir())
+    checksums = mapper(checksum, paths)
+    return {
+        path.name: {"bytes": path.stat().st_size, "sha256": sum} for path, sum in zip(paths, checksums, strict=True)
+    }
 
 
 def write_manifest(root: Path, manifest: Manifest) -> None:
