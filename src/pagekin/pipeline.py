@@ -185,6 +185,11 @@ def _write_generation(root: Path, harvest: Harvest, inputs: str, settings: Readi
     return Manifest(generation, inputs, settings.as_dict(), written.counts, written.skipped, files)
 
 
+def bag_source(store: Store) -> BagSource:
+    """What the bags of a store are made from, under any strategy."""
+    return BagSource(store.reading, store.words, store.word_of_form, store.nodes, store.links, store.node_hosts)
+
+
 def _is_indexed(manifest: Manifest, strategy: Strategy) -> bool:
     facts = manifest.index
     return facts is not None and (facts["version"], facts["strategy"]) == (INDEX_VERSION, strategy.as_dict())
@@ -195,13 +200,12 @@ def _write_index(root: Path, manifest: Manifest, strategy: Strategy, ways: _Ways
     store = Store(root, manifest)
     ways.progress(Progress("making bags"))
     nodes = len(store.links.offsets) - 1
-    columns = BagSource(store.reading, store.words, store.word_of_form, store.nodes, store.links, store.node_hosts)
     generation = manifest.generation if manifest.index is None else int(manifest.index["generation"]) + 1
     folder = root / f"index-{generation}"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     with TemporaryFile(dir=folder) as file:
-        folded = fold_bags(columns, strategy, file, ways.mapper)
+        folded = fold_bags(bag_source(store), strategy, file, ways.mapper)
         ways.progress(Progress("weighing and signing"))
         keys = term_keys(folded.terms.name, nodes)
         signed = nodes if strategy.outside else len(store.nodes) - 1
