@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks import agreement, building, fuzz, growth, kills, lists, querying, reading, signatures, table
+from benchmarks import agreement, building, fuzz, growth, judging, kills, lists, querying, reading, signatures, table
 from benchmarks.machine import QUICK
 
 
@@ -12,6 +12,7 @@ def main() -> None:
     signatures.main()
     building.main()
     querying.main()
+    judging.main()
     lists.main()
     growth.main()
     kills.main()

@@ -99,7 +99,7 @@ def cases(draw: st.DrawFn) -> tuple[Population, list[list[float]], list[list[kin
             lambda pages: len({path for each in pages for path in each}) > 1
         )
     )
-    score = st.sampled_from([0.0, 0.5, 1.0, -math.inf]) | st.floats(-5, 5)
+    score = st.sampled_from([0.0, 0.5, 1.0, -math.inf]) | st.floats(-5, 5, width=32)
     count = len(labels)
     rows = draw(st.lists(st.lists(score, min_size=count, max_size=count), min_size=count, max_size=count))
     whole_tree = draw(st.booleans())

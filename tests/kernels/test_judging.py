@@ -8,19 +8,26 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pagekin.kernels.judging import NOBODY, count_pairs, first_pages
+from pagekin.arrays import Int64s
+from pagekin.kernels.judging import NOBODY, count_pairs, first_pages, make_keys
 from twins import judging as twin
 
 LEVELS = 4
 # Few scores, that many tie; any, that few do; and pages that are not listed, or do not take part.
-SCORES = st.sampled_from([0.0, 0.25, 0.5, 1.0, -math.inf]) | st.floats(-1, 1)
+# Those of 32 bits differ, if they do, by more than the bits that a key has no room for.
+SCORES = st.sampled_from([0.0, -0.0, 0.25, 0.5, 1.0, -math.inf]) | st.floats(width=32, allow_nan=False)
 PAGES = st.lists(st.tuples(SCORES, st.sampled_from([*range(LEVELS), NOBODY])), max_size=40)
+
+
+def keys_of(scores: list[float], distances: list[int]) -> Int64s:
+    keys = np.empty(len(scores), np.int64)
+    make_keys((np.array(scores, np.float64) + 0.0).view(np.int64), np.array(distances, np.uint8), keys)
+    return keys
 
 
 def counted(scores: list[float], distances: list[int]) -> list[list[int]]:
     pairs = np.zeros((LEVELS, 3), np.int64)
-    row = np.array(scores, np.float64)
-    count_pairs(row, np.argsort(row), np.array(distances, np.uint8), pairs)
+    count_pairs(np.sort(keys_of(scores, distances)), pairs)
     found: list[list[int]] = pairs.tolist()
     return found
 
@@ -54,10 +61,25 @@ def test_counts_are_those_of_the_twin(pages: list[tuple[float, int]]) -> None:
     assert counted(scores, distances) == twin.count_pairs(scores, distances, LEVELS)
 
 
+def test_scores_are_told_apart_to_thirteen_digits() -> None:
+    for score in (1e-300, 0.1, 1.0, -0.3, -7e200):
+        higher = score + abs(score) * 1e-13
+        assert counted([higher, score], [0, 3])[3] == [1, 0, 0]
+        assert counted([score, higher], [0, 3])[3] == [0, 1, 0]
+        assert counted([score, score], [0, 3])[3] == [0, 0, 1]
+
+
+def test_a_key_is_the_order_of_scores_then_of_distances() -> None:
+    scores = [-math.inf, -2.0, -1e-9, 0.0, 1e-9, 0.5, 0.5, 3.0]
+    keys = keys_of(scores, [3, 0, 3, 0, 3, 1, 2, 0]).tolist()
+    assert keys == sorted(keys)
+    assert [key & 255 for key in keys] == [3, 0, 3, 0, 3, 1, 2, 0]
+
+
 def test_counts_are_added_to_what_is_there() -> None:
     pairs = np.zeros((LEVELS, 3), np.int64)
     for _ in range(2):
-        count_pairs(np.array([0.5, 0.1]), np.array([1, 0]), np.array([0, 3], np.uint8), pairs)
+        count_pairs(np.sort(keys_of([0.5, 0.1], [0, 3])), pairs)
     assert pairs.tolist() == [[2, 0, 0], [0, 0, 0], [0, 0, 0], [2, 0, 0]]
 
 

@@ -12,7 +12,7 @@ from pagekin.arrays import Bools, Bytes, Int64s
 from pagekin.errors import MisuseError
 from pagekin.evaluation.population import Population
 from pagekin.evaluation.systems import System
-from pagekin.kernels.judging import ALL, NOBODY, judge_rows
+from pagekin.kernels.judging import ALL, NOBODY, count_rows, look_at_rows
 
 CUTOFF = 10  # of P@10 and nDCG@10
 _SCORES = 1 << 20  # that a thread holds at a time
@@ -78,18 +78,21 @@ def _judge(system: System, population: Population, sources: Int64s) -> Judgement
         np.zeros((len(sources), levels), np.int64),
         np.full((len(sources), CUTOFF), NOBODY, np.uint8),
     )
-    judge_rows(
+    keys = np.empty(scores.shape, np.int64)
+    look_at_rows(
         sources,
         scores,
-        np.argsort(scores, axis=1),
+        (scores + 0.0).view(np.int64),  # of -0.0 and 0.0 one is left
         population.offsets,
         population.classes,
         population.lineage,
         population.depth,
         population.whole_tree,
-        judgement.pairs,
         judgement.pages,
         judgement.listed,
         judgement.first,
+        keys,
     )
+    keys.sort(axis=1)  # numpy sorts numbers with vector instructions, several times as fast as a kernel
+    count_rows(keys, judgement.pairs)
     return judgement
