@@ -84,6 +84,9 @@ def test_bags_in_many_pieces_are_the_same(kin: Kin, monkeypatch: pytest.MonkeyPa
 
 def test_a_system_can_be_another_measure_strategy_or_store(case: Case, kin: Kin, folder: Path, tmp_path: Path) -> None:
     (tmp_path / "wide.toml").write_text("window_width = 32\n")
+    assert (
+        case.named("cosine").scores(np.arange(3)).tolist() == case.indexed(kin, "cosine").scores(np.arange(3)).tolist()
+    )
     names = [case.named(name).name for name in ("cosine", "paper", str(tmp_path / "wide.toml"), str(folder / "v.kin"))]
     assert names == [
         f"{kin.root} (cosine)",
@@ -127,6 +130,16 @@ def test_labels_join_files_by_their_paths_also_those_with_escapes_in_their_names
     assert [case.population.classes_of(page) for page in range(3)] == [[("X", "Y")], [("X", "Y")], [("Z",)]]
     assert case.population.urls[0].endswith("/wp/a/A%2528b%2529.htm")
     assert ("labels that name no page of the collection", 1, "wp/c/gone.htm") in case.notes.rows()
+
+
+def test_a_dump_of_a_directory_gives_the_same_classes_as_lines_of_labels(case: Case, kin: Kin, tmp_path: Path) -> None:
+    pages = [
+        f'<ExternalPage about="{url}"><topic>Top/{label}</topic></ExternalPage>' for url, label in village.labels()
+    ]
+    (tmp_path / "content.rdf.u8").write_text(f"<RDF>{''.join(pages)}</RDF>", "utf-8")
+    dump = open_case(Bench(str(tmp_path / "content.rdf.u8")), kin).population
+    assert (dump.urls, dump.names) == (case.population.urls, case.population.names)
+    assert np.array_equal(dump.classes, case.population.classes)
 
 
 def test_a_hierarchy_that_matches_no_page_is_refused(kin: Kin, tmp_path: Path) -> None:

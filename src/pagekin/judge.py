@@ -57,10 +57,8 @@ class Case:
     def under(self, strategy: Strategy, name: str) -> BagSystem:
         """The collection under a strategy, its bags made anew from what was read unless the index has them."""
         assert self.kin is not None
-        if self.kin.manifest.index is not None and self.kin.manifest.index["strategy"] == strategy.as_dict():
-            bags = self.kin.index.bags
-        else:
-            bags = bags_under(self.kin, strategy)
+        same_bags = replace(self.kin.index.strategy, similarity=strategy.similarity) == strategy
+        bags = self.kin.index.bags if same_bags else bags_under(self.kin, strategy)
         return BagSystem(f"{name} ({strategy.similarity})", bags, self.population.nodes, strategy.similarity)
 
     def indexed(self, kin: Kin, similarity: str | None = None) -> BagSystem:

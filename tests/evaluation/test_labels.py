@@ -78,6 +78,14 @@ def test_the_open_directory_is_read_below_its_root_and_without_soft_links(
     assert reasons(notes) == {"labels without a class": 1, "soft links": 1}
 
 
+def test_characters_of_a_dump_that_are_none_are_replaced_and_counted(tmp_path: Path, notes: Notes) -> None:
+    file = tmp_path / "content.rdf.u8"
+    file.write_bytes(ODP.encode().replace(b"Arts/Animation", b"Arts/Anim\xe9\x03tion"))
+    first, *_ = read_labels(file, notes)
+    assert first == ("http://www.awn.example/", ("Arts", "Anim\ufffd\ufffdtion"))
+    assert ("characters of the dump that are none", 4, str(file)) in notes.rows()  # two in the topic, two in the page
+
+
 def test_a_dump_is_read_with_little_memory(tmp_path: Path, notes: Notes) -> None:
     file = tmp_path / "content.rdf.u8"
     with file.open("w", encoding="utf-8") as out:

@@ -5,6 +5,8 @@ A class is a path from the top down, such as ("Nature", "Birds", "Songbirds").
 
 from __future__ import annotations
 
+import re
+from codecs import getincrementaldecoder
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from urllib.parse import unquote
@@ -17,6 +19,7 @@ Class = tuple[str, ...]
 Label = tuple[str, Class]  # a URL or the path of a file, and a class
 _CHUNK = 1 << 16
 _LONGEST = 1 << 20  # bytes of one tag or text of a dump
+_NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 _ROOT = "Top"  # of the Open Directory
 
 
@@ -25,7 +28,7 @@ def read_labels(file: Path, notes: Notes, tree: Mapping[str, Class] | None = Non
 
     With a tree a label is the name of a class in it. Soft links, whose names end in @, are ignored (paper, footnote 2).
     """
-    names = _odp(file) if ".rdf" in file.name.lower() else _tsv(file, notes)
+    names = _odp(file, notes) if ".rdf" in file.name.lower() else _tsv(file, notes)
     for key, name in names:
         if tree is not None:
             path = tree.get(name, ())
@@ -59,19 +62,26 @@ def _tsv(file: Path, notes: Notes) -> Iterator[tuple[str, str]]:
             notes.add("lines without a tab", f"line {number} of {file}")
 
 
-def _odp(file: Path) -> Iterator[tuple[str, str]]:
-    """The external pages of `content.rdf.u8` and their topics, below the root; nothing else of the dump is kept."""
+def _odp(file: Path, notes: Notes) -> Iterator[tuple[str, str]]:
+    """The external pages of `content.rdf.u8` and their topics, below the root; nothing else of the dump is kept.
+
+    Dumps are known to hold bytes that no XML may have; these become U+FFFD.
+    """
     reader = _OdpReader()
     parser = expat.ParserCreate("UTF-8")
     parser.StartElementHandler, parser.EndElementHandler = reader.start, reader.end
     parser.CharacterDataHandler = reader.text
     parser.EntityDeclHandler = reader.refuse_entity
+    decoder = getincrementaldecoder("utf-8")("replace")
     fed = 0
     try:
         with opened(file) as stream:
             while chunk := stream.read(_CHUNK):
-                fed += len(chunk)
-                parser.Parse(chunk, False)
+                text = _NO_XML.sub("\ufffd", decoder.decode(chunk))
+                notes.add("characters of the dump that are none", str(file), text.count("\ufffd"))
+                piece = text.encode()
+                fed += len(piece)
+                parser.Parse(piece, False)
                 if fed - parser.CurrentByteIndex > _LONGEST:
                     raise MisuseError(f"{file} has a tag of more than {_LONGEST:,} bytes; it is no dump of a directory")
                 yield from reader.taken()
@@ -79,7 +89,7 @@ def _odp(file: Path) -> Iterator[tuple[str, str]]:
     except expat.ExpatError as error:
         raise MisuseError(
             f"{file} is no well-formed XML: {expat.ErrorString(error.code)} in line {error.lineno};"
-            " is the dump complete, and in UTF-8?"
+            " is the dump complete?"
         ) from error
 
 
