@@ -21,7 +21,9 @@ def say(report: dict[str, Any]) -> None:
         _say_comparison(report["comparison"])
     if report["left_out"]:
         click.echo("Left out, or to be borne in mind:")
-        say_table([(row["count"], row["reason"], "e.g. " + row["example"]) for row in report["left_out"]])
+        say_table(
+            [(row["count"], row["reason"], row["example"] and "e.g. " + row["example"]) for row in report["left_out"]]
+        )
 
 
 def _say_system(facts: dict[str, Any]) -> None:
