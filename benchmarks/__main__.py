@@ -2,7 +2,21 @@
 
 from __future__ import annotations
 
-from benchmarks import agreement, building, duplicates, growth, lists, querying, reading, sameness, signatures, table
+from benchmarks import (
+    agreement,
+    building,
+    duplicates,
+    fuzz,
+    growth,
+    judging,
+    kills,
+    lists,
+    querying,
+    reading,
+    sameness,
+    signatures,
+    table,
+)
 from benchmarks.machine import QUICK
 
 
@@ -12,10 +26,13 @@ def main() -> None:
     signatures.main()
     building.main()
     querying.main()
+    judging.main()
     lists.main()
     duplicates.main()
     sameness.main()
     growth.main()
+    kills.main()
+    fuzz.main()
     if not QUICK:
         agreement.main()
         table.main()

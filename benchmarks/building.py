@@ -1,13 +1,15 @@
 """How long does a build take, and what does it need? Raw pages to an index that answers, beside tantivy.
 
 `python -m benchmarks.building` prints the figures and writes `results/building.json`. Both read the files from disk.
-tantivy is given the text and title that selectolax (lexbor) extracts, in as many processes as pagekin reads with,
-and indexes in as many threads; its commit and its merges count. In turns, and the best round of each counts.
+tantivy is given the text and title that selectolax (lexbor) extracts, in one process or, on two processors, also in
+two, whichever is faster; its commit and its merges count. Both are held to the same number of processors, since
+tantivy has threads beside the one that feeds it. In turns, and the best round of each counts.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import resource
 import subprocess
 import sys
@@ -15,6 +17,8 @@ import tempfile
 import time
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from functools import partial
 from itertools import pairwise
 from multiprocessing import get_context
 from pathlib import Path
@@ -54,9 +58,9 @@ def measure(name: str, folder: Path) -> Iterator[Figure]:
     yield Figure(f"{name}: pages", len(files))
     with tempfile.TemporaryDirectory() as place:
         build([folder], Path(place) / "warm.kin", processes=1)  # kernels are compiled, files are in memory
-    for processes in (1, 2):
-        ours, theirs = race(folder, files, processes)
-        many = f"{processes} process" + "es" * (processes > 1)
+    for processors in (1, 2):
+        ours, theirs = race(folder, files, processors)
+        many = f"{processors} processor" + "s" * (processors > 1)
         yield Figure(f"{name}: pagekin, {many}", round(ours, 2), "s")
         yield Figure(f"{name}: tantivy, {many}", round(theirs, 2), "s")
         yield Figure(f"{name}: pagekin's time / tantivy's, {many}", round(ours / theirs, 3), at_most=1.0)
@@ -77,15 +81,29 @@ def html_files(folder: Path) -> list[Path]:
     return sorted(path for path in folder.rglob("*") if path.name.lower().endswith(HTML_SUFFIXES) and path.is_file())
 
 
-def race(folder: Path, files: list[Path], processes: int) -> tuple[float, float]:
+def race(folder: Path, files: list[Path], processors: int) -> tuple[float, float]:
     """The seconds of the best builds: (pagekin's, tantivy's)."""
     ours, theirs = [], []
-    for _ in range(ROUNDS):  # in turns: the machine may be busier at one time than at another
-        with tempfile.TemporaryDirectory() as place:
-            ours.append(timed(lambda: build([folder], Path(place) / "bench.kin", processes=processes)))
-        with tempfile.TemporaryDirectory() as place:
-            theirs.append(timed(lambda: tantivy_index(Path(place), extracted(files, processes), processes)))
+    with only(processors):
+        for _ in range(ROUNDS):  # in turns: the machine may be busier at one time than at another
+            with tempfile.TemporaryDirectory() as place:
+                ours.append(timed(lambda: build([folder], Path(place) / "bench.kin", processes=processors)))
+            for processes in range(1, processors + 1):
+                with tempfile.TemporaryDirectory() as place:
+                    pages = extracted(files, processes)
+                    theirs.append(timed(partial(tantivy_index, Path(place), pages, processors)))
     return min(ours), min(theirs)
+
+
+@contextmanager
+def only(processors: int) -> Iterator[None]:
+    """Let this process, its threads and its children have so many processors."""
+    all_of_them = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, sorted(all_of_them)[:processors])
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, all_of_them)
 
 
 def extracted(files: list[Path], processes: int) -> Iterator[tuple[str, str, str]]:

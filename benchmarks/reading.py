@@ -21,7 +21,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from benchmarks.agreement import collections
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, show, timed
-from pagekin.engines.local import run
+from pagekin.engines.local import Crew, run
 from pagekin.model.capture import Capture, Origin
 from pagekin.model.settings import ReadingSettings
 from pagekin.pipeline import Job, build, read_job
@@ -101,7 +101,7 @@ def builds(folder: Path, name: str) -> list[Figure]:
     """Whole builds: reading, the store, the index."""
     return [
         Figure(f"{name}: build in {words}", round(_build_time(folder, count), 2), "s")
-        for count, words in ((1, "one process"), (2, "two processes"))
+        for count, words in ((1, "one thread"), (2, "two threads"))
     ]
 
 
@@ -143,7 +143,7 @@ def _moments(work: Work, batches: list[list[Capture]], count: int) -> Iterator[f
             (Path(place) / f"batch-{number:06}", batch) for number, batch in enumerate(islice(cycle(batches), BATCHES))
         )
         begin = time.perf_counter()
-        for _ in run(work, jobs, count):
+        for _ in run(work, jobs, Crew(count, processes=True)):
             yield time.perf_counter() - begin
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import pagekin
+from pagekin.engines.local import Crew
 from pagekin.errors import MisuseError, StoreError
 from pagekin.model.settings import ReadingSettings
 from pagekin.pipeline import Progress, build
@@ -53,12 +54,13 @@ def alone(sources: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Stor
     return build(sources, tmp_path_factory.mktemp("alone") / "test.kin", base_urls=["http://"], processes=1).store
 
 
-@pytest.mark.parametrize("processes", [1, 2, 3])
-def test_the_bytes_do_not_depend_on_the_number_of_processes_nor_of_batches(
-    sources: list[Path], alone: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, processes: int
+@pytest.mark.parametrize("crew", [Crew(1), Crew(3), Crew(2, processes=True)])
+def test_the_bytes_do_not_depend_on_who_reads_nor_on_batches(
+    sources: list[Path], alone: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, crew: Crew
 ) -> None:
     monkeypatch.setattr("pagekin.pipeline._JOB_PAGES", 60)
-    built = build(sources, tmp_path / "test.kin", base_urls=["http://"], processes=processes)
+    monkeypatch.setattr("pagekin.pipeline._WORK_FOR_PROCESSES", 0 if crew.processes else 1 << 60)
+    built = build(sources, tmp_path / "test.kin", base_urls=["http://"], processes=crew.workers)
     assert_same_store(built.store, alone)
     assert (built.changed, built.reused) == (True, 0)
     assert_sound(tmp_path / "test.kin")

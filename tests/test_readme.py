@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from dataclasses import fields
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -96,6 +97,32 @@ def test_version_is_printed(desk: Path) -> None:
     assert run("pagekin --version", desk).stdout == f"pagekin, version {__version__}\n"
 
 
+def test_the_example_of_the_evaluation_is_what_is_said(tmp_path: Path) -> None:
+    text = (ROOT / "docs" / "evaluation.md").read_text("utf-8")
+    labels, run_file = re.findall(r"^```tsv\n(.*?)^```", text, re.M | re.S)
+    (command,) = [line for line in re.findall(r"^pagekin .*", text, re.M) if "queries.txt" in line]
+    (said,) = re.findall(r"^```\n(5 pages.*?)^```", text, re.M | re.S)
+    for name, content in (("labels.tsv", labels), ("run.tsv", run_file), ("queries.txt", "wren\n")):
+        (tmp_path / name).write_text(content, "utf-8")
+    assert run(command, tmp_path).stdout == said
+
+
+def test_every_option_of_the_evaluation_is_documented() -> None:
+    text = (ROOT / "docs" / "evaluation.md").read_text("utf-8")
+    for option in import_module("pagekin.cli.evaluate").command.params:
+        assert option.opts[0] in text or option.name == "store", option.opts
+
+
+def test_python_of_the_evaluation_works(tmp_path: Path) -> None:
+    (code,) = re.findall(r"^```python\n(.*?)^```", (ROOT / "docs" / "evaluation.md").read_text("utf-8"), re.M | re.S)
+    village.write_warc(tmp_path / "crawl.warc.gz")
+    build([tmp_path / "crawl.warc.gz"], tmp_path / "crawl.kin")
+    (tmp_path / "snippet.py").write_text(code, "utf-8")
+    done = run(f"{sys.executable} snippet.py", tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("Estimate(value=")
+
+
 def test_format_names_every_file_of_a_store(tmp_path: Path) -> None:
     village.write_warc(tmp_path / "village.warc.gz")
     store = build([tmp_path / "village.warc.gz"], tmp_path / "village.kin").store
@@ -118,6 +145,7 @@ def test_json_shapes_are_written_down(tmp_path: Path) -> None:
         "pagekin related v.kin http://treeroom.example/oak.html --json",
         "pagekin check v.kin --json",
         "pagekin duplicates r.json --json",
+        "pagekin evaluate v.kin --hierarchy labels.tsv --json",
     ):
         shape = json.loads(run(command, tmp_path).stdout)
         section = text.partition(f"## `{' '.join(command.split()[:2])}")[2].partition("\n## ")[0]

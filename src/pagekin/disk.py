@@ -73,17 +73,37 @@ def sync(folder: Path) -> None:
             os.fsync(file.fileno())
 
 
-def open_array(folder: Path, name: str) -> Array:
-    """A column, memory-mapped and read-only."""
+def open_array(folder: Path, name: str, kind: Any = None, dimensions: int = 0) -> Array:
+    """A column, memory-mapped and read-only; of this kind and so many dimensions, where they are given."""
     path = folder / f"{name}.npy"
     try:
-        # A plain view of the map: slices of a `memmap` cost several times as much.
-        array: Array = np.load(path, mmap_mode="r", allow_pickle=False).view(np.ndarray)
-    except (FileNotFoundError, ValueError) as error:
+        mapped = np.load(path, mmap_mode="r", allow_pickle=False)
+        size = path.stat().st_size
+    except FileNotFoundError as error:
         raise StoreError(f"{path} is damaged or missing ({error}); build the store again") from error
     except OSError as error:
         raise StoreError(f"{path} cannot be opened: {error.strerror or error}") from error
+    except Exception as error:  # numpy's reader of headers raises whatever it stumbles over
+        raise StoreError(f"{path} is damaged or missing ({error}); build the store again") from error
+    # A plain view of the map: slices of a `memmap` cost several times as much.
+    array: Array = mapped.view(np.ndarray)
+    demand(getattr(mapped, "offset", size) + array.nbytes == size, path, "its size is not what it says")
+    demand(kind is None or array.dtype == kind, path, f"it holds {array.dtype}")
+    demand(not dimensions or array.ndim == dimensions, path, f"it has {array.ndim} dimensions")
     return array
+
+
+def demand(holds: bool, path: Path | str, wrong: str) -> None:
+    """Refuse a file of which something does not hold that held when it was written."""
+    if not holds:
+        raise StoreError(f"{path} is damaged ({wrong}); build the store again")
+
+
+def demand_rows(offsets: Array, length: int, path: Path | str) -> None:
+    """Rows must lie in columns of this length, one after the other. Then whoever goes by them never leaves a column."""
+    sound = offsets.dtype == np.int64 and offsets.ndim == 1 and len(offsets) > 0
+    sound = sound and offsets[0] == 0 and offsets[-1] == length and bool((offsets[1:] >= offsets[:-1]).all())
+    demand(sound, path, "rows lie outside of their column")
 
 
 def write_strings(folder: Path, name: str, strings: Strings) -> None:
@@ -94,7 +114,9 @@ def write_strings(folder: Path, name: str, strings: Strings) -> None:
 
 def open_strings(folder: Path, name: str) -> Strings:
     """A list of strings, memory-mapped."""
-    return Strings(open_array(folder, f"{name}.offsets"), open_array(folder, f"{name}.data"))
+    strings = Strings(open_array(folder, f"{name}.offsets"), open_array(folder, f"{name}.data", np.uint8, 1))
+    demand_rows(strings.offsets, len(strings.data), folder / f"{name}.offsets.npy")
+    return strings
 
 
 def checksum(path: Path) -> str:

@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from pagekin.arrays import Int64s, UInt32s
+from pagekin.disk import demand
 from pagekin.errors import MisuseError, StoreError
 from pagekin.index.files import VERSION, Index, open_index
 from pagekin.model.capture import Capture, Origin
@@ -25,7 +26,7 @@ from pagekin.query.answering import (
     signature_of,
 )
 from pagekin.query.desks import Bag, Desk, Reception
-from pagekin.store.opening import Store
+from pagekin.store.opening import Store, telling_damage
 from pagekin.urls import host_of
 
 _QUESTION = "http://question.localhost/"
@@ -101,9 +102,14 @@ class Kin(Store):
         """The node that `name` means: a page as in `find`, or a URL that is known only from links."""
         for url in self.urls_meant(name):
             for row in self.catalog.rows("SELECT node FROM nodes WHERE url = ? LIMIT 1", url):
-                return int(row["node"])
-        return int(np.searchsorted(self.nodes, self.find(name), side="right")) - 1
+                return self._known_node(row["node"])
+        return self._known_node(int(np.searchsorted(self.nodes, self.find(name), side="right")) - 1)
 
+    def _known_node(self, node: int) -> int:
+        demand(0 <= node < len(self.index.bags), self.catalog.path, f"it names a node {node}")
+        return node
+
+    @telling_damage
     def related(self, names: str | Sequence[str], wishes: Wishes | None = None) -> list[Neighbor]:
         """The pages that are kin to a page, or to several at once, the most similar first."""
         asked = [self.find_node(name) for name in ([names] if isinstance(names, str) else names)]
@@ -114,6 +120,7 @@ class Kin(Store):
         signature = self.index.signatures[asked[0]] if known else signature_of(self.index, bag)
         return self._answer(asked, bag, signature, wishes or Wishes())
 
+    @telling_damage
     def related_to(self, body: bytes, wishes: Wishes | None = None, *, plain: bool = False) -> list[Neighbor]:
         """The pages that are kin to a page that is not in the collection: HTML or, if `plain`, text."""
         # These load kernels, which a question for a page of the collection can do without.
@@ -127,6 +134,7 @@ class Kin(Store):
         bag = Bag(*question_bag(reading, self.index.terms, self.index.strategy, len(self.index.bags)))
         return self._answer([], bag, signature_of(self.index, bag), wishes or Wishes())
 
+    @telling_damage
     def top_terms(self, node: int, most: int = 12) -> list[tuple[str, float]]:
         """The words of a bag that weigh most, with their weights."""
         bag = bag_of(self.index, node)

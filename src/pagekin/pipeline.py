@@ -2,26 +2,26 @@
 
 open_sources    what was on the web
 Memory          what of it has been read before
-read_captures   bytes -> tokens, anchors, blocks (in as many processes as there are)
+read_captures   bytes -> tokens, anchors, blocks (by as many workers as there are)
 write_store     one store of all, under a new generation; its manifest last
 """
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from pagekin.bags.making import Collection as BagSource
 from pagekin.bags.making import fold_bags
 from pagekin.disk import writing
-from pagekin.engines.local import check_processes, processes_for, run
+from pagekin.engines.local import Crew, check_processes, crew_for, in_order, run
 from pagekin.errors import MisuseError, StoreError
 from pagekin.index.files import VERSION as INDEX_VERSION
 from pagekin.index.files import write_bags, write_lookup
@@ -53,7 +53,7 @@ from pagekin.urls import host_of
 
 _JOB_BYTES = 16 * MiB
 _JOB_PAGES = 8000  # small ones; others reach the bytes first
-_WORK_PER_PROCESS = 64 * MiB  # below this another process takes longer to start than it saves
+_WORK_FOR_PROCESSES = 512 * MiB  # below this they take longer to begin than they save
 _SPOOL = "unfinished"
 
 # What a build takes at most, as benchmarks/growth.py measures it.
@@ -63,6 +63,8 @@ LEAST_MEMORY = _COLLECTING + _READING
 MEMORY = 4096 * MiB
 
 Job = tuple[Path, list[Capture]]
+T = TypeVar("T")
+R = TypeVar("R")
 
 
 @dataclass(frozen=True)
@@ -88,9 +90,12 @@ class Built:
 class _Ways:
     """How a build goes about it; its result does not depend on that."""
 
-    processes: int | None
-    most_processes: int
+    crew: Crew
     progress: Callable[[Progress], None]
+
+    def mapper(self, function: Callable[[T], R], jobs: Iterable[T]) -> Iterator[R]:
+        """Like `map`, by as many threads as there are workers."""
+        return in_order(self.crew.workers, function, jobs)
 
 
 def build(
@@ -118,7 +123,8 @@ def build(
     with writing(root):
         _claim(root)
         with locked(root):
-            ways = _Ways(processes, most_processes, progress)
+            crew = crew_for(processes, most_processes, collection.size, _WORK_FOR_PROCESSES)
+            ways = _Ways(crew, progress)
             return _build(collection, root, settings, strategy or PRESETS["default"], ways)
 
 
@@ -150,35 +156,38 @@ def _build(
     if old is not None and old.manifest.inputs == inputs:
         manifest, read, reused = old.manifest, 0, len(old)
         if _is_indexed(manifest, strategy):
+            _remove_old(root, manifest)  # a build may have been killed before it could
             spool.remove()
             return Built(old, read, reused, changed=False)
     else:
         memory = Memory(old, spool.open())
         reader = _Reader(collection, memory, spool, progress)
-        count = min(processes_for(ways.processes, collection.size, _WORK_PER_PROCESS), ways.most_processes)
-        harvest = reader.harvest(partial(read_job, settings, fingerprint), count)
-        manifest = _write_generation(root, harvest, inputs, settings, progress)
+        harvest = reader.harvest(partial(read_job, settings, fingerprint), ways.crew)
+        manifest = _write_generation(root, harvest, inputs, settings, ways)
         read, reused = reader.read, reader.reused
         memory.close()
         del old, memory, reader, harvest  # and with them all open files
-    manifest = replace(manifest, index=_write_index(root, manifest, strategy, progress))
+    manifest = replace(manifest, index=_write_index(root, manifest, strategy, ways))
     write_manifest(root, manifest)
     _remove_old(root, manifest)
     spool.remove()
     return Built(Store(root, manifest), read, reused, changed=True)
 
 
-def _write_generation(
-    root: Path, harvest: Harvest, inputs: str, settings: ReadingSettings, progress: Callable[[Progress], None]
-) -> Manifest:
+def _write_generation(root: Path, harvest: Harvest, inputs: str, settings: ReadingSettings, ways: _Ways) -> Manifest:
     """Write the files of a new generation of the store; its manifest is still to be put in place."""
     generation = next_generation(root)
     folder = root / folder_of(generation)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
-    written = write_store(folder, harvest, settings, lambda stage: progress(Progress(stage)))
-    files = describe_files(folder)
+    written = write_store(folder, harvest, settings, lambda stage: ways.progress(Progress(stage)))
+    files = describe_files(folder, ways.mapper)
     return Manifest(generation, inputs, settings.as_dict(), written.counts, written.skipped, files)
+
+
+def bag_source(store: Store) -> BagSource:
+    """What the bags of a store are made from, under any strategy."""
+    return BagSource(store.reading, store.words, store.word_of_form, store.nodes, store.links, store.node_hosts)
 
 
 def _is_indexed(manifest: Manifest, strategy: Strategy) -> bool:
@@ -186,21 +195,18 @@ def _is_indexed(manifest: Manifest, strategy: Strategy) -> bool:
     return facts is not None and (facts["version"], facts["strategy"]) == (INDEX_VERSION, strategy.as_dict())
 
 
-def _write_index(
-    root: Path, manifest: Manifest, strategy: Strategy, progress: Callable[[Progress], None]
-) -> dict[str, Any]:
+def _write_index(root: Path, manifest: Manifest, strategy: Strategy, ways: _Ways) -> dict[str, Any]:
     """Make bags, signatures and index of the store; what the manifest says of them."""
     store = Store(root, manifest)
-    progress(Progress("making bags"))
+    ways.progress(Progress("making bags"))
     nodes = len(store.links.offsets) - 1
-    columns = BagSource(store.reading, store.words, store.word_of_form, store.nodes, store.links, store.node_hosts)
     generation = manifest.generation if manifest.index is None else int(manifest.index["generation"]) + 1
     folder = root / f"index-{generation}"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     with TemporaryFile(dir=folder) as file:
-        folded = fold_bags(columns, strategy, file)
-        progress(Progress("weighing and signing"))
+        folded = fold_bags(bag_source(store), strategy, file, ways.mapper)
+        ways.progress(Progress("weighing and signing"))
         keys = term_keys(folded.terms.name, nodes)
         signed = nodes if strategy.outside else len(store.nodes) - 1
         signatures = np.empty((signed, strategy.signature_length), np.uint32)
@@ -209,16 +215,16 @@ def _write_index(
             some = bags.first(signed - node)
             signatures[node : node + len(some)] = make_signatures(some, keys, strategy.seed, strategy.signature_length)
             node += len(some)
-    progress(Progress("inverting"))
+    ways.progress(Progress("inverting"))
     members = np.flatnonzero(store.in_degrees()[:signed] >= strategy.min_in_links)
     write_lookup(folder, folded.terms, signatures, invert(signatures, members))
     store.catalog.close()
-    progress(Progress("checksums"))
+    ways.progress(Progress("checksums"))
     return {
         "generation": generation,
         "version": INDEX_VERSION,
         "strategy": strategy.as_dict(),
-        "files": describe_files(folder),
+        "files": describe_files(folder, ways.mapper),
     }
 
 
@@ -271,13 +277,13 @@ class _Reader:
         self._taken: list[int] = []  # rows of unchanged sources, taken from the old store
         self._older: list[tuple[str, Rank]] = []  # captures of those sources that lost before
 
-    def harvest(self, function: Callable[[Job], tuple[Path, int]], processes: int) -> Harvest:
+    def harvest(self, function: Callable[[Job], tuple[Path, int]], crew: Crew) -> Harvest:
         """Everything that the sources hold, read."""
         harvest = self._harvest
         done = 0
         self._report(0)
         fresh = []
-        for place, size in run(function, self._jobs(), processes):
+        for place, size in run(function, self._jobs(), crew):
             done += size
             self._report(done)
             fresh.append(place)

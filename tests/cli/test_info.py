@@ -20,7 +20,7 @@ def test_json_has_the_documented_keys(pagekin: Pagekin, library: Path) -> None:
     assert facts.pop("strategy") == PRESETS["default"].as_dict()
     assert facts == {
         "store": str(library),
-        "format": 1,
+        "format": 2,
         "generation": 1,
         "settings": ReadingSettings().as_dict(),
         "hosts": [{"host": "lib.example", "pages": 3}],
@@ -40,7 +40,7 @@ def test_json_has_the_documented_keys(pagekin: Pagekin, library: Path) -> None:
 
 def test_people_are_told_the_same(pagekin: Pagekin, library: Path) -> None:
     out = pagekin("info", library).out
-    assert out.startswith(f"{library}: format 1, generation 1, ")
+    assert out.startswith(f"{library}: format 2, generation 1, ")
     lines = [line.split() for line in out.splitlines()]
     for line in (
         "3 pages",

@@ -1,4 +1,4 @@
-"""Every job is done once, here or in other processes, and what goes wrong comes back."""
+"""Every job is done once, by threads or in other processes, and what goes wrong comes back."""
 
 from __future__ import annotations
 
@@ -13,8 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from pagekin.engines.local import len_of_cpus, processes_for, run
+from pagekin.engines.local import Crew, crew_for, in_order, len_of_cpus, run
 from pagekin.errors import FailureError, MisuseError
+
+CREWS = [Crew(1), Crew(2), Crew(2, processes=True)]
+PROCESSES = Crew(2, processes=True)
 
 
 def square(number: int) -> int:
@@ -43,25 +46,29 @@ def whoami(number: int) -> int:
     return os.getpid()
 
 
-@pytest.mark.parametrize("processes", [1, 2, 3])
-def test_every_job_is_done_once(processes: int) -> None:
-    assert sorted(run(square_slowly, range(20), processes)) == [k * k for k in range(20)]
+@pytest.mark.parametrize("crew", [*CREWS, Crew(3), Crew(3, processes=True)])
+def test_every_job_is_done_once(crew: Crew) -> None:
+    assert sorted(run(square_slowly, range(20), crew)) == [k * k for k in range(20)]
 
 
-@pytest.mark.parametrize("processes", [1, 2])
-def test_no_jobs_give_no_results(processes: int) -> None:
-    assert list(run(square, [], processes)) == []
+@pytest.mark.parametrize("crew", CREWS)
+def test_no_jobs_give_no_results(crew: Crew) -> None:
+    assert list(run(square, [], crew)) == []
 
 
-def test_one_process_is_this_one_and_two_are_others() -> None:
-    assert set(run(whoami, range(2), 1)) == {os.getpid()}
-    others = set(run(whoami, range(6), 2))
+@pytest.mark.parametrize("crew", [Crew(1), Crew(2)])
+def test_one_worker_and_threads_are_this_process(crew: Crew) -> None:
+    assert set(run(whoami, range(2), crew)) == {os.getpid()}
+
+
+def test_two_processes_are_others() -> None:
+    others = set(run(whoami, range(6), PROCESSES))
     assert os.getpid() not in others
     assert len(others) == 2
 
 
-@pytest.mark.parametrize("processes", [1, 2])
-def test_jobs_are_made_when_there_is_room_for_them(processes: int) -> None:
+@pytest.mark.parametrize("crew", CREWS)
+def test_jobs_are_made_when_there_is_room_for_them(crew: Crew) -> None:
     made: list[int] = []
 
     def jobs() -> Iterator[int]:
@@ -70,35 +77,36 @@ def test_jobs_are_made_when_there_is_room_for_them(processes: int) -> None:
             yield k
 
     done = 0
-    for _ in run(square, jobs(), processes):
+    for _ in run(square, jobs(), crew):
         done += 1
-        assert len(made) - done < 2 * 2 * processes, "a crawl must not pile up in memory"
+        assert len(made) - done < 2 * 2 * crew.workers, "a crawl must not pile up in memory"
     assert done == 40
 
 
-@pytest.mark.parametrize("processes", [1, 2])
-def test_an_error_of_a_job_comes_back_as_it_is(processes: int) -> None:
+@pytest.mark.parametrize("crew", CREWS)
+def test_an_error_of_a_job_comes_back_as_it_is(crew: Crew) -> None:
     with pytest.raises(OSError, match="No space left") as error:
-        list(run(fail_at_three, range(8), processes))
+        list(run(fail_at_three, range(8), crew))
     assert error.value.errno == 28
 
 
-@pytest.mark.parametrize("processes", [1, 2])
-def test_an_error_of_whoever_makes_the_jobs_comes_back_as_it_is(processes: int) -> None:
+@pytest.mark.parametrize("crew", CREWS)
+def test_an_error_of_whoever_makes_the_jobs_comes_back_as_it_is(crew: Crew) -> None:
     def jobs() -> Iterator[int]:
         yield 1
         raise FailureError("the archive ends here")
 
     with pytest.raises(FailureError, match="the archive ends here"):
-        list(run(square, jobs(), processes))
+        list(run(square, jobs(), crew))
 
 
 def test_a_process_that_dies_is_told_with_what_to_do() -> None:
     with pytest.raises(FailureError, match="fewer --processes"):
-        list(run(die_at_three, range(8), 2))
+        list(run(die_at_three, range(8), PROCESSES))
 
 
-def test_whoever_stops_listening_ends_the_work() -> None:
+@pytest.mark.parametrize("crew", CREWS)
+def test_whoever_stops_listening_ends_the_work(crew: Crew) -> None:
     drawn: list[int] = []
 
     def jobs() -> Iterator[int]:
@@ -106,7 +114,7 @@ def test_whoever_stops_listening_ends_the_work() -> None:
             drawn.append(job)
             yield job
 
-    results = run(whoami, jobs(), 2)
+    results = run(whoami, jobs(), crew)
     next(results)
     results.close()  # type: ignore[attr-defined]
     assert len(drawn) < 1000
@@ -115,9 +123,9 @@ def test_whoever_stops_listening_ends_the_work() -> None:
 IDLE = """
 import time
 from engines.test_local import whoami
-from pagekin.engines.local import run
+from pagekin.engines.local import Crew, run
 try:
-    for _ in run(whoami, range(2), 2):
+    for _ in run(whoami, range(2), Crew(2, processes=True)):
         print("idle soon", flush=True)
         time.sleep(60)
 except KeyboardInterrupt:
@@ -150,15 +158,41 @@ def test_an_interrupt_is_told_once_and_not_by_every_process() -> None:
     assert (out, err) == ("interrupted\n", "")
 
 
-def test_the_number_of_processes_is_what_the_user_wants() -> None:
-    assert processes_for(7, 0, 100) == 7
+def test_there_are_as_many_workers_as_the_user_wants_and_memory_has_room_for() -> None:
+    assert [crew_for(wanted, 5, 0, 100).workers for wanted in (1, 4, 7)] == [1, 4, 5]
     with pytest.raises(MisuseError, match="at least 1"):
-        processes_for(0, 1000, 100)
+        crew_for(0, 5, 1000, 100)
 
 
-def test_else_it_is_what_the_work_pays_for_and_the_machine_has(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_else_there_are_as_many_as_processors(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pagekin.engines.local.len_of_cpus", lambda: 4)
-    assert [processes_for(None, work, 100) for work in (0, 99, 199, 200, 450, 10_000)] == [1, 1, 1, 2, 4, 4]
+    assert [crew_for(None, most, 0, 100).workers for most in (3, 9)] == [3, 4]
+
+
+def test_processes_are_for_much_work_and_for_more_than_one_worker() -> None:
+    assert [crew_for(2, 2, work, 100).processes for work in (0, 99, 100, 10_000)] == [False, False, True, True]
+    assert not crew_for(1, 2, 10_000, 100).processes
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3])
+def test_results_come_in_the_order_of_their_jobs_and_jobs_are_made_when_there_is_room(workers: int) -> None:
+    made: list[int] = []
+
+    def jobs() -> Iterator[int]:
+        for k in range(20):
+            made.append(k)
+            yield k
+
+    for k, result in enumerate(in_order(workers, square_slowly, jobs())):
+        assert result == k * k
+        assert len(made) <= k + 1 + workers
+    assert len(made) == 20
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_an_error_comes_back_in_order_too(workers: int) -> None:
+    with pytest.raises(OSError, match="No space left"):
+        list(in_order(workers, fail_at_three, range(8)))
 
 
 def test_there_is_at_least_one_processor() -> None:

@@ -1,30 +1,12 @@
-"""Nasty HTML, for the tests of the scanner: strategies, and pages that fill a sheet as fast as they can.
-
-Run as a program it lets the kernels read all of it, which `test_html.py` does with numba's bounds checks on.
-"""
+"""Nasty HTML, for the tests of the scanner: strategies, and pages that fill a sheet as fast as they can."""
 
 from __future__ import annotations
 
-import sys
-from contextlib import suppress
 from html.entities import html5
 
-import numpy as np
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pagekin.arrays import Bytes
-from pagekin.duplicates.canonical import canonical
-from pagekin.duplicates.chunks import chunks_of
-from pagekin.duplicates.grouping import Grouper
-from pagekin.duplicates.settings import GroupSettings
-from pagekin.kernels import html as k
-from pagekin.kernels import sheet as sheets
-from pagekin.kernels.hashing import fnv
-from pagekin.kernels.intern import intern
-from pagekin.kernels.words import split_words
-from pagekin.reading.letters import classes
-from pagekin.reading.markup import ATTRIBUTES, TAGS, markup
+from pagekin.reading.markup import ATTRIBUTES, TAGS
 
 # --- strategies: pieces of a page, as str --------------------------------------------------------
 
@@ -185,47 +167,3 @@ def dense_batches() -> list[list[bytes]]:
         batches += [[long], [long] * 3, [b"", pattern, b"", long], [pattern] * 40]
         batches += [[long[:size]] for size in range(1, 2 * len(pattern) + 2)]
     return batches
-
-
-# --- reading all of it ---------------------------------------------------------------------------
-
-
-def read(pages: list[bytes], max_links: int = 2**40, max_url: int = 2**40) -> None:
-    """Scan pages, split their text into words, and number the words."""
-    html = np.frombuffer(b"".join(pages), np.uint8)
-    bounds = np.cumsum([0, *map(len, pages)]).astype(np.int64)
-    sheet = sheets.sheet_for(len(html), len(pages))
-    k.scan_pages(html, bounds, markup(), max_links, max_url, sheet, sheets.new_state())
-    ends = np.concatenate([np.zeros(1, np.int64), sheet.pages[:, sheets.TEXT_END]])
-    text = sheet.text[: ends[-1]]
-    words = split_words(text, ends, classes(), 64)
-    intern(text, words.starts, words.ends)
-    near_duplicates(text)
-
-
-def near_duplicates(text: Bytes) -> None:
-    """Canonical text, chunks and a filter, small so that there are many of each."""
-    settings = GroupSettings(chunk_bytes=2, max_chunk_bytes=7, filter_bits=64)
-    folded = canonical(text.tobytes())
-    Grouper(settings).add(chunks_of([folded, b"", folded[1:]], settings))
-
-
-def main() -> None:
-    with suppress(IndexError):
-        fnv(np.frombuffer(b"", np.uint8), 0, 1)
-        sys.exit("numba's bounds checks are off")
-
-    for batch in dense_batches():
-        read(batch)
-
-    @settings(max_examples=500, deadline=None, derandomize=True, database=None)
-    @given(BATCHES, st.integers(0, 3), st.integers(0, 8))
-    def read_nasty_pages(batch: list[bytes], max_links: int, max_url: int) -> None:
-        read(batch)
-        read(batch, max_links, max_url)
-
-    read_nasty_pages()
-
-
-if __name__ == "__main__":
-    main()

@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-import zlib
-from collections.abc import Iterator
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from kernels.nasty import BATCHES, DENSE, PAGES, SOUPS, dense_batches, soup
-from pagekin import kernels
 from pagekin.kernels.html import scan_pages
 from pagekin.kernels.sheet import (
     BASE_URL,
@@ -831,32 +823,6 @@ def test_a_scan_stays_on_its_sheet(pages: list[bytes]) -> None:
 
 def test_a_scan_of_dense_pages_stays_on_its_sheet() -> None:
     assert all(fits(pages) for pages in dense_batches())
-
-
-@pytest.fixture(scope="module", autouse=True)
-def checked_run(
-    pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[subprocess.Popen[str]]:
-    """All nasty pages once more with numba's bounds checks on; begun with the tests because it compiles for a while."""
-    # Numba sees that a kernel's own file has changed, but not that a file it calls has.
-    sources = b"".join(path.read_bytes() for path in sorted(Path(kernels.__path__[0]).glob("*.py")))
-    name = f"checked-kernels-{zlib.crc32(sources):08x}"
-    cache: pytest.Cache | None = getattr(pytestconfig, "cache", None)
-    environment = os.environ | {
-        "NUMBA_BOUNDSCHECK": "1",
-        "NUMBA_OPT": "1",
-        "NUMBA_CACHE_DIR": str(cache.mkdir(name) if cache else tmp_path_factory.mktemp(name)),
-        "PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[1]), *sys.path]),
-    }
-    command = [sys.executable, "-m", "kernels.nasty"]
-    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as run:
-        yield run
-        run.kill()
-
-
-def test_no_kernel_reads_or_writes_out_of_bounds(checked_run: subprocess.Popen[str]) -> None:
-    _, complaint = checked_run.communicate()
-    assert checked_run.returncode == 0, complaint
 
 
 ENDLESS = 5_000_000  # bytes; what takes the square of its time does not come back within a day

@@ -22,7 +22,13 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there is no SIG
 
 OLD, NEW = 300, 3000  # pages
 JOB = 200  # new pages that make a batch: one that takes less room than the largest column of all
-PROGRAM = f"from pagekin import pipeline; pipeline._JOB_PAGES = {JOB}; from pagekin.cli.main import main; main()"
+PROGRAM = f"""
+from pagekin import pipeline
+from pagekin.cli.main import main
+pipeline._JOB_PAGES, pipeline._WORK_FOR_PROCESSES = {JOB}, 0
+if __name__ == "__main__":
+    main()
+"""
 PAGEKIN = [sys.executable, "-c", PROGRAM]
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import IO
+from functools import partial
+from typing import IO, TypeAlias
 
 import numpy as np
 
@@ -26,6 +27,9 @@ from pagekin.urls import host_of
 _WINDOWS = {"basic": BASIC, "syntactic": SYNTACTIC, "topical": TOPICAL}
 _TOKEN_BITS = 32
 _PIECE = 1 << 22  # terms that are held in memory at a time
+_MOST_NODES = 20_000  # that are folded at a time
+
+Mapper: TypeAlias = Callable[[Callable[[range], list[Piece]], Iterable[range]], Iterable[list[Piece]]]
 
 
 @dataclass(frozen=True)
@@ -79,8 +83,11 @@ class Folded:
             node += len(piece.lengths)
 
 
-def fold_bags(collection: Collection, strategy: Strategy, file: IO[bytes]) -> Folded:
-    """Fold the bags of all nodes into `file`, and count in how many of them each term is."""
+def fold_bags(collection: Collection, strategy: Strategy, file: IO[bytes], mapper: Mapper = map) -> Folded:
+    """Fold the bags of all nodes into `file`, and count in how many of them each term is.
+
+    `mapper` is like `map`, but may work on several ranges of nodes at a time.
+    """
     check_language(strategy.language)
     templates = _templates(collection.reading, strategy)
     terms, texts = _texts(collection, strategy, templates)
@@ -88,7 +95,7 @@ def fold_bags(collection: Collection, strategy: Strategy, file: IO[bytes]) -> Fo
     citations = _citations(collection, strategy, templates)
     frequency = np.zeros(len(terms) + nodes, np.int64)
     spill = Spill(file)
-    for piece in _fold(strategy, texts, citations, len(terms), nodes):
+    for piece in _fold(strategy, texts, citations, len(terms), nodes, mapper):
         frequency += np.bincount(piece.term, minlength=len(frequency))
         spill.add(piece)
     offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(spill.lengths)])
@@ -198,7 +205,9 @@ def _hosts_differ(collection: Collection, page: UInt32s, node: Int64s) -> np.typ
     return np.asarray(np.array(of_page)[page] != np.array(of_node)[node])
 
 
-def _fold(strategy: Strategy, texts: Texts, citations: Citations, words: int, nodes: int) -> Iterator[Piece]:
+def _fold(
+    strategy: Strategy, texts: Texts, citations: Citations, words: int, nodes: int, mapper: Mapper
+) -> Iterator[Piece]:
     plan = Plan(
         strategy.content,
         strategy.anchors,
@@ -207,12 +216,23 @@ def _fold(strategy: Strategy, texts: Texts, citations: Citations, words: int, no
         strategy.window_width,
         strategy.distance_weight,
     )
-    heap = heap_for(words + nodes)
-    lengths = np.zeros(nodes, np.int64)
-    room = max(_PIECE, words + nodes)  # for the largest bag that there could be
-    term, content, around = np.empty(room, np.uint32), np.empty(room, np.float32), np.empty(room, np.float32)
-    node = 0
-    while node < nodes:
-        end, n = fold_nodes(node, nodes, words, plan, texts, citations, heap, term, content, around, lengths)
-        yield Piece(lengths[node:end], term[:n], content[:n], around[:n])
+    step = max(1, min(_MOST_NODES, nodes // 64))
+    ranges = [range(first, min(first + step, nodes)) for first in range(0, nodes, step)]
+    for pieces in mapper(partial(_fold_range, plan, texts, citations, words, np.zeros(nodes, np.int64)), ranges):
+        yield from pieces
+
+
+def _fold_range(
+    plan: Plan, texts: Texts, citations: Citations, words: int, lengths: Int64s, nodes: range
+) -> list[Piece]:
+    terms = words + len(lengths)
+    heap = heap_for(terms)
+    room = max(_PIECE, terms)  # for the largest bag that there could be
+    pieces = []
+    node = nodes.start
+    while node < nodes.stop:
+        term, content, around = np.empty(room, np.uint32), np.empty(room, np.float32), np.empty(room, np.float32)
+        end, n = fold_nodes(node, nodes.stop, words, plan, texts, citations, heap, term, content, around, lengths)
+        pieces.append(Piece(lengths[node:end], term[:n], content[:n], around[:n]))
         node = end
+    return pieces

@@ -114,12 +114,14 @@ def vocabulary(words: Strings, word_of_form: UInt32s, languages: Sequence[str], 
     known = list(words)
     numbers: dict[str, int] = {}
     shown: list[str] = []
-    of_word = np.full((len(languages), len(known)), -1, np.int32)
-    for row, language in enumerate(languages):
-        for k, term in enumerate(terms_of(known, stemming, language)):
-            if term is not None:
-                number = numbers.setdefault(term, len(numbers))
-                if number == len(shown):
-                    shown.append(known[k])
-                of_word[row, k] = number
+    rows = []
+    for language in languages:
+        row = []
+        for word, term in zip(known, terms_of(known, stemming, language), strict=True):
+            number = -1 if term is None else numbers.setdefault(term, len(numbers))
+            if number == len(shown):
+                shown.append(word)
+            row.append(number)
+        rows.append(row)
+    of_word = np.array(rows, np.int32).reshape(len(languages), len(known))
     return Vocabulary(Strings.of(numbers), Strings.of(shown), tuple(languages), of_word[:, word_of_form])

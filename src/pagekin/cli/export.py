@@ -7,7 +7,6 @@ import io
 import json as jsons
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +14,8 @@ from typing import TYPE_CHECKING
 import click
 
 from pagekin.cli.speaking import counted, json_option, say_json, store_argument
-from pagekin.errors import FailureError, MisuseError
+from pagekin.cli.writing import write_lines, written_whole
+from pagekin.errors import MisuseError
 
 if TYPE_CHECKING:
     from pagekin.kin import Kin, Neighbor
@@ -97,28 +97,10 @@ Answers = Iterable[tuple[str, "list[Neighbor]"]]
 
 def _write(target: Path, kind: str, answers: Answers) -> int:
     """Write the answers, all or none; how many."""
-    temporary = target.with_name(target.name + ".new")
-    try:
-        if kind == "parquet":
-            count = _write_parquet(temporary, answers)
-        else:
-            count = _write_lines(temporary, _LINES[kind](answers))
-        temporary.replace(target)
-    except OSError as error:
-        raise FailureError(f"{target} cannot be written: {error.strerror or error}") from error
-    finally:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
-    return count
-
-
-def _write_lines(path: Path, lines: Iterator[str]) -> int:
-    count = 0
-    with path.open("w", encoding="utf-8", newline="\n") as file:
-        for line in lines:
-            file.write(line + "\n")
-            count += 1
-    return count
+    if kind != "parquet":
+        return write_lines(target, _LINES[kind](answers))
+    with written_whole(target) as path:
+        return _write_parquet(path, answers)
 
 
 def _write_parquet(path: Path, answers: Answers) -> int:

@@ -1,4 +1,4 @@
-"""Run a function over many jobs, here or in other processes, with a bounded number under way."""
+"""Run a function over many jobs, by threads or in other processes, with a bounded number under way."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ import multiprocessing
 import os
 import signal
 import threading
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
 from multiprocessing import connection
 from typing import TypeVar
 
@@ -16,7 +18,19 @@ from pagekin.errors import FailureError, MisuseError
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")
-_UNDER_WAY = 2  # jobs per process; more would only fill the memory
+_UNDER_WAY = 2  # jobs per worker; more would only fill the memory
+
+
+@dataclass(frozen=True)
+class Crew:
+    """Who does the jobs: so many workers, threads of this process or processes of their own.
+
+    Threads begin at once, but Python lets only one of them run at a time outside of kernels. A process takes a second
+    to begin, most of it to load a compiler, and then works undisturbed.
+    """
+
+    workers: int
+    processes: bool = False
 
 
 def check_processes(wanted: int | None) -> None:
@@ -25,12 +39,11 @@ def check_processes(wanted: int | None) -> None:
         raise MisuseError(f"{wanted} processes; there must be at least 1")
 
 
-def processes_for(wanted: int | None, work: int, work_per_process: int) -> int:
-    """How many processes to use: what the user wants, or as many as the machine has and the work pays for."""
+def crew_for(wanted: int | None, most: int, work: int, work_for_processes: int) -> Crew:
+    """As many workers as the user wants, or as there are processors; processes, if there is enough work for them."""
     check_processes(wanted)
-    if wanted is not None:
-        return wanted
-    return max(1, min(len_of_cpus(), work // work_per_process))
+    workers = min(wanted or len_of_cpus(), most)
+    return Crew(workers, workers > 1 and work >= work_for_processes)
 
 
 def len_of_cpus() -> int:
@@ -53,20 +66,18 @@ def _follow_parent() -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-def run(function: Callable[[Job], Result], jobs: Iterable[Job], processes: int) -> Iterator[Result]:
+def run(function: Callable[[Job], Result], jobs: Iterable[Job], crew: Crew) -> Iterator[Result]:
     """The results of `function` on every job, as they come."""
-    if processes == 1:
+    if crew.workers == 1:
         for job in jobs:
             yield function(job)
         return
-    # Not fork: threads of numpy or numba that were running would be copied in the middle of a step.
-    context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(processes, mp_context=context, initializer=_follow_parent)
+    pool = _pool(crew)
     waiting: set[Future[Result]] = set()
     try:
         for job in jobs:
             waiting.add(pool.submit(function, job))
-            if len(waiting) >= _UNDER_WAY * processes:
+            if len(waiting) >= _UNDER_WAY * crew.workers:
                 done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
                 yield from (future.result() for future in done)
         while waiting:
@@ -80,3 +91,26 @@ def run(function: Callable[[Job], Result], jobs: Iterable[Job], processes: int) 
     finally:
         # Processes that have nothing left to do take a while to end; nobody need wait for them.
         pool.shutdown(wait=bool(waiting), cancel_futures=True)
+
+
+def _pool(crew: Crew) -> Executor:
+    if not crew.processes:
+        return ThreadPoolExecutor(crew.workers)
+    # Not fork: threads of numpy or numba that were running would be copied in the middle of a step.
+    context = multiprocessing.get_context("spawn")
+    return ProcessPoolExecutor(crew.workers, mp_context=context, initializer=_follow_parent)
+
+
+def in_order(workers: int, function: Callable[[Job], Result], jobs: Iterable[Job]) -> Iterator[Result]:
+    """The results of `function` on every job, in the order of the jobs; by threads, which pays for kernels."""
+    if workers == 1:
+        yield from map(function, jobs)
+        return
+    with ThreadPoolExecutor(workers) as pool:
+        waiting: deque[Future[Result]] = deque()
+        for job in jobs:
+            waiting.append(pool.submit(function, job))
+            if len(waiting) > workers:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from pagekin.arrays import Int64s, UInt32s
-from pagekin.disk import open_array, open_strings, write_array, write_strings, writing_columns
+from pagekin.disk import demand, demand_rows, open_array, open_strings, write_array, write_strings, writing_columns
 from pagekin.index.inverted import Inverted
 from pagekin.model.bags import Bags, Heads, Terms
 from pagekin.model.strategy import Strategy
@@ -67,16 +67,40 @@ def write_lookup(folder: Path, terms: Terms, signatures: UInt32s, inverted: Inve
 
 
 def open_index(folder: Path, strategy: Strategy) -> Index:
-    """An index as it was written."""
-    return Index(
-        strategy,
-        Bags(**{each.name: open_array(folder, f"bags.{each.name}") for each in fields(Bags)}),
-        Terms(
-            open_strings(folder, "terms.name"),
-            open_strings(folder, "terms.shown"),
-            open_array(folder, "terms.frequency"),
-        ),
-        Heads(open_array(folder, "heads.term"), open_array(folder, "heads.weight")),
-        open_array(folder, "signatures"),
-        Inverted(open_array(folder, "postings"), open_array(folder, "buckets")),
-    )
+    """An index as it was written.
+
+    Kernels look where its numbers tell them to. What leads into arrays is looked through here: where bags, strings and
+    buckets begin. Numbers of pages and terms are too many for that; kernels pass over those that there are not.
+    """
+    bags = _open_bags(folder)
+    names, shown = open_strings(folder, "terms.name"), open_strings(folder, "terms.shown")
+    frequency = open_array(folder, "terms.frequency", np.int64, 1)
+    demand(len(shown) == len(names), folder / "terms.shown.offsets.npy", f"it holds {len(shown):,} terms")
+    demand(len(frequency) == len(names) + len(bags), folder / "terms.frequency.npy", "it is of other bags")
+    signatures = open_array(folder, "signatures", np.uint32, 2)
+    sound = len(signatures) <= len(bags) and signatures.shape[1] == strategy.signature_length
+    demand(sound, folder / "signatures.npy", "it is of other bags")
+    heads = Heads(open_array(folder, "heads.term", np.uint32, 2), open_array(folder, "heads.weight", np.float32, 2))
+    for name, column in vars(heads).items():
+        demand(column.shape == (len(signatures), HEAD), folder / f"heads.{name}.npy", "it is of other bags")
+    terms, inverted = Terms(names, shown, frequency), _open_inverted(folder, strategy)
+    return Index(strategy, bags=bags, heads=heads, terms=terms, signatures=signatures, inverted=inverted)
+
+
+def _open_bags(folder: Path) -> Bags:
+    kinds = {"term": np.uint32, "weight": np.float32, "content": np.float32, "around": np.float32}
+    columns = {name: open_array(folder, f"bags.{name}", kind, 1) for name, kind in kinds.items()}
+    offsets = open_array(folder, "bags.offsets")
+    for name, column in columns.items():
+        demand_rows(offsets, len(column), f"{folder}: bags.offsets.npy or bags.{name}.npy")
+    return Bags(offsets, **columns)
+
+
+def _open_inverted(folder: Path, strategy: Strategy) -> Inverted:
+    postings, buckets = open_array(folder, "postings", np.uint32, 2), open_array(folder, "buckets", np.uint32, 2)
+    length, (rows, ends) = strategy.signature_length, buckets.shape
+    demand(len(postings) == length, folder / "postings.npy", "it is of other signatures")
+    sound = rows == length and ends >= 3 and (ends - 1) & (ends - 2) == 0  # a power of two, and the end of the last
+    sound = sound and bool((buckets[:, -1] == postings.shape[1]).all())
+    demand(sound and bool((buckets[:, 1:] >= buckets[:, :-1]).all()), folder / "buckets.npy", "buckets overlap")
+    return Inverted(postings, buckets)

@@ -55,7 +55,7 @@ def compare(
     nodes = touched[:found]
     agreements = np.empty(found, np.int64)
     for k in range(found):
-        agreements[k] = counts[nodes[k]]
+        agreements[k] = min(counts[nodes[k]], len(signature))  # more, if a damaged file names a page twice
         counts[nodes[k]] = 0
     chosen = narrow(
         nodes,

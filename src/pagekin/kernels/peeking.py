@@ -11,7 +11,7 @@ from pagekin.kernels.inner import inlined
 @inlined
 def peek(array: Bytes, place: int) -> int:
     """array[place]."""
-    return array[np.uint64(place)]  # type: ignore[no-any-return]
+    return np.int64(array[np.uint64(place)])  # type: ignore[return-value]
 
 
 @inlined

@@ -30,7 +30,8 @@ def first_not_below(
     """The first place from `first` to `last` in the postings of a coordinate whose page has no smaller value."""
     while first < last:
         middle = (first + last) // 2
-        if signatures[postings[j, middle], j] < value:
+        page = postings[j, middle]
+        if page < len(signatures) and signatures[page, j] < value:  # else the file is damaged
             first = middle + 1
         else:
             last = middle
@@ -61,8 +62,9 @@ def collide(
         end = first_not_below(value + 1, j, begin, last, signatures, postings)
         for k in range(begin, end):
             page = postings[j, k]
-            if counts[page] == 0:
-                touched[found] = page
-                found += 1
-            counts[page] += 1
+            if page < len(signatures):
+                if counts[page] == 0:
+                    touched[found] = page
+                    found += 1
+                counts[page] += 1
     return found

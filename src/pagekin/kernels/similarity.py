@@ -17,8 +17,9 @@ def sum_minima(asked: NDArray[np.float32], term: UInt32s, weight: NDArray[np.flo
     """The sum of the minima of the weights."""
     both = 0.0
     for i in range(len(term)):
-        mine = asked[term[i]]
-        both += mine if mine < weight[i] else weight[i]
+        if term[i] < len(asked):  # else the file is damaged
+            mine, theirs = np.float64(asked[term[i]]), np.float64(weight[i])
+            both += mine if mine < theirs else theirs
     return both
 
 
@@ -53,7 +54,8 @@ def products(
         square = 0.0
         for i in range(offsets[nodes[k]], offsets[nodes[k] + 1]):
             theirs = np.float64(weight[i])
-            both += np.float64(asked[term[i]]) * theirs
+            if term[i] < len(asked):
+                both += np.float64(asked[term[i]]) * theirs
             square += theirs * theirs
         shared[k] = both
         squares[k] = square

@@ -188,9 +188,12 @@ def careful_records(file: IO[bytes], offset: int, limit: int) -> Iterator[tuple[
             begin = stream.tell()
             resume = begin + 1
             record = _read_record(stream, begin, limit)
-            if record is not None:
-                yield record, False
-                fresh = True
+            if record is None:  # the end, though a zip may claim that there is more
+                if fresh and begin < size:
+                    yield Damage(begin, "truncated record"), False
+                return
+            yield record, False
+            fresh = True
             place = stream.tell()
         except _BadStreamError as error:
             problem = Damage(place, str(error))

@@ -6,9 +6,23 @@ import os
 import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from pagekin.model.capture import Capture, Origin, Skip, SourceItem
 from pagekin.urls import canonical_url, path_url
+
+
+class _File(NamedTuple):
+    """What is kept of each of perhaps a million files; all that the system tells of one takes three times as much."""
+
+    path: str
+    size: int
+    modified: int
+    regular: bool
+
+    @classmethod
+    def of(cls, path: str, status: os.stat_result) -> _File:
+        return cls(path, status.st_size, status.st_mtime_ns, stat.S_ISREG(status.st_mode))
 
 
 class FolderSource:
@@ -21,7 +35,7 @@ class FolderSource:
         self.name = path.resolve().name
         self._unread: list[tuple[str, str]] = []
         self._files = list(_walk(path, self._unread))
-        self.size = sum(status.st_size for each, status in self._files if self._is_page(each))
+        self.size = sum(file.size for file in self._files if self._is_page(file.path))
 
     def _is_page(self, path: str) -> bool:
         return path.lower().endswith(self.suffixes)
@@ -29,9 +43,9 @@ class FolderSource:
     def facts(self) -> Iterator[tuple[str, int, int]]:
         """Base URL, then every page and the number of other files."""
         yield self.base, 0, 0
-        pages = [(path, status) for path, status in self._files if self._is_page(path)]
-        for path, status in pages:
-            yield path.removeprefix(str(self.path)), status.st_size, status.st_mtime_ns
+        pages = [file for file in self._files if self._is_page(file.path)]
+        for file in pages:
+            yield file.path.removeprefix(str(self.path)), file.size, file.modified
         yield self.name, len(self._files) - len(pages), 0
 
     def items(self, is_unchanged: Callable[[Origin], bool]) -> Iterator[SourceItem]:
@@ -41,18 +55,18 @@ class FolderSource:
             yield Skip(self.name, reason, _shown(_relative(path, self.path)))
         root = str(self.path)
         begin = len(root) + (not root.endswith(os.sep))
-        for path, status in self._files:
-            relative = _as_bytes(path[begin:])
+        for file in self._files:
+            relative = _as_bytes(file.path[begin:])
             shown = _shown(relative)
-            if not self._is_page(path):
+            if not self._is_page(file.path):
                 others += 1
                 example = example or shown
                 continue
             source = f"{self.name}/{shown}"
-            if not stat.S_ISREG(status.st_mode):
+            if not file.regular:
                 yield Skip(source, "not a regular file", shown)
                 continue
-            yield _capture(Path(path), source, status, path_url(self.base, relative))
+            yield _capture(file, source, path_url(self.base, relative))
         if others:
             yield Skip(self.name, "not HTML", example, others)
 
@@ -73,15 +87,15 @@ class PageFile:
     def items(self, is_unchanged: Callable[[Origin], bool]) -> Iterator[SourceItem]:
         """The page."""
         url = path_url(self.base, os.fsencode(self.path.name))
-        yield _capture(self.path, self.name, self.path.stat(), url)
+        yield _capture(_File.of(str(self.path), self.path.stat()), self.name, url)
 
 
-def _capture(path: Path, source: str, status: os.stat_result, url: str) -> Capture | Skip:
+def _capture(file: _File, source: str, url: str) -> Capture | Skip:
     canonical = canonical_url(url)
     if canonical is None:
         return Skip(source, "no URL can be made of its path", source)
-    origin = Origin(source, 0, status.st_size, status.st_mtime_ns)
-    return Capture(canonical, origin, captured=status.st_mtime_ns // 1_000_000_000, path=path)
+    origin = Origin(source, 0, file.size, file.modified)
+    return Capture(canonical, origin, captured=file.modified // 1_000_000_000, path=Path(file.path))
 
 
 def _relative(path: str, root: Path) -> bytes:
@@ -98,7 +112,7 @@ def _shown(path: bytes) -> str:
     return path.decode("utf-8", "backslashreplace")
 
 
-def _walk(root: Path, unread: list[tuple[str, str]]) -> Iterator[tuple[str, os.stat_result]]:
+def _walk(root: Path, unread: list[tuple[str, str]]) -> Iterator[_File]:
     """All files below `root` in stable order; what cannot be looked at is noted in `unread` with the reason.
 
     Links to folders are not followed: they may go in circles.
@@ -120,6 +134,6 @@ def _walk(root: Path, unread: list[tuple[str, str]]) -> Iterator[tuple[str, os.s
                 elif entry.is_dir():
                     unread.append((entry.path, "link to a folder"))
                 else:
-                    yield entry.path, entry.stat()
+                    yield _File.of(entry.path, entry.stat())
             except OSError:
                 unread.append((entry.path, "link to nothing"))

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from numpy.typing import NDArray
 
-from pagekin.disk import open_array, write_array
+from pagekin.disk import demand_rows, open_array, write_array
 from pagekin.model.reading import RAGGED_PARTS, Pages, Ragged, Reading, Sources
 from pagekin.model.strings import Strings
 
@@ -73,7 +73,9 @@ def _columns_of_table(name: str, table: Pages | Sources) -> Iterator[tuple[str, 
 
 
 def _strings_of(column: Callable[[str], Array], name: str) -> Strings:
-    return Strings(column(f"{name}.offsets"), column(f"{name}.data"))
+    strings = Strings(column(f"{name}.offsets"), column(f"{name}.data"))
+    demand_rows(strings.offsets, len(strings.data), f"{name}.offsets.npy")
+    return strings
 
 
 def _table_of(column: Callable[[str], Array], name: str, kind: type[Table]) -> Table:
@@ -87,4 +89,8 @@ def _table_of(column: Callable[[str], Array], name: str, kind: type[Table]) -> T
 
 
 def _ragged_of(column: Callable[[str], Array], name: str, kind: type[Part]) -> Part:
-    return kind(**{each.name: column(f"{name}.{each.name}") for each in fields(kind)})
+    columns = {each.name: column(f"{name}.{each.name}") for each in fields(kind)}
+    for each, array in columns.items():
+        if each != "offsets":
+            demand_rows(columns["offsets"], len(array), f"{name}.offsets.npy or {name}.{each}.npy")
+    return kind(**columns)

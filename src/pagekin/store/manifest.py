@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
-from pagekin.disk import checksum, sync
+from pagekin.disk import checksum, demand, sync
 from pagekin.errors import MisuseError, StoreError
 from pagekin.model.settings import ReadingSettings
 
 FORMAT = "pagekin store"
-VERSION = 1
+VERSION = 2
 READER = 2  # goes up when reading the same bytes gives another result
 NAME = "manifest.json"
+_OWN = "checksum"  # of the manifest itself, with nothing in its place
 _COUNTS = ("pages", "hosts", "nodes", "outside", "aliases", "tokens", "words", "links", "html_bytes", "text_bytes")
+
+Mapper: TypeAlias = Callable[[Callable[[Path], str], Iterable[Path]], Iterable[str]]
 
 
 @dataclass(frozen=True)
@@ -58,9 +63,13 @@ def folder_of(generation: int) -> str:
     return f"store-{generation}"
 
 
-def describe_files(folder: Path) -> dict[str, dict[str, Any]]:
-    """Size and checksum of every file of a generation."""
-    return {path.name: {"bytes": path.stat().st_size, "sha256": checksum(path)} for path in sorted(folder.iterdir())}
+def describe_files(folder: Path, mapper: Mapper = map) -> dict[str, dict[str, Any]]:
+    """Size and checksum of every file of a generation; `mapper` is like `map`, but may look at several at a time."""
+    paths = sorted(folder.iterdir())
+    checksums = mapper(checksum, paths)
+    return {
+        path.name: {"bytes": path.stat().st_size, "sha256": sum} for path, sum in zip(paths, checksums, strict=True)
+    }
 
 
 def write_manifest(root: Path, manifest: Manifest) -> None:
@@ -69,9 +78,10 @@ def write_manifest(root: Path, manifest: Manifest) -> None:
     if manifest.index is not None:
         sync(root / manifest.index_folder)
     temporary = root / f"{NAME}.new"
+    facts = asdict(manifest) | {_OWN: ""}
+    text = json.dumps(facts, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
     with temporary.open("w", encoding="utf-8", newline="\n") as file:
-        json.dump(asdict(manifest), file, indent=1, sort_keys=True, ensure_ascii=False)
-        file.write("\n")
+        file.write(text.replace(f'"{_OWN}": ""', f'"{_OWN}": "{_digest(text)}"'))
         file.flush()
         os.fsync(file.fileno())
     temporary.replace(root / NAME)
@@ -85,7 +95,8 @@ def read_manifest(root: Path) -> Manifest:
     if not path.exists():
         raise MisuseError(f"{root} is no store, or its build never ended; `pagekin build SOURCE -o {root}` makes one")
     try:
-        data = json.loads(path.read_text("utf-8"))
+        text = path.read_text("utf-8")
+        data = json.loads(text)
         if data["format"] != FORMAT:
             raise MisuseError(f"{path} is of another program ({data['format']!r})")
         if data["version"] != VERSION:
@@ -93,11 +104,17 @@ def read_manifest(root: Path) -> Manifest:
                 f"{root} has format version {data['version']}, this pagekin reads version {VERSION}; "
                 f"build it again, or install the pagekin that made it"
             )
+        own = data.pop(_OWN)
+        demand(own == _digest(text.replace(own, "")), path, "it does not match its own checksum")
         manifest = Manifest(**data)
         _check(manifest)
         return manifest
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise StoreError(f"{path} is damaged ({error!r}); build the store again") from error
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
 def _check(manifest: Manifest) -> None:

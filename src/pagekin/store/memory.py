@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from hashlib import blake2b
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ from pagekin.model.reading import Reading
 from pagekin.store.opening import Store
 from pagekin.store.spool import Readings
 
-_Key = tuple[str, int, int, int, str, int]
+_ROW_BITS = 40
 
 
 class Memory:
@@ -26,7 +27,7 @@ class Memory:
         self._older = store.catalog.older() if store is not None else []
         self._skips = store.catalog.skips(decided=False) if store is not None else []
         self._whole = self._whole_sources()
-        self._rows: dict[_Key, tuple[int, int]] = {}
+        self._rows: dict[bytes, int] = {}  # number of a reading and row in it, as one
         for number, reading in enumerate(Readings(self.places)):
             self._note(number, reading)
 
@@ -50,7 +51,7 @@ class Memory:
         rows = zip(pages.source.tolist(), pages.offset.tolist(), pages.url, pages.captured.tolist(), strict=True)
         for row, (source, offset, url, captured) in enumerate(rows):
             name, size, modified = sources[source]
-            self._rows[(name, offset, size, modified, url, captured)] = (number, row)
+            self._rows[_digest(name, offset, size, modified, url, captured)] = number << _ROW_BITS | row
 
     def is_unchanged(self, origin: Origin) -> bool:
         """Whether a whole archive is as it was when the store was built, and all of it is in the store."""
@@ -65,8 +66,9 @@ class Memory:
     def find(self, capture: Capture) -> tuple[int, int] | None:
         """(reading, row) of an earlier reading of this capture."""
         origin = capture.origin
-        key = (origin.source, origin.offset, origin.size, origin.modified, capture.url, capture.captured)
-        return self._rows.get(key)
+        key = _digest(origin.source, origin.offset, origin.size, origin.modified, capture.url, capture.captured)
+        place = self._rows.get(key)
+        return None if place is None else (place >> _ROW_BITS, place & ((1 << _ROW_BITS) - 1))
 
     @property
     def has_older(self) -> bool:
@@ -95,3 +97,8 @@ class Memory:
     def skips_of(self, source: str) -> list[Skip]:
         """What was skipped in an archive."""
         return [skip for skip in self._skips if skip.source == source]
+
+
+def _digest(*facts: str | int) -> bytes:
+    """Short for what tells captures apart: there may be millions, and their names and URLs are long."""
+    return blake2b(repr(facts).encode("utf-8", "surrogatepass"), digest_size=16).digest()

@@ -2,24 +2,48 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, wraps
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 import numpy as np
 import zstandard
 
 from pagekin.arrays import Int64s, UInt32s
 from pagekin.disk import open_array, open_strings
-from pagekin.errors import MisuseError, StoreError
+from pagekin.errors import MisuseError, PagekinError, StoreError
 from pagekin.model.reading import NO_TARGET, Blobs, Links, Reading
 from pagekin.model.settings import ReadingSettings
 from pagekin.model.strings import Strings
 from pagekin.store.catalog import Catalog
 from pagekin.store.files import open_ragged, open_reading
-from pagekin.store.manifest import Manifest, read_manifest
+from pagekin.store.manifest import Manifest, damaged_files, read_manifest
 from pagekin.urls import canonical_url, variants
+
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
+
+
+def telling_damage(method: Callable[Concatenate[Any, Given], Result]) -> Callable[Concatenate[Any, Given], Result]:
+    """An error in a store that is no longer what it was when it was opened says so."""
+
+    @wraps(method)
+    def told(self: Any, /, *given: Given.args, **named: Given.kwargs) -> Result:
+        try:
+            return method(self, *given, **named)
+        except MisuseError:
+            raise
+        except Exception as error:
+            if read_manifest(self.root) != self.manifest:
+                raise StoreError(f"{self.root} was built again meanwhile; open it again") from error
+            if not isinstance(error, PagekinError):
+                for file, problem in damaged_files(self.root, self.manifest)[:1]:
+                    raise StoreError(f"{self.root / file} {problem}; build the store again") from error
+            raise
+
+    return told
 
 
 @dataclass(frozen=True)
@@ -95,14 +119,17 @@ class Store:
         """How many pages link to each node."""
         return np.fromiter((row[0] for row in self.catalog.each("SELECT in_degree FROM nodes ORDER BY node")), np.int64)
 
+    @telling_damage
     def text(self, row: int) -> str:
         """The visible text of a page."""
         return self._unpacked(self.reading.text, row).decode("utf-8", "replace")
 
+    @telling_damage
     def text_bytes(self, row: int) -> bytes:
         """The same in UTF-8, in which the places of tokens and blocks are counted."""
         return self._unpacked(self.reading.text, row)
 
+    @telling_damage
     def hrefs(self, row: int) -> list[str]:
         """The href of each anchor of a page, as the page has it."""
         if self.reading.anchors.offsets[row] == self.reading.anchors.offsets[row + 1]:
@@ -116,6 +143,7 @@ class Store:
         except zstandard.ZstdError as error:
             raise StoreError(f"the text of page {row} in {self.folder} is damaged; build the store again") from error
 
+    @telling_damage
     def find(self, name: str) -> int:
         """The row of the page that `name` means: a URL, a file, a title, or words of one if only one page has them."""
         name = name.encode("utf-8", "replace").decode("utf-8")
@@ -153,10 +181,12 @@ class Store:
         pages = [self.catalog.page(row) for row in rows]
         return "\n".join(f"  {page['url']}  {page['title']}" for page in pages)
 
+    @telling_damage
     def page(self, row: int) -> dict[str, Any]:
         """What is known of a page."""
         return self.catalog.page(row)
 
+    @telling_damage
     def anchor_texts(self, node: int, limit: int = 50) -> list[tuple[str, int]]:
         """What anchors that lead to a node say, the commonest first."""
         said: dict[bytes, list[tuple[int, int]]] = {}
@@ -168,6 +198,7 @@ class Store:
         commonest = sorted(said.values(), key=lambda places: (-len(places), places))[:limit]
         return [(self.anchor_text(*places[0]), len(places)) for places in commonest]
 
+    @telling_damage
     def anchor_text(self, row: int, anchor: int) -> str:
         """The words of one anchor of a page, as the page shows them."""
         tokens = self._anchor_tokens(row, anchor)
@@ -184,11 +215,13 @@ class Store:
         begin = int(self.reading.tokens.offsets[row])
         return slice(begin + int(anchors.start[k]), begin + int(anchors.end[k]))
 
+    @telling_damage
     def linked_from(self, node: int, limit: int) -> list[dict[str, str]]:
         """The pages that link to a node, by URL."""
         rows = np.unique(self.links.page[self.links.row(node)])[:limit].tolist()
         return [{"url": self.reading.pages.url[row], "title": self.reading.pages.title[row]} for row in rows]
 
+    @telling_damage
     def links_to(self, row: int, limit: int) -> list[dict[str, str]]:
         """Where the links of a page lead, in the order of the page; not to itself."""
         targets = self.reading.anchors.target[self.reading.anchors.row(row)]

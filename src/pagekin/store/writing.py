@@ -182,15 +182,15 @@ def _write_vocabulary(folder: Path, forms: Vocabulary) -> None:
 
 def _page_nodes(choice: Choice, urls: Strings, targets: Strings) -> Nodes:
     """One node a page, and one for every target that is none."""
-    of_target = np.empty(len(targets), np.uint32)
+    of_target: list[int] = []
     outside: list[int] = []
     for k, target in enumerate(one_by_one(targets)):
         page = choice.find(target)
-        of_target[k] = choice.row_of[page] if page is not None else len(urls) + len(outside)
+        of_target.append(len(urls) + len(outside) if page is None else choice.row_of[page])
         if page is None:
             outside.append(k)
     every = join(urls, pick(targets, np.array(outside, np.int64)))
-    return Nodes(every, np.arange(len(urls) + 1, dtype=np.int64), of_target)
+    return Nodes(every, np.arange(len(urls) + 1, dtype=np.int64), np.array(of_target, np.uint32))
 
 
 def _host_nodes(choice: Choice, urls: Strings, targets: Strings) -> Nodes:

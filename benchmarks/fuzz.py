@@ -1,0 +1,340 @@
+"""Does any input bring it down? Archives, pages, lines, URLs and index files, mutated at random.
+
+`python -m benchmarks.fuzz --seconds 100` gives every target so many seconds, in a process of its own with little
+memory, prints how many inputs it tried, and writes `results/fuzz.json`. The fuzzer sees which code runs, and goes on
+from inputs that run other code. An input may be refused with an error of ours. Anything else is a finding: another
+exception, a process that dies, an input that takes too long or too much memory. Findings are told with the input, and
+the exit code is 1. It needs atheris (libFuzzer), which not every Python has.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import io
+import json
+import os
+import pkgutil
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+import zipfile
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+
+from benchmarks.machine import QUICK, Figure, facts, keep, kept, show
+
+SECONDS = 2 if QUICK else 10
+TOO_LONG = 20  # seconds for one input; they are small, so all that takes seconds grows too fast
+MEMORY = 4 << 30  # bytes of addresses; numba alone takes one
+LONGEST = 1 << 16  # bytes of an input
+_SAVED_EVERY = 0.2  # seconds
+
+
+@dataclass
+class Tally:
+    """What became of a target's inputs."""
+
+    inputs: int = 0
+    refused: int = 0  # with an error of ours
+    slowest: float = 0.0  # seconds
+    findings: dict[str, str] = field(default_factory=dict)  # what is wrong -> an input, in hexadecimal
+
+    def save(self, file: Path) -> None:
+        """Write it down: a process that dies takes all else with it."""
+        file.with_suffix(".new").write_text(json.dumps(asdict(self)), "utf-8")
+        file.with_suffix(".new").replace(file)
+
+
+def main(seconds: int = SECONDS) -> int:
+    """Fuzz every target for so many seconds; how many findings there are."""
+    return len(campaign(seconds)[1])
+
+
+def campaign(seconds: int) -> tuple[list[Figure], list[str]]:
+    """(inputs tried and findings by target, what was found)."""
+    if find_spec("atheris") is None:
+        print("fuzz: atheris is not installed here, nothing is fuzzed (pip install atheris)")
+        return [], []
+    print("fuzz")
+    figures: list[Figure] = []
+    found: list[str] = []
+    for name in TARGETS:
+        tally = fuzz(name, seconds)
+        some = [
+            Figure(f"{name}: inputs tried", tally.inputs),
+            Figure(f"{name}: inputs refused with a sentence", tally.refused),
+            Figure(f"{name}: slowest input", round(tally.slowest, 3), "s", at_most=TOO_LONG),
+            Figure(f"{name}: findings", len(tally.findings), at_most=0),
+        ]
+        show(some)
+        for number, (what, data) in enumerate(tally.findings.items()):
+            file = Path(tempfile.gettempdir()) / f"pagekin-fuzz-{name}-{number}"
+            file.write_bytes(bytes.fromhex(data))
+            print(f"  {name}: {what}\n    the input is in {file}")
+        figures += some
+        found += [f"{name}: {what}" for what in tally.findings]
+    return figures, found
+
+
+def fuzz(name: str, seconds: int) -> Tally:
+    """Fuzz one target in another process."""
+    with tempfile.TemporaryDirectory(dir=_quick_disk()) as place:
+        home = Path(place)
+        (home / "corpus").mkdir()
+        command = [sys.executable, "-X", "faulthandler", "-m", "benchmarks.fuzz", "--target", name, "--home", place]
+        options = [f"-max_total_time={seconds}", f"-timeout={TOO_LONG}", "-rss_limit_mb=3000", f"-max_len={LONGEST}"]
+        options += [f"-artifact_prefix={place}/", "-print_final_stats=1", "-close_fd_mask=1", "-seed=1"]
+        done = subprocess.run(
+            [*command, "--", *options, str(home / "corpus")],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            errors="replace",
+        )
+        tally = Tally()
+        with suppress(FileNotFoundError):
+            tally = Tally(**json.loads((home / "tally.json").read_text("utf-8")))
+        if done.returncode:
+            kept_input = [file.read_bytes().hex() for file in home.glob("*-*") if file.is_file()]
+            last = [kept_input[0] if kept_input else _last_input(home)]
+            tally.findings[f"died with {done.returncode}: {done.stderr[-1500:]}"] = last[0]
+        return tally
+
+
+def _last_input(home: Path) -> str:
+    file = home / "input"
+    return file.read_bytes().hex() if file.exists() else ""
+
+
+def _quick_disk() -> str | None:
+    return "/dev/shm" if Path("/dev/shm").is_dir() else None
+
+
+# --- in the process of a target ------------------------------------------------------------------
+
+
+def run(name: str, home: Path, options: list[str]) -> None:
+    """Hand over to libFuzzer, which never comes back."""
+    import resource
+
+    atheris = import_module("atheris")
+    for module in pkgutil.iter_modules(import_module("pagekin.kernels").__path__, "pagekin.kernels."):
+        import_module(module.name)  # before: numba could not compile what atheris has put its marks into
+    with atheris.instrument_imports(include=["pagekin"]):
+        from pagekin.errors import PagekinError
+
+        seeds, target = TARGETS[name](home)
+        target(seeds[0])  # compiles the kernels
+    for number, seed in enumerate(seeds):
+        (home / "corpus" / f"seed-{number}").write_bytes(seed)
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    tally = Tally()
+    saved = [0.0]
+
+    def one(data: bytes) -> None:
+        (home / "input").write_bytes(data)
+        begin = time.perf_counter()
+        try:
+            target(data)
+        except PagekinError:
+            tally.refused += 1
+        except Exception as error:
+            where = traceback.extract_tb(error.__traceback__)[-1]
+            what = f"{type(error).__name__} at {Path(where.filename).name}:{where.lineno}: {error}"[:300]
+            tally.findings.setdefault(what, data.hex())
+        tally.slowest = max(tally.slowest, time.perf_counter() - begin)
+        tally.inputs += 1
+        if time.perf_counter() > saved[0] + _SAVED_EVERY:
+            saved[0] = time.perf_counter()
+            tally.save(home / "tally.json")
+
+    atheris.Setup([sys.argv[0], *options], one)
+    atheris.Fuzz()
+
+
+Target = tuple[list[bytes], Callable[[bytes], None]]
+
+
+def _read(file: Path, data: bytes) -> None:
+    """Read a source as a build does, without writing a store."""
+    from pagekin.model.capture import Capture
+    from pagekin.model.settings import ReadingSettings
+    from pagekin.reading.batch import read_captures
+    from pagekin.sources.opening import open_sources
+
+    file.write_bytes(data)
+    settings = ReadingSettings()
+    items = open_sources([file], (), settings).items(lambda _: False)
+    read_captures([item for item in items if isinstance(item, Capture)], settings)
+
+
+def _members() -> list[bytes]:
+    """A few records of the sample web, each its own gzip member."""
+    from pagekin.village.captures import captures
+    from pagekin.village.warc import archive
+
+    data = archive(captures()[:6])[0]
+    return [data]
+
+
+def warc(home: Path) -> Target:
+    """WARC: the first byte says whether the rest is the archive, or must still be packed."""
+    packed = _members()[0]
+    plain = gzip.decompress(packed)
+
+    def target(data: bytes) -> None:
+        if data[:1] < b"\x55":
+            _read(home / "a.warc", data[1:])
+        elif data[:1] < b"\xaa":
+            _read(home / "a.warc.gz", data[1:])
+        else:
+            _read(home / "a.warc.gz", gzip.compress(data[1:], 1))
+
+    return [b"\x00" + plain, b"\x80" + packed, b"\xff" + plain], target
+
+
+def wacz(home: Path) -> Target:
+    """WACZ: the first byte says whether the rest is the package, or an archive to be packed into one."""
+    packed = _members()[0]
+
+    def package(name: str, data: bytes) -> bytes:
+        file = io.BytesIO()
+        with zipfile.ZipFile(file, "w") as package:
+            package.writestr(name, data)
+            package.writestr("datapackage.json", "{}")
+        return file.getvalue()
+
+    def target(data: bytes) -> None:
+        if data[:1] < b"\x80":
+            _read(home / "a.wacz", data[1:])
+        else:
+            _read(home / "a.wacz", package("archive/a.warc.gz", data[1:]))
+
+    whole = package("archive/a.warc.gz", packed)
+    return [b"\x00" + whole, b"\xff" + packed, b"\x00" + package("archive/a.warc", gzip.decompress(packed))], target
+
+
+def html(_: Path) -> Target:
+    """HTML: the first byte chooses a charset of the transport."""
+    from pagekin.model.capture import Capture, Origin
+    from pagekin.model.settings import ReadingSettings
+    from pagekin.reading.batch import read_captures
+    from pagekin.village.captures import captures
+
+    charsets = ("", "utf-8", "windows-1252", "utf-16le", "shift_jis", "gb18030", "iso-2022-jp", "no such thing")
+    settings = ReadingSettings(max_links=50, max_url_bytes=200)
+
+    def target(data: bytes) -> None:
+        charset = charsets[data[0] % len(charsets)] if data else ""
+        capture = Capture("http://a.example/b/c.html", Origin("x", 0, len(data), 0), body=data[1:], charset=charset)
+        reading = read_captures([capture], settings)
+        if len(reading.skips) + len(reading) != 1:
+            raise AssertionError("a page is neither read nor told to be skipped")
+
+    return [b"\x00" + capture.body for capture in captures()[:40:4]], target
+
+
+def urls(_: Path) -> Target:
+    """URLs: a base and a reference on two lines; what comes out is canonical, so that it comes out again."""
+    from pagekin.urls import canonical_url, host_of, page_id, resolve_url, variants
+
+    def target(data: bytes) -> None:
+        first, _, second = data.decode("utf-8", "surrogateescape").partition("\n")
+        base = canonical_url(first)
+        found = [base, resolve_url(base, second) if base else None, canonical_url(second)]
+        for url in found:
+            if url is not None:
+                host_of(url), page_id(url), list(variants(url))
+                if canonical_url(url) != url:
+                    raise AssertionError("a canonical URL has another canonical URL")
+
+    lines = ("http://a.example/b/c?d=e#f\n../g;h?i", "https://[::1]:8080/%7e\n//x@y:80/./..", "http://ä.example\n?q")
+    return [line.encode() for line in lines], target
+
+
+def jsonl(home: Path) -> Target:
+    """JSON lines."""
+    rows = [
+        {"url": "http://a.example/1", "html": "<p>words <a href=2>link</a>", "captured": 1_600_000_000},
+        {"url": "http://a.example/2", "text": "plain words", "title": "Two", "language": "en"},
+        {"url": "http://a.example/3", "html": "\u00e4\ud83d\ude00", "captured": "2020-01-01T00:00:00Z"},
+    ]
+    seed = "".join(json.dumps(row) + "\n" for row in rows).encode()
+    return [seed, seed.splitlines()[0]], lambda data: _read(home / "a.jsonl", data)
+
+
+def index(home: Path) -> Target:
+    """Files of a store and its index: every five bytes say which file, where, and what is done to the byte there."""
+    from pagekin.kin import Kin, Wishes
+    from pagekin.pipeline import build
+    from pagekin.query.desks import Desk, KernelDesk
+    from pagekin.village import write_warc
+
+    whole = home / "whole.kin"
+    build([write_warc(home / "village.warc.gz")], whole, processes=1)
+    files = [path.relative_to(whole) for path in sorted(whole.glob("*-*/*"))]
+    wishes = Wishes(min_similarity=0.0, limit=300, similarity="cosine", exclude_linked=True)
+
+    def damage(store: Path, data: bytes) -> None:
+        for k in range(0, min(len(data), 20) // 5 * 5, 5):
+            file = store / files[data[k] % len(files)]
+            content = bytearray(file.read_bytes())
+            at = int.from_bytes(data[k + 1 : k + 4]) % max(1, len(content))
+            if content:
+                content[at] ^= data[k + 4]
+            file.unlink()
+            file.write_bytes(content)
+
+    def target(data: bytes) -> None:
+        store = home / "damaged.kin"
+        shutil.rmtree(store, ignore_errors=True)
+        shutil.copytree(whole, store, copy_function=os.link)
+        damage(store, data)
+        for desk in (Desk, KernelDesk):
+            kin = Kin.open(store)
+            kin._reception.desk = lambda desk=desk, kin=kin: desk(kin.index)  # type: ignore[method-assign, misc]
+            kin.related("http://larder.example/")
+            kin.related(["http://larder.example/", "http://nightsky.example/"], wishes)
+            kin.catalog.close()
+
+    flips = [bytes([number, 0, 0, offset, 255]) for number in range(0, len(files), 5) for offset in (135, 143)]
+    return [bytes(5), *flips], target
+
+
+TARGETS: dict[str, Callable[[Path], Target]] = {
+    "warc": warc,
+    "wacz": wacz,
+    "html": html,
+    "urls": urls,
+    "jsonl": jsonl,
+    "index": index,
+}
+
+
+def _arguments() -> tuple[argparse.Namespace, list[str]]:
+    """Ours, and after two dashes those of libFuzzer."""
+    given = sys.argv[1:]
+    end = given.index("--") if "--" in given else len(given)
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--seconds", type=int, default=SECONDS, help="for each target")
+    parser.add_argument("--target", choices=TARGETS, help=argparse.SUPPRESS)
+    parser.add_argument("--home", type=Path, help=argparse.SUPPRESS)
+    return parser.parse_args(given[:end]), given[end + 1 :]
+
+
+if __name__ == "__main__":
+    given, options = _arguments()
+    if given.target:
+        run(given.target, given.home, options)
+    figures, found = campaign(given.seconds)
+    if figures:
+        keep("fuzz", {"machine": facts("atheris"), "figures": kept(figures), "found": found, "seconds": given.seconds})
+    sys.exit(bool(found))

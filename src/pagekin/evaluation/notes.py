@@ -1,0 +1,74 @@
+"""What was left out, counted by reason, with an example of each; and lines of files, none of them endless."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, cast
+
+from pagekin.errors import MisuseError
+
+_LONGEST = 1 << 16  # bytes of a line
+
+
+class Notes:
+    """Reasons, how often each applied, and its first example.
+
+    >>> notes = Notes()
+    >>> notes.add("lines without a tab", "line 3")
+    >>> notes.add("lines without a tab", "line 7")
+    >>> notes.rows()
+    [('lines without a tab', 2, 'line 3')]
+    """
+
+    def __init__(self) -> None:
+        self._counts: dict[str, int] = {}
+        self._examples: dict[str, str] = {}
+
+    def add(self, reason: str, example: str = "", count: int = 1) -> None:
+        """Count a reason."""
+        if count:
+            self._counts[reason] = self._counts.get(reason, 0) + count
+            self._examples.setdefault(reason, example)
+
+    def example(self, reason: str) -> str:
+        """The first example of a reason, if there is one."""
+        return self._examples.get(reason, "")
+
+    def rows(self) -> list[tuple[str, int, str]]:
+        """(reason, count, example), in the order in which reasons came up."""
+        return [(reason, count, self._examples[reason]) for reason, count in self._counts.items()]
+
+
+@contextmanager
+def opened(file: Path) -> Iterator[IO[bytes]]:
+    """A file to read bytes from, unpacked if its name ends in .gz; what goes wrong with it is told."""
+    try:
+        with gzip.open(file, "rb") if file.suffix == ".gz" else file.open("rb") as stream:
+            yield cast(IO[bytes], stream)
+    except (OSError, EOFError, zlib.error) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+        raise MisuseError(f"{file} cannot be read: {reason}") from error
+
+
+def lines_of(file: Path, notes: Notes) -> Iterator[tuple[int, str]]:
+    """(number, text) of the lines of a file that say something."""
+    with opened(file) as stream:
+        number = 0
+        while line := stream.readline(_LONGEST + 1):
+            number += 1
+            if len(line) > _LONGEST:
+                notes.add(f"lines longer than {_LONGEST:,} bytes", f"line {number} of {file}")
+                while line and not line.endswith(b"\n"):
+                    line = stream.readline(_LONGEST)
+                continue
+            try:
+                text = line.decode("utf-8-sig" if number == 1 else "utf-8").strip("\r\n")
+            except UnicodeDecodeError:
+                notes.add("lines that are not UTF-8", f"line {number} of {file}")
+                continue
+            if text.strip():
+                yield number, text

@@ -1,0 +1,251 @@
+"""`pagekin evaluate` on the sample web and on runs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import ir_measures
+import pytest
+from ir_measures import P, nDCG
+
+from cli.conftest import Pagekin
+from pagekin import village
+from pagekin.kin import Kin
+from pagekin.pipeline import build
+from twins import judging, kinship, similarity
+
+SOURCES = [f"http://treeroom.example/{name}.html" for name in ("oak", "birch", "yew")]
+
+
+@pytest.fixture(scope="session")
+def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the sample web as `v.kin` and `labels.tsv`, not to be changed."""
+    folder = tmp_path_factory.mktemp("sample")
+    village.write_warc(folder / "village.warc.gz")
+    build([folder / "village.warc.gz"], folder / "v.kin", processes=1)
+    return folder
+
+
+@pytest.fixture
+def evaluate(pagekin: Pagekin, sample: Path) -> Any:
+    """Judge the sample web by its labels."""
+
+    def call(*arguments: str | Path) -> Any:
+        return pagekin("evaluate", sample / "v.kin", "--hierarchy", sample / "labels.tsv", *arguments)
+
+    return call
+
+
+def report_of(answer: Any) -> dict[str, Any]:
+    assert (answer.code, answer.err) == (0, "")
+    report: dict[str, Any] = json.loads(answer.out)
+    return report
+
+
+def test_measures_of_some_sources_are_those_of_brute_force(evaluate: Any, sample: Path) -> None:
+    """From the stored bags, by the definitions."""
+    Path("queries.txt").write_text("\n".join(SOURCES))
+    (found,) = report_of(evaluate("--queries", "queries.txt", "--json"))["systems"]
+    kin = Kin.open(sample / "v.kin")
+    urls = [row["url"] for row in kin.catalog.rows("SELECT url FROM nodes WHERE first_row IS NOT NULL ORDER BY node")]
+    labels: dict[str, list[tuple[str, ...]]] = {}
+    for url, label in village.labels():
+        labels.setdefault(url, []).append(tuple(label.split("/")))
+    bags, classes = {}, {}
+    for node, url in enumerate(urls):
+        if url in labels:
+            row = kin.index.bags.row(node)
+            bags[url] = dict(zip(kin.index.bags.term[row].tolist(), kin.index.bags.weight[row].tolist(), strict=True))
+            classes[url] = min(labels[url])
+    totals = [[0, 0, 0] for _ in range(4)]
+    for source in SOURCES:
+        others = [url for url in bags if url != source]
+        scores = [round(similarity.jaccard(bags[source], bags[url]), 9) for url in others]
+        distances = [kinship.family(classes[source], classes[url]) for url in others]
+        for total, counts in zip(totals, judging.count_pairs(scores, distances, 4), strict=True):
+            total[:] = [a + b for a, b in zip(total, counts, strict=True)]
+    for (right, wrong, tied), of in zip(totals, found["regions"].values(), strict=True):
+        assert of["pairs"] == right + wrong + tied
+        assert of["gamma"]["value"] == pytest.approx((right - wrong) / (right + wrong), abs=1e-4)
+        assert of["somers_d"]["value"] == pytest.approx((right - wrong) / (right + wrong + tied), abs=1e-4)
+
+
+def test_the_table_has_every_measure_and_what_was_left_out(evaluate: Any) -> None:
+    answer = evaluate()
+    assert (answer.code, answer.err) == (0, "")
+    for words in ("Gamma", "Somers' D", "tied", "sibling", "cousin", "unrelated", "P@10", "nDCG@10", "orthogonal"):
+        assert words in answer.out
+    assert "178 pages in 36 classes" in answer.out
+    assert "35  pages without a class  e.g. http://almanac.example/" in answer.out
+    assert "Gamma by in-links of the source" in answer.out
+
+
+def test_all_pages_are_sources_and_bands_hold_each_once(evaluate: Any) -> None:
+    (found,) = report_of(evaluate("--json"))["systems"]
+    assert found["sources"] == sum(band["sources"] for band in found["in_link_bands"]) == 178
+    assert [band["from"] for band in found["in_link_bands"]] == [0, 1, 4, 16]
+    for of in found["regions"].values():
+        assert of["gamma"]["low"] < of["gamma"]["value"] < of["gamma"]["high"]
+
+
+def test_ir_measures_finds_the_same_in_the_files_that_are_written(evaluate: Any) -> None:
+    (found,) = report_of(evaluate("--write-qrels", "qrels", "--write-run", "run", "--json"))["systems"]
+    theirs = ir_measures.calc_aggregate(
+        [P(rel=3) @ 10, nDCG @ 10], ir_measures.read_trec_qrels("qrels"), ir_measures.read_trec_run("run")
+    )
+    assert found["P@10"]["value"] == pytest.approx(theirs[P(rel=3) @ 10], abs=1e-6)
+    assert found["nDCG@10"]["value"] == pytest.approx(theirs[nDCG @ 10], abs=1e-6)
+
+
+def test_our_own_run_is_judged_like_the_index_where_that_can_be(evaluate: Any) -> None:
+    evaluate("--write-run", "ten", "--run-depth", "10")
+    evaluate("--write-run", "all", "--run-depth", "1000")
+    index, ten = report_of(evaluate("--against", "ten", "--json"))["systems"]
+    assert ten["longest_list"] == 10
+    assert ten["comparable"] == ["P@10", "nDCG@10"]
+    assert [ten[name]["value"] for name in ten["comparable"]] == [index[name]["value"] for name in ten["comparable"]]
+    assert ten["regions"]["all"]["tied"]["value"] > 0.5 > index["regions"]["all"]["tied"]["value"]
+    whole = report_of(evaluate("--run", "all", "--json"))["systems"][0]
+    assert whole["longest_list"] is None
+    assert whole["regions"]["sibling"]["gamma"] == index["regions"]["sibling"]["gamma"]
+
+
+def test_it_is_said_plainly_what_can_be_compared(evaluate: Any) -> None:
+    evaluate("--write-run", "ten", "--run-depth", "10")
+    said = evaluate("--against", "ten").out
+    assert "It lists 10 pages a source at most" in said
+    assert "compare P@10 and nDCG@10: not Gamma, not Somers' D, not ties" in said
+    lines = {line.split("  ")[1]: line for line in said.splitlines() if line.startswith(("  gamma", "  P@10"))}
+    assert "not comparable" in lines["gamma all"]
+    assert "not comparable" not in lines["P@10"]
+
+
+def test_an_answer_of_export_is_a_run(evaluate: Any, pagekin: Pagekin, sample: Path) -> None:
+    for name in ("answers.tsv", "answers.trec"):
+        assert pagekin("export", sample / "v.kin", "-o", name).code == 0
+    said = [report_of(evaluate("--run", name, "--json")) for name in ("answers.tsv", "answers.trec")]
+    for report, name in zip(said, ("answers.tsv", "answers.trec"), strict=True):
+        assert report["systems"][0].pop("system") == name
+    assert said[0]["systems"] == said[1]["systems"]
+    assert said[0]["systems"][0]["P@10"]["value"] > 0.3
+    assert any("with a query that is not compared" in row["reason"] for row in said[0]["left_out"])
+
+
+def test_a_system_does_not_differ_from_itself_and_bags_without_words_are_worse(evaluate: Any, sample: Path) -> None:
+    same = report_of(evaluate("--against", sample / "v.kin", "--json"))["comparison"]
+    assert {(of["value"], of["p"]) for of in same["differences"].values()} == {(0.0, 1.0)}
+    Path("links.toml").write_text("content = false\nanchors = false\nlinks = true\n")
+    report = report_of(evaluate("--against", "links.toml", "--json"))
+    differences = report["comparison"]["differences"]
+    assert differences["P@10"]["low"] > 0
+    assert differences["P@10"]["p"] < 0.05
+    assert differences["orthogonal"]["value"] < 0 < report["systems"][1]["orthogonal"]["value"]
+    assert "(p by permutation" in evaluate("--against", "links.toml").out
+
+
+def test_another_strategy_and_measure_can_be_judged(evaluate: Any) -> None:
+    systems = report_of(evaluate("--strategy", "paper", "--similarity", "cosine", "--against", "jaccard", "--json"))[
+        "systems"
+    ]
+    assert [each["system"].rpartition(" ")[2] for each in systems] == ["(cosine)", "(jaccard)"]
+    assert systems[0]["P@10"] != systems[1]["P@10"]
+
+
+def test_measures_of_each_source_are_written(evaluate: Any) -> None:
+    (found,) = report_of(evaluate("--per-source", "sources.tsv", "--json"))["systems"]
+    head, *lines = [line.split("\t") for line in Path("sources.tsv").read_text().splitlines()]
+    assert (head[:2], len(lines)) == (["url", "class"], 178)
+    values = [float(line[head.index("P@10")]) for line in lines]
+    assert sum(values) / 178 == pytest.approx(found["P@10"]["value"], abs=1e-6)
+    oak = next(line for line in lines if line[0] == SOURCES[0])
+    assert oak[1] == next(label for url, label in village.labels() if url == SOURCES[0])
+
+
+def test_a_run_is_judged_without_a_store(pagekin: Pagekin) -> None:
+    """Pages of one class first: as good as can be. What the hierarchy does not know is counted."""
+    Path("labels.tsv").write_text("p 1\tA/B/C\np 2\tA/B/C\np 3\tD/E/F\np 4\tD/E/F\n")
+    Path("run.tsv").write_text("p 1\t1\tp 2\t3\np 1\t2\tp 3\t2\np 1\t3\tp 4\t1\np 3\t1\tp 4\t9\np 3\t2\twhat\t8\n")
+    report = report_of(pagekin("evaluate", "--run", "run.tsv", "--hierarchy", "labels.tsv", "--json"))
+    (found,) = report["systems"]
+    assert found["regions"]["unrelated"]["gamma"]["value"] == 1.0
+    assert found["regions"]["unrelated"]["pairs"] == 4 * 2
+    assert found["regions"]["unrelated"]["tied"]["value"] == 0.5  # two pages have no lines
+    assert found["regions"]["sibling"]["gamma"]["value"] is None
+    assert (found["unanswered"], found["in_link_bands"]) == (2, [])
+    assert [row["count"] for row in report["left_out"]] == [1]
+    assert "2 sources without any answer" in pagekin("evaluate", "--run", "run.tsv", "--hierarchy", "labels.tsv").out
+
+
+def test_a_page_from_which_all_are_equally_far_is_no_source_and_counted(pagekin: Pagekin) -> None:
+    Path("labels.tsv").write_text("p1\tA/B/C\np2\tA/B/C\np3\tD\n")
+    Path("run.tsv").write_text("p1\t1\tp2\t3\n")
+    report = report_of(pagekin("evaluate", "--run", "run.tsv", "--hierarchy", "labels.tsv", "--json"))
+    assert report["systems"][0]["sources"] == 2
+    reasons = {row["reason"]: row["example"] for row in report["left_out"]}
+    assert reasons["pages that are no source, since all others are equally far from them"] == "p3"
+    assert reasons["classes of one page, for which no page is right"] == "D"
+
+
+def test_a_sample_and_the_distance_of_a_tree(evaluate: Any) -> None:
+    report = report_of(evaluate("--sample", "4", "--distance", "tree", "--json"))
+    assert report["pages"] < 178
+    assert list(report["systems"][0]["regions"]) == ["all", "distance 1", "distance 2", "distance 3"]
+
+
+def test_the_same_call_says_the_same_whatever_the_threads(evaluate: Any) -> None:
+    assert evaluate("--threads", "1", "--json") == evaluate("--threads", "3", "--json")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("http://nowhere.example/\tA/B\n", "has a class for none of the 213 pages"),
+        ("".join(f"{url}\tTrees\n" for url in SOURCES), "are in one, 'Trees'"),
+        ("", "has a class for none"),
+    ],
+)
+def test_a_hierarchy_that_tells_nothing_is_misuse(pagekin: Pagekin, sample: Path, text: str, said: str) -> None:
+    Path("bad.tsv").write_text(text)
+    answer = pagekin("evaluate", sample / "v.kin", "--hierarchy", "bad.tsv")
+    assert (answer.code, answer.out) == (2, "")
+    assert said in answer.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--run", "nan.tsv"), "the score 'nan' is no number"),
+        (("--run", "strange.tsv"), "no line with a query and a result that are compared"),
+        (("--run", "missing.tsv"), "missing.tsv cannot be read"),
+        (("--against", "missing.tsv"), "there is no 'missing.tsv' to compare with"),
+        (("--run", "nan.tsv", "--similarity", "cosine"), "a run has neither a strategy nor a similarity"),
+        (("--strategy", "nothing"), "'nothing' is no strategy"),
+        (("--queries", "strange.tsv"), "no source to judge by"),
+        (("--tree", "cycle.tsv"), "the tree has a cycle"),
+        (("--sample", "2", "--depth", "4"), "no two classes at depth 4"),
+    ],
+)
+def test_misuse_is_told_in_a_sentence(evaluate: Any, arguments: tuple[str, ...], said: str) -> None:
+    Path("nan.tsv").write_text(f"{SOURCES[0]}\t1\t{SOURCES[1]}\tnan\n")
+    Path("strange.tsv").write_text("http://x.example/\t1\thttp://y.example/\t1\n")
+    Path("cycle.tsv").write_text("a\tb\nb\ta\n")
+    answer = evaluate(*arguments)
+    assert (answer.code, answer.out) == (2, "")
+    assert said in answer.err
+
+
+def test_something_must_be_judged(pagekin: Pagekin, sample: Path) -> None:
+    answer = pagekin("evaluate", "--hierarchy", sample / "labels.tsv")
+    assert (answer.code, answer.err) == (2, "pagekin: name a STORE to judge, or a run file with --run\n")
+    Path("run.tsv").write_text("a\t1\tb\t1\n")
+    assert "name a STORE" in pagekin("evaluate", "--run", "run.tsv", "--hierarchy", "path").err
+
+
+def test_a_place_that_cannot_be_written_is_told_and_an_old_file_stays(evaluate: Any) -> None:
+    Path("note.txt").write_text("a note")
+    answer = evaluate("--per-source", "note.txt/sources.tsv")
+    assert (answer.code, answer.out) == (1, "")
+    assert "cannot be written" in answer.err
+    assert [path.name for path in Path.cwd().iterdir()] == ["note.txt"]
