@@ -10,6 +10,7 @@ import pytest
 
 from cli.conftest import Pagekin
 from cli.running import in_a_terminal
+from pagekin.engines.local import Crew
 from pagekin.kin import Kin
 from pagekin.store.opening import Store
 from pagekin.urls import host_of
@@ -144,8 +145,8 @@ def test_no_more_processes_read_than_fit_into_the_memory(
 ) -> None:
     counts = []
 
-    def run(function: object, jobs: object, processes: int) -> list[object]:
-        counts.append(processes)
+    def run(function: object, jobs: object, crew: Crew) -> list[object]:
+        counts.append(crew.workers)
         return []
 
     monkeypatch.setattr("pagekin.pipeline.run", run)
