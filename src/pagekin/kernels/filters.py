@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numba import types
-from numba.extending import intrinsic
+from numba.extending import intrinsic, overload
 from numpy.typing import NDArray
 
 from pagekin.arrays import Bools, Int64s, UInt64s
@@ -24,10 +24,22 @@ _HALF = np.uint64(32)
 _LOW = np.uint64(0xFFFFFFFF)
 
 
+def popcount(word: np.uint64) -> np.uint64:
+    """How many bits of a word are set; in a kernel it is one instruction, which several words can share."""
+    return np.uint64(int(word).bit_count())
+
+
 @intrinsic  # type: ignore[untyped-decorator]
-def popcount(context: Any, word: Any) -> Any:
-    """How many bits of a word are set: one instruction, which several words can share."""
+def _ctpop(context: Any, word: Any) -> Any:
     return types.uint64(types.uint64), lambda context, builder, signature, arguments: builder.ctpop(arguments[0])
+
+
+@overload(popcount, inline="always")  # type: ignore[untyped-decorator]
+def _popcount(word: Any) -> Any:
+    def compiled(word: Any) -> Any:
+        return _ctpop(word)
+
+    return compiled
 
 
 @kernel
