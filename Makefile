@@ -25,7 +25,7 @@ check: $(VENV)/ready
 
 test: $(VENV)/ready check
 	sh tests/real_pages.sh
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 bench: $(VENV)/bench
 	sh tests/real_pages.sh

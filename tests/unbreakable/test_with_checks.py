@@ -10,8 +10,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from store.making import generated, page, write_jsonl
-from unbreakable.conftest import TESTS, Checks
+
+TESTS = Path(__file__).parents[1]
 
 # Statistics of a million hashes, pages of megabytes, and what looks for compiled code: too slow, or not there.
 _NOT_WITHOUT_NUMBA = "huge or bias or agreement or unrelated or even or disjoint or however_much or long_repetitions"
@@ -53,15 +56,28 @@ def kernel_tests(*options: str) -> list[str]:
     return [*command, "kernels", "--ignore", "kernels/test_compile.py", *options]
 
 
-def test_the_checks_are_on_where_they_should_be(checks: Checks) -> None:
+@pytest.fixture(scope="module")
+def checked(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """An environment in which kernels look where they reach. They are compiled for it, once and quickly."""
+    cache: pytest.Cache | None = getattr(pytestconfig, "cache", None)
+    name = "checked-kernels"
+    return os.environ | {
+        "NUMBA_BOUNDSCHECK": "1",
+        "NUMBA_OPT": "1",
+        "NUMBA_CACHE_DIR": str(cache.mkdir(name) if cache else tmp_path_factory.mktemp(name)),
+        "PYTHONPATH": os.pathsep.join([str(TESTS), *sys.path]),
+    }
+
+
+def test_the_checks_are_on_where_they_should_be(checked: dict[str, str]) -> None:
     program = "import numpy as np; from pagekin.kernels.hashing import fnv; fnv(np.zeros(0, np.uint8), 0, 1)"
-    done = subprocess.run([sys.executable, "-c", program], env=checks.environment, capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", program], env=checked, capture_output=True, text=True)
     assert "IndexError" in done.stderr
 
 
-def test_no_kernel_leaves_its_arrays(checks: Checks) -> None:
-    said, _ = checks.process.communicate()
-    assert checks.process.returncode == 0, said[-5000:]
+def test_no_kernel_leaves_its_arrays(checked: dict[str, str]) -> None:
+    done = subprocess.run(kernel_tests("--examples", "100"), cwd=TESTS, env=checked, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-5000:]
 
 
 def test_kernels_say_the_same_without_numba() -> None:
