@@ -5,14 +5,14 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pagekin.errors import StoreError
+from pagekin.errors import FailureError, StoreError
 from pagekin.model.strings import Strings
 
 Array = NDArray[Any]
@@ -28,6 +28,20 @@ def writing(folder: Path) -> Iterator[None]:
         raise StoreError(
             f"{folder} cannot be written: {error.strerror or error}; what was there before is untouched"
         ) from error
+
+
+@contextmanager
+def written_whole(target: Path) -> Iterator[Path]:
+    """A path to write a file at, which becomes `target` when all went well, and else vanishes."""
+    temporary = target.with_name(target.name + ".new")
+    try:
+        yield temporary
+        temporary.replace(target)
+    except OSError as error:
+        raise FailureError(f"{target} cannot be written: {error.strerror or error}") from error
+    finally:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
 
 
 def write_array(folder: Path, name: str, array: Array) -> None:

@@ -8,7 +8,7 @@ import pytest
 from links.making import web_of
 from pagekin.errors import MisuseError
 from pagekin.links.measures import compare
-from pagekin.links.neighbourhood import Neighbourhood, expanded, neighbourhood
+from pagekin.links.neighbourhood import Neighbourhood, neighbourhood
 
 # Pages 10 to 12 are cited by 0, 1 and 2; 13 by 2 and 3; 20 and 21 by 4.
 LINKS = {(citing, cited): [1] for citing in (0, 1, 2) for cited in (10, 11, 12)}
@@ -68,13 +68,6 @@ def test_a_large_subgraph_is_cut_to_the_nearest_and_says_so() -> None:
 def test_a_page_without_links_is_a_graph_of_one() -> None:
     subgraph = graph_of(LINKS, 22).subgraph(15)
     assert (subgraph.nodes.tolist(), subgraph.distance.tolist(), subgraph.of) == ([15], [[0.0]], 1)
-
-
-def test_a_core_set_grows_by_what_links_to_it_and_what_it_links_to() -> None:
-    web = web_of({(0, 1): [1], (1, 2): [1], (3, 2): [1], (3, 4): [1], (5, 6): [1]}, 7)
-    assert expanded(web, np.array([1]), 0).tolist() == [1]
-    assert expanded(web, np.array([1]), 1).tolist() == [0, 1, 2]
-    assert expanded(web, np.array([1]), 2).tolist() == [0, 1, 2, 3]
 
 
 def test_a_threshold_beyond_bounds_is_misuse() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from links.making import found_of, web_of
@@ -85,6 +86,15 @@ def test_a_page_with_few_in_links_shares_those_of_a_url_above_it() -> None:
     assert in_links(web, 0) == [2, 3, 4, 5]
     assert web.counts["backed_off"] == 2
     assert in_links(prepare(found_of(links, urls), Preparation()), 2) == [6]
+
+
+def test_a_core_set_grows_by_what_links_to_it_and_what_it_links_to() -> None:
+    web = web_of({(0, 1): [1], (1, 2): [1], (3, 2): [1], (3, 4): [1], (5, 6): [1]}, 7)
+    assert web.expanded(np.array([1]), 0).tolist() == [1]
+    assert web.expanded(np.array([1]), 1).tolist() == [0, 1, 2]
+    assert web.expanded(np.array([1]), 2).tolist() == [0, 1, 2, 3]
+    assert np.flatnonzero(web.around(np.array([1]), 1).compared).tolist() == [1]
+    assert np.flatnonzero(web.around(np.array([1]), 2).compared).tolist() == [0, 1, 2]
 
 
 def test_a_collection_without_links_has_none() -> None:

@@ -7,7 +7,6 @@ import io
 import json as jsons
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pagekin.cli.speaking import counted, json_option, say_json, store_argument
-from pagekin.errors import FailureError, MisuseError
+from pagekin.errors import MisuseError
 
 if TYPE_CHECKING:
     from pagekin.kin import Kin, Neighbor
@@ -97,19 +96,12 @@ Answers = Iterable[tuple[str, "list[Neighbor]"]]
 
 def _write(target: Path, kind: str, answers: Answers) -> int:
     """Write the answers, all or none; how many."""
-    temporary = target.with_name(target.name + ".new")
-    try:
+    from pagekin.disk import written_whole
+
+    with written_whole(target) as path:
         if kind == "parquet":
-            count = _write_parquet(temporary, answers)
-        else:
-            count = _write_lines(temporary, _LINES[kind](answers))
-        temporary.replace(target)
-    except OSError as error:
-        raise FailureError(f"{target} cannot be written: {error.strerror or error}") from error
-    finally:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
-    return count
+            return _write_parquet(path, answers)
+        return _write_lines(path, _LINES[kind](answers))
 
 
 def _write_lines(path: Path, lines: Iterator[str]) -> int:

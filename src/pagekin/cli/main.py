@@ -14,7 +14,7 @@ import click
 from pagekin import __version__
 from pagekin.errors import MisuseError, PagekinError
 
-COMMANDS = ("build", "check", "completion", "demo", "export", "info", "related", "show")
+COMMANDS = ("build", "check", "cluster", "completion", "demo", "export", "graph", "info", "related", "show")
 CONFIG = "pagekin.toml"
 _ARGUMENTS = "pagekin.arguments"
 

@@ -61,14 +61,15 @@ class Clusters:
     def positions(self, alphas: Sequence[float], limit: int) -> dict[int, list[int | None]]:
         """Table 8: for every page that is among the first `limit` at any alpha, its position at each, from 1.
 
-        The first position is that by similarity alone. None: not among the first.
+        The first position is that by similarity alone. None: not among the first. Pages are in the order of the first
+        alpha, those that are not in it in that of the next.
         """
         orders = [self.by_similarity(), *([node for node, _ in self.ordered(alpha)] for alpha in alphas)]
         table: dict[int, list[int | None]] = {}
         for column, order in enumerate(orders):
             for position, node in enumerate(order[:limit], 1):
                 table.setdefault(node, [None] * len(orders))[column] = position
-        return dict(sorted(table.items()))
+        return dict(sorted(table.items(), key=lambda row: [each or limit + 1 for each in (*row[1][1:], row[1][0])]))
 
     def changed(self, one: float, other: float, limit: int) -> list[tuple[int, int | None, int | None]]:
         """(node, position, position) of the pages among the first whose position is another at another alpha."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -115,6 +116,21 @@ class Hierarchy:
         first = np.unique(part[: len(self)], return_index=True, return_inverse=True)
         number: Int64s = np.argsort(np.argsort(first[1]))[first[2]]
         return number
+
+    def only(self, some: Sequence[int]) -> Hierarchy:
+        """What is left of the hierarchy when only these leaves are looked at; they are numbered as they are given."""
+        n = len(self)
+        merges: list[tuple[int, int]] = []
+        heights: list[float] = []
+        inside = np.full(2 * n - 1, -1)  # the cluster of the smaller hierarchy that each cluster holds
+        inside[np.asarray(some, np.int64)] = np.arange(len(some))
+        for k, (a, b) in enumerate(self.merges.tolist()):
+            inside[n + k] = max(inside[a], inside[b])
+            if inside[a] >= 0 and inside[b] >= 0:
+                inside[n + k] = len(some) + len(merges)
+                merges.append((int(inside[a]), int(inside[b])))
+                heights.append(self.heights[k])
+        return Hierarchy(self.alpha, np.array(merges, np.int64).reshape(-1, 2), np.array(heights, np.float64))
 
     def linkage(self) -> NDArray[np.float64]:
         """The merges as scipy has them: two clusters, height, size."""

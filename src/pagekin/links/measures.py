@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from pagekin.arrays import Floats, Int64s
-from pagekin.errors import MisuseError
 from pagekin.kernels.pairing import Direct, Sets, Work, pairs_above
 from pagekin.links.web import Web
 
@@ -56,7 +55,7 @@ class Comparison:
             np.concatenate([getattr(piece, name) for piece in pieces] or [np.empty(0, kind)])
             for name, kind in (("first", np.int64), ("second", np.int64), ("value", np.float64))
         )
-        order = np.lexsort((second, first))
+        order = np.argsort(first * (int(self.node.max(initial=0)) + 1) + second)
         return Alike(first[order], second[order], value[order])
 
     def mean(self) -> float:
@@ -67,8 +66,6 @@ class Comparison:
 
 def compare(web: Web, measure: str) -> Comparison:
     """Make the sets of a measure ready."""
-    if measure not in MEASURES:
-        raise MisuseError(f"measure is {measure!r}; it can be {', '.join(MEASURES)}")
     page, element, link = _elements(web, measure)
     weight = web.weight if measure in ("coupling", "amsler") else np.ones(len(web))
     size = _sums(page, weight[element], len(web))

@@ -12,7 +12,6 @@ from pagekin.arrays import Bools, Floats, Int64s
 from pagekin.errors import MisuseError
 from pagekin.kernels.graphs import adjacency, components, distances, reached
 from pagekin.links.measures import Alike, Comparison
-from pagekin.links.web import Web
 
 SHARE = 0.1  # of the mean similarity: the default threshold (section 6.3.1)
 SAME = 0.95  # pages that are more alike than this are one (section 5.1)
@@ -84,14 +83,3 @@ def neighbourhood(comparison: Comparison, nodes: int, delta: float | None = None
 
 def _only(pairs: Alike, which: Bools) -> Alike:
     return Alike(pairs.first[which], pairs.second[which], pairs.value[which])
-
-
-def expanded(web: Web, core: Int64s, steps: int) -> Int64s:
-    """The nodes that a core set becomes when all in-links and out-links of its pages join it, so many times over."""
-    inside = np.zeros(len(web), bool)
-    inside[core] = True
-    for _ in range(steps):
-        before = inside.copy()
-        inside[web.pairs.cited[before[web.pairs.citing]]] = True
-        inside[web.pairs.citing[web.in_link[before[web.page]]]] = True
-    return np.flatnonzero(inside)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -77,6 +77,22 @@ class Web:
 
     def __len__(self) -> int:
         return len(self.compared)
+
+    def expanded(self, core: Int64s, steps: int) -> Int64s:
+        """The nodes that a core set becomes when all in-links and out-links of its pages join it, so many times."""
+        inside = np.zeros(len(self), bool)
+        inside[core] = True
+        for _ in range(steps):
+            before = inside.copy()
+            inside[self.pairs.cited[before[self.pairs.citing]]] = True
+            inside[self.pairs.citing[self.in_link[before[self.page]]]] = True
+        return np.flatnonzero(inside)
+
+    def around(self, core: Int64s, steps: int) -> Web:
+        """Expansion1 compares the pages of a core set by all their links, Expansion2 those of Expansion1, and so on."""
+        pages = np.zeros(len(self), bool)
+        pages[self.expanded(core, steps - 1)] = True
+        return replace(self, compared=self.compared & pages)
 
 
 def prepare(found: Found, preparation: Preparation) -> Web:
