@@ -18,6 +18,7 @@ from pagekin.links.exporting import Vertex
 from pagekin.links.measures import MEASURES, compare
 from pagekin.links.neighbourhood import MOST, Neighbourhood, neighbourhood
 from pagekin.links.web import Found, Preparation, Web, prepare
+from pagekin.store.opening import telling_damage
 
 _NEAR = 200  # pages around each page, when all pages of a collection are looked at
 
@@ -58,9 +59,9 @@ class Kinship:
         return [term for term, _ in self.kin.top_terms(found, most)]
 
     def bridges(self, alpha: float, progress: Callable[[list[int]], Iterable[int]] = iter) -> list[Bridge]:
-        """The pages between topics, those first that span most."""
+        """The pages between topics, the strongest bridges first."""
         found = [bridge(self._around(node, _NEAR), alpha) for node in progress(self._linked().tolist())]
-        return sorted((each for each in found if each is not None), key=lambda each: (-each.distance, each.node))
+        return sorted((each for each in found if each is not None), key=lambda each: (-each.strength, each.node))
 
     def vertices(self) -> list[Vertex]:
         """The pages of the graph."""
@@ -98,6 +99,7 @@ class Kinship:
         }
 
 
+@telling_damage
 def kinship(
     kin: Kin,
     measure: str = "amsler",

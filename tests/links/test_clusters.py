@@ -45,10 +45,11 @@ def test_going_back_to_an_alpha_gives_the_same_again() -> None:
     assert (CLUSTERS.subgraph.distance == FIGURE_2).all()
 
 
-def test_the_bridge_of_a_page_is_the_widest_gap_in_its_list() -> None:
-    # At .5 from b: a 0, d .25, c .4. Between c and a: 2 x .9 - .5 - .9; c and d: 2 x .9 - .75 - .9; a and d .25.
-    found = bridge(CLUSTERS, 0.5)
+def test_the_bridge_of_a_page_is_as_strong_as_its_weaker_end_times_its_length() -> None:
+    # a is similar to b (.5), c (.4) and d (.3). At .5: c and d 2 x .9 - .75 - .9 = .15, times .3; b and c
+    # 2 x .9 - .5 - .9 = .4, times .4; b and d 2 x .75 - .5 - .75 = .25, times .3.
+    found = bridge(Clusters(Subgraph(NODES, FIGURE_2, 4), 10), 0.5)
     assert found is not None
-    assert (found.node, {found.one, found.other}) == (20, {10, 30})
-    assert abs(found.distance - 0.4) < 1e-12
+    assert (found.node, {found.one, found.other}) == (10, {20, 30})
+    assert (round(found.distance, 12), round(found.strength, 12)) == (0.4, 0.16)
     assert bridge(CLUSTERS, 0.5, listed=1) is None

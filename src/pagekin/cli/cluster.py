@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pagekin.cli.linking import labelled, link_options, opened, picture_or
+from pagekin.cli.linking import judge_all, link_options, opened, picture_or, say_judged
 from pagekin.cli.speaking import clean, counted, json_option, say_json, say_table, store_argument
 from pagekin.errors import MisuseError
 
@@ -41,7 +41,9 @@ _SHOWN = 5  # pages of a cluster, terms of a page
     "-o", "--output", type=click.Path(dir_okay=False), help="Draw the tree, as svg, png or pdf; needs pagekin[plots]."
 )
 @click.option("--cross-topic", is_flag=True, help="List the pages of the collection that lie between topics.")
-@click.option("--labels", type=click.Path(), help="Judge clusters by categories: lines of a page, a tab, Top/Leaf.")
+@click.option(
+    "--labels", type=str, metavar="FILE", help="Judge clusters by categories: lines of a page, a tab, Top/Leaf."
+)
 @click.option("--depth", default=1, show_default=True, type=click.IntRange(1), help="So many levels of the labels.")
 @link_options
 @json_option
@@ -154,7 +156,7 @@ def describe_bridges(kinship: Kinship, alpha: float, limit: int) -> list[dict[st
     ends = [kinship.named([each.node, each.one, each.other]) for each in found]
     terms = [[kinship.top_terms(node, _SHOWN) for node in (each.one, each.other)] for each in found]
     return [
-        {**names[0], "distance": round(each.distance, 6)}
+        {**names[0], "strength": round(each.strength, 6), "distance": round(each.distance, 6)}
         | {"between": [{**name, "terms": words} for name, words in zip(names[1:], both, strict=True)]}
         for each, names, both in zip(found, ends, terms, strict=True)
     ]
@@ -166,34 +168,6 @@ def _watched(nodes: list[int]) -> Iterable[int]:
         return nodes
     with click.progressbar(nodes, label="clustering", file=sys.stderr) as bar:
         return list(bar)
-
-
-def judge_all(store: str, settings: dict[str, Any], file: str, depth: int, alphas: tuple[float, ...]) -> dict[str, Any]:
-    """Tables 6 and 7 for the measure and every alpha."""
-    from pagekin.links.judging import judge
-
-    kinship = opened(store, settings)
-    labels, unknown = labelled(kinship, file, depth)
-    verdicts = [(alpha, judge(kinship.graph, labels, alpha)) for alpha in alphas]
-    return {
-        "measure": kinship.measure,
-        "labelled": len(labels),
-        "unknown": unknown,
-        "recall": verdicts[0][1].recall,
-        "judged": verdicts[0][1].judged,
-        "by_alpha": [
-            {
-                "alpha": alpha,
-                "precision": verdict.precision_mean,
-                "recall": verdict.recall_mean,
-                "categories": [
-                    {"category": each.name, "pages": each.pages, "precision": each.precision, "recall": each.recall}
-                    for each in verdict.categories
-                ],
-            }
-            for alpha, verdict in verdicts
-        ],
-    }
 
 
 def say(report: dict[str, Any]) -> None:
@@ -242,24 +216,8 @@ def _drawn(report: dict[str, Any]) -> list[str]:
 def say_bridges(bridges: list[dict[str, Any]]) -> None:
     """Tell people which pages lie between topics."""
     for each in bridges:
-        click.echo(f"{each['distance']:.3f}  {clean(each['title'] or each['url'])}")
+        click.echo(f"{each['strength']:.3f}  {clean(each['title'] or each['url'])}")
         click.echo(f"       {clean(each['url'])}")
+        click.echo(f"       is between two that are {each['distance']:.3f} apart:")
         for end in each["between"]:
-            click.echo(f"       lists {clean(end['title'] or end['url'])} (about {clean(', '.join(end['terms']))})")
-
-
-def say_judged(judged: dict[str, Any]) -> None:
-    """Tell people how clusters and categories agree."""
-    click.echo(
-        f"{counted(judged['labelled'], 'labelled page')}, by {judged['measure']}: {judged['recall']:.1%} hang together,"
-        f" {judged['judged']:,} judged" + (f"; {judged['unknown']:,} lines name no page" if judged["unknown"] else "")
-    )
-    for row in judged["by_alpha"]:
-        click.echo(f"alpha {row['alpha']:g}: precision {row['precision']:.1%}, recall {row['recall']:.1%}")
-        say_table(
-            [("pages", "precision", "recall", "category")]
-            + [
-                (f"{c['pages']:,}", f"{c['precision']:.1%}", f"{c['recall']:.1%}", c["category"])
-                for c in row["categories"]
-            ]
-        )
+            click.echo(f"       - {clean(end['title'] or end['url'])} (about {clean(', '.join(end['terms']))})")

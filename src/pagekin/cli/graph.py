@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @click.command("graph")
 @store_argument
-@click.option("--core", type=click.Path(), help="A file of pages, one a line; only these are compared.")
+@click.option("--core", type=str, metavar="FILE", help="A file of pages, one a line; only these are compared.")
 @click.option(
     "--steps",
     default=1,
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     type=click.Path(dir_okay=False),
     help="Write the graph (graphml, gexf), its pairs (csv, parquet) or a picture (svg, png, pdf).",
 )
-@click.option("--labels", type=click.Path(), help="Colours of a picture: lines of a page, a tab, Top/Leaf.")
+@click.option("--labels", type=str, metavar="FILE", help="Colours of a picture: lines of a page, a tab, Top/Leaf.")
 @click.option("--depth", default=1, show_default=True, type=click.IntRange(1), help="So many levels of the labels.")
 @link_options
 @json_option

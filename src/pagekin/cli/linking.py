@@ -1,4 +1,4 @@
-"""What the commands that look at links have in common: how links are prepared and measured, and lists of labels."""
+"""What the commands that look at links have in common: how links are prepared and measured, and labels of pages."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from pagekin.cli.speaking import counted, say_table
 from pagekin.errors import MisuseError
 
 if TYPE_CHECKING:
@@ -115,3 +116,48 @@ def picture_or(output: str, others: tuple[str, ...]) -> str:
     if kind == "parquet":
         need_parquet()
     return kind
+
+
+def judge_all(store: str, settings: dict[str, Any], file: str, depth: int, alphas: tuple[float, ...]) -> dict[str, Any]:
+    """Tables 6 and 7 for the measure and every alpha."""
+    from pagekin.links.judging import judge
+
+    kinship = opened(store, settings)
+    labels, unknown = labelled(kinship, file, depth)
+    verdicts = [(alpha, judge(kinship.graph, labels, alpha)) for alpha in alphas]
+    return {
+        "measure": kinship.measure,
+        "labelled": len(labels),
+        "unknown": unknown,
+        "recall": verdicts[0][1].recall,
+        "judged": verdicts[0][1].judged,
+        "by_alpha": [
+            {
+                "alpha": alpha,
+                "precision": verdict.precision_mean,
+                "recall": verdict.recall_mean,
+                "categories": [
+                    {"category": each.name, "pages": each.pages, "precision": each.precision, "recall": each.recall}
+                    for each in verdict.categories
+                ],
+            }
+            for alpha, verdict in verdicts
+        ],
+    }
+
+
+def say_judged(judged: dict[str, Any]) -> None:
+    """Tell people how clusters and categories agree."""
+    click.echo(
+        f"{counted(judged['labelled'], 'labelled page')}, by {judged['measure']}: {judged['recall']:.1%} hang together,"
+        f" {judged['judged']:,} judged" + (f"; {judged['unknown']:,} lines name no page" if judged["unknown"] else "")
+    )
+    for row in judged["by_alpha"]:
+        click.echo(f"alpha {row['alpha']:g}: precision {row['precision']:.1%}, recall {row['recall']:.1%}")
+        say_table(
+            [("pages", "precision", "recall", "category")]
+            + [
+                (f"{c['pages']:,}", f"{c['precision']:.1%}", f"{c['recall']:.1%}", c["category"])
+                for c in row["categories"]
+            ]
+        )
