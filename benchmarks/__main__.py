@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
-from benchmarks import agreement, building, fuzz, growth, kills, lists, querying, reading, signatures, table
+from benchmarks import (
+    agreement,
+    building,
+    fuzz,
+    growth,
+    kills,
+    kinship,
+    links,
+    lists,
+    querying,
+    reading,
+    signatures,
+    table,
+)
 from benchmarks.machine import QUICK
 
 
@@ -13,6 +26,8 @@ def main() -> None:
     building.main()
     querying.main()
     lists.main()
+    links.main()
+    kinship.main()
     growth.main()
     kills.main()
     fuzz.main()

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pagekin.arrays import Floats, Int64s, UInt32s
 from pagekin.kernels.compile import kernel
@@ -40,12 +41,29 @@ class Direct(NamedTuple):
 
 
 class Work(NamedTuple):
-    """Where a search is, and its scratch paper: zeros between two sets."""
+    """Where a search is, and its desk: a row for every set, with what it shares with the set at hand, and its size."""
 
     cursor: Int64s
-    common: Floats
+    desk: NDArray[np.float64]  # one array, since both are needed at once
     close: Floats
     touched: UInt32s
+    one: UInt32s  # the pairs that are found
+    other: UInt32s
+    value: Floats
+
+
+SHARED, SIZE = 0, 1  # columns of the desk; the first, as `close`, is zeros between two sets
+
+
+def work_for(sets: Sets, room: int) -> Work:
+    """A desk for a search from the first set on, with room for so many pairs and, after them, for those of one set.
+
+    A little room is better than much: what is found should not push the desk out of the processor's cache.
+    """
+    blank, room = np.zeros(len(sets.size)), room + len(sets.size)
+    touched, one, other = (np.zeros(length, np.uint32) for length in (len(blank), room, room))
+    desk = np.column_stack([blank, sets.size])
+    return Work(sets.holder_offsets[:-1].copy(), desk, blank, touched, one, other, np.zeros(room))
 
 
 @inlined
@@ -73,10 +91,10 @@ def gather(sets: Sets, work: Work, a: int, limit: int) -> int:
             b = sets.holder[at]
             if b >= limit:
                 break
-            if work.common[b] == 0.0:
+            if work.desk[b, SHARED] == 0.0:
                 work.touched[count] = b
                 count += 1
-            work.common[b] += weight
+            work.desk[b, SHARED] += weight
     return count
 
 
@@ -117,50 +135,43 @@ def gather_close(sets: Sets, work: Work, a: int, limit: int, half: float) -> Non
 
 
 @inlined
-def similarity(sets: Sets, work: Work, a: int, b: int, links: float, inside: float, half: float) -> float:
-    """Equation 4 of the paper; clears the scratch paper of `b`."""
-    union = sets.size[a] + sets.size[b] - work.common[b] + 2.0 - inside
-    shared = float(work.common[b])
+def similarity(work: Work, a: int, b: int, links: float, inside: float, half: float) -> float:
+    """Equation 4 of the paper; clears the sums of `b`."""
+    shared = work.desk[b, SHARED]
+    union = work.desk[a, SIZE] + work.desk[b, SIZE] - shared + 2.0 - inside
+    work.desk[b, SHARED] = 0.0
     if half > 0.0:
-        shared = float(work.close[b])
+        shared = work.close[b]
         work.close[b] = 0.0
-    work.common[b] = 0.0
-    return (shared + links) / float(union)
+    return float((shared + links) / union)
 
 
 @kernel
-def pairs_above(
-    sets: Sets, direct: Direct, work: Work, begin: int, delta: float, half: float, room: int
-) -> tuple[int, UInt32s, UInt32s, Floats]:
-    """The pairs of sets, from set `begin` on, whose similarity is at least `delta`, while there is room for them.
+def pairs_above(sets: Sets, direct: Direct, work: Work, begin: int, delta: float, half: float) -> tuple[int, int]:
+    """Find the pairs of sets, from set `begin` on, whose similarity is at least `delta`, while there is room for them.
 
-    (the set to go on with, the first of each pair, its second, their similarity). With `half`, a common element whose
-    links stand `half` words apart counts one half.
+    (the set to go on with, how many pairs there are). With `half`, a common element whose links stand `half` words
+    apart counts one half.
     """
-    first, second = np.empty(room, np.uint32), np.empty(room, np.uint32)
-    value = np.empty(room, np.float64)
+    one, other, value = work.one, work.other, work.value
     n = 0
     a = begin
-    while a < len(sets.size):
+    while a < len(sets.size) and n < len(value) - len(sets.size):
         limit = too_small(sets.size, a, delta)
-        if n + limit - a - 1 > room:
-            break
         if half > 0.0:
             gather_close(sets, work, a, limit, half)
         count = gather(sets, work, a, limit)
         for k in range(direct.offsets[a], direct.offsets[a + 1]):
             b = direct.partner[k]
             if b < limit:
-                alike = similarity(sets, work, a, b, direct.links[k], direct.inside[k], half)
-                if alike >= delta:
-                    first[n], second[n], value[n] = a, b, alike
-                    n += 1
+                one[n], other[n] = a, b
+                value[n] = similarity(work, a, b, direct.links[k], direct.inside[k], half)
+                n += value[n] >= delta
         for k in range(count):
             b = work.touched[k]
-            if work.common[b] > 0.0:  # else they are linked, and have had their turn
-                alike = similarity(sets, work, a, b, 0.0, 0.0, half)
-                if alike >= delta:
-                    first[n], second[n], value[n] = a, b, alike
-                    n += 1
+            if work.desk[b, SHARED] > 0.0:  # else they are linked, and have had their turn
+                one[n], other[n] = a, b
+                value[n] = similarity(work, a, b, 0.0, 0.0, half)
+                n += value[n] >= delta
         a += 1
-    return a, first[:n], second[:n], value[:n]
+    return a, n

@@ -127,7 +127,7 @@ def _save(figure: Figure, path: Path, kind: str) -> None:
 
     # The same picture has the same bytes.
     dates: dict[str, Any] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
-    with matplotlib.rc_context({"svg.hashsalt": "pagekin"}):
+    with matplotlib.rc_context({"svg.hashsalt": "pagekin", "svg.fonttype": "none"}):
         figure.savefig(path, format=kind, dpi=130, metadata=dates.get(kind))
 
 

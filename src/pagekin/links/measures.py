@@ -7,18 +7,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pagekin.arrays import Floats, Int64s
-from pagekin.kernels.pairing import Direct, Sets, Work, pairs_above
+from pagekin.arrays import Floats, Int64s, UInt32s
+from pagekin.kernels.pairing import Direct, Sets, pairs_above, work_for
 from pagekin.links.web import Web
 
 MEASURES = ("co-citation", "coupling", "amsler", "proximity")
 HALF = 64.0  # words between two links that make them count one half in `proximity`
-_ROOM = 1 << 20  # pairs that are found at a time
+_ROOM = 1 << 16  # pairs that are found at a time
 
 
 @dataclass(frozen=True)
 class Alike:
-    """Pairs of nodes and their similarities, by first, then by second node; the first has the smaller number."""
+    """Pairs of nodes and their similarities."""
 
     first: Int64s
     second: Int64s
@@ -37,30 +37,29 @@ class Comparison:
     direct: Direct
     half: float
 
-    def pieces(self, delta: float) -> Iterator[Alike]:
-        """The pairs that are at least `delta` alike, in pieces of bounded size and in no order."""
-        count = len(self.node)
-        blank = np.zeros(count)
-        work = Work(self.sets.holder_offsets[:-1].copy(), blank, blank.copy(), np.zeros(count, np.uint32))
-        begin, room = 0, max(_ROOM, count)
-        while begin < count:
-            begin, first, second, value = pairs_above(self.sets, self.direct, work, begin, delta, self.half, room)
-            ends = self.node[first], self.node[second]
-            yield Alike(np.minimum(*ends), np.maximum(*ends), value)
+    def pieces(self, delta: float) -> Iterator[tuple[UInt32s, UInt32s, Floats]]:
+        """(set, set, similarity) of the pairs that are at least `delta` alike.
+
+        They come in pieces of bounded size, in no order, and each takes the place of the last.
+        """
+        work, begin = work_for(self.sets, _ROOM), 0
+        while begin < len(self.node):
+            begin, count = pairs_above(self.sets, self.direct, work, begin, delta, self.half)
+            yield work.one[:count], work.other[:count], work.value[:count]
 
     def pairs(self, delta: float) -> Alike:
-        """The same, all at once and in order."""
-        pieces = list(self.pieces(delta))
-        first, second, value = (
-            np.concatenate([getattr(piece, name) for piece in pieces] or [np.empty(0, kind)])
-            for name, kind in (("first", np.int64), ("second", np.int64), ("value", np.float64))
-        )
+        """The same, all at once: the smaller node of each pair first, and by first, then by second node."""
+        nothing = np.empty(0, np.uint32), np.empty(0, np.uint32), np.empty(0)
+        pieces = [tuple(column.copy() for column in piece) for piece in self.pieces(delta)]
+        one, other, value = map(np.concatenate, zip(nothing, *pieces, strict=True))
+        ends = self.node[one], self.node[other]
+        first, second = np.minimum(*ends), np.maximum(*ends)
         order = np.argsort(first * (int(self.node.max(initial=0)) + 1) + second)
         return Alike(first[order], second[order], value[order])
 
     def mean(self) -> float:
         """The mean similarity of the pairs that have any."""
-        sums = [(float(piece.value.sum()), len(piece)) for piece in self.pieces(0.0)]
+        sums = [(float(value.sum()), len(value)) for _, _, value in self.pieces(0.0)]
         return sum(each for each, _ in sums) / max(1, sum(count for _, count in sums))
 
 
@@ -75,7 +74,7 @@ def compare(web: Web, measure: str) -> Comparison:
     number[nodes] = np.arange(len(nodes))
     mine = number[page] >= 0
     page, element, link = number[page[mine]], element[mine], link[mine]
-    by_set, by_element = np.lexsort((element, page)), np.lexsort((page, element))
+    by_set, by_element = np.argsort(page * len(web) + element), np.argsort(element * len(web) + page)
     sets = Sets(
         offsets=_offsets(page, len(nodes)),
         element=element[by_set].astype(np.uint32),

@@ -40,7 +40,10 @@ class Preparation:
 
 @dataclass(frozen=True)
 class Found:
-    """Links as a store has them: from which node to which, and where each stands; places of two pages lie far apart."""
+    """Links as a store has them: from which node to which, and where each stands.
+
+    Places of two pages lie far apart, and those of links between the same two nodes are in order.
+    """
 
     citing: Int64s
     cited: Int64s
@@ -106,9 +109,11 @@ def prepare(found: Found, preparation: Preparation) -> Web:
     stopped = _stopped(urls, preparation.stop, nodes)
     compared = (np.bincount(node_of, found.has_page | preparation.outside, nodes) > 0) & ~stopped
     citing, cited = node_of[found.citing], node_of[found.cited]
-    portals = _portals(citing, cited, preparation.out_links, nodes)
-    counting = (citing != cited) & ~stopped[citing] & ~stopped[cited] & ~portals[citing]
-    pairs = _once(citing[counting], cited[counting], found.place[counting], nodes)
+    counting = (citing != cited) & ~stopped[citing] & ~stopped[cited]
+    pairs = _once(citing, cited, found.place, counting, nodes)
+    portals = np.bincount(pairs.citing, minlength=nodes) > preparation.out_links
+    if portals.any():
+        pairs = _once(citing, cited, found.place, counting & ~portals[citing], nodes)
     page, in_link, borrowing = _borrowed(pairs, preparation.back_off, urls, nodes)
     kept = _kept(pairs, page, in_link, preparation.in_links, nodes)
     bar = max(1.0, preparation.popular * int(compared.sum()))
@@ -137,34 +142,30 @@ def _stopped(urls: Callable[[], Sequence[str]], stop: tuple[str, ...], nodes: in
     return np.array([pattern.search(url) is not None for url in urls()], bool)
 
 
-def _portals(citing: Int64s, cited: Int64s, most: int, nodes: int) -> Bools:
-    """The nodes that link to more than `most` others."""
-    others = np.unique((citing * nodes + cited)[citing != cited]) // max(1, nodes)
-    portals: Bools = np.bincount(others, minlength=nodes) > most
-    return portals
-
-
-def _once(citing: Int64s, cited: Int64s, place: Int64s, nodes: int) -> Pairs:
-    order = np.lexsort((place, citing * nodes + cited))
-    citing, cited, place = citing[order], cited[order], place[order]
-    first = np.flatnonzero((np.diff(citing, prepend=-1) != 0) | (np.diff(cited, prepend=-1) != 0))
-    return Pairs(citing[first], cited[first], np.append(first, len(citing)), place)
+def _once(citing: Int64s, cited: Int64s, place: Int64s, counting: Bools, nodes: int) -> Pairs:
+    key, place = (citing * nodes + cited)[counting], place[counting]
+    order = np.argsort(key, kind="stable")
+    key, place = key[order], place[order]
+    first = np.flatnonzero(np.diff(key, prepend=-1))
+    return Pairs(key[first] // nodes, key[first] % nodes, np.append(first, len(key)), place)
 
 
 def _borrowed(pairs: Pairs, least: int, urls: Callable[[], Sequence[str]], nodes: int) -> tuple[Int64s, Int64s, int]:
-    """(page, pair) of all in-links, with those that pages borrow; and how many pages borrow."""
-    by_cited = np.lexsort((pairs.citing, pairs.cited))
-    linked = np.bincount(pairs.cited, minlength=nodes)
+    """(page, pair) of all in-links by page, then by citing node, with those that pages borrow; how many borrow."""
+    in_link = np.argsort(pairs.cited, kind="stable")
+    page = pairs.cited[in_link]
+    linked = np.bincount(page, minlength=nodes)
     lender = _lenders(urls(), linked, least) if least else {}
+    if not lender:
+        return page, in_link, 0
     borrowers, lenders = np.array(list(lender), np.int64), np.array(list(lender.values()), np.int64)
-    lent = by_cited[spans((np.cumsum(linked) - linked)[lenders], linked[lenders])]
-    page = np.concatenate([pairs.cited, np.repeat(borrowers, linked[lenders])])
-    in_link = np.concatenate([np.arange(len(pairs)), lent])
-    order = np.lexsort((in_link, pairs.citing[in_link], page))
-    page, in_link = page[order], in_link[order]
+    lent = in_link[spans((np.cumsum(linked) - linked)[lenders], linked[lenders])]
+    page = np.concatenate([page, np.repeat(borrowers, linked[lenders])])
+    in_link = np.concatenate([in_link, lent])
     citing = pairs.citing[in_link]
-    new = (page != citing) & ((np.diff(page, prepend=-1) != 0) | (np.diff(citing, prepend=-1) != 0))
-    return page[new], in_link[new], len(lender)
+    key, once = np.unique(page * nodes + citing, return_index=True)
+    once = once[key // nodes != key % nodes]
+    return page[once], in_link[once], len(lender)
 
 
 def _lenders(urls: Sequence[str], linked: Int64s, least: int) -> dict[int, int]:
@@ -192,9 +193,10 @@ def above(url: str) -> list[str]:
 
 def _kept(pairs: Pairs, page: Int64s, in_link: Int64s, most: int, nodes: int) -> Int64s:
     """Of the in-links of each page `most`: from those pages that link to most others, of equals the first by URL."""
-    citing = pairs.citing[in_link]
-    links = np.bincount(pairs.citing, minlength=nodes)[citing]
-    order = np.lexsort((citing, -links, page))
     counts = np.bincount(page, minlength=nodes)
-    place = np.arange(len(page)) - np.repeat(np.cumsum(counts) - counts, counts)
-    return np.sort(order[place < most])
+    many = np.flatnonzero(counts[page] > most)
+    links = np.bincount(pairs.citing, minlength=nodes)[pairs.citing[in_link[many]]]
+    order = np.lexsort((-links, page[many]))
+    before = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts * (counts > most))])[page[many]]
+    dropped = many[order[np.arange(len(many)) - before >= most]]
+    return np.delete(np.arange(len(page)), dropped)
