@@ -10,6 +10,8 @@ from benchmarks import (
     growth,
     judging,
     kills,
+    kinship,
+    links,
     lists,
     querying,
     reading,
@@ -30,6 +32,8 @@ def main() -> None:
     lists.main()
     duplicates.main()
     sameness.main()
+    links.main()
+    kinship.main()
     growth.main()
     kills.main()
     fuzz.main()

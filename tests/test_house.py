@@ -28,10 +28,18 @@ MAY: dict[str, set[str]] = {
     **{room: {room, *COMMON} for room in ROOMS},
     "query": {"query", "index", "signatures", *COMMON},  # asking a bag takes a signature and an index
     "pipeline": {"engines", *ROOMS, *COMMON},
-    "kin": {"bags", "index", "query", "reading", "store", *COMMON},
+    "kin": {"bags", "fusing", "index", "links", "query", "reading", "store", *COMMON},
+    "fusing": {"kin", "linkage", "links", "query", *COMMON},  # words and links of an open collection
+    "linkage": {
+        "bags",
+        "kin",
+        "links",
+        "store",
+        *COMMON,
+    },  # links, as the strategy of a collection counts them
     "grouping": {"duplicates", "reading", *COMMON},  # results of any engine may be HTML
     "judge": {"bags", "evaluation", "kin", "pipeline", "query", "store", *COMMON},  # what is judged is made by rooms
-    "cli": {"__init__", "cli", "grouping", "judge", "kin", "pipeline", "engines", *ROOMS, *COMMON},
+    "cli": {"__init__", "cli", "grouping", "judge", "kin", "linkage", "pipeline", "engines", *ROOMS, *COMMON},
 }
 MODULES = sorted(SOURCE.rglob("*.py"))
 
@@ -72,7 +80,7 @@ def test_every_part_of_the_house_has_a_rule() -> None:
 
 def test_only_the_pipeline_and_the_doors_know_several_rooms() -> None:
     knowing = {part_of(path) for path in MODULES if len({p for _, p in looked_into(path) if p in ROOMS}) > 1}
-    assert knowing <= {"pipeline", "kin", "grouping", "judge", "query", "cli", "__init__"}
+    assert knowing <= {"pipeline", "kin", "linkage", "fusing", "grouping", "judge", "query", "cli", "__init__"}
 
 
 def test_nobody_looks_into_the_command_line() -> None:

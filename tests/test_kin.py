@@ -240,3 +240,54 @@ def test_an_index_of_an_old_format_says_so_and_the_next_build_makes_a_new_one(we
         Kin.open(tmp_path / "v.kin").related(OAK)
     assert build([source], tmp_path / "v.kin", processes=1).changed
     assert urls(Kin.open(tmp_path / "v.kin").related(OAK))
+
+
+# --- words and links -----------------------------------------------------------------------------
+
+
+def test_links_can_be_a_part_of_similarity(garden: Kin) -> None:
+    """By links a and c: both are cited by d, of {d, a, c}: 1/3. By words 3/5."""
+    (first, *_) = garden.related("http://g.example/a", Wishes(link_share=0.25))
+    assert first.url == "http://g.example/c"
+    assert first.similarity == pytest.approx(0.75 * 3 / 5 + 0.25 * 1 / 3)
+    assert [(part.name, part.share) for part in first.why.parts] == [("words", 0.75), ("links", 0.25)]
+    assert [part.similarity for part in first.why.parts] == pytest.approx([3 / 5, 1 / 3])
+
+
+def test_a_page_that_shares_no_word_can_be_kin_by_links(garden: Kin) -> None:
+    """d links to a: one link, of {a, d, c}."""
+    answer = {each.url: each.similarity for each in garden.related("http://g.example/a", Wishes(link_share=0.5))}
+    assert answer["http://g.example/d"] == pytest.approx(0.5 * 1 / 3)
+
+
+def test_without_links_the_words_are_the_only_part(garden: Kin) -> None:
+    (first, *_) = garden.related("http://g.example/a")
+    (part,) = first.why.parts
+    assert (part.name, part.similarity, part.share) == ("words", first.similarity, 1.0)
+
+
+def test_pages_that_cite_both_are_told_with_the_words_between(garden: Kin) -> None:
+    (first, *_) = garden.related("http://g.example/a")
+    assert (first.why.cited_by, first.why.apart) == (["http://g.example/d"], [0])
+
+
+def test_a_page_from_elsewhere_has_no_links_and_is_answered_by_words(garden: Kin) -> None:
+    both = [garden.related_to(b"birch oak", Wishes(link_share=share), plain=True) for share in (0.0, 0.5)]
+    assert both[0] == both[1]
+
+
+def test_links_are_believed_as_far_as_they_agree_with_words(web: Kin) -> None:
+    answer = web.related(OAK, Wishes(link_share=None))
+    shares = {part.share for each in answer for part in each.why.parts if part.name == "links"}
+    assert len(shares) == 1
+    assert 0.0 < shares.pop() < 1.0
+    scores = [each.similarity for each in answer]
+    assert scores == sorted(scores, reverse=True)
+    sums = [sum(part.share * part.similarity for part in each.why.parts) for each in answer]
+    assert scores == pytest.approx(sums, abs=1e-6)
+
+
+@pytest.mark.parametrize("share", [-0.1, 1.1])
+def test_a_share_of_links_out_of_range_is_misuse(share: float) -> None:
+    with pytest.raises(MisuseError, match="link_share"):
+        Wishes(link_share=share)

@@ -12,16 +12,16 @@ import numpy as np
 from pagekin.arrays import Int64s, UInt32s
 from pagekin.disk import demand
 from pagekin.errors import MisuseError, StoreError
+from pagekin.fusing import Fusion, LinkSide
 from pagekin.index.files import VERSION, Index, open_index
+from pagekin.links.citing import cited_together, standing
 from pagekin.model.capture import Capture, Origin
 from pagekin.model.strategy import Strategy
 from pagekin.query.answering import (
     MEASURES,
     Question,
     bag_of,
-    exact,
     mean_bag,
-    nearest,
     shared_terms,
     signature_of,
 )
@@ -47,6 +47,7 @@ class Wishes:
     pin: tuple[str, ...] = ()  # URLs that come first, in this order
     never: tuple[str, ...] = ()
     outside: bool = False  # whether pages that are known only from links may appear
+    link_share: float | None = 0.0  # of the similarity by links in the whole; None: as far as links agree with words
     explain: bool = True
 
     def __post_init__(self) -> None:
@@ -56,6 +57,8 @@ class Wishes:
             raise MisuseError(f"min_similarity is {self.min_similarity}; it must be from 0 to 1")
         if self.similarity is not None and self.similarity not in MEASURES:
             raise MisuseError(f"similarity is {self.similarity!r}; it can be {', '.join(MEASURES)}")
+        if self.link_share is not None and not 0.0 <= self.link_share <= 1.0:
+            raise MisuseError(f"link_share is {self.link_share}; it must be from 0 to 1")
         for pattern in (*self.include, *self.exclude):
             try:
                 re.compile(pattern)
@@ -64,11 +67,22 @@ class Wishes:
 
 
 @dataclass(frozen=True)
+class Part:
+    """A part of a similarity, which is the sum of its parts times their shares."""
+
+    name: str  # words or links
+    similarity: float
+    share: float
+
+
+@dataclass(frozen=True)
 class Why:
     """Why a page is in an answer."""
 
     terms: list[tuple[str, float]] = field(default_factory=list)  # readable words and their share of the similarity
-    cited_by: list[str] = field(default_factory=list)  # pages that link to both
+    cited_by: list[str] = field(default_factory=list)  # pages that link to both, those first whose links are closest
+    apart: list[int] = field(default_factory=list)  # words between the two links on each of these
+    parts: list[Part] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -145,6 +159,14 @@ class Kin(Store):
     def _reception(self) -> Reception:
         return Reception(self.index)
 
+    @cached_property
+    def _link_side(self) -> LinkSide:
+        return LinkSide(self)
+
+    def desk(self) -> Desk:
+        """A desk for the next question."""
+        return self._reception.desk()
+
     def _answer(self, asked: list[int], bag: Bag, signature: UInt32s, wishes: Wishes) -> list[Neighbor]:
         if wishes.outside and not self.index.strategy.outside:
             raise MisuseError(
@@ -153,30 +175,40 @@ class Kin(Store):
             )
         measure = wishes.similarity or self.index.strategy.similarity
         pinned = [self.find_node(url) for url in wishes.pin]
-        desk = self._reception.desk()
+        desk = self.desk()
         question = Question(bag, signature, measure, but=(*asked, *pinned))
+        fusion = self._link_side.fusion(desk, question, asked, wishes.link_share)
         with desk.asking(bag):
-            scores = exact(desk, question, np.array(pinned, np.int64)).tolist()
-            found = nearest(desk, question, wishes.limit, wishes.min_similarity, self._filter(asked, wishes))
-            answer = [*zip(scores, pinned, strict=True), *found][: max(wishes.limit, len(pinned))]
+            found = fusion.nearest(wishes.limit, wishes.min_similarity, self._filter(asked, wishes))
+            answer = [*zip(fusion.scores(pinned), pinned, strict=True), *found][: max(wishes.limit, len(pinned))]
             nodes = [node for _, node in answer]
-            reasons = self._reasons(desk, question, asked, nodes) if wishes.explain else [Why() for _ in nodes]
+            reasons = self._reasons(fusion, asked, nodes) if wishes.explain else [Why() for _ in nodes]
         named = self.catalog.named_nodes(nodes)
         return [
             Neighbor(name["url"], name["title"], score, why, node in pinned)
             for (score, node), name, why in zip(answer, named, reasons, strict=True)
         ]
 
-    def _reasons(self, desk: Desk, question: Question, asked: list[int], nodes: list[int]) -> list[Why]:
-        shown = self.index.terms.shown
-        citing = self._citing(asked[0]) if asked else np.empty(0, np.int64)
-        return [
-            Why(
-                [(shown[each.term], each.share) for each in shared_terms(desk, question, node, _REASONS)],
-                [self.reading.pages.url[row] for row in _in_both(citing, self._citing(node))[:_REASONS]],
+    def _reasons(self, fusion: Fusion, asked: list[int], nodes: list[int]) -> list[Why]:
+        citing = [self._standing(node) for node in asked[:1]]
+        words, links = fusion.parts(nodes)
+        reasons = []
+        for node, by_words, by_links in zip(nodes, words.tolist(), links.tolist(), strict=True):
+            terms = shared_terms(fusion.desk, fusion.question, node, _REASONS)
+            together = cited_together(citing[0], self._standing(node), _REASONS) if citing else []
+            parts = [Part("words", by_words, 1.0 - fusion.share), Part("links", by_links, fusion.share)]
+            reasons.append(
+                Why(
+                    [(self.index.terms.shown[each.term], each.share) for each in terms],
+                    [self.reading.pages.url[row] for row, _ in together],
+                    [apart for _, apart in together],
+                    parts if fusion.share else parts[:1],
+                )
             )
-            for node in nodes
-        ]
+        return reasons
+
+    def _standing(self, node: int) -> Int64s:
+        return standing(self.links, self.reading.anchors, node)
 
     def _node_url(self, node: int) -> str:
         return str(self.catalog.rows("SELECT url FROM nodes WHERE node = ?", node)[0]["url"])
@@ -210,18 +242,3 @@ class Kin(Store):
                     targets = self.reading.anchors.target[self.reading.anchors.row(row)]
                     linked |= set(self.node_of_target[targets[targets < len(self.node_of_target)]].tolist())
         return linked
-
-    def _citing(self, node: int) -> Int64s:
-        """The pages that link to a node, in order; links are sorted by page."""
-        pages: Int64s = np.asarray(self.links.page[self.links.row(node)]).astype(np.int64)
-        firsts: Int64s = pages[np.diff(pages, prepend=-1) != 0]
-        return firsts
-
-
-def _in_both(some: Int64s, others: Int64s) -> list[int]:
-    """What is in both of two sorted lists."""
-    if not len(some):
-        return []
-    place = np.minimum(np.searchsorted(some, others), len(some) - 1)
-    both: list[int] = others[some[place] == others].tolist()
-    return both

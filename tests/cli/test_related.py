@@ -23,7 +23,7 @@ def test_json_has_the_documented_shape(pagekin: Pagekin, library: Path) -> None:
     assert facts["query"] == {"pages": [ROBIN], "similarity": "jaccard"}
     first = facts["related"][0]
     assert set(first) == {"url", "title", "similarity", "pinned", "why"}
-    assert set(first["why"]) == {"terms", "cited_by"}
+    assert set(first["why"]) == {"terms", "cited_by", "apart", "parts"}
     assert first["url"] == WREN
     assert 0 < first["similarity"] < 1
 

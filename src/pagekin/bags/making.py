@@ -153,6 +153,11 @@ def _templates(reading: Reading, strategy: Strategy) -> Bytes:
     return template_blocks(_host_numbers(reading), blocks.offsets, blocks.hash, strategy.template_share)
 
 
+def counting_links(collection: Collection, strategy: Strategy) -> Bytes:
+    """1 for every link that counts for a strategy: of whom it lets vote, and outside of templates if it says so."""
+    return _counting_links(collection, strategy, _templates(collection.reading, strategy))
+
+
 def _citations(collection: Collection, strategy: Strategy, templates: Bytes) -> Citations:
     reading, links = collection.reading, collection.links
     return Citations(

@@ -14,7 +14,20 @@ import click
 from pagekin import __version__
 from pagekin.errors import MisuseError, PagekinError
 
-COMMANDS = ("build", "check", "completion", "demo", "duplicates", "evaluate", "export", "info", "related", "show")
+COMMANDS = (
+    "build",
+    "check",
+    "cluster",
+    "completion",
+    "demo",
+    "duplicates",
+    "evaluate",
+    "export",
+    "graph",
+    "info",
+    "related",
+    "show",
+)
 CONFIG = "pagekin.toml"
 _ARGUMENTS = "pagekin.arguments"
 

@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pagekin.cli.speaking import clean, json_option, say_json, store_argument
+from pagekin.cli.speaking import clean, counted, json_option, say_json, store_argument
 from pagekin.errors import MisuseError
 
 if TYPE_CHECKING:
     from pagekin.kin import Neighbor
+
+_LINKS = "The share of links in the similarity, from 0 to 1; auto: as much as they agree with words."
 
 
 @click.command("related")
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 @click.option("--pin", multiple=True, help="This page comes first; may be repeated.")
 @click.option("--never", multiple=True, help="This page does not appear; may be repeated.")
 @click.option("--outside", is_flag=True, help="Also pages that are known only from links.")
+@click.option("--links", "share", default="0", show_default=True, help=_LINKS)
 @click.option("--explain/--no-explain", default=True, show_default=True, help="Say why.")
 @json_option
 def command(
@@ -49,6 +52,7 @@ def command(
     pin: tuple[str, ...],
     never: tuple[str, ...],
     outside: bool,
+    share: str,
     explain: bool,
     json: bool,
 ) -> None:
@@ -70,6 +74,7 @@ def command(
         pin=pin,
         never=never,
         outside=outside,
+        link_share=_share(share),
         explain=explain,
     )
     file = html or text
@@ -83,6 +88,15 @@ def command(
         say_json(report(pages, neighbors, similarity or kin.index.strategy.similarity))
     else:
         say(neighbors)
+
+
+def _share(text: str) -> float | None:
+    if text == "auto":
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        raise MisuseError(f"--links is {text!r}; it can be a number from 0 to 1, or auto") from None
 
 
 def _read(name: str, limit: int) -> bytes:
@@ -108,6 +122,11 @@ def report(pages: tuple[str, ...], neighbors: list[Neighbor], measure: str) -> d
                 "why": {
                     "terms": [{"term": term, "share": round(share, 4)} for term, share in each.why.terms],
                     "cited_by": each.why.cited_by,
+                    "apart": each.why.apart,
+                    "parts": [
+                        {"part": part.name, "similarity": round(part.similarity, 6), "share": round(part.share, 4)}
+                        for part in each.why.parts
+                    ],
                 },
             }
             for each in neighbors
@@ -125,5 +144,10 @@ def say(neighbors: list[Neighbor]) -> None:
         if each.why.terms:
             words = ", ".join(f"{term} {share:.0%}" for term, share in each.why.terms)
             click.echo(f"       shares {clean(words)}")
+        if len(each.why.parts) > 1:
+            parts = " + ".join(f"{part.share:.2f} x {part.similarity:.3f} by {part.name}" for part in each.why.parts)
+            click.echo(f"       = {parts}")
         if each.why.cited_by:
-            click.echo(f"       cited together by {clean(', '.join(each.why.cited_by[:2]))}")
+            places = zip(each.why.cited_by[:2], each.why.apart, strict=False)
+            told = ", ".join(f"{clean(url)} ({counted(apart, 'word')} apart)" for url, apart in places)
+            click.echo(f"       cited together by {told}")

@@ -1,0 +1,140 @@
+"""Do links tell which pages are kin? Measures, alphas and bridges beside categories that people gave.
+
+`python -m benchmarks.kinship` prints the figures, writes `results/kinship.json` and draws figures 3 and 4 of the paper
+from the sample web. The collections are the sample web and, if PAGEKIN_BENCH_DATA names a folder with a `labels.tsv`,
+that. P@10 is the share, of ten pages, of those that have a category with the page in common; precision and recall are
+those of tables 6 and 7, with the top of each category. Cross-topic is the chance that of two pages, one with categories
+of two tops and one with one, the first is the stronger bridge.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.machine import QUICK, Figure, facts, keep, kept, show
+from pagekin import village
+from pagekin.cli.graph import write
+from pagekin.cli.linking import labelled
+from pagekin.cli.writing import written_whole
+from pagekin.fusing import LinkSide
+from pagekin.kin import Kin, Wishes
+from pagekin.linkage import Kinship, kinship
+from pagekin.links.drawing import draw_dendrograms
+from pagekin.links.judging import Labels, judge
+from pagekin.links.measures import MEASURES
+from pagekin.pipeline import build
+
+ALPHAS = (0.06, 0.25, 0.5, 0.8)
+FIGURES = Path(__file__).parents[1] / "docs" / "figures"
+_ASKED = 100 if QUICK else 1000
+_SHOWN = "http://treeroom.example/oak.html"
+
+
+def main() -> None:
+    """Measure the collections at hand."""
+    figures = []
+    with tempfile.TemporaryDirectory() as place:
+        for name, source, labels in sources(Path(place)):
+            build([source], Path(place) / f"{name}.kin")
+            kin = Kin.open(Path(place) / f"{name}.kin")
+            print(f"links of {name}")
+            found = list(measure(name, kin, labels))
+            show(found)
+            figures += found
+            if name == "sample web" and not QUICK:
+                draw(kin, labels)
+    keep("kinship", {"machine": facts(), "figures": kept(figures)})
+
+
+def sources(place: Path) -> Iterator[tuple[str, Path, Path]]:
+    """(name, source, labels) of each collection."""
+    village.write_warc(place / "village.warc.gz")
+    yield "sample web", place / "village.warc.gz", place / "labels.tsv"
+    given = Path(os.environ.get("PAGEKIN_BENCH_DATA", ""))
+    if (given / "labels.tsv").is_file():
+        yield given.name, given, given / "labels.tsv"
+
+
+def measure(name: str, kin: Kin, file: Path) -> Iterator[Figure]:
+    """The figures of one collection."""
+    for kind in MEASURES:
+        links = kinship(kin, kind)
+        labels, _ = labelled(links, str(file), 9)
+        tops = {node: {label.partition("/")[0] for label in each} for node, each in labels.items()}
+        yield Figure(f"{name}, {kind}: P@10", round(by_links(links, labels), 3))
+        for alpha in ALPHAS:
+            verdict = judge(links.graph, tops, alpha)
+            if alpha == ALPHAS[0]:
+                yield Figure(f"{name}, {kind}: recall of the core set", round(verdict.recall, 3))
+            what = f"{name}, {kind}, alpha {alpha:g}"
+            yield Figure(f"{what}: precision of categories", round(verdict.precision_mean, 3))
+            yield Figure(f"{what}: recall of categories", round(verdict.recall_mean, 3))
+        yield Figure(f"{name}, {kind}: cross-topic", round(cross_topic(links, tops), 3))
+    share = LinkSide(kin).share
+    yield Figure(f"{name}: share of links, as far as they agree with words", share)
+    for what, wish in (("words alone", 0.0), ("words and links", None), ("half words, half links", 0.5)):
+        yield Figure(f"{name}: P@10 of `pagekin related`, {what}", round(by_answers(kin, labels, wish), 3))
+
+
+def asked(labels: Labels) -> list[int]:
+    """Some of the labelled nodes, evenly."""
+    nodes = sorted(labels)
+    return nodes[:: max(1, len(nodes) // _ASKED)]
+
+
+def share_of_kin(labels: Labels, node: int, others: list[int]) -> float:
+    """The share of ten that have a category in common with a node, of labelled pages."""
+    known = [other for other in others if other in labels][:10]
+    return sum(bool(labels[node] & labels[other]) for other in known) / 10
+
+
+def by_links(links: Kinship, labels: Labels) -> float:
+    """P@10 of the pages that are most similar by links alone."""
+    pairs = links.graph.pairs
+    ends = np.concatenate([pairs.first, pairs.second]), np.concatenate([pairs.second, pairs.first])
+    order = np.lexsort((ends[1], -np.tile(pairs.value, 2), ends[0]))
+    rows = np.searchsorted(ends[0][order], np.arange(len(links.web) + 1))
+    beside = ends[1][order]
+    shares = [share_of_kin(labels, node, beside[rows[node] : rows[node + 1]].tolist()) for node in asked(labels)]
+    return float(np.mean(shares))
+
+
+def by_answers(kin: Kin, labels: Labels, share: float | None) -> float:
+    """P@10 of answers."""
+    urls = [row[0] for row in kin.catalog.each("SELECT url FROM nodes ORDER BY node")]
+    number = {url: node for node, url in enumerate(urls)}
+    wishes = Wishes(limit=20, min_similarity=0.0, link_share=share, explain=False)
+    answers = ((node, kin.related(urls[node], wishes)) for node in asked(labels))
+    return float(np.mean([share_of_kin(labels, node, [number[each.url] for each in found]) for node, found in answers]))
+
+
+def cross_topic(links: Kinship, tops: Labels) -> float:
+    """The chance that a page of two tops is a stronger bridge than a page of one."""
+    nodes = {node for node, each in tops.items() if len(each) > 1} | set(asked(tops))
+    strengths = {each.node: each.strength for each in links.bridges(0.5, lambda all_: [n for n in all_ if n in nodes])}
+    two = np.array([strengths[node] for node in strengths if len(tops[node]) > 1])
+    one = np.array([strengths[node] for node in strengths if len(tops[node]) == 1])
+    return float(((two[:, None] > one).mean() + (two[:, None] >= one).mean()) / 2) if len(two) and len(one) else 0.0
+
+
+def draw(kin: Kin, labels: Path) -> None:
+    """Figure 3: one page at four alphas. Figure 4: the graph, with the categories."""
+    FIGURES.mkdir(exist_ok=True)
+    links = kinship(kin)
+    clusters = links.clusters(_SHOWN)
+    nodes = [clusters.node, *sorted({n for alpha in ALPHAS for n, _ in clusters.ordered(alpha)[:8]})]
+    leaves = np.searchsorted(clusters.subgraph.nodes, nodes).tolist()
+    names = [each["title"] for each in links.named(nodes)]
+    with written_whole(FIGURES / "alphas.svg") as path:
+        draw_dendrograms(path, "svg", [clusters.at(alpha).only(leaves) for alpha in ALPHAS], names, 0)
+    tight = kinship(kin, delta=0.2)
+    write(tight, FIGURES / "graph.svg", "svg", labelled(tight, str(labels), 1)[0])
+
+
+if __name__ == "__main__":
+    main()

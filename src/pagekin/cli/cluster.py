@@ -1,0 +1,223 @@
+"""`pagekin cluster`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pagekin.cli.linking import judge_all, link_options, opened, picture_or, say_judged
+from pagekin.cli.speaking import clean, counted, json_option, say_json, say_table, store_argument
+from pagekin.errors import MisuseError
+
+if TYPE_CHECKING:
+    from pagekin.linkage import Kinship
+    from pagekin.links.clusters import Clusters
+
+_SHOWN = 5  # pages of a cluster, terms of a page
+
+
+@click.command("cluster")
+@store_argument
+@click.argument("page", required=False)
+@click.option(
+    "--alpha",
+    "alphas",
+    multiple=True,
+    default=(0.5,),
+    show_default=True,
+    type=click.FloatRange(0, 1, min_open=True),
+    help="How tightly to cluster, from chains near 0 to tight groups at 1; several are compared.",
+)
+@click.option("--limit", default=10, show_default=True, type=click.IntRange(1), help="At most so many pages.")
+@click.option("--clusters", "parts", type=click.IntRange(1), help="Cut the pages that hang together into so many.")
+@click.option(
+    "--most", default=2000, show_default=True, type=click.IntRange(2, 20_000), help="Cluster at most so many pages."
+)
+@click.option(
+    "-o", "--output", type=click.Path(dir_okay=False), help="Draw the tree, as svg, png or pdf; needs pagekin[plots]."
+)
+@click.option("--cross-topic", is_flag=True, help="List the pages of the collection that lie between topics.")
+@click.option(
+    "--labels", type=str, metavar="FILE", help="Judge clusters by categories: lines of a page, a tab, Top/Leaf."
+)
+@click.option("--depth", default=1, show_default=True, type=click.IntRange(1), help="So many levels of the labels.")
+@link_options
+@json_option
+def command(
+    store: str,
+    page: str | None,
+    alphas: tuple[float, ...],
+    limit: int,
+    parts: int | None,
+    most: int,
+    output: str | None,
+    cross_topic: bool,
+    labels: str | None,
+    depth: int,
+    json: bool,
+    **settings: Any,
+) -> None:
+    """Order pages around PAGE by clusters of their links, as tightly as alpha says."""
+    if bool(page) + cross_topic + bool(labels) != 1:
+        raise MisuseError("ask for a PAGE, or with --cross-topic, or with --labels")
+    kind = picture_or(output, ()) if output else ""
+    if labels:
+        judged = judge_all(store, settings, labels, depth, alphas)
+        return say_json(judged) if json else say_judged(judged)
+    kinship = opened(store, settings)
+    if page is None:
+        bridges = describe_bridges(kinship, alphas[0], limit)
+        return say_json({"cross_topic": bridges}) if json else say_bridges(bridges)
+    clusters = kinship.clusters(page, most)
+    if output and len(clusters) > 1:
+        draw(kinship, clusters, alphas, limit, Path(output), kind)
+    report = describe(kinship, clusters, page, alphas, limit, parts)
+    return say_json(report) if json else say(report)
+
+
+def describe(
+    kinship: Kinship, clusters: Clusters, page: str, alphas: tuple[float, ...], limit: int, parts: int | None
+) -> dict[str, Any]:
+    """All that is told of the surroundings of a page."""
+    first = clusters.ordered(alphas[0])[:limit]
+    alike = dict(zip(clusters.subgraph.nodes.tolist(), clusters.similarities().tolist(), strict=True))
+    names = kinship.named([node for node, _ in first])
+    graph = kinship.graph
+    return {
+        "query": {
+            "page": page,
+            **kinship.named([clusters.node])[0],
+            "measure": kinship.measure,
+            "alphas": list(alphas),
+            "delta": graph.delta,
+        },
+        "subgraph": {"pages": len(clusters), "of": clusters.subgraph.of},
+        "same": [each["url"] for each in kinship.named(graph.same(clusters.node))],
+        "related": [
+            {**name, "distance": round(apart, 6), "similarity": round(alike[node], 6)}
+            for name, (node, apart) in zip(names, first, strict=True)
+        ],
+        "tree": _tree(kinship, clusters, alphas[0], limit),
+        "positions": _positions(kinship, clusters, alphas, limit) if len(alphas) > 1 else [],
+        "clusters": _parts(kinship, clusters, alphas[0], parts) if parts else [],
+    }
+
+
+def _tree(kinship: Kinship, clusters: Clusters, alpha: float, limit: int) -> dict[str, Any]:
+    """The page and its first kin, and how they come together; merge k makes cluster (number of leaves + k)."""
+    hierarchy = clusters.at(alpha)
+    leaves = [clusters.leaf, *hierarchy.order(clusters.leaf)[:limit].tolist()]
+    smaller = hierarchy.only(leaves)
+    merges = zip(smaller.merges.tolist(), smaller.heights.tolist(), strict=True)
+    return {
+        "leaves": [each["url"] for each in kinship.named(clusters.subgraph.nodes[leaves].tolist())],
+        "merges": [[a, b, round(height, 6)] for (a, b), height in merges],
+    }
+
+
+def _positions(kinship: Kinship, clusters: Clusters, alphas: tuple[float, ...], limit: int) -> list[dict[str, Any]]:
+    table = clusters.positions(alphas, limit)
+    names = kinship.named(list(table))
+    return [
+        {**name, "by_similarity": row[0], "by_alpha": row[1:]} for name, row in zip(names, table.values(), strict=True)
+    ]
+
+
+def _parts(kinship: Kinship, clusters: Clusters, alpha: float, parts: int) -> list[dict[str, Any]]:
+    """Flat clusters; that of the page comes first, then the larger ones."""
+    part = clusters.at(alpha).cut(min(parts, len(clusters)))
+    members = [clusters.subgraph.nodes[part == number].tolist() for number in range(int(part.max()) + 1)]
+    members.sort(key=lambda nodes: (clusters.node not in nodes, -len(nodes), nodes))
+    return [{"pages": len(nodes), "members": kinship.named(nodes)} for nodes in members]
+
+
+def draw(kinship: Kinship, clusters: Clusters, alphas: tuple[float, ...], limit: int, path: Path, kind: str) -> None:
+    """Draw the page and whoever is among its first kin at any alpha, a panel for each alpha."""
+    import numpy as np
+
+    from pagekin.cli.writing import written_whole
+    from pagekin.links.drawing import draw_dendrograms
+
+    shown = {node for alpha in alphas for node, _ in clusters.ordered(alpha)[:limit]}
+    nodes = [clusters.node, *sorted(shown)]
+    leaves = np.searchsorted(clusters.subgraph.nodes, nodes).tolist()
+    names = [each["title"] or each["url"] for each in kinship.named(nodes)]
+    with written_whole(path) as file:
+        draw_dendrograms(file, kind, [clusters.at(alpha).only(leaves) for alpha in alphas], names, 0)
+
+
+def describe_bridges(kinship: Kinship, alpha: float, limit: int) -> list[dict[str, Any]]:
+    """The strongest bridges of a collection, with the terms of their ends."""
+    found = kinship.bridges(alpha, _watched)[:limit]
+    ends = [kinship.named([each.node, each.one, each.other]) for each in found]
+    terms = [[kinship.top_terms(node, _SHOWN) for node in (each.one, each.other)] for each in found]
+    return [
+        {**names[0], "strength": round(each.strength, 6), "distance": round(each.distance, 6)}
+        | {"between": [{**name, "terms": words} for name, words in zip(names[1:], both, strict=True)]}
+        for each, names, both in zip(found, ends, terms, strict=True)
+    ]
+
+
+def _watched(nodes: list[int]) -> Iterable[int]:
+    """Behind a bar if somebody watches."""
+    if not sys.stderr.isatty():
+        return nodes
+    with click.progressbar(nodes, label="clustering", file=sys.stderr) as bar:
+        return list(bar)
+
+
+def say(report: dict[str, Any]) -> None:
+    """Tell people about the surroundings of a page."""
+    query, around = report["query"], report["subgraph"]
+    click.echo(f"{clean(query['title'] or query['url'])}, by {query['measure']} at alpha {query['alphas'][0]:g}")
+    if not report["related"]:
+        click.echo("No page hangs together with it: none shares a link that counts, or is similar enough (--delta).")
+        return
+    whole = around["pages"] == around["of"]
+    rest = "hang together" if whole else f"of {around['of']:,} that hang together: the nearest (--most)"
+    click.echo(f"{around['pages']:,} pages {rest}")
+    for url in report["same"]:
+        click.echo(f"  stands also for {clean(url)}, which is nearly the same by its links")
+    for rank, each in enumerate(report["related"], 1):
+        alike = f"similarity {each['similarity']:.3f}" if each["similarity"] else "not similar itself"
+        click.echo(f"{rank:3}  {each['distance']:.3f}  {clean(each['title'] or each['url'])}  ({alike})")
+        click.echo(f"            {clean(each['url'])}")
+    click.echo()
+    click.echo("\n".join(_drawn(report)))
+    if report["positions"]:
+        click.echo("\nPositions by similarity alone, and at each alpha:")
+        head = ["", "alone", *(f"{alpha:g}" for alpha in query["alphas"])]
+        rows = [
+            [each["title"] or each["url"], each["by_similarity"], *each["by_alpha"]] for each in report["positions"]
+        ]
+        say_table([head, *([row[0], *(str(each or "-") for each in row[1:])] for row in rows)])
+    for number, part in enumerate(report["clusters"], 1):
+        click.echo(f"\nCluster {number}: {counted(part['pages'], 'page')}")
+        say_table([(each["title"], each["url"]) for each in part["members"][:_SHOWN]])
+
+
+def _drawn(report: dict[str, Any]) -> list[str]:
+    """The tree of the page and its first kin, as lines."""
+    import numpy as np
+
+    from pagekin.links.hierarchy import Hierarchy
+    from pagekin.links.trees import drawn
+
+    *merges, heights = zip(*report["tree"]["merges"], strict=True)
+    hierarchy = Hierarchy(report["query"]["alphas"][0], np.column_stack(merges), np.array(heights))
+    names = [clean(each["title"] or each["url"]) for each in (report["query"], *report["related"])]
+    return drawn(hierarchy, [f"{names[0]}  <--", *names[1:]])
+
+
+def say_bridges(bridges: list[dict[str, Any]]) -> None:
+    """Tell people which pages lie between topics."""
+    for each in bridges:
+        click.echo(f"{each['strength']:.3f}  {clean(each['title'] or each['url'])}")
+        click.echo(f"       {clean(each['url'])}")
+        click.echo(f"       is between two that are {each['distance']:.3f} apart:")
+        for end in each["between"]:
+            click.echo(f"       - {clean(end['title'] or end['url'])} (about {clean(', '.join(end['terms']))})")
