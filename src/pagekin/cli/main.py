@@ -14,7 +14,7 @@ import click
 from pagekin import __version__
 from pagekin.errors import MisuseError, PagekinError
 
-COMMANDS = ("build", "check", "completion", "demo", "evaluate", "export", "info", "related", "show")
+COMMANDS = ("build", "check", "completion", "demo", "evaluate", "export", "info", "related", "show", "sweep")
 CONFIG = "pagekin.toml"
 _ARGUMENTS = "pagekin.arguments"
 
