@@ -2,7 +2,22 @@
 
 from __future__ import annotations
 
-from benchmarks import agreement, building, fuzz, growth, judging, kills, lists, querying, reading, signatures, table
+from benchmarks import (
+    agreement,
+    building,
+    choosing,
+    findings,
+    fuzz,
+    growth,
+    judging,
+    kills,
+    lists,
+    querying,
+    reading,
+    signatures,
+    sweeping,
+    table,
+)
 from benchmarks.machine import QUICK
 
 
@@ -13,6 +28,9 @@ def main() -> None:
     building.main()
     querying.main()
     judging.main()
+    sweeping.main()
+    choosing.main()
+    findings.main()
     lists.main()
     growth.main()
     kills.main()

@@ -12,8 +12,8 @@ from benchmarks.machine import RESULTS, Figure, number
 
 HERE = Path(__file__).parent
 PAGE = HERE.parent / "docs" / "benchmarks.md"
-ORDER = ("reading", "signatures", "building", "querying", "growth", "judging")
-ELSEWHERE = ("agreement", "fuzz", "kills", "lists")  # results that are no measure of speed or size
+ORDER = ("reading", "signatures", "building", "querying", "growth", "judging", "sweeping", "choosing")
+ELSEWHERE = ("agreement", "findings", "fuzz", "kills", "lists")  # results that are no measure of speed or size
 _HEAD = """# Benchmarks
 
 `make bench` measures all of this again and writes this page (`make bench QUICK=1` for a look that keeps nothing).

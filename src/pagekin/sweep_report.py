@@ -41,6 +41,7 @@ _TITLES = {
     ORTHOGONAL: "pairs inside classes with nothing in common",
 }
 _POINTS = 120
+_MANY_TIES = 0.1
 
 
 def report(swept: Swept) -> str:
@@ -51,9 +52,9 @@ def report(swept: Swept) -> str:
 def _facts(swept: Swept) -> Iterator[str]:
     population, bench = swept.case.population, swept.plan.bench
     yield (
-        f"{len(population):,} pages in {len(population.names):,} classes of {bench['hierarchy']}; every page is a source,"
-        f" and all others are compared with it. Intervals: 95 %, {swept.plan.resamples:,} resamples of the sources,"
-        f" seed {bench.get('seed', SEED)}; differences are paired by source. pagekin {__version__}."
+        f"{len(population):,} pages in {len(population.names):,} classes of {bench['hierarchy']}; every page is"
+        f" a source, and all others are compared with it. Intervals: 95 %, {swept.plan.resamples:,} resamples of the"
+        f" sources, seed {bench.get('seed', SEED)}; differences are paired by source. pagekin {__version__}."
     )
     yield (
         "Gamma leaves tied pairs out, so that a strategy that says little can have much of it; Somers' D counts ties"
@@ -141,7 +142,18 @@ class Drawing:
             found = self.gap(known[first], known[second], measure)
             return found if found is not None else Gap(0.0, 0.0, 0.0)
 
-        return sentence(self.title(measure), self.bars(entries, measure), gap, less_is_better=measure in _LESS)
+        bars = self.bars(entries, measure)
+        told = sentence(self.title(measure), bars, gap, less_is_better=measure in _LESS)
+        return told + (self._doubt(entries, bars) if measure == GAMMA else "")
+
+    def _doubt(self, entries: Sequence[Entry], bars: Sequence[Bar]) -> str:
+        """Gamma leaves ties out; where these are many, the first by Gamma need not be the best."""
+        order = ranked(bars)
+        tied = {bar.name: bar.value for bar in self.bars(entries, TIES)}
+        share = tied.get(order[0].name) if order else None
+        if share is None or share < _MANY_TIES:
+            return ""
+        return f" But of the pairs of {order[0].name} {share:.0%} are tied, which Gamma leaves out: see Somers' D."
 
     def gap(self, a: Entry, b: Entry, measure: str) -> Gap | None:
         """a less b, with the interval of a paired bootstrap."""

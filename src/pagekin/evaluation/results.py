@@ -65,10 +65,10 @@ class Shelf:
         """A result, if it is there and whole."""
         try:
             facts = json.loads((self.folder / f"{key}.json").read_text("utf-8"))
-            with np.load(self.folder / f"{key}.npz", allow_pickle=False) as kept:
+            with (self.folder / f"{key}.npz").open("rb") as file, np.load(file, allow_pickle=False) as kept:
                 table = Ratios(kept["names"].tolist(), kept["top"], kept["bottom"])
                 return Result(facts, kept["sources"], table)
-        except (OSError, ValueError, KeyError, BadZipFile):
+        except (OSError, EOFError, ValueError, KeyError, BadZipFile):
             return None
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from html import escape
 
 WIDTH, ROW, TOP, BOTTOM = 380, 26, 8, 26
-_LABELS, _VALUES = 178, 42  # to the left and to the right of a chart
+_LABELS, _VALUES = 184, 42  # to the left and to the right of a chart
 _PLACES = 3
 _CURVE_HEIGHT = 190
 
