@@ -5,7 +5,9 @@ from __future__ import annotations
 from benchmarks import (
     agreement,
     building,
+    choosing,
     duplicates,
+    findings,
     fuzz,
     growth,
     judging,
@@ -17,6 +19,7 @@ from benchmarks import (
     reading,
     sameness,
     signatures,
+    sweeping,
     table,
 )
 from benchmarks.machine import QUICK
@@ -29,6 +32,9 @@ def main() -> None:
     building.main()
     querying.main()
     judging.main()
+    sweeping.main()
+    choosing.main()
+    findings.main()
     lists.main()
     duplicates.main()
     sameness.main()

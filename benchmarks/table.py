@@ -19,12 +19,14 @@ ORDER = (
     "querying",
     "growth",
     "judging",
+    "sweeping",
+    "choosing",
     "duplicates",
     "sameness",
     "links",
     "kinship",
 )
-ELSEWHERE = ("agreement", "fuzz", "kills", "lists")  # results that are no measure of speed or size
+ELSEWHERE = ("agreement", "findings", "fuzz", "kills", "lists")  # results that are no measure of speed or size
 _HEAD = """# Benchmarks
 
 `make bench` measures all of this again and writes this page (`make bench QUICK=1` for a look that keeps nothing).

@@ -107,7 +107,7 @@ def test_pages_that_another_store_lacks_tie_there_and_are_counted(case: Case, ki
     few = build([tmp_path / "few.jsonl"], tmp_path / "few.kin", processes=1).store
     scores = case.indexed(Kin.open(few.root)).scores(np.array([5, 6]))
     assert (scores == -np.inf).sum() == scores.size - 1
-    assert scores[0, 5] == 1.0
+    assert scores[0, 5] == pytest.approx(1.0, abs=1e-6)  # a bag sums to one as nearly as 32 bits can tell
     count = len(case.population) - 1
     assert (f"pages that are not in {few.root}, where they tie", count, case.population.urls[0]) in case.notes.rows()
 

@@ -46,7 +46,9 @@ def urls(neighbors: list[Neighbor]) -> list[str]:
 
 # --- by hand -------------------------------------------------------------------------------------
 
-HAND = Strategy(anchors=False, stemming="none", frequency_weight="none", templates=True, mix="sum")
+HAND = Strategy(
+    anchors=False, links=False, stemming="none", lead=0.0, frequency_weight="none", templates=True, mix="sum"
+)
 
 
 @pytest.fixture(scope="module")
@@ -119,14 +121,17 @@ def test_kin_are_of_the_same_leaf_before_they_are_unrelated(web: Kin) -> None:
 
 
 def test_a_mirror_is_the_first_kin_of_its_original_and_much_like_it(web: Kin) -> None:
-    """Not quite, since they have a few words of their own, and other words stand around the links to them."""
+    """Not quite, since they have a few words of their own, and others link to them in other words. Where eight voices
+    speak of each, these have half of their shares of .2 and .1: .85 of the bags are left to be the same, which is a
+    Jaccard of .85 / 1.15, and the few words cost a tenth of that.
+    """
     for name in ("birdnotes/robin", "joinery/dovetail", "larder/sauerkraut", "nightsky/perseids", "threadworks/indigo"):
         host, _, path = name.partition("/")
         mirror, original = f"http://mirror.example/{name}.html", f"http://{host}.example/{path}.html"
         for one, other in ((mirror, original), (original, mirror)):
             first, second = web.related(one, Wishes(limit=2))
             assert first.url == other
-            assert first.similarity > 0.75
+            assert first.similarity > 0.65
             assert first.similarity > 3 * second.similarity
 
 

@@ -18,10 +18,12 @@ from store.making import Row, page, store_of
 
 # Every option at its plainest: what a word counts can be seen with the naked eye.
 PLAIN = Strategy(
+    links=False,
     mix="sum",
-    anchor_evidence=0.0,
+    evidence=0.0,
     window_width=0,
     stemming="none",
+    lead=0.0,
     distance_weight=False,
     frequency_weight="none",
     templates=True,

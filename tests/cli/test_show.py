@@ -73,7 +73,7 @@ def test_people_are_told_the_same(pagekin: Pagekin, library: Path) -> None:
     assert lines[:2] == ["The robin in winter", ROBIN]
     assert lines[2].startswith("  en, utf-8, 12 words, captured 2")
     assert lines[3] == "  also http://lib.example/birds/old.html (redirect)"
-    assert lines[4].startswith("  about winter, robins, ")
+    assert lines[4].startswith("  about robins, winter, ")  # both are there twice, and it begins with robins
     assert lines[5] == ""
     assert "2 pages link here, saying:" in lines
     assert "  1  a robin" in lines

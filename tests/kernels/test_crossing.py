@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from pagekin.kernels.crossing import cosines, invert, jaccards
+from pagekin.kernels.crossing import cosines, invert, jaccards, products
 from twins import similarity as twin
 
 TERMS = 8
@@ -66,3 +66,30 @@ def test_rows_are_the_similarities_of_the_twin(counts: list[dict[int, int]], cos
                 assert found == pytest.approx(similarity(bags[source], bag), abs=2e-7)
             else:
                 assert found == -math.inf
+
+
+def test_products_by_hand() -> None:
+    # Asking: {1: 2, 3: 1}; there: {1: 5}, {1: 1, 3: 4}, {2: 7}; term 9 is beyond all that were inverted.
+    begins, bag, there = invert(
+        np.array([0, 1, 3, 4]), np.array([1, 1, 3, 2], np.uint32), np.array([5, 1, 4, 7], np.float32), 4
+    )
+    rows = np.full((1, 3), np.nan)
+    term, weight = np.array([1, 3, 9], np.uint32), np.array([2, 1, 1], np.float32)
+    products(np.array([0]), np.array([0, 3]), term, weight, begins, bag, there, rows)
+    assert rows.tolist() == [[10.0, 6.0, 0.0]]
+
+
+@settings(deadline=None, max_examples=200)
+@given(asking=st.lists(COUNTS, min_size=1, max_size=4), there=st.lists(COUNTS, min_size=1, max_size=5))
+def test_products_are_those_of_the_twin(asking: list[dict[int, int]], there: list[dict[int, int]]) -> None:
+    columns = [
+        (
+            np.cumsum([0, *map(len, bags)]),
+            np.array([term for bag in bags for term in bag], np.uint32),
+            np.array([count for bag in bags for count in bag.values()], np.float32),
+        )
+        for bags in (asking, there)
+    ]
+    rows = np.full((len(asking), len(there)), np.nan)
+    products(np.arange(len(asking)), *columns[0], *invert(*columns[1], TERMS), rows)
+    assert rows.tolist() == [[twin.products(one, other)[0] for other in there] for one in asking]

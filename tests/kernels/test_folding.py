@@ -116,6 +116,19 @@ def test_contents_are_counted_without_stop_words_and_silent_blocks() -> None:
     assert fold([page], [], CONTENT, 1) == [{0: (3, 0), 1: (2, 0)}]
 
 
+def test_with_a_lead_words_count_less_the_more_words_come_before_them() -> None:
+    # With a lead of 2 the words count 1, 2/3, 2/4 and 2/5; stop words and silent blocks take no place.
+    page = page_of(Block([0, STOP, 1]), Block([3, 3], silent=True), Block([0, 2]))
+    (bag,) = fold([page], [], CONTENT._replace(lead=2.0), 1)
+    assert {term: content for term, (content, _) in bag.items()} == pytest.approx({0: 1.5, 1: 2 / 3, 2: 0.4})
+
+
+def test_every_page_of_a_node_has_its_own_beginning() -> None:
+    pages = [page_of(Block([0, 1])), page_of(Block([1]))]
+    (bag,) = fold(pages, [], CONTENT._replace(lead=1.0), 1)
+    assert {term: content for term, (content, _) in bag.items()} == pytest.approx({0: 1.0, 1: 1.5})
+
+
 def test_an_anchor_counts_five_and_its_neighbours_by_their_distance() -> None:
     # 3 2 [0 1] 4 2: the anchor has log2 32, its neighbours log2 16, theirs log2 (32/3).
     page = page_of(Block([3, 2, 0, 1, 4, 2]))
@@ -218,6 +231,7 @@ PLANS = st.builds(
     st.sampled_from([BASIC, SYNTACTIC, TOPICAL]),
     st.sampled_from([-1, 0, 1, 2, 8, 40]),
     st.booleans(),
+    st.sampled_from([0.0, 1.0, 2.5, 50.0]),
 )
 
 
@@ -255,7 +269,7 @@ def test_bags_are_those_of_the_twin(collection: tuple[list[Page], list[Link], in
         expected = twin.bag(node, pages, links, WORDS, plan)
         assert set(found[node]) == {*expected.content, *expected.around}
         for term, (content, loud) in found[node].items():
-            assert content == expected.content.get(term, 0)
+            assert content == pytest.approx(expected.content.get(term, 0), rel=1e-6)
             assert loud == pytest.approx(expected.around.get(term, 0), rel=1e-5)
 
 
@@ -280,7 +294,7 @@ def weighed(
         words,
         shares is None,
         np.full(len(bags), shares[0] if shares else 0.0),
-        shares[1] if shares else 0.0,
+        np.full(len(bags), shares[1] if shares else 0.0),
         weight,
     )
     return [

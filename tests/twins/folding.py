@@ -62,9 +62,9 @@ def bag(node: int, pages: Sequence[Page], links: Sequence[Link], words: int, pla
     for page in pages:
         if page.node != node:
             continue
-        for term, silent in page.words() if plan.content else ():
-            if term is not None and not silent:
-                content[term] += 1
+        kept = [term for term, silent in page.words() if term is not None and not silent]
+        for place, term in enumerate(kept if plan.content else ()):
+            content[term] += 1 / (1 + place / plan.lead) if plan.lead else 1
         for form in page.title if plan.anchors else ():
             if form in page.terms:
                 around[page.terms[form]] += windows.loudness(0, plan.by_distance)

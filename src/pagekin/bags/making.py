@@ -14,7 +14,7 @@ from pagekin.arrays import Bytes, Int64s, UInt32s
 from pagekin.bags.spilling import Piece, Spill
 from pagekin.bags.stemming import UNKNOWN, Vocabulary, check_language, language_of, vocabulary
 from pagekin.bags.templates import template_blocks
-from pagekin.bags.weighting import anchor_shares, factors, link_share
+from pagekin.bags.weighting import factors, shares_of_others
 from pagekin.kernels.folding import Citations, Plan, Texts, fold_nodes, heap_for, weigh
 from pagekin.kernels.ordering import heaviest_first
 from pagekin.kernels.windows import BASIC, SYNTACTIC, TOPICAL
@@ -62,7 +62,7 @@ class Folded:
         """The bags in pieces of bounded size, with weights, their heaviest terms first."""
         words, nodes = len(self.terms.name), len(self.offsets) - 1
         factor = factors(self.strategy, self.terms.frequency, nodes)
-        shares = anchor_shares(self.strategy, self.voices)
+        anchors, links = shares_of_others(self.strategy, self.voices)
         node = 0
         for piece in self.spill.pieces():
             weight = np.empty(len(piece.term), np.float32)
@@ -74,8 +74,8 @@ class Folded:
                 factor,
                 words,
                 self.strategy.mix == "sum",
-                shares[node : node + len(piece.lengths)],
-                link_share(self.strategy),
+                anchors[node : node + len(piece.lengths)],
+                links[node : node + len(piece.lengths)],
                 weight,
             )
             heaviest_first(piece.offsets, piece.term, weight, piece.content, piece.around)
@@ -220,6 +220,7 @@ def _fold(
         _WINDOWS[strategy.window],
         strategy.window_width,
         strategy.distance_weight,
+        float(strategy.lead),
     )
     step = max(1, min(_MOST_NODES, nodes // 64))
     ranges = [range(first, min(first + step, nodes)) for first in range(0, nodes, step)]

@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from pagekin.arrays import UInt32s
 from pagekin.bags.stemming import language_of, terms_of
-from pagekin.bags.weighting import anchor_shares, factors
-from pagekin.kernels.folding import weigh
+from pagekin.bags.weighting import factors, shares_of_others
+from pagekin.kernels.folding import prominence, weigh
 from pagekin.kernels.windows import loudness
 from pagekin.model.bags import Terms
 from pagekin.model.reading import Reading
@@ -24,11 +24,13 @@ def question_bag(reading: Reading, terms: Terms, strategy: Strategy, bags: int) 
     numbers = {name: number for number, name in enumerate(terms.name)}
     words = [word_of(form) for form in reading.forms]
     language = language_of(reading.pages.language[0], strategy.language)
-    of_form = [numbers.get(term, -1) if term else -1 for term in terms_of(words, strategy.stemming, language)]
+    terms_of_forms = terms_of(words, strategy.stemming, language)
+    of_form = [numbers.get(term, -1) if term else -1 for term in terms_of_forms]
     content: dict[int, float] = {}
     around: dict[int, float] = {}
-    for form in reading.tokens.form.tolist():
-        content[of_form[form]] = content.get(of_form[form], 0.0) + 1.0
+    kept = (form for form in reading.tokens.form.tolist() if terms_of_forms[form] is not None)
+    for place, form in enumerate(kept):
+        content[of_form[form]] = content.get(of_form[form], 0.0) + prominence(place, strategy.lead)
     for form in reading.titles.form.tolist():
         around[of_form[form]] = around.get(of_form[form], 0.0) + loudness(0, strategy.distance_weight)
     term = np.array(sorted((content.keys() | around.keys()) - {-1}), np.uint32)
@@ -41,8 +43,7 @@ def question_bag(reading: Reading, terms: Terms, strategy: Strategy, bags: int) 
         factors(strategy, np.asarray(terms.frequency), bags),
         len(terms.name),
         strategy.mix == "sum",
-        anchor_shares(strategy, np.array([1 if len(reading.titles.form) else 0])),
-        0.0,
+        *shares_of_others(strategy, np.array([1 if len(reading.titles.form) else 0])),
         weight,
     )
     return term, weight

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,7 @@ from pagekin.arrays import Int64s
 from pagekin.model.strategy import Strategy
 
 _LEAST = 1e-30
+Shares: TypeAlias = NDArray[np.float64]
 
 
 def nmdf_shape(strategy: Strategy, bags: int) -> tuple[float, float]:
@@ -40,22 +42,14 @@ def factors(strategy: Strategy, frequency: Int64s, bags: int) -> NDArray[np.floa
     return np.maximum(np.exp(-0.5 * ((np.log(df) - center) / width) ** 2), _LEAST)
 
 
-def link_share(strategy: Strategy) -> float:
-    """The share of citing nodes in a bag."""
-    if not strategy.links:
-        return 0.0
-    return strategy.link_share if strategy.content or strategy.anchors else 1.0
-
-
-def anchor_shares(strategy: Strategy, voices: Int64s) -> NDArray[np.float64]:
-    """The share of windows in the bag of a node of which so many speak. What is left is that of the contents.
+def shares_of_others(strategy: Strategy, voices: Int64s) -> tuple[Shares, Shares]:
+    """The shares of windows and of citing nodes in the bags of nodes of which so many speak. What is left is that of
+    the contents.
 
     One page's words about another are an opinion; the more pages speak, the more they are worth. A page that few
     link to, such as a mirror, is thus known by what it says itself.
     """
-    if not strategy.anchors:
-        return np.zeros(len(voices))
-    if not strategy.content:
-        return np.full(len(voices), 1.0 - link_share(strategy))
-    heard = voices / np.maximum(voices + strategy.anchor_evidence, 1e-9)
-    return np.asarray(strategy.anchor_share * heard, np.float64)
+    heard = voices / np.maximum(voices + strategy.evidence, 1e-9) if strategy.content else np.ones(len(voices))
+    links = strategy.link_share if strategy.content or strategy.anchors else 1.0
+    anchors = strategy.anchor_share if strategy.content else 1.0 - links * strategy.links
+    return heard * (anchors * strategy.anchors), heard * (links * strategy.links)

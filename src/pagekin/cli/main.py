@@ -27,6 +27,7 @@ COMMANDS = (
     "info",
     "related",
     "show",
+    "sweep",
 )
 CONFIG = "pagekin.toml"
 _ARGUMENTS = "pagekin.arguments"

@@ -84,3 +84,27 @@ def cosines(
         own = lengths[asking[k]]
         for b in range(len(row)):
             row[b] = np.rint(row[b] / (own * lengths[b]) * PLACES) / PLACES if row[b] > 0.0 else -np.inf
+
+
+@kernel
+def products(
+    asking: Int64s,
+    offsets: Int64s,
+    term: UInt32s,
+    weight: NDArray[np.float32],
+    begins: Int64s,
+    bag: UInt32s,
+    there: NDArray[np.float32],
+    rows: NDArray[np.float64],
+) -> None:
+    """The sum of the products of weights of each bag that asks with every bag. Those that ask may be others than those
+    that were inverted; a term beyond the inverted ones is in none of these.
+    """
+    for k in range(len(asking)):
+        row = rows[k]
+        row[:] = 0.0
+        for i in range(offsets[asking[k]], offsets[asking[k] + 1]):
+            if term[i] + 1 < len(begins):
+                mine = np.float64(weight[i])
+                for j in range(begins[term[i]], begins[term[i] + 1]):
+                    row[bag[j]] += mine * there[j]

@@ -55,6 +55,7 @@ class Plan(NamedTuple):
     window: int
     width: int  # words to either side; negative is any
     by_distance: bool
+    lead: float = 0.0  # words of a page after which the next one counts half; 0: all count the same
 
 
 class Heap(NamedTuple):
@@ -76,9 +77,16 @@ def note(term: int, node: int, stamp: Int64s, seen: Int64s, count: int) -> int:
     return count
 
 
+@inlined
+def prominence(place: int, lead: float) -> float:
+    """What a word of a page counts after so many others."""
+    return 1.0 if lead <= 0.0 else lead / (lead + place)
+
+
 @inner
-def fold_contents(page: int, node: int, texts: Texts, heap: Heap, count: int) -> int:
-    """Each word of a page counts one, outside of silent blocks."""
+def fold_contents(page: int, node: int, lead: float, texts: Texts, heap: Heap, count: int) -> int:
+    """The words of a page outside of silent blocks; those that come first may count more."""
+    place = 0
     begin = texts.token_offsets[page]
     tokens = texts.token_offsets[page + 1] - begin
     terms = texts.terms[texts.language[page]]
@@ -91,7 +99,8 @@ def fold_contents(page: int, node: int, texts: Texts, heap: Heap, count: int) ->
             term = terms[texts.form[token]]
             if term >= 0:
                 count = note(term, node, heap.stamp, heap.seen, count)
-                heap.content[term] += 1.0
+                heap.content[term] += prominence(place, lead)
+                place += 1
     return count
 
 
@@ -215,7 +224,7 @@ def fold_nodes(
         if node + 1 < len(citations.node_pages):
             for page in range(citations.node_pages[node], citations.node_pages[node + 1]):
                 if plan.content:
-                    count = fold_contents(page, node, texts, heap, count)
+                    count = fold_contents(page, node, plan.lead, texts, heap, count)
                 if plan.anchors:
                     count = fold_title(page, node, plan.by_distance, texts, heap, count)
         count = fold_citations(node, words, plan, texts, citations, heap, count)
@@ -247,14 +256,13 @@ def weigh(
     words: int,
     add_up: bool,
     anchor_share: NDArray[np.float64],
-    link_share: float,
+    link_share: NDArray[np.float64],
     weight: NDArray[np.float32],
 ) -> None:
     """Frequencies -> weights that sum to one in every bag.
 
-    `factor` is what the frequency of a term makes of it. Either all parts are added up, or contents, windows (each
-    bag has its own `anchor_share`) and citing nodes get their shares; a part that is empty leaves its share to the
-    others.
+    `factor` is what the frequency of a term makes of it. Either all parts are added up, or contents, windows and citing
+    nodes get their shares, which each bag has its own of; a part that is empty leaves its share to the others.
     """
     sums = np.zeros(3)
     shares = np.zeros(3)
@@ -264,9 +272,9 @@ def weigh(
             part = 1 if term[k] < words else 2
             sums[0] += content[k] * factor[term[k]]
             sums[part] += around[k] * factor[term[k]]
-        shares[0] = max(0.0, 1.0 - anchor_share[node] - link_share)
+        shares[0] = max(0.0, 1.0 - anchor_share[node] - link_share[node])
         shares[1] = anchor_share[node]
-        shares[2] = link_share
+        shares[2] = link_share[node]
         total = 0.0
         for part in range(3):
             if sums[part] <= 0.0:

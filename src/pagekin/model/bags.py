@@ -38,7 +38,7 @@ class Bags(Ragged):
 
     term: UInt32s
     weight: NDArray[np.float32]
-    content: NDArray[np.float32]  # occurrences in the page
+    content: NDArray[np.float32]  # occurrences in the page, the first ones counting more if the strategy says so
     around: NDArray[np.float32]  # sums of the windows of anchors, and of titles
 
     def __len__(self) -> int:

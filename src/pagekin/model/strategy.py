@@ -36,11 +36,11 @@ class Strategy:
     # Which terms (paper, 3.1). With `sum` fragments are added up; with `shares` each part is normalised first.
     content: bool = True
     anchors: bool = True
-    links: bool = False
+    links: bool = True
     mix: str = "shares"
     anchor_share: float = 0.2
-    anchor_evidence: float = 8.0  # voices (pages that link, the title) that earn half of it; 0: any earns it all
     link_share: float = 0.1
+    evidence: float = 8.0  # voices (pages that link, the title) that earn half of these; 0: any earns them all
     # How much around an anchor counts.
     window: str = "basic"
     window_width: int = 16  # words to either side; 0 the anchor alone, -1 any number
@@ -48,6 +48,7 @@ class Strategy:
     stemming: str = "stopstem"
     language: str = "en"  # of pages that do not name theirs
     # How much a term counts (3.3).
+    lead: float = 50.0  # words of a page after which the next one counts half as much as the first; 0: all the same
     distance_weight: bool = True
     frequency_weight: str = "nmdf"
     nmdf_center: float | None = None  # ln of the document frequency that counts most; by default from the size
@@ -80,6 +81,8 @@ class Strategy:
         shares = self.anchor_share + (self.link_share if self.links else 0.0)
         if shares > 1.0:
             raise MisuseError(f"anchor_share and link_share are {shares} together; they can be at most 1")
+        if 0 < self.lead < 1:
+            raise MisuseError(f"lead is {self.lead}; it must be at least 1, or 0 for none")
         if not (self.content or self.anchors or self.links):
             raise MisuseError("a strategy needs terms: content, anchors or links")
         for pattern in self.silent:
@@ -120,9 +123,10 @@ class Strategy:
 
 _RANGES: tuple[tuple[str, float, float], ...] = (
     ("anchor_share", 0.0, 1.0),
-    ("anchor_evidence", 0.0, 1_000_000.0),
+    ("evidence", 0.0, 1_000_000.0),
     ("link_share", 0.0, 1.0),
     ("window_width", ANY_WIDTH, 1_000_000),
+    ("lead", 0.0, 1_000_000.0),
     ("nmdf_center", 0.0, 30.0),
     ("nmdf_width", 0.05, 30.0),
     ("template_share", 0.0, 1.0),
@@ -156,7 +160,9 @@ def _toml(value: Any) -> str:
 
 PRESETS: dict[str, Strategy] = {
     "default": Strategy(),
-    "paper": Strategy(mix="sum", window_width=32, stemming="stem", templates=True, template_links=True),
+    "paper": Strategy(
+        links=False, mix="sum", window_width=32, stemming="stem", lead=0.0, templates=True, template_links=True
+    ),
 }
 
 

@@ -1,0 +1,61 @@
+"""Collections with a hierarchy: what strategies are chosen and findings are checked on."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from benchmarks.agreement import collections
+from benchmarks.machine import QUICK
+from pagekin import village
+from pagekin.evaluation.plans import Plan
+from pagekin.judge import BY_PATH
+from pagekin.pipeline import build
+from pagekin.sweep import Swept, sweep
+
+MORE = {
+    "linux-doc-6.1": Path("/usr/share/doc/linux-doc-6.1/html"),
+    "libboost1.74-doc": Path("/usr/share/doc/libboost1.74-doc/doc/html"),
+}
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """A collection that was built, and where the classes of its pages are."""
+
+    name: str
+    store: Path
+    hierarchy: str
+    results: Path
+
+    def sweep(self, plan: Plan, threads: int = 2) -> Swept:
+        """Judge a plan on it; what is known from before is not judged again."""
+        told = plan.with_bench(str(self.store), hierarchy=self.hierarchy)
+        return sweep(told, self.results, threads=threads, progress=lambda p: print(f"\r{p.stage[:78]:78}", end="\r"))
+
+
+@contextmanager
+def labelled() -> Iterator[list[Labelled]]:
+    """Every collection at hand, built: PAGEKIN_BENCH_DATA with its `labels.tsv`, Debian's manuals by the paths of URLs.
+
+    PAGEKIN_BENCH_KEEP may name a folder, in which stores and results stay for the next time.
+    """
+    with TemporaryDirectory() as place:
+        folder = Path(os.environ.get("PAGEKIN_BENCH_KEEP") or place)
+        folder.mkdir(parents=True, exist_ok=True)
+        sources = {name: each for name, each in (collections() | MORE).items() if each.is_dir()}
+        if QUICK:
+            village.write_warc(folder / "village.warc.gz")
+            sources = {"sample web": folder / "village.warc.gz"}
+        yield [_built(name, source, folder) for name, source in sources.items()]
+
+
+def _built(name: str, source: Path, folder: Path) -> Labelled:
+    labels = (source if source.is_dir() else folder) / "labels.tsv"
+    store = folder / f"{name}.kin"
+    build([source], store)
+    return Labelled(name, store, str(labels) if labels.exists() else BY_PATH, folder / f"{name}.sweep")

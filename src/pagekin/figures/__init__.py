@@ -1,0 +1,1 @@
+"""What does it look like? Measured values -> charts, sentences, and one page that needs nothing else."""
