@@ -28,7 +28,7 @@ MAY: dict[str, set[str]] = {
     **{room: {room, *COMMON} for room in ROOMS},
     "query": {"query", "index", "signatures", *COMMON},  # asking a bag takes a signature and an index
     "pipeline": {"engines", *ROOMS, *COMMON},
-    "kin": {"bags", "index", "query", "reading", "store", *COMMON},
+    "kin": {"bags", "duplicates", "index", "query", "reading", "store", *COMMON},
     "grouping": {"duplicates", "reading", *COMMON},  # results of any engine may be HTML
     "judge": {"bags", "evaluation", "kin", "pipeline", "query", "store", *COMMON},  # what is judged is made by rooms
     "cli": {"__init__", "cli", "grouping", "judge", "kin", "pipeline", "engines", *ROOMS, *COMMON},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pagekin.arrays import Bools, Int64s, UInt64s
-from pagekin.duplicates.chunks import Chunks
+from pagekin.duplicates.sets import Chunks
 from pagekin.duplicates.settings import LARGEST_FILTER, GroupSettings
 from pagekin.errors import MisuseError
-from pagekin.kernels.filters import set_bits
 
 ROOM = 4  # bits for every bit that is set at most; then a fifth of a filter is full, and chance has little to say
 FEWEST = 4  # chunks of a page that can be found in a larger one; the ends of a smaller one are most of it
@@ -31,6 +31,23 @@ def elements_in(set_bits: Any, bits: int, hashes: int) -> Any:
     return np.log1p(-np.minimum(set_bits, bits - 0.5) / bits) / (hashes * np.log1p(-1 / bits))
 
 
+def _set_bits(elements: UInt64s, offsets: Int64s, hashes: int, words: UInt64s) -> None:
+    """As the kernel does; with numpy where no compiler is loaded, for importing one takes longer than a few pages."""
+    if "numba" in sys.modules:
+        from pagekin.kernels.filters import set_bits
+
+        set_bits(elements, offsets, hashes, words)
+        return
+    bits = 64 * words.shape[1]
+    page = np.repeat(np.arange(len(words)), np.diff(offsets))
+    step = elements >> np.uint64(32) | np.uint64(1)
+    is_set = np.zeros((len(words), bits), np.bool_)
+    for k in range(hashes):
+        place = (elements & np.uint64(0xFFFFFFFF)) + np.uint64(k) * step
+        is_set[page, (place & np.uint64(bits - 1)).astype(np.int64)] = True
+    words |= np.packbits(is_set, axis=1, bitorder="little").view(np.dtype("<u8"))
+
+
 @dataclass(frozen=True)
 class Filters:
     """The filters of many pages: of one size, a power of two, and one number of hash functions."""
@@ -44,7 +61,7 @@ class Filters:
     def of(cls, pages: Chunks, bits: int, hashes: int) -> Filters:
         """The filters of pages."""
         words = np.zeros((len(pages), bits // 64), np.uint64)
-        set_bits(pages.elements, pages.offsets, hashes, words)
+        _set_bits(pages.elements, pages.offsets, hashes, words)
         return cls(words, pages.counts(), pages.ends, hashes)
 
     def __len__(self) -> int:
@@ -90,7 +107,7 @@ class Filters:
     def end_bits(self) -> UInt64s:
         """The bits of the first and last chunks."""
         words = np.zeros_like(self.words)
-        set_bits(self.ends.ravel(), 2 * np.arange(len(self) + 1), self.hashes, words)
+        _set_bits(self.ends.ravel(), 2 * np.arange(len(self) + 1), self.hashes, words)
         return words
 
 

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pagekin.arrays import Int64s
-from pagekin.duplicates.chunks import MOST_CHUNKS, Chunks
 from pagekin.duplicates.filters import FEWEST, Filters, Likeness, bits_for, compare
 from pagekin.duplicates.groups import by_chains, by_complete_link
+from pagekin.duplicates.sets import MOST_CHUNKS, Chunks
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.kernels.filters import Rows, join, near, rows_of
 

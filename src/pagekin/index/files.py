@@ -14,7 +14,7 @@ from pagekin.index.inverted import Inverted
 from pagekin.model.bags import Bags, Heads, Terms
 from pagekin.model.strategy import Strategy
 
-VERSION = 2
+VERSION = 3
 HEAD = 32  # terms of a bag that tell whether the rest is worth a look
 
 
