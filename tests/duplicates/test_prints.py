@@ -15,7 +15,7 @@ from pagekin.bags.templates import template_blocks
 from pagekin.duplicates.canonical import canonical
 from pagekin.duplicates.chunks import chunks_of
 from pagekin.duplicates.filters import Filters
-from pagekin.duplicates.prints import Prints, open_prints, write_prints
+from pagekin.duplicates.prints import filters_of, open_prints, write_prints
 from pagekin.duplicates.sets import Chunks
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.errors import StoreError
@@ -37,6 +37,7 @@ def test_what_is_written_is_read_again(tmp_path: Path) -> None:
     found = open_prints(tmp_path, 3, SMALL)
     assert sets_of(found.chunks) == sets_of(Chunks.joined([some, others]))
     assert found.chunks.ends.tolist() == Chunks.joined([some, others]).ends.tolist()
+    assert found.words is not None
     assert found.words[:2].tolist() == Filters.of(some, 256, 4).words.tolist()
     assert (facts["without_text"], facts["larger_filters"], facts["too_large"]) == (1, 1, 0)
 
@@ -44,8 +45,8 @@ def test_what_is_written_is_read_again(tmp_path: Path) -> None:
 def test_the_filter_of_a_page_that_would_fill_it_is_no_filter_and_a_larger_one_is_made(tmp_path: Path) -> None:
     write_prints(tmp_path, 1, [pages(range(40))], SMALL)
     found = open_prints(tmp_path, 1, SMALL)
-    assert found.filters(np.array([0]), 256).saturated().tolist() == [True]
-    assert found.filters(np.array([0]), 1024).words.tolist() == Filters.of(pages(range(40)), 1024, 4).words.tolist()
+    assert found._filters(np.array([0]), 256).saturated().tolist() == [True]
+    assert found._filters(np.array([0]), 1024).words.tolist() == Filters.of(pages(range(40)), 1024, 4).words.tolist()
 
 
 def test_files_of_other_pages_are_refused(tmp_path: Path) -> None:
@@ -96,7 +97,8 @@ def test_where_templates_count_they_are_kept(village: Path, tmp_path: Path) -> N
     kin = Kin.open(tmp_path / "v.kin")
     texts = [canonical(kin.text_bytes(row)) for row in range(len(kin))]
     assert sets_of(kin.prints.chunks) == sets_of(chunks_of(texts, GroupSettings()))
-    assert Prints.of(kin.prints.chunks, GroupSettings()).words.tolist() == kin.prints.words.tolist()
+    assert kin.prints.words is not None
+    assert kin.prints.words.tolist() == filters_of(kin.prints.chunks, GroupSettings()).tolist()
 
 
 def test_a_collection_without_pages_keeps_nothing(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,9 +11,12 @@ import numpy as np
 
 from pagekin.arrays import Int64s, UInt64s
 from pagekin.disk import ANY, demand, demand_rows, open_array, write_array, writing_columns
-from pagekin.duplicates.filters import Filters, bits_for
+from pagekin.duplicates.filters import Filters, Floats, Likeness, bits_for, compare, similarities
 from pagekin.duplicates.sets import MOST_CHUNKS, Chunks, offsets_of
 from pagekin.duplicates.settings import GroupSettings
+
+_PAIR_BYTES = 1 << 25  # of filters that are compared together
+_NONE = Likeness(0.0, 0.0, 0.0, 0.0, 0.0, False, False, False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,29 +28,45 @@ class Prints:
 
     settings: GroupSettings
     chunks: Chunks
-    words: UInt64s  # a row a page
+    words: UInt64s | None = None  # a row a page, if they are kept
 
     def __len__(self) -> int:
         return len(self.chunks)
 
-    @classmethod
-    def of(cls, pages: Chunks, settings: GroupSettings) -> Prints:
-        """Those of pages that are in no collection."""
-        return cls(settings, pages, filters_of(pages, settings))
-
     def rows(self, rows: Int64s) -> Prints:
         """Those of some pages, in memory."""
-        return Prints(self.settings, self.chunks.rows(rows), self.words[rows])
+        return Prints(self.settings, self.chunks.rows(rows), None if self.words is None else self.words[rows])
 
-    @classmethod
-    def joined(cls, some: Prints, others: Prints) -> Prints:
-        """Those of some pages, and others after them."""
-        words = np.concatenate([some.words, others.words])
-        return cls(some.settings, Chunks.joined([some.chunks, others.chunks]), words)
+    def likenesses(self, pairs: Int64s) -> list[Likeness]:
+        """How the pages of each pair are to each other."""
+        found: list[Likeness] = [_NONE] * len(pairs)
+        for which, a, b in self._side_by_side(pairs):
+            for k, likeness in zip(which.tolist(), compare(a, b), strict=True):
+                found[k] = likeness
+        return found
 
-    def filters(self, pages: Int64s, bits: int) -> Filters:
+    def similarities(self, pairs: Int64s) -> Floats:
+        """How similar they are; with a page that has no chunks, or too many, not at all."""
+        found = np.zeros(len(pairs))
+        for which, a, b in self._side_by_side(pairs):
+            found[which] = similarities(a, b)
+        counts = self.chunks.offsets[pairs + 1] - self.chunks.offsets[pairs]
+        found[((counts == 0) | (counts > MOST_CHUNKS)).any(axis=1)] = 0.0
+        return found
+
+    def _side_by_side(self, pairs: Int64s) -> Iterator[tuple[Int64s, Filters, Filters]]:
+        """Some pairs at a time, and the filters of both sides, in the size that the larger page needs."""
+        counts = self.chunks.offsets[pairs + 1] - self.chunks.offsets[pairs]
+        needed = bits_for(counts.max(axis=1, initial=0), self.settings)
+        for bits in np.unique(needed).tolist():
+            which = np.flatnonzero(needed == bits)
+            together = max(1, 8 * _PAIR_BYTES // bits)
+            for some in np.array_split(which, -(-len(which) // together)):
+                yield some, self._filters(pairs[some, 0], bits), self._filters(pairs[some, 1], bits)
+
+    def _filters(self, pages: Int64s, bits: int) -> Filters:
         """The filters of some pages in any size."""
-        if bits == self.settings.filter_bits:
+        if bits == self.settings.filter_bits and self.words is not None:
             begins = self.chunks.offsets[pages]
             sizes = self.chunks.offsets[pages + 1] - begins
             return Filters(self.words[pages], sizes, self.chunks.ends[pages], self.settings.hashes)
