@@ -26,10 +26,11 @@ from benchmarks.agreement import collections
 from benchmarks.building import html_files
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, show, timed
 from pagekin.duplicates.canonical import canonical
-from pagekin.duplicates.chunks import Chunks, chunk_ends, chunks_of, groups_of, laid_out
+from pagekin.duplicates.chunks import chunk_ends, chunks_of, groups_of, laid_out
 from pagekin.duplicates.filters import Filters, bits_for
 from pagekin.duplicates.grouping import Group, Grouper
 from pagekin.duplicates.law import RATIOS, draw_law, expected_ratio, simulated_ratio, whole_hashes
+from pagekin.duplicates.sets import Chunks
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.grouping import _texts_of_html, files
 from pagekin.kernels.chunking import WINDOW

@@ -13,11 +13,13 @@ import pagekin
 SOURCE = Path(pagekin.__file__).parent
 DOORS = {"cli", "serving"}
 ROOMS = {path.parent.name for path in SOURCE.glob("*/__init__.py")} - {"kernels", "model", "engines", *DOORS}
+# what joins rooms: the whole way, and what can be done with a collection or a result list that is open
+JOINERS = {"pipeline", "kin", "fusing", "linkage", "grouping", "twins", "judge", "sweep", "sweep_report"}
 COMMON = {"arrays", "disk", "errors", "model", "kernels", "urls"}  # what every room may use
 
 # part of the house -> the parts that it may look into
 MAY: dict[str, set[str]] = {
-    "__init__": {"duplicates", "grouping", "kin", "model", "pipeline", "store"},  # the front door
+    "__init__": {"duplicates", "grouping", "kin", "model", "pipeline", "store", "twins"},  # the front door
     "errors": set(),
     "arrays": set(),
     "urls": {"errors"},
@@ -28,16 +30,16 @@ MAY: dict[str, set[str]] = {
     **{room: {room, *COMMON} for room in ROOMS},
     "query": {"query", "index", "signatures", *COMMON},  # asking a bag takes a signature and an index
     "pipeline": {"engines", *ROOMS, *COMMON},
-    "kin": {"bags", "fusing", "index", "links", "query", "reading", "store", *COMMON},
+    "kin": {"bags", "duplicates", "fusing", "index", "links", "query", "reading", "store", *COMMON},
     "fusing": {"kin", "linkage", "links", "query", *COMMON},  # words and links of an open collection
     # links, as the strategy of a collection counts them
     "linkage": {"bags", "kin", "links", "store", *COMMON},
     "grouping": {"duplicates", "reading", *COMMON},  # results of any engine may be HTML
+    "twins": {"bags", "duplicates", "kin", "store", *COMMON},  # templates of a collection, and its near-duplicates
     "judge": {"bags", "evaluation", "kin", "pipeline", "query", "store", *COMMON},  # what is judged is made by rooms
     "sweep": {"__init__", "engines", "evaluation", "judge", "kin", "pipeline", *COMMON},  # judges many, side by side
     "sweep_report": {"__init__", "bags", "evaluation", "figures", "sweep", *COMMON},  # draws what a sweep found
-    "cli": {"__init__", "cli", "engines", "grouping", "judge", "kin", "linkage", "pipeline", "sweep", "sweep_report"}
-    | {*ROOMS, *COMMON},
+    "cli": {"__init__", "cli", "engines", *JOINERS, *ROOMS, *COMMON},
 }
 MODULES = sorted(SOURCE.rglob("*.py"))
 
@@ -78,8 +80,7 @@ def test_every_part_of_the_house_has_a_rule() -> None:
 
 def test_only_the_pipeline_and_the_doors_know_several_rooms() -> None:
     knowing = {part_of(path) for path in MODULES if len({p for _, p in looked_into(path) if p in ROOMS}) > 1}
-    joiners = {"pipeline", "kin", "linkage", "fusing", "grouping", "judge", "sweep_report", "query", "cli", "__init__"}
-    assert knowing <= joiners
+    assert knowing <= {*JOINERS, "query", "cli", "__init__"}
 
 
 def test_nobody_looks_into_the_command_line() -> None:

@@ -1,7 +1,8 @@
 """pagekin finds the pages that are kin to a page, in any hyperlinked collection.
 
 `pagekin.build(["public/"], "site.kin")` reads a collection, `pagekin.open("site.kin")` looks into it.
-`pagekin.group(results)` groups the near-duplicates of any result list.
+`pagekin.group(results)` groups the near-duplicates of any result list, `pagekin.find_duplicates("site.kin")` those of a
+collection.
 """
 
 from __future__ import annotations
@@ -16,9 +17,11 @@ __all__ = [
     "ReadingSettings",
     "Store",
     "Strategy",
+    "Twins",
     "Wishes",
     "__version__",
     "build",
+    "find_duplicates",
     "group",
     "open",
 ]
@@ -31,11 +34,13 @@ if TYPE_CHECKING:
     from pagekin.model.strategy import Strategy
     from pagekin.pipeline import build
     from pagekin.store.opening import Store
+    from pagekin.twins import Twins, find_duplicates
 
     open = Kin.open
 
 _HOMES = {
     "build": "pagekin.pipeline",
+    "find_duplicates": "pagekin.twins",
     "group": "pagekin.grouping",
     "GroupSettings": "pagekin.duplicates.settings",
     "Grouping": "pagekin.grouping",
@@ -43,6 +48,7 @@ _HOMES = {
     "Kin": "pagekin.kin",
     "Store": "pagekin.store.opening",
     "Strategy": "pagekin.model.strategy",
+    "Twins": "pagekin.twins",
     "Wishes": "pagekin.kin",
 }
 

@@ -17,6 +17,7 @@ from pagekin.model.strings import Strings
 
 Array = NDArray[Any]
 _CHECKSUM_STEP = 1 << 20
+ANY = -1  # length of a column that is known when it is written
 
 
 @contextmanager
@@ -53,17 +54,26 @@ def _write_header(file: IO[bytes], dtype: Any, shape: tuple[int, ...]) -> None:
 
 @contextmanager
 def writing_columns(folder: Path, columns: dict[str, tuple[Any, tuple[int, ...]]]) -> Iterator[Callable[..., None]]:
-    """Columns, given by their types and shapes, that are written side by side: a function that appends to each."""
+    """Columns, given by their types and shapes, that are written side by side: a function that appends to each.
+
+    A length of ANY is that of what comes: the header, which has room for any number, is written once more at the end.
+    """
     with ExitStack() as files:
         opened = [files.enter_context((folder / f"{name}.npy").open("wb")) for name in columns]
+        lengths = [0] * len(opened)
         for file, (dtype, shape) in zip(opened, columns.values(), strict=True):
-            _write_header(file, dtype, shape)
+            _write_header(file, dtype, (max(shape[0], 0), *shape[1:]))
 
         def append(*pieces: Array) -> None:
-            for file, (dtype, _), piece in zip(opened, columns.values(), pieces, strict=True):
-                file.write(np.ascontiguousarray(piece, dtype).data)
+            for k, ((dtype, _), piece) in enumerate(zip(columns.values(), pieces, strict=True)):
+                opened[k].write(np.ascontiguousarray(piece, dtype).data)
+                lengths[k] += len(piece)
 
         yield append
+        for file, length, (dtype, shape) in zip(opened, lengths, columns.values(), strict=True):
+            if shape[0] == ANY:
+                file.seek(0)
+                _write_header(file, dtype, (length, *shape[1:]))
 
 
 def sync(folder: Path) -> None:

@@ -14,10 +14,11 @@ import numpy as np
 import zstandard
 
 from pagekin.duplicates.canonical import canonical, canonical_pieces
-from pagekin.duplicates.chunks import MOST_CHUNKS, Chunks, chunks_of, chunks_of_pieces
+from pagekin.duplicates.chunks import chunks_of, chunks_of_pieces
 from pagekin.duplicates.filters import Likeness
 from pagekin.duplicates.grouping import Grouper
 from pagekin.duplicates.results import Fields, Result, result_of, results_in
+from pagekin.duplicates.sets import MOST_CHUNKS, Chunks
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.errors import MisuseError
 from pagekin.model.capture import Capture, Origin

@@ -6,11 +6,14 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from pagekin.arrays import Int64s, UInt32s
 from pagekin.disk import demand
+from pagekin.duplicates.prints import Prints, open_prints
+from pagekin.duplicates.settings import GroupSettings
 from pagekin.errors import MisuseError, StoreError
 from pagekin.fusing import Fusion, LinkSide
 from pagekin.index.files import VERSION, Index, open_index
@@ -102,6 +105,16 @@ class Kin(Store):
     @cached_property
     def index(self) -> Index:
         """The index, memory-mapped."""
+        return open_index(self.root / self.manifest.index_folder, Strategy.from_dict(self._index_facts["strategy"]))
+
+    @cached_property
+    def prints(self) -> Prints:
+        """What tells which pages say the same, memory-mapped."""
+        settings = GroupSettings(**self._index_facts["duplicates"]["settings"])
+        return open_prints(self.root / self.manifest.index_folder, len(self), settings)
+
+    @property
+    def _index_facts(self) -> dict[str, Any]:
         facts = self.manifest.index
         if facts is None:
             raise StoreError(f"{self.root} has no index; build it again")
@@ -110,7 +123,7 @@ class Kin(Store):
                 f"the index of {self.root} has format version {facts['version']}, this pagekin reads version {VERSION};"
                 " build it again"
             )
-        return open_index(self.root / self.manifest.index_folder, Strategy.from_dict(facts["strategy"]))
+        return facts
 
     def find_node(self, name: str) -> int:
         """The node that `name` means: a page as in `find`, or a URL that is known only from links."""

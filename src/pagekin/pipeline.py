@@ -21,6 +21,9 @@ import numpy as np
 from pagekin.bags.making import Collection as BagSource
 from pagekin.bags.making import fold_bags
 from pagekin.disk import writing
+from pagekin.duplicates.pages import chunks_of_pages
+from pagekin.duplicates.prints import write_prints
+from pagekin.duplicates.settings import GroupSettings
 from pagekin.engines.local import Crew, check_processes, crew_for, in_order, run
 from pagekin.errors import MisuseError, StoreError
 from pagekin.index.files import VERSION as INDEX_VERSION
@@ -55,6 +58,7 @@ _JOB_BYTES = 16 * MiB
 _JOB_PAGES = 8000  # small ones; others reach the bytes first
 _WORK_FOR_PROCESSES = 512 * MiB  # below this they take longer to begin than they save
 _SPOOL = "unfinished"
+_GROUPS = GroupSettings()  # pages of a collection can be compared, for they are all cut and kept in the same way
 
 # What a build takes at most, as benchmarks/growth.py measures it.
 _COLLECTING = 1536 * MiB  # this process, for a million pages
@@ -192,11 +196,13 @@ def bag_source(store: Store) -> BagSource:
 
 def _is_indexed(manifest: Manifest, strategy: Strategy) -> bool:
     facts = manifest.index
-    return facts is not None and (facts["version"], facts["strategy"]) == (INDEX_VERSION, strategy.as_dict())
+    if facts is None or (facts["version"], facts["strategy"]) != (INDEX_VERSION, strategy.as_dict()):
+        return False
+    return bool(facts["duplicates"]["settings"] == _GROUPS.as_dict())
 
 
 def _write_index(root: Path, manifest: Manifest, strategy: Strategy, ways: _Ways) -> dict[str, Any]:
-    """Make bags, signatures and index of the store; what the manifest says of them."""
+    """Make bags, signatures, index and filters of the store; what the manifest says of them."""
     store = Store(root, manifest)
     ways.progress(Progress("making bags"))
     nodes = len(store.links.offsets) - 1
@@ -218,12 +224,16 @@ def _write_index(root: Path, manifest: Manifest, strategy: Strategy, ways: _Ways
     ways.progress(Progress("inverting"))
     members = np.flatnonzero(store.in_degrees()[:signed] >= strategy.min_in_links)
     write_lookup(folder, folded.terms, signatures, invert(signatures, members))
+    ways.progress(Progress("near-duplicates"))
+    chunks = chunks_of_pages(store.reading, folded.silent, _GROUPS, ways.mapper)
+    prints = write_prints(folder, len(store), chunks, _GROUPS)
     store.catalog.close()
     ways.progress(Progress("checksums"))
     return {
         "generation": generation,
         "version": INDEX_VERSION,
         "strategy": strategy.as_dict(),
+        "duplicates": prints,
         "files": describe_files(folder, ways.mapper),
     }
 

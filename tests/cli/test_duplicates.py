@@ -10,6 +10,7 @@ import pytest
 
 from cli.conftest import Pagekin
 from cli.running import PAGEKIN
+from pagekin.pipeline import build
 from test_grouping import prose
 
 ROWS = [
@@ -131,3 +132,44 @@ def test_misuse_is_told_and_exits_with_2(pagekin: Pagekin, wrong: list[str]) -> 
 def test_settings_out_of_range_are_refused(pagekin: Pagekin, results: Path) -> None:
     for wrong in (["--threshold", "0"], ["--threshold", "1.5"], ["--chunk-size", "100"], ["--chunk-size", "-1"]):
         assert pagekin("duplicates", results, *wrong).code == 2
+
+
+# --- collections ---------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="session")
+def copies(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A collection with two pages that say the same, and one that does not."""
+    folder = tmp_path_factory.mktemp("copies")
+    rows = [("http://a.example/", prose(1)), ("http://b.example/", prose(1)), ("http://c.example/", prose(2))]
+    pages = [{"url": url, "html": f"<title>Of {url[7]}</title><p>{text}"} for url, text in rows]
+    (folder / "pages.jsonl").write_text("\n".join(map(json.dumps, pages)))
+    build([folder / "pages.jsonl"], folder / "copies.kin")
+    return folder / "copies.kin"
+
+
+def test_a_collection_has_groups_in_the_documented_shape(pagekin: Pagekin, copies: Path) -> None:
+    facts = json.loads(pagekin("duplicates", copies, "--json").out)
+    assert set(facts) == {"settings", "pages", "groups", "uncompared", "compared_pairs", "cut_pages"}
+    likeness = {"similarity", "share", "share_of_anchor", "bits", "bits_of_anchor", "contains", "contained"}
+    (group,) = facts["groups"]
+    assert group["anchor"] == {"url": "http://a.example/", "title": "Of a"}
+    assert [set(member) for member in group["members"]] == [{"url", "title"} | likeness]
+    assert (facts["pages"], facts["compared_pairs"], group["members"][0]["similarity"]) == (3, 1, 1.0)
+
+
+def test_people_are_told_the_groups_of_a_collection(pagekin: Pagekin, copies: Path) -> None:
+    assert pagekin("duplicates", copies).out.splitlines() == [
+        "http://a.example/  Of a",
+        "  1.000  http://b.example/  Of b  (the same)",
+        "3 pages, 1 group of near-duplicates, 1 grouped",
+        "pairs compared: 1",
+    ]
+
+
+def test_what_is_for_collections_is_refused_for_lists(pagekin: Pagekin, results: Path) -> None:
+    for wrong in (["--whole-text"], ["--link-weight", "0.2"]):
+        answer = pagekin("duplicates", results, *wrong)
+        assert answer.code == 2 and "for a collection" in answer.err
+    answer = pagekin("duplicates", "nowhere.kin")
+    assert answer.code == 2 and "no store" in answer.err

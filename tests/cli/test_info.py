@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 from cli.conftest import Pagekin
+from pagekin.duplicates.settings import GroupSettings
 from pagekin.model.settings import ReadingSettings
 from pagekin.model.strategy import PRESETS
 from pagekin.store.opening import Store
@@ -18,6 +19,7 @@ def test_json_has_the_documented_keys(pagekin: Pagekin, library: Path) -> None:
     counts = facts.pop("counts")
     assert facts.pop("bytes") == sum(path.stat().st_size for path in library.glob("*-1/*"))
     assert facts.pop("strategy") == PRESETS["default"].as_dict()
+    assert facts.pop("duplicates")["settings"] == GroupSettings().as_dict()
     assert facts == {
         "store": str(library),
         "format": 2,

@@ -7,7 +7,7 @@ from functools import cache
 
 import numpy as np
 
-from pagekin.duplicates.chunks import Chunks
+from pagekin.duplicates.sets import Chunks
 
 
 def pages(*sets: Iterable[int]) -> Chunks:

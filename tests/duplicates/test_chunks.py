@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pagekin.duplicates import chunks
-from pagekin.duplicates.chunks import Chunks, chunks_of, chunks_of_pieces
+from pagekin.duplicates.chunks import chunks_of, chunks_of_pieces
+from pagekin.duplicates.sets import Chunks
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.errors import MisuseError
 from twins import chunking as twin
@@ -50,7 +51,7 @@ def test_elements_are_the_digests_of_the_twins_chunks(text: bytes, minimum: int)
 @given(st.lists(st.binary(max_size=200), max_size=6), st.integers(1, 300))
 def test_texts_beside_each_other_do_not_matter(texts: list[bytes], together: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(chunks, "_TOGETHER", together)
+        patch.setattr(chunks, "TOGETHER", together)
         assert same(chunks_of(texts, SMALL), Chunks.joined([chunks_of([text], SMALL) for text in texts]))
 
 

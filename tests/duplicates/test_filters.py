@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from duplicates.making import pages
-from pagekin.duplicates.chunks import Chunks
 from pagekin.duplicates.filters import Filters, Likeness, bits_for, compare, elements_in
+from pagekin.duplicates.sets import Chunks
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.errors import MisuseError
 

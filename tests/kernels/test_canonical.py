@@ -91,3 +91,35 @@ def test_flags_tell_the_next_piece_where_it_begins() -> None:
     assert flags(b"x ") == kernel.STARTED | kernel.SPACE_DUE
     assert flags(b"x\n") == kernel.STARTED | kernel.SPACE_DUE | kernel.AT_LINE_START
     assert flags(b"", kernel.STARTED) == kernel.STARTED
+
+
+BLOCKS = st.lists(st.tuples(TEXTS.map(lambda text: text + "\n"), st.booleans()), max_size=5)
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.lists(BLOCKS, max_size=4), st.integers(0, 3))
+def test_pages_without_silent_blocks_are_those_of_the_twin(pages: list[list[tuple[str, bool]]], gap: int) -> None:
+    texts = ["".join(block for block, _ in page).encode() for page in pages]
+    places = [np.cumsum([0, *(len(block.encode()) for block, _ in page)])[:-1] for page in pages]
+    data, starts, stops = kernel.canonical_blocks(
+        np.frombuffer(b"".join(texts), np.uint8),
+        np.cumsum([0, *map(len, texts)]),
+        np.cumsum([0, *map(len, pages)]),
+        np.concatenate([np.empty(0, np.uint32), *places]).astype(np.uint32),
+        np.array([quiet for page in pages for _, quiet in page], np.uint8),
+        table(),
+        gap,
+    )
+    for page, start, stop, before in zip(pages, starts.tolist(), stops.tolist(), [0, *stops.tolist()], strict=False):
+        blocks, silent = [block for block, _ in page], [quiet for _, quiet in page]
+        assert data[start:stop].tobytes().decode() == twin.canonical_blocks(blocks, silent)
+        assert data[before:start].tolist() == [0] * gap
+
+
+def test_places_of_blocks_that_are_none_lead_nowhere() -> None:
+    text = np.frombuffer(b"wren\nrobin\n", np.uint8)
+    places = np.array([0, 2**32 - 1], np.uint32)
+    data, _, _ = kernel.canonical_blocks(
+        text, np.array([0, 11]), np.array([0, 2]), places, np.zeros(2, np.uint8), table(), 0
+    )
+    assert data.tobytes() == b"wren robin"

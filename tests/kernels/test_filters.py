@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pagekin.arrays import Int64s, UInt64s
-from pagekin.duplicates.chunks import Chunks
 from pagekin.duplicates.filters import Filters
+from pagekin.duplicates.sets import Chunks
 from pagekin.kernels.filters import Rows, common_bits, join, near, roots, rows_of, set_bits
 from twins import filters as twin
 

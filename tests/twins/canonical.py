@@ -49,3 +49,9 @@ def canonical(text: str) -> str:
             at_line_start = not is_text and (at_line_start or points[place] == LINE)
         place += 1
     return re.sub(" +", " ", "".join(out)).strip(" ")
+
+
+def canonical_blocks(blocks: list[str], silent: list[bool]) -> str:
+    """The canonical form of a page of blocks, each a line, without the silent ones; of all, if nothing is left."""
+    kept = canonical("".join(block for block, quiet in zip(blocks, silent, strict=True) if not quiet))
+    return kept or canonical("".join(blocks))

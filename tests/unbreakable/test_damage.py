@@ -22,6 +22,7 @@ LEADING = {
     "bags.offsets": 8,
     "bags.term": 4,
     "buckets": 4,
+    "chunks.offsets": 8,
     "heads.term": 4,
     "postings": 4,
     "terms.name.offsets": 8,

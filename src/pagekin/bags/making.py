@@ -56,6 +56,7 @@ class Folded:
     terms: Terms
     offsets: Int64s
     voices: Int64s
+    silent: Bytes  # 1 for every block that does not count as contents
     spill: Spill
 
     def weighed(self) -> Iterator[Bags]:
@@ -100,7 +101,7 @@ def fold_bags(collection: Collection, strategy: Strategy, file: IO[bytes], mappe
         spill.add(piece)
     offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(spill.lengths)])
     voices = _voices(collection, citations, nodes)
-    return Folded(strategy, Terms(terms.name, terms.shown, frequency), offsets, voices, spill)
+    return Folded(strategy, Terms(terms.name, terms.shown, frequency), offsets, voices, texts.block_silent, spill)
 
 
 def _voices(collection: Collection, citations: Citations, nodes: int) -> Int64s:

@@ -9,19 +9,21 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from pagekin.cli import twins
 from pagekin.cli.speaking import clean, counted, json_option, say_json
+from pagekin.cli.twins import how, is_store, likeness
 from pagekin.errors import MisuseError
 
 if TYPE_CHECKING:
-    from pagekin.duplicates.filters import Likeness
     from pagekin.duplicates.results import Result
+    from pagekin.duplicates.settings import GroupSettings
     from pagekin.grouping import Entry, Group, Grouping
 
 LISTS = (".json", ".jsonl", ".ndjson")
 
 
 @click.command("duplicates")
-@click.argument("sources", nargs=-1, metavar="RESULTS | FILE...")
+@click.argument("sources", nargs=-1, metavar="RESULTS | STORE | FILE...")
 @click.option(
     "--files-from", metavar="LIST", help="A file that names the files to compare, one a line; - is the input."
 )
@@ -36,6 +38,14 @@ LISTS = (".json", ".jsonl", ".ndjson")
 @click.option("--chunk-size", default=256, show_default=True, type=int, help="Bytes of a chunk, a power of two.")
 @click.option("--text-field", metavar="NAME", help="Where a result has its text; else text, content, body or contents.")
 @click.option("--html-field", metavar="NAME", help="Where a result has HTML; else html.")
+@click.option("--whole-text", is_flag=True, help="Of a STORE, count the blocks that recur on a host as well.")
+@click.option(
+    "--link-weight",
+    default=0.0,
+    show_default=True,
+    type=click.FloatRange(0, 1, max_open=True),
+    help="Of a STORE, how much the sets of links count beside the texts.",
+)
 @click.option("--stream", is_flag=True, help="Print a line of JSON for every result as it comes.")
 @json_option
 def command(
@@ -46,20 +56,28 @@ def command(
     chunk_size: int,
     text_field: str | None,
     html_field: str | None,
+    whole_text: bool,
+    link_weight: float,
     stream: bool,
     json: bool,
 ) -> None:
-    """Group the near-duplicates of a result list under the best-ranked of them.
+    """Group the near-duplicates of a result list, or of a collection, under the best of them.
 
     RESULTS is a .json or .jsonl file, or - for the input: a list of results with id, url, title, text or html, and
-    rank, or a response of Elasticsearch, OpenSearch, Solr, Meilisearch or Typesense. FILEs are compared themselves.
+    rank, or a response of Elasticsearch, OpenSearch, Solr, Meilisearch or Typesense. STORE is a collection that was
+    built; of a group the page that most others link to comes first. FILEs are compared themselves.
     """
     from pagekin.duplicates.results import Fields
     from pagekin.duplicates.settings import GroupSettings
     from pagekin.grouping import Grouping, group
 
     link = "complete" if complete_link else "single"
-    settings = GroupSettings(chunk_bytes=chunk_size, threshold=threshold, link=link)
+    settings = GroupSettings(chunk_bytes=chunk_size, threshold=threshold, link=link, link_weight=link_weight)
+    if len(sources) == 1 and is_store(sources[0]):
+        _say_twins(sources[0], settings, whole_text, json)
+        return
+    if whole_text or link_weight:
+        raise MisuseError("--whole-text and --link-weight are for a collection; name a store, such as my.kin")
     fields = Fields()
     fields = Fields(
         text=(text_field,) if text_field else fields.text, html=(html_field,) if html_field else fields.html
@@ -73,6 +91,16 @@ def command(
         say_json(report(grouping))
     else:
         say(grouping)
+
+
+def _say_twins(store: str, settings: GroupSettings, whole_text: bool, json: bool) -> None:
+    from pagekin.twins import find_duplicates
+
+    found = find_duplicates(store, settings, whole_text=whole_text)
+    if json:
+        say_json(twins.report(found))
+    else:
+        twins.say(found)
 
 
 def _results(sources: tuple[str, ...], files_from: str | None, fields: Any) -> Iterator[Result]:
@@ -124,7 +152,7 @@ def report(grouping: Grouping) -> dict[str, Any]:
         "groups": [
             {
                 "anchor": _entry(each.anchor),
-                "members": [{**_entry(member.entry), **_likeness(member.likeness)} for member in each.members],
+                "members": [{**_entry(member.entry), **likeness(member.likeness)} for member in each.members],
             }
             for each in grouping.groups()
         ],
@@ -144,19 +172,6 @@ def _entry(entry: Entry) -> dict[str, Any]:
     return {**facts, "uncompared": entry.uncompared} if entry.uncompared else facts
 
 
-def _likeness(likeness: Likeness) -> dict[str, Any]:
-    """Of a member and its anchor."""
-    return {
-        "similarity": round(likeness.similarity, 4),
-        "share": round(likeness.share_of_a, 4),
-        "share_of_anchor": round(likeness.share_of_b, 4),
-        "bits": round(likeness.bits_of_a, 4),
-        "bits_of_anchor": round(likeness.bits_of_b, 4),
-        "contains": likeness.b_in_a,
-        "contained": likeness.a_in_b,
-    }
-
-
 def say(grouping: Grouping) -> None:
     """Tell people the groups."""
     groups = grouping.groups()
@@ -174,9 +189,7 @@ def _say_group(group: Group) -> None:
     click.echo(clean(_name(group.anchor)))
     for member in group.members:
         like = member.likeness
-        same = "the same" if like.a_in_b and like.b_in_a else ""
-        how = same or ("contained" if like.a_in_b else "contains it" if like.b_in_a else "")
-        click.echo(f"  {like.similarity:.3f}  {clean(_name(member.entry))}{f'  ({how})' if how else ''}")
+        click.echo(f"  {like.similarity:.3f}  {clean(_name(member.entry))}{how(like)}")
 
 
 def _name(entry: Entry) -> str:

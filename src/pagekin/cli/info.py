@@ -35,6 +35,7 @@ def describe(store: Store) -> dict[str, Any]:
         "generation": store.manifest.generation,
         "settings": store.manifest.settings,
         "strategy": store.manifest.index["strategy"] if store.manifest.index is not None else None,
+        "duplicates": store.manifest.index.get("duplicates") if store.manifest.index is not None else None,
         "counts": store.manifest.counts,
         "bytes": sum(file["bytes"] for file in store.manifest.all_files().values()),
         "hosts": [
@@ -80,9 +81,23 @@ def say(store: str, facts: dict[str, Any]) -> None:
         click.echo("Settings: " + ", ".join(changed))
     if facts["strategy"]:
         click.echo("Strategy: " + ", ".join(f"{key} {value}" for key, value in facts["strategy"].items()))
+    if facts["duplicates"]:
+        click.echo("Near-duplicates: " + _compared(facts["duplicates"]))
     click.echo("Largest hosts:")
     say_table([(host["pages"], host["host"]) for host in facts["hosts"]])
     click.echo("Languages:  " + ", ".join(f"{name} {count:,}" for name, count in facts["languages"].items()))
     if facts["skipped"]:
         click.echo("Skipped or cut:")
         say_table([(skip["count"], skip["reason"], "e.g. " + skip["example"]) for skip in facts["skipped"]])
+
+
+def _compared(facts: dict[str, Any]) -> str:
+    """How pages are compared, and which are not."""
+    settings = facts["settings"]
+    words = [
+        f"filters of {settings['filter_bits']:,} bits, {settings['hashes']} a chunk of {settings['chunk_bytes']} bytes",
+        f"{facts['larger_filters']:,} pages with larger ones",
+    ]
+    words += [f"{facts['without_text']:,} pages without text"] if facts["without_text"] else []
+    words += [f"{facts['too_large']:,} pages too large to be compared"] if facts["too_large"] else []
+    return ", ".join(words)

@@ -2,64 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from functools import cache
 
 import numpy as np
 
-from pagekin.arrays import Int64s, UInt64s, spans
+from pagekin.arrays import Bytes, Int64s, UInt64s
+from pagekin.duplicates.sets import MOST_CHUNKS, Chunks, offsets_of
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.kernels.blake2 import blake2b_spans
 from pagekin.kernels.chunking import WINDOW, cut, elements_of, mark, tables
 
-MOST_CHUNKS = 1 << 22  # of a text: a gigabyte of chunks of 256 bytes
-_TOGETHER = 1 << 18  # bytes of texts that are cut at a time
+TOGETHER = 1 << 18  # bytes of texts that are cut at a time: they stay in a processor's cache
 _BEFORE = bytes(WINDOW)  # what a fingerprint sees before a text
 _tables = cache(tables)
 
 
-@dataclass(frozen=True, eq=False)
-class Chunks:
-    """The chunks of many pages, those of each as a set of numbers: 64 bits of BLAKE2b, in no order.
-
-    A chunk that is there r times counts 1 + ln r times, rounded down (the paper's footnote 4, whose own bound, ln r,
-    would leave out what is there once): its third, eighth, 21st, 55th ... occurrence is one more element.
-    """
-
-    offsets: Int64s
-    elements: UInt64s
-    ends: UInt64s  # of each page the first and the last chunk, which a text around it would change
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-    def counts(self) -> Int64s:
-        """How many elements each page has."""
-        return np.diff(self.offsets)
-
-    def rows(self, rows: Int64s) -> Chunks:
-        """Those of some pages."""
-        counts = self.counts()[rows]
-        elements = self.elements[spans(self.offsets[rows], counts)]
-        return Chunks(_offsets(counts), elements, self.ends[rows])
-
-    @classmethod
-    def joined(cls, parts: Sequence[Chunks]) -> Chunks:
-        """Those of some pages, and others after them."""
-        counts = np.concatenate([np.empty(0, np.int64), *(part.counts() for part in parts)])
-        elements = np.concatenate([np.empty(0, np.uint64), *(part.elements for part in parts)])
-        ends = np.concatenate([np.empty((0, 2), np.uint64), *(part.ends for part in parts)])
-        return cls(_offsets(counts), elements, ends)
-
-
-def _offsets(counts: Int64s) -> Int64s:
-    return np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
-
-
 def chunks_of(texts: Iterable[bytes], settings: GroupSettings) -> Chunks:
     """The chunks of canonical texts."""
-    return Chunks.joined([_chunks_of_some(some, settings) for some in groups_of(texts)])
+    return Chunks.joined([chunks_laid_out(*laid_out(some), settings) for some in groups_of(texts)])
 
 
 def groups_of(texts: Iterable[bytes]) -> Iterator[list[bytes]]:
@@ -69,15 +30,16 @@ def groups_of(texts: Iterable[bytes]) -> Iterator[list[bytes]]:
     for text in texts:
         group.append(text)
         size += len(text)
-        if size >= _TOGETHER:
+        if size >= TOGETHER:
             yield group
             group, size = [], 0
     if group:
         yield group
 
 
-def _chunks_of_some(texts: list[bytes], settings: GroupSettings) -> Chunks:
-    digests, _, offsets = _digests(*laid_out(texts), settings)
+def chunks_laid_out(data: bytes | Bytes, starts: Int64s, stops: Int64s, settings: GroupSettings) -> Chunks:
+    """The chunks of canonical texts that are laid out as below."""
+    digests, _, offsets = _digests(data, starts, stops, settings)
     return _sets(digests, offsets)
 
 
@@ -107,7 +69,7 @@ def chunks_of_pieces(pieces: Iterable[bytes], settings: GroupSettings) -> Chunks
 
 
 def chunk_ends(
-    data: bytes, starts: Int64s, stops: Int64s, settings: GroupSettings, goes_on: bool = False
+    data: bytes | Bytes, starts: Int64s, stops: Int64s, settings: GroupSettings, goes_on: bool = False
 ) -> tuple[Int64s, Int64s]:
     """Where chunks end in texts data[starts[k]:stops[k]], and which of the ends is the first of each text.
 
@@ -122,7 +84,7 @@ def chunk_ends(
 
 
 def _digests(
-    data: bytes, starts: Int64s, stops: Int64s, settings: GroupSettings, goes_on: bool = False
+    data: bytes | Bytes, starts: Int64s, stops: Int64s, settings: GroupSettings, goes_on: bool = False
 ) -> tuple[UInt64s, Int64s, Int64s]:
     """The digests of the chunks of texts, where each begins, and which is the first of each text."""
     ends, offsets = chunk_ends(data, starts, stops, settings, goes_on)
@@ -139,4 +101,4 @@ def _sets(digests: UInt64s, offsets: Int64s) -> Chunks:
     has_some = offsets[1:] > offsets[:-1]
     ends[has_some] = digests[np.column_stack([offsets[:-1], offsets[1:] - 1])[has_some]]
     elements, counts = elements_of(digests, offsets)
-    return Chunks(_offsets(counts), elements, ends)
+    return Chunks(offsets_of(counts), elements, ends)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,14 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pagekin.arrays import Bools, Int64s, UInt64s
-from pagekin.duplicates.chunks import Chunks
+from pagekin.duplicates.sets import Chunks
 from pagekin.duplicates.settings import LARGEST_FILTER, GroupSettings
 from pagekin.errors import MisuseError
-from pagekin.kernels.filters import set_bits
 
 ROOM = 4  # bits for every bit that is set at most; then a fifth of a filter is full, and chance has little to say
 FEWEST = 4  # chunks of a page that can be found in a larger one; the ends of a smaller one are most of it
-_Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 
 def bits_for(chunks: Int64s, settings: GroupSettings) -> Int64s:
@@ -29,6 +29,23 @@ def bits_for(chunks: Int64s, settings: GroupSettings) -> Int64s:
 def elements_in(set_bits: Any, bits: int, hashes: int) -> Any:
     """How many elements a filter with so many set bits holds, as expected."""
     return np.log1p(-np.minimum(set_bits, bits - 0.5) / bits) / (hashes * np.log1p(-1 / bits))
+
+
+def _set_bits(elements: UInt64s, offsets: Int64s, hashes: int, words: UInt64s) -> None:
+    """As the kernel does; with numpy where no compiler is loaded, for importing one takes longer than a few pages."""
+    if "numba" in sys.modules:
+        from pagekin.kernels.filters import set_bits
+
+        set_bits(elements, offsets, hashes, words)
+        return
+    bits = 64 * words.shape[1]
+    page = np.repeat(np.arange(len(words)), np.diff(offsets))
+    step = elements >> np.uint64(32) | np.uint64(1)
+    is_set = np.zeros((len(words), bits), np.bool_)
+    for k in range(hashes):
+        place = (elements & np.uint64(0xFFFFFFFF)) + np.uint64(k) * step
+        is_set[page, (place & np.uint64(bits - 1)).astype(np.int64)] = True
+    words |= np.packbits(is_set, axis=1, bitorder="little").view(np.dtype("<u8"))
 
 
 @dataclass(frozen=True)
@@ -44,7 +61,7 @@ class Filters:
     def of(cls, pages: Chunks, bits: int, hashes: int) -> Filters:
         """The filters of pages."""
         words = np.zeros((len(pages), bits // 64), np.uint64)
-        set_bits(pages.elements, pages.offsets, hashes, words)
+        _set_bits(pages.elements, pages.offsets, hashes, words)
         return cls(words, pages.counts(), pages.ends, hashes)
 
     def __len__(self) -> int:
@@ -67,6 +84,8 @@ class Filters:
 
     def folded(self, bits: int) -> Filters:
         """The same pages in smaller filters."""
+        if bits == self.bits:
+            return self
         if bits < 64 or self.bits % bits or bits & (bits - 1):
             raise MisuseError(
                 f"a filter of {self.bits} bits cannot be folded to {bits}, only to a smaller power of two"
@@ -74,11 +93,11 @@ class Filters:
         parts = self.words.reshape(len(self), self.bits // bits, bits // 64)
         return Filters(np.bitwise_or.reduce(parts, axis=1), self.sizes, self.ends, self.hashes)
 
-    def zeros(self) -> _Floats:
+    def zeros(self) -> Floats:
         """The share of bits of each that are not set."""
         return np.asarray(1.0 - self.counts() / self.bits)
 
-    def powers(self, threshold: float) -> _Floats:
+    def powers(self, threshold: float) -> Floats:
         """What `kernels.filters.near` needs to know of each: z^(1 - t).
 
         A chunk is common or is not. So t is not the threshold, but the share from which on the number of common chunks
@@ -90,7 +109,7 @@ class Filters:
     def end_bits(self) -> UInt64s:
         """The bits of the first and last chunks."""
         words = np.zeros_like(self.words)
-        set_bits(self.ends.ravel(), 2 * np.arange(len(self) + 1), self.hashes, words)
+        _set_bits(self.ends.ravel(), 2 * np.arange(len(self) + 1), self.hashes, words)
         return words
 
 
@@ -110,23 +129,16 @@ class Likeness:
 
 def compare(some: Filters, others: Filters) -> list[Likeness]:
     """Compare the first of some filters with the first of others, the second with the second, and so on."""
-    if some.hashes != others.hashes:
-        raise MisuseError(f"filters of {some.hashes} and of {others.hashes} hash functions cannot be compared")
-    bits = min(some.bits, others.bits)
-    a, b = some.folded(bits), others.folded(bits)
-    in_a, in_b = a.counts(), b.counts()
-    both = np.bitwise_count(a.words & b.words).sum(axis=1, dtype=np.int64)
-    held_a, held_b, held_by_either = (elements_in(count, bits, a.hashes) for count in (in_a, in_b, in_a + in_b - both))
-    common = np.maximum(held_a + held_b - held_by_either, 0.0)
-    share_a, share_b = _whole(_ratio(common, held_a), a.sizes), _whole(_ratio(common, held_b), b.sizes)
-    too_few = np.minimum(a.sizes, b.sizes) < FEWEST
+    a, b = _of_one_size(some, others)
+    both = _common(a, b)
+    share_a, share_b, similarity = _shares(a, b, both)
     saturated = a.saturated() | b.saturated()
     columns = (
-        _ratio(both, in_a),
-        _ratio(both, in_b),
+        _ratio(both, a.counts()),
+        _ratio(both, b.counts()),
         share_a,
         share_b,
-        np.where(too_few, np.minimum(share_a, share_b), np.maximum(share_a, share_b)),
+        similarity,
         _inside(a, b) & ~saturated,
         _inside(b, a) & ~saturated,
         saturated,
@@ -134,12 +146,42 @@ def compare(some: Filters, others: Filters) -> list[Likeness]:
     return [Likeness(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
 
 
-def _ratio(part: Any, whole: Any) -> _Floats:
-    ratio: _Floats = part / np.maximum(whole, 1e-9)
+def similarities(some: Filters, others: Filters) -> Floats:
+    """The similarity alone, as in `compare`."""
+    a, b = _of_one_size(some, others)
+    return _shares(a, b, _common(a, b))[2]
+
+
+def _of_one_size(some: Filters, others: Filters) -> tuple[Filters, Filters]:
+    if some.hashes != others.hashes:
+        raise MisuseError(f"filters of {some.hashes} and of {others.hashes} hash functions cannot be compared")
+    bits = min(some.bits, others.bits)
+    return some.folded(bits), others.folded(bits)
+
+
+def _common(a: Filters, b: Filters) -> Int64s:
+    """How many set bits they share."""
+    both: Int64s = np.bitwise_count(a.words & b.words).sum(axis=1, dtype=np.int64)
+    return both
+
+
+def _shares(a: Filters, b: Filters, both: Int64s) -> tuple[Floats, Floats, Floats]:
+    """The shares of common chunks in both directions, and the similarity."""
+    in_a, in_b = a.counts(), b.counts()
+    counts = in_a, in_b, in_a + in_b - both
+    held_a, held_b, held_by_either = (elements_in(count, a.bits, a.hashes) for count in counts)
+    common = np.maximum(held_a + held_b - held_by_either, 0.0)
+    share_a, share_b = _whole(_ratio(common, held_a), a.sizes), _whole(_ratio(common, held_b), b.sizes)
+    too_few = np.minimum(a.sizes, b.sizes) < FEWEST
+    return share_a, share_b, np.where(too_few, np.minimum(share_a, share_b), np.maximum(share_a, share_b))
+
+
+def _ratio(part: Any, whole: Any) -> Floats:
+    ratio: Floats = part / np.maximum(whole, 1e-9)
     return ratio
 
 
-def _whole(share: _Floats, size: Int64s) -> _Floats:
+def _whole(share: Floats, size: Int64s) -> Floats:
     """The share that is nearest and is one of whole chunks."""
     return _ratio(np.round(np.minimum(share, 1.0) * size), size)
 

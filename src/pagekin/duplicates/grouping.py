@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pagekin.arrays import Int64s
-from pagekin.duplicates.chunks import MOST_CHUNKS, Chunks
-from pagekin.duplicates.filters import FEWEST, Filters, Likeness, bits_for, compare
+from pagekin.duplicates.filters import FEWEST, Filters, Likeness, bits_for
 from pagekin.duplicates.groups import by_chains, by_complete_link
+from pagekin.duplicates.prints import Prints
+from pagekin.duplicates.sets import MOST_CHUNKS, Chunks
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.kernels.filters import Rows, join, near, rows_of
 
@@ -143,15 +144,7 @@ class Grouper:
 
     def likenesses(self, pairs: Int64s) -> list[Likeness]:
         """How the pages of each pair are to each other, in filters of the size that the larger needs."""
-        needed = bits_for(self.chunks.counts()[pairs].max(axis=1, initial=0), self.settings)
-        likenesses: dict[int, Likeness] = {}
-        for bits in np.unique(needed).tolist():
-            which = np.flatnonzero(needed == bits)
-            together = max(1, 8 * _VISIT_BYTES // bits)
-            for some in np.array_split(which, -(-len(which) // together)):
-                a, b = (Filters.of(self.chunks.rows(pairs[some, k]), bits, self.settings.hashes) for k in (0, 1))
-                likenesses.update(zip(some.tolist(), compare(a, b), strict=True))
-        return [likenesses[k] for k in range(len(pairs))]
+        return Prints(self.settings, self.chunks).likenesses(pairs)
 
     def anchors(self, ranks: Sequence[float] | None = None) -> Int64s:
         """Of each page so far the best-ranked page of its group; the least rank is the best, then the first page."""

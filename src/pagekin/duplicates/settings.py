@@ -28,6 +28,7 @@ class GroupSettings:
     hashes: int = 4
     threshold: float = 0.7  # of the similarity of near-duplicates
     link: str = "single"  # "complete": all of a group are similar to each other, not each to some other
+    link_weight: float = 0.0  # of the similarity of links beside that of texts, in a collection
 
     def __post_init__(self) -> None:
         for name, low, high in (("chunk_bytes", 1, LARGEST_CHUNK), ("filter_bits", 64, LARGEST_FILTER)):
@@ -43,6 +44,11 @@ class GroupSettings:
                 raise MisuseError(f"{name} is {getattr(self, name)}; it must be from {low} to {high}")
         if not 0.0 < self.threshold <= 1.0:
             raise MisuseError(f"threshold is {self.threshold}; it must be more than 0 and at most 1")
+        if not 0.0 <= self.link_weight < self.threshold:
+            raise MisuseError(
+                f"link_weight is {self.link_weight}; it must be from 0 to below the threshold, {self.threshold},"
+                " or pages would be near-duplicates by their links alone"
+            )
         if self.link not in LINKS:
             raise MisuseError(f"link is {self.link!r}; it can be {', '.join(LINKS)}")
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from pagekin.arrays import Bytes, UInt32s
+from pagekin.arrays import Bytes, Int64s, UInt32s
 from pagekin.kernels.compile import kernel
-from pagekin.kernels.inner import inner
+from pagekin.kernels.inner import inlined, inner
 from pagekin.kernels.peeking import peek, poke
 from pagekin.kernels.words import character
 
@@ -25,18 +25,67 @@ def canonical(text: Bytes, table: UInt32s, flags: int) -> tuple[Bytes, int]:
 
     A piece must end with a line or have more than MOST_NUMBERING bytes of the next.
     """
-    out = np.empty(len(text) // 2 * 3 + 8, np.uint8)  # Ⱥ of two bytes becomes ⱥ of three
+    out = np.empty(room_for(len(text)), np.uint8)
+    n, flags = fold(text, 0, len(text), table, flags, out, 0)
+    return out[:n], flags
+
+
+@kernel
+def canonical_blocks(
+    text: Bytes,
+    begins: Int64s,
+    block_offsets: Int64s,
+    places: UInt32s,
+    silent: Bytes,
+    table: UInt32s,
+    gap: int,
+) -> tuple[Bytes, Int64s, Int64s]:
+    """The canonical forms of texts without their silent blocks, a gap before each; where each begins and stops.
+
+    Text t is text[begins[t]:begins[t + 1]]; its blocks begin at places[block_offsets[t]:block_offsets[t + 1]] within it
+    and silence of them is told alike. A text that has no other blocks, or none at all, counts as a whole.
+    """
+    count = len(begins) - 1
+    out = np.zeros(room_for(len(text)) + count * gap, np.uint8)
+    starts, stops = np.empty(count, np.int64), np.empty(count, np.int64)
     n = 0
+    for t in range(count):
+        for i in range(gap):
+            out[n + i] = 0
+        n += gap
+        starts[t] = n
+        first, last, end = block_offsets[t], block_offsets[t + 1], begins[t + 1]
+        flags = AT_LINE_START
+        for k in range(first, last):
+            if not silent[k]:
+                begin = min(begins[t] + places[k], end)
+                stop = min(begins[t] + places[k + 1], end) if k + 1 < last else end
+                n, flags = fold(text, begin, stop, table, flags, out, n)
+        if n == starts[t]:
+            n, flags = fold(text, begins[t], end, table, AT_LINE_START, out, n)
+        stops[t] = n
+    return out[:n], starts, stops
+
+
+@inlined
+def room_for(size: int) -> int:
+    """The bytes that so many become at most: Ⱥ of two bytes becomes ⱥ of three."""
+    return size // 2 * 3 + 8
+
+
+@inner
+def fold(text: Bytes, start: int, end: int, table: UInt32s, flags: int, out: Bytes, n: int) -> tuple[int, int]:
+    """Write text[start:end] in canonical form to out[n:]; where it ends there, and the flags for what follows."""
     at_line_start, started, space_due = flags & AT_LINE_START != 0, flags & STARTED != 0, flags & SPACE_DUE != 0
-    i = 0
-    while i < len(text):
+    i = start
+    while i < end:
         point, size = int(peek(text, i)), 1
         if point >= 0x80:  # most are not, and a call for every byte would cost the most
-            point, size = character(text, i, len(text))
+            point, size = character(text, i, end)
         folded = int(table[point]) if point < len(table) else point
         if folded > SPACE:
             if at_line_start:
-                skipped = numbering(text, i)
+                skipped = numbering(text, i, end)
                 if skipped:
                     i += skipped
                     continue
@@ -46,16 +95,21 @@ def canonical(text: Bytes, table: UInt32s, flags: int) -> tuple[Bytes, int]:
                 n += 1
                 space_due = False
             started = True
-            if folded < 0x80:
+            if folded >= 0x80:
+                n = write(out, n, folded)
+            while folded < 0x80:  # the rest of a word, as far as it is ASCII
                 poke(out, n, folded)
                 n += 1
-            else:
-                n = write(out, n, folded)
+                point = int(peek(text, i + 1)) if i + 1 < end else 0
+                folded = int(table[np.uint64(point & 0x7F)])
+                if point >= 0x80 or folded <= SPACE:
+                    break
+                i += 1
         elif folded != NOTHING:
             space_due = started
             at_line_start = at_line_start or folded == LINE
         i += size
-    return out[:n], at_line_start * AT_LINE_START | started * STARTED | space_due * SPACE_DUE
+    return n, at_line_start * AT_LINE_START | started * STARTED | space_due * SPACE_DUE
 
 
 @inner
@@ -79,17 +133,17 @@ def write(out: Bytes, n: int, point: int) -> int:
 
 
 @inner
-def numbering(text: Bytes, start: int) -> int:
-    """How many bytes the bullet or numbering at text[start:] has; 0 if there is none, or nothing after it on its line.
+def numbering(text: Bytes, start: int, stop: int) -> int:
+    """How many bytes the bullet or numbering at text[start:stop] has; 0 if none, or if nothing follows on its line.
 
     A numbering has parts of up to three digits and, once, a letter or a Roman number below forty, parted by dots. To
     be told from a quantity such as "1.5" and from a word, it ends with a dot or a bracket, has three parts, or a dot
     and a letter.
     """
-    end = min(len(text), start + MOST_NUMBERING)
+    end = min(stop, start + MOST_NUMBERING)
     i = start
     if i < end and (peek(text, i) == 42 or peek(text, i) == 43):  # * or +, followed by a blank
-        return 1 if has_text_after(text, i + 1) else 0
+        return 1 if has_text_after(text, i + 1, stop) else 0
     i += i < end and (peek(text, i) == 40 or peek(text, i) == 91)  # ( or [
     dots = letters = 0
     closed = False
@@ -106,7 +160,7 @@ def numbering(text: Bytes, start: int) -> int:
         if mark != 46:
             break
     is_one = closed or (i > start and peek(text, i - 1) == 46) or dots >= 2 or (dots == 1 and letters == 1)
-    return i - start if is_one and has_text_after(text, i) else 0
+    return i - start if is_one and has_text_after(text, i, stop) else 0
 
 
 @inner
@@ -126,9 +180,9 @@ def part(text: Bytes, start: int, end: int) -> tuple[int, bool]:
 
 
 @inner
-def has_text_after(text: Bytes, place: int) -> bool:
+def has_text_after(text: Bytes, place: int, stop: int) -> bool:
     """Whether blanks follow here, and then something else on the same line."""
     i = place
-    while i < len(text) and (peek(text, i) == 32 or peek(text, i) == 9):
+    while i < stop and (peek(text, i) == 32 or peek(text, i) == 9):
         i += 1
-    return place < i < len(text) and peek(text, i) != 10 and peek(text, i) != 13
+    return place < i < stop and peek(text, i) != 10 and peek(text, i) != 13
