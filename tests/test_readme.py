@@ -15,6 +15,8 @@ import pytest
 
 from pagekin import GroupSettings, __version__, village
 from pagekin.cli.main import COMMANDS
+from pagekin.evaluation.plans import MEASURES
+from pagekin.evaluation.references import REFERENCES
 from pagekin.model.strategy import Strategy
 from pagekin.pipeline import build
 
@@ -113,6 +115,25 @@ def test_every_option_of_the_evaluation_is_documented() -> None:
         assert option.opts[0] in text or option.name == "store", option.opts
 
 
+def test_every_option_and_reference_of_a_sweep_is_documented() -> None:
+    text = (ROOT / "docs" / "evaluation.md").read_text("utf-8")
+    for option in import_module("pagekin.cli.sweep").command.params:
+        assert option.opts[0] in text or option.name in ("sweep", "json"), option.opts
+    for name in (*MEASURES, *REFERENCES):
+        assert name in text
+
+
+def test_the_sweep_file_of_the_docs_works(tmp_path: Path) -> None:
+    (sweep,) = re.findall(r"^```toml\n(.*?)^```", (ROOT / "docs" / "evaluation.md").read_text("utf-8"), re.M | re.S)
+    village.write_warc(tmp_path / "crawl.warc.gz")
+    build([tmp_path / "crawl.warc.gz"], tmp_path / "crawl.kin")
+    (tmp_path / "sweep.toml").write_text(sweep, "utf-8")
+    done = run("pagekin sweep sweep.toml", tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "window_width 16, stemming none" in done.stdout
+    assert "contents, cosine" in done.stdout
+
+
 def test_python_of_the_evaluation_works(tmp_path: Path) -> None:
     (code,) = re.findall(r"^```python\n(.*?)^```", (ROOT / "docs" / "evaluation.md").read_text("utf-8"), re.M | re.S)
     village.write_warc(tmp_path / "crawl.warc.gz")
@@ -137,6 +158,7 @@ def test_format_names_every_file_of_a_store(tmp_path: Path) -> None:
 def test_json_shapes_are_written_down(tmp_path: Path) -> None:
     village.write_warc(tmp_path / "village.warc.gz")
     (tmp_path / "r.json").write_text('[{"id": 1, "text": "oak"}]', "utf-8")
+    (tmp_path / "small.toml").write_text('store = "v.kin"\nhierarchy = "labels.tsv"\nreferences = ["tf-idf"]')
     text = (ROOT / "docs" / "json.md").read_text("utf-8")
     for command in (
         "pagekin build village.warc.gz -o v.kin --json",
@@ -148,6 +170,7 @@ def test_json_shapes_are_written_down(tmp_path: Path) -> None:
         "pagekin check v.kin --json",
         "pagekin duplicates r.json --json",
         "pagekin evaluate v.kin --hierarchy labels.tsv --json",
+        "pagekin sweep small.toml --json",
     ):
         shape = json.loads(run(command, tmp_path).stdout)
         section = text.partition(f"## `{' '.join(command.split()[:2])}")[2].partition("\n## ")[0]

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryFile
 
 import numpy as np
 
 from pagekin.arrays import Int64s
+from pagekin.bags.making import Collection as BagSource
 from pagekin.bags.making import fold_bags
 from pagekin.errors import MisuseError
 from pagekin.evaluation.joining import UNMET, Addresses, OpenAddresses, join
@@ -54,11 +56,22 @@ class Case:
         """How many pages link to each page, if there is a collection to tell."""
         return None if self.kin is None else self.kin.in_degrees()[self.population.nodes]
 
+    @cached_property
+    def collection(self) -> BagSource:
+        """What bags are made from, for as many strategies as are asked for."""
+        assert self.kin is not None
+        return bag_source(self.kin)
+
+    def bags(self, strategy: Strategy) -> Bags:
+        """The bags of all pages under a strategy."""
+        assert self.kin is not None
+        return bags_under(self.kin, strategy, self.collection)
+
     def under(self, strategy: Strategy, name: str) -> BagSystem:
         """The collection under a strategy, its bags made anew from what was read unless the index has them."""
         assert self.kin is not None
         same_bags = replace(self.kin.index.strategy, similarity=strategy.similarity) == strategy
-        bags = self.kin.index.bags if same_bags else bags_under(self.kin, strategy)
+        bags = self.kin.index.bags if same_bags else self.bags(strategy)
         return BagSystem(f"{name} ({strategy.similarity})", bags, self.population.nodes, strategy.similarity)
 
     def indexed(self, kin: Kin, similarity: str | None = None) -> BagSystem:
@@ -165,11 +178,11 @@ def addresses_of(store: Store) -> Addresses:
     return Addresses(((row[0], row[1]) for row in urls), ((row[0], row[1]) for row in files))
 
 
-def bags_under(store: Store, strategy: Strategy) -> Bags:
+def bags_under(store: Store, strategy: Strategy, collection: BagSource | None = None) -> Bags:
     """The bags of the pages of a store under a strategy, in memory; nothing is read again but the store."""
     pages = len(store.nodes) - 1
     with TemporaryFile() as file:
-        folded = fold_bags(bag_source(store), strategy, file)
+        folded = fold_bags(collection or bag_source(store), strategy, file)
         pieces: list[Bags] = []
         for piece in folded.weighed():
             pieces.append(piece.first(pages - sum(map(len, pieces))))

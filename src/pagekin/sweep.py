@@ -26,7 +26,7 @@ from pagekin.evaluation.references import Counts
 from pagekin.evaluation.report import of_system
 from pagekin.evaluation.results import Result, Shelf, flat, key_of
 from pagekin.evaluation.systems import System
-from pagekin.judge import Bench, Case, bags_under, open_case
+from pagekin.judge import Bench, Case, open_case
 from pagekin.kin import Kin
 from pagekin.pipeline import Progress
 
@@ -130,7 +130,7 @@ class _Sweeper:
         self._total, self._done = len(keys), len(results)
         workers = min(threads, max(1, len(missing)))
         each = max(1, threads // workers)
-        _ = self._case.kin and self._case.kin.reading, self._degrees  # opened here, not by two threads at once
+        _ = self._case.collection, self._degrees  # opened here, not by two threads at once
         for key, result in run(lambda job: (job[0], self._judged(*job, each)), missing, Crew(workers)):
             results[key] = result
             self._done += 1
@@ -173,9 +173,8 @@ def system_of(entry: Entry, case: Case) -> System:
 
 def reference(name: str, case: Case) -> System:
     """A system of others, over the words of the pages of a collection, or over the pages that cite them."""
-    assert case.kin is not None
     strategy = references.CITING if name == references.CO_CITATION else references.CONTENTS
-    counts: Counts = references.counted(bags_under(case.kin, strategy), case.population.nodes)
+    counts: Counts = references.counted(case.bags(strategy), case.population.nodes)
     makers: dict[str, Callable[[Counts], System]] = {
         references.TF_IDF: references.tf_idf,
         references.MORE_LIKE_THIS: references.more_like_this,

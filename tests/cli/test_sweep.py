@@ -101,8 +101,10 @@ def test_misuse_is_told_in_a_sentence(pagekin: Pagekin, tmp_path: Path, argument
 
 
 def test_a_sweep_that_was_killed_goes_on(pagekin: Pagekin, sample: Path, tmp_path: Path) -> None:
-    command = [*PAGEKIN, "sweep", str(sample / "v.kin"), "--hierarchy", str(sample / "labels.tsv"), "--threads", "1"]
-    process = subprocess.Popen([*command, "-o", str(tmp_path / "out")], stdout=subprocess.DEVNULL)
+    many = SWEEP.replace("[0, 8]", str(list(range(20))))
+    (sample / "many.toml").write_text(many)
+    command = [*PAGEKIN, "sweep", str(sample / "many.toml"), "--threads", "1", "-o", str(tmp_path / "out")]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     done = tmp_path / "out" / "done"
     while process.poll() is None and len(list(done.glob("*.json"))) < 2:
         time.sleep(0.01)
@@ -110,8 +112,6 @@ def test_a_sweep_that_was_killed_goes_on(pagekin: Pagekin, sample: Path, tmp_pat
     process.wait()
     kept = len(list(done.glob("*.json")))
     assert kept >= 2
-    told = json.loads(
-        pagekin("sweep", sample / "v.kin", "--hierarchy", sample / "labels.tsv", "-o", "out", "--json").out
-    )
+    told = json.loads(pagekin("sweep", sample / "many.toml", "-o", "out", "--json").out)
     assert told["reused"] == kept
     assert told["judged"] > 0

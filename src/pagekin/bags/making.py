@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import IO, TypeAlias
 
@@ -42,6 +42,14 @@ class Collection:
     nodes: Int64s  # the pages of each node
     links: Links
     node_hosts: Callable[[], list[str]]  # many, and rarely needed
+    _vocabularies: dict[str, Vocabulary] = field(default_factory=dict)  # by stemming and languages
+
+    def vocabulary(self, languages: list[str], stemming: str) -> Vocabulary:
+        """What becomes of every word; strategies that stem alike have it in common."""
+        key = " ".join([stemming, *languages])
+        if key not in self._vocabularies:
+            self._vocabularies[key] = vocabulary(self.words, self.word_of_form, languages, stemming)
+        return self._vocabularies[key]
 
     def node_of_page(self) -> UInt32s:
         """The node of every page."""
@@ -123,7 +131,7 @@ def _texts(collection: Collection, strategy: Strategy, templates: Bytes) -> tupl
     used = [language_of(tag, strategy.language) for tag in tags]
     # Languages with a stemmer first: the commonest word of a stem is the one to show, not the stem's own spelling.
     languages = sorted(set(used), key=lambda language: (language == UNKNOWN, language)) or [strategy.language]
-    terms = vocabulary(collection.words, collection.word_of_form, languages, strategy.stemming)
+    terms = collection.vocabulary(languages, strategy.stemming)
     places = {language: place for place, language in enumerate(languages)}
     return terms, Texts(
         token_offsets=reading.tokens.offsets,

@@ -158,8 +158,8 @@ def _resampled(sources: int, resamples: int, seed: int) -> Iterator[Floats]:
     """How often each source is drawn: a row a resample, some at a time."""
     rng = np.random.default_rng(seed)
     for count in _batches(sources, resamples):
-        drawn = [np.bincount(rng.integers(0, sources, sources), minlength=sources) for _ in range(count)]
-        yield np.array(drawn, np.float64)
+        places = rng.integers(0, sources, (count, sources)) + np.arange(0, count * sources, sources)[:, np.newaxis]
+        yield np.bincount(places.ravel(), minlength=count * sources).reshape(count, sources).astype(np.float64)
 
 
 def _drawn(table: Ratios, weights: Floats) -> Floats:

@@ -45,11 +45,11 @@ def sentence(measure: str, bars: Sequence[Bar], compare: Compare, *, less_is_bet
     if len(order) == 1:
         return f"By {measure}, {order[0].name} has {shown(order[0].value)}; there is nothing to compare it with."
     first, second, last = order[0], order[1], order[-1]
-    gap = _gap(compare(first.name, second.name))
-    if compare(first.name, second.name).sure:
-        told = f"By {measure} {_named(first)} is best, {gap} from {_named(second)}"
+    gap = compare(first.name, second.name)
+    if gap.sure:
+        told = f"By {measure} {_named(first)} is best, {_gap(gap)} from {_named(second)}"
     else:
-        told = f"By {measure} {_named(first)} and {_named(second)} come first and cannot be told apart ({gap})"
+        told = f"By {measure} {_named(first)} and {_named(second)} come first and cannot be told apart ({_gap(gap)})"
     if len(order) > 2:
         worst = compare(first.name, last.name)
         told += f"; last is {_named(last)}, " + (f"{_gap(worst)} away" if worst.sure else "which may be chance")
