@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pagekin.cli.speaking import clean, json_option, say_json, store_argument
+from pagekin.cli.speaking import clean, counted, json_option, say_json, store_argument
+from pagekin.cli.twins import how
 from pagekin.errors import MisuseError
 
 if TYPE_CHECKING:
-    from pagekin.kin import Neighbor
+    from pagekin.answers import Duplicate, Neighbor
 
 
 @click.command("related")
@@ -20,7 +21,9 @@ if TYPE_CHECKING:
     "--html", type=str, metavar="FILE", help="Ask for an HTML file that is not in the collection; - reads it here."
 )
 @click.option("--text", type=str, metavar="FILE", help="Ask for a text; - is the standard input.")
-@click.option("--limit", default=10, show_default=True, type=click.IntRange(1), help="At most so many pages.")
+@click.option(
+    "--limit", default=10, show_default=True, type=click.IntRange(1), help="At most so many pages, or groups of them."
+)
 @click.option(
     "--min-similarity", default=0.05, show_default=True, type=click.FloatRange(0, 1), help="Rather fewer than worse."
 )
@@ -32,6 +35,13 @@ if TYPE_CHECKING:
 @click.option("--pin", multiple=True, help="This page comes first; may be repeated.")
 @click.option("--never", multiple=True, help="This page does not appear; may be repeated.")
 @click.option("--outside", is_flag=True, help="Also pages that are known only from links.")
+@click.option(
+    "--group-duplicates/--no-group-duplicates",
+    default=True,
+    show_default=True,
+    help="Put pages that say the same under the best of them.",
+)
+@click.option("--expand", is_flag=True, help="Show who stands under whom.")
 @click.option("--explain/--no-explain", default=True, show_default=True, help="Say why.")
 @json_option
 def command(
@@ -49,6 +59,8 @@ def command(
     pin: tuple[str, ...],
     never: tuple[str, ...],
     outside: bool,
+    group_duplicates: bool,
+    expand: bool,
     explain: bool,
     json: bool,
 ) -> None:
@@ -56,7 +68,8 @@ def command(
 
     Several PAGEs are asked for as one.
     """
-    from pagekin.kin import Kin, Wishes
+    from pagekin.answers import Wishes
+    from pagekin.kin import Kin
 
     kin = Kin.open(store)
     wishes = Wishes(
@@ -70,6 +83,7 @@ def command(
         pin=pin,
         never=never,
         outside=outside,
+        group_duplicates=group_duplicates,
         explain=explain,
     )
     file = html or text
@@ -82,7 +96,7 @@ def command(
     if json:
         say_json(report(pages, neighbors, similarity or kin.index.strategy.similarity))
     else:
-        say(neighbors)
+        say(neighbors, expand)
 
 
 def _read(name: str, limit: int) -> bytes:
@@ -105,6 +119,8 @@ def report(pages: tuple[str, ...], neighbors: list[Neighbor], measure: str) -> d
                 "title": each.title,
                 "similarity": round(each.similarity, 6),
                 "pinned": each.pinned,
+                "duplicate_of_query": each.is_duplicate,
+                "duplicates": [_duplicate(duplicate) for duplicate in each.duplicates],
                 "why": {
                     "terms": [{"term": term, "share": round(share, 4)} for term, share in each.why.terms],
                     "cited_by": each.why.cited_by,
@@ -115,15 +131,36 @@ def report(pages: tuple[str, ...], neighbors: list[Neighbor], measure: str) -> d
     }
 
 
-def say(neighbors: list[Neighbor]) -> None:
-    """Tell people an answer."""
+def _duplicate(duplicate: Duplicate) -> dict[str, Any]:
+    return {
+        "url": duplicate.url,
+        "title": duplicate.title,
+        "similarity": round(duplicate.similarity, 6),
+        "text_similarity": round(duplicate.likeness.similarity, 4),
+        "contains": duplicate.likeness.b_in_a,
+        "contained": duplicate.likeness.a_in_b,
+    }
+
+
+def say(neighbors: list[Neighbor], expand: bool = False) -> None:
+    """Tell people an answer; if `expand`, with those that stand under others."""
     if not neighbors:
         click.echo("No page is similar enough; --min-similarity 0 shows the nearest.")
     for each in neighbors:
-        click.echo(f"{each.similarity:.3f}  {clean(each.title or '(no title)')}{'  (pinned)' if each.pinned else ''}")
+        click.echo(f"{each.similarity:.3f}  {clean(each.title or '(no title)')}{_remarks(each)}")
         click.echo(f"       {clean(each.url)}")
         if each.why.terms:
             words = ", ".join(f"{term} {share:.0%}" for term, share in each.why.terms)
             click.echo(f"       shares {clean(words)}")
         if each.why.cited_by:
             click.echo(f"       cited together by {clean(', '.join(each.why.cited_by[:2]))}")
+        for duplicate in each.duplicates if expand else ():
+            click.echo(f"       = {clean(duplicate.url)}{how(duplicate.likeness)}")
+
+
+def _remarks(neighbor: Neighbor) -> str:
+    count = len(neighbor.duplicates)
+    remarks = ["pinned"] if neighbor.pinned else []
+    remarks += ["near-duplicate of the page asked for"] if neighbor.is_duplicate else []
+    remarks += [f"and {counted(count, 'near-duplicate')}"] if count else []
+    return f"  ({', '.join(remarks)})" if remarks else ""
