@@ -273,7 +273,8 @@ def jsonl(home: Path) -> Target:
 
 def index(home: Path) -> Target:
     """Files of a store and its index: every five bytes say which file, where, and what is done to the byte there."""
-    from pagekin.kin import Kin, Wishes
+    from pagekin.answers import Wishes
+    from pagekin.kin import Kin
     from pagekin.pipeline import build
     from pagekin.query.desks import Desk, KernelDesk
     from pagekin.village import write_warc

@@ -18,11 +18,12 @@ import numpy as np
 
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, show
 from pagekin import village
+from pagekin.answers import Wishes
 from pagekin.cli.graph import write
 from pagekin.cli.linking import labelled
 from pagekin.cli.writing import written_whole
 from pagekin.fusing import LinkSide
-from pagekin.kin import Kin, Wishes
+from pagekin.kin import Kin
 from pagekin.linkage import Kinship, kinship
 from pagekin.links.drawing import draw_dendrograms
 from pagekin.links.judging import Labels, judge

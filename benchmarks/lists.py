@@ -15,7 +15,8 @@ import numpy as np
 from benchmarks.agreement import collections
 from benchmarks.machine import QUICK, facts, keep
 from pagekin import village
-from pagekin.kin import Kin, Wishes
+from pagekin.answers import Wishes
+from pagekin.kin import Kin
 from pagekin.pipeline import build
 
 MINIMA = (0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.1, 0.15)
@@ -47,7 +48,10 @@ def measure(kin: Kin) -> dict[str, dict[str, float]]:
     tops: dict[str, set[str]] = {}
     for url, label in village.labels():
         tops.setdefault(url, set()).add(label.partition("/")[0])
-    lists = [(url, kin.related(url, Wishes(limit=LIMIT, min_similarity=0, explain=False))) for url in asked]
+    lists = [
+        (url, kin.related(url, Wishes(limit=LIMIT, min_similarity=0, explain=False, group_duplicates=False)))
+        for url in asked
+    ]
     table = {}
     for least in MINIMA:
         kept = [(url, [each for each in answer if each.similarity >= least]) for url, answer in lists]

@@ -23,7 +23,8 @@ from benchmarks import generated
 from benchmarks.agreement import collections
 from benchmarks.building import extracted, html_files, tantivy_index, text_of
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, show
-from pagekin.kin import Kin, Wishes
+from pagekin.answers import Wishes
+from pagekin.kin import Kin
 from pagekin.pipeline import build
 from pagekin.query.answering import Question, bag_of, nearest
 
@@ -109,7 +110,7 @@ def _address(theirs: tantivy.Index, source: Path, kin: Kin, row: int) -> tantivy
 def _check(kin: Kin, nodes: list[int]) -> None:
     """What is timed must be what users get."""
     for node in nodes:
-        given = [neighbor.url for neighbor in kin.related(kin.reading.pages.url[node])]
+        given = [neighbor.url for neighbor in kin.related(kin.reading.pages.url[node], Wishes(group_duplicates=False))]
         found = [row["url"] for row in kin.catalog.named_nodes(ask(kin, node))]
         if given != found:
             raise AssertionError(f"node {node}: `ask` finds {found}, `related` gives {given}")

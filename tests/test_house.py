@@ -14,12 +14,12 @@ SOURCE = Path(pagekin.__file__).parent
 DOORS = {"cli", "serving"}
 ROOMS = {path.parent.name for path in SOURCE.glob("*/__init__.py")} - {"kernels", "model", "engines", *DOORS}
 # what joins rooms: the whole way, and what can be done with a collection or a result list that is open
-JOINERS = {"pipeline", "kin", "fusing", "linkage", "grouping", "twins", "judge", "sweep", "sweep_report"}
+JOINERS = {"pipeline", "answers", "kin", "fusing", "linkage", "grouping", "twins", "judge", "sweep", "sweep_report"}
 COMMON = {"arrays", "disk", "errors", "model", "kernels", "urls"}  # what every room may use
 
 # part of the house -> the parts that it may look into
 MAY: dict[str, set[str]] = {
-    "__init__": {"duplicates", "grouping", "kin", "model", "pipeline", "store", "twins"},  # the front door
+    "__init__": {"answers", "duplicates", "grouping", "kin", "model", "pipeline", "store", "twins"},  # the front door
     "errors": set(),
     "arrays": set(),
     "urls": {"errors"},
@@ -30,8 +30,9 @@ MAY: dict[str, set[str]] = {
     **{room: {room, *COMMON} for room in ROOMS},
     "query": {"query", "index", "signatures", *COMMON},  # asking a bag takes a signature and an index
     "pipeline": {"engines", *ROOMS, *COMMON},
-    "kin": {"bags", "duplicates", "fusing", "index", "links", "query", "reading", "store", *COMMON},
-    "fusing": {"kin", "linkage", "links", "query", *COMMON},  # words and links of an open collection
+    "answers": {"duplicates", "query", *COMMON},
+    "kin": {"answers", "bags", "duplicates", "fusing", "index", "links", "query", "reading", "store", *COMMON},
+    "fusing": {"answers", "kin", "linkage", "links", "query", *COMMON},  # words and links of an open collection
     # links, as the strategy of a collection counts them
     "linkage": {"bags", "kin", "links", "store", *COMMON},
     "grouping": {"duplicates", "reading", *COMMON},  # results of any engine may be HTML

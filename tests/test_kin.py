@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,8 +10,10 @@ import numpy as np
 import pytest
 
 from pagekin import village
+from pagekin.answers import Neighbor, Wishes
 from pagekin.errors import MisuseError, StoreError
-from pagekin.kin import Kin, Neighbor, Wishes
+from pagekin.kin import Kin
+from pagekin.model.settings import ReadingSettings
 from pagekin.model.strategy import PRESETS, Strategy
 from pagekin.pipeline import build
 from pagekin.query.answering import Question, bag_of, exact, nearest
@@ -296,3 +299,85 @@ def test_links_are_believed_as_far_as_they_agree_with_words(web: Kin) -> None:
 def test_a_share_of_links_out_of_range_is_misuse(share: float) -> None:
     with pytest.raises(MisuseError, match="link_share"):
         Wishes(link_share=share)
+
+
+# --- near-duplicates -----------------------------------------------------------------------------
+
+POOL = [f"{a}{b}" for a in ("wren", "oak", "bread", "clay", "star", "moss") for b in "abcdefgh"]
+
+
+def prose(seed: int, words: int = 500) -> str:
+    return " ".join(np.random.default_rng(seed).choice(POOL, words).tolist())
+
+
+@pytest.fixture(scope="module")
+def copied(tmp_path_factory: pytest.TempPathFactory) -> Kin:
+    """A page with three copies, another with two, and twelve by themselves; each on a host of its own."""
+    folder = tmp_path_factory.mktemp("copied")
+    texts = [*[prose(1)] * 4, *[prose(2)] * 3, *map(prose, range(10, 22))]
+    rows = [page(f"http://h{k:02}.example/", f"<title>Page {k}</title><p>{text}") for k, text in enumerate(texts)]
+    build([write_jsonl(folder / "c.jsonl", rows)], folder / "c.kin", strategy=HAND, processes=1)
+    return Kin.open(folder / "c.kin")
+
+
+def test_near_duplicates_stand_under_the_best_and_none_is_dropped(copied: Kin) -> None:
+    wishes = Wishes(min_similarity=0, limit=50)
+    grouped = copied.related("http://h00.example/", wishes)
+    plain = copied.related("http://h00.example/", replace(wishes, group_duplicates=False))
+    assert len(plain) == 18 and not any(each.duplicates for each in plain)
+    members = [[each.url, *(member.url for member in each.duplicates)] for each in grouped]
+    assert sorted(url for group in members for url in group) == sorted(urls(plain))
+    assert sorted(map(len, members)) == [1] * 12 + [3, 3]
+    order = urls(plain)
+    assert all(group == sorted(group, key=order.index) for group in members)
+    assert urls(grouped) == sorted(urls(grouped), key=order.index)
+
+
+def test_copies_of_the_page_that_is_asked_for_take_one_line(copied: Kin) -> None:
+    first, *others = copied.related("http://h00.example/", Wishes(min_similarity=0, limit=5))
+    assert (first.url, first.is_duplicate) == ("http://h01.example/", True)
+    assert [each.url for each in first.duplicates] == ["http://h02.example/", "http://h03.example/"]
+    assert all(each.likeness.a_in_b and each.likeness.b_in_a for each in first.duplicates)
+    assert len(others) == 4 and not any(each.is_duplicate for each in others)
+
+
+def test_the_limit_counts_groups(copied: Kin) -> None:
+    for limit in (1, 2, 5, 13, 14, 15):
+        answer = copied.related("http://h00.example/", Wishes(min_similarity=0, limit=limit))
+        assert len(answer) == min(limit, 14)
+
+
+def test_what_is_pinned_stands_by_itself(copied: Kin) -> None:
+    pins = ("http://h02.example/", "http://h05.example/", "http://h06.example/")
+    answer = copied.related("http://h00.example/", Wishes(min_similarity=0, limit=20, pin=pins))
+    assert urls(answer)[:3] == list(pins)
+    assert [[member.url for member in each.duplicates] for each in answer[:3]] == [[], ["http://h04.example/"], []]
+    assert [each.url for each in answer if each.is_duplicate and not each.pinned] == ["http://h01.example/"]
+
+
+def test_a_page_from_elsewhere_knows_its_copies(copied: Kin) -> None:
+    answer = copied.related_to(f"<p>{prose(2)}".encode(), Wishes(min_similarity=0, limit=30))
+    assert answer[0].is_duplicate and answer[0].url == "http://h04.example/"
+    assert [member.url for member in answer[0].duplicates] == ["http://h05.example/", "http://h06.example/"]
+    assert not any(each.is_duplicate for each in answer[1:])
+
+
+def test_several_pages_that_are_asked_for_have_copies_together(copied: Kin) -> None:
+    answer = copied.related(["http://h00.example/", "http://h04.example/"], Wishes(min_similarity=0, limit=30))
+    same = [each for each in answer if each.is_duplicate]
+    assert len(same) == 1 and len(same[0].duplicates) == 4  # the other three and two, but the one that they stand under
+
+
+def test_a_host_that_counts_as_one_page_is_in_no_group(tmp_path: Path) -> None:
+    rows = [page(f"http://h{k}.example/{part}", f"<p>{prose(part)}") for k in range(3) for part in (1, 2)]
+    write_jsonl(tmp_path / "h.jsonl", rows)
+    chopped = ReadingSettings(chop_host=True)
+    build([tmp_path / "h.jsonl"], tmp_path / "h.kin", settings=chopped, strategy=HAND, processes=1)
+    answer = Kin.open(tmp_path / "h.kin").related("http://h0.example/", Wishes(min_similarity=0))
+    assert len(answer) == 2 and not any(each.duplicates or each.is_duplicate for each in answer)
+
+
+def test_with_and_without_a_compiler_groups_are_the_same(copied: Kin, monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled = copied.related("http://h00.example/", Wishes(min_similarity=0))
+    monkeypatch.delitem(sys.modules, "numba")
+    assert copied.related("http://h00.example/", Wishes(min_similarity=0)) == compiled

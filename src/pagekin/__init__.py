@@ -27,9 +27,10 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from pagekin.answers import Wishes
     from pagekin.duplicates.settings import GroupSettings
     from pagekin.grouping import Grouping, group
-    from pagekin.kin import Kin, Wishes
+    from pagekin.kin import Kin
     from pagekin.model.settings import ReadingSettings
     from pagekin.model.strategy import Strategy
     from pagekin.pipeline import build
@@ -49,7 +50,7 @@ _HOMES = {
     "Store": "pagekin.store.opening",
     "Strategy": "pagekin.model.strategy",
     "Twins": "pagekin.twins",
-    "Wishes": "pagekin.kin",
+    "Wishes": "pagekin.answers",
 }
 
 

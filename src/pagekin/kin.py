@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from pagekin.answers import Duplicate, Neighbor, Part, Why, Wishes
 from pagekin.arrays import Int64s, UInt32s
 from pagekin.disk import demand
+from pagekin.duplicates.listing import Line, lines_of
 from pagekin.duplicates.prints import Prints, open_prints
+from pagekin.duplicates.sets import Chunks
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.errors import MisuseError, StoreError
 from pagekin.fusing import Fusion, LinkSide
@@ -21,7 +23,6 @@ from pagekin.links.citing import cited_together, standing
 from pagekin.model.capture import Capture, Origin
 from pagekin.model.strategy import Strategy
 from pagekin.query.answering import (
-    MEASURES,
     Question,
     bag_of,
     mean_bag,
@@ -33,70 +34,8 @@ from pagekin.store.opening import Store, telling_damage
 from pagekin.urls import host_of
 
 _QUESTION = "http://question.localhost/"
+_MOST_LISTED = 1000  # pages that are looked at to find groups of near-duplicates
 _REASONS = 5  # terms, and pages that cite both
-
-
-@dataclass(frozen=True)
-class Wishes:
-    """What an answer should be like."""
-
-    limit: int = 10
-    min_similarity: float = 0.05
-    similarity: str | None = None  # by default that of the strategy
-    exclude_host: bool = False
-    exclude_linked: bool = False
-    include: tuple[str, ...] = ()  # patterns of URLs; if any, one must match
-    exclude: tuple[str, ...] = ()
-    pin: tuple[str, ...] = ()  # URLs that come first, in this order
-    never: tuple[str, ...] = ()
-    outside: bool = False  # whether pages that are known only from links may appear
-    link_share: float | None = 0.0  # of the similarity by links in the whole; None: as far as links agree with words
-    explain: bool = True
-
-    def __post_init__(self) -> None:
-        if self.limit < 1:
-            raise MisuseError(f"limit is {self.limit}; it must be at least 1")
-        if not 0.0 <= self.min_similarity <= 1.0:
-            raise MisuseError(f"min_similarity is {self.min_similarity}; it must be from 0 to 1")
-        if self.similarity is not None and self.similarity not in MEASURES:
-            raise MisuseError(f"similarity is {self.similarity!r}; it can be {', '.join(MEASURES)}")
-        if self.link_share is not None and not 0.0 <= self.link_share <= 1.0:
-            raise MisuseError(f"link_share is {self.link_share}; it must be from 0 to 1")
-        for pattern in (*self.include, *self.exclude):
-            try:
-                re.compile(pattern)
-            except re.error as error:
-                raise MisuseError(f"{pattern!r} is no regular expression ({error})") from error
-
-
-@dataclass(frozen=True)
-class Part:
-    """A part of a similarity, which is the sum of its parts times their shares."""
-
-    name: str  # words or links
-    similarity: float
-    share: float
-
-
-@dataclass(frozen=True)
-class Why:
-    """Why a page is in an answer."""
-
-    terms: list[tuple[str, float]] = field(default_factory=list)  # readable words and their share of the similarity
-    cited_by: list[str] = field(default_factory=list)  # pages that link to both, those first whose links are closest
-    apart: list[int] = field(default_factory=list)  # words between the two links on each of these
-    parts: list[Part] = field(default_factory=list)
-
-
-@dataclass(frozen=True)
-class Neighbor:
-    """A page of an answer."""
-
-    url: str
-    title: str
-    similarity: float
-    why: Why
-    pinned: bool = False
 
 
 class Kin(Store):
@@ -145,13 +84,15 @@ class Kin(Store):
         bag = mean_bag([bag_of(self.index, node) for node in asked])
         known = len(asked) == 1 and asked[0] < len(self.index.signatures)
         signature = self.index.signatures[asked[0]] if known else signature_of(self.index, bag)
-        return self._answer(asked, bag, signature, wishes or Wishes())
+        wishes = wishes or Wishes()
+        return self._answer(asked, bag, signature, wishes, self._prints(asked) if wishes.group_duplicates else None)
 
     @telling_damage
     def related_to(self, body: bytes, wishes: Wishes | None = None, *, plain: bool = False) -> list[Neighbor]:
         """The pages that are kin to a page that is not in the collection: HTML or, if `plain`, text."""
         # These load kernels, which a question for a page of the collection can do without.
         from pagekin.bags.questions import question_bag
+        from pagekin.duplicates.pages import chunks_of_pages
         from pagekin.reading.batch import read_captures
 
         capture = Capture(_QUESTION, Origin("question", 0, len(body), 0), body=body, plain=plain)
@@ -159,7 +100,11 @@ class Kin(Store):
         if not len(reading):
             raise MisuseError(f"the page that is asked for cannot be read: {reading.skips[0].reason}")
         bag = Bag(*question_bag(reading, self.index.terms, self.index.strategy, len(self.index.bags)))
-        return self._answer([], bag, signature_of(self.index, bag), wishes or Wishes())
+        wishes, own = wishes or Wishes(), None
+        if wishes.group_duplicates:
+            settings, silent = self.prints.settings, np.zeros(len(reading.blocks.hash), np.uint8)
+            own = Prints(settings, Chunks.joined(list(chunks_of_pages(reading, silent, settings))))
+        return self._answer([], bag, signature_of(self.index, bag), wishes, own)
 
     @telling_damage
     def top_terms(self, node: int, most: int = 12) -> list[tuple[str, float]]:
@@ -180,7 +125,9 @@ class Kin(Store):
         """A desk for the next question."""
         return self._reception.desk()
 
-    def _answer(self, asked: list[int], bag: Bag, signature: UInt32s, wishes: Wishes) -> list[Neighbor]:
+    def _answer(
+        self, asked: list[int], bag: Bag, signature: UInt32s, wishes: Wishes, own: Prints | None
+    ) -> list[Neighbor]:
         if wishes.outside and not self.index.strategy.outside:
             raise MisuseError(
                 f"the index of {self.root} has no pages that are known only from links;"
@@ -192,15 +139,57 @@ class Kin(Store):
         question = Question(bag, signature, measure, but=(*asked, *pinned))
         fusion = self._link_side.fusion(desk, question, asked, wishes.link_share)
         with desk.asking(bag):
-            found = fusion.nearest(wishes.limit, wishes.min_similarity, self._filter(asked, wishes))
-            answer = [*zip(fusion.scores(pinned), pinned, strict=True), *found][: max(wishes.limit, len(pinned))]
-            nodes = [node for _, node in answer]
+            first = [*zip(fusion.scores(pinned), pinned, strict=True)]
+            allowed = self._filter(asked, wishes)
+            wanted = wishes.limit
+            while True:
+                found = fusion.nearest(wanted, wishes.min_similarity, allowed)
+                answer = [*first, *found]
+                nodes = [node for _, node in answer]
+                lines = (
+                    self._lines(nodes, len(pinned), own) if own is not None else [Line(k) for k in range(len(nodes))]
+                )
+                if len(lines) >= wishes.limit or len(found) < wanted or wanted >= _MOST_LISTED:
+                    break
+                wanted = min(2 * wanted, max(_MOST_LISTED, wishes.limit))
+            lines = lines[: max(wishes.limit, len(pinned))]
+            nodes = [answer[line.anchor][1] for line in lines]
             reasons = self._reasons(fusion, asked, nodes) if wishes.explain else [Why() for _ in nodes]
-        named = self.catalog.named_nodes(nodes)
-        return [
-            Neighbor(name["url"], name["title"], score, why, node in pinned)
-            for (score, node), name, why in zip(answer, named, reasons, strict=True)
-        ]
+        return self._named(answer, len(pinned), lines, reasons)
+
+    def _named(
+        self, answer: list[tuple[float, int]], pinned: int, lines: list[Line], reasons: list[Why]
+    ) -> list[Neighbor]:
+        named = self.catalog.named_nodes([node for _, node in answer])
+        pairs = [(member, line.anchor) for line in lines for member in line.members]
+        rows = np.array([self._row_of(node) for _, node in answer], np.int64)
+        likenesses = iter(self.prints.likenesses(rows[np.array(pairs, np.int64).reshape(-1, 2)]))
+        neighbors = []
+        for line, why in zip(lines, reasons, strict=True):
+            duplicates = [
+                Duplicate(named[k]["url"], named[k]["title"], answer[k][0], next(likenesses)) for k in line.members
+            ]
+            k, name = line.anchor, named[line.anchor]
+            neighbors.append(
+                Neighbor(name["url"], name["title"], answer[k][0], why, k < pinned, line.is_duplicate, duplicates)
+            )
+        return neighbors
+
+    def _lines(self, nodes: list[int], pinned: int, own: Prints) -> list[Line]:
+        """Found nodes, the pinned ones first, under the best of their near-duplicates."""
+        rows = [self._row_of(node) for node in nodes]
+        with_page = [k for k, row in enumerate(rows) if row >= 0]
+        listed = self.prints.rows(np.array([rows[k] for k in with_page], np.int64))
+        return lines_of(own, listed, with_page, len(nodes), pinned)
+
+    def _row_of(self, node: int) -> int:
+        """The page of a node; -1 if there is none, or there are several."""
+        one = node + 1 < len(self.nodes) and self.nodes[node + 1] - self.nodes[node] == 1
+        return int(self.nodes[node]) if one and 0 <= self.nodes[node] < len(self) else -1
+
+    def _prints(self, nodes: list[int]) -> Prints:
+        rows = [self._row_of(node) for node in nodes]
+        return self.prints.rows(np.array([row for row in rows if row >= 0], np.int64))
 
     def _reasons(self, fusion: Fusion, asked: list[int], nodes: list[int]) -> list[Why]:
         citing = [self._standing(node) for node in asked[:1]]

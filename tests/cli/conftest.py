@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from cli.running import Answer
 from pagekin.cli.main import main
 from pagekin.pipeline import build
+from test_grouping import prose
 
 Pagekin = Callable[..., Answer]
 
@@ -61,3 +63,14 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("library")
     build([write_pages(folder / "web")], folder / "library.kin", base_urls=["http://lib.example/"], processes=1)
     return folder / "library.kin"
+
+
+@pytest.fixture(scope="session")
+def copies(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A collection with two pages that say the same, and one that does not."""
+    folder = tmp_path_factory.mktemp("copies")
+    rows = [("http://a.example/", prose(1)), ("http://b.example/", prose(1)), ("http://c.example/", prose(2))]
+    pages = [{"url": url, "html": f"<title>Of {url[7]}</title><p>{text}"} for url, text in rows]
+    (folder / "pages.jsonl").write_text("\n".join(map(json.dumps, pages)))
+    build([folder / "pages.jsonl"], folder / "copies.kin")
+    return folder / "copies.kin"

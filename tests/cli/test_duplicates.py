@@ -10,7 +10,6 @@ import pytest
 
 from cli.conftest import Pagekin
 from cli.running import PAGEKIN
-from pagekin.pipeline import build
 from test_grouping import prose
 
 ROWS = [
@@ -135,17 +134,6 @@ def test_settings_out_of_range_are_refused(pagekin: Pagekin, results: Path) -> N
 
 
 # --- collections ---------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="session")
-def copies(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A collection with two pages that say the same, and one that does not."""
-    folder = tmp_path_factory.mktemp("copies")
-    rows = [("http://a.example/", prose(1)), ("http://b.example/", prose(1)), ("http://c.example/", prose(2))]
-    pages = [{"url": url, "html": f"<title>Of {url[7]}</title><p>{text}"} for url, text in rows]
-    (folder / "pages.jsonl").write_text("\n".join(map(json.dumps, pages)))
-    build([folder / "pages.jsonl"], folder / "copies.kin")
-    return folder / "copies.kin"
 
 
 def test_a_collection_has_groups_in_the_documented_shape(pagekin: Pagekin, copies: Path) -> None:

@@ -22,7 +22,7 @@ def test_json_has_the_documented_shape(pagekin: Pagekin, library: Path) -> None:
     facts = json.loads(answer.out)
     assert facts["query"] == {"pages": [ROBIN], "similarity": "jaccard"}
     first = facts["related"][0]
-    assert set(first) == {"url", "title", "similarity", "pinned", "why"}
+    assert set(first) == {"url", "title", "similarity", "pinned", "duplicate_of_query", "duplicates", "why"}
     assert set(first["why"]) == {"terms", "cited_by", "apart", "parts"}
     assert first["url"] == WREN
     assert 0 < first["similarity"] < 1
@@ -87,3 +87,22 @@ def test_export_may_be_of_some_pages_and_must_know_its_format(pagekin: Pagekin, 
     assert answer.code == 0
     assert [line.split("\t")[0] for line in (tmp_path / "some.tsv").read_text().splitlines()] == [ROBIN]
     assert pagekin("export", library, "-o", tmp_path / "some.doc").code == 2
+
+
+def test_near_duplicates_take_one_line_and_can_be_shown(pagekin: Pagekin, copies: Path) -> None:
+    asked = ("related", copies, "http://c.example/", "--min-similarity", "0", "--no-explain")
+    lines = pagekin(*asked).out.splitlines()
+    assert len(lines) == 2 and lines[0].endswith("  Of a  (and 1 near-duplicate)")
+    assert pagekin(*asked, "--expand").out.splitlines()[2] == "       = http://b.example/  (the same)"
+    assert len(pagekin(*asked, "--no-group-duplicates").out.splitlines()) == 4
+    (answer,) = json.loads(pagekin(*asked, "--json").out)["related"]
+    assert answer["duplicate_of_query"] is False
+    (duplicate,) = answer["duplicates"]
+    assert set(duplicate) == {"url", "title", "similarity", "text_similarity", "contains", "contained"}
+    assert (duplicate["url"], duplicate["text_similarity"]) == ("http://b.example/", 1.0)
+    assert (duplicate["contains"], duplicate["contained"]) == (True, True)
+
+
+def test_a_copy_of_the_page_is_called_so(pagekin: Pagekin, copies: Path) -> None:
+    lines = pagekin("related", copies, "http://a.example/", "--min-similarity", "0").out.splitlines()
+    assert lines[0].endswith("  Of b  (near-duplicate of the page asked for)")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from pagekin.bags.templates import template_blocks
 from pagekin.duplicates.canonical import canonical
 from pagekin.duplicates.chunks import chunks_of
 from pagekin.duplicates.filters import Filters
+from pagekin.duplicates.pages import _ranges
 from pagekin.duplicates.prints import filters_of, open_prints, write_prints
 from pagekin.duplicates.sets import Chunks
 from pagekin.duplicates.settings import GroupSettings
@@ -106,3 +108,12 @@ def test_a_collection_without_pages_keeps_nothing(tmp_path: Path) -> None:
     build([tmp_path / "none.jsonl"], tmp_path / "n.kin")
     kin = Kin.open(tmp_path / "n.kin")
     assert len(kin.prints) == len(kin)
+
+
+@settings(deadline=None)
+@given(st.lists(st.integers(0, 9), max_size=12), st.integers(1, 12))
+def test_ranges_cover_all_pages(sizes: list[int], size: int) -> None:
+    reading = SimpleNamespace(pages=SimpleNamespace(text_bytes=np.array(sizes, np.int64)))
+    ranges = list(_ranges(reading, range(len(sizes)), size))  # type: ignore[arg-type]
+    assert [row for each in ranges for row in each] == list(range(len(sizes)))
+    assert all(sum(sizes[each.start : each.stop - 1]) < size + 9 for each in ranges)

@@ -16,10 +16,11 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from pagekin.answers import Wishes
 from pagekin.cli.info import describe as info
 from pagekin.cli.show import describe as show
 from pagekin.errors import PagekinError
-from pagekin.kin import Kin, Wishes
+from pagekin.kin import Kin
 from pagekin.query.desks import Desk, KernelDesk
 
 HANGING = 60  # seconds for questions that take a tenth of one

@@ -18,7 +18,8 @@ from pagekin.cli.writing import write_lines, written_whole
 from pagekin.errors import MisuseError
 
 if TYPE_CHECKING:
-    from pagekin.kin import Kin, Neighbor
+    from pagekin.answers import Neighbor
+    from pagekin.kin import Kin
 
 FORMATS = ("tsv", "trec", "csv", "jsonl", "parquet")
 ROW_GROUP = 1 << 16  # answers that a Parquet file is written in at a time, and all that are held in memory
@@ -48,7 +49,8 @@ def command(
     store: str, output: str, kind: str | None, queries: str | None, limit: int, min_similarity: float, json: bool
 ) -> None:
     """Write the answers for every page into a file that other programs read."""
-    from pagekin.kin import Kin, Wishes
+    from pagekin.answers import Wishes
+    from pagekin.kin import Kin
 
     target = Path(output)
     kind = kind or target.suffix.removeprefix(".")
@@ -58,7 +60,7 @@ def command(
         _need_pyarrow()
     kin = Kin.open(store)
     names = _asked(kin, queries)
-    wishes = Wishes(limit=limit, min_similarity=min_similarity, explain=False)
+    wishes = Wishes(limit=limit, min_similarity=min_similarity, explain=False, group_duplicates=False)
     answers = ((name, kin.related(name, wishes)) for name in _watched(names))
     count = _write(target, kind, answers)
     if json:

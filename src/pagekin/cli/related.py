@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pagekin.cli.speaking import clean, counted, json_option, say_json, store_argument
+from pagekin.cli.twins import how
 from pagekin.errors import MisuseError
 
 if TYPE_CHECKING:
-    from pagekin.kin import Neighbor
+    from pagekin.answers import Duplicate, Neighbor
 
 _LINKS = "The share of links in the similarity, from 0 to 1; auto: as much as they agree with words."
 
@@ -22,7 +23,9 @@ _LINKS = "The share of links in the similarity, from 0 to 1; auto: as much as th
     "--html", type=str, metavar="FILE", help="Ask for an HTML file that is not in the collection; - reads it here."
 )
 @click.option("--text", type=str, metavar="FILE", help="Ask for a text; - is the standard input.")
-@click.option("--limit", default=10, show_default=True, type=click.IntRange(1), help="At most so many pages.")
+@click.option(
+    "--limit", default=10, show_default=True, type=click.IntRange(1), help="At most so many pages, or groups of them."
+)
 @click.option(
     "--min-similarity", default=0.05, show_default=True, type=click.FloatRange(0, 1), help="Rather fewer than worse."
 )
@@ -35,6 +38,13 @@ _LINKS = "The share of links in the similarity, from 0 to 1; auto: as much as th
 @click.option("--never", multiple=True, help="This page does not appear; may be repeated.")
 @click.option("--outside", is_flag=True, help="Also pages that are known only from links.")
 @click.option("--links", "share", default="0", show_default=True, help=_LINKS)
+@click.option(
+    "--group-duplicates/--no-group-duplicates",
+    default=True,
+    show_default=True,
+    help="Put pages that say the same under the best of them.",
+)
+@click.option("--expand", is_flag=True, help="Show who stands under whom.")
 @click.option("--explain/--no-explain", default=True, show_default=True, help="Say why.")
 @json_option
 def command(
@@ -53,6 +63,8 @@ def command(
     never: tuple[str, ...],
     outside: bool,
     share: str,
+    group_duplicates: bool,
+    expand: bool,
     explain: bool,
     json: bool,
 ) -> None:
@@ -60,7 +72,8 @@ def command(
 
     Several PAGEs are asked for as one.
     """
-    from pagekin.kin import Kin, Wishes
+    from pagekin.answers import Wishes
+    from pagekin.kin import Kin
 
     kin = Kin.open(store)
     wishes = Wishes(
@@ -75,6 +88,7 @@ def command(
         never=never,
         outside=outside,
         link_share=_share(share),
+        group_duplicates=group_duplicates,
         explain=explain,
     )
     file = html or text
@@ -87,7 +101,7 @@ def command(
     if json:
         say_json(report(pages, neighbors, similarity or kin.index.strategy.similarity))
     else:
-        say(neighbors)
+        say(neighbors, expand)
 
 
 def _share(text: str) -> float | None:
@@ -119,6 +133,8 @@ def report(pages: tuple[str, ...], neighbors: list[Neighbor], measure: str) -> d
                 "title": each.title,
                 "similarity": round(each.similarity, 6),
                 "pinned": each.pinned,
+                "duplicate_of_query": each.is_duplicate,
+                "duplicates": [_duplicate(duplicate) for duplicate in each.duplicates],
                 "why": {
                     "terms": [{"term": term, "share": round(share, 4)} for term, share in each.why.terms],
                     "cited_by": each.why.cited_by,
@@ -134,12 +150,23 @@ def report(pages: tuple[str, ...], neighbors: list[Neighbor], measure: str) -> d
     }
 
 
-def say(neighbors: list[Neighbor]) -> None:
-    """Tell people an answer."""
+def _duplicate(duplicate: Duplicate) -> dict[str, Any]:
+    return {
+        "url": duplicate.url,
+        "title": duplicate.title,
+        "similarity": round(duplicate.similarity, 6),
+        "text_similarity": round(duplicate.likeness.similarity, 4),
+        "contains": duplicate.likeness.b_in_a,
+        "contained": duplicate.likeness.a_in_b,
+    }
+
+
+def say(neighbors: list[Neighbor], expand: bool = False) -> None:
+    """Tell people an answer; if `expand`, with those that stand under others."""
     if not neighbors:
         click.echo("No page is similar enough; --min-similarity 0 shows the nearest.")
     for each in neighbors:
-        click.echo(f"{each.similarity:.3f}  {clean(each.title or '(no title)')}{'  (pinned)' if each.pinned else ''}")
+        click.echo(f"{each.similarity:.3f}  {clean(each.title or '(no title)')}{_remarks(each)}")
         click.echo(f"       {clean(each.url)}")
         if each.why.terms:
             words = ", ".join(f"{term} {share:.0%}" for term, share in each.why.terms)
@@ -151,3 +178,13 @@ def say(neighbors: list[Neighbor]) -> None:
             places = zip(each.why.cited_by[:2], each.why.apart, strict=False)
             told = ", ".join(f"{clean(url)} ({counted(apart, 'word')} apart)" for url, apart in places)
             click.echo(f"       cited together by {told}")
+        for duplicate in each.duplicates if expand else ():
+            click.echo(f"       = {clean(duplicate.url)}{how(duplicate.likeness)}")
+
+
+def _remarks(neighbor: Neighbor) -> str:
+    count = len(neighbor.duplicates)
+    remarks = ["pinned"] if neighbor.pinned else []
+    remarks += ["near-duplicate of the page asked for"] if neighbor.is_duplicate else []
+    remarks += [f"and {counted(count, 'near-duplicate')}"] if count else []
+    return f"  ({', '.join(remarks)})" if remarks else ""

@@ -72,6 +72,10 @@ class Filters:
         """The size of each."""
         return 64 * int(self.words.shape[1])
 
+    def rows(self, rows: Int64s) -> Filters:
+        """Those of some pages."""
+        return Filters(self.words[rows], self.sizes[rows], self.ends[rows], self.hashes)
+
     def counts(self) -> Int64s:
         """How many bits are set in each."""
         counts: Int64s = np.bitwise_count(self.words).sum(axis=1, dtype=np.int64)

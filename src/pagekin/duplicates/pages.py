@@ -35,9 +35,9 @@ def _ranges(reading: Reading, rows: range, size: int) -> Iterator[range]:
     """Ranges of pages, of about so many bytes of text each."""
     sizes = np.cumsum(reading.pages.text_bytes[rows.start : rows.stop])
     total = int(sizes[-1]) if len(sizes) else 0
-    ends = np.searchsorted(sizes, np.arange(size, total + size, size)) + 1
+    ends = np.append(np.searchsorted(sizes, np.arange(size, total, size)) + 1, len(rows))
     begin = rows.start
-    for end in np.unique(np.minimum(ends, len(rows))).tolist():
+    for end in np.unique(ends[ends > 0]).tolist():
         yield range(begin, rows.start + end)
         begin = rows.start + end
 

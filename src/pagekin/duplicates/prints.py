@@ -37,6 +37,12 @@ class Prints:
         """Those of some pages, in memory."""
         return Prints(self.settings, self.chunks.rows(rows), None if self.words is None else self.words[rows])
 
+    def and_then(self, others: Prints) -> Prints:
+        """These pages, and others after them."""
+        words = filters_of(self.chunks, self.settings) if self.words is None else self.words
+        kept = None if others.words is None else np.concatenate([words, others.words])
+        return Prints(self.settings, Chunks.joined([self.chunks, others.chunks]), kept)
+
     def likenesses(self, pairs: Int64s) -> list[Likeness]:
         """How the pages of each pair are to each other."""
         found: list[Likeness] = [_NONE] * len(pairs)
@@ -62,7 +68,9 @@ class Prints:
             which = np.flatnonzero(needed == bits)
             together = max(1, 8 * _PAIR_BYTES // bits)
             for some in np.array_split(which, -(-len(which) // together)):
-                yield some, self._filters(pairs[some, 0], bits), self._filters(pairs[some, 1], bits)
+                pages, place = np.unique(pairs[some], return_inverse=True)
+                made, place = self._filters(pages, bits), place.reshape(-1, 2)
+                yield some, made.rows(place[:, 0]), made.rows(place[:, 1])
 
     def _filters(self, pages: Int64s, bits: int) -> Filters:
         """The filters of some pages in any size."""

@@ -1,0 +1,86 @@
+"""What may be wished for in an answer, and what an answer is."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from pagekin.duplicates.filters import Likeness
+from pagekin.errors import MisuseError
+from pagekin.query.answering import MEASURES
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What an answer should be like."""
+
+    limit: int = 10
+    min_similarity: float = 0.05
+    similarity: str | None = None  # by default that of the strategy
+    exclude_host: bool = False
+    exclude_linked: bool = False
+    include: tuple[str, ...] = ()  # patterns of URLs; if any, one must match
+    exclude: tuple[str, ...] = ()
+    pin: tuple[str, ...] = ()  # URLs that come first, in this order
+    never: tuple[str, ...] = ()
+    outside: bool = False  # whether pages that are known only from links may appear
+    link_share: float | None = 0.0  # of the similarity by links in the whole; None: as far as links agree with words
+    group_duplicates: bool = True  # near-duplicates stand under the best of them; the limit counts groups
+    explain: bool = True
+
+    def __post_init__(self) -> None:
+        if self.limit < 1:
+            raise MisuseError(f"limit is {self.limit}; it must be at least 1")
+        if not 0.0 <= self.min_similarity <= 1.0:
+            raise MisuseError(f"min_similarity is {self.min_similarity}; it must be from 0 to 1")
+        if self.similarity is not None and self.similarity not in MEASURES:
+            raise MisuseError(f"similarity is {self.similarity!r}; it can be {', '.join(MEASURES)}")
+        if self.link_share is not None and not 0.0 <= self.link_share <= 1.0:
+            raise MisuseError(f"link_share is {self.link_share}; it must be from 0 to 1")
+        for pattern in (*self.include, *self.exclude):
+            try:
+                re.compile(pattern)
+            except re.error as error:
+                raise MisuseError(f"{pattern!r} is no regular expression ({error})") from error
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a similarity, which is the sum of its parts times their shares."""
+
+    name: str  # words or links
+    similarity: float
+    share: float
+
+
+@dataclass(frozen=True)
+class Why:
+    """Why a page is in an answer."""
+
+    terms: list[tuple[str, float]] = field(default_factory=list)  # readable words and their share of the similarity
+    cited_by: list[str] = field(default_factory=list)  # pages that link to both, those first whose links are closest
+    apart: list[int] = field(default_factory=list)  # words between the two links on each of these
+    parts: list[Part] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Duplicate:
+    """A page of an answer that says the same as a better one."""
+
+    url: str
+    title: str
+    similarity: float  # to what was asked for
+    likeness: Likeness  # A is the page, B the one that it stands under
+
+
+@dataclass(frozen=True)
+class Neighbor:
+    """A page of an answer, and its near-duplicates."""
+
+    url: str
+    title: str
+    similarity: float
+    why: Why
+    pinned: bool = False
+    is_duplicate: bool = False  # of the page that was asked for, as are those that stand under it
+    duplicates: list[Duplicate] = field(default_factory=list)

@@ -1,0 +1,60 @@
+"""A short list of pages, the best first -> its groups, without a compiler."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from pagekin.duplicates.prints import Prints
+
+
+def firsts(prints: Prints, threshold: float, asked: int = 0, fixed: Collection[int] = ()) -> list[int]:
+    """For each page of a list the first of its group; who is similar to one of a group is of that group.
+
+    The first `asked` pages are those that the list was made for, and one group from the beginning. A page that is
+    `fixed` stays where it is.
+    """
+    pairs = np.column_stack(np.tril_indices(len(prints), -1))
+    near = pairs[prints.similarities(pairs) >= threshold].tolist()
+    parents = list(range(len(prints)))
+
+    def root(page: int) -> int:
+        while parents[page] != page:
+            page = parents[page]
+        return page
+
+    for a, b in [*((k, 0) for k in range(1, asked)), *near]:
+        a, b = root(a), root(b)
+        parents[max(a, b)] = min(a, b)
+    return [page if page in fixed else root(page) for page in range(len(prints))]
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of an answer: who stands there and who under it, as places in a list."""
+
+    anchor: int
+    is_duplicate: bool = False  # of what was asked for
+    members: list[int] = field(default_factory=list)
+
+
+def lines_of(asked: Prints, listed: Prints, places: Sequence[int], count: int, fixed: int) -> list[Line]:
+    """The lines of a list of so many, the best first, of which some are pages: at these places.
+
+    Near-duplicates of what was asked for stand in one line. The first ones, which are fixed, keep theirs.
+    """
+    both = asked.and_then(listed)
+    stay = range(len(asked), len(asked) + sum(place < fixed for place in places))
+    first = firsts(both, listed.settings.threshold, len(asked), stay)[len(asked) :]
+    of = dict(zip(places, first, strict=True))
+    lines: dict[int, Line] = {}
+    for place in range(count):
+        is_duplicate = of.get(place, len(asked)) < len(asked)
+        group = 0 if is_duplicate else of.get(place, -1 - place)
+        if group in lines:
+            lines[group].members.append(place)
+        else:
+            lines[group] = Line(place, is_duplicate)
+    return list(lines.values())
