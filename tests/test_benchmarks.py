@@ -29,6 +29,22 @@ def test_the_page_of_benchmarks_is_made_from_the_kept_results(table: ModuleType)
     assert (ROOT / "docs" / "benchmarks.md").read_text("utf-8") == table.page(BENCHMARKS / "results")
 
 
+def test_the_page_of_findings_is_made_from_the_kept_results(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("selectolax")
+    monkeypatch.syspath_prepend(ROOT)
+    from benchmarks import findings
+
+    assert (ROOT / "docs" / "findings.md").read_text("utf-8") == findings.page(BENCHMARKS / "results")
+
+
+def test_the_default_beats_what_it_must_on_sources_that_had_no_part_in_its_choice() -> None:
+    """The bar is for the encyclopedia, the collection whose hierarchy people made."""
+    rows = json.loads((BENCHMARKS / "results" / "choosing.json").read_text())["figures"]
+    bars = [row for row in rows if "at_least" in row and "-doc" not in row["what"]]
+    assert len(bars) == 6
+    assert [row["what"] for row in bars if row["measured"] <= row["at_least"]] == []
+
+
 def test_every_benchmark_is_run_by_make_bench() -> None:
     calls = [
         node.func
