@@ -156,6 +156,13 @@ def similarities(some: Filters, others: Filters) -> Floats:
     return _shares(a, b, _common(a, b))[2]
 
 
+def directed(some: Filters, others: Filters) -> tuple[Floats, Floats]:
+    """The shares of set bits and of chunks of the first ones alone, as in `compare`."""
+    a, b = _of_one_size(some, others)
+    both = _common(a, b)
+    return _ratio(both, a.counts()), _shares(a, b, both)[0]
+
+
 def _of_one_size(some: Filters, others: Filters) -> tuple[Filters, Filters]:
     if some.hashes != others.hashes:
         raise MisuseError(f"filters of {some.hashes} and of {others.hashes} hash functions cannot be compared")
