@@ -16,6 +16,7 @@ from benchmarks import (
     sameness,
     signatures,
     table,
+    twins,
 )
 from benchmarks.machine import QUICK
 
@@ -30,6 +31,7 @@ def main() -> None:
     lists.main()
     duplicates.main()
     sameness.main()
+    twins.main()
     growth.main()
     kills.main()
     fuzz.main()

@@ -12,7 +12,7 @@ from benchmarks.machine import RESULTS, Figure, number
 
 HERE = Path(__file__).parent
 PAGE = HERE.parent / "docs" / "benchmarks.md"
-ORDER = ("reading", "signatures", "building", "querying", "growth", "judging", "duplicates", "sameness")
+ORDER = ("reading", "signatures", "building", "querying", "growth", "judging", "duplicates", "sameness", "twins")
 ELSEWHERE = ("agreement", "fuzz", "kills", "lists")  # results that are no measure of speed or size
 _HEAD = """# Benchmarks
 
