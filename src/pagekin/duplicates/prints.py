@@ -76,7 +76,7 @@ class Prints:
             together = max(1, 8 * _PAIR_BYTES // bits)
             for some in np.array_split(which, -(-len(which) // together)):
                 pages, place = np.unique(pairs[some], return_inverse=True)
-                made, place = self._filters(pages, bits), place.reshape(-1, 2)
+                made, place = self._filters(pages, bits).counted(), place.reshape(-1, 2)
                 yield some, made.rows(place[:, 0]), made.rows(place[:, 1])
 
     def _filters(self, pages: Int64s, bits: int) -> Filters:
