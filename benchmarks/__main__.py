@@ -21,6 +21,7 @@ from benchmarks import (
     signatures,
     sweeping,
     table,
+    twins,
 )
 from benchmarks.machine import QUICK
 
@@ -38,6 +39,7 @@ def main() -> None:
     lists.main()
     duplicates.main()
     sameness.main()
+    twins.main()
     links.main()
     kinship.main()
     growth.main()

@@ -36,7 +36,6 @@ from pagekin.sources.opening import HTML_SUFFIXES
 
 ROUNDS = 1 if QUICK else 3
 _H_AND_I = ("signatures", "postings", "buckets")
-_PRINTS = ("chunks", "filters")
 _FEW_LINKS = 4  # the paper leaves pages with fewer out of I
 _CHUNK = 64  # pages that are handed to a process at a time
 
@@ -70,10 +69,6 @@ def measure(name: str, folder: Path) -> Iterator[Figure]:
         seen = observe(folder, store, 1)
         yield Figure(f"{name}: peak memory of a build, 1 process", round(seen["peak_megabytes"]), "MB")
         yield Figure(f"{name}: H and I, all pages", round(index_bytes(store) / seen["pages"], 1), "bytes a page", 680)
-        size = round(index_bytes(store, _PRINTS) / seen["pages"], 1)
-        yield Figure(f"{name}: chunks and filters, all pages", size, "bytes a page")
-        share = seen["seconds"]["near-duplicates"] / sum(seen["seconds"].values())
-        yield Figure(f"{name}: chunks and filters, share of the build's time", round(share, 3), at_most=0.12)
         build([folder], store, strategy=Strategy(min_in_links=_FEW_LINKS))
         share = pagekin.open(store).index.inverted.postings.shape[1] / seen["pages"]
         yield Figure(f"{name}: share of pages with {_FEW_LINKS} in-links", round(share, 2))

@@ -23,6 +23,7 @@ ORDER = (
     "choosing",
     "duplicates",
     "sameness",
+    "twins",
     "links",
     "kinship",
 )

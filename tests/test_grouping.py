@@ -163,3 +163,30 @@ def test_a_large_file_is_streamed_in_bounded_memory(tmp_path: Path) -> None:
     groups, kilobytes = map(int, ran.stdout.split())
     assert groups == 1
     assert kilobytes * (1 if sys.platform == "darwin" else 1024) < 64 << 20
+
+
+# --- the fragment of interest --------------------------------------------------------------------
+
+
+def test_with_a_query_only_what_stands_around_its_words_is_compared(tmp_path: Path) -> None:
+    """Two pages with one article in different surroundings, and a third with surroundings of the first."""
+    article = "\n".join(f"The nightjar {prose(k, 60)}" for k in range(12))
+    a, b = "\n".join(prose(100 + k, 60) for k in range(14)), "\n".join(prose(200 + k, 60) for k in range(14))
+    rows = [
+        {"id": 1, "text": f"{a}\n{article}"},
+        {"id": 2, "text": f"{article}\n{b}"},
+        {"id": 3, "text": f"{a}\n{prose(300, 700)}"},
+    ]
+    whole = group(rows)
+    assert named(whole) == [[1], [2], [3]] and whole.without_words == 0
+    found = group(rows, query="the Nightjars OR nightjar")
+    assert named(found) == [[1, 2], [3]] and found.without_words == 1
+    for row in rows:
+        (tmp_path / f"{row['id']}.txt").write_text(str(row["text"]))
+    found = group(files(sorted(tmp_path.glob("*.txt"))), query="NIGHTJAR")
+    assert [len(each) for each in named(found)] == [2, 1]
+
+
+def test_a_query_without_words_is_refused() -> None:
+    with pytest.raises(MisuseError, match="no word in the query"):
+        group([{"id": 1, "text": "wren"}], query="?!")

@@ -151,7 +151,7 @@ class Kin(Store):
                 )
                 if len(lines) >= wishes.limit or len(found) < wanted or wanted >= _MOST_LISTED:
                     break
-                wanted = min(2 * wanted, max(_MOST_LISTED, wishes.limit))
+                wanted = min(4 * wanted, max(_MOST_LISTED, wishes.limit))
             lines = lines[: max(wishes.limit, len(pinned))]
             nodes = [answer[line.anchor][1] for line in lines]
             reasons = self._reasons(fusion, asked, nodes) if wishes.explain else [Why() for _ in nodes]

@@ -13,6 +13,7 @@ from pagekin.duplicates.filters import Likeness
 from pagekin.duplicates.links import link_sets, linked_nodes
 from pagekin.duplicates.pages import chunks_of_pages
 from pagekin.duplicates.prints import Prints
+from pagekin.duplicates.report import THRESHOLDS, Report, growth, most_similar, profile_of
 from pagekin.duplicates.sets import MOST_CHUNKS, Chunks
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.duplicates.whole import Evidence, find_pairs, groups_of
@@ -21,6 +22,7 @@ from pagekin.store.opening import telling_damage
 from pagekin.urls import host_of
 
 _HOW = ("chunk_bytes", "max_chunk_bytes", "min_chunk_bytes", "filter_bits", "hashes")  # what is decided in the build
+_ORDER = "pages, the most linked first"
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,25 @@ def find_duplicates(
     """
     kin = collection if isinstance(collection, Kin) else Kin.open(collection)
     return _found(kin, settings or kin.prints.settings, whole_text)
+
+
+@telling_damage
+def report_of(kin: Kin, settings: GroupSettings, page: str | None = None, *, whole_text: bool = False) -> Report:
+    """How many near-duplicates a collection has among its most linked pages, and a page against all others.
+
+    Without a name it is the page that has most near-duplicates.
+    """
+    least = replace(settings, threshold=THRESHOLDS[0], link="complete")
+    evidence, order = evidence_of(kin, least, whole_text), best_first(kin)
+    pairs = find_pairs(evidence, least, every=True).pairs
+    similarity = evidence.similarities(pairs)
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    curves = growth(len(kin), place[pairs], similarity)
+    if not len(kin):
+        return Report(0, _ORDER, curves, None)
+    row = most_similar(len(kin), pairs, similarity, settings.threshold) if page is None else kin.find(page)
+    return Report(len(kin), _ORDER, curves, profile_of(evidence.texts, kin.reading.pages.url[row], row, order))
 
 
 @telling_damage

@@ -31,7 +31,7 @@ def test_json_has_the_documented_shape(pagekin: Pagekin, results: Path) -> None:
     answer = pagekin("duplicates", results, "--json")
     assert (answer.code, answer.err) == (0, "")
     facts = json.loads(answer.out)
-    assert set(facts) == {"settings", "results", "groups", "uncompared", "repeated_ids"}
+    assert set(facts) == {"settings", "results", "groups", "uncompared", "repeated_ids", "without_words"}
     assert (facts["results"], facts["uncompared"], facts["repeated_ids"]) == (4, {"no text": 1}, 0)
     assert [[g["anchor"]["id"], *(m["id"] for m in g["members"])] for g in facts["groups"]] == [
         ["a", "c"],
@@ -161,3 +161,30 @@ def test_what_is_for_collections_is_refused_for_lists(pagekin: Pagekin, results:
         assert answer.code == 2 and "for a collection" in answer.err
     answer = pagekin("duplicates", "nowhere.kin")
     assert answer.code == 2 and "no store" in answer.err
+
+
+def test_a_report_is_drawn_and_told(pagekin: Pagekin, results: Path, copies: Path, tmp_path: Path) -> None:
+    for source, count, page in ((results, "4 pages", "c"), (copies, "3 pages", "http://b.example/")):
+        lines = pagekin("duplicates", source, "--report", "picture.png", "--page", page).out.splitlines()
+        assert lines[0] == f"picture.png: {count}" and len(lines) == 7
+        assert lines[-1].endswith(page)
+        assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")
+    facts = json.loads(pagekin("duplicates", copies, "--report", "p.svg", "--json").out)
+    assert set(facts) == {"picture", "pages", "curves", "profile"}
+    assert [set(curve) for curve in facts["curves"]] == [{"threshold", "pages", "shares"}] * 5
+    assert facts["curves"][2]["shares"][-1] == 0.3333  # one of three is grouped under another
+    assert facts["profile"]["chunks"] == [1.0, 1.0, 0.0]
+
+
+def test_a_report_that_cannot_be_drawn_is_told(pagekin: Pagekin, results: Path, copies: Path) -> None:
+    for source in (results, copies):
+        answer = pagekin("duplicates", source, "--report", "picture.doc")
+        assert answer.code == 2 and "png, svg, pdf" in answer.err
+    assert pagekin("duplicates", copies, "--query", "wren").code == 2
+    assert pagekin("duplicates", results, "--report", "missing/picture.png").code == 1
+
+
+def test_a_query_reaches_the_groups(pagekin: Pagekin, results: Path) -> None:
+    facts = json.loads(pagekin("duplicates", results, "--query", "nowhere", "--json").out)
+    assert (facts["without_words"], len(facts["groups"])) == (3, 3)
+    assert "without a word of the query" in pagekin("duplicates", results, "--query", "nowhere").out

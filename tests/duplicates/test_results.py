@@ -62,14 +62,35 @@ TYPESENSE_GROUPED = {
     "found": 2,
     "grouped_hits": [{"group_key": ["a"], "hits": [hit]} for hit in TYPESENSE["hits"]],  # type: ignore[attr-defined]
 }
+SOLR_DOCS: Any = SOLR["response"]
+SOLR_GROUPED = {
+    "responseHeader": {"status": 0},
+    "grouped": {"host": {"matches": 2, "groups": [{"doclist": {"docs": [doc]}} for doc in SOLR_DOCS["docs"]]}},
+}
+SOLR_SIMPLE = {"grouped": {"host": {"matches": 2, "doclist": SOLR["response"]}}}
 PLAIN = [{"id": "w", "title": "Wren", "text": "Small."}, {"id": "r", "text": "Red\nbreast."}]
 
 
-@pytest.mark.parametrize("body", [ELASTICSEARCH, SOLR, MEILISEARCH, TYPESENSE, TYPESENSE_GROUPED, PLAIN])
+@pytest.mark.parametrize(
+    "body", [ELASTICSEARCH, SOLR, SOLR_GROUPED, SOLR_SIMPLE, MEILISEARCH, TYPESENSE, TYPESENSE_GROUPED, PLAIN]
+)
 def test_every_engine_gives_the_same_results(body: Any) -> None:
     wren, robin = results_in(body)
     assert (wren.id, wren.title, wren.text) == ("w", "Wren", "Small.")
     assert (robin.id, robin.title, robin.text) == ("r", "", "Red\nbreast.")
+
+
+@pytest.mark.parametrize(
+    ("key", "body"), [("responses", ELASTICSEARCH), ("results", MEILISEARCH), ("results", TYPESENSE)]
+)
+def test_lists_of_several_searches_are_one_and_each_result_goes_by_its_place_in_its_own(key: str, body: Any) -> None:
+    found = results_in({key: [body, body]})
+    assert [(each.id, each.rank) for each in found] == [("w", 1), ("r", 2), ("w", 1), ("r", 2)]
+
+
+def test_a_search_of_several_that_failed_is_told() -> None:
+    with pytest.raises(MisuseError, match="no such index"):
+        results_in({"responses": [ELASTICSEARCH, {"error": {"reason": "no such index"}, "status": 404}]})
 
 
 def test_results_may_have_their_text_under_another_name() -> None:
@@ -117,7 +138,9 @@ def test_what_is_no_result_list_is_told(body: Any, told: str) -> None:
         results_in(body)
 
 
-KEYS = st.sampled_from("id _id url title text html rank hits grouped_hits response docs results error document".split())
+KEYS = st.sampled_from(
+    "id _id url title text html rank hits grouped_hits response docs results error document grouped responses".split()
+)
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-(10**400), 10**400) | st.floats() | st.text(max_size=5),
     lambda inner: (

@@ -19,9 +19,11 @@ from pathlib import Path
 from pagekin.answers import Wishes
 from pagekin.cli.info import describe as info
 from pagekin.cli.show import describe as show
+from pagekin.duplicates.settings import GroupSettings
 from pagekin.errors import PagekinError
 from pagekin.kin import Kin
 from pagekin.query.desks import Desk, KernelDesk
+from pagekin.twins import find_duplicates
 
 HANGING = 60  # seconds for questions that take a tenth of one
 MEMORY = 4 << 30  # bytes of addresses; numba alone takes one
@@ -64,6 +66,8 @@ def questions(store: Path) -> Iterator[Callable[[], object]]:
         everything = Wishes(min_similarity=0.0, limit=500, similarity="cosine", exclude_linked=True, exclude_host=True)
         yield lambda desk=desk, wishes=everything: at(desk, store).related(list(ASKED), wishes)  # type: ignore[misc]
         yield lambda desk=desk: at(desk, store).related_to(b"<p>cheese and stars and oak <a href=x>y</a>")  # type: ignore[misc]
+    yield lambda: find_duplicates(store)
+    yield lambda: find_duplicates(store, GroupSettings(link_weight=0.3, chunk_bytes=128))
     for row in (0, 40, -1):
         yield lambda row=row: every_word(Kin.open(store), row)  # type: ignore[misc]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pagekin.cli import twins
+from pagekin.cli import pictures, twins
 from pagekin.cli.speaking import clean, counted, json_option, say_json
 from pagekin.cli.twins import how, is_store, likeness
 from pagekin.errors import MisuseError
@@ -38,6 +38,7 @@ LISTS = (".json", ".jsonl", ".ndjson")
 @click.option("--chunk-size", default=256, show_default=True, type=int, help="Bytes of a chunk, a power of two.")
 @click.option("--text-field", metavar="NAME", help="Where a result has its text; else text, content, body or contents.")
 @click.option("--html-field", metavar="NAME", help="Where a result has HTML; else html.")
+@click.option("--query", metavar="WORDS", help="Compare results by what they say around these words.")
 @click.option("--whole-text", is_flag=True, help="Of a STORE, count the blocks that recur on a host as well.")
 @click.option(
     "--link-weight",
@@ -46,6 +47,8 @@ LISTS = (".json", ".jsonl", ".ndjson")
     type=click.FloatRange(0, 1, max_open=True),
     help="Of a STORE, how much the sets of links count beside the texts.",
 )
+@click.option("--report", "picture", metavar="FILE", help="Draw how many there are: a .png, .svg or .pdf file.")
+@click.option("--page", metavar="PAGE", help="In the report, the page or result to hold against all others.")
 @click.option("--stream", is_flag=True, help="Print a line of JSON for every result as it comes.")
 @json_option
 def command(
@@ -56,8 +59,11 @@ def command(
     chunk_size: int,
     text_field: str | None,
     html_field: str | None,
+    query: str | None,
     whole_text: bool,
     link_weight: float,
+    picture: str | None,
+    page: str | None,
     stream: bool,
     json: bool,
 ) -> None:
@@ -74,7 +80,12 @@ def command(
     link = "complete" if complete_link else "single"
     settings = GroupSettings(chunk_bytes=chunk_size, threshold=threshold, link=link, link_weight=link_weight)
     if len(sources) == 1 and is_store(sources[0]):
-        _say_twins(sources[0], settings, whole_text, json)
+        if query is not None:
+            raise MisuseError("--query is for a list of results; a collection is compared by its main texts")
+        if picture is not None:
+            pictures.say_collection(sources[0], settings, whole_text, page, Path(picture), json)
+        else:
+            _say_twins(sources[0], settings, whole_text, json)
         return
     if whole_text or link_weight:
         raise MisuseError("--whole-text and --link-weight are for a collection; name a store, such as my.kin")
@@ -84,10 +95,12 @@ def command(
     )
     results = _results(sources, files_from, fields)
     if stream:
-        _stream(results, Grouping(settings))
+        _stream(results, Grouping(settings, query=query))
         return
-    grouping = group(results, settings)
-    if json:
+    grouping = group(results, settings, query=query)
+    if picture is not None:
+        pictures.say(grouping.report(page), Path(picture), sources[0] if sources else "files", json)
+    elif json:
         say_json(report(grouping))
     else:
         say(grouping)
@@ -158,6 +171,7 @@ def report(grouping: Grouping) -> dict[str, Any]:
         ],
         "uncompared": grouping.uncompared(),
         "repeated_ids": grouping.repeated_ids(),
+        "without_words": grouping.without_words,
     }
 
 
@@ -181,6 +195,8 @@ def say(grouping: Grouping) -> None:
     click.echo(f"{counted(len(grouping.entries), 'result')} in {counted(len(groups), 'group')}, {similar} grouped")
     for reason, count in grouping.uncompared().items():
         click.echo(f"not compared: {count} ({clean(reason)})")
+    if grouping.without_words:
+        click.echo(f"without a word of the query, compared as a whole: {grouping.without_words}")
     if grouping.repeated_ids():
         click.echo(f"ids that came before: {grouping.repeated_ids()}")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -56,6 +56,7 @@ class Filters:
     sizes: Int64s  # how many chunks each page has
     ends: UInt64s  # its first and its last chunk
     hashes: int
+    filled: Int64s | None = None  # how many bits are set in each, where they have been counted
 
     @classmethod
     def of(cls, pages: Chunks, bits: int, hashes: int) -> Filters:
@@ -73,11 +74,17 @@ class Filters:
         return 64 * int(self.words.shape[1])
 
     def rows(self, rows: Int64s) -> Filters:
-        """Those of some pages."""
-        return Filters(self.words[rows], self.sizes[rows], self.ends[rows], self.hashes)
+        """Those of some pages, any of which may be there often."""
+        return Filters(self.words[rows], self.sizes[rows], self.ends[rows], self.hashes, self.counts()[rows])
+
+    def counted(self) -> Filters:
+        """The same, and how many bits are set."""
+        return replace(self, filled=self.counts())
 
     def counts(self) -> Int64s:
         """How many bits are set in each."""
+        if self.filled is not None:
+            return self.filled
         counts: Int64s = np.bitwise_count(self.words).sum(axis=1, dtype=np.int64)
         return counts
 
@@ -154,6 +161,13 @@ def similarities(some: Filters, others: Filters) -> Floats:
     """The similarity alone, as in `compare`."""
     a, b = _of_one_size(some, others)
     return _shares(a, b, _common(a, b))[2]
+
+
+def directed(some: Filters, others: Filters) -> tuple[Floats, Floats]:
+    """The shares of set bits and of chunks of the first ones alone, as in `compare`."""
+    a, b = _of_one_size(some, others)
+    both = _common(a, b)
+    return _ratio(both, a.counts()), _shares(a, b, both)[0]
 
 
 def _of_one_size(some: Filters, others: Filters) -> tuple[Filters, Filters]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from pagekin.arrays import Int64s, UInt64s
 from pagekin.disk import ANY, demand, demand_rows, open_array, write_array, writing_columns
-from pagekin.duplicates.filters import Filters, Floats, Likeness, bits_for, compare, similarities
+from pagekin.duplicates.filters import Filters, Floats, Likeness, bits_for, compare, directed, similarities
 from pagekin.duplicates.sets import MOST_CHUNKS, Chunks, offsets_of
 from pagekin.duplicates.settings import GroupSettings
 
@@ -60,6 +60,13 @@ class Prints:
         found[((counts == 0) | (counts > MOST_CHUNKS)).any(axis=1)] = 0.0
         return found
 
+    def directed(self, pairs: Int64s) -> tuple[Floats, Floats]:
+        """What share of the set bits, and of the chunks, of the first page of each pair is in the other page."""
+        bits, chunks = np.zeros(len(pairs)), np.zeros(len(pairs))
+        for which, a, b in self._side_by_side(pairs):
+            bits[which], chunks[which] = directed(a, b)
+        return bits, chunks
+
     def _side_by_side(self, pairs: Int64s) -> Iterator[tuple[Int64s, Filters, Filters]]:
         """Some pairs at a time, and the filters of both sides, in the size that the larger page needs."""
         counts = self.chunks.offsets[pairs + 1] - self.chunks.offsets[pairs]
@@ -69,7 +76,7 @@ class Prints:
             together = max(1, 8 * _PAIR_BYTES // bits)
             for some in np.array_split(which, -(-len(which) // together)):
                 pages, place = np.unique(pairs[some], return_inverse=True)
-                made, place = self._filters(pages, bits), place.reshape(-1, 2)
+                made, place = self._filters(pages, bits).counted(), place.reshape(-1, 2)
                 yield some, made.rows(place[:, 0]), made.rows(place[:, 1])
 
     def _filters(self, pages: Int64s, bits: int) -> Filters:

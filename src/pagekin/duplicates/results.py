@@ -6,7 +6,7 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -53,7 +53,14 @@ def results_in(body: Any, fields: Fields | None = None) -> list[Result]:
     >>> [each.id for each in results_in({"hits": {"hits": [{"_id": "7", "_source": {"text": "Wrens"}}]}})]
     ['7']
     """
-    return [result_of(hit, place, fields or Fields()) for place, hit in enumerate(_hits(body), 1)]
+    lists = _lists(body)
+    if len(lists) == 1:
+        return [result_of(hit, place, fields or Fields()) for place, hit in enumerate(lists[0], 1)]
+    found: list[Result] = []
+    for hits in lists:  # of several lists each has its own best; a result goes by its place there
+        some = [result_of(hit, len(found) + place, fields or Fields()) for place, hit in enumerate(hits, 1)]
+        found += [each if each.rank is not None else replace(each, rank=place) for place, each in enumerate(some, 1)]
+    return found
 
 
 def result_of(hit: Any, place: int, fields: Fields) -> Result:
@@ -85,7 +92,7 @@ def _text(hit: Mapping[str, Any], names: Iterable[str]) -> str | None:
     return value if isinstance(value, str) else None
 
 
-_LISTS = ("hits", "grouped_hits", "response", "results")
+_LISTS = ("hits", "grouped_hits", "response", "results", "grouped", "responses")
 
 
 def is_response(body: Any) -> bool:
@@ -102,8 +109,17 @@ def _error(body: Mapping[str, Any]) -> Any:
     return body["message"] if set(body) in ({"message"}, {"message", "code", "type", "link"}) else None
 
 
+def _lists(body: Any) -> list[list[Any]]:
+    """The objects that stand for results; several lists, where several searches are answered at once."""
+    if isinstance(body, Mapping):
+        many = body.get("responses", body.get("results"))  # Elasticsearch, OpenSearch; Meilisearch, Typesense
+        if isinstance(many, list) and many and all(is_response(each) for each in many):
+            return [_hits(each) for each in many]
+    return [_hits(body)]
+
+
 def _hits(body: Any) -> list[Any]:
-    """The objects that stand for results."""
+    """The objects that stand for results in one list."""
     if isinstance(body, list):
         return body
     if not is_response(body):
@@ -111,6 +127,8 @@ def _hits(body: Any) -> list[Any]:
     if (error := _error(body)) is not None:
         raise MisuseError(f"the search engine has answered with an error: {json.dumps(error)[:200]}")
     hits = next((body[key] for key in _LISTS if isinstance(body.get(key), Mapping | list)), None)
+    if hits is body.get("grouped") and isinstance(hits, Mapping):
+        return _solr_groups(hits)
     if isinstance(hits, Mapping):
         hits = hits.get("hits", hits.get("docs"))
     if not isinstance(hits, list):
@@ -119,6 +137,20 @@ def _hits(body: Any) -> list[Any]:
         groups = [group.get("hits") for group in hits if isinstance(group, Mapping)]
         hits = [hit for group in groups if isinstance(group, list) for hit in group]
     return [_document(hit) for hit in hits]
+
+
+def _solr_groups(grouped: Mapping[str, Any]) -> list[Any]:
+    """The documents of Solr's groups, field by field; of a query or with group.format=simple there is one list."""
+    documents: list[Any] = []
+    for field in grouped.values():
+        groups = field.get("groups", [field]) if isinstance(field, Mapping) else []
+        for group in groups if isinstance(groups, list) else []:
+            found = group.get("doclist") if isinstance(group, Mapping) else None
+            listed = found.get("docs") if isinstance(found, Mapping) else None
+            if not isinstance(listed, list):
+                raise MisuseError(f"this response has groups without a list of docs; it should be {_SHAPES}")
+            documents += listed
+    return documents
 
 
 def _document(hit: Any) -> Any:
