@@ -18,11 +18,12 @@ from scipy.cluster.hierarchy import linkage
 from scipy.sparse import csr_matrix
 from scipy.spatial.distance import squareform
 
-from benchmarks.machine import QUICK, Figure, facts, keep, kept, peak_megabytes, show, timed
+from benchmarks.machine import QUICK, Figure, facts, keep, kept, show, timed
 from pagekin.arrays import Int64s
+from pagekin.kernels.pairing import work_for
 from pagekin.links.clusters import Clusters
 from pagekin.links.hierarchy import merged
-from pagekin.links.measures import compare
+from pagekin.links.measures import ROOM, compare
 from pagekin.links.neighbourhood import SHARE, Subgraph
 from pagekin.links.web import Found, Preparation, Web, prepare
 
@@ -73,9 +74,8 @@ def pairing() -> Iterator[Figure]:
     preparing = timed(lambda: compare(web, "co-citation"))
     comparison = compare(web, "co-citation")
     delta = SHARE * comparison.mean()
-    before = peak_megabytes()
     pairs = sum(len(value) for _, _, value in comparison.pieces(delta))
-    more = peak_megabytes() - before
+    desk = sum(column.nbytes for column in work_for(comparison.sets, ROOM))
     matrix = csr_matrix((np.ones(len(web.pairs)), (web.pairs.cited, web.pairs.citing)), shape=(len(web), len(web)))
     product = matrix @ matrix.T
     theirs_bytes = product.data.nbytes + product.indices.nbytes + product.indptr.nbytes
@@ -90,7 +90,7 @@ def pairing() -> Iterator[Figure]:
     yield Figure(f"{what}: scipy's sparse product", round(theirs, 3), "s")
     yield Figure(f"{what}: scipy's time / pagekin's", round(theirs / ours, 2), "x", at_least=3.0)
     yield Figure(f"{what}: pagekin, making the sets ready", round(preparing, 3), "s")
-    yield Figure(f"{what}: memory that pagekin's search adds", round(more), "MB", at_most=256)
+    yield Figure(f"{what}: memory of pagekin's search", round(desk / _MEGA), "MB", at_most=256)
     yield Figure(f"{what}: size of scipy's product", round(theirs_bytes / _MEGA), "MB")
 
 

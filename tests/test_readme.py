@@ -143,6 +143,8 @@ def test_json_shapes_are_written_down(tmp_path: Path) -> None:
         "pagekin info v.kin --json",
         "pagekin show v.kin http://treeroom.example/oak.html --text --json",
         "pagekin related v.kin http://treeroom.example/oak.html --json",
+        "pagekin cluster v.kin http://treeroom.example/oak.html --json",
+        "pagekin graph v.kin --json",
         "pagekin check v.kin --json",
         "pagekin duplicates r.json --json",
         "pagekin evaluate v.kin --hierarchy labels.tsv --json",

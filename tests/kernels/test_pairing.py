@@ -58,7 +58,7 @@ def test_pairs_are_those_of_the_twin(links: twin.Links, measure: str, delta: flo
 @given(links=LINKS, measure=st.sampled_from(MEASURES), delta=st.sampled_from([0.0, 0.2]))
 def test_pairs_come_in_pieces_no_larger_than_their_room(links: twin.Links, measure: str, delta: float) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(measures, "_ROOM", 1)
+        patch.setattr(measures, "ROOM", 1)
         sizes = [len(value) for _, _, value in compare(web_of(links, NODES), measure).pieces(delta)]
     assert max(sizes) <= 1 + NODES
     assert sum(sizes) == len(twin.pairs_above(links, measure, range(NODES), delta, HALF))

@@ -13,7 +13,7 @@ from pagekin.links.web import Web
 
 MEASURES = ("co-citation", "coupling", "amsler", "proximity")
 HALF = 64.0  # words between two links that make them count one half in `proximity`
-_ROOM = 1 << 16  # pairs that are found at a time
+ROOM = 1 << 16  # pairs that are found at a time
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Comparison:
 
         They come in pieces of bounded size, in no order, and each takes the place of the last.
         """
-        work, begin = work_for(self.sets, _ROOM), 0
+        work, begin = work_for(self.sets, ROOM), 0
         while begin < len(self.node):
             begin, count = pairs_above(self.sets, self.direct, work, begin, delta, self.half)
             yield work.one[:count], work.other[:count], work.value[:count]
