@@ -248,7 +248,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     try:
         yield disk
     finally:
-        subprocess.run(["umount", str(disk)], check=True, timeout=600)
+        subprocess.run(["umount", "-l", str(disk)], check=True, timeout=600)
 
 
 def test_a_full_disk_is_told_and_the_old_store_stays(home: Path, small_disk: Path, tmp_path: Path) -> None:

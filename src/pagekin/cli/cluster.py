@@ -165,9 +165,10 @@ def describe_bridges(kinship: Kinship, alpha: float, limit: int) -> list[dict[st
 def _watched(nodes: list[int]) -> Iterable[int]:
     """Behind a bar if somebody watches."""
     if not sys.stderr.isatty():
-        return nodes
+        yield from nodes
+        return
     with click.progressbar(nodes, label="clustering", file=sys.stderr) as bar:
-        return list(bar)
+        yield from bar
 
 
 def say(report: dict[str, Any]) -> None:

@@ -15,22 +15,21 @@ from pagekin.kernels.compile import kernel
 from pagekin.kernels.inner import inlined
 
 Matrix = NDArray[np.float64]
+Places = NDArray[np.uintp]
 
 
 @inlined
-def find_nearest(distance: Matrix, group: Int64s, k: int, nearest: Int64s, bound: Floats) -> None:
-    """The nearest of the groups after the k-th; of equals the first."""
-    x = group[k]
-    least, found = np.inf, x
+def find_nearest(row: Floats, group: Places, k: int) -> tuple[int, float]:
+    """The nearest of the groups after the k-th, whose distances are `row`; of equals the first."""
+    found, least = group[k], np.inf
     for j in range(k + 1, len(group)):
-        if distance[x, group[j]] < least:
-            found = group[j]
-            least = distance[x, found]
-    nearest[x], bound[x] = found, least
+        if row[group[j]] < least:
+            found, least = group[j], row[group[j]]
+    return found, least
 
 
 @inlined
-def first_least(bound: Floats, group: Int64s) -> int:
+def first_least(bound: Floats, group: Places) -> int:
     """The place of the group with the least bound; of equals the first."""
     place, least = 0, bound[group[0]]
     for k in range(1, len(group)):
@@ -40,23 +39,9 @@ def first_least(bound: Floats, group: Int64s) -> int:
 
 
 @inlined
-def unite(distance: Matrix, group: Int64s, x: int, y: int, alpha: float, nearest: Int64s, bound: Floats) -> None:
-    """Formula 5: how far the group of x and y, from now on x, is from the others; `group` no longer has y."""
-    between = distance[x, y]
-    least, found = np.inf, x
-    for k in range(len(group)):
-        z = group[k]
-        if z == x:
-            continue
-        # Not below the last distance but for rounding, and not at all if clusters shall be monotone.
-        apart = max(between, alpha * distance[x, z] + alpha * distance[y, z] + (1.0 - 2.0 * alpha) * between)
-        distance[x, z] = distance[z, x] = apart
-        if z < x:
-            if apart < bound[z] or (apart == bound[z] and x < nearest[z]):
-                nearest[z], bound[z] = x, apart
-        elif apart < least:
-            found, least = z, apart
-    nearest[x], bound[x] = found, least
+def apart(one: float, other: float, between: float, alpha: float) -> float:
+    """Formula 5. It is never below the distance of the two, but for rounding; and so not at all."""
+    return max(between, alpha * one + alpha * other + (1.0 - 2.0 * alpha) * between)
 
 
 @kernel
@@ -69,21 +54,30 @@ def merge_flexibly(distance: Matrix, alpha: float) -> tuple[Int64s, Floats]:
     n = len(distance)
     nearest, bound = np.zeros(n, np.int64), np.full(n, np.inf)
     gone = np.zeros(n, np.bool_)
-    group = np.arange(n)
+    group = np.arange(n).astype(np.uintp)  # no sign, so that nobody asks for it before every look into a row
     merges, heights = np.empty((max(0, n - 1), 2), np.int64), np.empty(max(0, n - 1))
     for k in range(n):
-        find_nearest(distance, group, k, nearest, bound)
+        nearest[k], bound[k] = find_nearest(distance[k], group, k)
     for step in range(n - 1):
         while True:
             k = first_least(bound, group)
             x, y = group[k], nearest[group[k]]
             if not gone[y] and distance[x, y] == bound[x]:
                 break
-            find_nearest(distance, group, k, nearest, bound)
-        merges[step, 0], merges[step, 1], heights[step] = x, y, bound[x]
+            nearest[x], bound[x] = find_nearest(distance[x], group, k)
+        between, mine, other = bound[x], distance[x], distance[y]
+        merges[step, 0], merges[step, 1], heights[step] = x, y, between
         gone[y] = True
-        k = np.searchsorted(group, y)
-        group[k:-1] = group[k + 1 :]
+        last = np.searchsorted(group, np.uintp(y))
+        group[last:-1] = group[last + 1 :]
         group = group[:-1]
-        unite(distance, group, x, y, alpha, nearest, bound)
+        for j in range(k):  # groups before x, which have x after them
+            z = group[j]
+            mine[z] = distance[z, x] = apart(mine[z], other[z], between, alpha)
+            if mine[z] < bound[z] or (mine[z] == bound[z] and x < nearest[z]):
+                nearest[z], bound[z] = x, mine[z]
+        for j in range(k + 1, len(group)):
+            z = group[j]
+            mine[z] = distance[z, x] = apart(mine[z], other[z], between, alpha)
+        nearest[x], bound[x] = find_nearest(mine, group, k)
     return merges, heights
