@@ -46,7 +46,8 @@ def test_every_command_has_help_that_names_every_option(pagekin: Pagekin, name: 
 
 def test_the_commands_are_the_files_of_the_room() -> None:
     files = {path.stem for path in (Path(package.__file__).parent / "cli").glob("*.py")}
-    assert files - {"__init__", "linking", "main", "pictures", "speaking", "twins", "verdict", "writing"} == set(COMMANDS)
+    helpers = {"__init__", "linking", "main", "pictures", "speaking", "twins", "verdict", "writing"}
+    assert files - helpers == set(COMMANDS)
 
 
 def test_the_version_is_told(pagekin: Pagekin) -> None:
