@@ -1,10 +1,10 @@
-# make demo, make test and make bench do their own set-up: a virtual environment in .venv, kept for the next run.
+# make demo, make test, make bench and make study do their own set-up: a virtual environment in .venv, kept for the next run.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 QUICK ?=
 
-.PHONY: demo test check bench clean
+.PHONY: demo test check bench study clean
 
 $(VENV)/ready: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -29,8 +29,13 @@ test: $(VENV)/ready check
 
 bench: $(VENV)/bench
 	sh tests/real_pages.sh
-	sh benchmarks/boost.sh
+	sh benchmarks/manuals.sh
 	QUICK=$(QUICK) $(BIN)/python -m benchmarks
+
+study: $(VENV)/bench
+	sh tests/real_pages.sh
+	sh benchmarks/manuals.sh
+	QUICK=$(QUICK) $(BIN)/python -m benchmarks.study
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache build dist

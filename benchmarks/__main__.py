@@ -1,23 +1,18 @@
-"""`make bench`: every benchmark, one after the other, then the table in the docs."""
+"""`make bench`: how fast and how large everything is, one after the other, then the table in the docs."""
 
 from __future__ import annotations
 
 from benchmarks import (
     agreement,
     building,
-    choosing,
     duplicates,
-    findings,
     fuzz,
     growth,
     judging,
     kills,
-    kinship,
     links,
-    lists,
     querying,
     reading,
-    sameness,
     signatures,
     sweeping,
     table,
@@ -34,14 +29,9 @@ def main() -> None:
     querying.main()
     judging.main()
     sweeping.main()
-    choosing.main()
-    findings.main()
-    lists.main()
     duplicates.main()
-    sameness.main()
     twins.main()
     links.main()
-    kinship.main()
     growth.main()
     kills.main()
     fuzz.main()

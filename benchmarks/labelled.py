@@ -17,9 +17,11 @@ from pagekin.judge import BY_PATH
 from pagekin.pipeline import build
 from pagekin.sweep import Swept, sweep
 
+MANUALS = Path(__file__).parents[1] / "build" / "manuals"  # fetched by `sh benchmarks/manuals.sh`
+_DOC = Path("usr", "share", "doc")
 MORE = {
-    "linux-doc-6.1": Path("/usr/share/doc/linux-doc-6.1/html"),
-    "libboost1.74-doc": Path("/usr/share/doc/libboost1.74-doc/doc/html"),
+    "linux-doc-6.1": MANUALS / "linux-doc-6.1" / _DOC / "linux-doc-6.1" / "html",
+    "libboost1.74-doc": MANUALS / "libboost1.74-doc" / _DOC / "libboost1.74-doc" / "doc" / "html",
 }
 
 

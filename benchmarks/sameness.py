@@ -5,7 +5,7 @@ strength: words changed, blocks moved, inserted and deleted, the page wrapped in
 another page. All pairs of all versions of all pages are judged at 0.7. The truth of filters is what the exact sets of
 chunks say; that of datasketch's MinHashLSH (128 permutations, candidates checked by their estimated Jaccard) is the
 exact Jaccard of shingles of eight words. libboost1.74-doc and libboost1.81-doc are two versions of one manual;
-`sh benchmarks/boost.sh` fetches them.
+`sh benchmarks/manuals.sh` fetches them.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from benchmarks.agreement import collections
 from benchmarks.building import html_files
 from benchmarks.duplicates import texts_under
+from benchmarks.labelled import MANUALS
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, show
 from pagekin.arrays import Int64s, UInt64s, spans
 from pagekin.duplicates.canonical import canonical
@@ -31,7 +32,7 @@ from pagekin.duplicates.grouping import Grouper
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.grouping import _texts_of_html, files
 
-BOOST = Path(__file__).parents[1] / "build" / "boost"
+BOOST = [MANUALS / f"libboost1.{k}-doc" for k in (74, 81)]
 PAGES = 20 if QUICK else 60
 VERSIONED = 200 if QUICK else 1000  # pages of each version of the manual
 SHINGLE = 8  # words
@@ -52,7 +53,7 @@ def main() -> None:
             found = list(edited(name, folder))
             show(found)
             figures += found
-    if BOOST.is_dir():
+    if all(root.is_dir() for root in BOOST):
         print("two versions of a manual")
         found = list(versions())
         show(found)
@@ -120,9 +121,8 @@ def cut_to(lines: list[str], size: int) -> list[str]:
 def versions() -> Iterator[Figure]:
     """The figures of two versions of a manual."""
     name = "libboost 1.74 and 1.81"
-    roots = [BOOST / f"libboost1.{k}-doc" for k in (74, 81)]
     old, new = (
-        {path.relative_to(root).as_posix().replace(root.name, ""): path for path in html_files(root)} for root in roots
+        {path.relative_to(root).as_posix().replace(root.name, ""): path for path in html_files(root)} for root in BOOST
     )
     both = sorted(set(old) & set(new))
     both = both[:: max(1, len(both) // VERSIONED)][:VERSIONED]

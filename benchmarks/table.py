@@ -30,9 +30,10 @@ ORDER = (
 ELSEWHERE = ("agreement", "findings", "fuzz", "kills", "lists")  # results that are no measure of speed or size
 _HEAD = """# Benchmarks
 
-`make bench` measures all of this again and writes this page (`make bench QUICK=1` for a look that keeps nothing).
-Figures of one run on one machine are for comparing with each other: rivals take turns, so read the ratios. A bar is
-what the project sets out to reach; one that is missed is shown as missed.
+`make bench` measures again how fast and how large everything is, `make study` how good the answers are; both write
+this page (with `QUICK=1` for a look that keeps nothing). Figures of one run on one machine are for comparing with each
+other: rivals take turns, so read the ratios. A bar is what the project sets out to reach; one that is missed is shown
+as missed.
 """
 
 

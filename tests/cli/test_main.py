@@ -236,3 +236,8 @@ def test_a_wrong_value_in_the_environment_is_misuse(
     answer = pagekin("build", "web", "-o", "x.kin")
     assert answer.code == 2
     assert "many" in answer.err
+
+
+def test_the_package_can_be_run() -> None:
+    run = subprocess.run([sys.executable, "-m", "pagekin", "--version"], capture_output=True, text=True, check=True)
+    assert run.stdout.split()[-1] == package.__version__

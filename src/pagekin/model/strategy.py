@@ -39,7 +39,7 @@ class Strategy:
     links: bool = True
     mix: str = "shares"
     anchor_share: float = 0.2
-    link_share: float = 0.1
+    link_share: float = 0.05
     evidence: float = 8.0  # voices (pages that link, the title) that earn half of these; 0: any earns them all
     # How much around an anchor counts.
     window: str = "basic"

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Fetch two versions of Boost's manual, which Debian does not install beside each other, and unpack them in build/boost.
-place="$(dirname "$0")/../build/boost"
-for package in libboost1.74-doc libboost1.81-doc; do
+# Fetch manuals (Debian does not install two versions of Boost's beside each other) and unpack them in build/manuals.
+place="$(dirname "$0")/../build/manuals"
+for package in libboost1.74-doc libboost1.81-doc linux-doc-6.1; do
     [ ! -d "$place/$package" ] || continue
     command -v apt-get >/dev/null 2>&1 || { echo "not here, left out: $package"; continue; }
     mkdir -p "$place"

@@ -1,0 +1,24 @@
+"""`make study`: how good the answers are, on every collection at hand, then the tables in the docs.
+
+These take no time themselves, and may be run on a busy machine; together they take the better part of an hour.
+"""
+
+from __future__ import annotations
+
+from benchmarks import choosing, findings, kinship, lists, sameness, table
+from benchmarks.machine import QUICK
+
+
+def main() -> None:
+    """Run them all; with QUICK=1 on the sample web alone, and nothing is kept."""
+    choosing.main()
+    findings.main()
+    lists.main()
+    sameness.main()
+    kinship.main()
+    if not QUICK:
+        table.main()
+
+
+if __name__ == "__main__":
+    main()
