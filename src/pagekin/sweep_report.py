@@ -111,13 +111,14 @@ class Drawing:
         return Section(figure.title, told, charts)
 
     def references(self) -> Section:
-        """The best strategy beside what others do."""
-        best = self._by_order()[0]
-        entries = (best, *self.swept.plan.references)
+        """The best strategy, if there is one, beside what others do."""
+        best = self._by_order()[:1]
+        entries = (*best, *self.swept.plan.references)
         measures = (SOMERS, PRECISION, NDCG)
         cut = [e.name for e in entries if self.swept.of(e).facts["longest_list"] is not None]
         doubt = f"Lists of the top only, whose Gamma and Somers' D cannot be compared: {', '.join(cut)}." if cut else ""
-        told = [f"The best strategy by {self.title(SOMERS)} is {best.name}.", self._told(entries, PRECISION), doubt]
+        told = [f"The best strategy by {self.title(SOMERS)} is {each.name}." for each in best]
+        told += [self._told(entries, PRECISION), doubt]
         return Section("References", told, [self._chart(entries, measure) for measure in measures])
 
     def bars(self, entries: Sequence[Entry], measure: str) -> list[Bar]:

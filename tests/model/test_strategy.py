@@ -124,7 +124,7 @@ def test_an_unknown_setting_and_a_value_of_the_wrong_kind_are_misuse(toml: str, 
     [
         ("anchor_share", (-0.01, 1.01, float("nan"), float("inf"))),
         ("link_share", (-0.01, 1.01)),
-        ("lead", (-0.1, 0.5, 1_000_001.0)),
+        ("lead", (-0.1, 1_000_001.0)),
         ("template_share", (-0.01, 1.01)),
         ("window_width", (-2, 1_000_001)),
         ("nmdf_center", (-0.1, 30.1, float("nan"))),
@@ -209,3 +209,8 @@ def test_the_presets_are_what_the_paper_and_the_readme_say() -> None:
     assert (paper.mix, paper.window, paper.window_width, paper.stemming) == ("sum", "basic", 32, "stem")
     assert (paper.distance_weight, paper.frequency_weight, paper.similarity) == (True, "nmdf", "jaccard")
     assert (PRESETS["default"].mix, PRESETS["default"].anchor_share) == ("shares", 0.2)
+
+
+def test_a_lead_of_less_than_a_word_is_misuse() -> None:
+    with pytest.raises(MisuseError, match="lead is 0.5; it must be at least 1, or 0 for none"):
+        Strategy(lead=0.5)
