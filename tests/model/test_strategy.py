@@ -212,5 +212,5 @@ def test_the_presets_are_what_the_paper_and_the_readme_say() -> None:
 
 
 def test_a_lead_of_less_than_a_word_is_misuse() -> None:
-    with pytest.raises(MisuseError, match="lead is 0.5; it must be at least 1, or 0 for none"):
+    with pytest.raises(MisuseError, match=r"lead is 0\.5; it must be at least 1, or 0 for none"):
         Strategy(lead=0.5)
