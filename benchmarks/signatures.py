@@ -33,7 +33,7 @@ from pagekin.arrays import Int64s, UInt64s
 from pagekin.kernels.minhash import GOLDEN, mix_all
 from pagekin.model.bags import Bags
 from pagekin.pipeline import build
-from pagekin.signatures.making import elements_for, make_signatures, term_keys
+from pagekin.signatures.making import elements_for, make_signatures, seeded, term_keys
 
 LENGTH = 80
 ELEMENTS = 1000  # of a set that the others are given
@@ -98,7 +98,7 @@ def measure(name: str, bags: Bags, keys: UInt64s) -> Iterator[Figure]:
     sets, fewer = Sets.of(bags, keys, ELEMENTS), Sets.of(bags, keys, elements_for(LENGTH))
     lists = sets.lists(_SLOW)
     ours, rensa, rensa_fewer, rho, datasketch = in_turns(
-        lambda: make_signatures(bags, keys, 1, LENGTH),
+        lambda: make_signatures(bags, seeded(keys, 1), LENGTH),
         lambda: by_rensa(sets, 1),
         lambda: by_rensa(fewer, 1),
         lambda: by_rho(sets, 1),
@@ -139,14 +139,14 @@ def by_datasketch(lists: list[list[int]], seed: int) -> Any:
 
 def errors(name: str, bags: Bags, keys: UInt64s, sets: Sets) -> Iterator[Figure]:
     """How far the estimates are off."""
-    pairs = pairs_of(make_signatures(bags, keys, 0, LENGTH))
+    pairs = pairs_of(make_signatures(bags, seeded(keys, 0), LENGTH))
     exact = np.array([jaccard(bags, a, b) for a, b in pairs.tolist()])
     theory = float(np.sqrt((exact * (1 - exact)).mean() / LENGTH))
     yield Figure(f"{name}: pairs of bags", len(pairs))
     yield Figure(f"{name}: their mean Jaccard", round(float(exact.mean()), 3))
     yield Figure(f"{name}: RMSE of {LENGTH} hash functions, in theory", round(theory, 4))
     ways: dict[str, Callable[[int], Rows]] = {
-        "pagekin": lambda seed: make_signatures(bags, keys, seed, LENGTH),
+        "pagekin": lambda seed: make_signatures(bags, seeded(keys, seed), LENGTH),
         "rensa, flat": lambda seed: np.array(by_rensa(sets, seed).to_rows()),
         "rensa, rho": lambda seed: np.array(by_rho(sets, seed).to_rows()),
     }

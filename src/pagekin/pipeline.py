@@ -32,7 +32,7 @@ from pagekin.index.inverting import invert
 from pagekin.model.capture import Capture, Rank, Redirect, Skip, Unchanged
 from pagekin.model.settings import MiB, ReadingSettings
 from pagekin.model.strategy import PRESETS, Strategy
-from pagekin.signatures.making import make_signatures, term_keys
+from pagekin.signatures.making import make_signatures, seeded, term_keys
 from pagekin.sources.archives import REVISIT_WITHOUT_RECORD
 from pagekin.sources.opening import Collection, open_sources
 from pagekin.store.choosing import Harvest
@@ -184,7 +184,7 @@ def _write_generation(root: Path, harvest: Harvest, inputs: str, settings: Readi
     folder = root / folder_of(generation)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
-    written = write_store(folder, harvest, settings, lambda stage: ways.progress(Progress(stage)))
+    written = write_store(folder, harvest, settings, lambda stage: ways.progress(Progress(stage)), ways.mapper)
     files = describe_files(folder, ways.mapper)
     return Manifest(generation, inputs, settings.as_dict(), written.counts, written.skipped, files)
 
@@ -213,14 +213,12 @@ def _write_index(root: Path, manifest: Manifest, strategy: Strategy, ways: _Ways
     with TemporaryFile(dir=folder) as file:
         folded = fold_bags(bag_source(store), strategy, file, ways.mapper)
         ways.progress(Progress("weighing and signing"))
-        keys = term_keys(folded.terms.name, nodes)
+        keys = seeded(term_keys(folded.terms.name, nodes), strategy.seed)
         signed = nodes if strategy.outside else len(store.nodes) - 1
-        signatures = np.empty((signed, strategy.signature_length), np.uint32)
-        node = 0
-        for bags in write_bags(folder, folded.offsets, signed, folded.weighed()):
-            some = bags.first(signed - node)
-            signatures[node : node + len(some)] = make_signatures(some, keys, strategy.seed, strategy.signature_length)
-            node += len(some)
+        written = write_bags(folder, folded.offsets, signed, folded.weighed(ways.mapper))
+        sign = partial(make_signatures, keys=keys, length=strategy.signature_length)
+        none = np.empty((0, strategy.signature_length), np.uint32)
+        signatures = np.concatenate([none, *ways.mapper(sign, written)])
     ways.progress(Progress("inverting"))
     members = np.flatnonzero(store.in_degrees()[:signed] >= strategy.min_in_links)
     write_lookup(folder, folded.terms, signatures, invert(signatures, members))

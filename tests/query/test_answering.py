@@ -15,7 +15,7 @@ from pagekin.model.strategy import Strategy
 from pagekin.model.strings import Strings
 from pagekin.query.answering import Question, bag_of, exact, mean_bag, nearest, shared_terms
 from pagekin.query.desks import Bag, Desk, KernelDesk, Reception
-from pagekin.signatures.making import make_signatures, term_keys
+from pagekin.signatures.making import make_signatures, seeded, term_keys
 from twins import similarity as twin
 
 WORDS = 10
@@ -39,7 +39,7 @@ def index_of(bags: list[dict[int, float]], words: int = WORDS, signature_length:
     names = Strings.of(f"word{k}" for k in range(words))
     columns = Bags(offsets, term, weight, weight, weight)
     keys = term_keys(names, len(bags))
-    signatures = make_signatures(columns, keys, strategy.seed, strategy.signature_length)
+    signatures = make_signatures(columns, seeded(keys, strategy.seed), strategy.signature_length)
     frequency = np.bincount(term, minlength=words + len(bags))
     inverted = invert(signatures, np.arange(len(bags)))
     return Index(strategy, columns, Terms(names, names, frequency), columns.heads(HEAD), signatures, inverted)

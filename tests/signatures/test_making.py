@@ -14,7 +14,7 @@ from pagekin.arrays import UInt32s
 from pagekin.kernels.hashing import fnv_of
 from pagekin.model.bags import Bags
 from pagekin.model.strings import Strings
-from pagekin.signatures.making import elements_for, keys_of, make_signatures, term_keys
+from pagekin.signatures.making import elements_for, keys_of, make_signatures, seeded, term_keys
 from twins import minhash as twin
 
 CITING = 0x6B696E
@@ -61,23 +61,23 @@ def test_keys_of_some_terms_are_those_that_they_have_among_all(terms: list[int])
 
 def test_words_and_citing_nodes_that_differ_never_agree() -> None:
     keys = term_keys(Strings.of(["tea", "tee", "a", "b"]), 4)
-    signatures = make_signatures(bags_of([{k: 1.0} for k in range(8)]), keys, 2002, 200)
+    signatures = make_signatures(bags_of([{k: 1.0} for k in range(8)]), seeded(keys, 2002), 200)
     assert agreements(signatures) == [0.0] * 28
 
 
 def test_a_bag_is_signed_alike_however_its_terms_are_numbered() -> None:
     names = Strings.of(NAMES)
     bag = {0: 0.5, 3: 0.25, 6: 0.25}  # the last is a citing node
-    among_all = make_signatures(bags_of([bag]), term_keys(names, 9), 2002, 80)
+    among_all = make_signatures(bags_of([bag]), seeded(term_keys(names, 9), 2002), 80)
     alone = bags_of([dict(enumerate(bag.values()))])
-    assert (make_signatures(alone, keys_of(names, np.array(list(bag))), 2002, 80) == among_all).all()
+    assert (make_signatures(alone, seeded(keys_of(names, np.array(list(bag))), 2002), 80) == among_all).all()
 
 
 def test_signatures_are_made_of_the_key_and_the_seed_by_mixing() -> None:
     weights = {7: 0.375, 8: 0.625}
     keys = np.array([7, 8], np.uint64)
     bag = {twin.mix((key + twin.mix(2002)) % 2**64): weight for key, weight in weights.items()}
-    found = make_signatures(bags_of([{0: 0.375, 1: 0.625}]), keys, 2002, 80)
+    found = make_signatures(bags_of([{0: 0.375, 1: 0.625}]), seeded(keys, 2002), 80)
     assert found.tolist() == [twin.signature(bag, 80, elements_for(80))]
 
 
@@ -85,9 +85,9 @@ def test_the_seed_decides_the_signature() -> None:
     keys = term_keys(Strings.of(NAMES), 0)
     bags = bags_of([dict.fromkeys(range(5), 0.2)])
     seeds = [0, 1, 2, 2002, 2**63 - 1]
-    signatures = [make_signatures(bags, keys, seed, 80)[0] for seed in seeds]
+    signatures = [make_signatures(bags, seeded(keys, seed), 80)[0] for seed in seeds]
     assert agreements(np.array(signatures)) == [0.0] * 10
-    assert (make_signatures(bags, keys, 2002, 80)[0] == signatures[3]).all()
+    assert (make_signatures(bags, seeded(keys, 2002), 80)[0] == signatures[3]).all()
 
 
 @pytest.mark.parametrize("length", [1, 80, 1024])
@@ -95,5 +95,5 @@ def test_no_bag_with_weights_is_taken_for_an_empty_one(length: int) -> None:
     """However many terms share its weight, elements are left."""
     keys = term_keys(Strings.of([]), 20_000)
     even = dict.fromkeys(range(20000), 1 / 20000)
-    signatures = make_signatures(bags_of([even, {}]), keys, 2002, length)
+    signatures = make_signatures(bags_of([even, {}]), seeded(keys, 2002), length)
     assert (signatures[0] != twin.EMPTY).all() and (signatures[1] == twin.EMPTY).all()

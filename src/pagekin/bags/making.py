@@ -6,11 +6,11 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
-from typing import IO, TypeAlias
+from typing import IO
 
 import numpy as np
 
-from pagekin.arrays import Bytes, Int64s, UInt32s
+from pagekin.arrays import Bytes, Floats, Int64s, UInt32s
 from pagekin.bags.spilling import Piece, Spill
 from pagekin.bags.stemming import UNKNOWN, Vocabulary, check_language, language_of, vocabulary
 from pagekin.bags.templates import template_blocks
@@ -22,14 +22,13 @@ from pagekin.model.bags import Bags, Terms
 from pagekin.model.reading import AnchorFlag, Links, Reading
 from pagekin.model.strategy import Strategy
 from pagekin.model.strings import Strings
+from pagekin.model.work import Mapper
 from pagekin.urls import host_of
 
 _WINDOWS = {"basic": BASIC, "syntactic": SYNTACTIC, "topical": TOPICAL}
 _TOKEN_BITS = 32
 _PIECE = 1 << 22  # terms that are held in memory at a time
 _MOST_NODES = 20_000  # that are folded at a time
-
-Mapper: TypeAlias = Callable[[Callable[[range], list[Piece]], Iterable[range]], Iterable[list[Piece]]]
 
 
 @dataclass(frozen=True)
@@ -67,29 +66,27 @@ class Folded:
     silent: Bytes  # 1 for every block that does not count as contents
     spill: Spill
 
-    def weighed(self) -> Iterator[Bags]:
+    def weighed(self, mapper: Mapper = map) -> Iterable[Bags]:
         """The bags in pieces of bounded size, with weights, their heaviest terms first."""
-        words, nodes = len(self.terms.name), len(self.offsets) - 1
-        factor = factors(self.strategy, self.terms.frequency, nodes)
-        anchors, links = shares_of_others(self.strategy, self.voices)
+        factor = factors(self.strategy, self.terms.frequency, len(self.offsets) - 1)
+        shares = shares_of_others(self.strategy, self.voices)
+        return mapper(partial(self._weighed, factor, shares), self._numbered())
+
+    def _numbered(self) -> Iterator[tuple[int, Piece]]:
+        """The pieces, each with the node of its first bag."""
         node = 0
         for piece in self.spill.pieces():
-            weight = np.empty(len(piece.term), np.float32)
-            weigh(
-                piece.offsets,
-                piece.term,
-                piece.content,
-                piece.around,
-                factor,
-                words,
-                self.strategy.mix == "sum",
-                anchors[node : node + len(piece.lengths)],
-                links[node : node + len(piece.lengths)],
-                weight,
-            )
-            heaviest_first(piece.offsets, piece.term, weight, piece.content, piece.around)
-            yield Bags(piece.offsets, piece.term, weight, piece.content, piece.around)
+            yield node, piece
             node += len(piece.lengths)
+
+    def _weighed(self, factor: Floats, shares: tuple[Floats, Floats], numbered: tuple[int, Piece]) -> Bags:
+        node, piece = numbered
+        anchors, links = (share[node : node + len(piece.lengths)] for share in shares)
+        offsets, weight = piece.offsets, np.empty(len(piece.term), np.float32)
+        columns = (piece.term, piece.content, piece.around)
+        weigh(offsets, *columns, factor, len(self.terms.name), self.strategy.mix == "sum", anchors, links, weight)
+        heaviest_first(offsets, piece.term, weight, piece.content, piece.around)
+        return Bags(offsets, piece.term, weight, piece.content, piece.around)
 
 
 def fold_bags(collection: Collection, strategy: Strategy, file: IO[bytes], mapper: Mapper = map) -> Folded:

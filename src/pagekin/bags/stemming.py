@@ -71,7 +71,8 @@ def stemmer(language: str) -> Callable[[list[str]], list[str]]:
         return lambda words: words
     from Stemmer import Stemmer
 
-    stems: Callable[[list[str]], list[str]] = Stemmer(STEMMERS[language]).stemWords
+    # Without its memory of words: each comes once, and to forget the oldest takes longer than to stem.
+    stems: Callable[[list[str]], list[str]] = Stemmer(STEMMERS[language], 0).stemWords
     return stems
 
 
@@ -124,4 +125,6 @@ def vocabulary(words: Strings, word_of_form: UInt32s, languages: Sequence[str], 
             row.append(number)
         rows.append(row)
     of_word = np.array(rows, np.int32).reshape(len(languages), len(known))
-    return Vocabulary(Strings.of(numbers), Strings.of(shown), tuple(languages), of_word[:, word_of_form])
+    names = Strings.of(numbers)
+    shown_for = Strings.of(shown) if stemming == "stem" else names
+    return Vocabulary(names, shown_for, tuple(languages), of_word[:, word_of_form])

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from functools import partial
-from typing import TypeAlias
 
 import numpy as np
 import zstandard
@@ -17,9 +16,9 @@ from pagekin.duplicates.settings import GroupSettings
 from pagekin.kernels.canonical import canonical_blocks
 from pagekin.kernels.chunking import WINDOW
 from pagekin.model.reading import Reading
+from pagekin.model.work import Mapper
 
 _JOB = 16 * TOGETHER  # bytes
-Mapper: TypeAlias = Callable[[Callable[[range], Chunks], Iterable[range]], Iterable[Chunks]]
 
 
 def chunks_of_pages(reading: Reading, silent: Bytes, settings: GroupSettings, mapper: Mapper = map) -> Iterator[Chunks]:

@@ -36,7 +36,7 @@ class Index:
 
 
 def write_bags(folder: Path, offsets: Int64s, signed: int, pieces: Iterable[Bags]) -> Iterator[Bags]:
-    """Write bags as they come by, and the heads of the first ones, those that are in H."""
+    """Write bags as they come by, and the heads of those that are in H, the first ones; these go on."""
     write_array(folder, "bags.offsets", offsets)
     terms, heads = (int(offsets[-1]),), (signed, HEAD)
     columns = {
@@ -50,9 +50,10 @@ def write_bags(folder: Path, offsets: Int64s, signed: int, pieces: Iterable[Bags
     node = 0
     with writing_columns(folder, columns) as append:
         for bags in pieces:
-            head = bags.first(signed - node).heads(HEAD)
+            first = bags.first(signed - node)
+            head = first.heads(HEAD)
             append(bags.term, bags.weight, bags.content, bags.around, head.term, head.weight)
-            yield bags
+            yield first
             node += len(bags)
 
 

@@ -100,12 +100,12 @@ def _best(
 
 def signature_of(index: Index, bag: Bag) -> UInt32s:
     """The signature of a bag that is not in the index; of one that is, H has it."""
-    from pagekin.signatures.making import keys_of, make_signatures
+    from pagekin.signatures.making import keys_of, make_signatures, seeded
 
     strategy, count = index.strategy, len(bag.term)
     one = Bags(np.array([0, count]), np.arange(count, dtype=np.uint32), bag.weight, bag.weight, bag.weight)
-    keys = keys_of(index.terms.name, bag.term)
-    signature: UInt32s = make_signatures(one, keys, strategy.seed, strategy.signature_length)[0]
+    keys = seeded(keys_of(index.terms.name, bag.term), strategy.seed)
+    signature: UInt32s = make_signatures(one, keys, strategy.signature_length)[0]
     return signature
 
 

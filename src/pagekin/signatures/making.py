@@ -39,9 +39,13 @@ def term_keys(names: Strings, nodes: int) -> UInt64s:
     return keys_of(names, np.arange(len(names) + nodes))
 
 
-def make_signatures(bags: Bags, keys: UInt64s, seed: int, length: int) -> UInt32s:
-    """One row of `length` min-hashes a bag; the same seed gives the same on every machine."""
+def seeded(keys: UInt64s, seed: int) -> UInt64s:
+    """Keys under a seed; the same seed gives the same on every machine."""
+    return mix_all(keys + mix_all(np.array([seed], np.uint64)))
+
+
+def make_signatures(bags: Bags, keys: UInt64s, length: int) -> UInt32s:
+    """One row of `length` min-hashes a bag, by seeded keys of its terms."""
     signatures = np.empty((len(bags), length), np.uint32)
-    seeded = mix_all(keys + mix_all(np.array([seed], np.uint64)))
-    sign(bags.offsets, bags.term, bags.weight, seeded, elements_for(length), signatures)
+    sign(bags.offsets, bags.term, bags.weight, keys, elements_for(length), signatures)
     return signatures

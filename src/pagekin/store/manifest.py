@@ -5,14 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 from pagekin.disk import checksum, demand, sync
 from pagekin.errors import MisuseError, StoreError
 from pagekin.model.settings import ReadingSettings
+from pagekin.model.work import Mapper
 
 FORMAT = "pagekin store"
 VERSION = 2
@@ -20,8 +20,6 @@ READER = 2  # goes up when reading the same bytes gives another result
 NAME = "manifest.json"
 _OWN = "checksum"  # of the manifest itself, with nothing in its place
 _COUNTS = ("pages", "hosts", "nodes", "outside", "aliases", "tokens", "words", "links", "html_bytes", "text_bytes")
-
-Mapper: TypeAlias = Callable[[Callable[[Path], str], Iterable[Path]], Iterable[str]]
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 from itertools import chain, repeat
@@ -18,6 +18,7 @@ from pagekin.model.capture import PageFlags, Skip
 from pagekin.model.reading import RAGGED_PARTS, AnchorFlag, Anchors, Links, Pages, Ragged, Reading, Sources
 from pagekin.model.settings import ReadingSettings
 from pagekin.model.strings import Strings, word_of
+from pagekin.model.work import Mapper
 from pagekin.store.catalog import Tables, write_catalog
 from pagekin.store.choosing import Choice, Harvest, choose_pages
 from pagekin.store.files import open_ragged, write_table
@@ -62,8 +63,10 @@ class Written:
     skipped: dict[str, int]
 
 
-def write_store(folder: Path, harvest: Harvest, settings: ReadingSettings, progress: Progress) -> Written:
-    """Write every file of a generation into `folder`."""
+def write_store(
+    folder: Path, harvest: Harvest, settings: ReadingSettings, progress: Progress, mapper: Mapper = map
+) -> Written:
+    """Write every file of a generation into `folder`; `mapper` is like `map`, but may write several at a time."""
     progress("choosing pages")
     choice = choose_pages(harvest, settings)
     selection = Selection(harvest.readings, *choice.places())
@@ -77,8 +80,8 @@ def write_store(folder: Path, harvest: Harvest, settings: ReadingSettings, progr
     write_table(folder, "sources", sources)
     _write_vocabulary(folder, forms)
     write_strings(folder, "targets", targets.strings)
-    for name in RAGGED_PARTS:
-        _write_part(folder, name, selection, {"form": forms.tables, "target": targets.tables})
+    tables = {"form": forms.tables, "target": targets.tables}
+    deque(mapper(lambda name: _write_part(folder, name, selection, tables), RAGGED_PARTS), maxlen=0)
     progress("sorting links")
     nodes = (_host_nodes if settings.chop_host else _page_nodes)(choice, pages.url, targets.strings)
     in_and_out = _write_links(folder, nodes, pages, settings)

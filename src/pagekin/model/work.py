@@ -1,0 +1,16 @@
+"""Who does work that falls into jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Protocol, TypeVar
+
+Job = TypeVar("Job")
+Result = TypeVar("Result")
+
+
+class Mapper(Protocol):
+    """Like `map`, but may work on several jobs at a time; results come in the order of the jobs."""
+
+    def __call__(self, function: Callable[[Job], Result], jobs: Iterable[Job], /) -> Iterable[Result]:
+        """The results of the function on every job."""
