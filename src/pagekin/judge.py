@@ -137,6 +137,8 @@ def open_case(bench: Bench, kin: Kin | None = None) -> Case:
 
 def _with_in_links(kin: Kin, classes: Labels, bench: Bench, urls: list[str], notes: Notes) -> Labels:
     """The pages that have a class and enough in-links; what is missing is noted."""
+    if not classes and bench.hierarchy == BY_PATH:
+        raise MisuseError(f"all pages of {kin.root} lie in one folder: paths give no classes; name a file of labels")
     if not classes:
         raise MisuseError(
             f"{bench.hierarchy} has a class for none of the {len(urls):,} pages of {kin.root} (labels such as"

@@ -249,3 +249,14 @@ def test_a_place_that_cannot_be_written_is_told_and_an_old_file_stays(evaluate: 
     assert (answer.code, answer.out) == (1, "")
     assert "cannot be written" in answer.err
     assert [path.name for path in Path.cwd().iterdir()] == ["note.txt"]
+
+
+def test_pages_of_one_folder_have_no_classes_by_their_paths(pagekin: Pagekin, tmp_path: Path) -> None:
+    folder = tmp_path / "flat"
+    folder.mkdir()
+    for name in "ab":
+        (folder / f"{name}.html").write_text(f"<p>oak {name}")
+    assert pagekin("build", folder, "-o", tmp_path / "flat.kin").code == 0
+    done = pagekin("evaluate", tmp_path / "flat.kin", "--hierarchy", "path")
+    assert done.code == 2
+    assert "lie in one folder: paths give no classes; name a file of labels" in done.err
