@@ -141,8 +141,7 @@ class Hierarchy:
 def merged(distance: NDArray[np.float64], alpha: float, desk: NDArray[np.float64] | None = None) -> Hierarchy:
     """The hierarchy of a symmetric matrix of distances, made on a desk of the same size if there is one."""
     desk = np.empty_like(distance) if desk is None else desk
-    np.copyto(desk, distance)
-    slots, heights = merge_flexibly(desk, check_alpha(alpha))
+    slots, heights = merge_flexibly(distance, check_alpha(alpha), desk)
     return Hierarchy(alpha, _as_clusters(slots, len(distance)), heights)
 
 
