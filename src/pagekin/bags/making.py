@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
@@ -10,18 +11,19 @@ from typing import IO
 
 import numpy as np
 
-from pagekin.arrays import Bytes, Floats, Int64s, UInt32s
+from pagekin.arrays import Bools, Bytes, Floats, Int64s, UInt32s
 from pagekin.bags.spilling import Piece, Spill
 from pagekin.bags.stemming import UNKNOWN, Vocabulary, check_language, language_of, vocabulary
 from pagekin.bags.templates import template_blocks
-from pagekin.bags.weighting import factors, shares_of_others
+from pagekin.bags.weighting import factors, shares_of_others, weighed_contents
 from pagekin.kernels.folding import Citations, Plan, Texts, fold_nodes, heap_for, weigh
 from pagekin.kernels.ordering import heaviest_first
 from pagekin.kernels.windows import BASIC, SYNTACTIC, TOPICAL
-from pagekin.model.bags import Bags, Terms
+from pagekin.model.bags import Bags, Contents, Terms
 from pagekin.model.reading import AnchorFlag, Links, Reading
 from pagekin.model.strategy import Strategy
 from pagekin.model.strings import Strings
+from pagekin.model.weighting import Weighting
 from pagekin.model.work import Mapper
 from pagekin.urls import host_of
 
@@ -61,6 +63,8 @@ class Folded:
 
     strategy: Strategy
     terms: Terms
+    contents: Contents  # whose lengths are known when all bags have been weighed
+    lengths: Int64s  # the same, with those of nodes that have no page
     offsets: Int64s
     voices: Int64s
     silent: Bytes  # 1 for every block that does not count as contents
@@ -70,23 +74,40 @@ class Folded:
         """The bags in pieces of bounded size, with weights, their heaviest terms first."""
         factor = factors(self.strategy, self.terms.frequency, len(self.offsets) - 1)
         shares = shares_of_others(self.strategy, self.voices)
-        return mapper(partial(self._weighed, factor, shares), self._numbered())
+        weighting = self.strategy.weighting_named(self.strategy.frequency_weight)
+        counting = np.append(~self.contents.stopped, np.zeros(len(self.offsets) - 1, bool))
+        measured = partial(self._measured, counting)
+        if weighting is not None:  # a weight depends on the lengths of all pages
+            deque(mapper(measured, self._numbered()), maxlen=0)
+        return mapper(lambda each: self._weighed(weighting, factor, shares, *measured(each)), self._numbered())
 
-    def _numbered(self) -> Iterator[tuple[int, Piece]]:
-        """The pieces, each with the node of its first bag."""
-        node = 0
+    def _numbered(self) -> Iterator[tuple[slice, Piece]]:
+        """The pieces, and the nodes that each is of."""
+        first = 0
         for piece in self.spill.pieces():
-            yield node, piece
-            node += len(piece.lengths)
+            yield slice(first, first + len(piece.lengths)), piece
+            first += len(piece.lengths)
 
-    def _weighed(self, factor: Floats, shares: tuple[Floats, Floats], numbered: tuple[int, Piece]) -> Bags:
-        node, piece = numbered
-        anchors, links = (share[node : node + len(piece.lengths)] for share in shares)
+    def _measured(self, counting: Bools, numbered: tuple[slice, Piece]) -> tuple[slice, Piece]:
+        """A piece, after the lengths of its pages have been noted."""
+        some, piece = numbered
+        row = np.repeat(np.arange(len(piece.lengths)), piece.lengths)
+        self.lengths[some] = np.bincount(row, piece.count * counting[piece.term], len(piece.lengths))
+        return numbered
+
+    def _weighed(
+        self, weighting: Weighting | None, factor: Floats, shares: tuple[Floats, Floats], some: slice, piece: Piece
+    ) -> Bags:
+        content = piece.content * factor[piece.term]
+        if weighting is not None:
+            length = np.repeat(self.lengths[some], piece.lengths)
+            content = weighed_contents(weighting, self.contents, piece.term, piece.count, length)
+        anchors, links = (share[some] for share in shares)
         offsets, weight = piece.offsets, np.empty(len(piece.term), np.float32)
-        columns = (piece.term, piece.content, piece.around)
-        weigh(offsets, *columns, factor, len(self.terms.name), self.strategy.mix == "sum", anchors, links, weight)
-        heaviest_first(offsets, piece.term, weight, piece.content, piece.around)
-        return Bags(offsets, piece.term, weight, piece.content, piece.around)
+        words, summed = len(self.terms.name), self.strategy.mix == "sum"
+        weigh(offsets, piece.term, content, piece.around, factor, words, summed, anchors, links, weight)
+        heaviest_first(offsets, piece.term, weight, piece.count, piece.around)
+        return Bags(offsets, piece.term, weight, piece.count, piece.around)
 
 
 def fold_bags(collection: Collection, strategy: Strategy, file: IO[bytes], mapper: Mapper = map) -> Folded:
@@ -100,13 +121,17 @@ def fold_bags(collection: Collection, strategy: Strategy, file: IO[bytes], mappe
     nodes = len(collection.links.offsets) - 1
     citations = _citations(collection, strategy, templates)
     frequency = np.zeros(len(terms) + nodes, np.int64)
+    lengths = np.zeros(nodes, np.int64)
+    contents = Contents(np.zeros(len(terms), np.int64), lengths[: len(collection.nodes) - 1])
     spill = Spill(file)
     for piece in _fold(strategy, texts, citations, len(terms), nodes, mapper):
         frequency += np.bincount(piece.term, minlength=len(frequency))
+        contents.frequency[:] += np.bincount(piece.term[piece.count > 0], minlength=len(terms))
         spill.add(piece)
     offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(spill.lengths)])
     voices = _voices(collection, citations, nodes)
-    return Folded(strategy, Terms(terms.name, terms.shown, frequency), offsets, voices, texts.block_silent, spill)
+    named = Terms(terms.name, terms.shown, frequency)
+    return Folded(strategy, named, contents, lengths, offsets, voices, texts.block_silent, spill)
 
 
 def _voices(collection: Collection, citations: Citations, nodes: int) -> Int64s:
@@ -243,8 +268,10 @@ def _fold_range(
     pieces = []
     node = nodes.start
     while node < nodes.stop:
-        term, content, around = np.empty(room, np.uint32), np.empty(room, np.float32), np.empty(room, np.float32)
-        end, n = fold_nodes(node, nodes.stop, words, plan, texts, citations, heap, term, content, around, lengths)
-        pieces.append(Piece(lengths[node:end], term[:n], content[:n], around[:n]))
+        term, count = np.empty(room, np.uint32), np.empty(room, np.uint32)
+        content, around = np.empty(room, np.float32), np.empty(room, np.float32)
+        columns = (term, count, content, around)
+        end, n = fold_nodes(node, nodes.stop, words, plan, texts, citations, heap, *columns, lengths)
+        pieces.append(Piece(lengths[node:end], term[:n], count[:n], content[:n], around[:n]))
         node = end
     return pieces
