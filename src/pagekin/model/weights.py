@@ -1,0 +1,82 @@
+"""Learned weightings in files: small JSON, which says what was learned and from what.
+
+{"format": "pagekin weighting", "version": 1, "kind": "linklearn", "learned_from": {...},
+"networks": {"tf": {"shift", "scale", "inner": [...], "bias": [...], "outer": [...], "last"}, "idf", "length"}}
+"""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from pagekin.errors import FailureError, MisuseError
+from pagekin.model.weighting import FORMAT, NETWORKS, VERSION, Learned, Network
+
+MOST_BYTES = 1 << 20  # of a file of weights
+
+
+def learned(text: str, where: str = "weights") -> Learned:
+    """A weighting from its JSON; `where` is what an error says it was read from."""
+    try:
+        facts = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise MisuseError(f"{where} holds no weights: it is no JSON ({error})") from error
+    if not isinstance(facts, dict) or facts.get("format") != FORMAT:
+        raise MisuseError(f"{where} holds no weights; such a file is written by `pagekin learn`")
+    if facts.get("version") != VERSION or facts.get("kind") != Learned.kind:
+        raise MisuseError(
+            f"{where} has weights of kind {facts.get('kind')!r}, version {facts.get('version')!r}; this pagekin reads"
+            f" {Learned.kind!r}, version {VERSION}: learn them again"
+        )
+    networks, source = facts.get("networks"), facts.get("learned_from", {})
+    if not isinstance(networks, dict) or set(networks) != set(NETWORKS) or not isinstance(source, dict):
+        raise MisuseError(f"{where}: networks should be a table of {', '.join(NETWORKS)}, learned_from one of facts")
+    tf, idf, length = (_network(networks[name], f"{where}, {name}") for name in NETWORKS)
+    return Learned(tf, idf, length, source)
+
+
+def _network(facts: Any, where: str) -> Network:
+    names = [each.name for each in fields(Network)]
+    if not isinstance(facts, dict) or set(facts) != set(names):
+        raise MisuseError(f"{where} should be a table of {', '.join(names)}")
+    for each in fields(Network):
+        value = facts[each.name]
+        numbers = [value] if each.type == "float" else value
+        if not isinstance(numbers, list) or not all(type(number) in (int, float) for number in numbers):
+            raise MisuseError(f"{where}: {each.name} should be {'a number' if each.type == 'float' else 'numbers'}")
+    try:
+        return Network(**facts)
+    except (MisuseError, OverflowError) as error:
+        raise MisuseError(f"{where}: {error}") from error
+
+
+def load_weights(path: Path) -> Learned:
+    """The weighting that a file holds."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(MOST_BYTES + 1)
+    except OSError as error:
+        raise MisuseError(f"{path} cannot be read: {error.strerror or error}") from error
+    if len(data) > MOST_BYTES:
+        raise MisuseError(f"{path} holds no weights: it has more than {MOST_BYTES:,} bytes")
+    try:
+        return learned(data.decode("utf-8"), str(path))
+    except UnicodeDecodeError as error:
+        raise MisuseError(f"{path} holds no weights: it is no JSON ({error})") from error
+
+
+def save_weights(path: Path, weighting: Learned) -> None:
+    """Write a weighting into a file: whole, or not at all."""
+    text = weighting.as_text() + "\n"
+    temporary = path.with_name(path.name + ".new")
+    try:
+        temporary.write_text(text, "utf-8")
+        temporary.replace(path)
+    except OSError as error:
+        raise FailureError(f"{path} cannot be written: {error.strerror or error}") from error
+    finally:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
