@@ -8,15 +8,19 @@ numbers from the seed.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from pagekin.arrays import Floats, Int64s
 from pagekin.kernels.descending import Corpus, Desk, Network, Table
 from pagekin.learning.corpus import Part, offsets_of
+from pagekin.model.weighting import Learned
+from pagekin.model.weighting import Network as Weights
 
-NAMES = ("tf", "idf", "length")
+Units = tuple[int, int, int]  # of the networks of tf, idf and length
 _EDGE = 0.005  # of the inputs lie below the first unit, and above the last
 _START = 0.1  # the spread of the outer weights
 
@@ -29,35 +33,63 @@ class Scales:
     scale: tuple[float, float, float]
 
 
+Networks = tuple[Network, Network, Network]
+
+
 @dataclass(frozen=True)
-class Classroom:
-    """A part of the corpus as the kernels take it: distinct values, postings in runs of equal tf, and the networks."""
+class Layout:
+    """A part of the corpus as the kernels take it: distinct values, and postings in runs of equal tf."""
 
     corpus: Corpus
-    networks: tuple[Network, Network, Network]
-    values: tuple[Floats, Floats, Floats]  # distinct tf, idf and lengths, as they are
+    values: tuple[Floats, Floats, Floats]  # distinct tf, idf and lengths
 
-    def desk(self) -> Desk:
+    def networks(self, scales: Scales, units: Units) -> Networks:
+        """Networks of so many units on these values."""
+        tf, idf, length = (
+            Network(bases(units)[n], units[n], (self.values[n] - scales.shift[n]) * scales.scale[n]) for n in range(3)
+        )
+        return tf, idf, length
+
+    def desk(self, networks: Networks) -> Desk:
         """Room to work."""
         pages = len(self.corpus.length)
         most = int(np.diff(self.corpus.link_offsets).max(initial=0)) + 2
-        tf, idf, length = (_table(each) for each in self.networks)
-        return Desk(
-            tf,
-            idf,
-            length,
-            np.zeros(pages),
-            np.zeros(pages),
-            np.zeros(pages, bool),
-            np.zeros(most),
-            np.zeros(most),
-            np.zeros(most, np.int64),
-        )
+        tf, idf, length = (_table(each) for each in networks)
+        of_pages = (np.zeros(pages), np.zeros(pages), np.zeros(pages, bool))
+        return Desk(tf, idf, length, *of_pages, np.zeros(most), np.zeros(most), np.zeros(most, np.int64))
 
 
 def _table(network: Network) -> Table:
     n = len(network.x)
     return Table(np.zeros(n), np.zeros(n), np.zeros(n * network.units), np.zeros(n), np.zeros(n, bool))
+
+
+def laid_out(part: Part) -> Layout:
+    """A part laid out for descent."""
+    counts = part.counts
+    tf, tf_of = np.unique(counts.count, return_inverse=True)
+    idf, idf_of = np.unique(part.idf(), return_inverse=True)
+    length, length_of = np.unique(part.lengths, return_inverse=True)
+    rows = counts.rows()
+    order = np.lexsort((rows, tf_of, counts.term))
+    term, run = counts.term[order], tf_of[order]
+    fresh = np.ones(len(order), bool)
+    fresh[1:] = (term[1:] != term[:-1]) | (run[1:] != run[:-1])
+    begins = np.flatnonzero(fresh)
+    corpus = Corpus(
+        counts.offsets,
+        counts.term,
+        tf_of.astype(np.uint32),
+        idf_of.astype(np.uint32),
+        length_of.astype(np.uint32),
+        offsets_of(np.bincount(term[begins], minlength=len(part.terms))),
+        run[begins].astype(np.uint32),
+        np.append(begins, len(order)).astype(np.int64),
+        rows[order].astype(np.uint32),
+        part.link_offsets,
+        part.link,
+    )
+    return Layout(corpus, (tf.astype(np.float64), idf, length.astype(np.float64)))
 
 
 def inputs_of(part: Part) -> tuple[tuple[Floats, Int64s], tuple[Floats, Int64s], tuple[Floats, Int64s]]:
@@ -81,13 +113,13 @@ def scales_of(part: Part) -> Scales:
     return Scales((shifts[0], shifts[1], shifts[2]), (scales[0], scales[1], scales[2]))
 
 
-def bases(units: tuple[int, int, int]) -> tuple[int, int, int, int]:
+def bases(units: Units) -> tuple[int, int, int, int]:
     """Where the parameters of each network begin, and where they end."""
     tf, idf, length = (3 * each + 1 for each in units)
     return 0, tf, tf + idf, tf + idf + length
 
 
-def start(part: Part, scales: Scales, units: tuple[int, int, int], seed: int) -> Floats:
+def start(part: Part, scales: Scales, units: Units, seed: int) -> Floats:
     """The parameters to begin with."""
     random = np.random.default_rng((seed, 1))
     flat = linked_overlap(part) ** (-1.0 / 6.0)  # a score is a sum of products of six values
@@ -135,41 +167,11 @@ def linked_overlap(part: Part) -> float:
     return max(1.0, shared / max(1, links))
 
 
-def classroom(part: Part, scales: Scales, units: tuple[int, int, int]) -> Classroom:
-    """A part laid out for descent."""
-    counts = part.counts
-    tf, tf_of = np.unique(counts.count, return_inverse=True)
-    idf, idf_of = np.unique(part.idf(), return_inverse=True)
-    length, length_of = np.unique(part.lengths, return_inverse=True)
-    order = np.lexsort((counts.rows(), tf_of, counts.term))
-    term, run = counts.term[order], tf_of[order]
-    fresh = np.ones(len(order), bool)
-    fresh[1:] = (term[1:] != term[:-1]) | (run[1:] != run[:-1])
-    begins = np.flatnonzero(fresh)
-    corpus = Corpus(
-        counts.offsets,
-        counts.term,
-        tf_of.astype(np.uint32),
-        idf_of.astype(np.uint32),
-        length_of.astype(np.uint32),
-        offsets_of(np.bincount(term[begins], minlength=len(part.terms))),
-        run[begins].astype(np.uint32),
-        np.append(begins, len(order)).astype(np.int64),
-        counts.rows()[order].astype(np.uint32),
-        part.link_offsets,
-        part.link,
-    )
-    values = (tf.astype(np.float64), idf, length.astype(np.float64))
-    tf_net, idf_net, length_net = (
-        Network(bases(units)[n], units[n], (values[n] - scales.shift[n]) * scales.scale[n]) for n in range(3)
-    )
-    return Classroom(corpus, (tf_net, idf_net, length_net), values)
-
-
-def values_of(theta: Floats, base: int, units: int, x: Floats) -> Floats:
-    """What a network says of scaled inputs."""
-    inner, bias, outer = (theta[base + k * units : base + (k + 1) * units] for k in range(3))
-    z = np.tanh(np.multiply.outer(x, inner) + bias) @ outer + theta[base + 3 * units]
-    return np.logaddexp(0.0, z)
-
-
+def learned_of(theta: Floats, scales: Scales, units: Units, facts: Mapping[str, Any] | None = None) -> Learned:
+    """The weighting that parameters stand for."""
+    networks = []
+    for n, (base, k) in enumerate(zip(bases(units)[:-1], units, strict=True)):
+        inner, bias, outer = (tuple(theta[base + j * k : base + (j + 1) * k].tolist()) for j in range(3))
+        networks.append(Weights(scales.shift[n], scales.scale[n], inner, bias, outer, float(theta[base + 3 * k])))
+    tf, idf, length = networks
+    return Learned(tf, idf, length, facts or {})
