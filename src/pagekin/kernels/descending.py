@@ -61,7 +61,7 @@ class Desk(NamedTuple):
     idf: Table
     length: Table
     total: Floats  # of each page: the sum over terms, without the lengths; all 0 between steps
-    blame: Floats  # of each page: the derivative of the loss by that sum
+    blame: Floats  # of each page: the derivative of the loss by that sum; all 0 between steps
     linked: Bools  # with the page that is looked at, or this itself; none between steps
     near: Floats  # room for the scores of linked pages ...
     sums: Floats
@@ -150,16 +150,15 @@ def blame_unlinked(page: int, count: int, corpus: Corpus, desk: Desk) -> float:
     """The loss, not yet divided by the number of pairs, and what each unlinked page contributes to it."""
     own = desk.length.value[corpus.length[page]]
     loss = 0.0
-    zeros = 0
+    zeros = -(desk.total[page] == 0.0)
+    for k in range(corpus.link_offsets[page], corpus.link_offsets[page + 1]):
+        zeros -= desk.total[corpus.link[k]] == 0.0
     for e in range(len(desk.total)):
-        desk.blame[e] = 0.0
-        if desk.linked[e]:
-            continue
         if desk.total[e] == 0.0:
             zeros += 1
             continue
         score = own * desk.length.value[corpus.length[e]] * desk.total[e]
-        if score > desk.near[0]:
+        if score > desk.near[0] and not desk.linked[e]:
             close = closer_than(desk.near, count, score)
             desk.blame[e] = close
             desk.passed[close] += 1
@@ -197,7 +196,7 @@ def blame_lengths(page: int, pairs: float, corpus: Corpus, desk: Desk) -> None:
             desk.length.back[v] += wish * own * desk.total[e]
             back += wish * desk.length.value[v] * desk.total[e]
             desk.blame[e] = wish * own * desk.length.value[v]
-        desk.total[e] = 0.0
+    desk.total[:] = 0.0
     desk.length.back[mine] += back
 
 
@@ -217,6 +216,7 @@ def blame_terms(page: int, corpus: Corpus, desk: Desk) -> None:
             mine += wish * desk.tf.value[corpus.run_tf[r]]
         desk.tf.back[corpus.tf[i]] += mine * idf * idf
         desk.idf.back[v] += mine * tf * 2.0 * idf
+    desk.blame[:] = 0.0
 
 
 @kernel
