@@ -27,8 +27,8 @@ def links(pairs: Iterable[tuple[int, int]]) -> Links:
 
 
 def whole(pages: Sequence[Mapping[int, int]], pairs: Iterable[tuple[int, int]]) -> Part:
-    """All pages as one part, no term too common."""
-    return part_of(np.arange(len(pages)), counted(pages), links(pairs), common=1.0)
+    """All pages as one part; no term is in so many that it says nothing."""
+    return part_of(np.arange(len(pages)), counted(pages), links(pairs))
 
 
 def topical(pages: int = 240, topics: int = 8, seed: int = 1) -> tuple[Counts, Links]:

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pagekin.arrays import Bools, Int64s, UInt32s, spans
+from pagekin.arrays import Bools, Floats, Int64s, UInt32s, spans
 from pagekin.errors import MisuseError
+from pagekin.model.weighting import inverse_frequency, stopped
 
 PARTS = ("train", "valid", "test")
-COMMON = 10_000 / 150_625  # a term in a larger share of the pages says nothing; the paper's 10,000 pages
 _FEWEST = 6  # pages with links: two a part
 
 
@@ -67,9 +67,9 @@ class Part:
         """Of its pages, in occurrences of terms."""
         return float(self.lengths.sum()) / max(1, len(self))
 
-    def idf(self) -> np.typing.NDArray[np.float64]:
-        """log(N / df) of each term."""
-        return np.log(len(self) / np.maximum(self.frequency, 1))
+    def idf(self) -> Floats:
+        """ln(N / df) of each term."""
+        return inverse_frequency(self.frequency, len(self))
 
     def linked(self) -> Int64s:
         """The pages that can be asked for: those with links, and with pages that they are not linked with."""
@@ -95,7 +95,7 @@ def offsets_of(lengths: Int64s) -> Int64s:
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)])
 
 
-def split(counts: Counts, links: Links, seed: int, common: float = COMMON) -> dict[str, Part]:
+def split(counts: Counts, links: Links, seed: int) -> dict[str, Part]:
     """Share the pages that have links out to train, valid and test, by lot; links between the parts are dropped."""
     between = links.citing != links.cited
     has_links = np.zeros(len(counts), bool)
@@ -110,15 +110,15 @@ def split(counts: Counts, links: Links, seed: int, common: float = COMMON) -> di
     drawn = np.random.default_rng((seed, 0)).permutation(len(counts))
     drawn = drawn[has_links[drawn]]
     return {
-        name: part_of(np.sort(each), counts, links, common)
+        name: part_of(np.sort(each), counts, links)
         for name, each in zip(PARTS, np.array_split(drawn, len(PARTS)), strict=True)
     }
 
 
-def part_of(pages: Int64s, counts: Counts, links: Links, common: float = COMMON) -> Part:
+def part_of(pages: Int64s, counts: Counts, links: Links) -> Part:
     """Some pages alone: their words, the vocabulary that these make, and the links among them."""
     own = counts.of(pages)
-    kept = _kept(own, common)
+    kept = _kept(own)
     terms, term = np.unique(own.term[kept], return_inverse=True)
     page = own.rows()[kept]
     of_part = Counts(
@@ -134,12 +134,12 @@ def part_of(pages: Int64s, counts: Counts, links: Links, common: float = COMMON)
     )
 
 
-def _kept(counts: Counts, common: float) -> Bools:
+def _kept(counts: Counts) -> Bools:
     """Which counts are of terms that are neither in too many of the pages nor only once in all of them."""
     last = int(counts.term.max(initial=0)) + 1
     frequency = np.bincount(counts.term, minlength=last)
     occurrences = np.bincount(counts.term, counts.count, last)
-    kept = (frequency <= common * len(counts)) & (occurrences > 1)
+    kept = ~stopped(frequency, len(counts)) & (occurrences > 1)
     return np.asarray(kept[counts.term])
 
 
