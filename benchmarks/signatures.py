@@ -90,7 +90,7 @@ def compact(bags: Bags) -> Bags:
     """Bags that are not empty, out of the file and in memory."""
     end = bags.offsets[-1]
     term, weight = np.array(bags.term[:end]), np.array(bags.weight[:end])
-    return Bags(np.unique(bags.offsets), term, weight, weight, weight)
+    return Bags(np.unique(bags.offsets), term, weight, np.zeros(len(term), np.uint32), weight)
 
 
 def measure(name: str, bags: Bags, keys: UInt64s) -> Iterator[Figure]:

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 from pagekin.duplicates.filters import Likeness
 from pagekin.errors import MisuseError
-from pagekin.query.answering import MEASURES
+from pagekin.model.strategy import MEASURES
+from pagekin.model.weighting import Weighting
 
 
 @dataclass(frozen=True)
@@ -16,7 +17,8 @@ class Wishes:
 
     limit: int = 10
     min_similarity: float = 0.05
-    similarity: str | None = None  # by default that of the strategy
+    similarity: str | None = None  # by default that of the weighting, if there is one, else that of the strategy
+    weighting: Weighting | None = None  # for okapi and linklearn; by default that of the strategy
     exclude_host: bool = False
     exclude_linked: bool = False
     include: tuple[str, ...] = ()  # patterns of URLs; if any, one must match
@@ -35,6 +37,10 @@ class Wishes:
             raise MisuseError(f"min_similarity is {self.min_similarity}; it must be from 0 to 1")
         if self.similarity is not None and self.similarity not in MEASURES:
             raise MisuseError(f"similarity is {self.similarity!r}; it can be {', '.join(MEASURES)}")
+        if self.weighting is not None and self.similarity not in (None, self.weighting.kind):
+            raise MisuseError(f"similarity is {self.similarity!r}, but the weights are for {self.weighting.kind}")
+        if self.weighting is not None:
+            object.__setattr__(self, "similarity", self.weighting.kind)
         if self.link_share is not None and not 0.0 <= self.link_share <= 1.0:
             raise MisuseError(f"link_share is {self.link_share}; it must be from 0 to 1")
         for pattern in (*self.include, *self.exclude):
@@ -71,6 +77,7 @@ class Duplicate:
     title: str
     similarity: float  # to what was asked for
     likeness: Likeness  # A is the page, B the one that it stands under
+    score: float | None = None  # as of a Neighbor
 
 
 @dataclass(frozen=True)
@@ -84,3 +91,4 @@ class Neighbor:
     pinned: bool = False
     is_duplicate: bool = False  # of the page that was asked for, as are those that stand under it
     duplicates: list[Duplicate] = field(default_factory=list)
+    score: float | None = None  # with okapi and linklearn: the inner product that its similarity by words comes from

@@ -11,7 +11,7 @@ import numpy as np
 
 from pagekin.arrays import Floats, Int64s
 from pagekin.links.evidence import Evidence, believed
-from pagekin.query.answering import Question, bag_of, exact, nearest
+from pagekin.query.answering import Question, bag_of, exact, nearest, raw_scores
 from pagekin.query.desks import Desk
 
 if TYPE_CHECKING:
@@ -41,6 +41,13 @@ class Fusion:
         words, links = self.parts(nodes)
         fused: Floats = ((1.0 - self.share) * words + self.share * links).round(9)
         return fused.tolist()  # type: ignore[no-any-return]
+
+    def products(self, found: list[tuple[float, int]]) -> Sequence[float | None]:
+        """The inner products that the similarities by words of what was found come from, if they do."""
+        if self.question.weighed is None:
+            return [None] * len(found)
+        nodes = np.array([node for _, node in found], np.int64)
+        return raw_scores(self.desk, self.question, nodes).tolist()  # type: ignore[no-any-return]
 
     def nearest(self, limit: int, least: float, allowed: Callable[[int], bool]) -> list[tuple[float, int]]:
         """The nodes most similar by both, with their similarities; nodes of one similarity in order."""

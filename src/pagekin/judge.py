@@ -22,9 +22,8 @@ from pagekin.evaluation.runs import read_run
 from pagekin.evaluation.systems import BagSystem, System
 from pagekin.kin import Kin
 from pagekin.model.bags import Bags
-from pagekin.model.strategy import PRESETS, Strategy, strategy_named
+from pagekin.model.strategy import MEASURES, PRESETS, Strategy, strategy_named
 from pagekin.pipeline import bag_source
-from pagekin.query.answering import MEASURES
 from pagekin.store.opening import Store
 
 Labels = Mapping[int, Iterable[Class]]  # by the numbers of pages

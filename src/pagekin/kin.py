@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -30,6 +31,7 @@ from pagekin.query.answering import (
     signature_of,
 )
 from pagekin.query.desks import Bag, Desk, Reception
+from pagekin.query.weighing import Said, Scales, said_by
 from pagekin.store.opening import Store, telling_damage
 from pagekin.urls import host_of
 
@@ -85,7 +87,8 @@ class Kin(Store):
         known = len(asked) == 1 and asked[0] < len(self.index.signatures)
         signature = self.index.signatures[asked[0]] if known else signature_of(self.index, bag)
         wishes = wishes or Wishes()
-        return self._answer(asked, bag, signature, wishes, self._prints(asked) if wishes.group_duplicates else None)
+        question = self._question(wishes, bag, signature, (said_by(self.index, node) for node in asked))
+        return self._answer(asked, question, wishes, self._prints(asked) if wishes.group_duplicates else None)
 
     @telling_damage
     def related_to(self, body: bytes, wishes: Wishes | None = None, *, plain: bool = False) -> list[Neighbor]:
@@ -99,12 +102,15 @@ class Kin(Store):
         reading = read_captures([capture], self.settings)
         if not len(reading):
             raise MisuseError(f"the page that is asked for cannot be read: {reading.skips[0].reason}")
-        bag = Bag(*question_bag(reading, self.index.terms, self.index.strategy, len(self.index.bags)))
-        wishes, own = wishes or Wishes(), None
+        index, wishes, own = self.index, wishes or Wishes(), None
+        asked = question_bag(reading, index.terms, index.contents, index.strategy, len(index.bags))
+        bag = Bag(asked.term, asked.weight)
+        said = Said(asked.term[asked.count > 0], asked.count[asked.count > 0])
+        question = self._question(wishes, bag, signature_of(index, bag), [said])
         if wishes.group_duplicates:
             settings, silent = self.prints.settings, np.zeros(len(reading.blocks.hash), np.uint8)
             own = Prints(settings, Chunks.joined(list(chunks_of_pages(reading, silent, settings))))
-        return self._answer([], bag, signature_of(self.index, bag), wishes, own)
+        return self._answer([], question, wishes, own)
 
     @telling_damage
     def top_terms(self, node: int, most: int = 12) -> list[tuple[str, float]]:
@@ -118,6 +124,10 @@ class Kin(Store):
         return Reception(self.index)
 
     @cached_property
+    def _scales(self) -> Scales:
+        return Scales(self.index)
+
+    @cached_property
     def _link_side(self) -> LinkSide:
         return LinkSide(self)
 
@@ -125,20 +135,21 @@ class Kin(Store):
         """A desk for the next question."""
         return self._reception.desk()
 
-    def _answer(
-        self, asked: list[int], bag: Bag, signature: UInt32s, wishes: Wishes, own: Prints | None
-    ) -> list[Neighbor]:
+    def _question(self, wishes: Wishes, bag: Bag, signature: UInt32s, said: Iterable[Said]) -> Question:
+        measure = wishes.similarity or self.index.strategy.similarity
+        return Question(bag, signature, measure, weighed=self._scales.weighed(measure, wishes.weighting, said))
+
+    def _answer(self, asked: list[int], question: Question, wishes: Wishes, own: Prints | None) -> list[Neighbor]:
         if wishes.outside and not self.index.strategy.outside:
             raise MisuseError(
                 f"the index of {self.root} has no pages that are known only from links;"
                 " build it with `outside = true` in its strategy"
             )
-        measure = wishes.similarity or self.index.strategy.similarity
         pinned = [self.find_node(url) for url in wishes.pin]
         desk = self.desk()
-        question = Question(bag, signature, measure, but=(*asked, *pinned))
+        question = replace(question, but=(*asked, *pinned))
         fusion = self._link_side.fusion(desk, question, asked, wishes.link_share)
-        with desk.asking(bag):
+        with desk.asking(question.bag, question.weighed):
             first = [*zip(fusion.scores(pinned), pinned, strict=True)]
             allowed = self._filter(asked, wishes)
             wanted = wishes.limit
@@ -155,24 +166,25 @@ class Kin(Store):
             lines = lines[: max(wishes.limit, len(pinned))]
             nodes = [answer[line.anchor][1] for line in lines]
             reasons = self._reasons(fusion, asked, nodes) if wishes.explain else [Why() for _ in nodes]
-        return self._named(answer, len(pinned), lines, reasons)
+            answered = [(*each, score) for each, score in zip(answer, fusion.products(answer), strict=True)]
+        return self._named(answered, len(pinned), lines, reasons)
 
     def _named(
-        self, answer: list[tuple[float, int]], pinned: int, lines: list[Line], reasons: list[Why]
+        self, answer: list[tuple[float, int, float | None]], pinned: int, lines: list[Line], reasons: list[Why]
     ) -> list[Neighbor]:
-        named = self.catalog.named_nodes([node for _, node in answer])
+        named = self.catalog.named_nodes([node for _, node, _ in answer])
         pairs = [(member, line.anchor) for line in lines for member in line.members]
-        rows = np.array([self._row_of(node) for _, node in answer], np.int64)
+        rows = np.array([self._row_of(node) for _, node, _ in answer], np.int64)
         likenesses = iter(self.prints.likenesses(rows[np.array(pairs, np.int64).reshape(-1, 2)]))
         neighbors = []
         for line, why in zip(lines, reasons, strict=True):
             duplicates = [
-                Duplicate(named[k]["url"], named[k]["title"], answer[k][0], next(likenesses)) for k in line.members
+                Duplicate(named[k]["url"], named[k]["title"], answer[k][0], next(likenesses), answer[k][2])
+                for k in line.members
             ]
-            k, name = line.anchor, named[line.anchor]
-            neighbors.append(
-                Neighbor(name["url"], name["title"], answer[k][0], why, k < pinned, line.is_duplicate, duplicates)
-            )
+            k, (url, title) = line.anchor, (named[line.anchor]["url"], named[line.anchor]["title"])
+            similarity, _, score = answer[k]
+            neighbors.append(Neighbor(url, title, similarity, why, k < pinned, line.is_duplicate, duplicates, score))
         return neighbors
 
     def _lines(self, nodes: list[int], pinned: int, own: Prints) -> list[Line]:

@@ -223,7 +223,7 @@ def _write_index(root: Path, manifest: Manifest, strategy: Strategy, ways: _Ways
             node += len(some)
     ways.progress(Progress("inverting"))
     members = np.flatnonzero(store.in_degrees()[:signed] >= strategy.min_in_links)
-    write_lookup(folder, folded.terms, signatures, invert(signatures, members))
+    write_lookup(folder, folded.terms, folded.contents, signatures, invert(signatures, members))
     ways.progress(Progress("near-duplicates"))
     chunks = chunks_of_pages(store.reading, folded.silent, _GROUPS, ways.mapper)
     prints = write_prints(folder, len(store), chunks, _GROUPS)

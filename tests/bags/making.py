@@ -44,7 +44,7 @@ def make_bags(collection: Collection, strategy: Strategy) -> tuple[Bags, Terms]:
         pieces = list(folded.weighed())
     term, weight, content, around = (
         np.concatenate([np.empty(0, kind), *(getattr(piece, name) for piece in pieces)])
-        for name, kind in (("term", np.uint32), ("weight", np.float32), ("content", np.float32), ("around", np.float32))
+        for name, kind in (("term", np.uint32), ("weight", np.float32), ("content", np.uint32), ("around", np.float32))
     )
     return Bags(folded.offsets, term, weight, content, around), folded.terms
 

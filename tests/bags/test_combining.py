@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bags.making import ONE, TWO, Small, collection_of, make_bags, plain
-from model.test_strategy import SETTINGS
+from model.test_strategy import SETTINGS, can_weigh
 from pagekin.model.bags import Bags
 from pagekin.model.settings import ReadingSettings
 from pagekin.model.strategy import PRESETS, Strategy
@@ -26,7 +26,7 @@ NARROWED: dict[str, st.SearchStrategy[float]] = {
 }
 STRATEGIES = (
     st.fixed_dictionaries({**SETTINGS, **NARROWED, "silent": st.just(("host3", r"page1\d"))})
-    .filter(lambda chosen: chosen["content"] or chosen["anchors"] or chosen["links"])
+    .filter(lambda chosen: (chosen["content"] or chosen["anchors"] or chosen["links"]) and can_weigh(chosen))
     .map(lambda chosen: Strategy(**chosen))
 )
 

@@ -21,7 +21,7 @@ def counts_of(pages: list[dict[int, int]]) -> Counts:
     offsets = np.cumsum([0, *map(len, pages)])
     term = np.array([term for page in pages for term in page], np.uint32)
     count = np.array([count for page in pages for count in page.values()], np.float32)
-    return counted(Bags(offsets, term, count, count, np.zeros_like(count)), np.arange(len(pages)))
+    return counted(Bags(offsets, term, count, count.astype(np.uint32), np.zeros_like(count)), np.arange(len(pages)))
 
 
 def row(system: references.ProductSystem | references.VectorSystem, source: int) -> list[float]:
@@ -31,7 +31,8 @@ def row(system: references.ProductSystem | references.VectorSystem, source: int)
 
 def test_counts_know_the_whole_collection_also_where_only_some_pages_are_compared() -> None:
     whole = counts_of(PAGES)
-    bags = Bags(whole.offsets, whole.term, whole.count, whole.count, np.zeros_like(whole.count))
+    content = whole.count.astype(np.uint32)
+    bags = Bags(whole.offsets, whole.term, whole.count, content, np.zeros_like(whole.count))
     some = counted(bags, np.array([1, 2]))
     assert (some.term.tolist(), some.count.tolist()) == ([0, 2, 3], [1, 3, 1])
     assert (some.frequency.tolist(), some.pages, some.mean_length) == ([2, 1, 1, 1], 4, 2.0)

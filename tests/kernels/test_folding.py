@@ -73,28 +73,35 @@ def citations_of(pages: Sequence[Page], links: Sequence[Link], nodes: int) -> Ci
     )
 
 
-def fold(
-    pages: Sequence[Page], links: Sequence[Link], plan: Plan, nodes: int, room: int = WORDS + 100
-) -> list[dict[int, tuple[float, float]]]:
-    """The kernel's bags, term -> (content, around), folded in as many calls as the room makes necessary."""
+def fold(pages: Sequence[Page], links: Sequence[Link], plan: Plan, nodes: int) -> list[dict[int, tuple[float, float]]]:
+    """The kernel's bags, term -> (content, around)."""
+    bags = folded(pages, links, plan, nodes, WORDS + 100)
+    return [{term: (content, loud) for term, (_, content, loud) in bag.items()} for bag in bags]
+
+
+def folded(
+    pages: Sequence[Page], links: Sequence[Link], plan: Plan, nodes: int, room: int
+) -> list[dict[int, tuple[int, float, float]]]:
+    """The kernel's bags, term -> (count, content, around), folded in as many calls as the room makes necessary."""
     texts, citations, heap = texts_of(pages), citations_of(pages, links, nodes), heap_for(WORDS + nodes)
     lengths = np.full(nodes, -1, np.int64)
-    bags: list[dict[int, tuple[float, float]]] = []
+    bags: list[dict[int, tuple[int, float, float]]] = []
     node = 0
     while node < nodes:
         term = np.empty(room, np.uint32)
-        content, around = np.empty(room, np.float32), np.empty(room, np.float32)
-        after, n = fold_nodes(node, nodes, WORDS, plan, texts, citations, heap, term, content, around, lengths)
+        count, content, around = np.empty(room, np.uint32), np.empty(room, np.float32), np.empty(room, np.float32)
+        columns = (term, count, content, around)
+        after, n = fold_nodes(node, nodes, WORDS, plan, texts, citations, heap, *columns, lengths)
         assert node < after, "a bag that fits into the room must be folded"
         ends = np.cumsum(lengths[node:after])
         assert n == ends[-1]
         for start, end in zip([0, *ends[:-1].tolist()], ends.tolist(), strict=True):
             mine = term[start:end].tolist()
             assert mine == sorted(set(mine))
-            values = zip(content[start:end].tolist(), around[start:end].tolist(), strict=True)
+            values = zip(*(each[start:end].tolist() for each in (count, content, around)), strict=True)
             bags.append(dict(zip(mine, values, strict=True)))
         node = after
-    assert not heap.content.any() and not heap.around.any() and (heap.stamp == -1).all()
+    assert not heap.times.any() and not heap.content.any() and not heap.around.any() and (heap.stamp == -1).all()
     return bags
 
 
@@ -264,11 +271,13 @@ def collections(draw: st.DrawFn) -> tuple[list[Page], list[Link], int]:
 @given(collections(), PLANS, st.integers(0, 20))
 def test_bags_are_those_of_the_twin(collection: tuple[list[Page], list[Link], int], plan: Plan, spare: int) -> None:
     pages, links, nodes = collection
-    found = fold(pages, links, plan, nodes, room=WORDS + nodes + spare)
+    found = folded(pages, links, plan, nodes, WORDS + nodes + spare)
     for node in range(nodes):
         expected = twin.bag(node, pages, links, WORDS, plan)
         assert set(found[node]) == {*expected.content, *expected.around}
-        for term, (content, loud) in found[node].items():
+        plain = twin.bag(node, pages, links, WORDS, plan._replace(lead=0.0))
+        for term, (count, content, loud) in found[node].items():
+            assert count == plain.content.get(term, 0)
             assert content == pytest.approx(expected.content.get(term, 0), rel=1e-6)
             assert loud == pytest.approx(expected.around.get(term, 0), rel=1e-5)
 
@@ -288,7 +297,7 @@ def weighed(
     weigh(
         offsets,
         np.array(list(chain.from_iterable(rows)), np.uint32),
-        np.array(content, np.float32),
+        np.array([each * factors[term] for each, term in zip(content, chain.from_iterable(rows), strict=True)]),
         np.array(loud, np.float32),
         np.array(factors, np.float64),
         words,

@@ -80,7 +80,7 @@ def test_narrowing_is_that_of_the_twin(
     offsets = np.cumsum([0, *map(len, rows)])
     terms = np.array([term for row in rows for term, _ in row], np.uint32)
     weights = np.array([weight for row in rows for _, weight in row], np.float32)
-    heads = Bags(offsets, terms, weights, weights, weights).heads(heavy)
+    heads = Bags(offsets, terms, weights, np.zeros(len(terms), np.uint32), weights).heads(heavy)
     found = narrow(
         np.array(touched, np.int64),
         np.array([agreements[node] for node in touched], np.int64),

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from pagekin.kernels.similarity import minima, products
+from pagekin.kernels.similarity import minima, products, weigh_products
 from twins import similarity as twin
 
 TERMS = 12
@@ -53,3 +53,34 @@ def test_minima_and_products_are_those_of_the_twin(asked: twin.Bag, bags: list[t
     nodes = data.draw(st.lists(st.sampled_from(range(len(bags))), max_size=6))
     assert minima_of(asked, bags, nodes) == [twin.minima(asked, bags[node]) for node in nodes]
     assert products_of(asked, bags, nodes) == [twin.products(asked, bags[node]) for node in nodes]
+
+
+RISE = [0.0, 1.0, 1.5, 7.0]
+PAGES = st.lists(st.dictionaries(st.integers(0, TERMS + 1), st.integers(0, 5), max_size=10), min_size=1, max_size=4)
+
+
+@settings(deadline=None, max_examples=200)
+@given(
+    asked=BAGS,
+    pages=PAGES,
+    scale=st.lists(st.floats(0, 9), max_size=3),
+    base=st.floats(0.25, 9),
+    slope=st.sampled_from([0.0, 1.0]),
+)
+def test_weighed_products_are_those_of_the_twin(
+    asked: twin.Bag, pages: list[dict[int, int]], scale: list[float], base: float, slope: float
+) -> None:
+    """A bag beyond the pages, a term beyond the words and a count beyond the table say nothing."""
+    offsets = np.cumsum([0, *map(len, pages)])
+    terms = np.array([term for page in pages for term in page], np.uint32)
+    counts = np.array([count for page in pages for count in page.values()], np.uint32)
+    nodes, shared = np.arange(len(pages)), np.full(len(pages), np.nan)
+    worth, rise, bases = laid(asked).astype(np.float64), np.array(RISE), np.full(len(scale), base)
+    weigh_products(worth, offsets, terms, counts, nodes, rise, np.array(scale), bases, slope, shared)
+    table = dict(enumerate(RISE))
+    del table[0]
+    expected = [
+        twin.weighed_product(asked, page, twin.Curve(table, scale[k], base, slope)) if k < len(scale) else 0.0
+        for k, page in enumerate(pages)
+    ]
+    assert shared.tolist() == expected

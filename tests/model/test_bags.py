@@ -10,7 +10,7 @@ from pagekin.model.bags import Bags
 def bags() -> Bags:
     """Three terms, none, one."""
     weight = np.array([0.5, 0.25, 0.25, 1.0], np.float32)
-    return Bags(np.array([0, 3, 3, 4]), np.array([7, 2, 9, 4], np.uint32), weight, weight, weight)
+    return Bags(np.array([0, 3, 3, 4]), np.array([7, 2, 9, 4], np.uint32), weight, np.zeros(4, np.uint32), weight)
 
 
 def test_heads_are_the_first_terms_and_zeros_after_them() -> None:

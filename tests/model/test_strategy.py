@@ -11,8 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from model.learned import BY_COUNT, DRAWN
 from pagekin.errors import MisuseError
 from pagekin.model.strategy import PRESETS, Strategy, strategy_named
+from pagekin.model.weighting import Learned, Okapi
+from pagekin.model.weights import save_weights
 
 SHARES = st.floats(0, 1)
 PATTERNS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\\[](){}*+?|^$"), max_size=8)
@@ -29,9 +32,12 @@ SETTINGS: dict[str, st.SearchStrategy[Any]] = {
     "language": st.sampled_from(["en", "de", "ru"]),
     "lead": st.just(0.0) | st.floats(1, 1_000_000),
     "distance_weight": st.booleans(),
-    "frequency_weight": st.sampled_from(["none", "log", "sqrt", "nmdf"]),
+    "frequency_weight": st.sampled_from(["none", "log", "sqrt", "nmdf", "okapi", "linklearn"]),
     "nmdf_center": st.none() | st.floats(0, 30),
     "nmdf_width": st.none() | st.floats(0.05, 30),
+    "okapi_k": st.floats(0, 1000),
+    "okapi_b": SHARES,
+    "weights": st.none() | st.just(DRAWN.as_text()),
     "voters": st.sampled_from(["all", "other-hosts"]),
     "silent": st.lists(PATTERNS, max_size=3).map(tuple),
     "templates": st.booleans(),
@@ -42,14 +48,21 @@ SETTINGS: dict[str, st.SearchStrategy[Any]] = {
     "outside": st.booleans(),
     "evidence": st.floats(0, 1_000_000),
     "min_in_links": st.integers(0, 1_000_000),
-    "similarity": st.sampled_from(["jaccard", "cosine"]),
+    "similarity": st.sampled_from(["jaccard", "cosine", "okapi", "linklearn"]),
 }
 
 
 def possible(settings: dict[str, Any]) -> bool:
-    """Whether there are terms, and the shares are no more than the whole."""
+    """Whether there are terms and what weighs them, and the shares are no more than the whole."""
     terms = settings["content"] or settings["anchors"] or settings["links"]
-    return bool(terms) and settings["anchor_share"] + settings["link_share"] <= 1
+    return bool(terms) and can_weigh(settings) and settings["anchor_share"] + settings["link_share"] <= 1
+
+
+def can_weigh(settings: dict[str, Any]) -> bool:
+    """Whether there are the contents and the weights that are asked for."""
+    ways = {settings["frequency_weight"], settings["similarity"]}
+    learned = settings["weights"] is not None or "linklearn" not in ways
+    return learned and (settings["content"] or not ways & {"okapi", "linklearn"})
 
 
 STRATEGIES = st.fixed_dictionaries(SETTINGS).filter(possible).map(lambda settings: Strategy(**settings))
@@ -73,7 +86,7 @@ def test_any_pattern_comes_back_from_toml(pattern: str) -> None:
 
 
 def test_toml_names_every_setting_in_its_order_but_those_that_the_collection_decides() -> None:
-    names = [each.name for each in fields(Strategy) if not each.name.startswith("nmdf")]
+    names = [each.name for each in fields(Strategy) if not each.name.startswith(("nmdf", "weights"))]
     assert list(tomllib.loads(Strategy().to_toml())) == names
     assert tomllib.loads(Strategy(nmdf_center=4.5, nmdf_width=1).to_toml()).items() >= {
         ("nmdf_center", 4.5),
@@ -209,3 +222,53 @@ def test_the_presets_are_what_the_paper_and_the_readme_say() -> None:
     assert (paper.mix, paper.window, paper.window_width, paper.stemming) == ("sum", "basic", 32, "stem")
     assert (paper.distance_weight, paper.frequency_weight, paper.similarity) == (True, "nmdf", "jaccard")
     assert (PRESETS["default"].mix, PRESETS["default"].anchor_share) == ("shares", 0.2)
+
+
+# --- weightings ----------------------------------------------------------------------------------
+
+
+def test_a_strategy_keeps_what_its_file_of_weights_holds(tmp_path: Path) -> None:
+    """So that an index does not depend on the file; a TOML file names it as seen from its own folder."""
+    save_weights(tmp_path / "learned.json", DRAWN)
+    (tmp_path / "my.toml").write_text('similarity = "linklearn"\nweights = "learned.json"\n', "utf-8")
+    strategy = strategy_named(str(tmp_path / "my.toml"))
+    assert strategy == Strategy(similarity="linklearn", weights=str(tmp_path / "learned.json"))
+    (tmp_path / "learned.json").unlink()
+    assert Strategy.from_dict(strategy.as_dict()).weighting_named("linklearn") == DRAWN
+
+
+def test_a_weighting_is_that_of_its_settings() -> None:
+    strategy = Strategy(okapi_k=1.2, okapi_b=0.75)
+    assert strategy.weighting_named("okapi") == Okapi(1.2, 0.75)
+    assert strategy.weighting_named("jaccard") is None
+
+
+@pytest.mark.parametrize("name", ["similarity", "frequency_weight"])
+def test_a_way_to_weigh_needs_contents_and_weights(name: str) -> None:
+    with pytest.raises(MisuseError, match=f"{name} is 'okapi', which weighs contents; set content = true"):
+        replace(Strategy(), content=False, **{name: "okapi"})  # type: ignore[arg-type]
+    with pytest.raises(MisuseError, match="linklearn needs weights, which `pagekin learn` writes into a file"):
+        replace(Strategy(), **{name: "linklearn"})  # type: ignore[arg-type]
+
+
+def test_a_broken_file_of_weights_is_misuse_that_names_it(tmp_path: Path) -> None:
+    (tmp_path / "w.json").write_text("{}", "utf-8")
+    for weights, reason in (
+        (str(tmp_path / "w.json"), r"w\.json holds no weights"),
+        ("{}", "weights holds no weights"),
+    ):
+        with pytest.raises(MisuseError, match=reason):
+            Strategy(weights=weights)
+    with pytest.raises(MisuseError, match=r"missing\.json cannot be read"):
+        Strategy(weights=str(tmp_path / "missing.json"))
+
+
+def test_bags_are_the_same_if_only_what_they_do_not_depend_on_differs() -> None:
+    other = Learned(BY_COUNT, BY_COUNT, BY_COUNT).as_text()
+    assert Strategy().has_bags_of(Strategy(similarity="okapi", okapi_k=2.0, weights=other))
+    okapi = Strategy(frequency_weight="okapi")
+    assert okapi.has_bags_of(replace(okapi, weights=other))
+    assert not okapi.has_bags_of(replace(okapi, okapi_b=0.1))
+    learned = Strategy(frequency_weight="linklearn", weights=DRAWN.as_text())
+    assert learned.has_bags_of(replace(learned, okapi_b=0.1))
+    assert not learned.has_bags_of(replace(learned, weights=other))

@@ -12,11 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pagekin.arrays import Floats, Int64s
+from pagekin.arrays import Floats
 from pagekin.errors import FailureError, MisuseError
 from pagekin.model.weighting import (
     Learned,
     Network,
+    Numbers,
     Okapi,
     Size,
     Weighting,
@@ -101,7 +102,7 @@ def test_a_term_that_is_not_on_the_page_weighs_nothing() -> None:
 def test_looking_up_is_evaluating(numbers: list[int]) -> None:
     asked: list[int] = []
 
-    def function(distinct: Int64s) -> Floats:
+    def function(distinct: Numbers) -> Floats:
         asked.extend(distinct.tolist())
         return np.asarray(np.sqrt(distinct))
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pagekin.arrays import Int64s
 from pagekin.index.files import HEAD, Index
 from pagekin.index.inverting import invert
-from pagekin.model.bags import Bags, Terms
+from pagekin.model.bags import Bags, Contents, Terms
 from pagekin.model.strategy import Strategy
 from pagekin.model.strings import Strings
 from pagekin.query.answering import Question, bag_of, exact, mean_bag, nearest, shared_terms
@@ -37,12 +37,14 @@ def index_of(bags: list[dict[int, float]], words: int = WORDS, signature_length:
     weight = np.array([each for bag in bags for each in bag.values()], np.float32)
     strategy = Strategy(signature_length=signature_length)
     names = Strings.of(f"word{k}" for k in range(words))
-    columns = Bags(offsets, term, weight, weight, weight)
+    columns = Bags(offsets, term, weight, np.zeros(len(term), np.uint32), weight)
     keys = term_keys(names, len(bags))
     signatures = make_signatures(columns, keys, strategy.seed, strategy.signature_length)
     frequency = np.bincount(term, minlength=words + len(bags))
     inverted = invert(signatures, np.arange(len(bags)))
-    return Index(strategy, columns, Terms(names, names, frequency), columns.heads(HEAD), signatures, inverted)
+    contents = Contents(np.zeros(words, np.int64), np.zeros(len(bags), np.int64))
+    terms, heads = Terms(names, names, frequency), columns.heads(HEAD)
+    return Index(strategy, columns, terms, contents, heads, signatures, inverted)
 
 
 def question(index: Index, node: int, measure: str = "jaccard") -> Question:

@@ -25,7 +25,7 @@ def bags_of(rows: Sequence[dict[int, float]]) -> Bags:
     offsets = np.cumsum([0, *map(len, rows)]).astype(np.int64)
     terms = np.array([term for row in rows for term in sorted(row)], np.uint32)
     weights = np.array([row[term] for row in rows for term in sorted(row)], np.float32)
-    return Bags(offsets, terms, weights, weights, weights)
+    return Bags(offsets, terms, weights, np.zeros(len(terms), np.uint32), weights)
 
 
 def agreements(signatures: UInt32s) -> list[float]:

@@ -4,8 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 Bag = Mapping[int, float]
+
+
+@dataclass(frozen=True)
+class Curve:
+    """What a count is worth, and what the length of a page makes of it."""
+
+    rise: Mapping[int, float]
+    scale: float
+    base: float
+    slope: float
 
 
 def minima(asked: Bag, bag: Bag) -> float:
@@ -31,6 +42,20 @@ def products(asked: Bag, bag: Bag) -> tuple[float, float]:
         both += asked.get(term, 0.0) * weight
         square += weight * weight
     return both, square
+
+
+def weighed_product(asked: Bag, counts: Mapping[int, int], curve: Curve) -> float:
+    """The sum over the words of a page that is asked for of its worth times its weight there.
+
+    >>> weighed_product({1: 0.5, 2: 1.0}, {1: 2, 3: 1}, Curve({2: 6.0, 1: 1.0}, scale=3.0, base=2.0, slope=1.0))
+    1.125
+    """
+    total = 0.0
+    for term, count in counts.items():
+        if count in curve.rise:
+            rise = curve.rise[count]
+            total += asked.get(term, 0.0) * (curve.scale * (rise / (curve.base + curve.slope * rise)))
+    return total
 
 
 def jaccard(a: Bag, b: Bag) -> float:

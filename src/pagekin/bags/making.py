@@ -14,11 +14,11 @@ from pagekin.arrays import Bytes, Int64s, UInt32s
 from pagekin.bags.spilling import Piece, Spill
 from pagekin.bags.stemming import UNKNOWN, Vocabulary, check_language, language_of, vocabulary
 from pagekin.bags.templates import template_blocks
-from pagekin.bags.weighting import factors, shares_of_others
+from pagekin.bags.weighting import factors, shares_of_others, weighed_contents
 from pagekin.kernels.folding import Citations, Plan, Texts, fold_nodes, heap_for, weigh
 from pagekin.kernels.ordering import heaviest_first
 from pagekin.kernels.windows import BASIC, SYNTACTIC, TOPICAL
-from pagekin.model.bags import Bags, Terms
+from pagekin.model.bags import Bags, Contents, Terms
 from pagekin.model.reading import AnchorFlag, Links, Reading
 from pagekin.model.strategy import Strategy
 from pagekin.model.strings import Strings
@@ -62,6 +62,8 @@ class Folded:
 
     strategy: Strategy
     terms: Terms
+    contents: Contents  # whose lengths are known when all bags have been weighed
+    lengths: Int64s  # the same, with those of nodes that have no page
     offsets: Int64s
     voices: Int64s
     silent: Bytes  # 1 for every block that does not count as contents
@@ -72,24 +74,41 @@ class Folded:
         words, nodes = len(self.terms.name), len(self.offsets) - 1
         factor = factors(self.strategy, self.terms.frequency, nodes)
         anchors, links = shares_of_others(self.strategy, self.voices)
-        node = 0
-        for piece in self.spill.pieces():
+        weighting = self.strategy.weighting_named(self.strategy.frequency_weight)
+        if weighting is not None:
+            for _ in self._measured():  # a weight depends on the lengths of all pages
+                pass
+        for some, piece in self._measured():
+            content = piece.content * factor[piece.term]
+            if weighting is not None:
+                length = np.repeat(self.lengths[some], piece.lengths)
+                content = weighed_contents(weighting, self.contents, piece.term, piece.count, length)
             weight = np.empty(len(piece.term), np.float32)
             weigh(
                 piece.offsets,
                 piece.term,
-                piece.content,
+                content,
                 piece.around,
                 factor,
                 words,
                 self.strategy.mix == "sum",
-                anchors[node : node + len(piece.lengths)],
-                links[node : node + len(piece.lengths)],
+                anchors[some],
+                links[some],
                 weight,
             )
-            heaviest_first(piece.offsets, piece.term, weight, piece.content, piece.around)
-            yield Bags(piece.offsets, piece.term, weight, piece.content, piece.around)
-            node += len(piece.lengths)
+            heaviest_first(piece.offsets, piece.term, weight, piece.count, piece.around)
+            yield Bags(piece.offsets, piece.term, weight, piece.count, piece.around)
+
+    def _measured(self) -> Iterator[tuple[slice, Piece]]:
+        """The pieces and the nodes that they are of, after their pages' lengths have been noted."""
+        first = 0
+        counting = np.append(~self.contents.stopped, np.zeros(len(self.offsets) - 1, bool))
+        for piece in self.spill.pieces():
+            some = slice(first, first + len(piece.lengths))
+            row = np.repeat(np.arange(len(piece.lengths)), piece.lengths)
+            self.lengths[some] = np.bincount(row, piece.count * counting[piece.term], len(piece.lengths))
+            yield some, piece
+            first = some.stop
 
 
 def fold_bags(collection: Collection, strategy: Strategy, file: IO[bytes], mapper: Mapper = map) -> Folded:
@@ -103,13 +122,17 @@ def fold_bags(collection: Collection, strategy: Strategy, file: IO[bytes], mappe
     nodes = len(collection.links.offsets) - 1
     citations = _citations(collection, strategy, templates)
     frequency = np.zeros(len(terms) + nodes, np.int64)
+    lengths = np.zeros(nodes, np.int64)
+    contents = Contents(np.zeros(len(terms), np.int64), lengths[: len(collection.nodes) - 1])
     spill = Spill(file)
     for piece in _fold(strategy, texts, citations, len(terms), nodes, mapper):
         frequency += np.bincount(piece.term, minlength=len(frequency))
+        contents.frequency[:] += np.bincount(piece.term[piece.count > 0], minlength=len(terms))
         spill.add(piece)
     offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(spill.lengths)])
     voices = _voices(collection, citations, nodes)
-    return Folded(strategy, Terms(terms.name, terms.shown, frequency), offsets, voices, texts.block_silent, spill)
+    named = Terms(terms.name, terms.shown, frequency)
+    return Folded(strategy, named, contents, lengths, offsets, voices, texts.block_silent, spill)
 
 
 def _voices(collection: Collection, citations: Citations, nodes: int) -> Int64s:
@@ -246,8 +269,10 @@ def _fold_range(
     pieces = []
     node = nodes.start
     while node < nodes.stop:
-        term, content, around = np.empty(room, np.uint32), np.empty(room, np.float32), np.empty(room, np.float32)
-        end, n = fold_nodes(node, nodes.stop, words, plan, texts, citations, heap, term, content, around, lengths)
-        pieces.append(Piece(lengths[node:end], term[:n], content[:n], around[:n]))
+        term, count = np.empty(room, np.uint32), np.empty(room, np.uint32)
+        content, around = np.empty(room, np.float32), np.empty(room, np.float32)
+        columns = (term, count, content, around)
+        end, n = fold_nodes(node, nodes.stop, words, plan, texts, citations, heap, *columns, lengths)
+        pieces.append(Piece(lengths[node:end], term[:n], count[:n], content[:n], around[:n]))
         node = end
     return pieces

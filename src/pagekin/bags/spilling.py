@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from pagekin.arrays import Int64s, UInt32s
 
+_KINDS = (np.uint32, np.uint32, np.float32, np.float32)
+
 
 @dataclass(frozen=True)
 class Piece:
@@ -18,7 +20,8 @@ class Piece:
 
     lengths: Int64s
     term: UInt32s
-    content: NDArray[np.float32]
+    count: UInt32s  # occurrences in the page
+    content: NDArray[np.float32]  # the same, the first ones counting more if the strategy says so
     around: NDArray[np.float32]
 
     @property
@@ -37,7 +40,7 @@ class Spill:
     def add(self, piece: Piece) -> None:
         """Write a piece after the others."""
         self._lengths.append(piece.lengths)
-        for column in (piece.term, piece.content, piece.around):
+        for column in (piece.term, piece.count, piece.content, piece.around):
             self._file.write(column.data)
 
     @property
@@ -50,8 +53,7 @@ class Spill:
         self._file.seek(0)
         for lengths in self._lengths:
             count = int(lengths.sum())
-            term, content, around = (self._column(kind, count) for kind in (np.uint32, np.float32, np.float32))
-            yield Piece(lengths, term, content, around)
+            yield Piece(lengths, *(self._column(kind, count) for kind in _KINDS))
 
     def _column(self, kind: Any, count: int) -> NDArray[Any]:
         return np.frombuffer(bytearray(self._file.read(count * np.dtype(kind).itemsize)), kind, count)

@@ -8,8 +8,10 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from pagekin.arrays import Int64s
+from pagekin.arrays import Floats, Int64s, UInt32s
+from pagekin.model.bags import Contents
 from pagekin.model.strategy import Strategy
+from pagekin.model.weighting import Weighting
 
 _LEAST = 1e-30
 Shares: TypeAlias = NDArray[np.float64]
@@ -37,9 +39,22 @@ def factors(strategy: Strategy, frequency: Int64s, bags: int) -> NDArray[np.floa
         return np.asarray(1.0 / (1.0 + np.log2(df)))
     if strategy.frequency_weight == "sqrt":
         return np.asarray(1.0 / np.sqrt(df))
+    weighting = strategy.weighting_named(strategy.frequency_weight)
+    if weighting is not None:
+        return np.maximum(weighting.rarity(frequency, bags), _LEAST)
     center, width = nmdf_shape(strategy, bags)
     # Never quite nothing: a page all of whose terms are far from the centre still has a bag.
     return np.maximum(np.exp(-0.5 * ((np.log(df) - center) / width) ** 2), _LEAST)
+
+
+def weighed_contents(weighting: Weighting, contents: Contents, term: UInt32s, count: UInt32s, length: Int64s) -> Floats:
+    """What terms weigh that are so often in pages of these lengths; nothing if they are not in their contents."""
+    words = len(contents.frequency)
+    word = np.minimum(term, words)  # citing nodes are in no contents
+    weight = weighting.weigh(count, np.append(contents.frequency, 0)[word], length, contents.size)
+    weight[np.append(contents.stopped, True)[word]] = 0.0
+    # Never quite nothing, as above.
+    return np.where(count > 0, np.maximum(weight, _LEAST), 0.0)
 
 
 def shares_of_others(strategy: Strategy, voices: Int64s) -> tuple[Shares, Shares]:

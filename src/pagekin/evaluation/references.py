@@ -52,7 +52,7 @@ def counted(bags: Bags, nodes: Int64s) -> Counts:
     """The contents of the pages of a population, from the bags of a collection; citing pages count as words."""
     counts = np.diff(bags.offsets)[nodes]
     places = spans(bags.offsets[nodes], counts)
-    said = np.maximum(bags.content, bags.around)
+    said = np.maximum(bags.content, bags.around).astype(np.float32)
     return Counts(
         np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)]),
         bags.term[places],

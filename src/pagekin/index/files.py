@@ -11,10 +11,10 @@ import numpy as np
 from pagekin.arrays import Int64s, UInt32s
 from pagekin.disk import demand, demand_rows, open_array, open_strings, write_array, write_strings, writing_columns
 from pagekin.index.inverted import Inverted
-from pagekin.model.bags import Bags, Heads, Terms
+from pagekin.model.bags import Bags, Contents, Heads, Terms
 from pagekin.model.strategy import Strategy
 
-VERSION = 3
+VERSION = 4
 HEAD = 32  # terms of a bag that tell whether the rest is worth a look
 
 
@@ -25,6 +25,7 @@ class Index:
     strategy: Strategy
     bags: Bags
     terms: Terms
+    contents: Contents
     heads: Heads
     signatures: UInt32s
     inverted: Inverted
@@ -42,7 +43,7 @@ def write_bags(folder: Path, offsets: Int64s, signed: int, pieces: Iterable[Bags
     columns = {
         "bags.term": (np.uint32, terms),
         "bags.weight": (np.float32, terms),
-        "bags.content": (np.float32, terms),
+        "bags.content": (np.uint32, terms),
         "bags.around": (np.float32, terms),
         "heads.term": (np.uint32, heads),
         "heads.weight": (np.float32, heads),
@@ -56,11 +57,13 @@ def write_bags(folder: Path, offsets: Int64s, signed: int, pieces: Iterable[Bags
             node += len(bags)
 
 
-def write_lookup(folder: Path, terms: Terms, signatures: UInt32s, inverted: Inverted) -> None:
-    """Write what leads to bags: terms, H and I."""
+def write_lookup(folder: Path, terms: Terms, contents: Contents, signatures: UInt32s, inverted: Inverted) -> None:
+    """Write what leads to bags: terms, H and I; and what is known of the contents of all pages."""
     write_strings(folder, "terms.name", terms.name)
     write_strings(folder, "terms.shown", terms.shown)
     write_array(folder, "terms.frequency", terms.frequency)
+    write_array(folder, "contents.frequency", contents.frequency)
+    write_array(folder, "contents.length", contents.length)
     write_array(folder, "signatures", signatures)
     write_array(folder, "postings", inverted.postings)
     write_array(folder, "buckets", inverted.buckets)
@@ -83,17 +86,27 @@ def open_index(folder: Path, strategy: Strategy) -> Index:
     heads = Heads(open_array(folder, "heads.term", np.uint32, 2), open_array(folder, "heads.weight", np.float32, 2))
     for name, column in vars(heads).items():
         demand(column.shape == (len(signatures), HEAD), folder / f"heads.{name}.npy", "it is of other bags")
-    terms, inverted = Terms(names, shown, frequency), _open_inverted(folder, strategy)
-    return Index(strategy, bags=bags, heads=heads, terms=terms, signatures=signatures, inverted=inverted)
+    terms, contents = Terms(names, shown, frequency), _open_contents(folder, len(names), len(bags))
+    return Index(strategy, bags, terms, contents, heads, signatures, _open_inverted(folder, strategy))
 
 
 def _open_bags(folder: Path) -> Bags:
-    kinds = {"term": np.uint32, "weight": np.float32, "content": np.float32, "around": np.float32}
+    kinds = {"term": np.uint32, "weight": np.float32, "content": np.uint32, "around": np.float32}
     columns = {name: open_array(folder, f"bags.{name}", kind, 1) for name, kind in kinds.items()}
     offsets = open_array(folder, "bags.offsets")
     for name, column in columns.items():
         demand_rows(offsets, len(column), f"{folder}: bags.offsets.npy or bags.{name}.npy")
     return Bags(offsets, **columns)
+
+
+def _open_contents(folder: Path, words: int, nodes: int) -> Contents:
+    frequency = open_array(folder, "contents.frequency", np.int64, 1)
+    length = open_array(folder, "contents.length", np.int64, 1)
+    demand(len(frequency) == words, folder / "contents.frequency.npy", "it is of other terms")
+    demand(len(length) <= nodes, folder / "contents.length.npy", "it is of other bags")
+    for name, column in (("frequency", frequency), ("length", length)):
+        demand(not len(column) or column.min() >= 0, folder / f"contents.{name}.npy", "it holds negative numbers")
+    return Contents(frequency, length)
 
 
 def _open_inverted(folder: Path, strategy: Strategy) -> Inverted:

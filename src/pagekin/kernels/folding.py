@@ -61,6 +61,7 @@ class Plan(NamedTuple):
 class Heap(NamedTuple):
     """The sums of the bag that is being folded, by term, and which terms have one."""
 
+    times: Int64s
     content: NDArray[np.float64]
     around: NDArray[np.float64]
     stamp: Int64s  # the node that a term was last seen in
@@ -99,6 +100,7 @@ def fold_contents(page: int, node: int, lead: float, texts: Texts, heap: Heap, c
             term = terms[texts.form[token]]
             if term >= 0:
                 count = note(term, node, heap.stamp, heap.seen, count)
+                heap.times[term] += 1
                 heap.content[term] += prominence(place, lead)
                 place += 1
     return count
@@ -210,6 +212,7 @@ def fold_nodes(
     citations: Citations,
     heap: Heap,
     term_out: UInt32s,
+    count_out: UInt32s,
     content_out: NDArray[np.float32],
     around_out: NDArray[np.float32],
     lengths: Int64s,
@@ -234,8 +237,10 @@ def fold_nodes(
             term = found[k]
             if fits:
                 term_out[n + k] = term
+                count_out[n + k] = heap.times[term]
                 content_out[n + k] = heap.content[term]
                 around_out[n + k] = heap.around[term]
+            heap.times[term] = 0
             heap.content[term] = 0.0
             heap.around[term] = 0.0
             heap.stamp[term] = -1
@@ -250,7 +255,7 @@ def fold_nodes(
 def weigh(
     offsets: Int64s,
     term: UInt32s,
-    content: NDArray[np.float32],
+    content: NDArray[np.float64],
     around: NDArray[np.float32],
     factor: NDArray[np.float64],
     words: int,
@@ -261,8 +266,9 @@ def weigh(
 ) -> None:
     """Frequencies -> weights that sum to one in every bag.
 
-    `factor` is what the frequency of a term makes of it. Either all parts are added up, or contents, windows and citing
-    nodes get their shares, which each bag has its own of; a part that is empty leaves its share to the others.
+    Contents are weighed already; `factor` is what the frequency of a term makes of the other parts. Either all parts
+    are added up, or contents, windows and citing nodes get their shares, which each bag has its own of; a part that is
+    empty leaves its share to the others.
     """
     sums = np.zeros(3)
     shares = np.zeros(3)
@@ -270,7 +276,7 @@ def weigh(
         sums[:] = 0.0
         for k in range(offsets[node], offsets[node + 1]):
             part = 1 if term[k] < words else 2
-            sums[0] += content[k] * factor[term[k]]
+            sums[0] += content[k]
             sums[part] += around[k] * factor[term[k]]
         shares[0] = max(0.0, 1.0 - anchor_share[node] - link_share[node])
         shares[1] = anchor_share[node]
@@ -290,9 +296,10 @@ def weigh(
                 shares[part] = shares[part] / (total * sums[part]) if shares[part] > 0.0 else 0.0
         for k in range(offsets[node], offsets[node + 1]):
             part = 1 if term[k] < words else 2
-            weight[k] = (content[k] * shares[0] + around[k] * shares[part]) * factor[term[k]]
+            weight[k] = content[k] * shares[0] + around[k] * factor[term[k]] * shares[part]
 
 
 def heap_for(terms: int) -> Heap:
     """An empty heap for terms below `terms`."""
-    return Heap(np.zeros(terms), np.zeros(terms), np.full(terms, -1, np.int64), np.empty(terms, np.int64))
+    zeros = np.zeros(terms, np.int64)
+    return Heap(zeros, np.zeros(terms), np.zeros(terms), np.full(terms, -1, np.int64), np.empty(terms, np.int64))

@@ -14,7 +14,7 @@ def heaviest_first(
     offsets: Int64s,
     term: UInt32s,
     weight: NDArray[np.float32],
-    content: NDArray[np.float32],
+    content: UInt32s,
     around: NDArray[np.float32],
 ) -> None:
     """Sort every bag, in place, by falling weight; terms of one weight stay in their order."""

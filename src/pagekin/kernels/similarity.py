@@ -39,6 +39,34 @@ def minima(
 
 
 @kernel
+def weigh_products(
+    worth: NDArray[np.float64],
+    offsets: Int64s,
+    term: UInt32s,
+    count: UInt32s,
+    nodes: Int64s,
+    rise: NDArray[np.float64],
+    scale: NDArray[np.float64],
+    base: NDArray[np.float64],
+    slope: float,
+    shared: NDArray[np.float64],
+) -> None:
+    """For each of some bags, the sum of worth * (scale * (rise / (base + slope * rise))) over the terms that it counts.
+
+    `worth` is what is asked for: a number for every word. `rise` is by counts, `scale` and `base` are by bags.
+    """
+    for k in range(len(nodes)):
+        both = 0.0
+        node = nodes[k]
+        if node < len(scale):
+            for i in range(offsets[node], offsets[node + 1]):
+                if term[i] < len(worth) and 0 < count[i] < len(rise):  # else it is no word, or the file is damaged
+                    risen = rise[count[i]]
+                    both += worth[term[i]] * (scale[node] * (risen / (base[node] + slope * risen)))
+        shared[k] = both
+
+
+@kernel
 def products(
     asked: NDArray[np.float32],
     offsets: Int64s,

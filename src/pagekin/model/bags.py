@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pagekin.arrays import Int64s, UInt32s, spans
+from pagekin.arrays import Bools, Int64s, UInt32s, spans
 from pagekin.model.reading import Ragged
 from pagekin.model.strings import Strings
+from pagekin.model.weighting import Size, stopped
 
 
 @dataclass(frozen=True)
@@ -22,6 +24,28 @@ class Terms:
     name: Strings
     shown: Strings  # the commonest word behind a stem
     frequency: Int64s  # bags that hold the term, citing nodes included
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What the contents of all pages are to weightings that count occurrences. The pages are the first nodes."""
+
+    frequency: Int64s  # of every word: the pages whose contents hold it
+    length: Int64s  # of every page: occurrences of words that are not on too many pages to tell anything
+
+    @cached_property
+    def size(self) -> Size:
+        """How many pages there are, and how long they are in the mean."""
+        return Size(len(self.length), float(self.length.mean()) if len(self.length) else 0.0)
+
+    @cached_property
+    def stopped(self) -> Bools:
+        """Which words are on too many pages."""
+        return stopped(self.frequency, len(self.length))
+
+    def length_of(self, word: UInt32s, count: UInt32s) -> int:
+        """The length of a page on which words are so often."""
+        return int(count[~self.stopped[word]].sum())
 
 
 @dataclass(frozen=True)
@@ -38,7 +62,7 @@ class Bags(Ragged):
 
     term: UInt32s
     weight: NDArray[np.float32]
-    content: NDArray[np.float32]  # occurrences in the page, the first ones counting more if the strategy says so
+    content: UInt32s  # occurrences in the page
     around: NDArray[np.float32]  # sums of the windows of anchors, and of titles
 
     def __len__(self) -> int:

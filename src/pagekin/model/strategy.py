@@ -7,18 +7,23 @@ import re
 import tomllib
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pagekin.errors import MisuseError
 
+if TYPE_CHECKING:
+    from pagekin.model.weighting import Learned, Weighting
+
+WEIGHED = ("okapi", "linklearn")  # measures that weigh the words of contents in a way of their own
+MEASURES = ("jaccard", "cosine", *WEIGHED)
 ANY_WIDTH = -1  # of a window: as far as its kind lets it go
 _CHOICES: dict[str, tuple[str, ...]] = {
     "mix": ("sum", "shares"),
     "window": ("basic", "syntactic", "topical"),
     "stemming": ("none", "stem", "stopstem"),
-    "frequency_weight": ("none", "log", "sqrt", "nmdf"),
+    "frequency_weight": ("none", "log", "sqrt", "nmdf", "okapi", "linklearn"),
     "voters": ("all", "other-hosts"),
-    "similarity": ("jaccard", "cosine"),
+    "similarity": MEASURES,
 }
 
 
@@ -53,6 +58,9 @@ class Strategy:
     frequency_weight: str = "nmdf"
     nmdf_center: float | None = None  # ln of the document frequency that counts most; by default from the size
     nmdf_width: float | None = None
+    okapi_k: float = 1.5
+    okapi_b: float = 0.6
+    weights: str | None = None  # learned ones, for `linklearn`: a file of them, or what it holds
     # Whose word counts.
     voters: str = "all"
     silent: tuple[str, ...] = ()  # patterns of URLs whose pages do not vote
@@ -85,11 +93,45 @@ class Strategy:
             raise MisuseError(f"lead is {self.lead}; it must be at least 1, or 0 for none")
         if not (self.content or self.anchors or self.links):
             raise MisuseError("a strategy needs terms: content, anchors or links")
+        self._check_weighing()
         for pattern in self.silent:
             try:
                 re.compile(pattern)
             except re.error as error:
                 raise MisuseError(f"silent: {pattern!r} is no regular expression ({error})") from error
+
+    def _check_weighing(self) -> None:
+        if self.weights is not None:
+            object.__setattr__(self, "weights", _learned(self.weights).as_text())
+        for name in ("frequency_weight", "similarity"):
+            if getattr(self, name) in WEIGHED and not self.content:
+                raise MisuseError(f"{name} is {getattr(self, name)!r}, which weighs contents; set content = true")
+            self.weighting_named(getattr(self, name))
+
+    def weighting_named(self, name: str) -> Weighting | None:
+        """What weighs terms for a measure or a frequency weight; None if it does not ask for how often they occur."""
+        if name not in WEIGHED:
+            return None
+        from pagekin.model.weighting import Okapi
+
+        if name == "okapi":
+            return Okapi(self.okapi_k, self.okapi_b)
+        if self.weights is None:
+            raise MisuseError(
+                "linklearn needs weights, which `pagekin learn` writes into a file; name it with --weights, or as"
+                " `weights` in the strategy"
+            )
+        return _learned(self.weights)
+
+    def has_bags_of(self, other: Strategy) -> bool:
+        """Whether bags are the same under both."""
+        return self._of_bags() == other._of_bags()
+
+    def _of_bags(self) -> dict[str, Any]:
+        unused = {"similarity"}
+        unused |= {"okapi_k", "okapi_b"} if self.frequency_weight != "okapi" else set()
+        unused |= {"weights"} if self.frequency_weight != "linklearn" else set()
+        return {key: value for key, value in self.as_dict().items() if key not in unused}
 
     def as_dict(self) -> dict[str, Any]:
         """For a manifest; settings that are None are left out, since TOML has no None."""
@@ -113,10 +155,10 @@ class Strategy:
         return "".join(f"{key} = {_toml(value)}\n" for key, value in self.as_dict().items())
 
     @classmethod
-    def from_toml(cls, text: str, where: str = "strategy") -> Strategy:
-        """A strategy from TOML."""
+    def from_toml(cls, text: str, where: str = "strategy", folder: Path | None = None) -> Strategy:
+        """A strategy from TOML, whose file of weights is seen from `folder`."""
         try:
-            return cls.from_dict(tomllib.loads(text), where)
+            return cls.from_dict(seen_from(folder or Path(), tomllib.loads(text)), where)
         except tomllib.TOMLDecodeError as error:
             raise MisuseError(f"{where} is no TOML: {error}") from error
 
@@ -129,11 +171,26 @@ _RANGES: tuple[tuple[str, float, float], ...] = (
     ("lead", 0.0, 1_000_000.0),
     ("nmdf_center", 0.0, 30.0),
     ("nmdf_width", 0.05, 30.0),
+    ("okapi_k", 0.0, 1000.0),
+    ("okapi_b", 0.0, 1.0),
     ("template_share", 0.0, 1.0),
     ("signature_length", 1, 1024),
     ("min_in_links", 0, 1_000_000),
     ("seed", 0, 2**63 - 1),
 )
+
+
+def _learned(weights: str) -> Learned:
+    from pagekin.model.weights import learned, load_weights
+
+    return learned(weights) if weights.lstrip().startswith("{") else load_weights(Path(weights))
+
+
+def seen_from(folder: Path, settings: dict[str, Any]) -> dict[str, Any]:
+    """Settings in which the names of files are those seen from a folder, in place of those seen from within it."""
+    weights = settings.get("weights")
+    is_file = isinstance(weights, str) and not weights.lstrip().startswith("{")
+    return {**settings, "weights": str(folder / str(weights))} if is_file else settings
 
 
 def _fits(value: Any, kind: str) -> bool:
@@ -143,7 +200,7 @@ def _fits(value: Any, kind: str) -> bool:
         return isinstance(value, list | tuple) and all(isinstance(each, str) for each in value)
     if kind == "bool" or isinstance(value, bool):
         return kind == "bool" and isinstance(value, bool)
-    if kind == "str":
+    if kind.startswith("str"):
         return isinstance(value, str)
     return isinstance(value, int) or (kind.startswith("float") and isinstance(value, float))
 
@@ -174,6 +231,6 @@ def strategy_named(name: str) -> Strategy:
     if not path.is_file():
         raise MisuseError(f"{name!r} is no strategy: neither a preset ({', '.join(PRESETS)}) nor a TOML file")
     try:
-        return Strategy.from_toml(path.read_text("utf-8"), name)
+        return Strategy.from_toml(path.read_text("utf-8"), name, path.parent)
     except (OSError, UnicodeDecodeError) as error:
         raise MisuseError(f"{name} is no TOML: {error}") from error

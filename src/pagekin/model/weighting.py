@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-from pagekin.arrays import Bools, Floats, Int64s
+from pagekin.arrays import Bools, Floats
 from pagekin.errors import MisuseError
 
 STOP_SHARE = 10_000 / 150_625  # of the pages: a term that is on more of them tells nothing (the paper, 4.1)
@@ -19,6 +20,9 @@ NETWORKS = ("tf", "idf", "length")
 MOST_UNITS = 1000  # of a network
 _LARGEST = 1e9  # number of a network, so that no weight overflows
 _TABLE = 1 << 22  # numbers up to here are looked up in a table, larger ones sorted
+
+
+Numbers: TypeAlias = NDArray[np.integer[Any]]
 
 
 class Size(NamedTuple):
@@ -54,20 +58,20 @@ class Weighting(Protocol):
     def binary(self) -> bool:
         """Whether the terms of what is asked for count one each, in place of their weights."""
 
-    def rise(self, counts: Int64s) -> Floats:
+    def rise(self, counts: Numbers) -> Floats:
         """What it is worth that a term is so often on a page."""
 
-    def rarity(self, frequencies: Int64s, pages: int) -> Floats:
+    def rarity(self, frequencies: Numbers, pages: int) -> Floats:
         """What it is worth that so many of the pages have a term."""
 
-    def lengths(self, lengths: Int64s, mean_length: float) -> Lengths:
+    def lengths(self, lengths: Numbers, mean_length: float) -> Lengths:
         """What it makes that a page is so long."""
 
-    def weigh(self, counts: Int64s, frequencies: Int64s, lengths: Int64s, size: Size) -> Floats:
+    def weigh(self, counts: Numbers, frequencies: Numbers, lengths: Numbers, size: Size) -> Floats:
         """The weights of terms that are so often on pages, are on so many pages, and whose page is so long."""
 
 
-def _weigh(weighting: Weighting, counts: Int64s, frequencies: Int64s, lengths: Int64s, size: Size) -> Floats:
+def _weigh(weighting: Weighting, counts: Numbers, frequencies: Numbers, lengths: Numbers, size: Size) -> Floats:
     rise = weighting.rise(counts)
     scale, base = weighting.lengths(lengths, size.mean_length)
     damped = np.divide(rise, base + weighting.slope * rise, out=np.zeros(len(rise)), where=counts > 0)
@@ -94,15 +98,15 @@ class Okapi:
             if not 0.0 <= value <= most:
                 raise MisuseError(f"{name} of Okapi is {value}; it must be from 0 to {most:g}")
 
-    def rise(self, counts: Int64s) -> Floats:
+    def rise(self, counts: Numbers) -> Floats:
         """The count itself."""
         return np.asarray(counts, np.float64)
 
-    def rarity(self, frequencies: Int64s, pages: int) -> Floats:
+    def rarity(self, frequencies: Numbers, pages: int) -> Floats:
         """The inverse document frequency."""
         return inverse_frequency(frequencies, pages)
 
-    def lengths(self, lengths: Int64s, mean_length: float) -> Lengths:
+    def lengths(self, lengths: Numbers, mean_length: float) -> Lengths:
         """K ((1 - B) + B ndl), by which a count saturates."""
         normal = np.asarray(lengths, np.float64) / mean_length if mean_length > 0 else np.zeros(len(lengths))
         return Lengths(np.full(len(lengths), self.k + 1.0), self.k * ((1.0 - self.b) + self.b * normal))
@@ -110,7 +114,7 @@ class Okapi:
     weigh = _weigh
 
 
-def inverse_frequency(frequencies: Int64s, pages: int) -> Floats:
+def inverse_frequency(frequencies: Numbers, pages: int) -> Floats:
     """ln(N / df); a term that is on no page has that of one that is on a single one."""
     return np.asarray(np.log(max(pages, 1) / np.maximum(frequencies, 1)), np.float64)
 
@@ -140,7 +144,7 @@ class Network:
                 f" must be equally many, at most {MOST_UNITS}"
             )
 
-    def __call__(self, x: Floats | Int64s) -> Floats:
+    def __call__(self, x: Floats | Numbers) -> Floats:
         """Its values."""
         scaled = (np.asarray(x, np.float64) - self.shift) * self.scale
         total = np.full(scaled.shape, self.last)
@@ -149,7 +153,7 @@ class Network:
         return np.asarray(np.logaddexp(0.0, total), np.float64)
 
 
-def looked_up(function: Callable[[Int64s], Floats], numbers: Int64s) -> Floats:
+def looked_up(function: Callable[[Numbers], Floats], numbers: Numbers) -> Floats:
     """A function of numbers that are not negative, evaluated once for each distinct one."""
     numbers = np.asarray(numbers)
     most = int(numbers.max(initial=0))
@@ -175,15 +179,21 @@ class Learned:
     slope = 0.0
     binary = False
 
-    def rise(self, counts: Int64s) -> Floats:
+    def __post_init__(self) -> None:
+        try:
+            json.dumps(dict(self.learned_from), allow_nan=False)
+        except (TypeError, ValueError, RecursionError) as error:
+            raise MisuseError(f"learned_from cannot be kept as JSON: {error}") from error
+
+    def rise(self, counts: Numbers) -> Floats:
         """f_tf, but nothing for a term that is not on the page."""
         return np.where(np.asarray(counts) > 0, looked_up(self.tf, counts), 0.0)
 
-    def rarity(self, frequencies: Int64s, pages: int) -> Floats:
+    def rarity(self, frequencies: Numbers, pages: int) -> Floats:
         """f_idf of the inverse document frequency."""
         return looked_up(lambda distinct: self.idf(inverse_frequency(distinct, pages)), frequencies)
 
-    def lengths(self, lengths: Int64s, mean_length: float) -> Lengths:
+    def lengths(self, lengths: Numbers, mean_length: float) -> Lengths:
         """f_l of the length."""
         return Lengths(looked_up(self.length, lengths), np.ones(len(lengths)))
 
@@ -196,6 +206,6 @@ class Learned:
         return json.dumps({**facts, "learned_from": dict(self.learned_from)}, ensure_ascii=False, allow_nan=False)
 
 
-def stopped(frequencies: Int64s, pages: int) -> Bools:
+def stopped(frequencies: Numbers, pages: int) -> Bools:
     """Which terms are on so many of the pages that they tell nothing."""
     return np.asarray(frequencies) > max(STOP_SHARE * pages, STOP_PAGES)

@@ -11,8 +11,9 @@ from pagekin.arrays import Int64s, UInt32s
 from pagekin.index.files import Index
 from pagekin.model.bags import Bags
 from pagekin.query.desks import Bag, Desk, Floats
+from pagekin.query.weighing import Weighed
 
-MEASURES = ("jaccard", "cosine")
+WIDE = 400  # candidates that are compared where weights are not those of bags, which these then foretell less
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,7 @@ class Question:
     signature: UInt32s
     measure: str
     but: tuple[int, ...] = ()
+    weighed: Weighed | None = None  # for measures that weigh contents in a way of their own
 
 
 @dataclass(frozen=True)
@@ -60,17 +62,24 @@ def nearest(
         shared, nodes = desk.compared(question.signature, question.but, limit)
         scores = _jaccard(shared)
     else:
-        nodes = desk.narrowed(question.signature, question.but, limit)
-        scores = exact(desk, question, nodes)
-    answer = _best(scores, nodes, limit, least, allowed)
-    if len(answer) < limit and scores.min(initial=1.0) >= least:
+        nodes = desk.narrowed(question.signature, question.but, limit, WIDE if question.weighed is not None else 0)
+        scores = raw_scores(desk, question, nodes)
+    answer = _best(question, scores, nodes, limit, least, allowed)
+    if len(answer) < limit and _similar(question, scores).min(initial=1.0) >= least:
         nodes = np.setdiff1d(desk.agreements(question.signature)[0], question.but)
-        answer = _best(exact(desk, question, nodes), nodes, limit, least, allowed)
+        answer = _best(question, raw_scores(desk, question, nodes), nodes, limit, least, allowed)
     return answer
 
 
 def exact(desk: Desk, question: Question, nodes: Int64s) -> Floats:
     """The exact similarity of the bag on the desk to those of nodes, to nine places."""
+    return _similar(question, raw_scores(desk, question, nodes))
+
+
+def raw_scores(desk: Desk, question: Question, nodes: Int64s) -> Floats:
+    """What similarities are made of, to nine places: inner products, if the measure weighs contents; else the same."""
+    if question.weighed is not None:
+        return desk.weighed_products(nodes, question.weighed.tables).round(9)
     if question.measure == "jaccard":
         return _jaccard(desk.minima(nodes))
     both, squares = desk.products(nodes)
@@ -79,22 +88,35 @@ def exact(desk: Desk, question: Question, nodes: Int64s) -> Floats:
     return np.divide(both, lengths, out=np.zeros(len(nodes)), where=lengths > 0).round(9)
 
 
+def _similar(question: Question, scores: Floats) -> Floats:
+    """The similarities that scores are: of an inner product its share of that of the question with itself."""
+    if question.weighed is None:
+        return scores
+    own = question.weighed.own
+    return (np.minimum(scores / own, 1.0) if own > 0.0 else np.zeros(len(scores))).round(9)
+
+
 def _jaccard(minima: Floats) -> Floats:
     """Bags sum to one, so that the sum of maxima is what the sum of minima leaves of two."""
     return (minima / (2.0 - minima)).round(9)
 
 
 def _best(
-    scores: Floats, nodes: Int64s, limit: int, least: float, allowed: Callable[[int], bool] | None
+    question: Question,
+    scores: Floats,
+    nodes: Int64s,
+    limit: int,
+    least: float,
+    allowed: Callable[[int], bool] | None,
 ) -> list[tuple[float, int]]:
-    """The best of some nodes that are similar enough and allowed."""
+    """The similarities of the best of some nodes that are similar enough and allowed."""
     answer: list[tuple[float, int]] = []
     order = np.lexsort((nodes, -scores))
-    for score, node in zip(scores[order].tolist(), nodes[order].tolist(), strict=True):
-        if score < least or len(answer) == limit:
+    for similarity, node in zip(_similar(question, scores)[order].tolist(), nodes[order].tolist(), strict=True):
+        if similarity < least or len(answer) == limit:
             break
         if allowed is None or allowed(node):
-            answer.append((score, node))
+            answer.append((similarity, node))
     return answer
 
 
@@ -103,7 +125,9 @@ def signature_of(index: Index, bag: Bag) -> UInt32s:
     from pagekin.signatures.making import keys_of, make_signatures
 
     strategy, count = index.strategy, len(bag.term)
-    one = Bags(np.array([0, count]), np.arange(count, dtype=np.uint32), bag.weight, bag.weight, bag.weight)
+    one = Bags(
+        np.array([0, count]), np.arange(count, dtype=np.uint32), bag.weight, np.zeros(count, np.uint32), bag.weight
+    )
     keys = keys_of(index.terms.name, bag.term)
     signature: UInt32s = make_signatures(one, keys, strategy.seed, strategy.signature_length)[0]
     return signature
@@ -112,10 +136,19 @@ def signature_of(index: Index, bag: Bag) -> UInt32s:
 def shared_terms(desk: Desk, question: Question, node: int, most: int) -> list[SharedTerm]:
     """The words that make the bag on the desk and a node similar, with their shares of it, the strongest first."""
     other = bag_of(desk.index, node)
-    mine, theirs = desk.asked[other.term].astype(np.float64), other.weight.astype(np.float64)
-    parts = mine * theirs if question.measure == "cosine" else np.minimum(mine, theirs)
+    parts = _parts(desk, question, node, other)
     total = parts.sum()
     parts[other.term >= desk.index.words] = 0.0
     likely = np.flatnonzero(parts >= np.partition(parts, -most)[-most]) if len(parts) > most else np.arange(len(parts))
     strongest = likely[np.lexsort((other.term[likely], -parts[likely]))[:most]]
     return [SharedTerm(int(other.term[k]), float(parts[k] / total)) for k in strongest.tolist() if parts[k] > 0.0]
+
+
+def _parts(desk: Desk, question: Question, node: int, other: Bag) -> Floats:
+    """What each term of a node's bag adds to its score."""
+    if question.weighed is not None:
+        content = desk.index.bags.content[desk.index.bags.row(node)]
+        words = np.minimum(other.term, desk.index.words)
+        return np.append(desk.worth, 0.0)[words] * question.weighed.tables.weights(np.full(len(words), node), content)
+    mine, theirs = desk.asked[other.term].astype(np.float64), other.weight.astype(np.float64)
+    return mine * theirs if question.measure == "cosine" else np.minimum(mine, theirs)

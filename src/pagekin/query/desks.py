@@ -12,6 +12,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 
 from pagekin.arrays import Int64s, UInt32s, spans
 from pagekin.index.files import Index
+from pagekin.query.weighing import Tables, Weighed
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -52,13 +54,22 @@ class Desk:
         self.asked = np.zeros(index.words + len(index.bags), np.float32)  # the bag on the desk: a weight for any term
 
     @contextmanager
-    def asking(self, bag: Bag) -> Iterator[None]:
-        """Lay the bag that is asked for on the desk."""
+    def asking(self, bag: Bag, weighed: Weighed | None = None) -> Iterator[None]:
+        """Lay the bag that is asked for on the desk, and what its words are worth."""
         self.asked[bag.term] = bag.weight
+        if weighed is not None:
+            self.worth[weighed.word] = weighed.worth
         try:
             yield
         finally:
             self.asked[bag.term] = 0.0
+            if weighed is not None:
+                self.worth[weighed.word] = 0.0
+
+    @cached_property
+    def worth(self) -> Floats:
+        """What every word is worth that is asked for, where weights are not those of bags."""
+        return np.zeros(self.index.words)
 
     def agreements(self, signature: UInt32s) -> tuple[Int64s, Int64s]:
         """The nodes whose signatures agree with this one, and in how many coordinates (paper, figure 11)."""
@@ -79,16 +90,16 @@ class Desk:
         order = np.argsort(-shared, kind="stable")
         return shared[order], nodes[order]
 
-    def narrowed(self, signature: UInt32s, but: tuple[int, ...], wanted: int) -> Int64s:
+    def narrowed(self, signature: UInt32s, but: tuple[int, ...], wanted: int, room: int = 0) -> Int64s:
         """The nodes that may well be among the `wanted` ones most similar to the bag on the desk, in order.
 
         All that agree anywhere, if there is room to compare them. Else those whose signatures agree about as often as
         the last one wanted; and of many such, those that promise most, by the heads of their bags and by a guess of
-        what the rest shares.
+        what the rest shares. `room` is for how many of them, if more than usual.
         """
         nodes, agreements = self.agreements(signature)
         agreements[np.isin(nodes, but)] = 0
-        room = room_for(wanted)
+        room = max(room, room_for(wanted))
         counts = np.bincount(agreements, minlength=len(signature) + 1)
         likely = agreements >= (_enough(counts, wanted) if counts[1:].sum() > room else 1)
         nodes = nodes[likely]
@@ -111,14 +122,26 @@ class Desk:
         row, mine, theirs = self._side_by_side(nodes)
         return _sums(row, mine * theirs, len(nodes)), _sums(row, theirs * theirs, len(nodes))
 
+    def weighed_products(self, nodes: Int64s, tables: Tables) -> Floats:
+        """For each node, the sum of what the words of its contents weigh there, times what they are worth here."""
+        row, places = self._places(nodes)
+        term = self.index.bags.term[places]
+        words = term < len(self.worth)
+        row, places = row[words], places[words]
+        weight = tables.weights(nodes[row], self.index.bags.content[places])
+        return _sums(row, self.worth[term[words]] * weight, len(nodes))
+
     def _side_by_side(self, nodes: Int64s) -> tuple[Int64s, Floats, Floats]:
         """For all terms of all nodes: which node, the weight on the desk, the weight there."""
         bags = self.index.bags
-        begin = bags.offsets[nodes]
-        counts = bags.offsets[nodes + 1] - begin
-        places = spans(begin, counts)
-        row = np.repeat(np.arange(len(nodes)), counts)
+        row, places = self._places(nodes)
         return row, self.asked[bags.term[places]].astype(np.float64), bags.weight[places].astype(np.float64)
+
+    def _places(self, nodes: Int64s) -> tuple[Int64s, Int64s]:
+        """For all terms of all nodes: which node, and where the term stands."""
+        begin = self.index.bags.offsets[nodes]
+        counts = self.index.bags.offsets[nodes + 1] - begin
+        return np.repeat(np.arange(len(nodes)), counts), spans(begin, counts)
 
 
 class KernelDesk(Desk):
@@ -187,6 +210,15 @@ class KernelDesk(Desk):
         bags, shared, squares = self.index.bags, np.empty(len(nodes)), np.empty(len(nodes))
         products(self.asked, bags.offsets, bags.term, bags.weight, nodes, shared, squares)
         return shared, squares
+
+    def weighed_products(self, nodes: Int64s, tables: Tables) -> Floats:
+        """As above."""
+        from pagekin.kernels.similarity import weigh_products
+
+        bags, shared = self.index.bags, np.empty(len(nodes))
+        curve = (tables.rise, tables.scale, tables.base, tables.slope)
+        weigh_products(self.worth, bags.offsets, bags.term, bags.content, nodes, *curve, shared)
+        return shared
 
 
 class Reception:

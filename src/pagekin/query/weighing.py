@@ -1,0 +1,106 @@
+"""Questions whose answers are ordered by an inner product: what Okapi and learned weightings make of bags."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from pagekin.arrays import Floats, Int64s, UInt32s
+from pagekin.errors import MisuseError
+from pagekin.index.files import Index
+from pagekin.model.bags import Contents
+from pagekin.model.weighting import Weighting
+
+
+@dataclass(frozen=True)
+class Tables:
+    """A weighting, evaluated once for every number that a collection has for it."""
+
+    rarity: Floats  # of words; nothing for those that are on too many pages
+    rise: Floats  # of counts
+    scale: Floats  # of pages
+    base: Floats
+    slope: float
+
+    def weights(self, node: Int64s, count: UInt32s) -> Floats:
+        """What words that are so often on nodes weigh there, but for their rarity."""
+        weight = np.zeros(len(count))
+        known = (count > 0) & (count < len(self.rise)) & (node < len(self.scale))  # others have no contents
+        node, rise = node[known], self.rise[count[known]]
+        weight[known] = self.scale[node] * (rise / (self.base[node] + self.slope * rise))
+        return weight
+
+
+@dataclass(frozen=True)
+class Said:
+    """How often words are on a page."""
+
+    word: UInt32s
+    count: UInt32s
+
+
+@dataclass(frozen=True)
+class Weighed:
+    """What is asked for: the worth of words, and what it would score itself."""
+
+    tables: Tables
+    word: UInt32s
+    worth: Floats
+    own: float
+
+
+def tables_of(weighting: Weighting, contents: Contents) -> Tables:
+    """The tables of a weighting for a collection."""
+    rarity = weighting.rarity(contents.frequency, contents.size.pages)
+    counts = np.arange(int(contents.length.max(initial=0)) + 1)  # no word that tells something is more often on a page
+    scale, base = weighting.lengths(contents.length, contents.size.mean_length)
+    return Tables(np.where(contents.stopped, 0.0, rarity), weighting.rise(counts), scale, base, weighting.slope)
+
+
+def said_by(index: Index, node: int) -> Said:
+    """What the contents of a node say."""
+    row = index.bags.row(node)
+    term, count = index.bags.term[row], index.bags.content[row]
+    words = (term < index.words) & (count > 0)
+    return Said(term[words], count[words])
+
+
+class Scales:
+    """What weighs the contents of a collection for questions; the tables of a weighting are made once."""
+
+    def __init__(self, index: Index) -> None:
+        self._index = index
+        self._tables: dict[Weighting, Tables] = {}
+
+    def weighed(self, measure: str, given: Weighting | None, pages: Iterable[Said]) -> Weighed | None:
+        """What is asked for, as a measure weighs it; None for a measure that goes by the weights of bags.
+
+        `given` is a weighting in place of the strategy's. The score for several pages is the mean of those for each.
+        """
+        weighting = given or self._index.strategy.weighting_named(measure)
+        if weighting is None:
+            return None
+        if not self._index.strategy.content:
+            raise MisuseError(f"{measure} weighs contents, which this index has none of; build it with content = true")
+        contents = self._index.contents
+        if weighting not in self._tables:
+            self._tables[weighting] = tables_of(weighting, contents)
+        return _mean([_weighed(weighting, self._tables[weighting], contents, said) for said in pages])
+
+
+def _weighed(weighting: Weighting, tables: Tables, contents: Contents, said: Said) -> Weighed:
+    length = np.full(len(said.word), contents.length_of(said.word, said.count))
+    weight = weighting.weigh(said.count, contents.frequency[said.word], length, contents.size)
+    weight[contents.stopped[said.word]] = 0.0
+    asked = np.ones(len(weight)) if weighting.binary else weight
+    return Weighed(tables, said.word, asked * tables.rarity[said.word], float(asked @ weight))
+
+
+def _mean(pages: list[Weighed]) -> Weighed:
+    if len(pages) == 1:
+        return pages[0]
+    word, place = np.unique(np.concatenate([page.word for page in pages]), return_inverse=True)
+    worth = np.bincount(place, np.concatenate([page.worth for page in pages]), len(word)) / len(pages)
+    return Weighed(pages[0].tables, word, worth, sum(page.own for page in pages) / len(pages))
