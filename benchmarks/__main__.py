@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from benchmarks import (
     agreement,
+    beyond,
     building,
     choosing,
     duplicates,
@@ -13,6 +14,7 @@ from benchmarks import (
     judging,
     kills,
     kinship,
+    learning,
     links,
     lists,
     querying,
@@ -42,6 +44,8 @@ def main() -> None:
     twins.main()
     links.main()
     kinship.main()
+    learning.main()
+    beyond.main()
     growth.main()
     kills.main()
     fuzz.main()
