@@ -39,10 +39,10 @@ from pagekin.model.reading import Links
 from pagekin.model.strategy import Strategy
 from pagekin.pipeline import bag_source
 
-RANKS = (64, 128, 256)
+RANKS = (64, 128)
 BETAS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
-BATCHES, BATCH = 300, 32
-RATES = (0.003, 0.01, 0.03)
+BATCHES, BATCH = 150, 32
+RATES = (0.01, 0.1)
 SHARES = np.linspace(0.0, 1.0, 21)
 SEED = 2005
 Matrix = csr_matrix

@@ -29,7 +29,7 @@ from pagekin.pipeline import bag_source
 from pagekin.store.opening import Store, telling_damage
 
 # Words of the contents as counted, stemmed, without stop words and templates.
-COUNTING = Strategy(anchors=False, links=False, lead=0.0, frequency_weight="none")
+COUNTING = Strategy(anchors=False, links=False, lead=0.0, stemming="stem", frequency_weight="none")
 MOST_LOOKED_AT = 2000  # pages of valid that training looks at; all of test are judged by
 _MOST_STATE = 1 << 26  # bytes of a file that is gone on with
 

@@ -6,14 +6,13 @@ Judgements: lines of `topic 0 document relevance`. Documents: `<DOC> <DOCNO> id 
 
 from __future__ import annotations
 
-import gzip
 import html
 import re
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, cast
+from typing import IO
 
+from pagekin.disk import opened
 from pagekin.errors import MisuseError
 
 MOST_BYTES = 1 << 26  # of a file of topics or judgements, and of one document
@@ -69,7 +68,7 @@ def read_documents(path: Path) -> Iterator[tuple[str, str]]:
     """(name, text) of each document of a file, or of all files of a folder in their order."""
     files = sorted(each for each in path.rglob("*") if each.is_file()) if path.is_dir() else [path]
     for file in files:
-        with _opened(file) as stream:
+        with opened(file) as stream:
             yield from _documents(stream, file)
 
 
@@ -96,26 +95,11 @@ def _documents(stream: IO[bytes], file: Path) -> Iterator[tuple[str, str]]:
 
 
 def _text_of(file: Path) -> str:
-    with _opened(file) as stream:
-        data = _read(stream, file)
+    with opened(file) as stream:
+        data = stream.read(MOST_BYTES + 1)
+    if len(data) > MOST_BYTES:
+        raise MisuseError(f"{file} has more than {MOST_BYTES:,} bytes")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise MisuseError(f"{file} is not UTF-8 ({error})") from error
-
-
-def _read(stream: IO[bytes], file: Path) -> bytes:
-    try:
-        data = stream.read(MOST_BYTES + 1)
-    except (OSError, EOFError, zlib.error) as error:
-        raise MisuseError(f"{file} cannot be read: {error}") from error
-    if len(data) > MOST_BYTES:
-        raise MisuseError(f"{file} has more than {MOST_BYTES:,} bytes")
-    return data
-
-
-def _opened(file: Path) -> IO[bytes]:
-    try:
-        return cast(IO[bytes], gzip.open(file, "rb") if file.suffix == ".gz" else file.open("rb"))
-    except OSError as error:
-        raise MisuseError(f"{file} cannot be read: {error.strerror or error}") from error
