@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,7 +46,7 @@ BATCHES, BATCH = 150, 32
 RATES = (0.01, 0.1)
 SHARES = np.linspace(0.0, 1.0, 21)
 SEED = 2005
-Matrix = csr_matrix
+Matrix: TypeAlias = Any  # scipy's, which has no types
 
 
 def main() -> None:
@@ -212,7 +213,10 @@ def _hidden(
         pair = pair[np.random.default_rng((SEED, number)).random(len(pair)) < 0.5]
         a, b = pair // len(part), pair % len(part)
         both = np.sort(np.concatenate([a * len(part) + b, b * len(part) + a]))
-        right[name] = (offsets_of(np.bincount(both // len(part), minlength=len(part))), (both % len(part)).astype(np.uint32))
+        right[name] = (
+            offsets_of(np.bincount(both // len(part), minlength=len(part))),
+            (both % len(part)).astype(np.uint32),
+        )
         keys = np.concatenate([part.pages[a] * nodes + part.pages[b], part.pages[b] * nodes + part.pages[a]])
         hidden |= np.isin(citing * nodes + cited, keys)
     return hidden, right

@@ -90,7 +90,9 @@ def quality(outcome: Outcome) -> Iterator[Figure]:
     yield Figure("pages of test that ask", report["test"]["pages"])
     for name, of in report["test"]["measures"].items():
         yield Figure(f"test, {name}: OKAPI, tuned", round(100 * of["okapi"], 2), "%")
-        yield Figure(f"test, {name}: OKAPI, K 1.5, B 0.6", round(100 * report["test"]["okapi_of_the_paper"][name], 2), "%")
+        yield Figure(
+            f"test, {name}: OKAPI, K 1.5, B 0.6", round(100 * report["test"]["okapi_of_the_paper"][name], 2), "%"
+        )
         yield Figure(f"test, {name}: LinkLearn", round(100 * of["linklearn"], 2), "%")
         what = f"test, {name}: change by LinkLearn (the paper saw {PAPER[name]:+} %)"
         bar: dict[str, Any] = {"at_most": 0.0} if name == ERROR else {"at_least": 0.0}

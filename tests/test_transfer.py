@@ -12,7 +12,7 @@ import pytest
 from pagekin.errors import MisuseError
 from pagekin.model.weighting import Learned, Network, Okapi
 from pagekin.pipeline import build
-from pagekin.transfer import open_task, ranker, transferred
+from pagekin.transfer import Task, open_task, ranker, transferred
 
 FLAT = Network(0.0, 1.0, (), (), (), 0.0)
 TEXTS = {
@@ -35,9 +35,13 @@ def files(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def opened(files: Path) -> Task:
+    return open_task(str(files / "documents"), str(files / "topics"), str(files / "qrels"))
+
+
 def test_documents_of_trec_are_asked_for_by_topics(files: Path) -> None:
-    """Topic 1 has robin and winter, each one time; topic 3 shares no word with a document, topic 4 is without answer."""
-    task = open_task(*(str(files / name) for name in ("documents", "topics", "qrels")))
+    """Topic 1 has robin and winter, topic 2 bread and baker; topic 3 shares no word, topic 4 has nothing relevant."""
+    task = opened(files)
     assert task.asking == ["1", "2"]
     assert np.diff(task.questions.right_offsets).tolist() == [1, 2]
     assert np.diff(task.questions.counts.offsets).tolist() == [2, 2]
@@ -53,13 +57,13 @@ def test_documents_of_trec_are_asked_for_by_topics(files: Path) -> None:
 
 def test_terms_of_queries_count_one_each(files: Path) -> None:
     """Whatever f_tf says of the query; a document scores log(2)^3 for each term that it shares."""
-    task = open_task(*(str(files / name) for name in ("documents", "topics", "qrels")))
+    task = opened(files)
     (_, scores), *_ = ranker(task, Learned(FLAT, FLAT, FLAT)).rows()
     assert sorted(scores[1].tolist()) == pytest.approx([0, 0, 2 * np.log(2) ** 3, 2 * np.log(2) ** 3], rel=1e-6)
 
 
 def test_it_is_compared_with_okapi_of_the_paper_and_as_it_was_tuned(files: Path) -> None:
-    task = open_task(*(str(files / name) for name in ("documents", "topics", "qrels")))
+    task = opened(files)
     assert list(transferred(task, Learned(FLAT, FLAT, FLAT))["okapi"]) == ["paper"]
     told = transferred(task, Learned(FLAT, FLAT, FLAT, {"okapi": {"K": 3.0, "B": 0.5}}))["okapi"]
     assert {name: (of["K"], of["B"]) for name, of in told.items()} == {"paper": (1.5, 0.6), "tuned": (3.0, 0.5)}

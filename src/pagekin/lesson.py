@@ -1,4 +1,4 @@
-"""A collection before the teacher: its words as counted and its links, in three parts, and what is learned from them."""
+"""A collection before the teacher: its words as counted and its links, and what is learned from them."""
 
 from __future__ import annotations
 
@@ -104,12 +104,12 @@ def counted(store: Store) -> tuple[Counts, Strings]:
     pages = len(store.nodes) - 1
     with TemporaryFile() as file:
         folded = fold_bags(bag_source(store), COUNTING, file)
-        pieces = [(np.diff(bags.offsets), bags.term, np.rint(bags.content)) for bags in folded.weighed()]
-    lengths = np.concatenate([each for each, _, _ in pieces] or [np.zeros(0, np.int64)])[:pages]
-    end = int(lengths.sum())
-    term = np.concatenate([each for _, each, _ in pieces] or [np.zeros(0)])[:end]
-    count = np.concatenate([each for _, _, each in pieces] or [np.zeros(0)])[:end]
-    return Counts(offsets_of(lengths), term.astype(np.uint32), count.astype(np.uint32)), folded.terms.name
+        pieces = [(np.diff(bags.offsets), bags.term, bags.content) for bags in folded.weighed()]
+    none = np.zeros(0, np.int64)
+    lengths, term, count = map(np.concatenate, zip((none, none, none), *pieces, strict=True))
+    end = int(lengths[:pages].sum())
+    counts = Counts(offsets_of(lengths[:pages]), term[:end].astype(np.uint32), count[:end].astype(np.uint32))
+    return counts, folded.terms.name
 
 
 def links_of(kin: Kin) -> Links:

@@ -125,11 +125,10 @@ def _of_documents(
     with TemporaryDirectory() as folder:
         file = Path(folder) / "documents.jsonl"
         progress("reading documents")
-        count = 0
         with file.open("w", encoding="utf-8") as out:
-            for count, (name, text) in enumerate(documents, 1):
+            for name, text in documents:
                 out.write(json.dumps({"url": _url(name), "text": text, "language": COUNTING.language}) + "\n")
-        if not count:
+        if not file.stat().st_size:
             raise MisuseError(f"{where} has no documents; one is <DOC> <DOCNO> id </DOCNO> ... </DOC>")
         store = build([file], Path(folder) / "documents.kin").store
         find = addresses_of(store).find
@@ -165,7 +164,9 @@ def _asked(
         raise MisuseError("no topic has terms of the documents and a relevant document among them")
     urls = store.reading.pages.url
     names = [urls[int(store.nodes[node])] for node in range(len(counts))]
-    return Task(part, names, _questions([rows[topic] for topic in kept], [right[topic] for topic in kept]), kept, left_out)
+    return Task(
+        part, names, _questions([rows[topic] for topic in kept], [right[topic] for topic in kept]), kept, left_out
+    )
 
 
 def _questions(rows: list[list[int]], right: list[list[int]]) -> Questions:

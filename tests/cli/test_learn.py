@@ -85,7 +85,9 @@ def test_interrupted_learning_goes_on_and_ends_with_the_same_weights(
 @pytest.mark.parametrize("text", ["", "{", "[1]", '{"fingerprint": 1}', '{"fingerprint": "x", "done": [], "run": 3}'])
 def test_what_cannot_be_gone_on_with_is_begun_again(pagekin: Pagekin, store: Path, text: str) -> None:
     Path("w.json.unfinished").write_text(text)
-    report = report_of(pagekin("learn", store, "--units", "1,1,1", "--rate", "1", "--steps", "20", "-o", "w.json", "--json"))
+    report = report_of(
+        pagekin("learn", store, "--units", "1,1,1", "--rate", "1", "--steps", "20", "-o", "w.json", "--json")
+    )
     assert report["resumed"] is False
 
 

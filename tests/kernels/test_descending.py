@@ -36,9 +36,7 @@ def twin_of(part: Part, page: int, theta: Floats, units: Units = UNITS) -> tuple
         dict(zip(counts.term[a:b].tolist(), counts.count[a:b].tolist(), strict=True))
         for a, b in zip(counts.offsets[:-1], counts.offsets[1:], strict=True)
     ]
-    linked = [
-        set(part.link[a:b].tolist()) for a, b in zip(part.link_offsets[:-1], part.link_offsets[1:], strict=True)
-    ]
+    linked = [set(part.link[a:b].tolist()) for a, b in zip(part.link_offsets[:-1], part.link_offsets[1:], strict=True)]
     tf, idf, length = (theta[a:b].tolist() for a, b in zip(bases(units)[:-1], bases(units)[1:], strict=True))
     return twin.loss((tf, idf, length), pages, linked, page, part.idf().tolist())
 

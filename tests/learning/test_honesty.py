@@ -33,7 +33,7 @@ def learned(counts: Counts, links: Links, splitting: Split) -> Outcome:
 
 
 def poisoned(links: Links, test: Part) -> Links:
-    """Every link inside of test leads to another page of test; nothing else changes, and no page loses all its links."""
+    """Every link inside of test leads to another page of test; nothing else changes."""
     inside = np.isin(links.citing, test.pages) & np.isin(links.cited, test.pages)
     cited = links.cited.copy()
     cited[inside] = np.random.default_rng(1).permutation(cited[inside])

@@ -78,15 +78,15 @@ def test_interrupted_learning_ends_as_if_it_had_not_been(parts: dict[str, Part],
     best = choose(trainer, grid, whole_way)
     kept: list[str] = []
 
-    class Interrupted(Exception):
+    class InterruptedError(Exception):
         pass
 
     def looked(state: State) -> None:
         kept.append(json.dumps(state.as_dict()))
         if len(kept) == 5:
-            raise Interrupted
+            raise InterruptedError
 
-    with pytest.raises(Interrupted):
+    with pytest.raises(InterruptedError):
         choose(trainer, grid, State("x"), looked)
     resumed = State.from_dict(json.loads(kept[-1]))
     assert choose(trainer, grid, resumed).as_dict() == best.as_dict()
@@ -155,7 +155,7 @@ def test_nothing_to_learn_from_is_misuse() -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"units": (0, 1, 1)}, {"units": (1, 2)}, {"rate": 0.0}, {"rate": float("nan")}, {"most_steps": 0}]
+    "wrong", [{"units": (0, 1, 1)}, {"units": (1, 2, 999)}, {"rate": 0.0}, {"rate": float("nan")}, {"most_steps": 0}]
 )
 def test_settings_that_make_no_sense_are_misuse(wrong: dict[str, object]) -> None:
     with pytest.raises(MisuseError, match=next(iter(wrong))):

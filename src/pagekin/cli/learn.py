@@ -19,7 +19,12 @@ if TYPE_CHECKING:
     from pagekin.pipeline import Progress
 
 _FILE = click.Path(dir_okay=False)
-_TITLES = {"error": "Error rate", "P@10": "Precision at top 10", "break-even": "Break-even point", "AP": "Average precision"}
+_TITLES = {
+    "error": "Error rate",
+    "P@10": "Precision at top 10",
+    "break-even": "Break-even point",
+    "AP": "Average precision",
+}
 _UNFINISHED = ".unfinished"
 
 

@@ -142,7 +142,7 @@ def rank(page: int, corpus: Corpus, desk: Desk) -> int:
     for k in range(count):
         desk.sums[k + 1] = desk.sums[k] + desk.near[k]
     desk.passed[: count + 1] = 0
-    return count
+    return int(count)
 
 
 @inner
@@ -165,7 +165,7 @@ def blame_unlinked(page: int, count: int, corpus: Corpus, desk: Desk) -> float:
             loss += close * score - desk.sums[close]
     close = closer_than(desk.near, count, 0.0)
     desk.passed[close] += zeros
-    return loss - zeros * desk.sums[close]
+    return float(loss - zeros * desk.sums[close])
 
 
 @inner

@@ -20,7 +20,7 @@ def measure_rows(asking: Int64s, offsets: Int64s, right: UInt32s, scores: Floats
     """For each row of scores: the share of pairs of a right and another page that are in the wrong order, the precision
     of the first ten and of the first R of R right pages, and average precision.
 
-    The right pages of row k are right[offsets[k]:offsets[k + 1]], in order; asking[k] itself is not listed (-1: nobody).
+    The right pages of row k are right[offsets[k]:offsets[k + 1]], in order; asking[k] is not listed (-1: nobody).
     """
     most = 0
     for k in range(len(asking)):

@@ -1,1 +1,1 @@
-"""Which terms matter? Counted pages and their links -> OKAPI tuned, and a weighting learned from the links (LinkLearn)."""
+"""Which terms matter? Words as counted, and links -> OKAPI tuned, and a weighting learned from links."""

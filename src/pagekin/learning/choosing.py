@@ -79,19 +79,28 @@ def fingerprint(grid: Grid, *parts: Part) -> str:
     """What a state belongs to: the settings, and every number that is learned from."""
     digest = hashlib.sha256(repr(grid).encode())
     for part in parts:
-        for column in (part.pages, part.counts.offsets, part.counts.term, part.counts.count, part.link_offsets, part.link):
+        for column in (
+            part.pages,
+            part.counts.offsets,
+            part.counts.term,
+            part.counts.count,
+            part.link_offsets,
+            part.link,
+        ):
             digest.update(np.ascontiguousarray(column).tobytes())
     return digest.hexdigest()
 
 
 def choose(trainer: Trainer, grid: Grid, state: State, looked: Callable[[State], None] = lambda _: None) -> Run:
     """Try all of the grid, going on from `state`, and give the best run; `looked` is called at each look at valid."""
-    while state.run is not None or (descent := grid.next(state.done)) is not None:
+    while True:
         if state.run is None:
+            descent = grid.next(state.done)
+            if descent is None:
+                return best_of(state.done)
             state.run = trainer.begin(descent)
         while not state.run.is_done:
             trainer.advance(state.run)
             looked(state)
         state.done.append(state.run)
         state.run = None
-    return best_of(state.done)

@@ -44,7 +44,7 @@ def draw_training(path: Path, kind: str, history: Sequence[Mapping[str, Any]], o
 
 
 def curves(part: Part, learned: Learned, okapi: Okapi) -> dict[str, tuple[Floats, Floats, Floats]]:
-    """For tf, df and length: values, and the weights by LinkLearn and OKAPI there, the other two being as in the middle.
+    """For tf, df and length: values, and the weights by LinkLearn and OKAPI there, the other two at their medians.
 
     Weights are divided by their mean, since only their proportions matter.
     """

@@ -93,7 +93,7 @@ def laid_out(part: Part) -> Layout:
 
 
 def inputs_of(part: Part) -> tuple[tuple[Floats, Int64s], tuple[Floats, Int64s], tuple[Floats, Int64s]]:
-    """Every input of each network and how often it comes up: tf and idf for every term of every page, length per page."""
+    """Every input of each network and how often it comes up: tf and idf with each term of a page, length with a page."""
     tf, times = np.unique(part.counts.count, return_counts=True)
     idf, of_term = np.unique(part.idf(), return_inverse=True)
     length, pages = np.unique(part.lengths, return_counts=True)
@@ -141,10 +141,10 @@ def _spread(value: Floats, times: Int64s, units: int, even: bool) -> tuple[Float
         return np.zeros(units), np.ones(units)
     reached = np.cumsum(times) / times.sum()
     low = float(value[np.searchsorted(reached, _EDGE)])
-    high = float(value[min(len(value) - 1, np.searchsorted(reached, 1.0 - _EDGE))])
+    high = float(value[np.minimum(np.searchsorted(reached, 1.0 - _EDGE), len(value) - 1)])
     if even:
         width = max(high - low, 1e-3) / units
-        return low + width * (np.arange(units) + 0.5), np.full(units, width)
+        return np.asarray(low + width * (np.arange(units) + 0.5), np.float64), np.full(units, width, np.float64)
     low = max(low, 1.0)
     step = np.log(max(high / low, 1.1)) / units
     centre = low * np.exp(step * (np.arange(units) + 0.5))

@@ -39,7 +39,8 @@ class Descent:
     halvings: int = 4
 
     def __post_init__(self) -> None:
-        if len(self.units) != 3 or not all(1 <= each <= MOST_UNITS for each in self.units):
+        tf, idf, length = self.units
+        if not 1 <= min(tf, idf, length) <= max(tf, idf, length) <= MOST_UNITS:
             raise MisuseError(f"units are {self.units}; they must be three numbers from 1 to {MOST_UNITS}")
         if not 0.0 < self.rate <= MOST_RATE:
             raise MisuseError(f"rate is {self.rate}; it must be above 0 and at most {MOST_RATE:g}")
