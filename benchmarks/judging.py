@@ -21,7 +21,7 @@ from pagekin import village
 from pagekin.arrays import Int64s
 from pagekin.evaluation.judging import judge
 from pagekin.evaluation.measures import estimates, ratios
-from pagekin.evaluation.systems import BagSystem, Floats
+from pagekin.evaluation.systems import System, Floats
 from pagekin.judge import BY_PATH, Bench, Case, open_case
 from pagekin.kin import Kin
 from pagekin.pipeline import build
@@ -82,7 +82,7 @@ def measure(name: str, case: Case) -> Iterator[Figure]:
     yield Figure(f"{name}: intervals of all measures, 1,000 resamples", round(drawing, 3), "s")
 
 
-def best(system: BagSystem, case: Case) -> tuple[float, float]:
+def best(system: System, case: Case) -> tuple[float, float]:
     """Seconds for the similarities, and for their judgement."""
     rounds = []
     for _ in range(ROUNDS):

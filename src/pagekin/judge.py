@@ -20,8 +20,9 @@ from pagekin.evaluation.notes import Notes
 from pagekin.evaluation.population import Population, Shape, populate, sample
 from pagekin.evaluation.runs import read_run
 from pagekin.evaluation.systems import BagSystem, System
+from pagekin.evaluation.weighed import weighed_system
 from pagekin.kin import Kin
-from pagekin.model.bags import Bags
+from pagekin.model.bags import Bags, Contents
 from pagekin.model.strategy import MEASURES, PRESETS, Strategy, strategy_named
 from pagekin.pipeline import bag_source
 from pagekin.store.opening import Store
@@ -66,14 +67,16 @@ class Case:
         assert self.kin is not None
         return bags_under(self.kin, strategy, self.collection)
 
-    def under(self, strategy: Strategy, name: str) -> BagSystem:
+    def under(self, strategy: Strategy, name: str) -> System:
         """The collection under a strategy, its bags made anew from what was read unless the index has them."""
         assert self.kin is not None
-        same_bags = replace(self.kin.index.strategy, similarity=strategy.similarity) == strategy
-        bags = self.kin.index.bags if same_bags else self.bags(strategy)
-        return BagSystem(f"{name} ({strategy.similarity})", bags, self.population.nodes, strategy.similarity)
+        index = self.kin.index
+        bags, contents = index.bags, index.contents
+        if not index.strategy.has_bags_of(strategy):
+            bags, contents = _made_under(self.kin, strategy, self.collection)
+        return _system(name, strategy, bags, contents, self.population.nodes)
 
-    def indexed(self, kin: Kin, similarity: str | None = None) -> BagSystem:
+    def indexed(self, kin: Kin, similarity: str | None = None, weights: str | None = None) -> System:
         """An index as it is, of this collection or of another with some of the same pages."""
         nodes = self.population.nodes
         if kin is not self.kin:
@@ -88,8 +91,9 @@ class Case:
             missing = np.flatnonzero(nodes < 0).tolist()
             example = self.population.urls[missing[0]] if missing else ""
             self.notes.add(f"pages that are not in {kin.root}, where they tie", example, len(missing))
-        similarity = similarity or kin.index.strategy.similarity
-        return BagSystem(f"{kin.root} ({similarity})", kin.index.bags, nodes, similarity)
+        own = kin.index.strategy
+        strategy = replace(own, similarity=similarity or own.similarity, weights=weights or own.weights)
+        return _system(str(kin.root), strategy, kin.index.bags, kin.index.contents, nodes)
 
     def run(self, file: str) -> System:
         """A run file."""
@@ -177,8 +181,20 @@ def addresses_of(store: Store) -> Addresses:
     return Addresses(((row[0], row[1]) for row in urls), ((row[0], row[1]) for row in files))
 
 
+def _system(name: str, strategy: Strategy, bags: Bags, contents: Contents, nodes: Int64s) -> System:
+    """Pages by the measure of a strategy."""
+    weighting, name = strategy.weighting_named(strategy.similarity), f"{name} ({strategy.similarity})"
+    if weighting is not None:
+        return weighed_system(name, bags, contents, nodes, weighting)
+    return BagSystem(name, bags, nodes, strategy.similarity)
+
+
 def bags_under(store: Store, strategy: Strategy, collection: BagSource | None = None) -> Bags:
     """The bags of the pages of a store under a strategy, in memory; nothing is read again but the store."""
+    return _made_under(store, strategy, collection)[0]
+
+
+def _made_under(store: Store, strategy: Strategy, collection: BagSource | None = None) -> tuple[Bags, Contents]:
     pages = len(store.nodes) - 1
     with TemporaryFile() as file:
         folded = fold_bags(collection or bag_source(store), strategy, file)
@@ -192,4 +208,4 @@ def bags_under(store: Store, strategy: Strategy, collection: BagSource | None = 
         np.concatenate([getattr(piece, column) for piece in pieces])[:end]
         for column in ("term", "weight", "content", "around")
     )
-    return Bags(folded.offsets[: pages + 1], term, weight, content, around)
+    return Bags(folded.offsets[: pages + 1], term, weight, content, around), folded.contents

@@ -11,6 +11,7 @@ import click
 
 from pagekin.cli.speaking import clean, json_option, progress_bar, say_json
 from pagekin.cli.verdict import say
+from pagekin.cli.weighing import measured, similarity_option, weights_option
 from pagekin.cli.writing import write_lines
 from pagekin.errors import MisuseError
 
@@ -59,7 +60,8 @@ _FILE = click.Path(dir_okay=False)
 @click.option("--queries", type=_FILE, help="A file of URLs, one a line: only these are sources; else all pages.")
 @click.option("--run", type=_FILE, help="Judge this run file (tsv or TREC) instead of the index.")
 @click.option("--strategy", help="Judge the store under another strategy: a preset or a TOML file.")
-@click.option("--similarity", type=click.Choice(["jaccard", "cosine"]), help="By default that of the strategy.")
+@similarity_option
+@weights_option
 @click.option("--against", metavar="OTHER", help="Compare with a store, a run file, a strategy or a similarity.")
 @click.option("--resamples", default=1000, show_default=True, type=click.IntRange(1), help="For intervals and tests.")
 @click.option("--threads", type=click.IntRange(1), help="By default as many as there are processors.")
@@ -134,7 +136,7 @@ def _case(store: str | None, options: dict[str, Any]) -> Case:
 
     if store is None and not options["run"]:
         raise MisuseError("name a STORE to judge, or a run file with --run")
-    if options["run"] and (options["strategy"] or options["similarity"]):
+    if options["run"] and (options["strategy"] or options["similarity"] or options["weights"]):
         raise MisuseError("a run has neither a strategy nor a similarity; leave out --run, or those")
     shape = Shape(options["depth"], options["strict_depth"], options["multi"], options["distance"])
     chosen = {key: options[key] for key in ("hierarchy", "tree", "sample", "seed", "min_in_links")}
@@ -147,14 +149,17 @@ def _systems(case: Case, options: dict[str, Any]) -> list[System]:
 
     from pagekin.model.strategy import strategy_named
 
+    weights = options["weights"]
+    similarity = measured(options["similarity"], weights)
     strategy = strategy_named(options["strategy"]) if options["strategy"] else None
     if options["run"]:
         systems: list[System] = [case.run(options["run"])]
     elif strategy is None:
         assert case.kin is not None
-        systems = [case.indexed(case.kin, options["similarity"])]
+        systems = [case.indexed(case.kin, similarity, weights)]
+        strategy = replace(case.kin.index.strategy, weights=weights or case.kin.index.strategy.weights)
     else:
-        strategy = replace(strategy, similarity=options["similarity"] or strategy.similarity)
+        strategy = replace(strategy, similarity=similarity or strategy.similarity, weights=weights or strategy.weights)
         systems = [case.under(strategy, options["strategy"])]
     return [*systems, *([case.named(options["against"], strategy)] if options["against"] else [])]
 

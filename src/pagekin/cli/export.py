@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pagekin.cli.speaking import counted, json_option, say_json, store_argument
+from pagekin.cli.weighing import measured, similarity_option, weighting_of, weights_option
 from pagekin.cli.writing import write_lines, written_whole
 from pagekin.errors import MisuseError
 
@@ -44,9 +45,19 @@ ROW_GROUP = 1 << 16  # answers that a Parquet file is written in at a time, and 
     type=click.FloatRange(0, 1),
     help="Leave out what is less similar.",
 )
+@similarity_option
+@weights_option
 @json_option
 def command(
-    store: str, output: str, kind: str | None, queries: str | None, limit: int, min_similarity: float, json: bool
+    store: str,
+    output: str,
+    kind: str | None,
+    queries: str | None,
+    limit: int,
+    min_similarity: float,
+    similarity: str | None,
+    weights: str | None,
+    json: bool,
 ) -> None:
     """Write the answers for every page into a file that other programs read."""
     from pagekin.answers import Wishes
@@ -60,7 +71,14 @@ def command(
         _need_pyarrow()
     kin = Kin.open(store)
     names = _asked(kin, queries)
-    wishes = Wishes(limit=limit, min_similarity=min_similarity, explain=False, group_duplicates=False)
+    wishes = Wishes(
+        limit=limit,
+        min_similarity=min_similarity,
+        similarity=measured(similarity, weights),
+        weighting=weighting_of(weights),
+        explain=False,
+        group_duplicates=False,
+    )
     answers = ((name, kin.related(name, wishes)) for name in _watched(names))
     count = _write(target, kind, answers)
     if json:
@@ -115,6 +133,7 @@ def _write_parquet(path: Path, answers: Answers) -> int:
             ("rank", pyarrow.int32()),
             ("url", pyarrow.string()),
             ("similarity", pyarrow.float64()),
+            ("score", pyarrow.float64()),
         ]
     )
     rows = _rows(answers)
@@ -126,33 +145,34 @@ def _write_parquet(path: Path, answers: Answers) -> int:
     return count
 
 
-def _rows(answers: Answers) -> Iterator[tuple[str, int, str, float]]:
+def _rows(answers: Answers) -> Iterator[tuple[str, int, str, float, float | None]]:
     for name, neighbors in answers:
         for rank, each in enumerate(neighbors, 1):
-            yield name, rank, each.url, round(each.similarity, 6)
+            yield name, rank, each.url, round(each.similarity, 6), None if each.score is None else round(each.score, 6)
 
 
 def _tsv(answers: Answers) -> Iterator[str]:
-    for name, rank, url, similarity in _rows(answers):
+    for name, rank, url, similarity, _ in _rows(answers):
         yield f"{name}\t{rank}\t{url}\t{similarity:.6f}"
 
 
 def _trec(answers: Answers) -> Iterator[str]:
-    for name, rank, url, similarity in _rows(answers):
-        yield f"{name} Q0 {url} {rank} {similarity:.6f} pagekin"
+    """With the inner product, for measures that have one: similarities of 1 would hide the order."""
+    for name, rank, url, similarity, score in _rows(answers):
+        yield f"{name} Q0 {url} {rank} {similarity if score is None else score:.6f} pagekin"
 
 
 def _csv(answers: Answers) -> Iterator[str]:
-    for name, rank, url, similarity in _rows(answers):
+    for name, rank, url, similarity, _ in _rows(answers):
         line = io.StringIO()
         csv.writer(line, lineterminator="").writerow([name, rank, url, f"{similarity:.6f}"])
         yield line.getvalue()
 
 
 def _jsonl(answers: Answers) -> Iterator[str]:
-    for name, rank, url, similarity in _rows(answers):
+    for name, rank, url, similarity, score in _rows(answers):
         row = {"query": name, "rank": rank, "url": url, "similarity": similarity}
-        yield jsons.dumps(row, ensure_ascii=False)
+        yield jsons.dumps(row if score is None else {**row, "score": score}, ensure_ascii=False)
 
 
 _LINES: dict[str, Callable[[Answers], Iterator[str]]] = {"tsv": _tsv, "trec": _trec, "csv": _csv, "jsonl": _jsonl}

@@ -8,6 +8,7 @@ import click
 
 from pagekin.cli.speaking import clean, counted, json_option, say_json, store_argument
 from pagekin.cli.twins import how
+from pagekin.cli.weighing import measured, similarity_option, weighting_of, weights_option
 from pagekin.errors import MisuseError
 
 if TYPE_CHECKING:
@@ -29,7 +30,8 @@ _LINKS = "The share of links in the similarity, from 0 to 1; auto: as much as th
 @click.option(
     "--min-similarity", default=0.05, show_default=True, type=click.FloatRange(0, 1), help="Rather fewer than worse."
 )
-@click.option("--similarity", type=click.Choice(["jaccard", "cosine"]), help="By default that of the strategy.")
+@similarity_option
+@weights_option
 @click.option("--exclude-host", is_flag=True, help="No pages of the same host.")
 @click.option("--exclude-linked", is_flag=True, help="No pages that PAGE links to already.")
 @click.option("--include", multiple=True, help="Only URLs that match this regular expression; may be repeated.")
@@ -55,6 +57,7 @@ def command(
     limit: int,
     min_similarity: float,
     similarity: str | None,
+    weights: str | None,
     exclude_host: bool,
     exclude_linked: bool,
     include: tuple[str, ...],
@@ -79,7 +82,8 @@ def command(
     wishes = Wishes(
         limit=limit,
         min_similarity=min_similarity,
-        similarity=similarity,
+        similarity=measured(similarity, weights),
+        weighting=weighting_of(weights),
         exclude_host=exclude_host,
         exclude_linked=exclude_linked,
         include=include,
@@ -99,7 +103,7 @@ def command(
     else:
         neighbors = kin.related(pages, wishes)
     if json:
-        say_json(report(pages, neighbors, similarity or kin.index.strategy.similarity))
+        say_json(report(pages, neighbors, wishes.similarity or kin.index.strategy.similarity))
     else:
         say(neighbors, expand)
 
@@ -132,6 +136,7 @@ def report(pages: tuple[str, ...], neighbors: list[Neighbor], measure: str) -> d
                 "url": each.url,
                 "title": each.title,
                 "similarity": round(each.similarity, 6),
+                **_score(each),
                 "pinned": each.pinned,
                 "duplicate_of_query": each.is_duplicate,
                 "duplicates": [_duplicate(duplicate) for duplicate in each.duplicates],
@@ -150,11 +155,17 @@ def report(pages: tuple[str, ...], neighbors: list[Neighbor], measure: str) -> d
     }
 
 
+def _score(each: Neighbor | Duplicate) -> dict[str, float]:
+    """The inner product, for measures that have one."""
+    return {} if each.score is None else {"score": round(each.score, 6)}
+
+
 def _duplicate(duplicate: Duplicate) -> dict[str, Any]:
     return {
         "url": duplicate.url,
         "title": duplicate.title,
         "similarity": round(duplicate.similarity, 6),
+        **_score(duplicate),
         "text_similarity": round(duplicate.likeness.similarity, 4),
         "contains": duplicate.likeness.b_in_a,
         "contained": duplicate.likeness.a_in_b,

@@ -26,7 +26,7 @@ from typing import Any
 from pagekin.errors import MisuseError
 from pagekin.evaluation.measures import GAMMA, NDCG, ORTHOGONAL, PRECISION, RESAMPLES, SOMERS, TIES
 from pagekin.evaluation.references import REFERENCES
-from pagekin.model.strategy import PRESETS, Strategy
+from pagekin.model.strategy import PRESETS, Strategy, seen_from
 
 MEASURES = (GAMMA, SOMERS, TIES, PRECISION, NDCG, ORTHOGONAL)
 SHOWN = (GAMMA, SOMERS, PRECISION)  # in a figure, unless it says otherwise
@@ -120,6 +120,7 @@ def paper_text() -> str:
 def plan_of(table: Mapping[str, Any], where: str, folder: Path) -> Plan:
     """The plan that a table describes."""
     _check(table, _PLAN, where)
+    table = _seen_from(folder, table)
     base = _strategy(table.get("base", {}), PRESETS["default"], f"{where}, [base]")
     figures: dict[str, FigurePlan] = {}
     for number, each in enumerate(table.get("figure", ()), 1):
@@ -135,6 +136,19 @@ def plan_of(table: Mapping[str, Any], where: str, folder: Path) -> Plan:
         raise MisuseError(f"{where}: resamples is {table['resamples']}; it must be at least 1")
     store = _path(folder, table["store"]) if "store" in table else ""
     return Plan(tuple(figures.values()), store, bench, table.get("resamples", RESAMPLES), references)
+
+
+def _seen_from(folder: Path, table: Any) -> Any:
+    """A table in which files of weights, wherever it has any, are named as they are seen from a folder."""
+    if isinstance(table, list):
+        return [_seen_from(folder, each) for each in table]
+    if not isinstance(table, dict):
+        return table
+    told = seen_from(folder, {key: _seen_from(folder, value) for key, value in table.items()})
+    many = told.get("weights")  # of a grid
+    if isinstance(many, list):
+        told["weights"] = [seen_from(folder, {"weights": each})["weights"] for each in many]
+    return told
 
 
 def _path(folder: Path, name: str) -> str:

@@ -62,7 +62,8 @@ def nearest(
         shared, nodes = desk.compared(question.signature, question.but, limit)
         scores = _jaccard(shared)
     else:
-        nodes = desk.narrowed(question.signature, question.but, limit, WIDE if question.weighed is not None else 0)
+        wide = question.weighed is not None
+        nodes = desk.narrowed(question.signature, question.but, 4 * limit if wide else limit, WIDE if wide else 0)
         scores = raw_scores(desk, question, nodes)
     answer = _best(question, scores, nodes, limit, least, allowed)
     if len(answer) < limit and _similar(question, scores).min(initial=1.0) >= least:

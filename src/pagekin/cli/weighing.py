@@ -1,0 +1,40 @@
+"""How commands are told by which measure pages are compared."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from pagekin.errors import MisuseError
+from pagekin.model.strategy import MEASURES
+
+if TYPE_CHECKING:
+    from pagekin.model.weighting import Weighting
+
+_LEARNED = "linklearn"
+similarity_option = click.option(
+    "--similarity", type=click.Choice(MEASURES), help="By default that of the strategy; with --weights linklearn."
+)
+weights_option = click.option(
+    "--weights",
+    type=click.Path(dir_okay=False),
+    help="Learned weights for linklearn: a file that `pagekin learn` has written.",
+)
+
+
+def measured(similarity: str | None, weights: str | None) -> str | None:
+    """The measure that is meant; None for that of the strategy."""
+    if weights is not None and similarity not in (None, _LEARNED):
+        raise MisuseError(f"--weights are for --similarity {_LEARNED}, not for {similarity}; leave out one of them")
+    return _LEARNED if weights is not None else similarity
+
+
+def weighting_of(weights: str | None) -> Weighting | None:
+    """The weighting that a file holds, if one is named."""
+    if weights is None:
+        return None
+    from pagekin.model.weights import load_weights
+
+    return load_weights(Path(weights))
