@@ -21,7 +21,7 @@ from pagekin import village
 from pagekin.arrays import Int64s
 from pagekin.evaluation.judging import judge
 from pagekin.evaluation.measures import estimates, ratios
-from pagekin.evaluation.systems import System, Floats
+from pagekin.evaluation.systems import Floats, System
 from pagekin.judge import BY_PATH, Bench, Case, open_case
 from pagekin.kin import Kin
 from pagekin.pipeline import build

@@ -93,7 +93,7 @@ def laid_out(part: Part) -> Layout:
 
 
 def inputs_of(part: Part) -> tuple[tuple[Floats, Int64s], tuple[Floats, Int64s], tuple[Floats, Int64s]]:
-    """Every input of each network and how often it comes up: tf and idf with each term of a page, length with a page."""
+    """Every input of each network and how often it comes up: tf and idf with a term of a page, length with a page."""
     tf, times = np.unique(part.counts.count, return_counts=True)
     idf, of_term = np.unique(part.idf(), return_inverse=True)
     length, pages = np.unique(part.lengths, return_counts=True)
