@@ -46,6 +46,7 @@ BATCHES, BATCH = 150, 32
 RATES = (0.01, 0.1)
 SHARES = np.linspace(0.0, 1.0, 21)
 SEED = 2005
+SHOWN = (ERROR, P10, AP)
 Matrix: TypeAlias = Any  # scipy's, which has no types
 
 
@@ -79,12 +80,25 @@ def measured(part: Part, scores: Floats, right: tuple[Int64s, NDArray[np.uint32]
 
 def beside(what: str, before: Floats, after: Floats) -> Iterator[Figure]:
     """Three measures of two systems over the same pages."""
-    for name in (ERROR, P10, AP):
+    for name in SHOWN:
         k = MEASURES.index(name)
-        p = signed_rank(before[:, k], after[:, k])
-        yield Figure(f"{what}: {name}", round(100 * float(after[:, k].mean()), 2), "%")
-        change = float(after[:, k].mean() / before[:, k].mean() - 1.0)
-        yield Figure(f"{what}: {name}, change by it (p {p:.2g})", round(100 * change, 2), "%")
+        yield Figure(f"{what}: {name} before", round(100 * float(before[:, k].mean()), 2), "%")
+        yield Figure(f"{what}: {name} after", round(100 * float(after[:, k].mean()), 2), "%")
+        yield Figure(f"{what}: {name}, p", float(f"{signed_rank(before[:, k], after[:, k]):.2g}"))
+
+
+def table(result: dict[str, Any]) -> str:
+    """What was found, for the docs."""
+    lines = ["| | " + " | ".join(SHOWN) + " |", "|---" + "|---:" * len(SHOWN) + "|"]
+    value = {row["what"]: row["measured"] for row in result["figures"]}
+    for what in dict.fromkeys(each.rpartition(": ")[0] for each in value):
+        cells = [
+            f"{value[f'{what}: {name} before']:.1f} / {value[f'{what}: {name} after']:.1f}"
+            f" (p {value[f'{what}: {name}, p']:.1g})"
+            for name in SHOWN
+        ]
+        lines.append(f"| {what} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
 
 
 @dataclass
@@ -188,7 +202,6 @@ def mixing(kin: Kin, outcome: Outcome) -> Iterator[Figure]:
 
     value = {shares: float(mixed("valid", shares)[:, MEASURES.index(AP)].mean()) for shares in grid}
     lone = mixed("test", (0.0, 0.0))
-    yield Figure("hidden links of test by words alone: AP", round(100 * float(lone[:, 3].mean()), 2), "%")
     for what, allowed in (
         ("words and anchors", [each for each in grid if each[1] == 0.0]),
         ("words and links", [each for each in grid if each[0] == 0.0]),
