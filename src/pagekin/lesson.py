@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -92,6 +93,9 @@ class Notebook:
             temporary.replace(self.path)
         except OSError as error:
             raise FailureError(f"{self.path} cannot be written: {error.strerror or error}") from error
+        finally:
+            with suppress(OSError):
+                temporary.unlink(missing_ok=True)
 
     def close(self) -> None:
         """It is no longer needed."""

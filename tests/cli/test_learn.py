@@ -11,6 +11,7 @@ import pytest
 from ir_measures import AP, P, Rprec
 
 from cli.conftest import Pagekin
+from cli.running import in_a_terminal
 from pagekin import village
 from pagekin.lesson import Notebook
 from pagekin.model.weights import load_weights
@@ -89,6 +90,13 @@ def test_what_cannot_be_gone_on_with_is_begun_again(pagekin: Pagekin, store: Pat
         pagekin("learn", store, "--units", "1,1,1", "--rate", "1", "--steps", "20", "-o", "w.json", "--json")
     )
     assert report["resumed"] is False
+
+
+def test_a_terminal_shows_validation_as_it_goes(store: Path, tmp_path: Path) -> None:
+    code, said = in_a_terminal("learn", store, *QUICK, "-o", tmp_path / "w.json")
+    assert code == 0
+    assert b"step 500: AP 0." in said
+    assert b"(OKAPI 0." in said
 
 
 def test_what_was_learned_is_tried_on_another_collection(pagekin: Pagekin, store: Path) -> None:

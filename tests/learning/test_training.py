@@ -99,8 +99,21 @@ def test_a_state_belongs_to_its_pages_links_and_settings(parts: dict[str, Part])
     mine = fingerprint(Grid(), train, valid)
     assert mine == fingerprint(Grid(), train, valid)
     assert len({mine, fingerprint(Grid(), test, valid), fingerprint(Grid((0.5,)), train, valid)}) == 3
-    with pytest.raises(MisuseError, match="no state of learning"):
-        State.from_dict({"fingerprint": "x", "done": [{"descent": {}}], "run": None})
+
+
+def test_a_state_that_is_not_whole_is_not_gone_on_with(trainer: Trainer) -> None:
+    run = trainer.begin(SHORT).as_dict()
+    assert State.from_dict({"fingerprint": "x", "done": [], "run": run}).run is not None
+    for wrong in (
+        {"theta": [1.0]},
+        {"best_theta": "x"},
+        {"history": []},
+        {"history": [{}]},
+        {"descent": {}},
+        {"more": 1},
+    ):
+        with pytest.raises(MisuseError, match="no state of learning"):
+            State.from_dict({"fingerprint": "x", "done": [{**run, **wrong}], "run": None})
 
 
 def test_training_and_answers_mean_the_same_scores(parts: dict[str, Part], trainer: Trainer) -> None:

@@ -18,6 +18,7 @@ from pagekin.learning.judging import AP
 from pagekin.learning.networks import Units
 from pagekin.learning.training import Descent, Run, Trainer
 
+_VERSION = 1  # of the way down; a state of another cannot be gone on with
 RATES = (0.1, 0.3, 0.03)
 UNITS: tuple[Units, ...] = ((5, 10, 10), (3, 5, 5), (10, 20, 20))
 
@@ -77,7 +78,7 @@ class State:
 
 def fingerprint(grid: Grid, *parts: Part) -> str:
     """What a state belongs to: the settings, and every number that is learned from."""
-    digest = hashlib.sha256(repr(grid).encode())
+    digest = hashlib.sha256(repr((_VERSION, grid)).encode())
     for part in parts:
         for column in (
             part.pages,

@@ -15,7 +15,8 @@ from pagekin.learning.corpus import Counts, Part, offsets_of
 from pagekin.model.weighting import Size, Weighting
 
 ERROR, P10, BREAK_EVEN, AP = MEASURES = ("error", "P@10", "break-even", "AP")  # in the order of the kernel
-_ROWS = 64  # of scores that are held at a time
+_ROWS = 64  # of scores that are held at a time, at most
+_SCORES = 1 << 24
 
 
 @dataclass(frozen=True)
@@ -66,8 +67,9 @@ class Ranker:
     def rows(self) -> Iterator[tuple[Int64s, Floats]]:
         """Some questions, and a row of scores for each, until all have come."""
         asking = self.questions.counts
-        for first in range(0, len(self.questions), _ROWS):
-            rows = np.arange(first, min(first + _ROWS, len(self.questions)))
+        step = max(1, min(_ROWS, _SCORES // max(1, self._pages)))
+        for first in range(0, len(self.questions), step):
+            rows = np.arange(first, min(first + step, len(self.questions)))
             scores = np.empty((len(rows), self._pages))
             products(rows, asking.offsets, asking.term, self._asking, *self._inverted, scores)
             yield rows, scores

@@ -17,7 +17,7 @@ from pagekin.errors import MisuseError
 from pagekin.kernels.descending import descend
 from pagekin.learning.corpus import Part
 from pagekin.learning.judging import AP, Questions, measured
-from pagekin.learning.networks import Units, laid_out, learned_of, scales_of, start
+from pagekin.learning.networks import Units, bases, laid_out, learned_of, scales_of, start
 from pagekin.model.weighting import Learned
 
 MOST_UNITS = 200
@@ -80,7 +80,14 @@ class Run:
         """From a checkpoint."""
         given = dict(facts)
         descent = given.pop("descent")
-        return cls(Descent(**{**descent, "units": tuple(descent["units"])}), **given)
+        run = cls(Descent(**{**descent, "units": tuple(descent["units"])}), **given)
+        size = bases(run.descent.units)[-1]  # kernels trust it
+        for theta in (run.theta, run.best_theta):
+            if np.array(theta, np.float64).shape != (size,):
+                raise ValueError(f"{size} parameters were expected")
+        if not run.history or not all(np.isfinite(look[AP]) for look in run.history):
+            raise ValueError("no look at valid")
+        return run
 
 
 class Trainer:
