@@ -5,7 +5,7 @@ These take no time themselves, and may be run on a busy machine; together they t
 
 from __future__ import annotations
 
-from benchmarks import choosing, findings, kinship, lists, sameness, table
+from benchmarks import beyond, choosing, findings, kinship, learning, lists, sameness, table
 from benchmarks.machine import QUICK
 
 
@@ -16,6 +16,8 @@ def main() -> None:
     lists.main()
     sameness.main()
     kinship.main()
+    learning.main()
+    beyond.main()
     if not QUICK:
         table.main()
 

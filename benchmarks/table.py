@@ -26,6 +26,8 @@ ORDER = (
     "twins",
     "links",
     "kinship",
+    "learning",
+    "beyond",
 )
 ELSEWHERE = ("agreement", "findings", "fuzz", "kills", "lists")  # results that are no measure of speed or size
 _HEAD = """# Benchmarks

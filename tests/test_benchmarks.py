@@ -37,6 +37,25 @@ def test_the_page_of_findings_is_made_from_the_kept_results(monkeypatch: pytest.
     assert (ROOT / "docs" / "findings.md").read_text("utf-8") == findings.page(BENCHMARKS / "results")
 
 
+@pytest.mark.parametrize("name", ["learning", "beyond"])
+def test_the_tables_of_learning_are_made_from_the_kept_results(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("selectolax")
+    pytest.importorskip("sklearn")
+    monkeypatch.syspath_prepend(ROOT)
+    from benchmarks import beyond, learning
+
+    result = json.loads((BENCHMARKS / "results" / f"{name}.json").read_text())
+    tables = {"learning": (learning.quality_table, learning.transfer_table), "beyond": (beyond.table,)}
+    told = (ROOT / "docs" / "learning.md").read_text("utf-8")
+    for table in tables[name]:
+        assert table(result) in told
+
+
+def test_learned_weights_beat_tuned_okapi_on_all_measures() -> None:
+    measures = json.loads((BENCHMARKS / "results" / "learning.json").read_text())["report"]["test"]["measures"]
+    assert [of["significantly_better"] for of in measures.values()] == [True] * 4
+
+
 def test_the_default_beats_what_it_must_on_sources_that_had_no_part_in_its_choice() -> None:
     """The bar is for the encyclopedia, the collection whose hierarchy people made."""
     rows = json.loads((BENCHMARKS / "results" / "choosing.json").read_text())["figures"]

@@ -14,7 +14,10 @@ SOURCE = Path(pagekin.__file__).parent
 DOORS = {"cli", "serving"}
 ROOMS = {path.parent.name for path in SOURCE.glob("*/__init__.py")} - {"kernels", "model", "engines", *DOORS}
 # what joins rooms: the whole way, and what can be done with a collection or a result list that is open
-JOINERS = {"pipeline", "answers", "kin", "fusing", "linkage", "grouping", "twins", "judge", "sweep", "sweep_report"}
+JOINERS = {
+    *("pipeline", "answers", "kin", "fusing", "linkage", "grouping", "twins", "judge", "sweep", "sweep_report"),
+    *("lesson", "transfer"),
+}
 COMMON = {"arrays", "disk", "errors", "model", "kernels", "urls"}  # what every room may use
 
 # part of the house -> the parts that it may look into
@@ -41,6 +44,10 @@ MAY: dict[str, set[str]] = {
     "judge": {"bags", "evaluation", "kin", "pipeline", "query", "store", *COMMON},  # what is judged is made by rooms
     "sweep": {"__init__", "engines", "evaluation", "judge", "kin", "pipeline", *COMMON},  # judges many, side by side
     "sweep_report": {"__init__", "bags", "evaluation", "figures", "sweep", *COMMON},  # draws what a sweep found
+    # counts words, takes the links of an open collection, and lets learn from them
+    "lesson": {"__init__", "bags", "kin", "learning", "linkage", "pipeline", "store", *COMMON},
+    # what was learned, on documents and queries that are read as pages are
+    "transfer": {"bags", "judge", "learning", "lesson", "pipeline", "reading", "store", *COMMON},
     "cli": {"__init__", "cli", "engines", *JOINERS, *ROOMS, *COMMON},
 }
 MODULES = sorted(SOURCE.rglob("*.py"))

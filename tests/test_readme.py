@@ -123,6 +123,13 @@ def test_every_option_and_reference_of_a_sweep_is_documented() -> None:
         assert name in text
 
 
+def test_every_option_of_learning_is_documented() -> None:
+    text = (ROOT / "docs" / "learning.md").read_text("utf-8")
+    for option in import_module("pagekin.cli.learn").command.params:
+        names = option.opts if option.name != "output" else ["-o"]
+        assert any(name in text for name in names) or option.name in ("store", "json"), option.opts
+
+
 def test_the_sweep_file_of_the_docs_works(tmp_path: Path) -> None:
     (sweep,) = re.findall(r"^```toml\n(.*?)^```", (ROOT / "docs" / "evaluation.md").read_text("utf-8"), re.M | re.S)
     village.write_warc(tmp_path / "crawl.warc.gz")
@@ -171,6 +178,7 @@ def test_json_shapes_are_written_down(tmp_path: Path) -> None:
         "pagekin duplicates r.json --json",
         "pagekin evaluate v.kin --hierarchy labels.tsv --json",
         "pagekin sweep small.toml --json",
+        "pagekin learn v.kin --rate 0.1 --units 2,2,2 --steps 100 --json",
     ):
         shape = json.loads(run(command, tmp_path).stdout)
         section = text.partition(f"## `{' '.join(command.split()[:2])}")[2].partition("\n## ")[0]

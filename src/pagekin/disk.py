@@ -1,21 +1,23 @@
-"""Arrays and strings in files: plain `.npy`, one a column, opened memory-mapped."""
+"""Arrays and strings in files: plain `.npy`, one a column, opened memory-mapped. And files of users, opened."""
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import math
 import mmap
 import os
 import re
+import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pagekin.errors import StoreError
+from pagekin.errors import MisuseError, StoreError
 from pagekin.model.strings import Strings
 
 Array = NDArray[Any]
@@ -162,3 +164,14 @@ def checksum(path: Path) -> str:
         while chunk := file.read(_CHECKSUM_STEP):
             digest.update(chunk)
     return digest.hexdigest()
+
+
+@contextmanager
+def opened(file: Path) -> Iterator[IO[bytes]]:
+    """A file to read bytes from, unpacked if its name ends in .gz; what goes wrong with it is told."""
+    try:
+        with gzip.open(file, "rb") if file.suffix == ".gz" else file.open("rb") as stream:
+            yield cast(IO[bytes], stream)
+    except (OSError, EOFError, zlib.error) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+        raise MisuseError(f"{file} cannot be read: {reason}") from error

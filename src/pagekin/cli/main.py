@@ -25,6 +25,7 @@ COMMANDS = (
     "export",
     "graph",
     "info",
+    "learn",
     "related",
     "show",
     "sweep",

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import gzip
-import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, cast
 
-from pagekin.errors import MisuseError
+from pagekin.disk import opened
 
 _LONGEST = 1 << 16  # bytes of a line
 
@@ -41,17 +37,6 @@ class Notes:
     def rows(self) -> list[tuple[str, int, str]]:
         """(reason, count, example), in the order in which reasons came up."""
         return [(reason, count, self._examples[reason]) for reason, count in self._counts.items()]
-
-
-@contextmanager
-def opened(file: Path) -> Iterator[IO[bytes]]:
-    """A file to read bytes from, unpacked if its name ends in .gz; what goes wrong with it is told."""
-    try:
-        with gzip.open(file, "rb") if file.suffix == ".gz" else file.open("rb") as stream:
-            yield cast(IO[bytes], stream)
-    except (OSError, EOFError, zlib.error) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
-        raise MisuseError(f"{file} cannot be read: {reason}") from error
 
 
 def lines_of(file: Path, notes: Notes) -> Iterator[tuple[int, str]]:

@@ -1,0 +1,189 @@
+"""`pagekin learn`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pagekin.cli.speaking import clean, counted, json_option, progress_bar, say_json, say_table
+from pagekin.cli.writing import write_lines, written_whole
+from pagekin.errors import MisuseError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pagekin.learning.networks import Units
+    from pagekin.lesson import Outcome
+    from pagekin.pipeline import Progress
+
+_FILE = click.Path(dir_okay=False)
+_TITLES = {
+    "error": "Error rate",
+    "P@10": "Precision at top 10",
+    "break-even": "Break-even point",
+    "AP": "Average precision",
+}
+_UNFINISHED = ".unfinished"
+
+
+@click.command("learn")
+@click.argument("store", required=False, type=click.Path(), metavar="[STORE]")
+@click.option("-o", "--output", default="weights.json", show_default=True, type=_FILE, help="Where the weights go.")
+@click.option("--seed", default=2005, show_default=True, type=click.IntRange(0), help="For all that is drawn by lot.")
+@click.option("--rate", type=float, help="Of descent; by default several are tried, and valid decides.")
+@click.option("--units", metavar="TF,IDF,LENGTH", help="Of the three networks, such as 5,10,10; likewise.")
+@click.option("--steps", default=54_000, show_default=True, type=click.IntRange(1), help="Of a descent, at most.")
+@click.option("--figures", type=click.Path(file_okay=False), help="Draw figures 2 and 3 of the paper into this folder.")
+@click.option("--trec", type=click.Path(file_okay=False), help="Write qrels and runs of the test into this folder.")
+@click.option(
+    "--transfer",
+    metavar="DOCUMENTS",
+    help="Learn nothing, but try --weights on another collection with queries: a store, documents of TREC (a file or a"
+    " folder), or irds:NAME of ir_datasets.",
+)
+@click.option("--weights", type=_FILE, help="What was learned, for --transfer.")
+@click.option("--topics", type=_FILE, help="Queries, for --transfer: as TREC has them, or lines of id, tab and words.")
+@click.option("--qrels", type=_FILE, help="Judgements, for --transfer.")
+@json_option
+def command(store: str | None, json: bool, **options: Any) -> None:
+    """Learn from the links of STORE how much terms should weigh (LinkLearn), and compare it with OKAPI.
+
+    Pages with links are shared out to train, valid and test. `related --similarity linklearn --weights FILE` uses what
+    was learned, in this or another collection. Interrupted learning goes on where it was.
+    """
+    with progress_bar(json) as show:
+        report = _transfer(options, _teller(show)) if options["transfer"] else _learn(store, options, _teller(show))
+    if json:
+        say_json(report)
+    elif options["transfer"]:
+        _say_transfer(report)
+    else:
+        _say(report)
+
+
+def _teller(show: Callable[[Progress], None]) -> Callable[[str], None]:
+    from pagekin.pipeline import Progress
+
+    return lambda stage: show(Progress(clean(stage)))
+
+
+def _units(text: str | None) -> Units | None:
+    if text is None:
+        return None
+    try:
+        tf, idf, length = (int(each) for each in text.split(","))
+    except ValueError as error:
+        raise MisuseError(f"--units is {text!r}; write three numbers such as 5,10,10") from error
+    return tf, idf, length
+
+
+def _learn(store: str | None, options: dict[str, Any], progress: Callable[[str], None]) -> dict[str, Any]:
+    from pagekin.kin import Kin
+    from pagekin.learning.drawing import need_plots
+    from pagekin.lesson import Lesson, Notebook, teach
+    from pagekin.model.weights import save_weights
+
+    if store is None:
+        raise MisuseError("name a STORE to learn from, or a collection to try weights on with --transfer")
+    if options["figures"]:
+        need_plots()
+    lesson = Lesson(options["seed"], options["rate"], _units(options["units"]), options["steps"])
+    lesson.grid()  # what is wrong with it is told before work begins
+    output = Path(options["output"])
+    notebook = Notebook(output.with_name(output.name + _UNFINISHED))
+    outcome = teach(Kin.open(store), lesson, notebook, progress)
+    save_weights(output, outcome.weighting)
+    if options["figures"]:
+        _draw(outcome, Path(options["figures"]))
+    if options["trec"]:
+        _write_trec(outcome, Path(options["trec"]))
+    notebook.close()
+    return {"store": store, "weights": str(output), **outcome.report}
+
+
+def _folder(path: Path) -> Path:
+    from pagekin.errors import FailureError
+
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FailureError(f"{path} cannot be written: {error.strerror or error}") from error
+    return path
+
+
+def _draw(outcome: Outcome, folder: Path) -> None:
+    from pagekin.learning.drawing import draw_training, draw_weights
+
+    with written_whole(_folder(folder) / "training.svg") as path:
+        draw_training(path, "svg", outcome.run.history, outcome.okapi_on_valid)
+    with written_whole(folder / "weights.svg") as path:
+        draw_weights(path, "svg", outcome.parts["train"], outcome.weighting, outcome.okapi)
+
+
+def _write_trec(outcome: Outcome, folder: Path) -> None:
+    from pagekin.learning.judging import Ranker, questions_of
+    from pagekin.learning.report import qrel_lines, run_lines
+
+    test, names = outcome.parts["test"], outcome.names
+    questions = questions_of(test)
+    asking = [names[page] for page in questions.pages.tolist()]
+    write_lines(_folder(folder) / "qrels.txt", qrel_lines(questions, asking, names))
+    for name, weighting in (("okapi", outcome.okapi), ("linklearn", outcome.weighting)):
+        lines = run_lines(Ranker(test, weighting, questions), asking, names, name)
+        write_lines(folder / f"{name}.run", lines)
+
+
+def _transfer(options: dict[str, Any], progress: Callable[[str], None]) -> dict[str, Any]:
+    from pagekin.model.weights import load_weights
+    from pagekin.transfer import open_task, transferred
+
+    if not options["weights"]:
+        raise MisuseError("name what was learned with --weights; `pagekin learn STORE` writes it")
+    weighting = load_weights(Path(options["weights"]))
+    task = open_task(options["transfer"], options["topics"], options["qrels"], progress)
+    return {"documents": options["transfer"], "weights": options["weights"], **transferred(task, weighting)}
+
+
+def _say(report: dict[str, Any]) -> None:
+    parts, okapi, ours = report["parts"], report["okapi"], report["linklearn"]
+    click.echo(f"{report['weights']}: a weighting learned from {counted(int(parts['train']['pages']), 'page')}")
+    rows = [("", *parts)]
+    for key in parts["train"]:
+        rows.append((key.replace("_", " "), *(_number(part[key]) for part in parts.values())))
+    say_table(rows)
+    click.echo("Chosen on valid:")
+    say_table(
+        [
+            ("OKAPI", f"K {okapi['K']:g}, B {okapi['B']:g}"),
+            ("LinkLearn", f"units {','.join(map(str, ours['units']))}, rate {ours['rate']:g}, {ours['steps']:,} steps"),
+        ]
+    )
+    click.echo(f"On test, {counted(report['test']['pages'], 'page')} as queries:")
+    _say_measures(report["test"]["measures"])
+
+
+def _say_transfer(report: dict[str, Any]) -> None:
+    say_table([(key.replace("_", " "), _number(value)) for key, value in report["collection"].items()])
+    for name, beside in report["okapi"].items():
+        click.echo(f"Beside OKAPI of K {beside['K']:g}, B {beside['B']:g} ({name}):")
+        _say_measures(beside["measures"])
+    left = [(count, reason.replace("_", " ")) for reason, count in report["left_out"].items() if count]
+    if left:
+        click.echo("Left out:")
+        say_table(left)
+
+
+def _say_measures(measures: dict[str, Any]) -> None:
+    rows = [("", "OKAPI", "LinkLearn", "", "Wilcoxon")]
+    for name, of in measures.items():
+        change = "" if of["change"] is None else f"{of['change']:+.0%}"
+        verdict = f"p {of['p']:.2g}{' *' if of['significantly_better'] else ''}"
+        rows.append((_TITLES[name], f"{of['okapi']:.1%}", f"{of['linklearn']:.1%}", change, verdict))
+    say_table(rows)
+    click.echo("  * LinkLearn is better, with 95 % confidence.")
+
+
+def _number(value: float) -> str:
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.1f}"

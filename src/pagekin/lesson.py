@@ -1,0 +1,214 @@
+"""A collection before the teacher: its words as counted and its links, and what is learned from them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import Any
+
+import numpy as np
+
+from pagekin.bags.making import fold_bags
+from pagekin.errors import FailureError, MisuseError
+from pagekin.kin import Kin
+from pagekin.learning.choosing import RATES, UNITS, Grid, State, choose, fingerprint
+from pagekin.learning.corpus import Counts, Links, Part, offsets_of, split
+from pagekin.learning.judging import AP, ERROR, P10, Ranker, measured, questions_of, sampled
+from pagekin.learning.networks import Units
+from pagekin.learning.report import compared
+from pagekin.learning.training import Descent, Run, Trainer
+from pagekin.learning.tuning import tune_okapi
+from pagekin.linkage import found
+from pagekin.model.strategy import Strategy
+from pagekin.model.strings import Strings
+from pagekin.model.weighting import Learned, Okapi
+from pagekin.pipeline import bag_source
+from pagekin.store.opening import Store, telling_damage
+
+# Words of the contents as counted, stemmed, without stop words and templates.
+COUNTING = Strategy(anchors=False, links=False, lead=0.0, stemming="stem", frequency_weight="none")
+MOST_LOOKED_AT = 2000  # pages of valid that training looks at; all of test are judged by
+_MOST_STATE = 1 << 26  # bytes of a file that is gone on with
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """How to learn. Without a rate or units, those that do best on valid are found."""
+
+    seed: int = 2005
+    rate: float | None = None
+    units: Units | None = None
+    most_steps: int = 54_000
+
+    def grid(self) -> Grid:
+        """What is tried."""
+        rates = RATES if self.rate is None else (self.rate,)
+        units = UNITS if self.units is None else (self.units,)
+        return Grid(rates, units, Descent(units[0], rates[0], self.seed, self.most_steps))
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of it."""
+
+    weighting: Learned
+    okapi: Okapi
+    run: Run
+    parts: dict[str, Part]
+    names: list[str]  # of the pages of test
+    report: dict[str, Any]
+    okapi_on_valid: dict[str, float]
+
+
+@dataclass
+class Notebook:
+    """Where learning keeps what it knows so far, so that it can be gone on with after an interruption."""
+
+    path: Path | None = None
+    resumed: bool = field(default=False, init=False)
+
+    def open(self, belongs: str) -> State:
+        """What was kept of this very task; else a new beginning."""
+        try:
+            if self.path is not None and self.path.is_file() and self.path.stat().st_size <= _MOST_STATE:
+                state = State.from_dict(json.loads(self.path.read_text("utf-8")))
+                if state.fingerprint == belongs:
+                    self.resumed = True
+                    return state
+        except (OSError, ValueError, RecursionError, MisuseError):
+            pass  # it is ours to write again, whatever it was
+        return State(belongs)
+
+    def keep(self, state: State) -> None:
+        """Write it down: whole, or not at all."""
+        if self.path is None:
+            return
+        temporary = self.path.with_name(self.path.name + ".new")
+        try:
+            temporary.write_text(json.dumps(state.as_dict()), "utf-8")
+            temporary.replace(self.path)
+        except OSError as error:
+            raise FailureError(f"{self.path} cannot be written: {error.strerror or error}") from error
+        finally:
+            with suppress(OSError):
+                temporary.unlink(missing_ok=True)
+
+    def close(self) -> None:
+        """It is no longer needed."""
+        if self.path is not None:
+            self.path.unlink(missing_ok=True)
+
+
+def counted(store: Store) -> tuple[Counts, Strings]:
+    """How often each term is on each page of a store, and the names of the terms."""
+    pages = len(store.nodes) - 1
+    with TemporaryFile() as file:
+        folded = fold_bags(bag_source(store), COUNTING, file)
+        pieces = [(np.diff(bags.offsets), bags.term, bags.content) for bags in folded.weighed()]
+    none = np.zeros(0, np.int64)
+    lengths, term, count = map(np.concatenate, zip((none, none, none), *pieces, strict=True))
+    end = int(lengths[:pages].sum())
+    counts = Counts(offsets_of(lengths[:pages]), term[:end].astype(np.uint32), count[:end].astype(np.uint32))
+    return counts, folded.terms.name
+
+
+def links_of(kin: Kin) -> Links:
+    """The links between pages of a collection that count for the strategy of its index."""
+    links = found(kin)
+    inside = links.has_page[links.citing] & links.has_page[links.cited]
+    return Links(links.citing[inside], links.cited[inside])
+
+
+@telling_damage
+def teach(
+    kin: Kin,
+    lesson: Lesson | None = None,
+    notebook: Notebook | None = None,
+    progress: Callable[[str], None] = lambda _: None,
+) -> Outcome:
+    """Learn a weighting from the links of a collection, and compare it with OKAPI on pages that were kept apart."""
+    lesson = lesson or Lesson()
+    progress("counting words")
+    counts, _ = counted(kin)
+    parts = split(counts, links_of(kin), lesson.seed)
+    urls = kin.reading.pages.url
+    names = [urls[int(kin.nodes[node])] for node in parts["test"].pages.tolist()]
+    return learn_from(parts, names, lesson, notebook or Notebook(), progress)
+
+
+def learn_from(
+    parts: dict[str, Part], names: list[str], lesson: Lesson, notebook: Notebook, progress: Callable[[str], None]
+) -> Outcome:
+    """Tune and train on train and valid; then, and only then, look at test."""
+    train, valid, test = parts["train"], parts["valid"], parts["test"]
+    questions = sampled(valid, MOST_LOOKED_AT, lesson.seed)
+    trainer = Trainer(train, valid, questions)
+    okapi, okapi_on_valid = tune_okapi(valid, questions, progress)
+    grid = lesson.grid()
+    state = notebook.open(fingerprint(grid, train, valid))
+
+    def looked(state: State) -> None:
+        notebook.keep(state)
+        progress(_told(state, okapi_on_valid))
+
+    run = choose(trainer, grid, state, looked)
+    weighting = trainer.learned(run, _facts(parts, lesson, run, okapi))
+    progress("judging on test")
+    report = {
+        "parts": {name: part.statistics() for name, part in parts.items()},
+        "okapi": {"K": okapi.k, "B": okapi.b, "valid": okapi_on_valid},
+        "linklearn": {**_settings(run), "valid": _measures(run.best)},
+        "tried": [{**_settings(each), "AP": each.best[AP]} for each in state.done],
+        "resumed": notebook.resumed,
+        "test": _tested(test, okapi, weighting),
+    }
+    return Outcome(weighting, okapi, run, parts, names, report, okapi_on_valid)
+
+
+def _told(state: State, okapi: dict[str, float]) -> str:
+    run = state.run
+    assert run is not None
+    look = run.history[-1]
+    figures = "  ".join(f"{name} {look[name]:.4f} (OKAPI {okapi[name]:.4f})" for name in (AP, P10, ERROR))
+    units = ",".join(map(str, run.descent.units))
+    return f"learning {len(state.done) + 1}, units {units}, rate {run.rate:g}, step {run.steps:,}: {figures}"
+
+
+def _settings(run: Run) -> dict[str, Any]:
+    return {
+        "units": list(run.descent.units),
+        "rate": run.descent.rate,
+        "steps": run.best["steps"],
+        "all_steps": run.steps,
+    }
+
+
+def _measures(look: dict[str, Any]) -> dict[str, float]:
+    return {key: value for key, value in look.items() if key not in ("steps", "rate", "loss")}
+
+
+def _facts(parts: dict[str, Part], lesson: Lesson, run: Run, okapi: Okapi) -> dict[str, Any]:
+    from pagekin import __version__
+
+    return {
+        "pagekin": __version__,
+        "pages": len(parts["train"]),
+        "seed": lesson.seed,
+        **_settings(run),
+        "valid": _measures(run.best),
+        "okapi": {"K": okapi.k, "B": okapi.b},
+    }
+
+
+def _tested(test: Part, okapi: Okapi, weighting: Learned) -> dict[str, Any]:
+    """Table 4."""
+    questions = questions_of(test)
+    if not len(questions):
+        raise MisuseError("no page of test is linked with some of its pages and not with others; nothing can be judged")
+    one, other = (Ranker(test, each, questions).measured() for each in (okapi, weighting))
+    paper = measured(test, Okapi(), questions)
+    return {"pages": len(questions), "measures": compared(one, other), "okapi_of_the_paper": paper}

@@ -1,0 +1,163 @@
+"""`pagekin learn`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import ir_measures
+import pytest
+from ir_measures import AP, P, Rprec
+
+from cli.conftest import Pagekin
+from cli.running import in_a_terminal
+from pagekin import village
+from pagekin.lesson import Notebook
+from pagekin.model.weights import load_weights
+from pagekin.pipeline import build
+
+QUICK = ("--units", "2,3,2", "--rate", "0.1", "--steps", "1000")
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("sample")
+    village.write_warc(folder / "village.warc.gz")
+    build([folder / "village.warc.gz"], folder / "v.kin")
+    return folder / "v.kin"
+
+
+def report_of(answer: Any) -> dict[str, Any]:
+    assert (answer.code, answer.err) == (0, "")
+    report: dict[str, Any] = json.loads(answer.out)
+    return report
+
+
+def test_it_learns_reports_and_writes_weights_figures_and_files_of_trec(pagekin: Pagekin, store: Path) -> None:
+    report = report_of(pagekin("learn", store, *QUICK, "--figures", "pictures", "--trec", "trec", "--json"))
+    weighting = load_weights(Path("weights.json"))
+    assert weighting.learned_from["okapi"] == {"K": report["okapi"]["K"], "B": report["okapi"]["B"]}
+    assert report["linklearn"]["units"] == [2, 3, 2]
+    assert [part["pages"] for part in report["parts"].values()] == [71, 71, 71]
+    assert {path.name for path in Path("pictures").iterdir()} == {"training.svg", "weights.svg"}
+    qrels = list(ir_measures.read_trec_qrels("trec/qrels.txt"))
+    for name in ("okapi", "linklearn"):
+        theirs = ir_measures.calc_aggregate([P @ 10, Rprec, AP], qrels, ir_measures.read_trec_run(f"trec/{name}.run"))
+        for measure, ours in ((P @ 10, "P@10"), (Rprec, "break-even"), (AP, "AP")):
+            assert report["test"]["measures"][ours][name] == pytest.approx(theirs[measure], abs=1e-9)
+    assert {path.name for path in Path.cwd().iterdir()} == {"weights.json", "pictures", "trec"}
+
+
+def test_the_tables_are_those_of_the_paper_and_the_same_call_writes_the_same_bytes(
+    pagekin: Pagekin, store: Path
+) -> None:
+    first = pagekin("learn", store, *QUICK, "-o", "a.json")
+    second = pagekin("learn", store, *QUICK, "-o", "b.json")
+    assert (first.code, first.err) == (0, "")
+    for words in ("vocabulary", "links per page", "units 2,3,2", "Error rate", "Precision at top 10", "Wilcoxon"):
+        assert words in first.out
+    assert first.out.partition(":")[2] == second.out.partition(":")[2]
+    assert Path("a.json").read_bytes() == Path("b.json").read_bytes()
+
+
+def test_interrupted_learning_goes_on_and_ends_with_the_same_weights(
+    pagekin: Pagekin, store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert pagekin("learn", store, *QUICK, "-o", "whole.json").code == 0
+    keep = Notebook.keep
+
+    def once(self: Notebook, state: Any) -> None:
+        keep(self, state)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Notebook, "keep", once)
+    answer = pagekin("learn", store, *QUICK, "-o", "torn.json")
+    assert (answer.code, answer.err) == (1, "pagekin: stopped\n")
+    assert not Path("torn.json").exists()
+    assert Path("torn.json.unfinished").exists()
+    monkeypatch.setattr(Notebook, "keep", keep)
+    report = report_of(pagekin("learn", store, *QUICK, "-o", "torn.json", "--json"))
+    assert report["resumed"] is True
+    assert Path("torn.json").read_bytes() == Path("whole.json").read_bytes()
+    assert not Path("torn.json.unfinished").exists()
+
+
+@pytest.mark.parametrize("text", ["", "{", "[1]", '{"fingerprint": 1}', '{"fingerprint": "x", "done": [], "run": 3}'])
+def test_what_cannot_be_gone_on_with_is_begun_again(pagekin: Pagekin, store: Path, text: str) -> None:
+    Path("w.json.unfinished").write_text(text)
+    report = report_of(
+        pagekin("learn", store, "--units", "1,1,1", "--rate", "1", "--steps", "20", "-o", "w.json", "--json")
+    )
+    assert report["resumed"] is False
+
+
+def test_a_terminal_shows_validation_as_it_goes(store: Path, tmp_path: Path) -> None:
+    code, said = in_a_terminal("learn", store, *QUICK, "-o", tmp_path / "w.json")
+    assert code == 0
+    assert b"step 500: AP 0." in said
+    assert b"(OKAPI 0." in said
+
+
+def test_what_was_learned_is_tried_on_another_collection(pagekin: Pagekin, store: Path) -> None:
+    assert pagekin("learn", store, *QUICK).code == 0
+    Path("docs").write_text(
+        "<DOC>\n<DOCNO>a</DOCNO>\noak trees and acorns\n</DOC>\n<DOC>\n<DOCNO>b</DOCNO>\nrye bread and acorns\n</DOC>\n"
+    )
+    Path("topics").write_text("1\toak acorns\n")
+    Path("qrels").write_text("1 0 a 1\n")
+    files = ("--transfer", "docs", "--weights", "weights.json", "--topics", "topics", "--qrels", "qrels")
+    report = report_of(pagekin("learn", *files, "--json"))
+    assert report["collection"]["documents"] == 2
+    assert set(report["okapi"]) == {"paper", "tuned"}
+    said = pagekin("learn", *files)
+    assert (said.code, said.err) == (0, "")
+    assert "Beside OKAPI of K 1.5, B 0.6 (paper):" in said.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((), "name a STORE to learn from"),
+        (("{store}", "--units", "1,2"), "write three numbers such as 5,10,10"),
+        (("{store}", "--units", "0,2,2"), "they must be three numbers from 1"),
+        (("{store}", "--rate", "-1"), "it must be above 0"),
+        (("--transfer", "x"), "with --weights"),
+        (("--transfer", "x", "--weights", "missing.json"), "missing.json cannot be read"),
+        (("--transfer", "x", "--weights", "nan.json"), "nan.json"),
+        (("--transfer", "x", "--weights", "old.json"), "learn them again"),
+    ],
+)
+def test_misuse_is_told_in_a_sentence(pagekin: Pagekin, store: Path, arguments: tuple[str, ...], said: str) -> None:
+    network = {"shift": 0.0, "scale": float("nan"), "inner": [], "bias": [], "outer": [], "last": 0.0}
+    facts = {"format": "pagekin weighting", "version": 1, "kind": "linklearn"}
+    Path("nan.json").write_text(json.dumps({**facts, "networks": dict.fromkeys(("tf", "idf", "length"), network)}))
+    Path("old.json").write_text(json.dumps({**facts, "version": 99, "networks": {}}))
+    answer = pagekin("learn", *(each.format(store=store) for each in arguments))
+    assert (answer.code, answer.out) == (2, "")
+    assert said in answer.err
+
+
+def test_pages_without_links_one_page_and_pages_without_words_are_told(pagekin: Pagekin) -> None:
+    pages = {
+        "unlinked": [f"<p>words of page {k} and more" for k in range(30)],
+        "one": ["<p>one page <a href=0.html>itself</a>"],
+        "wordless": [f"<a href={k + 1}.html><img src=x></a><a href={k + 2}.html></a>" for k in range(40)],
+    }
+    for name, bodies in pages.items():
+        Path(name).mkdir()
+        for k, body in enumerate(bodies):
+            Path(name, f"{k}.html").write_text(body)
+        build([Path(name)], Path(f"{name}.kin"))
+        answer = pagekin("learn", f"{name}.kin")
+        assert (answer.code, answer.out) == (2, ""), name
+        assert "learn" in answer.err or "weigh" in answer.err
+        assert not Path("weights.json").exists()
+
+
+def test_a_place_that_cannot_be_written_is_told(pagekin: Pagekin, store: Path) -> None:
+    Path("note.txt").write_text("a note")
+    answer = pagekin("learn", store, *QUICK, "-o", "note.txt/w.json")
+    assert (answer.code, answer.out) == (1, "")
+    assert "cannot be written" in answer.err
+    assert [path.name for path in Path.cwd().iterdir()] == ["note.txt"]

@@ -1,0 +1,17 @@
+"""The four measures of one order of pages, from their definitions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Set
+
+
+def measures(scores: Sequence[float], right: Set[int], asking: int) -> tuple[float, float, float, float]:
+    """Wrong pairs, precision of the first ten, of the first R, and average precision."""
+    pages = [e for e in range(len(scores)) if e != asking]
+    others = [e for e in pages if e not in right]
+    wrong = sum(scores[e] > scores[r] for r in right for e in others)
+    order = sorted((e for e in pages if scores[e] > 0), key=lambda e: (-scores[e], e))
+    hits = [e in right for e in order]
+    average = sum(sum(hits[: k + 1]) / (k + 1) for k in range(len(order)) if hits[k])
+    error = wrong / (len(right) * len(others)) if others else 0.0
+    return error, sum(hits[:10]) / 10, sum(hits[: len(right)]) / len(right), average / len(right)
