@@ -218,7 +218,7 @@ class Kin(Store):
     def _filter(self, asked: list[int], wishes: Wishes) -> Callable[[int], bool]:
         """A function that tells whether a node may be in the answer."""
         hosts = {host_of(self._node_url(node)) for node in asked} if wishes.exclude_host else set()
-        but = self._linked_from(asked) if wishes.exclude_linked else set()
+        but = self.nodes_linked_from(asked) if wishes.exclude_linked else set()
         but |= {self.find_node(url) for url in wishes.never}
         include = re.compile("|".join(f"(?:{each})" for each in wishes.include))
         exclude = re.compile("|".join(f"(?:{each})" for each in wishes.exclude) or r"(?!)")
@@ -235,7 +235,7 @@ class Kin(Store):
 
         return allowed
 
-    def _linked_from(self, nodes: list[int]) -> set[int]:
+    def nodes_linked_from(self, nodes: list[int]) -> set[int]:
         """The nodes that pages of these nodes link to."""
         linked: set[int] = set()
         for node in nodes:

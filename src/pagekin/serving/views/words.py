@@ -1,0 +1,56 @@
+"""Text of a crawl made fit for a page: cut, and free of what cannot be seen. Templates escape it."""
+
+from __future__ import annotations
+
+import unicodedata
+from urllib.parse import urlsplit
+
+from pagekin.urls import canonical_url
+
+LONGEST = 140  # letters of a title
+LONGEST_URL = 200
+_UNSEEN = {"Cc", "Cs", "Co", "Cn"}
+# Characters that change the direction of what follows, which could reach beyond the element that they stand in.
+_TURNS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+
+
+def shown(text: str, most: int = LONGEST) -> str:
+    r"""A text in one line, without control and direction characters, cut if it is long.
+
+    >>> shown("a\x00b\u202ec\n d"), shown("oak and ash", 7)
+    ('a b c d', 'oak an…')
+    """
+    text = text[: 8 * most]  # a title can have megabytes
+    seen = "".join(" " if c in _TURNS or unicodedata.category(c) in _UNSEEN else c for c in text)
+    line = " ".join(seen.split())
+    return line if len(line) <= most else line[: most - 1] + "…"
+
+
+def safe_href(url: str) -> str | None:
+    """A URL that a page may link to: http or https, in one spelling; None for any other.
+
+    >>> safe_href("javascript:alert(1)"), safe_href("http://a.example/")
+    (None, 'http://a.example/')
+    """
+    return canonical_url(url)
+
+
+def original_href(url: str, replay: str | None) -> str | None:
+    """Where the page itself can be read: on the web, or below the base of a replay server.
+
+    >>> original_href("http://a.example/b", "https://replay.example/2007/")
+    'https://replay.example/2007/http://a.example/b'
+    """
+    href = safe_href(url)
+    return href if href is None or not replay else replay.rstrip("/") + "/" + href
+
+
+def last_part(url: str) -> str:
+    """What a page without a title is called: the end of its URL.
+
+    >>> last_part("http://a.example/b/c.html?d"), last_part("http://a.example/")
+    ('c.html?d', 'a.example')
+    """
+    parts = urlsplit(url)
+    end = parts.path.rstrip("/").rpartition("/")[2]
+    return (end + ("?" + parts.query if parts.query else "")) if end else parts.netloc or url
