@@ -26,6 +26,7 @@ COMMANDS = (
     "graph",
     "info",
     "related",
+    "serve",
     "show",
     "sweep",
 )
