@@ -108,8 +108,14 @@ def _answered(handler: Handler) -> Callable[[Request], Any]:
 
 
 def _told(asked: Asked, status: int, problem: str) -> Response:
+    problem = _without_path(asked, problem)
     heading = {404: "No such page", 422: "That cannot be answered"}.get(status, "Not now")
     return asked.shown("_problem.html" if asked.alone else "error.html", status, heading=heading, problem=problem)
+
+
+def _without_path(asked: Asked, problem: str) -> str:
+    """Errors name the collection by its path, which is nobody's business on the web."""
+    return problem.replace(str(asked.generation.kin.root), "the collection")
 
 
 def _home(asked: Asked) -> Response:
@@ -211,7 +217,7 @@ def _compare(asked: Asked) -> Response:
         if pages[0] is not None and pages[1] is not None:
             values["view"] = compared(kin, pages[0], pages[1], asked.replay)
     except MisuseError as error:
-        values["problem"] = str(error)
+        values["problem"] = _without_path(asked, str(error))
     return asked.shown("compare.html", here="compare", **values)
 
 

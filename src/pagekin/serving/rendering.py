@@ -11,10 +11,9 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import HTMLResponse, Response
 
 from pagekin.serving.holding import Generation
-from pagekin.serving.views.words import LONGEST, shown
+from pagekin.serving.views.words import LONGEST, place, shown
 
 TEMPLATES = Path(__file__).parent / "templates"
-_PLACE = 90  # letters of a URL in a list
 
 
 @cache
@@ -73,15 +72,6 @@ def percent(share: float) -> str:
     ('8 %', 'under 1 %', '0 %')
     """
     return "under 1 %" if 0.0 < share < 0.005 else f"{100 * share:.0f} %"
-
-
-def place(url: str) -> str:
-    """Where a page is, without what all URLs begin with.
-
-    >>> place("http://a.example/b")
-    'a.example/b'
-    """
-    return shown(url.partition("://")[2] or url, _PLACE)
 
 
 def _shown(text: str, most: int = LONGEST) -> str:

@@ -12,12 +12,12 @@ from pagekin.links.clusters import Clusters
 from pagekin.links.crossing import bridge
 from pagekin.links.hierarchy import Hierarchy
 from pagekin.serving.views.refs import Ref, ref, refs
-from pagekin.serving.views.words import shown
+from pagekin.serving.views.words import middle_cut, shown
 
 NEAREST = 500  # pages that are clustered together: few enough to follow a slider
 _LISTED = 15
 _TERMS = 5
-_LEFT, _TREE, _WIDTH, _ROW, _TOP, _FOOT = 8.0, 330.0, 640.0, 26.0, 10.0, 34.0
+_LEFT, _TREE, _WIDTH, _ROW, _TOP, _FOOT = 8.0, 236.0, 540.0, 26.0, 10.0, 34.0
 
 
 @dataclass(frozen=True)
@@ -146,7 +146,7 @@ def drawn(hierarchy: Hierarchy, pages: list[Ref], terms: list[str]) -> Tree:
         size.append(size[a] + size[b])
         forks.append(Fork(path, height, size[-1]))
     leaves = [
-        Leaf(page, terms[k], _TREE + 10, ys[k], shown(page.title, 42), k == 0) for k, page in enumerate(pages)
+        Leaf(page, terms[k], _TREE + 10, ys[k], middle_cut(page.title, 40), k == 0) for k, page in enumerate(pages)
     ]
     foot = _TOP + _ROW * n
     axis = [(x(tick), f"{tick:g}") for tick in scale]

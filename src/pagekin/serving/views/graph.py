@@ -14,7 +14,7 @@ from pagekin.links.clusters import Clusters
 from pagekin.links.hierarchy import merged
 from pagekin.query.answering import Question, bag_of, exact
 from pagekin.serving.views.refs import Ref, refs, refs_by_url
-from pagekin.serving.views.words import shown
+from pagekin.serving.views.words import middle_cut
 
 KIN = 14  # pages around the page
 WIDTH, HEIGHT = 760.0, 520.0
@@ -22,6 +22,7 @@ _RADII = 176.0, 216.0
 _APART = 24.0  # between names, one below the other
 _FAINT = 0.03  # weaker edges are not drawn
 _LETTERS = 26
+_NEAREST = 3  # pages around the page whose edges to each of them are drawn
 
 
 @dataclass(frozen=True)
@@ -103,7 +104,7 @@ def laid_out(pages: list[Ref], similar: NDArray[np.float64], by: str) -> Graph:
             round(spot[k][1], 1),
             round(13.0 if not k else 5.0 + 6.0 * float(similar[0, k]) / nearest, 1),
             float(similar[0, k]),
-            shown(page.title, 2 * _LETTERS if not k else _LETTERS),
+            middle_cut(page.title, _LETTERS),
             "middle" if not k else "start" if spot[k][0] >= middle[0] else "end",
         )
         for k, page in enumerate(pages)
@@ -126,11 +127,15 @@ def _part(spot: dict[int, tuple[float, float]], middle: float) -> None:
 
 def _edges(spots: list[Spot], similar: NDArray[np.float64]) -> list[Edge]:
     strongest = float(np.max(similar - np.eye(len(spots)), initial=0.0)) or 1.0
+    among = similar.copy()
+    np.fill_diagonal(among, 0.0)
+    among[0] = among[:, 0] = 0.0
+    enough = np.sort(among, axis=1)[:, -_NEAREST:].min(axis=1, initial=1.0)  # all edges would be a thicket
     edges = []
     for a, one in enumerate(spots):
         for b, other in enumerate(spots[:a]):
             value = float(similar[a, b])
-            if value >= _FAINT:
+            if value >= _FAINT and (b == 0 or value >= min(enough[a], enough[b])):
                 width = round(0.6 + 3.4 * value / strongest, 2)
                 edges.append(Edge(one.x, one.y, other.x, other.y, value, width, own=b == 0))
     return sorted(edges, key=lambda edge: edge.similarity)

@@ -12,6 +12,7 @@ from pagekin.serving.views.words import original_href, shown
 
 _TERMS, _TEXTS, _LINKS = 16, 12, 8
 _EXCERPT = 320
+_MENUS = 5000  # letters among which the title is looked for
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ def page_view(kin: Kin, page: Ref, replay: str | None = None) -> PageView:
         row is not None,
         shown(facts["language"], 20),
         facts["tokens"],
-        _excerpt(kin.text(row)) if row is not None else "",
+        _excerpt(kin.text(row), page.title) if row is not None else "",
         degrees["in_degree"],
         degrees["out_degree"],
         terms_of(kin, page.node, _TERMS),
@@ -72,6 +73,8 @@ def terms_of(kin: Kin, node: int, most: int) -> list[Term]:
     return [Term(shown(word, 40), weight, weight / heaviest) for word, weight in found]
 
 
-def _excerpt(text: str) -> str:
-    line = shown(text[: 8 * _EXCERPT], 2 * _EXCERPT)
+def _excerpt(text: str, title: str) -> str:
+    """The beginning of a text; if its title stands in it, which menus come before, what follows that."""
+    _, found, after = text[:_MENUS].partition(title)
+    line = shown(after + text[_MENUS : 2 * _MENUS] if found and after.strip() else text, 2 * _EXCERPT)
     return line if len(line) <= _EXCERPT else line[:_EXCERPT].rpartition(" ")[0] + " …"
