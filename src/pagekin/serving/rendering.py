@@ -27,7 +27,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    made.filters |= {"count": count, "percent": percent, "place": place, "shown": _shown}
+    made.filters |= {"count": count, "counted": counted, "percent": percent, "place": place, "shown": _shown}
     return made
 
 
@@ -63,6 +63,15 @@ def count(number: int) -> str:
     '12,345'
     """
     return f"{number:,}"
+
+
+def counted(number: int, noun: str) -> str:
+    """A number of things.
+
+    >>> counted(1, "page"), counted(1234, "page")
+    ('1 page', '1,234 pages')
+    """
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
 
 
 def percent(share: float) -> str:

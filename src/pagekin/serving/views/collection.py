@@ -91,11 +91,11 @@ def doublings(values: Int64s) -> list[Bar]:
     """How many values are 0, 1, 2 to 3, 4 to 7, and so on.
 
     >>> [(bar.label, bar.count) for bar in doublings(np.array([0, 1, 2, 3, 9]))]
-    [('0', 1), ('1', 1), ('2–3', 2), ('4–7', 0), ('8–15', 1)]
+    [('0', 1), ('1', 1), ('2–', 2), ('4–', 0), ('8–', 1)]
     """
     classes = [int(value).bit_length() for value in values.tolist()]
     counts = np.bincount(classes, minlength=1).tolist()
-    labels = ["0", "1", *(f"{_short(1 << k)}–{_short((2 << k) - 1)}" for k in range(1, len(counts)))]
+    labels = ["0", "1", *(f"{_short(1 << k)}–" for k in range(1, len(counts)))]
     return bars(labels[: len(counts)], counts)
 
 

@@ -18,7 +18,7 @@ from pagekin.serving.views.words import middle_cut
 
 KIN = 14  # pages around the page
 WIDTH, HEIGHT = 760.0, 520.0
-_RADII = 176.0, 216.0
+_RADII = 190.0, 232.0
 _APART = 24.0  # between names, one below the other
 _FAINT = 0.03  # weaker edges are not drawn
 _LETTERS = 26
@@ -89,12 +89,12 @@ def laid_out(pages: list[Ref], similar: NDArray[np.float64], by: str) -> Graph:
     others = len(pages) - 1
     around = similar[1:, 1:]
     order = merged(np.clip(1.0 - around, 0.0, None), 0.5).leaves.tolist() if others > 1 else list(range(others))
-    nearest = float(similar[0, 1:].max(initial=0.0)) or 1.0
+    least, nearest = float(similar[0, 1:].min(initial=1.0)), float(similar[0, 1:].max(initial=0.0)) or 1.0
     middle = WIDTH / 2, HEIGHT / 2
     spot: dict[int, tuple[float, float]] = {0: middle}
     for place, k in enumerate(order):
         turn = 2 * math.pi * (place + 0.5) / others - math.pi / 2
-        reach = 1.0 - 0.3 * float(similar[0, k + 1]) / nearest
+        reach = 1.0 - 0.3 * (float(similar[0, k + 1]) - least) / max(nearest - least, 0.05)
         spot[k + 1] = middle[0] + _RADII[0] * reach * math.cos(turn), middle[1] + _RADII[1] * reach * math.sin(turn)
     _part(spot, middle[0])
     spots = [
