@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
@@ -13,11 +14,19 @@ from pagekin.answers import Wishes
 from pagekin.errors import MisuseError, PagekinError, StoreError
 from pagekin.kin import Kin
 from pagekin.linkage import Kinship, kinship
+from pagekin.links.clusters import Clusters
 from pagekin.store.manifest import NAME
 
 Made = TypeVar("Made")
 
+_NEAR = 4  # surroundings that are kept; each may have some 60 MB
 _TRIES = 5  # a store may be built again while it is opened
+
+
+@dataclass(frozen=True)
+class _Surroundings:
+    clusters: Clusters
+    lock: threading.Lock = field(default_factory=threading.Lock)
 
 
 @dataclass(frozen=True)
@@ -28,6 +37,8 @@ class Generation:
     tag: str  # differs from that of any other generation
     _made: dict[object, object] = field(default_factory=dict)
     _locks: dict[object, threading.Lock] = field(default_factory=dict)
+    _near: dict[tuple[str, int], _Surroundings] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
 
     @property
     def number(self) -> int:
@@ -44,6 +55,31 @@ class Generation:
     def kinship(self, measure: str = "amsler") -> Kinship:
         """The links of the collection, measured."""
         return self.kept(("kinship", measure), lambda: kinship(self.kin, measure))
+
+    @contextmanager
+    def surroundings(self, name: str, measure: str = "amsler") -> Iterator[tuple[Kinship, Clusters]]:
+        """The pages around a page; those of the last few pages are kept, so that a slider moves at once.
+
+        While they are looked at nobody else looks at them: they have one desk.
+        """
+        measured = self.kinship(measure)
+        around = self._around(measured, measured.node(name))
+        with around.lock:
+            yield measured, around.clusters
+
+    def _around(self, measured: Kinship, node: int) -> _Surroundings:
+        key = (measured.measure, node)
+        with self._lock:
+            found = self._near.pop(key, None)
+            if found is not None:
+                self._near[key] = found
+                return found
+        made = _Surroundings(measured.around(node))
+        with self._lock:
+            self._near[key] = made
+            while len(self._near) > _NEAR:
+                del self._near[next(iter(self._near))]
+        return made
 
 
 class Held:

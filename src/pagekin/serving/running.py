@@ -7,12 +7,14 @@ import signal
 import socket
 from collections.abc import Sequence
 from multiprocessing.process import BaseProcess
+from typing import Any
 
 import uvicorn
 
 from pagekin.errors import FailureError
 from pagekin.serving.app import make_app
 from pagekin.serving.holding import Held
+from pagekin.serving.metrics import WIDTH, Metrics
 from pagekin.serving.settings import Settings
 
 _GRACE = 30  # seconds for what is running when the server is told to stop
@@ -46,7 +48,8 @@ def run(root: str, settings: Settings, listener: socket.socket, workers: int = 1
         _work(root, settings, listener)
         return
     spawning = multiprocessing.get_context("spawn")
-    processes = [spawning.Process(target=_work, args=(root, settings, listener)) for _ in range(workers)]
+    counts = spawning.RawArray("d", workers * WIDTH)
+    processes = [spawning.Process(target=_work, args=(root, settings, listener, counts, k)) for k in range(workers)]
     for process in processes:
         process.start()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -55,10 +58,10 @@ def run(root: str, settings: Settings, listener: socket.socket, workers: int = 1
         process.join()
 
 
-def _work(root: str, settings: Settings, listener: socket.socket) -> None:
+def _work(root: str, settings: Settings, listener: socket.socket, counts: Any = None, worker: int = 0) -> None:
     """What a worker does."""
     config = uvicorn.Config(
-        make_app(Held(root), settings),
+        make_app(Held(root), settings, Metrics(counts, worker)),
         log_level="warning",
         access_log=False,
         server_header=False,
