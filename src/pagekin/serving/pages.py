@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import secrets
-import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from pagekin.errors import FailureError, MisuseError
-from pagekin.links.clusters import Clusters
+from pagekin.errors import FailureError, MisuseError, NoPageError, PagekinError, StoreError
 from pagekin.query.answering import MEASURES
 from pagekin.serving.context import context_of
 from pagekin.serving.holding import Generation
-from pagekin.serving.problems import RequestError
+from pagekin.serving.problems import RequestError, told
 from pagekin.serving.rendering import rendered
 from pagekin.serving.views import collection, graph
-from pagekin.serving.views.around import NEAREST, Around, around
+from pagekin.serving.views.around import Around, around
 from pagekin.serving.views.comparing import compared
 from pagekin.serving.views.page import page_view
 from pagekin.serving.views.refs import Ref, meant, ref_by_id, refs_by_row, search
@@ -29,7 +26,6 @@ from pagekin.serving.views.related import Filters, number, related
 from pagekin.serving.views.reports import reports
 
 _SUGGESTED, _FOUND, _HOME = 8, 50, 12
-_CLUSTERS = 16  # surroundings that are kept, so that a slider need not wait
 
 
 @dataclass(frozen=True)
@@ -49,10 +45,7 @@ class Asked:
 
     def page(self) -> Ref:
         """The page that the path names."""
-        try:
-            return ref_by_id(self.generation.kin, self.id)
-        except MisuseError as error:
-            raise RequestError(404, str(error)) from error
+        return ref_by_id(self.generation.kin, self.id)
 
     def shown(self, template: str, status: int = 200, /, **values: Any) -> Response:
         """A template as an answer."""
@@ -97,20 +90,20 @@ def _answered(handler: Handler) -> Callable[[Request], Any]:
         )
         try:
             return await context.crew.run(request, handler, asked)
-        except RequestError as error:
-            response = _told(asked, error.status, error.detail)
-            response.headers.update(error.headers)
-            return response
-        except MisuseError as error:
-            return _told(asked, 422, str(error))
+        except NoPageError as error:
+            return _told(asked, RequestError(404, str(error)))
+        except (RequestError, PagekinError) as error:
+            return _told(asked, told(error))
 
     return answer
 
 
-def _told(asked: Asked, status: int, problem: str) -> Response:
-    problem = _without_path(asked, problem)
-    heading = {404: "No such page", 422: "That cannot be answered"}.get(status, "Not now")
-    return asked.shown("_problem.html" if asked.alone else "error.html", status, heading=heading, problem=problem)
+def _told(asked: Asked, error: RequestError) -> Response:
+    heading = {404: "No such page", 422: "That cannot be answered"}.get(error.status, "Not now")
+    values = {"heading": heading, "problem": _without_path(asked, error.detail)}
+    response = asked.shown("_problem.html" if asked.alone else "error.html", error.status, **values)
+    response.headers.update(error.headers)
+    return response
 
 
 def _without_path(asked: Asked, problem: str) -> str:
@@ -155,7 +148,7 @@ def _page(asked: Asked) -> Response:
 
 def _clusters(asked: Asked) -> Response:
     page, alpha = asked.page(), number(asked.query, "alpha", 0.5, 0.01, 1.0)
-    found, problem = _asking_links(lambda: _around(asked.generation, page, alpha))
+    found, problem = _asking_links(asked, lambda: _around(asked.generation, page, alpha))
     values = {"page": page, "around": found, "problem": problem, "alpha": alpha}
     if asked.alone:
         return asked.shown("_clusters.html", **values)
@@ -163,30 +156,15 @@ def _clusters(asked: Asked) -> Response:
 
 
 def _around(generation: Generation, page: Ref, alpha: float) -> Around:
-    with _clustering(generation):
-        return around(generation.kin, page, _near(generation, page), alpha)
-
-
-def _clustering(generation: Generation) -> threading.Lock:
-    """Clusters have one desk each, so that one thread at a time may work on them."""
-    return generation.kept("clustering", threading.Lock)
-
-
-def _near(generation: Generation, page: Ref) -> Clusters:
-    """The surroundings of a page; those of the pages that were looked at last are kept."""
-
-    def made() -> Callable[[str], Clusters]:
-        kinship = generation.kinship()
-        return lru_cache(_CLUSTERS)(lambda url: kinship.clusters(url, NEAREST))
-
-    return generation.kept("surroundings", made)(page.url)
+    with generation.surroundings(page.url) as (_, clusters):
+        return around(generation.kin, page, clusters, alpha)
 
 
 def _graph(asked: Asked) -> Response:
     page, by = asked.page(), asked.query.get("by", "words")
     if by not in ("words", "links"):
         raise MisuseError("a neighbourhood can be drawn by words or by links")
-    found, problem = _asking_links(lambda: _drawn(asked.generation, page, by))
+    found, problem = _asking_links(asked, lambda: _drawn(asked.generation, page, by))
     values = {"page": page, "graph": found, "problem": problem, "by": by}
     if asked.alone:
         return asked.shown("_graph.html", **values)
@@ -196,16 +174,18 @@ def _graph(asked: Asked) -> Response:
 def _drawn(generation: Generation, page: Ref, by: str) -> graph.Graph:
     if by == "words":
         return graph.graph_by_words(generation.kin, page)
-    with _clustering(generation):
-        return graph.graph_by_links(generation.kin, page, _near(generation, page))
+    with generation.surroundings(page.url) as (_, clusters):
+        return graph.graph_by_links(generation.kin, page, clusters)
 
 
-def _asking_links(make: Callable[[], Any]) -> tuple[Any, str]:
+def _asking_links(asked: Asked, make: Callable[[], Any]) -> tuple[Any, str]:
     """What is made, or why it cannot be: a collection may have no links that count."""
     try:
         return make(), ""
+    except StoreError:
+        raise
     except FailureError as error:
-        return None, str(error)
+        return None, _without_path(asked, str(error))
 
 
 def _compare(asked: Asked) -> Response:
@@ -238,7 +218,7 @@ def _part(name: str, make: Callable[[Generation], object]) -> Handler:
 
     def handler(asked: Asked) -> Response:
         generation = asked.generation
-        found, problem = _asking_links(lambda: generation.kept(("part", name), lambda: make(generation)))
+        found, problem = _asking_links(asked, lambda: generation.kept(("part", name), lambda: make(generation)))
         values = {"found": found, "problem": problem}
         if asked.alone:
             return asked.shown(f"_{name}.html", **values)

@@ -14,7 +14,6 @@ from pagekin.links.hierarchy import Hierarchy
 from pagekin.serving.views.refs import Ref, ref, refs
 from pagekin.serving.views.words import middle_cut, shown
 
-NEAREST = 500  # pages that are clustered together: few enough to follow a slider
 _LISTED = 15
 _TERMS = 5
 _LEFT, _TREE, _WIDTH, _ROW, _TOP, _FOOT = 8.0, 236.0, 540.0, 26.0, 10.0, 34.0

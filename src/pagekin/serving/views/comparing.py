@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pagekin.arrays import UInt32s
+from pagekin.arrays import Int64s, UInt32s
 from pagekin.kin import Kin
 from pagekin.links.citing import cited_together, standing
 from pagekin.query.answering import Question, bag_of, exact, signature_of
@@ -81,8 +81,7 @@ def compared(kin: Kin, one: Ref, other: Ref, replay: str | None = None) -> Compa
     shared, by_links = _shared(kin, *bags)
     linked = kin.nodes_linked_from([one.node]), kin.nodes_linked_from([other.node])
     common = sorted(linked[0] & linked[1] - {one.node, other.node})
-    places = (standing(kin.links, kin.reading.anchors, each.node) for each in (one, other))
-    together = cited_together(*places, _LINKS)
+    together = cited_together(_places(kin, one), _places(kin, other), _LINKS)
     return Comparison(
         page_view(kin, one, replay),
         page_view(kin, other, replay),
@@ -100,6 +99,10 @@ def compared(kin: Kin, one: Ref, other: Ref, replay: str | None = None) -> Compa
         len(common),
         _same_text(kin, one.node, other.node),
     )
+
+
+def _places(kin: Kin, page: Ref) -> Int64s:
+    return standing(kin.links, kin.reading.anchors, page.node)
 
 
 def _signature(kin: Kin, node: int, bag: Bag) -> UInt32s:

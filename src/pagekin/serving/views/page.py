@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -47,7 +48,7 @@ def page_view(kin: Kin, page: Ref, replay: str | None = None) -> PageView:
     """All that the page's own view shows of it, without its kin."""
     degrees = kin.catalog.rows("SELECT in_degree, out_degree, first_row FROM nodes WHERE node = ?", page.node)[0]
     row = degrees["first_row"]
-    facts = kin.page(row) if row is not None else {"language": "", "tokens": 0}
+    facts: dict[str, Any] = kin.page(row) if row is not None else {"language": "", "tokens": 0}
     citing = np.unique(kin.links.page[kin.links.row(page.node)])[:_LINKS].tolist()
     return PageView(
         page,

@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from pagekin.errors import MisuseError
+from pagekin.errors import NoPageError
 from pagekin.kin import Kin
 from pagekin.serving.views.words import last_part, shown, site_end
+from pagekin.shapes.search import search as searched
 from pagekin.store.catalog import Catalog
 
 _TITLES, _FEWEST = 60, 4  # of a host, that are looked at; that must end alike
-_SCANNED = 200_000  # pages whose URLs are all looked at for a part of one
+_TYPED = 500  # letters that are searched for
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ def ref_by_id(kin: Kin, id: str) -> Ref:
     """The page of an id."""
     for row in kin.catalog.rows(_SELECT + "WHERE id = ? LIMIT 1", id):
         return _ref(kin, row)
-    raise MisuseError(f"no page has the id {shown(id, 40)!r}; it may have left the collection, so search for it")
+    raise NoPageError(f"no page has the id {shown(id, 40)!r}; it may have left the collection, so search for it")
 
 
 def meant(kin: Kin, name: str) -> Ref:
@@ -65,35 +66,10 @@ def meant(kin: Kin, name: str) -> Ref:
 
 
 def search(kin: Kin, query: str, limit: int) -> list[Ref]:
-    """Pages that somebody who has typed so much may mean: by URL, by words of the title, by a part of the URL."""
-    query = query.strip()[:500].encode("utf-8", "replace").decode("utf-8")
-    if not query:
-        return []
-    catalog = kin.catalog
-    exact = [row for url in kin.urls_meant(query) if (row := catalog.page_at(url)) is not None]
-    rows = list(dict.fromkeys([*exact[:1], *_beginning(kin, query, limit), *catalog.titled(query, limit)]))
-    if len(rows) < limit and len(kin) <= _SCANNED:
-        part = "%" + re.sub(r"([%_\\])", r"\\\1", query) + "%"
-        found = catalog.rows(r"SELECT row FROM pages WHERE url LIKE ? ESCAPE '\' ORDER BY row LIMIT ?", part, limit)
-        rows = list(dict.fromkeys([*rows, *(int(row["row"]) for row in found)]))
-    return refs_by_row(kin, rows[: 2 * limit])[:limit]
+    """Pages that somebody who has typed so much may mean."""
+    return refs_by_url(kin, [page["url"] for page in searched(kin, query[:_TYPED], limit)["pages"]])
 
 
-def _beginning(kin: Kin, query: str, limit: int) -> list[int]:
-    """Pages whose URLs begin so, if it looks like a URL at all."""
-    if not re.match(r"https?://|[\w-]+\.[\w.-]", query):
-        return []
-    starts = [query] if "://" in query else [f"{scheme}://{www}{query}" for scheme in ("http", "https") for www in _WWW]
-    found = [
-        kin.catalog.rows(
-            "SELECT row FROM pages WHERE url >= ? AND url < ? ORDER BY url LIMIT ?", start, start + "\uffff", limit
-        )
-        for start in starts
-    ]
-    return [int(row["row"]) for rows in found for row in rows][:limit]
-
-
-_WWW = ("", "www.")
 _SELECT = "SELECT node, id, url, title, host FROM nodes "
 
 
