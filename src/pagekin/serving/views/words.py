@@ -77,7 +77,7 @@ def place(url: str, most: int = 64) -> str:
     text = url.partition("://")[2] or url
     host, _, path = text.partition("/")
     parts = path.split("/")
-    while len(text) > most and len(parts) > 2:
+    while len(text) > most and len(parts) > 1:
         parts = parts[1:]
         text = "/".join([host, "…", *parts])
     return shown(text, most)
