@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import uvicorn
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from pagekin.pipeline import build
 from pagekin.serving.app import make_app
@@ -19,6 +19,8 @@ from pagekin.serving.running import address_of, listening
 from pagekin.serving.settings import Settings
 from serving.browser.harm import harmful_pages
 from store.making import write_jsonl
+
+expect.set_options(timeout=20_000)  # machines of tests can be slow
 
 Look = Callable[..., Page]
 

@@ -56,7 +56,7 @@ def test_a_random_page_is_a_page_and_not_always_the_same(site: str, look: Look) 
     page = look(site)
     seen = set()
     for _ in range(6):  # of 213 pages six times the same: once in 10^11 runs
-        page.get_by_role("link", name="Random").click()
+        page.get_by_role("link", name="Random", exact=True).click()
         page.wait_for_url(PAGE)
         seen.add(page.url)
         page.goto(site)
@@ -158,7 +158,7 @@ def test_the_collection_is_seen_at_a_glance(site: str, kin: Kin, look: Look) -> 
     assert counts["pages"] == f"{len(kin):,}" and counts["links"] == f"{kin.manifest.counts['links']:,}"
     expect(page.locator("main")).to_contain_text("HTTP status 404")
     for title in ("In-links", "Out-links", "Similarity to the nearest page"):
-        expect(page.get_by_role("img", name=re.compile(f"^{title}")).locator("rect").first).to_be_visible()
+        expect(page.get_by_role("img", name=re.compile(f"^{title}")).locator("text").first).to_be_visible()
     expect(page.locator("#unlinked .pairs > li").first).to_be_visible()
     expect(page.locator("#bridges .bridges > li").first).to_be_visible()
     expect(page.locator("#duplicates")).to_contain_text("No two pages say the same")
