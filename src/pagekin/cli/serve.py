@@ -55,7 +55,7 @@ def command(
     from pagekin.serving.settings import Bounds, Settings
 
     hosts = (*_LOOPBACK, *allow_host) if host in ("127.0.0.1", "::1", "localhost") else allow_host
-    token = _token(token_file)
+    token = token_of(token_file)
     settings = Settings(replay=replay, token=token, cors=cors, hosts=hosts, bounds=Bounds(seconds=seconds))
     serve(store, settings, host, port, workers, browse)
 
@@ -76,7 +76,8 @@ def serve(
         run(store, settings, listener, workers)
 
 
-def _token(file: str | None) -> str:
+def token_of(file: str | None) -> str:
+    """The token in a file, else that of the environment, else none."""
     if file is None:
         return os.environ.get(TOKEN, "").strip()
     try:

@@ -149,8 +149,10 @@ def parse_json(body: bytes) -> Any:
     """A body of JSON; not what Python takes for JSON besides."""
     try:
         return json.loads(body, parse_constant=_refuse)
-    except (ValueError, RecursionError) as error:
-        raise RequestError(422, f"The body is no JSON: {str(error)[:200] or 'nested too deeply'}.") from None
+    except RecursionError:
+        raise RequestError(422, "The body is no JSON: it is nested too deeply.") from None
+    except ValueError as error:
+        raise RequestError(422, f"The body is no JSON: {str(error)[:200]}.") from None
 
 
 def _refuse(word: str) -> Any:

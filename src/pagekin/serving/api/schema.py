@@ -57,7 +57,9 @@ def _paths(bounds: Bounds) -> dict[str, Any]:
             "get": _operation("page", "What is known of a page.", "Page", errors=(404,)),
         },
         "/api/cluster": {
-            "get": _operation("cluster", "The surroundings of a page by its links.", "Cluster", cluster.params(bounds))
+            "get": _operation(
+                "cluster", "The surroundings of a page by its links.", "Cluster", cluster.params(bounds), (404,)
+            )
             | {"description": "The first question after a build takes longest; meanwhile the answer may be 503."},
         },
         "/api/duplicates": {
