@@ -15,6 +15,7 @@ from benchmarks import (
     kinship,
     links,
     lists,
+    painting,
     querying,
     reading,
     sameness,
@@ -42,6 +43,7 @@ def main() -> None:
     twins.main()
     links.main()
     kinship.main()
+    painting.main()
     growth.main()
     kills.main()
     fuzz.main()

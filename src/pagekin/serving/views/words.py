@@ -24,8 +24,9 @@ def shown(text: str, most: int = LONGEST) -> str:
     ('a b c d', 'oak an…')
     """
     text = text[: 8 * most]  # a title can have megabytes
-    seen = "".join(" " if c in _TURNS or unicodedata.category(c) in _UNSEEN else c for c in text)
-    line = " ".join(seen.split())
+    if not text.isprintable():
+        text = "".join(" " if c in _TURNS or unicodedata.category(c) in _UNSEEN else c for c in text)
+    line = " ".join(text.split())
     return line if len(line) <= most else line[: most - 1] + "…"
 
 
