@@ -1,7 +1,7 @@
 """How soon is a page's view seen? From the click to the first paint, in a browser that has seen nothing before.
 
-`python -m benchmarks.painting` serves the sample web, opens pages of it in Debian's chromium, each in a fresh window with
-an empty cache, and writes `results/painting.json`. What is measured is the browser's own first contentful paint, which is
+`python -m benchmarks.painting` serves the sample web, opens pages of it in Debian's chromium, each in a fresh window
+with an empty cache, and writes `results/painting.json`. What is measured is the browser's own first contentful paint,
 counted from the moment of asking; the server is on the same machine. The related pages with their reasons are part of
 that paint; clusters and neighbourhood are fetched after it. Every page is opened three times and the best time counts,
 since the machine may be busy with other things. The empty search of the same server, opened in turns with the pages,

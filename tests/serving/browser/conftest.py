@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 import uvicorn
@@ -79,10 +80,9 @@ def look(chromium: Browser) -> Iterator[Look]:
     windows: list[BrowserContext] = []
     troubles: list[str] = []
 
-    def open_at(address: str, **options: object) -> Page:
-        window = chromium.new_context(
-            **{"viewport": {"width": 1200, "height": 900}, "reduced_motion": "reduce", **options}
-        )  # type: ignore[arg-type]
+    def open_at(address: str, **options: Any) -> Page:
+        usual = {"viewport": {"width": 1200, "height": 900}, "reduced_motion": "reduce"}
+        window = chromium.new_context(**{**usual, **options})
         windows.append(window)
         window.set_default_timeout(15_000)
         page = window.new_page()

@@ -74,7 +74,8 @@ def test_what_turns_the_direction_reaches_no_neighbour(harmful: str, harm: Held,
     page = settled(look(f"{harmful}/page/{id_of(harm, 'hebrew')}"))
     assert not re.search("[\u202a-\u202e\u2066-\u2069\x00-\x08\x1b\x7f]", page.content())
     outside = page.evaluate(
-        """() => [...document.querySelectorAll("#related h3 a")].filter((each) => each.firstChild.nodeName !== "BDI").length"""
+        """() => [...document.querySelectorAll("#related h3 a")]
+           .filter((each) => each.firstChild.nodeName !== "BDI").length"""
     )
     assert outside == 0
 
