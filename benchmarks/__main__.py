@@ -18,6 +18,7 @@ from benchmarks import (
     querying,
     reading,
     sameness,
+    serving,
     signatures,
     sweeping,
     table,
@@ -42,6 +43,7 @@ def main() -> None:
     twins.main()
     links.main()
     kinship.main()
+    serving.main()
     growth.main()
     kills.main()
     fuzz.main()

@@ -26,6 +26,7 @@ ORDER = (
     "twins",
     "links",
     "kinship",
+    "serving",
 )
 ELSEWHERE = ("agreement", "findings", "fuzz", "kills", "lists")  # results that are no measure of speed or size
 _HEAD = """# Benchmarks
