@@ -27,6 +27,7 @@ ORDER = (
     "links",
     "kinship",
     "painting",
+    "serving",
 )
 ELSEWHERE = ("agreement", "findings", "fuzz", "kills", "lists")  # results that are no measure of speed or size
 _HEAD = """# Benchmarks

@@ -33,7 +33,8 @@ def listening(host: str, port: int) -> socket.socket:
 
 
 def _bound(kind: int, address: Any) -> socket.socket:
-    listener = socket.socket(kind, socket.SOCK_STREAM)
+    # With the protocol said, asyncio sends small pieces at once; else each answer waits 40 ms for an acknowledgement.
+    listener = socket.socket(kind, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
