@@ -44,11 +44,8 @@ def main() -> None:
     twins.main()
     links.main()
     kinship.main()
-<<<<<<< HEAD
     painting.main()
-=======
     serving.main()
->>>>>>> 4a2ea4528f12a09d1550a9d7e08c28b264d1abc0
     growth.main()
     kills.main()
     fuzz.main()
