@@ -25,10 +25,12 @@ check: $(VENV)/ready
 
 test: $(VENV)/ready check
 	sh tests/real_pages.sh
+	sh tests/browser.sh
 	$(BIN)/python -m pytest -n auto --dist worksteal
 
 bench: $(VENV)/bench
 	sh tests/real_pages.sh
+	sh tests/browser.sh
 	sh benchmarks/manuals.sh
 	QUICK=$(QUICK) $(BIN)/python -m benchmarks
 

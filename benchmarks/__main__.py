@@ -11,8 +11,10 @@ from benchmarks import (
     judging,
     kills,
     links,
+    painting,
     querying,
     reading,
+    serving,
     signatures,
     sweeping,
     table,
@@ -32,6 +34,8 @@ def main() -> None:
     duplicates.main()
     twins.main()
     links.main()
+    painting.main()
+    serving.main()
     growth.main()
     kills.main()
     fuzz.main()

@@ -28,6 +28,8 @@ ORDER = (
     "kinship",
     "learning",
     "beyond",
+    "painting",
+    "serving",
 )
 ELSEWHERE = ("agreement", "findings", "fuzz", "kills", "lists")  # results that are no measure of speed or size
 _HEAD = """# Benchmarks

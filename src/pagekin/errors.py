@@ -2,6 +2,7 @@
 
     PagekinError
     ├── MisuseError        the call is wrong: a missing file, an unknown option value     (exit code 2)
+    │   └── NoPageError    no page has this name, or several have
     └── FailureError       the call is right, and still it cannot be done                 (exit code 1)
         ├── SourceError    a source cannot be read at all
         └── StoreError     a store is missing, damaged, of another format, or busy
@@ -22,6 +23,10 @@ class MisuseError(PagekinError):
     """The user asked for something that makes no sense."""
 
     exit_code = 2
+
+
+class NoPageError(MisuseError):
+    """A name that means no page of a collection, or several."""
 
 
 class FailureError(PagekinError):

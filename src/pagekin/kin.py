@@ -174,7 +174,7 @@ class Kin(Store):
     ) -> list[Neighbor]:
         named = self.catalog.named_nodes([node for _, node, _ in answer])
         pairs = [(member, line.anchor) for line in lines for member in line.members]
-        rows = np.array([self._row_of(node) for _, node, _ in answer], np.int64)
+        rows = self._rows_of([node for _, node, _ in answer])
         likenesses = iter(self.prints.likenesses(rows[np.array(pairs, np.int64).reshape(-1, 2)]))
         neighbors = []
         for line, why in zip(lines, reasons, strict=True):
@@ -189,19 +189,21 @@ class Kin(Store):
 
     def _lines(self, nodes: list[int], pinned: int, own: Prints) -> list[Line]:
         """Found nodes, the pinned ones first, under the best of their near-duplicates."""
-        rows = [self._row_of(node) for node in nodes]
-        with_page = [k for k, row in enumerate(rows) if row >= 0]
-        listed = self.prints.rows(np.array([rows[k] for k in with_page], np.int64))
-        return lines_of(own, listed, with_page, len(nodes), pinned)
+        rows = self._rows_of(nodes)
+        with_page = np.flatnonzero(rows >= 0)
+        return lines_of(own, self.prints.rows(rows[with_page]), with_page.tolist(), len(nodes), pinned)
 
-    def _row_of(self, node: int) -> int:
-        """The page of a node; -1 if there is none, or there are several."""
-        one = node + 1 < len(self.nodes) and self.nodes[node + 1] - self.nodes[node] == 1
-        return int(self.nodes[node]) if one and 0 <= self.nodes[node] < len(self) else -1
+    def _rows_of(self, nodes: list[int]) -> Int64s:
+        """The pages of nodes; -1 if there is none, or there are several."""
+        node = np.array(nodes, np.int64)
+        inside = np.minimum(node, len(self.nodes) - 2)
+        row = self.nodes[inside]
+        one = (node == inside) & (self.nodes[inside + 1] - row == 1) & (row >= 0) & (row < len(self))
+        return np.where(one, row, -1)
 
     def _prints(self, nodes: list[int]) -> Prints:
-        rows = [self._row_of(node) for node in nodes]
-        return self.prints.rows(np.array([row for row in rows if row >= 0], np.int64))
+        rows = self._rows_of(nodes)
+        return self.prints.rows(rows[rows >= 0])
 
     def _reasons(self, fusion: Fusion, asked: list[int], nodes: list[int]) -> list[Why]:
         citing = [self._standing(node) for node in asked[:1]]
@@ -230,7 +232,7 @@ class Kin(Store):
     def _filter(self, asked: list[int], wishes: Wishes) -> Callable[[int], bool]:
         """A function that tells whether a node may be in the answer."""
         hosts = {host_of(self._node_url(node)) for node in asked} if wishes.exclude_host else set()
-        but = self._linked_from(asked) if wishes.exclude_linked else set()
+        but = self.nodes_linked_from(asked) if wishes.exclude_linked else set()
         but |= {self.find_node(url) for url in wishes.never}
         include = re.compile("|".join(f"(?:{each})" for each in wishes.include))
         exclude = re.compile("|".join(f"(?:{each})" for each in wishes.exclude) or r"(?!)")
@@ -247,7 +249,7 @@ class Kin(Store):
 
         return allowed
 
-    def _linked_from(self, nodes: list[int]) -> set[int]:
+    def nodes_linked_from(self, nodes: list[int]) -> set[int]:
         """The nodes that pages of these nodes link to."""
         linked: set[int] = set()
         for node in nodes:

@@ -42,9 +42,10 @@ class Kinship:
 
     def clusters(self, name: str, most: int = MOST) -> Clusters:
         """The surroundings of a page, for orderings at any alpha."""
-        return self._around(self.node(name), most)
+        return self.around(self.node(name), most)
 
-    def _around(self, node: int, most: int) -> Clusters:
+    def around(self, node: int, most: int = MOST) -> Clusters:
+        """The surroundings of a node."""
         return Clusters(self.graph.subgraph(node, most), int(self.graph.shown[node]))
 
     def named(self, nodes: Sequence[int]) -> list[dict[str, str]]:
@@ -60,7 +61,7 @@ class Kinship:
 
     def bridges(self, alpha: float, progress: Callable[[list[int]], Iterable[int]] = iter) -> list[Bridge]:
         """The pages between topics, the strongest bridges first."""
-        found = [bridge(self._around(node, _NEAR), alpha) for node in progress(self._linked().tolist())]
+        found = [bridge(self.around(node, _NEAR), alpha) for node in progress(self._linked().tolist())]
         return sorted((each for each in found if each is not None), key=lambda each: (-each.strength, each.node))
 
     def vertices(self) -> list[Vertex]:

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from broken.shelf import SHELF, WACZS, WARCS, Broken
-from pagekin.cli.info import describe
 from pagekin.errors import SourceError
 from pagekin.pipeline import build
+from pagekin.shapes.info import describe
 from pagekin.store.manifest import damaged_files
 from pagekin.store.opening import Store
 from sources.measure import within

@@ -242,6 +242,12 @@ def test_a_strategy_keeps_what_its_file_of_weights_holds(tmp_path: Path) -> None
     assert Strategy.from_dict(strategy.as_dict()).weighting_named("linklearn") == DRAWN
 
 
+def test_an_index_can_be_asked_by_what_it_has_weights_and_counts_for() -> None:
+    assert Strategy().measures() == ["jaccard", "cosine", "okapi"]
+    assert Strategy(weights=DRAWN.as_text()).measures() == ["jaccard", "cosine", "okapi", "linklearn"]
+    assert Strategy(content=False).measures() == ["jaccard", "cosine"]
+
+
 def test_a_weighting_is_that_of_its_settings() -> None:
     strategy = Strategy(okapi_k=1.2, okapi_b=0.75)
     assert strategy.weighting_named("okapi") == Okapi(1.2, 0.75)

@@ -17,12 +17,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from pagekin.answers import Wishes
-from pagekin.cli.info import describe as info
-from pagekin.cli.show import describe as show
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.errors import PagekinError
 from pagekin.kin import Kin
 from pagekin.query.desks import Desk, KernelDesk
+from pagekin.shapes.info import describe as info
+from pagekin.shapes.page import describe as show
 from pagekin.twins import find_duplicates
 
 HANGING = 60  # seconds for questions that take a tenth of one

@@ -12,12 +12,13 @@ import click
 from pagekin.cli.linking import judge_all, link_options, opened, picture_or, say_judged
 from pagekin.cli.speaking import clean, counted, json_option, say_json, say_table, store_argument
 from pagekin.errors import MisuseError
+from pagekin.shapes.cluster import describe, describe_bridges
 
 if TYPE_CHECKING:
     from pagekin.linkage import Kinship
     from pagekin.links.clusters import Clusters
 
-_SHOWN = 5  # pages of a cluster, terms of a page
+_SHOWN = 5  # pages of a cluster
 
 
 @click.command("cluster")
@@ -70,69 +71,13 @@ def command(
         return say_json(judged) if json else say_judged(judged)
     kinship = opened(store, settings)
     if page is None:
-        bridges = describe_bridges(kinship, alphas[0], limit)
+        bridges = describe_bridges(kinship, alphas[0], limit, _watched)
         return say_json({"cross_topic": bridges}) if json else say_bridges(bridges)
     clusters = kinship.clusters(page, most)
     if output and len(clusters) > 1:
         draw(kinship, clusters, alphas, limit, Path(output), kind)
     report = describe(kinship, clusters, page, alphas, limit, parts)
     return say_json(report) if json else say(report)
-
-
-def describe(
-    kinship: Kinship, clusters: Clusters, page: str, alphas: tuple[float, ...], limit: int, parts: int | None
-) -> dict[str, Any]:
-    """All that is told of the surroundings of a page."""
-    first = clusters.ordered(alphas[0])[:limit]
-    alike = dict(zip(clusters.subgraph.nodes.tolist(), clusters.similarities().tolist(), strict=True))
-    names = kinship.named([node for node, _ in first])
-    graph = kinship.graph
-    return {
-        "query": {
-            "page": page,
-            **kinship.named([clusters.node])[0],
-            "measure": kinship.measure,
-            "alphas": list(alphas),
-            "delta": graph.delta,
-        },
-        "subgraph": {"pages": len(clusters), "of": clusters.subgraph.of},
-        "same": [each["url"] for each in kinship.named(graph.same(clusters.node))],
-        "related": [
-            {**name, "distance": round(apart, 6), "similarity": round(alike[node], 6)}
-            for name, (node, apart) in zip(names, first, strict=True)
-        ],
-        "tree": _tree(kinship, clusters, alphas[0], limit),
-        "positions": _positions(kinship, clusters, alphas, limit) if len(alphas) > 1 else [],
-        "clusters": _parts(kinship, clusters, alphas[0], parts) if parts else [],
-    }
-
-
-def _tree(kinship: Kinship, clusters: Clusters, alpha: float, limit: int) -> dict[str, Any]:
-    """The page and its first kin, and how they come together; merge k makes cluster (number of leaves + k)."""
-    hierarchy = clusters.at(alpha)
-    leaves = [clusters.leaf, *hierarchy.order(clusters.leaf)[:limit].tolist()]
-    smaller = hierarchy.only(leaves)
-    merges = zip(smaller.merges.tolist(), smaller.heights.tolist(), strict=True)
-    return {
-        "leaves": [each["url"] for each in kinship.named(clusters.subgraph.nodes[leaves].tolist())],
-        "merges": [[a, b, round(height, 6)] for (a, b), height in merges],
-    }
-
-
-def _positions(kinship: Kinship, clusters: Clusters, alphas: tuple[float, ...], limit: int) -> list[dict[str, Any]]:
-    table = clusters.positions(alphas, limit)
-    names = kinship.named(list(table))
-    return [
-        {**name, "by_similarity": row[0], "by_alpha": row[1:]} for name, row in zip(names, table.values(), strict=True)
-    ]
-
-
-def _parts(kinship: Kinship, clusters: Clusters, alpha: float, parts: int) -> list[dict[str, Any]]:
-    """Flat clusters; that of the page comes first, then the larger ones."""
-    part = clusters.at(alpha).cut(min(parts, len(clusters)))
-    members = [clusters.subgraph.nodes[part == number].tolist() for number in range(int(part.max()) + 1)]
-    members.sort(key=lambda nodes: (clusters.node not in nodes, -len(nodes), nodes))
-    return [{"pages": len(nodes), "members": kinship.named(nodes)} for nodes in members]
 
 
 def draw(kinship: Kinship, clusters: Clusters, alphas: tuple[float, ...], limit: int, path: Path, kind: str) -> None:
@@ -148,18 +93,6 @@ def draw(kinship: Kinship, clusters: Clusters, alphas: tuple[float, ...], limit:
     names = [each["title"] or each["url"] for each in kinship.named(nodes)]
     with written_whole(path) as file:
         draw_dendrograms(file, kind, [clusters.at(alpha).only(leaves) for alpha in alphas], names, 0)
-
-
-def describe_bridges(kinship: Kinship, alpha: float, limit: int) -> list[dict[str, Any]]:
-    """The strongest bridges of a collection, with the terms of their ends."""
-    found = kinship.bridges(alpha, _watched)[:limit]
-    ends = [kinship.named([each.node, each.one, each.other]) for each in found]
-    terms = [[kinship.top_terms(node, _SHOWN) for node in (each.one, each.other)] for each in found]
-    return [
-        {**names[0], "strength": round(each.strength, 6), "distance": round(each.distance, 6)}
-        | {"between": [{**name, "terms": words} for name, words in zip(names[1:], both, strict=True)]}
-        for each, names, both in zip(found, ends, terms, strict=True)
-    ]
 
 
 def _watched(nodes: list[int]) -> Iterable[int]:

@@ -27,6 +27,8 @@ def command(output: str) -> None:
     from pagekin.cli import build, info, related, show
     from pagekin.kin import Kin
     from pagekin.pipeline import build as read
+    from pagekin.shapes.info import describe as collection
+    from pagekin.shapes.page import describe as page_facts
 
     folder = Path(output)
     if folder.exists() and not folder.is_dir():
@@ -41,10 +43,10 @@ def command(output: str) -> None:
     build.say(built, str(store))
     click.secho(f"\n$ pagekin info {store}", bold=True)
     opened = Kin.open(store)
-    info.say(str(store), info.describe(opened))
+    info.say(str(store), collection(opened))
     for page in _PAGES:
         click.secho(f"\n$ pagekin show {store} {page}", bold=True)
-        show.say(show.describe(opened, opened.find(page)))
+        show.say(page_facts(opened, opened.find(page)))
     for page in _ASKED:
         click.secho(f"\n$ pagekin related {store} {page}", bold=True)
         related.say(opened.related(page))

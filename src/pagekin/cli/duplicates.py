@@ -11,8 +11,10 @@ import click
 
 from pagekin.cli import pictures, twins
 from pagekin.cli.speaking import clean, counted, json_option, say_json
-from pagekin.cli.twins import how, is_store, likeness
+from pagekin.cli.twins import how, is_store
 from pagekin.errors import MisuseError
+from pagekin.shapes.groups import entry_of, report
+from pagekin.shapes.twins import report as report_of_twins
 
 if TYPE_CHECKING:
     from pagekin.duplicates.results import Result
@@ -111,7 +113,7 @@ def _say_twins(store: str, settings: GroupSettings, whole_text: bool, json: bool
 
     found = find_duplicates(store, settings, whole_text=whole_text)
     if json:
-        say_json(twins.report(found))
+        say_json(report_of_twins(found))
     else:
         twins.say(found)
 
@@ -150,40 +152,11 @@ def _stream(results: Iterator[Result], grouping: Grouping) -> None:
         similar = [earlier for _, earlier in grouping.add([result])]
         entry = grouping.entries[-1]
         row = {
-            **_entry(entry),
+            **entry_of(entry),
             "anchor": grouping.anchors()[-1].result.id,
             "similar": [{"id": each.result.id, "position": each.position} for each in similar],
         }
         click.echo(jsons.dumps(row))
-
-
-def report(grouping: Grouping) -> dict[str, Any]:
-    """Groups as JSON."""
-    return {
-        "settings": grouping.settings.as_dict(),
-        "results": len(grouping.entries),
-        "groups": [
-            {
-                "anchor": _entry(each.anchor),
-                "members": [{**_entry(member.entry), **likeness(member.likeness)} for member in each.members],
-            }
-            for each in grouping.groups()
-        ],
-        "uncompared": grouping.uncompared(),
-        "repeated_ids": grouping.repeated_ids(),
-        "without_words": grouping.without_words,
-    }
-
-
-def _entry(entry: Entry) -> dict[str, Any]:
-    facts = {
-        "id": entry.result.id,
-        "position": entry.position,
-        "rank": entry.rank,
-        "url": entry.result.url,
-        "title": entry.result.title,
-    }
-    return {**facts, "uncompared": entry.uncompared} if entry.uncompared else facts
 
 
 def say(grouping: Grouping) -> None:

@@ -27,6 +27,7 @@ COMMANDS = (
     "info",
     "learn",
     "related",
+    "serve",
     "show",
     "sweep",
 )

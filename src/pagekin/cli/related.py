@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,9 +10,10 @@ from pagekin.cli.speaking import clean, counted, json_option, say_json, store_ar
 from pagekin.cli.twins import how
 from pagekin.cli.weighing import measured, similarity_option, weighting_of, weights_option
 from pagekin.errors import MisuseError
+from pagekin.shapes.related import report
 
 if TYPE_CHECKING:
-    from pagekin.answers import Duplicate, Neighbor
+    from pagekin.answers import Neighbor
 
 _LINKS = "The share of links in the similarity, from 0 to 1; auto: as much as they agree with words."
 
@@ -125,51 +126,6 @@ def _read(name: str, limit: int) -> bytes:
     except OSError as error:
         raise MisuseError(f"{name} cannot be read: {error.strerror or error}") from error
     return data
-
-
-def report(pages: tuple[str, ...], neighbors: list[Neighbor], measure: str) -> dict[str, Any]:
-    """An answer as JSON."""
-    return {
-        "query": {"pages": list(pages), "similarity": measure},
-        "related": [
-            {
-                "url": each.url,
-                "title": each.title,
-                "similarity": round(each.similarity, 6),
-                **_score(each),
-                "pinned": each.pinned,
-                "duplicate_of_query": each.is_duplicate,
-                "duplicates": [_duplicate(duplicate) for duplicate in each.duplicates],
-                "why": {
-                    "terms": [{"term": term, "share": round(share, 4)} for term, share in each.why.terms],
-                    "cited_by": each.why.cited_by,
-                    "apart": each.why.apart,
-                    "parts": [
-                        {"part": part.name, "similarity": round(part.similarity, 6), "share": round(part.share, 4)}
-                        for part in each.why.parts
-                    ],
-                },
-            }
-            for each in neighbors
-        ],
-    }
-
-
-def _score(each: Neighbor | Duplicate) -> dict[str, float]:
-    """The inner product, for measures that have one."""
-    return {} if each.score is None else {"score": round(each.score, 6)}
-
-
-def _duplicate(duplicate: Duplicate) -> dict[str, Any]:
-    return {
-        "url": duplicate.url,
-        "title": duplicate.title,
-        "similarity": round(duplicate.similarity, 6),
-        **_score(duplicate),
-        "text_similarity": round(duplicate.likeness.similarity, 4),
-        "contains": duplicate.likeness.b_in_a,
-        "contained": duplicate.likeness.a_in_b,
-    }
 
 
 def say(neighbors: list[Neighbor], expand: bool = False) -> None:

@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 import textwrap
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from pagekin.cli.speaking import clean, json_option, say_json, say_table, store_argument
-
-if TYPE_CHECKING:
-    from pagekin.kin import Kin
-
-_SHOWN = 10
-_EXCERPT = 400
+from pagekin.shapes.page import SHOWN, describe
 
 
 @click.command("show")
@@ -40,42 +34,6 @@ def command(store: str, page: str, text: bool, json: bool) -> None:
         say(facts)
 
 
-def describe(store: Kin, row: int) -> dict[str, Any]:
-    """All that `show` tells."""
-    page = store.page(row)
-    node = page["node"]
-    return {
-        "id": page["id"],
-        "url": page["url"],
-        "title": page["title"],
-        "host": page["host"],
-        "language": page["language"],
-        "charset": page["charset"],
-        "captured": _moment(page["captured"]),
-        "source": page["source"],
-        "words": page["tokens"],
-        "html_bytes": page["html_bytes"],
-        "sha256": page["digest"],
-        "in_degree": page["in_degree"],
-        "out_degree": page["out_degree"],
-        "aliases": [{"url": url, "kind": kind} for url, kind in store.catalog.aliases(node)],
-        "top_terms": [{"term": term, "weight": round(weight, 6)} for term, weight in store.top_terms(node)],
-        "excerpt": _excerpt(store.text(row)),
-        "anchor_texts": [{"text": text, "count": count} for text, count in store.anchor_texts(node)],
-        "linked_from": store.linked_from(node, _SHOWN),
-        "links_to": store.links_to(row, _SHOWN),
-    }
-
-
-def _moment(seconds: int) -> str | None:
-    return datetime.fromtimestamp(seconds, UTC).isoformat().replace("+00:00", "Z") if seconds else None
-
-
-def _excerpt(text: str) -> str:
-    flat = " ".join(text[: 4 * _EXCERPT].split())
-    return flat if len(flat) <= _EXCERPT else flat[:_EXCERPT].rpartition(" ")[0] + " …"
-
-
 def say(facts: dict[str, Any]) -> None:
     """Tell people what is known of a page."""
     click.echo(clean(facts["title"] or "(no title)"))
@@ -90,7 +48,7 @@ def say(facts: dict[str, Any]) -> None:
     click.echo()
     click.echo(textwrap.fill(clean(facts["excerpt"]), 100))
     click.echo(f"\n{facts['in_degree']:,} pages link here" + (", saying:" if facts["anchor_texts"] else ""))
-    say_table([(text["count"], text["text"] or "(no words)") for text in facts["anchor_texts"][:_SHOWN]])
+    say_table([(text["count"], text["text"] or "(no words)") for text in facts["anchor_texts"][:SHOWN]])
     if facts["linked_from"]:
         click.echo("Linked from:")
         say_table([(page["url"], page["title"]) for page in facts["linked_from"]])

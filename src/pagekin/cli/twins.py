@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -18,44 +18,6 @@ def is_store(name: str) -> bool:
     """Whether a source is a collection that was built, or wants to be one."""
     path = Path(name)
     return (path / "manifest.json").exists() or path.suffix == ".kin"
-
-
-def report(twins: Twins) -> dict[str, Any]:
-    """The groups of a collection as JSON."""
-    return {
-        "settings": twins.settings.as_dict(),
-        "pages": twins.pages,
-        "groups": [
-            {
-                "anchor": _page(each.anchor),
-                "members": [
-                    {**_page(m.page), **likeness(m.likeness), "similarity": round(m.similarity, 4)}
-                    for m in each.members
-                ],
-            }
-            for each in twins.groups
-        ],
-        "uncompared": twins.uncompared,
-        "compared_pairs": twins.compared,
-        "cut_pages": twins.cut,
-    }
-
-
-def _page(page: Page) -> dict[str, Any]:
-    return {"url": page.url, "title": page.title}
-
-
-def likeness(likeness: Likeness) -> dict[str, Any]:
-    """Of a member and its anchor."""
-    return {
-        "similarity": round(likeness.similarity, 4),
-        "share": round(likeness.share_of_a, 4),
-        "share_of_anchor": round(likeness.share_of_b, 4),
-        "bits": round(likeness.bits_of_a, 4),
-        "bits_of_anchor": round(likeness.bits_of_b, 4),
-        "contains": likeness.b_in_a,
-        "contained": likeness.a_in_b,
-    }
 
 
 def say(twins: Twins) -> None:

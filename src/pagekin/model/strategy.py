@@ -123,6 +123,11 @@ class Strategy:
             )
         return _learned(self.weights)
 
+    def measures(self) -> list[str]:
+        """The measures by which an index can be asked that was built so."""
+        known = {"okapi": self.content, "linklearn": self.content and self.weights is not None}
+        return [name for name in MEASURES if known.get(name, True)]
+
     def has_bags_of(self, other: Strategy) -> bool:
         """Whether bags are the same under both."""
         return self._of_bags() == other._of_bags()

@@ -13,6 +13,7 @@ from pagekin.errors import StoreError
 from pagekin.model.capture import Origin, Rank, Redirect, Skip
 
 NAME = "catalog.sqlite"
+_TOGETHER = 200  # nodes that are looked up at a time
 _SCHEMA = """
 CREATE TABLE nodes (
   node INTEGER PRIMARY KEY, id TEXT NOT NULL, url TEXT NOT NULL, host TEXT NOT NULL, title TEXT NOT NULL,
@@ -204,8 +205,13 @@ class Catalog:
 
     def named_nodes(self, nodes: Sequence[int]) -> list[dict[str, str]]:
         """URL and title of nodes."""
-        query = "SELECT url, title FROM nodes WHERE node = ?"
-        return [dict(row) for node in nodes for row in self.rows(query, node)]
+        named = {}
+        for begin in range(0, len(nodes), _TOGETHER):
+            some = nodes[begin : begin + _TOGETHER]
+            marks = ", ".join("?" * len(some))
+            for row in self.rows(f"SELECT node, url, title FROM nodes WHERE node IN ({marks})", *some):
+                named[row["node"]] = (row["url"], row["title"])
+        return [{"url": named[node][0], "title": named[node][1]} for node in nodes if node in named]
 
     def aliases(self, node: int) -> list[tuple[str, str]]:
         """(URL, kind) of the aliases of a node."""

@@ -13,7 +13,7 @@ import zstandard
 
 from pagekin.arrays import Int64s, UInt32s
 from pagekin.disk import open_array, open_strings
-from pagekin.errors import MisuseError, PagekinError, StoreError
+from pagekin.errors import MisuseError, NoPageError, PagekinError, StoreError
 from pagekin.model.reading import NO_TARGET, Blobs, Links, Reading
 from pagekin.model.settings import ReadingSettings
 from pagekin.model.strings import Strings
@@ -154,8 +154,8 @@ class Store:
             if len(found) == 1:
                 return found[0]
             if found:
-                raise MisuseError(f"{name!r} could be several pages; name one by its URL:\n" + self._listed(found))
-        raise MisuseError(f"no page {name!r} in {self.root}" + self._nearest(name))
+                raise NoPageError(f"{name!r} could be several pages; name one by its URL:\n" + self._listed(found))
+        raise NoPageError(f"no page {name!r} in {self.root}" + self._nearest(name))
 
     def _find_url(self, name: str) -> int | None:
         for url in self.urls_meant(name):

@@ -1,0 +1,111 @@
+"""How soon is a page's view seen? From the click to the first paint, in a browser that has seen nothing before.
+
+`python -m benchmarks.painting` serves the sample web, opens pages of it in Debian's chromium, each in a fresh window
+with an empty cache, and writes `results/painting.json`. What is measured is the browser's own first contentful paint,
+counted from the moment of asking; the server is on the same machine. The related pages with their reasons are part of
+that paint; clusters and neighbourhood are fetched after it. Every page is opened three times and the best time counts,
+since the machine may be busy with other things. The empty search of the same server, opened in turns with the pages,
+tells what the browser itself needs.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import uvicorn
+from playwright.sync_api import Browser, sync_playwright
+
+from benchmarks.agreement import collections
+from benchmarks.machine import QUICK, Figure, facts, keep, kept, show
+from pagekin import village
+from pagekin.kin import Kin
+from pagekin.pipeline import build
+from pagekin.serving.app import make_app
+from pagekin.serving.holding import Held
+from pagekin.serving.running import address_of, listening
+
+PAGES = 5 if QUICK else 40
+ROUNDS = 3
+_BAR = 200  # milliseconds
+_WARM = 3  # pages that do not count: the browser and the server have just started
+
+
+def main() -> None:
+    """Measure the sample web and, for comparison, a reference manual."""
+    program = shutil.which("chromium")
+    if program is None:
+        print("painting: needs chromium (sh tests/browser.sh)")
+        return
+    print("painting")
+    figures: list[Figure] = []
+    with tempfile.TemporaryDirectory() as place, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        for name, source in _sources(Path(place)).items():
+            store = Path(place) / f"{name.replace(' ', '-')}.kin"
+            build([source], store)
+            figures += _measured(name, store, browser)
+        browser.close()
+    show(figures)
+    keep("painting", {"machine": facts("playwright", "starlette", "uvicorn"), "figures": kept(figures)})
+
+
+def _sources(place: Path) -> dict[str, Path]:
+    found = {"sample web": village.write_warc(place / "village.warc.gz")}
+    return found | {name: folder for name, folder in collections().items() if folder.is_dir() and not QUICK}
+
+
+def _measured(name: str, store: Path, browser: Browser) -> Iterator[Figure]:
+    held = Held(store)
+    with _served(held) as address:
+        urls = [f"{address}page/{id}" for id in _ids(held.present.kin, PAGES)]
+        for url in urls[:_WARM]:
+            _first_paint(browser, url)
+        times, empty = (np.full(len(urls), np.inf) for _ in range(2))
+        for k, url in [*enumerate(urls)] * ROUNDS:
+            times[k] = min(times[k], _first_paint(browser, url))
+            empty[k] = min(empty[k], _first_paint(browser, f"{address}search"))
+    bar = _BAR if name == "sample web" else None
+    yield Figure(f"{name}: first paint of a page's view, median", float(np.median(times)), "ms", at_most=bar)
+    yield Figure(f"{name}: the same, slowest in twenty", float(np.quantile(times, 0.95)), "ms", at_most=bar)
+    yield Figure(f"{name}: of an empty search, median", float(np.median(empty)), "ms")
+
+
+def _ids(kin: Kin, most: int) -> list[str]:
+    """Pages spread over the collection."""
+    rows = np.linspace(0, len(kin) - 1, most).astype(int).tolist()
+    return [str(kin.page(row)["id"]) for row in rows]
+
+
+def _first_paint(browser: Browser, url: str) -> float:
+    window = browser.new_context(viewport={"width": 1200, "height": 900})
+    page = window.new_page()
+    page.goto(url)
+    page.locator("main h1").wait_for()
+    painted = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? null"
+    time = page.evaluate(painted)
+    while time is None:
+        page.wait_for_timeout(10)
+        time = page.evaluate(painted)
+    window.close()
+    return float(time)
+
+
+@contextmanager
+def _served(held: Held) -> Iterator[str]:
+    with listening("127.0.0.1", 0) as listener:
+        server = uvicorn.Server(uvicorn.Config(make_app(held), log_level="warning", access_log=False))
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+        thread.start()
+        yield address_of(listener)
+        server.should_exit = True
+        thread.join()
+
+
+if __name__ == "__main__":
+    main()

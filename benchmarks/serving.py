@@ -1,0 +1,133 @@
+"""How many requests does a server answer? Related pages beside a bare /healthz, also while the index is swapped.
+
+`python -m benchmarks.serving` prints the figures and writes `results/serving.json`. One worker serves a generated web;
+the load comes from this machine, by wrk or by a client of our own, on eight connections. Kinds of questions take turns
+in several rounds, and of each kind the best round counts, since the machine may be busy with other things. "Kept" are
+questions for a thousand pages again and again, which the server answers from memory; "distinct" are questions that
+nobody has asked before. A new generation is put in place as a build does it: its files, the manifest, and then the old
+files are removed.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+
+from benchmarks import generated
+from benchmarks.loading import Load, load, tool
+from benchmarks.machine import QUICK, Figure, facts, keep, kept, show
+from pagekin.pipeline import build
+from pagekin.store.manifest import read_manifest
+
+PAGES = 3_000 if QUICK else 100_000
+SECONDS = 1 if QUICK else 5
+ROUNDS = 1 if QUICK else 5
+_OFTEN = 200 if QUICK else 1000  # pages that are asked for again and again
+_ENOUGH = 2_000  # distinct questions in a second: more than any server answers
+_MAIN = "import sys; sys.argv[0] = 'pagekin'; from pagekin.cli.main import main; main()"
+
+
+def main() -> None:
+    """Measure."""
+    print(f"serving {PAGES:,} generated pages, asked by {tool()}")
+    with tempfile.TemporaryDirectory() as place:
+        store, other, paths = _built(Path(place))
+        with served(store) as url:
+            figures = list(measure(url, store, other, paths))
+    show(figures)
+    keep("serving", {"machine": facts("starlette", "uvicorn"), "figures": kept(figures)})
+
+
+def _built(folder: Path) -> tuple[Path, Path, list[str]]:
+    """A store, the next generation of it, and what can be asked of both."""
+    file, store, other = folder / "web.jsonl", folder / "web.kin", folder / "other.kin"
+    generated.write(file, generated.Web(PAGES))
+    build([file], store)
+    shutil.copytree(store, other)
+    lines = file.read_text("ascii").splitlines(keepends=True)
+    file.write_text("".join(lines[: -PAGES // 100]), "ascii")
+    build([file], other)
+    urls = [found[1] for line in lines[: -PAGES // 100] if (found := re.match(r'\{"url":"([^"]+)"', line))]
+    return store, other, [f"/api/related?url={url}" for url in urls]
+
+
+@contextmanager
+def served(store: Path) -> Iterator[str]:
+    """`pagekin serve` in a process of its own."""
+    command = [sys.executable, "-c", _MAIN, "serve", str(store), "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        found = re.search(r"http://\S+/", process.stdout.readline())
+        assert found, "the server has not started"
+        _ask(found[0] + "healthz")
+        yield found[0]
+        process.terminate()
+
+
+def _ask(url: str) -> str:
+    with urllib.request.urlopen(url, timeout=600) as answer:
+        text: str = answer.read().decode()
+    return text
+
+
+def measure(url: str, store: Path, other: Path, paths: list[str]) -> Iterator[Figure]:
+    """The figures of a server."""
+    fresh, often = iter(paths[_OFTEN:]), paths[:_OFTEN]
+    for path in often:
+        _ask(url + path[1:])
+    rounds: dict[str, list[Load]] = {"/healthz": [], "kept": [], "distinct": []}
+    for _ in range(ROUNDS):
+        rounds["/healthz"].append(load(url, ["/healthz"], SECONDS))
+        rounds["kept"].append(load(url, often, SECONDS))
+        rounds["distinct"].append(load(url, list(islice(fresh, _ENOUGH * SECONDS)), SECONDS))
+    best = {kind: max(loads, key=lambda each: each.a_second) for kind, loads in rounds.items()}
+    for kind, each in best.items():
+        yield Figure(f"{kind}: requests a second", round(each.a_second), "/s")
+        yield Figure(f"{kind}: p50", round(each.p50 * 1e3, 2), "ms")
+        yield Figure(f"{kind}: p99 / p50", round(each.p99 / each.p50, 2), at_most=10)
+    for kind in ("kept", "distinct"):
+        ratio = best[kind].a_second / best["/healthz"].a_second
+        yield Figure(f"{kind}: requests a second / those of /healthz", round(ratio, 3), at_least=0.5)
+    yield from _swapped(url, store, other, often)
+    failed = sum(each.failed for loads in rounds.values() for each in loads)
+    yield Figure("requests that failed", failed, at_most=0)
+
+
+def _swapped(url: str, store: Path, other: Path, paths: list[str]) -> Iterator[Figure]:
+    """A load during which a new generation takes the place of the old one."""
+    putting = threading.Timer(SECONDS / 2, put_in_place, (other, store))
+    putting.start()
+    during = load(url, paths, 3 * SECONDS)
+    putting.join()
+    end = time.monotonic() + 600
+    while '"generation":2' not in _ask(url + "healthz"):
+        assert time.monotonic() < end, "the new generation is not served"
+        time.sleep(0.1)
+    yield Figure("while a new generation comes: requests a second", round(during.a_second), "/s")
+    yield Figure("while a new generation comes: p99 / p50", round(during.p99 / during.p50, 2), at_most=10)
+    yield Figure("while a new generation comes: requests that failed", during.failed, at_most=0)
+
+
+def put_in_place(new: Path, store: Path) -> None:
+    """Do what a build does at its end."""
+    manifest, old = read_manifest(new), read_manifest(store)
+    for folder in (manifest.folder, manifest.index_folder):
+        shutil.copytree(new / folder, store / folder)
+    shutil.copy(new / "manifest.json", store / "manifest.json.new")
+    (store / "manifest.json.new").replace(store / "manifest.json")
+    for folder in (old.folder, old.index_folder):
+        shutil.rmtree(store / folder)
+
+
+if __name__ == "__main__":
+    main()

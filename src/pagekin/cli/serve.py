@@ -1,0 +1,100 @@
+"""`pagekin serve`."""
+
+from __future__ import annotations
+
+import os
+import webbrowser
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from pagekin.cli.speaking import clean, store_argument
+from pagekin.errors import MisuseError
+
+if TYPE_CHECKING:
+    from pagekin.serving.settings import Settings
+
+TOKEN = "PAGEKIN_TOKEN"
+_LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
+
+
+@click.command("serve")
+@store_argument
+@click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen; 0.0.0.0 is everywhere.")
+@click.option("--port", default=8017, show_default=True, type=click.IntRange(0, 65535), help="0 is any free one.")
+@click.option("--workers", default=1, show_default=True, type=click.IntRange(1, 64), help="So many processes.")
+@click.option("--replay", default="", metavar="BASE", help="Link to captures: BASE and the URL of a page.")
+@click.option("--cors", multiple=True, metavar="ORIGIN", help="Pages of this origin may ask; * is any.")
+@click.option("--allow-host", multiple=True, metavar="NAME", help="Answer also to this name, such as that of a proxy.")
+@click.option(
+    "--token-file", metavar="FILE", help=f"Requests must bring what is in this file (or in the variable {TOKEN})."
+)
+@click.option(
+    "--seconds", default=10.0, show_default=True, type=click.FloatRange(0.1, 600), help="Until an answer must be there."
+)
+@click.option("--open", "browse", is_flag=True, help="Open it in a browser.")
+def command(
+    store: str,
+    host: str,
+    port: int,
+    workers: int,
+    replay: str,
+    cors: tuple[str, ...],
+    allow_host: tuple[str, ...],
+    token_file: str | None,
+    seconds: float,
+    browse: bool,
+) -> None:
+    """Serve STORE over HTTP: a page to explore it, and an API for programs.
+
+    It stops with Ctrl-C or SIGTERM, after what is running is answered. When the store is built again, the new
+    generation is served as soon as it is complete.
+    """
+    need_serve()
+    from pagekin.serving.settings import Bounds, Settings
+
+    hosts = (*_LOOPBACK, *allow_host) if host in ("127.0.0.1", "::1", "localhost") else allow_host
+    token = token_of(token_file)
+    settings = Settings(replay=replay, token=token, cors=cors, hosts=hosts, bounds=Bounds(seconds=seconds))
+    serve(store, settings, host, port, workers, browse)
+
+
+def serve(
+    store: str, settings: Settings, host: str = "127.0.0.1", port: int = 0, workers: int = 1, browse: bool = False
+) -> None:
+    """Serve a store until told to stop."""
+    from pagekin.kin import Kin
+    from pagekin.serving.running import address_of, listening, run
+
+    _ = Kin.open(store).index
+    with listening(host, port) as listener:
+        address = address_of(listener)
+        click.echo(f"Serving {clean(store)} at {address} (Ctrl-C stops it)")
+        if browse:
+            webbrowser.open(address)
+        run(store, settings, listener, workers)
+
+
+def token_of(file: str | None) -> str:
+    """The token in a file, else that of the environment, else none."""
+    if file is None:
+        return os.environ.get(TOKEN, "").strip()
+    try:
+        token = Path(file).read_text("utf-8").strip()
+    except (OSError, ValueError) as error:
+        raise MisuseError(f"{file} cannot be read: {getattr(error, 'strerror', None) or error}") from error
+    if not token:
+        raise MisuseError(f"{file} is empty; write a token into it")
+    return token
+
+
+def need_serve() -> None:
+    """Say what to install if the server is missing."""
+    try:
+        import jinja2
+        import starlette
+        import uvicorn
+    except ImportError as error:
+        raise MisuseError(f"serving needs {error.name}: pip install 'pagekin[serve]'") from error
+    del jinja2, starlette, uvicorn

@@ -1,0 +1,1 @@
+"""What may a program ask? Paths below /api, their schema, and the page that explains them."""

@@ -1,0 +1,155 @@
+"""The kin of a page, each with its reason."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pagekin.answers import Duplicate, Neighbor, Part, Wishes
+from pagekin.errors import MisuseError
+from pagekin.kin import Kin
+from pagekin.model.strategy import MEASURES
+from pagekin.serving.views.refs import Ref, refs_by_url
+from pagekin.serving.views.words import shown
+
+_TERMS = 6  # of a page in a list
+_MOST = 100  # pages in a list
+SHARES = {"words": 0.0, "both": None, "links": 1.0}  # of links in the similarity, by what people choose
+
+
+@dataclass(frozen=True)
+class Filters:
+    """What a reader has chosen."""
+
+    limit: int = 10
+    least: float = 0.05
+    measure: str = ""  # that of the strategy
+    by: str = "words"
+    hide_linked: bool = False
+    other_hosts: bool = False
+    contains: str = ""  # parts of URLs
+    without: str = ""
+
+    @classmethod
+    def chosen(cls, query: Mapping[str, str]) -> Filters:
+        """From the fields of a form; what is not there is as usual."""
+        measure, by = query.get("measure", ""), query.get("by", "words")
+        if measure and measure not in MEASURES:
+            raise MisuseError(f"there is no measure {shown(measure, 40)!r}; there are {', '.join(MEASURES)}")
+        if by not in SHARES:
+            raise MisuseError(f"pages cannot be compared by {shown(by, 40)!r}; there are {', '.join(SHARES)}")
+        return cls(
+            limit=int(number(query, "limit", 10, 1, _MOST)),
+            least=number(query, "least", 0.05, 0.0, 1.0),
+            measure=measure,
+            by=by,
+            hide_linked=query.get("linked") == "hide",
+            other_hosts=query.get("hosts") == "other",
+            contains=query.get("contains", "").strip()[:200],
+            without=query.get("without", "").strip()[:200],
+        )
+
+    def wishes(self) -> Wishes:
+        """What the collection is asked for. What is typed is text: a pattern could take any time."""
+        return Wishes(
+            limit=self.limit,
+            min_similarity=self.least,
+            similarity=self.measure or None,
+            link_share=SHARES[self.by],
+            exclude_linked=self.hide_linked,
+            exclude_host=self.other_hosts,
+            include=(re.escape(self.contains),) if self.contains else (),
+            exclude=(re.escape(self.without),) if self.without else (),
+        )
+
+
+def number(query: Mapping[str, str], name: str, usual: float, low: float, high: float) -> float:
+    """A number of a form, within bounds."""
+    text = query.get(name, "")
+    if not text:
+        return usual
+    try:
+        value = float(text)
+    except ValueError:
+        value = float("nan")
+    if not low <= value <= high:
+        raise MisuseError(f"{name} is {shown(text, 40)!r}; it must be a number from {low:g} to {high:g}")
+    return value
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why a page is kin: words with their share of the similarity, and pages that cite both."""
+
+    terms: list[tuple[str, float]]
+    cited_by: list[tuple[Ref, int]]  # and how many words apart
+    parts: list[Part]
+
+
+@dataclass(frozen=True)
+class Twin:
+    """A page that says the same as a better one."""
+
+    page: Ref
+    similarity: float
+    how: str
+
+
+@dataclass(frozen=True)
+class Relative:
+    """A page of the list."""
+
+    page: Ref
+    similarity: float
+    reason: Reason
+    terms: list[str]  # its own
+    linked: bool  # the page that was asked for links to it
+    links_back: bool
+    says_the_same: bool  # as the page that was asked for
+    twins: list[Twin]
+
+
+def related(kin: Kin, page: Ref, filters: Filters) -> list[Relative]:
+    """The kin of a page, the most similar first."""
+    found = kin.related(page.url, filters.wishes())
+    linked = kin.nodes_linked_from([page.node])
+    return [_relative(kin, page, each, linked) for each in found]
+
+
+def _relative(kin: Kin, asked: Ref, found: Neighbor, linked: set[int]) -> Relative:
+    page = refs_by_url(kin, [found.url])[0]
+    return Relative(
+        page,
+        found.similarity,
+        _reason(kin, found),
+        [shown(term, 40) for term, _ in kin.top_terms(page.node, _TERMS)],
+        page.node in linked,
+        asked.node in kin.nodes_linked_from([page.node]),
+        found.is_duplicate,
+        [_twin(kin, each) for each in found.duplicates],
+    )
+
+
+def _reason(kin: Kin, found: Neighbor) -> Reason:
+    why = found.why
+    citing = {each.url: each for each in refs_by_url(kin, why.cited_by)}
+    apart = zip(why.cited_by, why.apart, strict=True)
+    return Reason(
+        [(shown(term, 40), share) for term, share in why.terms],
+        [(citing[url], words) for url, words in apart if url in citing],
+        why.parts if len(why.parts) > 1 else [],
+    )
+
+
+def _twin(kin: Kin, found: Duplicate) -> Twin:
+    likeness = found.likeness
+    if likeness.a_in_b and likeness.b_in_a:
+        how = "the same text"
+    elif likeness.a_in_b:
+        how = "all of it is in the page above"
+    elif likeness.b_in_a:
+        how = "has all of the page above, and more"
+    else:
+        how = f"{likeness.similarity:.0%} of the text is the same"
+    return Twin(refs_by_url(kin, [found.url])[0], found.similarity, how)

@@ -1,0 +1,98 @@
+"""A browser, and servers to look at: the sample web, and a crawl that means harm."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import uvicorn
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+
+from pagekin.pipeline import build
+from pagekin.serving.app import make_app
+from pagekin.serving.holding import Held
+from pagekin.serving.running import address_of, listening
+from pagekin.serving.settings import Settings
+from serving.browser.harm import harmful_pages
+from store.making import write_jsonl
+
+expect.set_options(timeout=20_000)  # machines of tests can be slow
+
+Look = Callable[..., Page]
+
+
+@contextmanager
+def served(held: Held, settings: Settings | None = None) -> Iterator[str]:
+    """A server in a thread, on a free port; its address without the last slash."""
+    with listening("127.0.0.1", 0) as listener:
+        server = uvicorn.Server(uvicorn.Config(make_app(held, settings), log_level="warning", access_log=False))
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+        thread.start()
+        try:
+            yield address_of(listener).rstrip("/")
+        finally:
+            server.should_exit = True
+            thread.join()
+
+
+@pytest.fixture(scope="package")
+def site(held: Held) -> Iterator[str]:
+    """The sample web."""
+    with served(held) as address:
+        yield address
+
+
+@pytest.fixture(scope="package")
+def harm(tmp_path_factory: pytest.TempPathFactory) -> Held:
+    """A crawl that means harm, as a collection."""
+    folder: Path = tmp_path_factory.mktemp("harm")
+    build([write_jsonl(folder / "harm.jsonl", harmful_pages())], folder / "<b>harm</b>.kin", processes=1)
+    return Held(folder / "<b>harm</b>.kin")
+
+
+@pytest.fixture(scope="package")
+def harmful(harm: Held) -> Iterator[str]:
+    """The same, served."""
+    with served(harm, Settings(replay="https://replay.example/2007/")) as address:
+        yield address
+
+
+@pytest.fixture(scope="package")
+def chromium() -> Iterator[Browser]:
+    """Debian's browser. Without it these tests fail: `sh tests/browser.sh` installs it."""
+    program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if program is None:
+        pytest.fail("there is no chromium; `sh tests/browser.sh` installs it on Debian", pytrace=False)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def look(chromium: Browser) -> Iterator[Look]:
+    """Open an address in a fresh window; at the end nothing must have gone wrong in it."""
+    windows: list[BrowserContext] = []
+    troubles: list[str] = []
+
+    def open_at(address: str, **options: Any) -> Page:
+        usual = {"viewport": {"width": 1200, "height": 900}, "reduced_motion": "reduce"}
+        window = chromium.new_context(**{**usual, **options})
+        windows.append(window)
+        window.set_default_timeout(15_000)
+        page = window.new_page()
+        page.on("pageerror", lambda error: troubles.append(str(error)))
+        page.on("dialog", lambda dialog: troubles.append(f"a dialog says {dialog.message}"))
+        page.on("console", lambda said: troubles.append(said.text) if "Security Policy" in said.text else None)
+        page.goto(address)
+        return page
+
+    yield open_at
+    for window in windows:
+        window.close()
+    assert troubles == []

@@ -1,0 +1,50 @@
+"""Everybody can use the page: axe-core finds nothing, in light and dark, and nothing is wider than a phone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pagekin.serving.holding import Held
+from serving.browser.conftest import Look
+from serving.browser.views import VIEWS, settled
+
+AXE = Path(__file__).parents[3] / ".venv" / "node_modules" / "axe-core" / "axe.min.js"
+OAK = "http://treeroom.example/oak.html"
+
+
+@pytest.fixture(scope="module")
+def axe() -> str:
+    if not AXE.exists():
+        pytest.fail(f"{AXE} is missing; `sh tests/browser.sh` fetches it", pytrace=False)
+    return AXE.read_text("utf-8")
+
+
+def address(site: str, held: Held, view: str) -> str:
+    kin = held.present.kin
+    one, other = (kin.page(kin.find(url))["id"] for url in (OAK, "http://treeroom.example/"))
+    return site + VIEWS[view].format(id=one, other=other, query="oak")
+
+
+def told(found: dict[str, Any]) -> list[str]:
+    return [f"{each['id']}: {node['html'][:200]}" for each in found["violations"] for node in each["nodes"]]
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_axe_finds_nothing_in_either_theme(site: str, held: Held, look: Look, axe: str, view: str) -> None:
+    page = settled(look(address(site, held, view), color_scheme="light"))
+    page.locator("details:visible > summary").evaluate_all(
+        "all => all.forEach((each) => { each.parentNode.open = true; })"
+    )
+    page.evaluate(axe)
+    assert told(page.evaluate("axe.run()")) == []
+    page.get_by_role("button", name="Use dark colours").click()
+    assert told(page.evaluate("axe.run({runOnly: ['color-contrast']})")) == []
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_nothing_is_wider_than_a_phone(site: str, held: Held, look: Look, view: str) -> None:
+    page = settled(look(address(site, held, view), viewport={"width": 390, "height": 800}))
+    assert page.evaluate("document.documentElement.scrollWidth") == 390

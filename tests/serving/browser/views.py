@@ -1,0 +1,25 @@
+"""Every view of the page, and what it takes until one is complete."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Page, expect
+
+VIEWS = {
+    "home": "/",
+    "search": "/search?q={query}",
+    "page": "/page/{id}",
+    "clusters": "/page/{id}/clusters",
+    "graph": "/page/{id}/graph",
+    "compare": "/compare?a={id}&b={other}",
+    "collection": "/collection",
+    "error": "/page/none",
+}
+
+
+def settled(page: Page) -> Page:
+    """Come near all that is fetched when somebody comes near it, and wait until it is there."""
+    for lazy in page.locator("[data-lazy]").all():
+        lazy.scroll_into_view_if_needed()
+    expect(page.locator(".waiting")).to_have_count(0)
+    expect(page.locator("[aria-busy]")).to_have_count(0)
+    return page

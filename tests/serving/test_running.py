@@ -1,0 +1,162 @@
+"""A real server, in a process of its own: how it begins, changes and stops."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import httpx2
+import pytest
+
+from cli.conftest import Pagekin
+from cli.conftest import pagekin as pagekin  # the fixture
+from pagekin import __version__
+from pagekin.cli.serve import token_of
+from pagekin.serving.running import address_of, listening
+from serving.running import running
+from serving.test_holding import write
+
+SECONDS = 60  # far more than anything here takes
+
+
+def until(there: object, what: str) -> None:
+    """Wait until it is so."""
+    end = time.monotonic() + SECONDS
+    while not there():  # type: ignore[operator]
+        assert time.monotonic() < end, f"{what} has not come"
+        time.sleep(0.02)
+
+
+def is_closed(host: str, port: int) -> bool:
+    try:
+        socket.create_connection((host, port), timeout=SECONDS).close()
+    except OSError:
+        return True
+    return False
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_server_that_is_told_to_stop_answers_what_it_has_begun(village_kin: Path, workers: str) -> None:
+    body = json.dumps({"text": "oak and acorns " * 50}).encode()
+    head = "POST /api/related HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    head += f"Content-Length: {len(body)}\r\nConnection: close\r\nExpect: 100-continue\r\n\r\n"
+    with running(village_kin, "--workers", workers) as server:
+        address = urlsplit(server.url)
+        assert address.hostname and address.port
+        with socket.create_connection((address.hostname, address.port), timeout=SECONDS) as asking:
+            asking.sendall(head.encode())
+            assert asking.recv(100).startswith(b"HTTP/1.1 100")  # the handler is at work, and waits for the body
+            server.process.send_signal(signal.SIGTERM)
+            until(lambda: is_closed(str(address.hostname), address.port or 0), "the end of listening")
+            asking.sendall(body)
+            answer = b"".join(iter(lambda: asking.recv(65536), b""))
+        assert answer.startswith(b"HTTP/1.1 200 OK")
+        assert b'"related":' in answer
+        assert server.process.wait(SECONDS) == 0
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_new_generation_fails_no_request(tmp_path: Path, workers: str) -> None:
+    store = write(tmp_path, 20)
+    stop, seen = threading.Event(), []
+
+    def ask(url: str, first: int) -> list[int]:
+        statuses = []
+        with httpx2.Client(base_url=url, timeout=SECONDS) as client:
+            while not stop.is_set():
+                first = (first + 1) % 20
+                statuses.append(
+                    client.get(f"/api/related?url=http://birds.example/{first}&limit={first + 1}").status_code
+                )
+        return statuses
+
+    def generation(url: str) -> int:
+        seen.append(httpx2.get(f"{url}healthz").json()["generation"])
+        return int(seen[-1])
+
+    with running(store, "--workers", workers) as server, ThreadPoolExecutor(3) as threads:
+        asking = [threads.submit(ask, server.url, k) for k in range(3)]
+        try:
+            for number in (2, 3):
+                write(tmp_path, 20 + number)
+                until(lambda number=number: generation(server.url) == number, "the new generation")
+        finally:
+            stop.set()
+        statuses = [status for task in asking for status in task.result()]
+    assert len(statuses) > 20
+    assert set(statuses) == {200}
+
+
+def test_workers_count_together_and_one_that_is_killed_is_replaced(village_kin: Path) -> None:
+    with running(village_kin, "--workers", "2") as server:
+        for child in Path(f"/proc/{server.process.pid}/task/{server.process.pid}/children").read_text().split()[-1:]:
+            os.kill(int(child), signal.SIGKILL)
+        for _ in range(20):  # each on a connection of its own, which any worker may take
+            assert httpx2.get(f"{server.url}api/info").status_code == 200
+        text = httpx2.get(f"{server.url}metrics").text
+    assert 'pagekin_requests_total{path="/api/info",status="2xx"} 20\n' in text
+
+
+def test_a_token_is_read_from_a_file(village_kin: Path, tmp_path: Path) -> None:
+    (tmp_path / "token").write_text("s3cret\n")
+    with running(village_kin, "--token-file", str(tmp_path / "token")) as server:
+        assert httpx2.get(f"{server.url}api/info").status_code == 401
+        sent = {"Authorization": "Bearer s3cret"}
+        assert httpx2.get(f"{server.url}api/info", headers=sent).json()["counts"]["pages"] == 213
+        schema = httpx2.get(f"{server.url}api/openapi.json", headers=sent).json()
+        assert (schema["info"]["version"], schema["security"]) == (__version__, [{"token": []}])
+
+
+def test_a_token_is_read_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert token_of(None) == ""
+    monkeypatch.setenv("PAGEKIN_TOKEN", "s3cret")
+    assert token_of(None) == "s3cret"
+
+
+def test_only_this_machine_is_served_unless_told_and_only_by_its_names(village_kin: Path) -> None:
+    with running(village_kin, "--allow-host", "kin.example") as server:
+        assert urlsplit(server.url).hostname == "127.0.0.1"
+        for name, status in (("localhost", 200), ("kin.example", 200), ("evil.example", 421)):
+            assert httpx2.get(f"{server.url}healthz", headers={"Host": name}).status_code == status
+
+
+def test_a_port_that_is_taken_is_told(pagekin: Pagekin, village_kin: Path) -> None:
+    with listening("127.0.0.1", 0) as taken:
+        port = urlsplit(address_of(taken)).port
+        answer = pagekin("serve", village_kin, "--port", str(port))
+    assert answer.code == 1
+    assert answer.err.startswith(f"pagekin: port {port} of 127.0.0.1 cannot be listened on: Address already in use")
+    assert pagekin("serve", village_kin, "--host", "no.such.host.invalid").code == 1
+
+
+def test_what_cannot_be_served_is_told(pagekin: Pagekin, village_kin: Path, tmp_path: Path) -> None:
+    assert pagekin("serve", tmp_path / "none.kin").code == 2
+    (tmp_path / "empty").write_text("\n")
+    for option in (["--token-file", tmp_path / "empty"], ["--token-file", tmp_path / "none"], ["--replay", "ftp://a"]):
+        answer = pagekin("serve", village_kin, *option)
+        assert (answer.code, answer.out) == (2, "")
+
+
+def test_without_the_extra_it_says_what_to_install(
+    pagekin: Pagekin, village_kin: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    answer = pagekin("serve", village_kin)
+    assert answer.code == 2
+    assert answer.err == "pagekin: serving needs uvicorn: pip install 'pagekin[serve]'\n"
+
+
+def test_an_address_can_be_opened_wherever_the_server_listens() -> None:
+    with listening("0.0.0.0", 0) as everywhere:
+        assert urlsplit(address_of(everywhere)).hostname == "127.0.0.1"
+    if socket.has_ipv6:
+        with listening("::1", 0) as six:
+            assert address_of(six).startswith("http://[::1]:")
