@@ -175,7 +175,7 @@ class Kin(Store):
         named = self.catalog.named_nodes([node for _, node, _ in answer])
         pairs = [(member, line.anchor) for line in lines for member in line.members]
         rows = self._rows_of([node for _, node, _ in answer])
-        likenesses = iter(self.prints.likenesses(rows[np.array(pairs, np.int64).reshape(-1, 2)]))
+        likenesses = iter(self.prints.likenesses(rows[np.array(pairs, np.int64)]) if pairs else ())
         neighbors = []
         for line, why in zip(lines, reasons, strict=True):
             duplicates = [

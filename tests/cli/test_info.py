@@ -62,6 +62,7 @@ def test_the_demo_shows_the_village(pagekin: Pagekin) -> None:
     assert "$ pagekin build sample/village.warc.gz -o sample/village.kin" in answer.out
     assert "213 pages of 22 hosts" in answer.out
     assert "http://treeroom.example/oak.html" in answer.out
+    assert "$ pagekin serve sample/village.kin\nserves a page" in answer.out  # and ends, for there is no terminal
     again = pagekin("demo", "--output", "sample")
     assert again.code == 0
     assert "Nothing has changed" in again.out

@@ -21,7 +21,7 @@ from cli.conftest import pagekin as pagekin  # the fixture
 from pagekin import __version__
 from pagekin.cli.serve import token_of
 from pagekin.serving.running import address_of, listening
-from serving.running import running
+from serving.running import running, started
 from serving.test_holding import write
 
 SECONDS = 60  # far more than anything here takes
@@ -93,6 +93,14 @@ def test_a_new_generation_fails_no_request(tmp_path: Path, workers: str) -> None
         statuses = [status for task in asking for status in task.result()]
     assert len(statuses) > 20
     assert set(statuses) == {200}
+
+
+def test_the_demo_ends_on_the_page(tmp_path: Path) -> None:
+    with started("demo", "--output", str(tmp_path / "demo"), "--serve") as server:
+        assert httpx2.get(server.url).status_code == 200
+        assert httpx2.get(f"{server.url}api/info").json()["counts"]["pages"] == 213
+        server.process.send_signal(signal.SIGINT)
+        assert server.process.wait(SECONDS) == 0
 
 
 def test_workers_count_together_and_one_that_is_killed_is_replaced(village_kin: Path) -> None:

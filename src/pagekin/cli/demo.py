@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import click
@@ -21,10 +22,15 @@ _ASKED = (
 
 @click.command("demo")
 @click.option("--output", default="pagekin-demo", show_default=True, type=click.Path(), help="The folder to work in.")
-def command(output: str) -> None:
-    """Read the sample web, a small web of 22 hosts that comes with pagekin, and look at some of its pages."""
+@click.option("--serve/--no-serve", default=None, help="End on a page to explore it; by default on a terminal.")
+def command(output: str, serve: bool | None) -> None:
+    """Read the sample web, a small web of 22 hosts that comes with pagekin, and look at some of its pages.
+
+    On a terminal it ends on a page to explore it, which Ctrl-C stops.
+    """
     from pagekin import village
     from pagekin.cli import build, info, related, show
+    from pagekin.cli import serve as serving
     from pagekin.kin import Kin
     from pagekin.pipeline import build as read
     from pagekin.shapes.info import describe as collection
@@ -50,3 +56,9 @@ def command(output: str) -> None:
     for page in _ASKED:
         click.secho(f"\n$ pagekin related {store} {page}", bold=True)
         related.say(opened.related(page))
+    click.secho(f"\n$ pagekin serve {store}", bold=True)
+    watched = sys.stdin.isatty() and sys.stdout.isatty()
+    if watched if serve is None else serve:
+        serving.command.main([str(store), "--port", "0"], standalone_mode=False)
+    else:
+        click.echo("serves a page to explore it, and an API for programs; needs pagekin[serve].")

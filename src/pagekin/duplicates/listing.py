@@ -45,6 +45,9 @@ def lines_of(asked: Prints, listed: Prints, places: Sequence[int], count: int, f
 
     Near-duplicates of what was asked for stand in one line. The first ones, which are fixed, keep theirs.
     """
+    elements = np.concatenate([asked.chunks.elements, listed.chunks.elements])
+    if len(np.unique(elements)) == len(elements):  # nobody shares a chunk with another, as in most answers
+        return [Line(place) for place in range(count)]
     both = asked.and_then(listed)
     stay = range(len(asked), len(asked) + sum(place < fixed for place in places))
     first = firsts(both, listed.settings.threshold, len(asked), stay)[len(asked) :]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, wraps
 from pathlib import Path
@@ -164,12 +164,14 @@ class Store:
                 return row
         return None
 
-    def urls_meant(self, name: str) -> list[str]:
+    def urls_meant(self, name: str) -> Iterator[str]:
         """The URLs that `name` can mean, the likeliest first; none if it does not look like a URL."""
         url = canonical_url(name)
         if url is None and "." in name.partition("/")[0] and " " not in name:
             url = canonical_url("http://" + name)
-        return [] if url is None else [url, *variants(url)]
+        if url is not None:
+            yield url
+            yield from variants(url)
 
     def _nearest(self, name: str) -> str:
         """A few pages that somebody who typed `name` may have meant."""

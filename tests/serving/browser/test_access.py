@@ -33,18 +33,12 @@ def told(found: dict[str, Any]) -> list[str]:
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_axe_finds_nothing_in_either_theme(site: str, held: Held, look: Look, axe: str, view: str) -> None:
+def test_everybody_can_use_every_view(site: str, held: Held, look: Look, axe: str, view: str) -> None:
     page = settled(look(address(site, held, view), color_scheme="light"))
-    page.locator("details:visible > summary").evaluate_all(
-        "all => all.forEach((each) => { each.parentNode.open = true; })"
-    )
+    page.locator("details:visible > summary").evaluate_all("all => all.forEach((e) => { e.parentNode.open = true; })")
     page.evaluate(axe)
-    assert told(page.evaluate("axe.run()")) == []
+    assert told(page.evaluate("axe.run({resultTypes: ['violations']})")) == []
     page.get_by_role("button", name="Use dark colours").click()
-    assert told(page.evaluate("axe.run({runOnly: ['color-contrast']})")) == []
-
-
-@pytest.mark.parametrize("view", VIEWS)
-def test_nothing_is_wider_than_a_phone(site: str, held: Held, look: Look, view: str) -> None:
-    page = settled(look(address(site, held, view), viewport={"width": 390, "height": 800}))
+    assert told(page.evaluate("axe.run({resultTypes: ['violations'], runOnly: ['color-contrast']})")) == []
+    page.set_viewport_size({"width": 390, "height": 800})
     assert page.evaluate("document.documentElement.scrollWidth") == 390
