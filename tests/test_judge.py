@@ -8,13 +8,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from model.learned import DRAWN
 from pagekin import village
+from pagekin.answers import Wishes
 from pagekin.errors import MisuseError
 from pagekin.evaluation.population import Shape
 from pagekin.evaluation.systems import BagSystem
 from pagekin.judge import Bench, Case, bags_under, open_case
 from pagekin.kin import Kin
 from pagekin.model.strategy import PRESETS, Strategy
+from pagekin.model.weighting import Learned, Okapi
 from pagekin.pipeline import build
 from pagekin.query.answering import Question, bag_of, exact
 from store.making import page, write_jsonl
@@ -49,6 +52,27 @@ def test_every_labelled_page_of_the_sample_web_is_compared_in_its_class(case: Ca
     for k, url in enumerate(case.population.urls):
         assert "/".join(case.population.classes_of(k)[0]) == min(labels[url]), url  # all are of depth 3
     assert [reason for reason, *_ in case.notes.rows()] == ["pages without a class"]
+
+
+@pytest.mark.parametrize("weighting", [Okapi(1.2, 0.7), DRAWN], ids=["okapi", "linklearn"])
+def test_scores_of_measures_that_weigh_are_the_inner_products_of_answers(
+    case: Case, kin: Kin, weighting: Okapi | Learned
+) -> None:
+    strategy = replace(kin.index.strategy, okapi_k=1.2, okapi_b=0.7, weights=DRAWN.as_text(), similarity=weighting.kind)
+    systems = [case.under(strategy, "index"), case.under(replace(strategy, anchors=False, links=False), "made anew")]
+    if isinstance(weighting, Learned):
+        systems.append(case.indexed(kin, "linklearn", DRAWN.as_text()))
+    for source in (0, 50, 100):
+        wishes = Wishes(limit=500, min_similarity=0.0, weighting=weighting, explain=False, group_duplicates=False)
+        answer = {each.url: each.score for each in kin.related(case.population.urls[source], wishes)}
+        assert len(answer) > 50
+        for system in systems:
+            (row,) = system.scores(np.array([source])).tolist()
+            found = {url: max(score, 0.0) for url, score in zip(case.population.urls, row, strict=True)}
+            common = answer.keys() & found.keys()
+            assert {url: found[url] for url in common} == pytest.approx(
+                {url: answer[url] for url in common}, rel=1e-6, abs=1e-6
+            )
 
 
 @pytest.mark.parametrize("measure", ["jaccard", "cosine"])

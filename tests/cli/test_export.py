@@ -31,7 +31,7 @@ def test_parquet_holds_the_same_answers_as_json_lines(pagekin: Pagekin, library:
     assert pagekin("export", library, "-o", "answers.jsonl").code == 0
     rows = [json.loads(line) for line in Path("answers.jsonl").read_text().splitlines()]
     assert rows
-    assert parquet.read_table("answers.parquet").to_pylist() == rows
+    assert parquet.read_table("answers.parquet").to_pylist() == [{**row, "score": None} for row in rows]
     facts = {"output": "answers.parquet", "format": "parquet", "pages": 3, "answers": len(rows)}
     assert json.loads(said.out) == facts
 
@@ -39,7 +39,7 @@ def test_parquet_holds_the_same_answers_as_json_lines(pagekin: Pagekin, library:
 def test_columns_of_parquet_have_their_types(pagekin: Pagekin, library: Path) -> None:
     pagekin("export", library, "-o", "answers.parquet")
     types = {field.name: str(field.type) for field in parquet.read_schema("answers.parquet")}
-    assert types == {"query": "string", "rank": "int32", "url": "string", "similarity": "double"}
+    assert types == {"query": "string", "rank": "int32", "url": "string", "similarity": "double", "score": "double"}
 
 
 def test_parquet_is_written_in_groups_and_loses_no_answer_between_them(
@@ -57,7 +57,7 @@ def test_parquet_is_written_in_groups_and_loses_no_answer_between_them(
 def test_parquet_without_answers_has_its_columns(pagekin: Pagekin, library: Path) -> None:
     assert pagekin("export", library, "-o", "none.parquet", "--min-similarity", "1").code == 0
     table = parquet.read_table("none.parquet")
-    assert (table.num_rows, table.column_names) == (0, ["query", "rank", "url", "similarity"])
+    assert (table.num_rows, table.column_names) == (0, ["query", "rank", "url", "similarity", "score"])
 
 
 def test_without_pyarrow_it_is_said_what_to_install_before_anything_is_asked(

@@ -46,7 +46,7 @@ def test_every_command_has_help_that_names_every_option(pagekin: Pagekin, name: 
 
 def test_the_commands_are_the_files_of_the_room() -> None:
     files = {path.stem for path in (Path(package.__file__).parent / "cli").glob("*.py")}
-    helpers = {"__init__", "linking", "main", "pictures", "speaking", "twins", "verdict", "writing"}
+    helpers = {"__init__", "linking", "main", "pictures", "speaking", "twins", "verdict", "weighing", "writing"}
     assert files - helpers == set(COMMANDS)
 
 

@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
+from model.learned import DRAWN
 from pagekin.errors import MisuseError
 from pagekin.evaluation.plans import RUN, Plan, paper_plan, plan_of, read_plan
 from pagekin.model.strategy import PRESETS, Strategy
+from pagekin.model.weights import save_weights
 
 
 def plan(**table: Any) -> Plan:
@@ -111,3 +113,15 @@ def test_a_file_that_is_no_toml_is_refused(tmp_path: Path, text: bytes | None) -
         (tmp_path / "s.toml").write_bytes(text)
     with pytest.raises(MisuseError, match=r"s\.toml is no sweep file"):
         read_plan(tmp_path / "s.toml")
+
+
+def test_weights_are_seen_from_the_folder_of_the_file_wherever_they_are_named(tmp_path: Path) -> None:
+    save_weights(tmp_path / "w.json", DRAWN)
+    (tmp_path / "s.toml").write_text(
+        '[base]\nweights = "w.json"\n[[figure]]\ntitle = "A"\ngrid = { similarity = ["okapi", "linklearn"] }\n'
+        '[[figure]]\ntitle = "B"\nbase = { similarity = "linklearn" }\ngrid = { weights = ["w.json"] }\n'
+        '[[figure]]\ntitle = "C"\n[figure.strategies.c]\nweights = "w.json"\n'
+    )
+    for figure in read_plan(tmp_path / "s.toml").figures:
+        for entry in figure.entries:
+            assert entry.strategy is not None and entry.strategy.weighting_named("linklearn") == DRAWN

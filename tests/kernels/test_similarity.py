@@ -70,17 +70,15 @@ PAGES = st.lists(st.dictionaries(st.integers(0, TERMS + 1), st.integers(0, 5), m
 def test_weighed_products_are_those_of_the_twin(
     asked: twin.Bag, pages: list[dict[int, int]], scale: list[float], base: float, slope: float
 ) -> None:
-    """A bag beyond the pages, a term beyond the words and a count beyond the table say nothing."""
+    """A bag beyond the pages and a term beyond the words say nothing; a count beyond the table is as the last."""
     offsets = np.cumsum([0, *map(len, pages)])
     terms = np.array([term for page in pages for term in page], np.uint32)
     counts = np.array([count for page in pages for count in page.values()], np.uint32)
     nodes, shared = np.arange(len(pages)), np.full(len(pages), np.nan)
     worth, rise, bases = laid(asked).astype(np.float64), np.array(RISE), np.full(len(scale), base)
     weigh_products(worth, offsets, terms, counts, nodes, rise, np.array(scale), bases, slope, shared)
-    table = dict(enumerate(RISE))
-    del table[0]
     expected = [
-        twin.weighed_product(asked, page, twin.Curve(table, scale[k], base, slope)) if k < len(scale) else 0.0
+        twin.weighed_product(asked, page, twin.Curve(RISE, scale[k], base, slope)) if k < len(scale) else 0.0
         for k, page in enumerate(pages)
     ]
     assert shared.tolist() == expected

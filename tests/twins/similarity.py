@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 Bag = Mapping[int, float]
@@ -13,7 +13,7 @@ Bag = Mapping[int, float]
 class Curve:
     """What a count is worth, and what the length of a page makes of it."""
 
-    rise: Mapping[int, float]
+    rise: Sequence[float]
     scale: float
     base: float
     slope: float
@@ -47,13 +47,13 @@ def products(asked: Bag, bag: Bag) -> tuple[float, float]:
 def weighed_product(asked: Bag, counts: Mapping[int, int], curve: Curve) -> float:
     """The sum over the words of a page that is asked for of its worth times its weight there.
 
-    >>> weighed_product({1: 0.5, 2: 1.0}, {1: 2, 3: 1}, Curve({2: 6.0, 1: 1.0}, scale=3.0, base=2.0, slope=1.0))
+    >>> weighed_product({1: 0.5, 2: 1.0}, {1: 2, 3: 1}, Curve([0.0, 1.0, 6.0], scale=3.0, base=2.0, slope=1.0))
     1.125
     """
     total = 0.0
     for term, count in counts.items():
-        if count in curve.rise:
-            rise = curve.rise[count]
+        if count > 0:
+            rise = curve.rise[min(count, len(curve.rise) - 1)]
             total += asked.get(term, 0.0) * (curve.scale * (rise / (curve.base + curve.slope * rise)))
     return total
 

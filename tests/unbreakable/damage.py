@@ -64,7 +64,9 @@ def questions(store: Path) -> Iterator[Callable[[], object]]:
         for name in ASKED:
             yield lambda desk=desk, name=name: at(desk, store).related(name)  # type: ignore[misc]
         everything = Wishes(min_similarity=0.0, limit=500, similarity="cosine", exclude_linked=True, exclude_host=True)
-        yield lambda desk=desk, wishes=everything: at(desk, store).related(list(ASKED), wishes)  # type: ignore[misc]
+        weighed = Wishes(min_similarity=0.0, limit=500, similarity="okapi")
+        for wishes in (everything, weighed):
+            yield lambda desk=desk, wishes=wishes: at(desk, store).related(list(ASKED), wishes)  # type: ignore[misc]
         yield lambda desk=desk: at(desk, store).related_to(b"<p>cheese and stars and oak <a href=x>y</a>")  # type: ignore[misc]
     yield lambda: find_duplicates(store)
     yield lambda: find_duplicates(store, GroupSettings(link_weight=0.3, chunk_bytes=128))

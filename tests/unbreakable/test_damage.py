@@ -20,9 +20,12 @@ from unbreakable.damage import Damage, ask_after
 # Their numbers lead into other arrays; a header of 128 bytes comes first.
 LEADING = {
     "bags.offsets": 8,
+    "bags.content": 4,
     "bags.term": 4,
     "buckets": 4,
     "chunks.offsets": 8,
+    "contents.frequency": 8,
+    "contents.length": 8,
     "heads.term": 4,
     "postings": 4,
     "terms.name.offsets": 8,

@@ -80,7 +80,8 @@ def say(store: str, facts: dict[str, Any]) -> None:
     if changed:
         click.echo("Settings: " + ", ".join(changed))
     if facts["strategy"]:
-        click.echo("Strategy: " + ", ".join(f"{key} {value}" for key, value in facts["strategy"].items()))
+        told = {**facts["strategy"], **({"weights": "learned"} if "weights" in facts["strategy"] else {})}  # not 2 KB
+        click.echo("Strategy: " + ", ".join(f"{key} {value}" for key, value in told.items()))
     if facts["duplicates"]:
         click.echo("Near-duplicates: " + _compared(facts["duplicates"]))
     click.echo("Largest hosts:")

@@ -104,8 +104,9 @@ def _open_contents(folder: Path, words: int, nodes: int) -> Contents:
     length = open_array(folder, "contents.length", np.int64, 1)
     demand(len(frequency) == words, folder / "contents.frequency.npy", "it is of other terms")
     demand(len(length) <= nodes, folder / "contents.length.npy", "it is of other bags")
-    for name, column in (("frequency", frequency), ("length", length)):
-        demand(not len(column) or column.min() >= 0, folder / f"contents.{name}.npy", "it holds negative numbers")
+    sound = frequency.min(initial=0) >= 0 and frequency.max(initial=0) <= len(length)
+    demand(bool(sound), folder / "contents.frequency.npy", "it names more pages than there are")
+    demand(bool(length.min(initial=0) >= 0), folder / "contents.length.npy", "it holds negative numbers")
     return Contents(frequency, length)
 
 

@@ -53,15 +53,16 @@ def weigh_products(
 ) -> None:
     """For each of some bags, the sum of worth * (scale * (rise / (base + slope * rise))) over the terms that it counts.
 
-    `worth` is what is asked for: a number for every word. `rise` is by counts, `scale` and `base` are by bags.
+    `worth` is what is asked for: a number for every word. `rise` is by counts, of which larger ones count as the last;
+    `scale` and `base` are by bags.
     """
     for k in range(len(nodes)):
         both = 0.0
         node = nodes[k]
         if node < len(scale):
             for i in range(offsets[node], offsets[node + 1]):
-                if term[i] < len(worth) and 0 < count[i] < len(rise):  # else it is no word, or the file is damaged
-                    risen = rise[count[i]]
+                if term[i] < len(worth) and count[i] > 0:  # else it is no word, or not on the page
+                    risen = rise[min(count[i], len(rise) - 1)]
                     both += worth[term[i]] * (scale[node] * (risen / (base[node] + slope * risen)))
         shared[k] = both
 

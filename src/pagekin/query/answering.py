@@ -13,7 +13,9 @@ from pagekin.model.bags import Bags
 from pagekin.query.desks import Bag, Desk, Floats
 from pagekin.query.weighing import Weighed
 
-WIDE = 400  # candidates that are compared where weights are not those of bags, which these then foretell less
+# Where weights are not those of bags, bags foretell less: more candidates are compared, and they may agree less often.
+ROOM = 800
+SLACK = 10  # times as many as are wanted may agree as often
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,7 @@ def nearest(
         scores = _jaccard(shared)
     else:
         wide = question.weighed is not None
-        nodes = desk.narrowed(question.signature, question.but, 4 * limit if wide else limit, WIDE if wide else 0)
+        nodes = desk.narrowed(question.signature, question.but, SLACK * limit if wide else limit, ROOM if wide else 0)
         scores = raw_scores(desk, question, nodes)
     answer = _best(question, scores, nodes, limit, least, allowed)
     if len(answer) < limit and _similar(question, scores).min(initial=1.0) >= least:
@@ -94,7 +96,7 @@ def _similar(question: Question, scores: Floats) -> Floats:
     if question.weighed is None:
         return scores
     own = question.weighed.own
-    return (np.minimum(scores / own, 1.0) if own > 0.0 else np.zeros(len(scores))).round(9)
+    return (np.clip(scores / own, 0.0, 1.0) if own > 0.0 else np.zeros(len(scores))).round(9)
 
 
 def _jaccard(minima: Floats) -> Floats:

@@ -13,13 +13,15 @@ from pagekin.index.files import Index
 from pagekin.model.bags import Contents
 from pagekin.model.weighting import Weighting
 
+MOST_COUNTED = 1 << 20  # occurrences on a page; that there are more says nothing more
+
 
 @dataclass(frozen=True)
 class Tables:
     """A weighting, evaluated once for every number that a collection has for it."""
 
     rarity: Floats  # of words; nothing for those that are on too many pages
-    rise: Floats  # of counts
+    rise: Floats  # of counts; larger ones count as the last
     scale: Floats  # of pages
     base: Floats
     slope: float
@@ -27,8 +29,8 @@ class Tables:
     def weights(self, node: Int64s, count: UInt32s) -> Floats:
         """What words that are so often on nodes weigh there, but for their rarity."""
         weight = np.zeros(len(count))
-        known = (count > 0) & (count < len(self.rise)) & (node < len(self.scale))  # others have no contents
-        node, rise = node[known], self.rise[count[known]]
+        known = (count > 0) & (node < len(self.scale))  # others have no contents
+        node, rise = node[known], self.rise[np.minimum(count[known], len(self.rise) - 1)]
         weight[known] = self.scale[node] * (rise / (self.base[node] + self.slope * rise))
         return weight
 
@@ -54,7 +56,8 @@ class Weighed:
 def tables_of(weighting: Weighting, contents: Contents) -> Tables:
     """The tables of a weighting for a collection."""
     rarity = weighting.rarity(contents.frequency, contents.size.pages)
-    counts = np.arange(int(contents.length.max(initial=0)) + 1)  # no word that tells something is more often on a page
+    # No word that is not stopped is more often on a page than the page is long.
+    counts = np.arange(min(int(contents.length.max(initial=0)), MOST_COUNTED) + 1)
     scale, base = weighting.lengths(contents.length, contents.size.mean_length)
     return Tables(np.where(contents.stopped, 0.0, rarity), weighting.rise(counts), scale, base, weighting.slope)
 
