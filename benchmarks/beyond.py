@@ -54,7 +54,7 @@ def main() -> None:
     """Try both."""
     with collection() as store:
         kin = Kin.open(store)
-        outcome = teach(kin, Lesson(SEED, rate=0.1, units=(5, 10, 10)))
+        outcome = teach(kin, Lesson(SEED, "flat", 0.1, (5, 10, 10)))
         figures = [*projecting(outcome), *mixing(kin, outcome)]
     show(figures)
     keep("beyond", {"machine": facts("scipy", "scikit-learn"), "figures": kept(figures)})
