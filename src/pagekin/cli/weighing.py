@@ -19,7 +19,7 @@ similarity_option = click.option(
 )
 weights_option = click.option(
     "--weights",
-    type=click.Path(dir_okay=False),
+    metavar="FILE",
     help="Learned weights for linklearn: a file that `pagekin learn` has written.",
 )
 
