@@ -105,14 +105,15 @@ def test_a_state_belongs_to_its_pages_links_and_settings(parts: dict[str, Part])
 def test_a_state_that_is_not_whole_is_not_gone_on_with(trainer: Trainer) -> None:
     run = trainer.begin(SHORT).as_dict()
     assert State.from_dict({"fingerprint": "x", "done": [], "run": run}).run is not None
-    for wrong in (
+    broken: list[dict[str, object]] = [
         {"theta": [1.0]},
         {"best_theta": "x"},
         {"history": []},
         {"history": [{}]},
         {"descent": {}},
         {"more": 1},
-    ):
+    ]
+    for wrong in broken:
         with pytest.raises(MisuseError, match="no state of learning"):
             State.from_dict({"fingerprint": "x", "done": [{**run, **wrong}], "run": None})
 
