@@ -41,7 +41,7 @@ from pagekin.model.strategy import Strategy
 from pagekin.pipeline import bag_source
 
 RANKS = (64, 128)
-BETAS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
+BETAS = (0.0, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 BATCHES, BATCH = 150, 32
 RATES = (0.01, 0.1)
 SHARES = np.linspace(0.0, 1.0, 21)
@@ -54,7 +54,7 @@ def main() -> None:
     """Try both."""
     with collection() as store:
         kin = Kin.open(store)
-        outcome = teach(kin, Lesson(SEED, rate=0.1, units=(5, 10, 10)))
+        outcome = teach(kin, Lesson(SEED, "flat", 0.1, (5, 10, 10)))
         figures = [*projecting(outcome), *mixing(kin, outcome)]
     show(figures)
     keep("beyond", {"machine": facts("scipy", "scikit-learn"), "figures": kept(figures)})
@@ -132,7 +132,7 @@ def projecting(outcome: Outcome) -> Iterator[Figure]:
                 best, chosen, beta = value, each, b
     what = f"LSA of {chosen.matrix.shape[1]} dimensions, beta {beta:g}, on top of LinkLearn"
     yield from beside(what, lone, measured(parts["test"], plain["test"] + beta * chosen.scores(x["test"])))
-    found = [_descended(Projection(np.sqrt(beta or 1.0) * chosen.matrix), rate, parts, x, plain) for rate in RATES]
+    found = [_descended(Projection(np.sqrt(beta or BETAS[1]) * chosen.matrix), rate, parts, x, plain) for rate in RATES]
     learned = max(found, key=lambda each: average(plain["valid"] + each.scores(x["valid"])))
     after = measured(parts["test"], plain["test"] + learned.scores(x["test"]))
     yield from beside("a projection learned on top of LinkLearn", lone, after)

@@ -34,8 +34,9 @@ from pagekin.kernels.descending import descend
 from pagekin.kin import Kin
 from pagekin.learning.corpus import Part, part_of
 from pagekin.learning.judging import ERROR, Ranker, sampled
-from pagekin.learning.networks import laid_out, scales_of, start
+from pagekin.learning.networks import laid_out, scales_of
 from pagekin.learning.report import compared
+from pagekin.learning.starting import start
 from pagekin.lesson import Lesson, Outcome, counted, links_of, teach
 from pagekin.model.weighting import Okapi
 from pagekin.pipeline import build
@@ -74,14 +75,20 @@ def manuals() -> dict[str, Path]:
 def main() -> None:
     """Learn, transfer, and measure steps."""
     with collection() as store:
-        lesson = Lesson(SEED, 0.1, UNITS, 1000) if QUICK else Lesson(SEED)
+        lesson = Lesson(SEED, "flat", 0.1, UNITS, 1000) if QUICK else Lesson(SEED)
         outcome = teach(Kin.open(store), lesson)
     figures = list(quality(outcome))
     show(figures)
-    abroad = {name: transfer(folder, outcome) for name, folder in manuals().items()}
-    found = [*(each for name, report in abroad.items() for each in told(name, report)), *speed()]
+    manual = {name: elsewhere(folder, outcome) for name, folder in manuals().items()}
+    abroad = {name: rows for name, (rows, _) in manual.items()}
+    home = {name: report for name, (_, report) in manual.items()}
+    found = [each for name, rows in abroad.items() for each in told(name, rows)]
+    for name, report in home.items():
+        row = {"asking": "own links", "okapi": "tuned", **report["okapi"], "measures": report["test"]["measures"]}
+        found += told(name, [row])
+    found += speed()
     show(found)
-    result = {"machine": facts("scipy"), "report": outcome.report, "abroad": abroad}
+    result = {"machine": facts("scipy"), "report": outcome.report, "abroad": abroad, "home": home}
     keep("learning", {**result, "figures": kept([*figures, *found])})
 
 
@@ -121,14 +128,20 @@ def title_queries(kin: Kin, folder: Path, count: int = QUERIES) -> tuple[Path, P
     return topics, qrels
 
 
-def transfer(source: Path, outcome: Outcome) -> list[dict[str, Any]]:
-    """Table 5, on a manual; and its pages as queries."""
+def elsewhere(source: Path, outcome: Outcome) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """On a manual: what was learned from others, and what is learned from its own links."""
     with TemporaryDirectory() as place:
         kin = Kin.open(build([source], Path(place) / "manual.kin").store.root)
+        return transfer(kin, outcome), teach(kin, Lesson(SEED)).report
+
+
+def transfer(kin: Kin, outcome: Outcome) -> list[dict[str, Any]]:
+    """Table 5, on a manual; and its pages as queries."""
+    with TemporaryDirectory() as place:
         topics, qrels = title_queries(kin, Path(place))
         report = transferred(open_task(str(kin.root), str(topics), str(qrels)), outcome.weighting)
-        counts, _ = counted(kin)
-        part = part_of(np.arange(len(counts)), counts, links_of(kin))
+    counts, _ = counted(kin)
+    part = part_of(np.arange(len(counts)), counts, links_of(kin))
     queries = report["collection"]["queries"]
     rows = [{"asking": f"{queries} titles", "okapi": name, **of} for name, of in report["okapi"].items()]
     asked = sampled(part, PAGES_ASKED, SEED)
@@ -160,6 +173,16 @@ def quality_table(result: dict[str, Any]) -> str:
         cells = [f"{100 * value:.1f} %" for value in values]
         cells += [f"{100 * of['change']:+.1f} %", f"{PAPER[name]:+} %", f"{of['p']:.1g}"]
         lines.append(f"| {name} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def home_table(result: dict[str, Any]) -> str:
+    """Table 4 for the manuals, learned from their own links."""
+    lines = ["| manual | pages of train | " + " | ".join(PAPER) + " |", "|---|---:" + "|---:" * len(PAPER) + "|"]
+    for manual, report in result["home"].items():
+        shown = [report["test"]["measures"][name] for name in PAPER]
+        cells = [f"{100 * of['okapi']:.1f} / {100 * of['linklearn']:.1f} (p {of['p']:.1g})" for of in shown]
+        lines.append(f"| {manual} | {report['parts']['train']['pages']:,} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
 

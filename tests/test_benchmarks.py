@@ -45,7 +45,10 @@ def test_the_tables_of_learning_are_made_from_the_kept_results(name: str, monkey
     from benchmarks import beyond, learning
 
     result = json.loads((BENCHMARKS / "results" / f"{name}.json").read_text())
-    tables = {"learning": (learning.quality_table, learning.transfer_table), "beyond": (beyond.table,)}
+    tables = {
+        "learning": (learning.quality_table, learning.home_table, learning.transfer_table),
+        "beyond": (beyond.table,),
+    }
     told = (ROOT / "docs" / "learning.md").read_text("utf-8")
     for table in tables[name]:
         assert table(result) in told

@@ -20,7 +20,8 @@ from pagekin.learning.corpus import Counts, Links, Part, offsets_of, split
 from pagekin.learning.judging import AP, ERROR, P10, Ranker, measured, questions_of, sampled
 from pagekin.learning.networks import Units
 from pagekin.learning.report import compared
-from pagekin.learning.training import Descent, Run, Trainer
+from pagekin.learning.starting import STARTS
+from pagekin.learning.training import Descent, Run, Trainer, demand_examples
 from pagekin.learning.tuning import tune_okapi
 from pagekin.linkage import found
 from pagekin.model.strategy import Strategy
@@ -37,18 +38,20 @@ _MOST_STATE = 1 << 26  # bytes of a file that is gone on with
 
 @dataclass(frozen=True)
 class Lesson:
-    """How to learn. Without a rate or units, those that do best on valid are found."""
+    """How to learn. Without a start, a rate or units, those that do best on valid are found."""
 
     seed: int = 2005
+    begin: str | None = None
     rate: float | None = None
     units: Units | None = None
     most_steps: int = 54_000
 
     def grid(self) -> Grid:
         """What is tried."""
+        starts = STARTS if self.begin is None else (self.begin,)
         rates = RATES if self.rate is None else (self.rate,)
         units = UNITS if self.units is None else (self.units,)
-        return Grid(rates, units, Descent(units[0], rates[0], self.seed, self.most_steps))
+        return Grid(starts, rates, units, Descent(units[0], rates[0], starts[0], self.seed, self.most_steps))
 
 
 @dataclass(frozen=True)
@@ -146,8 +149,9 @@ def learn_from(
     """Tune and train on train and valid; then, and only then, look at test."""
     train, valid, test = parts["train"], parts["valid"], parts["test"]
     questions = sampled(valid, MOST_LOOKED_AT, lesson.seed)
-    trainer = Trainer(train, valid, questions)
+    demand_examples(train, questions)
     okapi, okapi_on_valid = tune_okapi(valid, questions, progress)
+    trainer = Trainer(train, valid, questions, okapi)
     grid = lesson.grid()
     state = notebook.open(fingerprint(grid, train, valid))
 
@@ -174,12 +178,13 @@ def _told(state: State, okapi: dict[str, float]) -> str:
     assert run is not None
     look = run.history[-1]
     figures = "  ".join(f"{name} {look[name]:.4f} (OKAPI {okapi[name]:.4f})" for name in (AP, P10, ERROR))
-    units = ",".join(map(str, run.descent.units))
-    return f"learning {len(state.done) + 1}, units {units}, rate {run.rate:g}, step {run.steps:,}: {figures}"
+    how = f"from {run.descent.begin}, units {','.join(map(str, run.descent.units))}, rate {run.rate:g}"
+    return f"learning {len(state.done) + 1}, {how}, step {run.steps:,}: {figures}"
 
 
 def _settings(run: Run) -> dict[str, Any]:
     return {
+        "start": run.descent.begin,
         "units": list(run.descent.units),
         "rate": run.descent.rate,
         "steps": run.best["steps"],

@@ -25,7 +25,7 @@ class Short(Lesson):
     """A few steps."""
 
     def grid(self) -> Grid:
-        return Grid((0.1,), ((2, 2, 2),), Descent((2, 2, 2), 0.1, self.seed, 100, every=50))
+        return Grid(("okapi",), (0.1,), ((2, 2, 2),), Descent((2, 2, 2), 0.1, "okapi", self.seed, 100, every=50))
 
 
 def learned(counts: Counts, links: Links, splitting: Split) -> Outcome:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,8 +13,9 @@ from pagekin.kernels.descending import slope_at
 from pagekin.learning.choosing import Grid, State, choose, fingerprint
 from pagekin.learning.corpus import Part, split
 from pagekin.learning.judging import AP, ERROR, Ranker, measured, questions_of
-from pagekin.learning.networks import bases, laid_out, learned_of, scales_of, start
-from pagekin.learning.training import Descent, Run, Trainer
+from pagekin.learning.networks import bases, laid_out, learned_of, scales_of
+from pagekin.learning.starting import FLAT, OKAPI, start
+from pagekin.learning.training import Descent, Run, Trainer, demand_examples
 from pagekin.learning.tuning import BS, KS, tune_okapi
 from pagekin.model.weighting import Okapi
 
@@ -29,7 +29,7 @@ def parts() -> dict[str, Part]:
 
 @pytest.fixture(scope="module")
 def trainer(parts: dict[str, Part]) -> Trainer:
-    return Trainer(parts["train"], parts["valid"], questions_of(parts["valid"]))
+    return Trainer(parts["train"], parts["valid"], questions_of(parts["valid"]), Okapi())
 
 
 def finished(trainer: Trainer, descent: Descent) -> Run:
@@ -74,7 +74,7 @@ def test_the_seed_decides_all(trainer: Trainer) -> None:
 
 
 def test_interrupted_learning_ends_as_if_it_had_not_been(parts: dict[str, Part], trainer: Trainer) -> None:
-    grid = Grid((0.1, 0.3), ((2, 3, 2), (1, 1, 1)), SHORT)
+    grid = Grid((FLAT, OKAPI), (0.1,), ((2, 3, 2), (1, 1, 1)), SHORT)
     whole_way = State("x")
     best = choose(trainer, grid, whole_way)
     kept: list[str] = []
@@ -92,28 +92,28 @@ def test_interrupted_learning_ends_as_if_it_had_not_been(parts: dict[str, Part],
     resumed = State.from_dict(json.loads(kept[-1]))
     assert choose(trainer, grid, resumed).as_dict() == best.as_dict()
     assert resumed.as_dict() == whole_way.as_dict()
-    assert len(whole_way.done) == 3  # two rates, then other units at the better rate
+    assert len(whole_way.done) == 3  # two starts, then other units from the better one
 
 
 def test_a_state_belongs_to_its_pages_links_and_settings(parts: dict[str, Part]) -> None:
     train, valid, test = parts.values()
     mine = fingerprint(Grid(), train, valid)
     assert mine == fingerprint(Grid(), train, valid)
-    assert len({mine, fingerprint(Grid(), test, valid), fingerprint(Grid((0.5,)), train, valid)}) == 3
+    assert len({mine, fingerprint(Grid(), test, valid), fingerprint(Grid(rates=(0.5,)), train, valid)}) == 3
 
 
 def test_a_state_that_is_not_whole_is_not_gone_on_with(trainer: Trainer) -> None:
     run = trainer.begin(SHORT).as_dict()
     assert State.from_dict({"fingerprint": "x", "done": [], "run": run}).run is not None
-    wrongs: tuple[dict[str, Any], ...] = (
+    broken: list[dict[str, object]] = [
         {"theta": [1.0]},
         {"best_theta": "x"},
         {"history": []},
         {"history": [{}]},
         {"descent": {}},
         {"more": 1},
-    )
-    for wrong in wrongs:
+    ]
+    for wrong in broken:
         with pytest.raises(MisuseError, match="no state of learning"):
             State.from_dict({"fingerprint": "x", "done": [{**run, **wrong}], "run": None})
 
@@ -135,11 +135,27 @@ def test_training_and_answers_mean_the_same_scores(parts: dict[str, Part], train
         assert loss == pytest.approx(float(short.mean()), rel=1e-5)  # weights are kept in 32 bits
 
 
-def test_at_the_start_linked_pages_score_about_one(parts: dict[str, Part]) -> None:
+def test_near_okapi_pages_are_ordered_nearly_as_okapi_orders_them(parts: dict[str, Part]) -> None:
+    """Not quite: there the terms of the page that asks count one each, here both pages weigh them."""
+    train, valid = parts["train"], parts["valid"]
+    scales = scales_of(train)
+    okapi = Okapi(1.0, 0.5)
+    asked = questions_of(valid)
+    flat, near = (
+        measured(valid, learned_of(start(train, scales, (5, 10, 10), 1, each), scales, (5, 10, 10)), asked)
+        for each in (None, okapi)
+    )
+    theirs = measured(valid, okapi, asked)
+    assert near[AP] == pytest.approx(theirs[AP], rel=0.1)
+    assert abs(near[AP] - theirs[AP]) < 0.5 * abs(flat[AP] - theirs[AP])
+
+
+@pytest.mark.parametrize("near", [None, Okapi(), Okapi(1000.0, 0.0), Okapi(0.0, 1.0)])
+def test_at_the_start_linked_pages_score_about_one(parts: dict[str, Part], near: Okapi | None) -> None:
     train = parts["train"]
     scales = scales_of(train)
     asked = questions_of(train)
-    weighting = learned_of(start(train, scales, (5, 10, 10), 1), scales, (5, 10, 10))
+    weighting = learned_of(start(train, scales, (5, 10, 10), 1, near), scales, (5, 10, 10))
     linked = [
         scores[k - rows[0]][asked.right[asked.right_offsets[k] : asked.right_offsets[k + 1]]]
         for rows, scores in Ranker(train, weighting, asked).rows()
@@ -163,14 +179,22 @@ def test_okapi_is_tuned_until_no_neighbour_is_better(parts: dict[str, Part]) -> 
 def test_nothing_to_learn_from_is_misuse() -> None:
     empty = whole([{}, {}, {}, {}], [(0, 1)])
     with pytest.raises(MisuseError, match="share no terms"):
-        Trainer(empty, empty, questions_of(empty))
+        demand_examples(empty, questions_of(empty))
     full = whole([{0: 2}, {0: 2}], [(0, 1)])
     with pytest.raises(MisuseError, match="nothing to learn from"):
-        Trainer(full, full, questions_of(full))
+        demand_examples(full, questions_of(full))
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"units": (0, 1, 1)}, {"units": (1, 2, 999)}, {"rate": 0.0}, {"rate": float("nan")}, {"most_steps": 0}]
+    "wrong",
+    [
+        {"units": (0, 1, 1)},
+        {"units": (1, 2, 999)},
+        {"rate": 0.0},
+        {"begin": "up"},
+        {"rate": float("nan")},
+        {"most_steps": 0},
+    ],
 )
 def test_settings_that_make_no_sense_are_misuse(wrong: dict[str, object]) -> None:
     with pytest.raises(MisuseError, match=next(iter(wrong))):

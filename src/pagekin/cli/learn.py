@@ -32,7 +32,12 @@ _UNFINISHED = ".unfinished"
 @click.argument("store", required=False, type=click.Path(), metavar="[STORE]")
 @click.option("-o", "--output", default="weights.json", show_default=True, type=_FILE, help="Where the weights go.")
 @click.option("--seed", default=2005, show_default=True, type=click.IntRange(0), help="For all that is drawn by lot.")
-@click.option("--rate", type=float, help="Of descent; by default several are tried, and valid decides.")
+@click.option(
+    "--start",
+    type=click.Choice(["flat", "okapi"]),
+    help="Where descent begins: all weights alike, or near OKAPI; by default both are tried, and valid decides.",
+)
+@click.option("--rate", type=float, help="Of descent; by default valid decides.")
 @click.option("--units", metavar="TF,IDF,LENGTH", help="Of the three networks, such as 5,10,10; likewise.")
 @click.option("--steps", default=54_000, show_default=True, type=click.IntRange(1), help="Of a descent, at most.")
 @click.option("--figures", type=click.Path(file_okay=False), help="Draw figures 2 and 3 of the paper into this folder.")
@@ -89,7 +94,7 @@ def _learn(store: str | None, options: dict[str, Any], progress: Callable[[str],
         raise MisuseError("name a STORE to learn from, or a collection to try weights on with --transfer")
     if options["figures"]:
         need_plots()
-    lesson = Lesson(options["seed"], options["rate"], _units(options["units"]), options["steps"])
+    lesson = Lesson(options["seed"], options["start"], options["rate"], _units(options["units"]), options["steps"])
     lesson.grid()  # what is wrong with it is told before work begins
     output = Path(options["output"])
     notebook = Notebook(output.with_name(output.name + _UNFINISHED))
@@ -153,11 +158,12 @@ def _say(report: dict[str, Any]) -> None:
     for key in parts["train"]:
         rows.append((key.replace("_", " "), *(_number(part[key]) for part in parts.values())))
     say_table(rows)
+    units = ",".join(map(str, ours["units"]))
     click.echo("Chosen on valid:")
     say_table(
         [
             ("OKAPI", f"K {okapi['K']:g}, B {okapi['B']:g}"),
-            ("LinkLearn", f"units {','.join(map(str, ours['units']))}, rate {ours['rate']:g}, {ours['steps']:,} steps"),
+            ("LinkLearn", f"from {ours['start']}, units {units}, rate {ours['rate']:g}, {ours['steps']:,} steps"),
         ]
     )
     click.echo(f"On test, {counted(report['test']['pages'], 'page')} as queries:")

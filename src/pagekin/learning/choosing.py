@@ -1,4 +1,4 @@
-"""Which hyper-parameters? First the rate, then the units of the networks: each is tried, valid decides (paper, 4.2).
+"""Which hyper-parameters? First where to begin and the rate, then the units: each is tried, valid decides (paper, 4.2).
 
 All that is known so far can be kept, and gone on with: `State` goes through JSON without losing a bit.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -16,17 +17,19 @@ from pagekin.errors import MisuseError
 from pagekin.learning.corpus import Part
 from pagekin.learning.judging import AP
 from pagekin.learning.networks import Units
+from pagekin.learning.starting import STARTS
 from pagekin.learning.training import Descent, Run, Trainer
 
-_VERSION = 1  # of the way down; a state of another cannot be gone on with
-RATES = (0.1, 0.3, 0.03)
+_VERSION = 2  # of the way down; a state of another cannot be gone on with
+RATES = (0.1, 0.01)
 UNITS: tuple[Units, ...] = ((5, 10, 10), (3, 5, 5), (10, 20, 20))
 
 
 @dataclass(frozen=True)
 class Grid:
-    """What is tried; of each the first is tried with the first of the other."""
+    """What is tried: every start with every rate at the first units, then the other units at the best of these."""
 
+    starts: tuple[str, ...] = STARTS
     rates: tuple[float, ...] = RATES
     units: tuple[Units, ...] = UNITS
     descent: Descent = field(default_factory=Descent)  # what they have in common
@@ -34,12 +37,13 @@ class Grid:
     def next(self, done: list[Run]) -> Descent | None:
         """What to try next, if anything."""
         tried = [run.descent for run in done]
-        for rate in self.rates:
-            wanted = replace(self.descent, rate=rate, units=self.units[0])
+        for begin, rate in product(self.starts, self.rates):
+            wanted = replace(self.descent, begin=begin, rate=rate, units=self.units[0])
             if wanted not in tried:
                 return wanted
+        best = best_of(done[: len(self.starts) * len(self.rates)]).descent
         for units in self.units:
-            wanted = replace(self.descent, rate=best_of(done[: len(self.rates)]).descent.rate, units=units)
+            wanted = replace(best, units=units)
             if wanted not in tried:
                 return wanted
         return None

@@ -1,10 +1,4 @@
-"""The three functions of LinkLearn while they are learned (paper, 3.2): one vector of parameters, and its first value.
-
-All begin flat, at values for which linked pages score about 1, the margin of the loss. The units of a network are
-spread over its inputs: the k-th of them bends where the k-th of evenly spaced inputs lies (evenly in the logarithm for
-tf and length, most of which are small), so that each has something to learn; their outer weights are small random
-numbers from the seed.
-"""
+"""The three functions of LinkLearn while they are learned (paper, 3.2): one vector of parameters, and its layout."""
 
 from __future__ import annotations
 
@@ -21,8 +15,6 @@ from pagekin.model.weighting import Learned
 from pagekin.model.weighting import Network as Weights
 
 Units = tuple[int, int, int]  # of the networks of tf, idf and length
-_EDGE = 0.005  # of the inputs lie below the first unit, and above the last
-_START = 0.1  # the spread of the outer weights
 
 
 @dataclass(frozen=True)
@@ -117,54 +109,6 @@ def bases(units: Units) -> tuple[int, int, int, int]:
     """Where the parameters of each network begin, and where they end."""
     tf, idf, length = (3 * each + 1 for each in units)
     return 0, tf, tf + idf, tf + idf + length
-
-
-def start(part: Part, scales: Scales, units: Units, seed: int) -> Floats:
-    """The parameters to begin with."""
-    random = np.random.default_rng((seed, 1))
-    flat = linked_overlap(part) ** (-1.0 / 6.0)  # a score is a sum of products of six values
-    theta = np.zeros(bases(units)[-1])
-    for n, ((value, times), k) in enumerate(zip(inputs_of(part), units, strict=True)):
-        base = bases(units)[n]
-        centre, width = _spread(value, times, k, even=n == 1)
-        inner = 1.0 / (width * scales.scale[n])
-        theta[base : base + k] = inner
-        theta[base + k : base + 2 * k] = -inner * (centre - scales.shift[n]) * scales.scale[n]
-        theta[base + 2 * k : base + 3 * k] = random.normal(0.0, _START / np.sqrt(k), k)
-        theta[base + 3 * k] = np.log(np.expm1(flat))
-    return theta
-
-
-def _spread(value: Floats, times: Int64s, units: int, even: bool) -> tuple[Floats, Floats]:
-    """Where the units of a network bend, and over which width."""
-    if len(value) == 0:
-        return np.zeros(units), np.ones(units)
-    reached = np.cumsum(times) / times.sum()
-    low = float(value[np.searchsorted(reached, _EDGE)])
-    high = float(value[np.minimum(np.searchsorted(reached, 1.0 - _EDGE), len(value) - 1)])
-    if even:
-        width = max(high - low, 1e-3) / units
-        return np.asarray(low + width * (np.arange(units) + 0.5), np.float64), np.full(units, width, np.float64)
-    low = max(low, 1.0)
-    step = np.log(max(high / low, 1.1)) / units
-    centre = low * np.exp(step * (np.arange(units) + 0.5))
-    return centre, centre * step
-
-
-def linked_overlap(part: Part) -> float:
-    """How many terms linked pages share, in the mean; at least one."""
-    counts, pages = part.counts, part.linked()
-    shared = 0
-    links = 0
-    here = np.zeros(len(part.terms), bool)
-    for page in pages[np.linspace(0, len(pages) - 1, min(len(pages), 200)).astype(np.int64)].tolist():
-        own = counts.term[counts.offsets[page] : counts.offsets[page + 1]]
-        here[own] = True
-        near = counts.of(part.link[part.link_offsets[page] : part.link_offsets[page + 1]].astype(np.int64))
-        shared += int(here[near.term].sum())
-        links += len(near)
-        here[own] = False
-    return max(1.0, shared / max(1, links))
 
 
 def learned_of(theta: Floats, scales: Scales, units: Units, facts: Mapping[str, Any] | None = None) -> Learned:

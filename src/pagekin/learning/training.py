@@ -17,8 +17,9 @@ from pagekin.errors import MisuseError
 from pagekin.kernels.descending import descend
 from pagekin.learning.corpus import Part
 from pagekin.learning.judging import AP, Questions, measured
-from pagekin.learning.networks import Units, bases, laid_out, learned_of, scales_of, start
-from pagekin.model.weighting import Learned
+from pagekin.learning.networks import Units, bases, laid_out, learned_of, scales_of
+from pagekin.learning.starting import FLAT, STARTS, start
+from pagekin.model.weighting import Learned, Okapi
 
 MOST_UNITS = 200
 MOST_RATE = 100.0
@@ -32,6 +33,7 @@ class Descent:
 
     units: Units = (5, 10, 10)  # k_tf, k_idf, k_l; the paper's
     rate: float = 0.1
+    begin: str = FLAT  # or near OKAPI
     seed: int = 2005
     most_steps: int = 54_000  # the paper's
     every: int = 500  # steps between two looks at valid
@@ -42,6 +44,8 @@ class Descent:
         tf, idf, length = self.units
         if not 1 <= min(tf, idf, length) <= max(tf, idf, length) <= MOST_UNITS:
             raise MisuseError(f"units are {self.units}; they must be three numbers from 1 to {MOST_UNITS}")
+        if self.begin not in STARTS:
+            raise MisuseError(f"begin is {self.begin!r}; it can be {', '.join(STARTS)}")
         if not 0.0 < self.rate <= MOST_RATE:
             raise MisuseError(f"rate is {self.rate}; it must be above 0 and at most {MOST_RATE:g}")
         if self.most_steps < 1:
@@ -90,24 +94,29 @@ class Run:
         return run
 
 
+def demand_examples(train: Part, questions: Questions) -> None:
+    """Refuse parts that there is nothing to learn from."""
+    if not len(train.linked()) or not len(questions):
+        raise MisuseError(
+            "no page is linked with some pages of its part and not with others, so there is nothing to learn from"
+        )
+    if not len(train.counts.term):
+        raise MisuseError("the pages of train share no terms, so there is nothing to weigh")
+
+
 class Trainer:
     """Train and valid, ready for any number of descents. It knows nothing of test."""
 
-    def __init__(self, train: Part, valid: Part, questions: Questions) -> None:
-        self._train, self._valid, self._questions = train, valid, questions
+    def __init__(self, train: Part, valid: Part, questions: Questions, okapi: Okapi) -> None:
+        self._train, self._valid, self._questions, self._okapi = train, valid, questions, okapi
         self._pages = train.linked()
-        if not len(self._pages) or not len(questions):
-            raise MisuseError(
-                "no page is linked with some pages of its part and not with others, so there is nothing to learn from"
-            )
-        if not len(train.counts.term):
-            raise MisuseError("the pages of train share no terms, so there is nothing to weigh")
         self.scales = scales_of(train)
         self._layout = laid_out(train)
 
     def begin(self, descent: Descent) -> Run:
         """A descent that has not made a step yet; the first look at valid is taken."""
-        theta = start(self._train, self.scales, descent.units, descent.seed)
+        near = None if descent.begin == FLAT else self._okapi
+        theta = start(self._train, self.scales, descent.units, descent.seed, near)
         run = Run(descent, theta.tolist(), descent.rate)
         self._look(run, theta)
         return run
