@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import signal
 import socket
+import sys
 from multiprocessing.connection import wait
 from multiprocessing.context import SpawnProcess
 from typing import Any
@@ -20,6 +21,7 @@ from pagekin.serving.settings import Settings
 
 _STOPPING = (signal.SIGTERM, signal.SIGINT)
 _QUEUE = 2048  # connections that wait to be taken
+_TURN = 0.0005  # seconds after which a thread that works gives way to the event loop, if that waits
 _GRACE = 30  # seconds for what is running when the server is told to stop
 
 
@@ -75,6 +77,7 @@ def _work(root: str, settings: Settings, listener: socket.socket, counts: Any = 
         server_header=False,
         timeout_graceful_shutdown=_GRACE,
     )
+    sys.setswitchinterval(_TURN)
     server = uvicorn.Server(config)
     for number in _STOPPING:  # from the first moment; the server catches them, stops, and has them raised once more
         signal.signal(number, lambda *_: setattr(server, "should_exit", True))

@@ -36,13 +36,13 @@ async def answered(request: Request, params: Sequence[Param], make: Make) -> ASG
         return Response(status_code=304, headers={"ETag": etag_of(key), "Cache-Control": control})
     given = read_query(params, query, context.settings.bounds.query)
     given |= request.path_params
-    made = await context.crew.run(request, _made, generation, make, given, key, control)
-    context.kept.put(key, made)
-    return made
 
+    def made(generation: Generation, key: Key) -> Ready:
+        return ready(_told(generation, make, given), key, control)
 
-def _made(generation: Generation, make: Make, given: Given, key: Key, control: str) -> Ready:
-    return ready(_told(generation, make, given), key, control)
+    answer = await context.crew.run(request, made, generation, key)
+    context.kept.put(key, answer, made)
+    return answer
 
 
 def _told(generation: Generation, make: Make, given: Given) -> Any:
