@@ -20,6 +20,7 @@ from pagekin.serving.metrics import WIDTH, Metrics
 from pagekin.serving.settings import Settings
 
 _STOPPING = (signal.SIGTERM, signal.SIGINT)
+_CONNECTIONS = 1000  # of one worker; more are told that it is busy
 _QUEUE = 2048  # connections that wait to be taken
 _TURN = 0.0005  # seconds after which a thread that works gives way to the event loop, if that waits
 _GRACE = 30  # seconds for what is running when the server is told to stop
@@ -75,6 +76,7 @@ def _work(root: str, settings: Settings, listener: socket.socket, counts: Any = 
         log_level="warning",
         access_log=False,
         server_header=False,
+        limit_concurrency=_CONNECTIONS,
         timeout_graceful_shutdown=_GRACE,
     )
     sys.setswitchinterval(_TURN)

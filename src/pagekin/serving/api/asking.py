@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -79,16 +80,20 @@ async def body_of(request: Request) -> Any:
 
 
 async def _bytes_of(request: Request, context: Context) -> bytes:
-    most = context.settings.bounds.body
+    most, seconds = context.settings.bounds.body, context.settings.bounds.seconds
     told = f"The body is too large; there may be {most:,} bytes."
     length = request.headers.get("content-length", "0")
     if length.isdecimal() and int(length) > most:
         raise RequestError(413, told)
     body = bytearray()
-    async for piece in request.stream():
-        body += piece
-        if len(body) > most:
-            raise RequestError(413, told)
+    try:
+        async with asyncio.timeout(seconds):
+            async for piece in request.stream():
+                body += piece
+                if len(body) > most:
+                    raise RequestError(413, told)
+    except TimeoutError:
+        raise RequestError(408, f"The body has not come within {seconds:g} seconds.") from None
     return bytes(body)
 
 
