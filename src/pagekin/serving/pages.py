@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -107,7 +108,8 @@ def _told(asked: Asked, error: RequestError) -> Response:
 
 def _without_path(asked: Asked, problem: str) -> str:
     """Errors name the collection by its path, which is nobody's business on the web."""
-    return problem.replace(str(asked.generation.kin.root), "the collection")
+    path = re.escape(str(asked.generation.kin.root))
+    return re.sub(rf"(?<!\S){path}(?![\w/])", "the collection", problem)
 
 
 def _home(asked: Asked) -> Response:

@@ -38,10 +38,12 @@ def harmful_pages() -> list[Row]:
 
 
 def _html(name: str, names: list[str], number: int) -> str:
-    says = prose(7, 400) if name.startswith("twin") else prose(7, 120) + prose(100 + number, 200)
+    twin = name.startswith("twin")
+    number = 99 if twin else number
+    says = prose(7, 400) if twin else prose(7, 120) + prose(100 + number, 200)
     title = TITLES[name].replace("&", "&amp;").replace("<", "&lt;")
     links = "".join(
-        f'<p>{says[40 * k : 40 * k + 30]} <a href="/{other}.html">{_escaped(ANCHORS[k % len(ANCHORS)])}</a>'
+        f'<p>{prose(1000 + 20 * number + k, 6)} <a href="/{other}.html">{_escaped(ANCHORS[k % len(ANCHORS)])}</a>'
         for k, other in enumerate(names)
         if other != name and (k + number) % 3
     )

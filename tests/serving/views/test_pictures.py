@@ -71,6 +71,7 @@ def test_the_error_of_a_signature_is_that_of_so_many_throws() -> None:
     signatures = Signatures(25, 100, 0.2)
     assert signatures.estimate == 0.25
     assert signatures.error == pytest.approx(0.04)
+    assert Signatures(80, 80, 1.000000002).error == 0.0
 
 
 def test_degrees_are_counted_by_doublings() -> None:

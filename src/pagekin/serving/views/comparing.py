@@ -45,7 +45,7 @@ class Signatures:
     @property
     def error(self) -> float:
         """The standard error of such an estimate."""
-        return math.sqrt(self.exact * (1.0 - self.exact) / self.of)
+        return math.sqrt(max(0.0, self.exact * (1.0 - self.exact)) / self.of)  # a rounded 1 may be a little more
 
 
 @dataclass(frozen=True)

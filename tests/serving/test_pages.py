@@ -1,0 +1,74 @@
+"""The page of collections that are odd: without pages, without links, without words, all the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+from pagekin.pipeline import build
+from pagekin.serving.app import make_app
+from pagekin.serving.holding import Held
+from store.making import Row, page, write_jsonl
+
+ODD: dict[str, list[Row]] = {
+    "no pages": [],
+    "no links": [page(f"http://a.example/{name}", f"<title>{name}</title><p>bread oven {name}") for name in "abc"],
+    "one page": [page("http://a.example/", "<title>One</title><p>bread <a href=http://far.example/>far</a>")],
+    "no words": [page("http://a.example/", ""), page("http://b.example/", "<p>")],
+    "all the same": [
+        page(f"http://a.example/{k}", "<p>bread oven <a href=/0>a</a> <a href=/1>b</a>") for k in range(4)
+    ],
+}
+ANYWHERE = (
+    "/",
+    "/search?q=a",
+    "/search?q=%00%ff",
+    "/random",
+    "/collection",
+    *(f"/collection/{part}" for part in ("similarities", "unlinked", "bridges", "duplicates")),
+    "/compare?a=x&b=%00",
+    "/page/%ff",
+)
+
+
+@pytest.fixture(scope="module", params=ODD)
+def odd(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[TestClient, Held]]:
+    folder: Path = tmp_path_factory.mktemp("odd")
+    build([write_jsonl(folder / "odd.jsonl", ODD[request.param])], folder / "odd.kin", processes=1)
+    held = Held(folder / "odd.kin")
+    with TestClient(make_app(held), follow_redirects=False) as client:
+        yield client, held
+
+
+def test_every_view_of_an_odd_collection_is_shown_or_refused(odd: tuple[TestClient, Held]) -> None:
+    client, held = odd
+    ids = [row["id"] for row in held.present.kin.catalog.rows("SELECT id FROM nodes")]
+    of_pages = [
+        path.format(id)
+        for id in ids
+        for path in ("/page/{0}", "/page/{0}?by=both", "/page/{0}?by=links&measure=cosine", "/page/{0}/clusters",
+                     "/page/{0}/graph", "/page/{0}/graph?by=links", "/compare?a={0}&b={0}")
+    ]  # fmt: skip
+    answers = {path: client.get(path).status_code for path in of_pages}
+    assert set(answers.values()) <= {200}, answers
+    answers = {path: client.get(path).status_code for path in ANYWHERE}
+    assert set(answers.values()) <= {200, 302, 404}, answers
+
+
+@pytest.mark.parametrize(
+    "path", ["?least=x", "?least=7", "?measure=no", "?by=no", "?limit=1000", "/clusters?alpha=0", "/graph?by=no"]
+)
+def test_a_choice_that_makes_no_sense_is_told_on_a_page(client: TestClient, held: Held, path: str) -> None:
+    id = held.present.kin.page(0)["id"]
+    answer = client.get(f"/page/{id}{path}")
+    assert answer.status_code == 422 and 'role="alert"' in answer.text
+    part = client.get(f"/page/{id}{path}&part=1")
+    assert part.status_code == 422 and "<html" not in part.text
+
+
+def test_no_answer_names_the_folder_of_the_collection(client: TestClient, held: Held) -> None:
+    answer = client.get("/compare", params={"a": "nothing has this name", "b": ""})
+    assert "in the collection" in answer.text and str(held.root.parent) not in answer.text
