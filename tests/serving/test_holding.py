@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import shutil
 import threading
@@ -11,12 +12,16 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
+from pagekin.answers import Wishes
 from pagekin.errors import MisuseError
 from pagekin.pipeline import build
-from pagekin.serving.app import make_app
+from pagekin.serving.app import make_app, switch
 from pagekin.serving.holding import Held
+from pagekin.shapes.related import report
 
 WORDS = "robin wren heron plover dunlin curlew whimbrel godwit turnstone sanderling knot stint ruff snipe".split()
+
+PLAIN = Wishes(explain=False)
 
 
 def write(folder: Path, pages: int) -> Path:
@@ -87,6 +92,23 @@ def test_a_new_generation_has_new_tags(tmp_path: Path) -> None:
         new = client.get(path, headers={"If-None-Match": tag})
         assert (new.status_code, new.headers["etag"] == tag) == (200, False)
         assert client.get("/healthz").json()["generation"] == 2
+
+
+def test_answers_are_found_again_before_a_new_generation_is_served(tmp_path: Path) -> None:
+    held = Held(write(tmp_path, 20))
+    app = make_app(held)
+    paths = [f"/api/related?url=http://birds.example/{k}" for k in (3, 4, 19)]
+    with TestClient(app) as client:
+        old = [client.get(path).json() for path in paths]
+        write(tmp_path, 15)
+        new = held.newer()
+        assert new is not None
+        asyncio.run(switch(app.state.context, new))
+        kept = app.state.context.kept
+        assert [key[2][-2:] for key, _ in kept.latest(9) if key[0] == new.tag] == [b"/3", b"/4"]
+        assert [client.get(path).status_code for path in paths] == [200, 200, 404]
+        assert client.get(paths[0]).json() == report([paths[0][17:]], new.kin.related(paths[0][17:], PLAIN), "jaccard")
+        assert len(old[0]["related"]) == 10
 
 
 def test_threads_get_what_one_thread_gets(tmp_path: Path) -> None:

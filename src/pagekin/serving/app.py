@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -18,18 +19,20 @@ from starlette.responses import Response
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
-from pagekin.errors import FailureError, MisuseError
+from pagekin.errors import FailureError, MisuseError, StoreError
 from pagekin.serving import pages
-from pagekin.serving.api.ready import Kept
+from pagekin.serving.api.ready import Again, Kept, Key, Ready
 from pagekin.serving.api.routes import routes as api_routes
 from pagekin.serving.context import Context
 from pagekin.serving.guard import Guard
-from pagekin.serving.holding import Held
+from pagekin.serving.holding import Generation, Held
 from pagekin.serving.metrics import Metrics
 from pagekin.serving.problems import RequestError, told
 from pagekin.serving.settings import Settings
 from pagekin.serving.work import Crew
 
+_REHEARSED = 1000  # answers that are found again before a new generation is served
+_REHEARSAL = 10.0  # seconds for that
 STATIC = Path(__file__).parent / "static"
 
 log = logging.getLogger("pagekin.serving")
@@ -69,10 +72,32 @@ async def _look(context: Context) -> None:
     while True:
         await asyncio.sleep(context.settings.look_seconds)
         try:
-            if await asyncio.to_thread(context.held.look):
-                log.warning("serving generation %d", context.held.present.number)
+            new = await asyncio.to_thread(context.held.newer)
+            if new is not None:
+                await switch(context, new)
         except Exception:
             log.exception("the new generation cannot be served")
+
+
+async def switch(context: Context, new: Generation) -> None:
+    """Serve a new generation, of which the answers that were asked for last are found before anybody asks again."""
+    answers = await asyncio.to_thread(_rehearsed, new, context.kept.latest(_REHEARSED))
+    context.held.switch(new)
+    for key, answer, again in answers:
+        context.kept.put(key, answer, again)
+
+
+def _rehearsed(new: Generation, asked: list[tuple[Key, Again]]) -> list[tuple[Key, Ready, Again]]:
+    answers, end = [], time.monotonic() + _REHEARSAL
+    for (_, path, query), again in reversed(asked):
+        key = (new.tag, path, query)
+        if time.monotonic() > end:
+            break
+        try:
+            answers.append((key, again(new, key), again))
+        except (RequestError, StoreError):  # it is told to who asks again
+            continue
+    return answers[::-1]
 
 
 def _told(request: Request, error: Exception) -> Response:

@@ -91,25 +91,32 @@ class Held:
         self._looking = threading.Lock()
         self._seen = self._mark()
         self.present = opened(self.root)
-        self.switches = 0
 
     def look(self) -> bool:
         """Whether there was a new generation, which is now the present one. It blocks while that is opened."""
+        new = self.newer()
+        if new is not None:
+            self.switch(new)
+        return new is not None
+
+    def newer(self) -> Generation | None:
+        """A generation that has been built since, all of its files open. It blocks while they are opened."""
         with self._looking:
             mark = self._mark()
             if mark == self._seen:
-                return False
+                return None
+            self._seen = mark
             try:
                 new = opened(self.root)
             except PagekinError as error:
-                self.trouble, self._seen = str(error), mark
-                return False
-            self._seen, self.trouble = mark, ""
-            if new.tag == self.present.tag:
-                return False
-            self.present = new
-            self.switches += 1
-            return True
+                self.trouble = str(error)
+                return None
+            self.trouble = ""
+            return None if new.tag == self.present.tag else new
+
+    def switch(self, new: Generation) -> None:
+        """Serve another generation from now on."""
+        self.present = new
 
     def _mark(self) -> tuple[int, int, int] | None:
         """What changes when a manifest is put in place; cheap enough to be asked for every second."""

@@ -5,11 +5,13 @@ from __future__ import annotations
 import multiprocessing
 import signal
 import socket
+import sys
 from multiprocessing.connection import wait
 from multiprocessing.context import SpawnProcess
 from typing import Any
 
 import uvicorn
+from starlette.applications import Starlette
 
 from pagekin.errors import FailureError
 from pagekin.serving.app import make_app
@@ -18,7 +20,9 @@ from pagekin.serving.metrics import WIDTH, Metrics
 from pagekin.serving.settings import Settings
 
 _STOPPING = (signal.SIGTERM, signal.SIGINT)
+_CONNECTIONS = 1000  # of one worker; more are told that it is busy
 _QUEUE = 2048  # connections that wait to be taken
+_TURN = 0.0005  # seconds after which a thread that works gives way to the event loop, if that waits
 _GRACE = 30  # seconds for what is running when the server is told to stop
 
 
@@ -62,16 +66,24 @@ def run(root: str, settings: Settings, listener: socket.socket, workers: int = 1
 
 def _work(root: str, settings: Settings, listener: socket.socket, counts: Any = None, worker: int = 0) -> None:
     """What a worker does."""
-    for number in _STOPPING:  # the server catches them, stops, and then has them raised again
-        signal.signal(number, lambda *_: None)
+
+    def app() -> Starlette:
+        return make_app(Held(root), settings, Metrics(counts, worker))
+
     config = uvicorn.Config(
-        make_app(Held(root), settings, Metrics(counts, worker)),
+        app,
+        factory=True,
         log_level="warning",
         access_log=False,
         server_header=False,
+        limit_concurrency=_CONNECTIONS,
         timeout_graceful_shutdown=_GRACE,
     )
-    uvicorn.Server(config).run(sockets=[listener])
+    sys.setswitchinterval(_TURN)
+    server = uvicorn.Server(config)
+    for number in _STOPPING:  # from the first moment; the server catches them, stops, and has them raised once more
+        signal.signal(number, lambda *_: setattr(server, "should_exit", True))
+    server.run(sockets=[listener])
 
 
 class _Workers:
@@ -82,7 +94,7 @@ class _Workers:
         self._listener = listener
         self._arguments = (root, settings, listener, self._spawning.RawArray("d", count * WIDTH))
         self._processes = [self._started(k) for k in range(count)]
-        self._stopping = False
+        self._stopping = self._failed = False
 
     def _started(self, place: int) -> SpawnProcess:
         process = self._spawning.Process(target=_work, args=(*self._arguments, place))
@@ -97,7 +109,7 @@ class _Workers:
             wait(alive)
             for place, process in enumerate(self._processes):
                 self._look(place, process)
-        if any(process.exitcode for process in self._processes):
+        if self._failed:
             raise FailureError("the server has stopped: a worker could not go on; see above")
 
     def _look(self, place: int, process: SpawnProcess) -> None:
@@ -106,6 +118,7 @@ class _Workers:
         if process.exitcode < 0:  # killed
             self._processes[place] = self._started(place)
         else:
+            self._failed = True
             self._stop()
 
     def _stop(self) -> None:

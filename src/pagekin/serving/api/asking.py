@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -36,13 +37,13 @@ async def answered(request: Request, params: Sequence[Param], make: Make) -> ASG
         return Response(status_code=304, headers={"ETag": etag_of(key), "Cache-Control": control})
     given = read_query(params, query, context.settings.bounds.query)
     given |= request.path_params
-    made = await context.crew.run(request, _made, generation, make, given, key, control)
-    context.kept.put(key, made)
-    return made
 
+    def made(generation: Generation, key: Key) -> Ready:
+        return ready(_told(generation, make, given), key, control)
 
-def _made(generation: Generation, make: Make, given: Given, key: Key, control: str) -> Ready:
-    return ready(_told(generation, make, given), key, control)
+    answer = await context.crew.run(request, made, generation, key)
+    context.kept.put(key, answer, made)
+    return answer
 
 
 def _told(generation: Generation, make: Make, given: Given) -> Any:
@@ -79,16 +80,20 @@ async def body_of(request: Request) -> Any:
 
 
 async def _bytes_of(request: Request, context: Context) -> bytes:
-    most = context.settings.bounds.body
+    most, seconds = context.settings.bounds.body, context.settings.bounds.seconds
     told = f"The body is too large; there may be {most:,} bytes."
     length = request.headers.get("content-length", "0")
     if length.isdecimal() and int(length) > most:
         raise RequestError(413, told)
     body = bytearray()
-    async for piece in request.stream():
-        body += piece
-        if len(body) > most:
-            raise RequestError(413, told)
+    try:
+        async with asyncio.timeout(seconds):
+            async for piece in request.stream():
+                body += piece
+                if len(body) > most:
+                    raise RequestError(413, told)
+    except TimeoutError:
+        raise RequestError(408, f"The body has not come within {seconds:g} seconds.") from None
     return bytes(body)
 
 

@@ -5,16 +5,22 @@ from __future__ import annotations
 import gzip
 import json
 from collections import OrderedDict
+from collections.abc import Callable
 from hashlib import blake2b
-from typing import Any, TypeAlias
+from itertools import islice
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from starlette.datastructures import Headers
 from starlette.types import Receive, Scope, Send
+
+if TYPE_CHECKING:
+    from pagekin.serving.holding import Generation
 
 _SMALL = 500  # bytes that are not worth compressing
 _LARGEST = 256 << 10  # bytes of an answer that is kept
 
 Key: TypeAlias = tuple[str, str, bytes]  # generation, path, query
+Again: TypeAlias = "Callable[[Generation, Key], Ready]"
 
 
 def as_json(value: Any) -> bytes:
@@ -83,21 +89,25 @@ class Kept:
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._answers: OrderedDict[Key, Ready] = OrderedDict()
-        self.hits = 0
+        self._answers: OrderedDict[Key, tuple[Ready, Again]] = OrderedDict()
 
     def get(self, key: Key) -> Ready | None:
         """The answer, if it is kept."""
         found = self._answers.get(key)
-        if found is not None:
-            self._answers.move_to_end(key)
-            self.hits += 1
-        return found
+        if found is None:
+            return None
+        self._answers.move_to_end(key)
+        return found[0]
 
-    def put(self, key: Key, answer: Ready) -> None:
-        """Keep an answer; the one that was not asked for longest goes."""
+    def put(self, key: Key, answer: Ready, again: Again) -> None:
+        """Keep an answer, and how to find it again; the one that was not asked for longest goes."""
         if len(answer.body) > _LARGEST:
             return
-        self._answers[key] = answer
+        self._answers[key] = answer, again
         while len(self._answers) > self._most:
             self._answers.popitem(last=False)
+
+    def latest(self, most: int) -> list[tuple[Key, Again]]:
+        """What was asked for last, the oldest first."""
+        newest = islice(reversed(self._answers.items()), most)
+        return [(key, again) for key, (_, again) in newest][::-1]

@@ -80,7 +80,7 @@ def _paths(bounds: Bounds) -> dict[str, Any]:
     }
 
 
-_POST = (404, 413, 415)
+_POST = (404, 408, 413, 415)
 _RESULT: Schema = {
     "type": "object",
     "properties": {
