@@ -21,7 +21,6 @@ import numpy as np
 import uvicorn
 from playwright.sync_api import Browser, sync_playwright
 
-from benchmarks.agreement import collections
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, show
 from pagekin import village
 from pagekin.kin import Kin
@@ -37,30 +36,23 @@ _WARM = 3  # pages that do not count: the browser and the server have just start
 
 
 def main() -> None:
-    """Measure the sample web and, for comparison, a reference manual."""
+    """Measure the sample web."""
     program = shutil.which("chromium")
     if program is None:
         print("painting: needs chromium (sh tests/browser.sh)")
         return
     print("painting")
-    figures: list[Figure] = []
     with tempfile.TemporaryDirectory() as place, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        for name, source in _sources(Path(place)).items():
-            store = Path(place) / f"{name.replace(' ', '-')}.kin"
-            build([source], store)
-            figures += _measured(name, store, browser)
+        store = Path(place) / "village.kin"
+        build([village.write_warc(Path(place) / "village.warc.gz")], store)
+        figures = [*_measured(store, browser)]
         browser.close()
     show(figures)
     keep("painting", {"machine": facts("playwright", "starlette", "uvicorn"), "figures": kept(figures)})
 
 
-def _sources(place: Path) -> dict[str, Path]:
-    found = {"sample web": village.write_warc(place / "village.warc.gz")}
-    return found | {name: folder for name, folder in collections().items() if folder.is_dir() and not QUICK}
-
-
-def _measured(name: str, store: Path, browser: Browser) -> Iterator[Figure]:
+def _measured(store: Path, browser: Browser) -> Iterator[Figure]:
     held = Held(store)
     with _served(held) as address:
         urls = [f"{address}page/{id}" for id in _ids(held.present.kin, PAGES)]
@@ -70,10 +62,9 @@ def _measured(name: str, store: Path, browser: Browser) -> Iterator[Figure]:
         for k, url in [*enumerate(urls)] * ROUNDS:
             times[k] = min(times[k], _first_paint(browser, url))
             empty[k] = min(empty[k], _first_paint(browser, f"{address}search"))
-    bar = _BAR if name == "sample web" else None
-    yield Figure(f"{name}: first paint of a page's view, median", float(np.median(times)), "ms", at_most=bar)
-    yield Figure(f"{name}: the same, slowest in twenty", float(np.quantile(times, 0.95)), "ms", at_most=bar)
-    yield Figure(f"{name}: of an empty search, median", float(np.median(empty)), "ms")
+    yield Figure("first paint of a page's view, median", float(np.median(times)), "ms", at_most=_BAR)
+    yield Figure("the same, slowest in twenty", float(np.quantile(times, 0.95)), "ms", at_most=_BAR)
+    yield Figure("of an empty search, median", float(np.median(empty)), "ms")
 
 
 def _ids(kin: Kin, most: int) -> list[str]:
