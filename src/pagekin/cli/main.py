@@ -87,7 +87,7 @@ def _config(path: Path) -> dict[str, Any]:
 def _settings(path: Path, name: str, table: dict[str, Any]) -> dict[str, Any]:
     """A table of the configuration, its keys (options without their dashes) as click names them."""
     known = {
-        option.lstrip("-").replace("-", "_"): parameter.name
+        option.lstrip("-").replace("-", "_"): parameter
         for parameter in import_module(f"pagekin.cli.{name}").command.params
         for option in parameter.opts
     }
@@ -96,7 +96,10 @@ def _settings(path: Path, name: str, table: dict[str, Any]) -> dict[str, Any]:
         parameter = known.get(key.replace("-", "_"))
         if parameter is None:
             raise MisuseError(f"{path}: [{name}] has no setting {key!r}; see `pagekin {name} --help`")
-        settings[parameter] = value
+        every = value if isinstance(value, list) else [value]
+        if isinstance(parameter.type, click.Path) and not all(isinstance(each, str) for each in every):
+            raise MisuseError(f"{path}: [{name}] {key} should be the name of a file or folder")
+        settings[parameter.name] = value
     return settings
 
 

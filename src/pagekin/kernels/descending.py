@@ -150,7 +150,7 @@ def blame_unlinked(page: int, count: int, corpus: Corpus, desk: Desk) -> float:
     """The loss, not yet divided by the number of pairs, and what each unlinked page contributes to it."""
     own = desk.length.value[corpus.length[page]]
     loss = 0.0
-    zeros = -(desk.total[page] == 0.0)
+    zeros = -1 if desk.total[page] == 0.0 else 0
     for k in range(corpus.link_offsets[page], corpus.link_offsets[page + 1]):
         zeros -= desk.total[corpus.link[k]] == 0.0
     for e in range(len(desk.total)):
