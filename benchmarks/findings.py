@@ -159,7 +159,8 @@ siblings), Somers' D, which counts ties as failures, and P@10.
 
 _CHOICE = """`python -m benchmarks.choosing` halves the classes of each collection at random. With the sources of
 each half it varies the settings one at a time, and takes of each the value that loses little to the best value on every
-collection; among values that are about as good, the one nearest to what was the default before. What either half takes:
+collection; among values that are about as good, the one nearest to what was the default before. The default is what the
+first half takes; what the second would take shows how much of that is chance:
 """
 
 
@@ -218,10 +219,10 @@ def _cell(of: dict[str, dict[str, list[float | None]]], entry: str) -> str:
 def _default(chosen: dict[str, Any]) -> Iterator[str]:
     yield "## The default, chosen by measurement\n"
     yield _CHOICE
-    yield "| setting | tried, the one before first | by the first half | by the second |"
+    yield "| setting | tried | by the first half | by the second |"
     yield "|---|---|---|---|"
     for one, other in zip(*chosen["choices"].values(), strict=True):
-        tried = ", ".join(next(iter(one["worth"].values())))
+        tried = ", ".join(sorted(next(iter(one["worth"].values())), key=_as_number))
         yield f"| `{one['setting']}` | {tried} | {one['taken']} | {other['taken']} |"
     yield "\nOn sources that had no part in the choice, beside others; differences from the default in brackets:\n"
     for name, each in chosen["reported"].items():
@@ -231,6 +232,14 @@ def _default(chosen: dict[str, Any]) -> Iterator[str]:
         for system, of in each["systems"].items():
             yield f"| {system} | " + " | ".join(_beside(of[m], system) for m in MEASURES) + " |"
         yield ""
+
+
+def _as_number(value: str) -> tuple[float, str]:
+    """A key that sorts numbers as numbers, and words after them."""
+    try:
+        return float(value), value
+    except ValueError:
+        return float("inf"), value
 
 
 def _beside(of: dict[str, Any], system: str) -> str:
