@@ -105,6 +105,15 @@ def test_a_body_that_does_not_come_is_not_waited_for(village_kin: Path) -> None:
             assert asking.recv(100).startswith(b"HTTP/1.1 408")
 
 
+def test_a_url_that_is_far_too_long_is_answered(village_kin: Path) -> None:
+    """And not cut off: a client that is still writing would never see why."""
+    with running(village_kin) as server:
+        host, port = urlsplit(server.url).netloc.split(":")
+        with socket.create_connection((host, int(port)), timeout=SECONDS) as client:
+            client.sendall(b"GET /api/related?url=" + b"a" * 900_000 + b" HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+            assert client.recv(100).startswith(b"HTTP/1.1 414 ")
+
+
 def test_the_demo_ends_on_the_page(tmp_path: Path) -> None:
     with started("demo", "--output", str(tmp_path / "demo"), "--serve") as server:
         assert httpx2.get(server.url).status_code == 200

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import schemathesis
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from openapi_spec_validator import validate
 
@@ -38,7 +38,11 @@ def url(village_kin: Path) -> Iterator[str]:
 
 
 def ask(operation: Any, url: str, mode: Any, **fixed: Any) -> None:
-    @settings(max_examples=20, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+    # Not made smaller when it fails: each try is a request.
+    phases = (Phase.explicit, Phase.generate)
+    health = list(HealthCheck)
+
+    @settings(max_examples=20, deadline=None, database=None, suppress_health_check=health, phases=phases)
     @given(st.data())
     def asked(data: st.DataObject) -> None:
         case = data.draw(operation.as_strategy(generation_mode=mode, **fixed))

@@ -21,6 +21,7 @@ from pagekin.serving.settings import Settings
 
 _STOPPING = (signal.SIGTERM, signal.SIGINT)
 _CONNECTIONS = 1000  # of one worker; more are told that it is busy
+_HEAD = 1 << 20  # bytes of a request before its body; a URL that is too long is read, so that it can be answered
 _QUEUE = 2048  # connections that wait to be taken
 _TURN = 0.0005  # seconds after which a thread that works gives way to the event loop, if that waits
 _GRACE = 30  # seconds for what is running when the server is told to stop
@@ -77,6 +78,7 @@ def _work(root: str, settings: Settings, listener: socket.socket, counts: Any = 
         access_log=False,
         server_header=False,
         limit_concurrency=_CONNECTIONS,
+        h11_max_incomplete_event_size=_HEAD,
         timeout_graceful_shutdown=_GRACE,
     )
     sys.setswitchinterval(_TURN)
