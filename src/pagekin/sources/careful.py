@@ -15,6 +15,7 @@ GZIP = b"\x1f\x8b\x08"
 PLAIN = b"WARC/"
 VERSION = re.compile(rb"WARC/\d+\.\d+[ \t]*\r?\n")
 _BEGINNING = b"WARC/1."  # what is looked for after damage
+_MARKER = re.compile(rb"WARC/1\.|" + re.escape(GZIP))
 _MAX_HEADER = 64 * 1024
 _STEP = 64 * 1024
 _SEARCH_STEP = 1 << 20
@@ -203,7 +204,7 @@ def careful_records(file: IO[bytes], offset: int, limit: int) -> Iterator[tuple[
             if fresh:
                 yield problem, compressed
             fresh = False
-            place = next_start(file, resume, size)
+            place = next_start(file, resume)
 
 
 def _pass_blank_lines(stream: _Stream) -> None:
@@ -272,22 +273,25 @@ def starts_with(file: IO[bytes], offset: int, marker: bytes) -> bool:
     return file.read(len(marker)) == marker
 
 
-def next_start(file: IO[bytes], offset: int, size: int) -> int | None:
-    """The next place from `offset` on at which a record begins, packed or not."""
-    while offset < size:
-        file.seek(offset)
-        data = file.read(_SEARCH_STEP)
-        places = [(data.find(marker), marker) for marker in (_BEGINNING, GZIP)]
-        found = min((place for place, _ in places if place >= 0), default=-1)
-        if found < 0:
-            if len(data) < _SEARCH_STEP:
-                return None
-            offset += len(data) - len(_BEGINNING)
-        elif data.startswith(_BEGINNING, found) or _unpacks_to_a_record(data[found : found + _STEP]):
-            return offset + found
+def next_start(file: IO[bytes], offset: int) -> int | None:
+    """The next place from `offset` on at which a record begins, packed or not.
+
+    Never goes back in the file: in one that is packed itself, each step back would unpack all before it again.
+    """
+    file.seek(offset)
+    data, place, ended = b"", 0, False
+    while True:
+        marker = _MARKER.search(data, place)
+        if marker is None and ended:
+            return None
+        if marker is None or (marker.start() + _STEP > len(data) and not ended):
+            kept = marker.start() if marker else max(0, len(data) - len(_BEGINNING) + 1)
+            piece = file.read(_SEARCH_STEP)
+            offset, data, place, ended = offset + kept, data[kept:] + piece, 0, len(piece) < _SEARCH_STEP
+        elif marker[0] == _BEGINNING or _unpacks_to_a_record(data[marker.start() : marker.start() + _STEP]):
+            return offset + marker.start()
         else:
-            offset += found + 1
-    return None
+            place = marker.start() + 1
 
 
 def _unpacks_to_a_record(data: bytes) -> bool:
