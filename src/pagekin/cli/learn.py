@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from pagekin.lesson import Outcome
     from pagekin.pipeline import Progress
 
-_FILE = click.Path(dir_okay=False)
 _TITLES = {
     "error": "Error rate",
     "P@10": "Precision at top 10",
@@ -30,7 +29,7 @@ _UNFINISHED = ".unfinished"
 
 @click.command("learn")
 @click.argument("store", required=False, type=click.Path(), metavar="[STORE]")
-@click.option("-o", "--output", default="weights.json", show_default=True, type=_FILE, help="Where the weights go.")
+@click.option("-o", "--output", default="weights.json", show_default=True, metavar="FILE", help="Where the weights go.")
 @click.option("--seed", default=2005, show_default=True, type=click.IntRange(0), help="For all that is drawn by lot.")
 @click.option(
     "--start",
@@ -40,17 +39,19 @@ _UNFINISHED = ".unfinished"
 @click.option("--rate", type=float, help="Of descent; by default valid decides.")
 @click.option("--units", metavar="TF,IDF,LENGTH", help="Of the three networks, such as 5,10,10; likewise.")
 @click.option("--steps", default=54_000, show_default=True, type=click.IntRange(1), help="Of a descent, at most.")
-@click.option("--figures", type=click.Path(file_okay=False), help="Draw figures 2 and 3 of the paper into this folder.")
-@click.option("--trec", type=click.Path(file_okay=False), help="Write qrels and runs of the test into this folder.")
+@click.option("--figures", metavar="FOLDER", help="Draw figures 2 and 3 of the paper into this folder.")
+@click.option("--trec", metavar="FOLDER", help="Write qrels and runs of the test into this folder.")
 @click.option(
     "--transfer",
     metavar="DOCUMENTS",
     help="Learn nothing, but try --weights on another collection with queries: a store, documents of TREC (a file or a"
     " folder), or irds:NAME of ir_datasets.",
 )
-@click.option("--weights", type=_FILE, help="What was learned, for --transfer.")
-@click.option("--topics", type=_FILE, help="Queries, for --transfer: as TREC has them, or lines of id, tab and words.")
-@click.option("--qrels", type=_FILE, help="Judgements, for --transfer.")
+@click.option("--weights", metavar="FILE", help="What was learned, for --transfer.")
+@click.option(
+    "--topics", metavar="FILE", help="Queries, for --transfer: as TREC has them, or lines of id, tab and words."
+)
+@click.option("--qrels", metavar="FILE", help="Judgements, for --transfer.")
 @json_option
 def command(store: str | None, json: bool, **options: Any) -> None:
     """Learn from the links of STORE how much terms should weigh (LinkLearn), and compare it with OKAPI.
@@ -188,7 +189,8 @@ def _say_measures(measures: dict[str, Any]) -> None:
         verdict = f"p {of['p']:.2g}{' *' if of['significantly_better'] else ''}"
         rows.append((_TITLES[name], f"{of['okapi']:.1%}", f"{of['linklearn']:.1%}", change, verdict))
     say_table(rows)
-    click.echo("  * LinkLearn is better, with 95 % confidence.")
+    if any(of["significantly_better"] for of in measures.values()):
+        click.echo("  * LinkLearn is better, with 95 % confidence.")
 
 
 def _number(value: float) -> str:
