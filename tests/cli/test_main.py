@@ -197,7 +197,7 @@ def test_a_setting_in_the_environment_is_called_as_its_option(
     ("text", "sentence"),
     [
         ("[build]\nnonsense = 1\n", "[build] has no setting 'nonsense'"),
-        ("[learn]\nqrels = true\n", "[learn] qrels should be the name of a file or folder"),
+        ("[export]\nqueries = true\n", "[export] queries should be the name of a file or folder"),
         ("[nonsense]\na = 1\n", "[nonsense] is no command"),
         ("build = 1\n", "[build] is no command"),
         ("processes = 2\n", "[processes] is no command"),
