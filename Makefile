@@ -6,8 +6,12 @@ QUICK ?=
 
 .PHONY: demo test check bench study clean
 
-$(VENV)/ready: pyproject.toml
+$(VENV)/demo: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[serve]'
+	touch $@
+
+$(VENV)/ready: $(VENV)/demo
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[serve,test]'
 	touch $@
 
@@ -15,7 +19,7 @@ $(VENV)/bench: $(VENV)/ready
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[serve,test,bench]'
 	touch $@
 
-demo: $(VENV)/ready
+demo: $(VENV)/demo
 	$(BIN)/pagekin demo
 
 check: $(VENV)/ready
