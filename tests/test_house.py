@@ -15,7 +15,19 @@ DOORS = {"cli", "serving"}
 ROOMS = {path.parent.name for path in SOURCE.glob("*/__init__.py")} - {"kernels", "model", "engines", "shapes", *DOORS}
 # what joins rooms: the whole way, and what can be done with a collection or a result list that is open
 JOINERS = {
-    *("pipeline", "answers", "kin", "fusing", "linkage", "grouping", "twins", "judge", "sweep", "sweep_report"),
+    *(
+        "pipeline",
+        "answers",
+        "kin",
+        "replying",
+        "fusing",
+        "linkage",
+        "grouping",
+        "twins",
+        "judge",
+        "sweep",
+        "sweep_report",
+    ),
     *("lesson", "transfer", "shapes"),
 }
 COMMON = {"arrays", "disk", "errors", "model", "kernels", "urls"}  # what every room may use
@@ -35,7 +47,8 @@ MAY: dict[str, set[str]] = {
     "query": {"query", "index", "signatures", *COMMON},  # asking a bag takes a signature and an index
     "pipeline": {"engines", *ROOMS, *COMMON},
     "answers": {"duplicates", "query", *COMMON},
-    "kin": {"answers", "bags", "duplicates", "fusing", "index", "links", "query", "reading", "store", *COMMON},
+    "kin": {"answers", "bags", "duplicates", "fusing", "index", "query", "reading", "replying", "store", *COMMON},
+    "replying": {"answers", "duplicates", "fusing", "kin", "links", "query", *COMMON},
     "fusing": {"answers", "kin", "linkage", "links", "query", *COMMON},  # words and links of an open collection
     # links, as the strategy of a collection counts them
     "linkage": {"bags", "kin", "links", "store", *COMMON},

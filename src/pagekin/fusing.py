@@ -42,12 +42,11 @@ class Fusion:
         fused: Floats = ((1.0 - self.share) * words + self.share * links).round(9)
         return fused.tolist()  # type: ignore[no-any-return]
 
-    def products(self, found: list[tuple[float, int]]) -> Sequence[float | None]:
-        """The inner products that the similarities by words of what was found come from, if they do."""
+    def products(self, nodes: list[int]) -> Sequence[float | None]:
+        """The inner products that the similarities by words of nodes come from, if they do."""
         if self.question.weighed is None:
-            return [None] * len(found)
-        nodes = np.array([node for _, node in found], np.int64)
-        return raw_scores(self.desk, self.question, nodes).tolist()  # type: ignore[no-any-return]
+            return [None] * len(nodes)
+        return raw_scores(self.desk, self.question, np.array(nodes, np.int64)).tolist()  # type: ignore[no-any-return]
 
     def nearest(self, limit: int, least: float, allowed: Callable[[int], bool]) -> list[tuple[float, int]]:
         """The nodes most similar by both, with their similarities; nodes of one similarity in order."""

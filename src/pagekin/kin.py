@@ -2,42 +2,35 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from pagekin.answers import Duplicate, Neighbor, Part, Why, Wishes
+from pagekin.answers import Neighbor, Wishes
 from pagekin.arrays import Int64s, UInt32s
 from pagekin.disk import demand
-from pagekin.duplicates.listing import Line, lines_of
 from pagekin.duplicates.prints import Prints, open_prints
 from pagekin.duplicates.sets import Chunks
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.errors import MisuseError, StoreError
-from pagekin.fusing import Fusion, LinkSide
+from pagekin.fusing import LinkSide
 from pagekin.index.files import VERSION, Index, open_index
-from pagekin.links.citing import cited_together, standing
 from pagekin.model.capture import Capture, Origin
 from pagekin.model.strategy import Strategy
 from pagekin.query.answering import (
     Question,
     bag_of,
     mean_bag,
-    shared_terms,
     signature_of,
 )
 from pagekin.query.desks import Bag, Desk, Reception
 from pagekin.query.weighing import Said, Scales, said_by
+from pagekin.replying import Reply
 from pagekin.store.opening import Store, telling_damage
-from pagekin.urls import host_of
 
 _QUESTION = "http://question.localhost/"
-_MOST_LISTED = 1000  # pages that are looked at to find groups of near-duplicates
-_REASONS = 5  # terms, and pages that cite both
 
 
 class Kin(Store):
@@ -128,7 +121,8 @@ class Kin(Store):
         return Scales(self.index)
 
     @cached_property
-    def _link_side(self) -> LinkSide:
+    def link_side(self) -> LinkSide:
+        """The links, for answers in which they count."""
         return LinkSide(self)
 
     def desk(self) -> Desk:
@@ -145,55 +139,9 @@ class Kin(Store):
                 f"the index of {self.root} has no pages that are known only from links;"
                 " build it with `outside = true` in its strategy"
             )
-        pinned = [self.find_node(url) for url in wishes.pin]
-        desk = self.desk()
-        question = replace(question, but=(*asked, *pinned))
-        fusion = self._link_side.fusion(desk, question, asked, wishes.link_share)
-        with desk.asking(question.bag, question.weighed):
-            first = [*zip(fusion.scores(pinned), pinned, strict=True)]
-            allowed = self._filter(asked, wishes)
-            wanted = wishes.limit
-            while True:
-                found = fusion.nearest(wanted, wishes.min_similarity, allowed)
-                answer = [*first, *found]
-                nodes = [node for _, node in answer]
-                lines = (
-                    self._lines(nodes, len(pinned), own) if own is not None else [Line(k) for k in range(len(nodes))]
-                )
-                if len(lines) >= wishes.limit or len(found) < wanted or wanted >= _MOST_LISTED:
-                    break
-                wanted = min(4 * wanted, max(_MOST_LISTED, wishes.limit))
-            lines = lines[: max(wishes.limit, len(pinned))]
-            nodes = [answer[line.anchor][1] for line in lines]
-            reasons = self._reasons(fusion, asked, nodes) if wishes.explain else [Why() for _ in nodes]
-            answered = [(*each, score) for each, score in zip(answer, fusion.products(answer), strict=True)]
-        return self._named(answered, len(pinned), lines, reasons)
+        return Reply(self, asked, wishes, own).to(question)
 
-    def _named(
-        self, answer: list[tuple[float, int, float | None]], pinned: int, lines: list[Line], reasons: list[Why]
-    ) -> list[Neighbor]:
-        named = self.catalog.named_nodes([node for _, node, _ in answer])
-        pairs = [(member, line.anchor) for line in lines for member in line.members]
-        rows = self._rows_of([node for _, node, _ in answer])
-        likenesses = iter(self.prints.likenesses(rows[np.array(pairs, np.int64)]) if pairs else ())
-        neighbors = []
-        for line, why in zip(lines, reasons, strict=True):
-            duplicates = [
-                Duplicate(named[k]["url"], named[k]["title"], answer[k][0], next(likenesses), answer[k][2])
-                for k in line.members
-            ]
-            k, (url, title) = line.anchor, (named[line.anchor]["url"], named[line.anchor]["title"])
-            similarity, _, score = answer[k]
-            neighbors.append(Neighbor(url, title, similarity, why, k < pinned, line.is_duplicate, duplicates, score))
-        return neighbors
-
-    def _lines(self, nodes: list[int], pinned: int, own: Prints) -> list[Line]:
-        """Found nodes, the pinned ones first, under the best of their near-duplicates."""
-        rows = self._rows_of(nodes)
-        with_page = np.flatnonzero(rows >= 0)
-        return lines_of(own, self.prints.rows(rows[with_page]), with_page.tolist(), len(nodes), pinned)
-
-    def _rows_of(self, nodes: list[int]) -> Int64s:
+    def rows_of(self, nodes: list[int]) -> Int64s:
         """The pages of nodes; -1 if there is none, or there are several."""
         node = np.array(nodes, np.int64)
         inside = np.minimum(node, len(self.nodes) - 2)
@@ -202,52 +150,12 @@ class Kin(Store):
         return np.where(one, row, -1)
 
     def _prints(self, nodes: list[int]) -> Prints:
-        rows = self._rows_of(nodes)
+        rows = self.rows_of(nodes)
         return self.prints.rows(rows[rows >= 0])
 
-    def _reasons(self, fusion: Fusion, asked: list[int], nodes: list[int]) -> list[Why]:
-        citing = [self._standing(node) for node in asked[:1]]
-        words, links = fusion.parts(nodes)
-        reasons = []
-        for node, by_words, by_links in zip(nodes, words.tolist(), links.tolist(), strict=True):
-            terms = shared_terms(fusion.desk, fusion.question, node, _REASONS)
-            together = cited_together(citing[0], self._standing(node), _REASONS) if citing else []
-            parts = [Part("words", by_words, 1.0 - fusion.share), Part("links", by_links, fusion.share)]
-            reasons.append(
-                Why(
-                    [(self.index.terms.shown[each.term], each.share) for each in terms],
-                    [self.reading.pages.url[row] for row, _ in together],
-                    [apart for _, apart in together],
-                    parts if fusion.share else parts[:1],
-                )
-            )
-        return reasons
-
-    def _standing(self, node: int) -> Int64s:
-        return standing(self.links, self.reading.anchors, node)
-
-    def _node_url(self, node: int) -> str:
+    def node_url(self, node: int) -> str:
+        """The URL of a node."""
         return str(self.catalog.rows("SELECT url FROM nodes WHERE node = ?", node)[0]["url"])
-
-    def _filter(self, asked: list[int], wishes: Wishes) -> Callable[[int], bool]:
-        """A function that tells whether a node may be in the answer."""
-        hosts = {host_of(self._node_url(node)) for node in asked} if wishes.exclude_host else set()
-        but = self.nodes_linked_from(asked) if wishes.exclude_linked else set()
-        but |= {self.find_node(url) for url in wishes.never}
-        include = re.compile("|".join(f"(?:{each})" for each in wishes.include))
-        exclude = re.compile("|".join(f"(?:{each})" for each in wishes.exclude) or r"(?!)")
-        known = len(self.nodes) - 1
-        any_url = not (hosts or wishes.include or wishes.exclude)
-
-        def allowed(node: int) -> bool:
-            if node in but or (node >= known and not wishes.outside):
-                return False
-            if any_url:
-                return True
-            url = self._node_url(node)
-            return host_of(url) not in hosts and bool(include.search(url)) and not exclude.search(url)
-
-        return allowed
 
     def nodes_linked_from(self, nodes: list[int]) -> set[int]:
         """The nodes that pages of these nodes link to."""
