@@ -40,7 +40,7 @@ class Settings:
     cors: tuple[str, ...] = ()  # origins whose pages may ask; * is any
     hosts: tuple[str, ...] = ()  # names under which the server may be called; none: any
     bounds: Bounds = Bounds()
-    threads: int = min(8, 2 + (os.cpu_count() or 1))
+    threads: int = max(2, min(8, os.cpu_count() or 1))  # more of them wait for each other
     kept: int = 4096  # answers in memory
     max_age: int = 60  # seconds for which browsers and caches need not ask again
     look_seconds: float = 1.0  # between two looks for a new generation
