@@ -304,7 +304,7 @@ def index(home: Path) -> Target:
             kin._reception.desk = lambda desk=desk, kin=kin: desk(kin.index)  # type: ignore[method-assign, misc]
             kin.related("http://larder.example/")
             kin.related(["http://larder.example/", "http://nightsky.example/"], wishes)
-            kin.catalog.close()
+            kin.close()
 
     flips = [bytes([number, 0, 0, offset, 255]) for number in range(0, len(files), 5) for offset in (135, 143)]
     return [bytes(5), *flips], target

@@ -289,7 +289,7 @@ def state(root: Path) -> dict[str, Any]:
         answers = [(each.url, each.similarity) for name in _ASKED for each in kin.related(name)]
         return {"check": CliRunner().invoke(cli, ["check", str(root)]).exit_code, "answers": answers}
     finally:
-        kin.catalog.close()
+        kin.close()
 
 
 def contents(root: Path) -> dict[str, bytes]:

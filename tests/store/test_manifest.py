@@ -90,7 +90,7 @@ def test_a_file_cut_in_half_or_missing_is_told_when_the_store_is_used(root: Path
         assert len(store.words) == len(set(store.word_of_form.tolist()))
         assert len(store.form_counts)
         store.catalog.titled("one", 3)
-        store.catalog.close()
+        store.close()
 
     use()
     for name in sorted(name for name in names(root) if name.startswith("store-") and "words.count" not in name):

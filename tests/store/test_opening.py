@@ -283,7 +283,7 @@ def test_reading_a_store_changes_nothing_in_its_folder(village_store: Path) -> N
         store.links_to(row, 9)
         store.page(row)
     store.catalog.titled("robin", 5)
-    store.catalog.close()
+    store.close()
     assert frozen(village_store) == before
 
 

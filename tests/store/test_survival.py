@@ -262,7 +262,7 @@ def test_a_full_disk_is_told_and_the_old_store_stays(home: Path, small_disk: Pat
     assert err == f"pagekin: {root} cannot be written: No space left on device; what was there before is untouched\n"
     old = assert_sound(root)
     assert files_of(old) == files_of(home / "old.kin")
-    old.catalog.close()
+    old.close()
     # Somebody makes room: here, by moving the store to a larger disk.
     moved = Path(shutil.copytree(root, tmp_path / "larger.kin"))
     assert_resumed(home, moved, batches(moved))

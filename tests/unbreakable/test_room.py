@@ -34,7 +34,7 @@ def answers(root: Path) -> list[tuple[str, float]]:
     try:
         return [(each.url, each.similarity) for each in kin.related(ASKED)]
     finally:
-        kin.catalog.close()
+        kin.close()
 
 
 def assert_old(root: Path, hamlet: Hamlet) -> None:

@@ -34,7 +34,7 @@ class Memory:
     def close(self) -> None:
         """Let go of the old store, so that its files can be removed."""
         if self.store is not None:
-            self.store.catalog.close()
+            self.store.close()
 
     def _whole_sources(self) -> dict[tuple[str, int, int], int]:
         if self.store is None:

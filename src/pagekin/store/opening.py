@@ -58,6 +58,11 @@ class Store:
         """Open the store at `path`."""
         return cls(Path(path), read_manifest(Path(path)))
 
+    def close(self) -> None:
+        """Let go of the catalogue, if it was opened. Columns are let go of with the last who looks at them."""
+        if "catalog" in vars(self):
+            self.catalog.close()
+
     def __len__(self) -> int:
         return self.manifest.counts["pages"]
 
