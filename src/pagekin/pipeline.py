@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -20,7 +21,7 @@ import numpy as np
 
 from pagekin.bags.making import Collection as BagSource
 from pagekin.bags.making import fold_bags
-from pagekin.disk import writing
+from pagekin.disk import sync, writing
 from pagekin.duplicates.pages import chunks_of_pages
 from pagekin.duplicates.prints import write_prints
 from pagekin.duplicates.settings import GroupSettings
@@ -171,7 +172,10 @@ def _build(
         read, reused = reader.read, reader.reused
         memory.close()
         del old, memory, reader, harvest  # and with them all open files
-    manifest = replace(manifest, index=_write_index(root, manifest, strategy, ways))
+    with ThreadPoolExecutor(1) as aside:  # the store gets to the disk while the index is made
+        synced = aside.submit(sync, root / manifest.folder)
+        manifest = replace(manifest, index=_write_index(root, manifest, strategy, ways))
+        synced.result()
     write_manifest(root, manifest)
     _remove_old(root, manifest)
     spool.remove()
@@ -225,7 +229,7 @@ def _write_index(root: Path, manifest: Manifest, strategy: Strategy, ways: _Ways
     ways.progress(Progress("near-duplicates"))
     chunks = chunks_of_pages(store.reading, folded.silent, _GROUPS, ways.mapper)
     prints = write_prints(folder, len(store), chunks, _GROUPS)
-    store.catalog.close()
+    store.close()
     ways.progress(Progress("checksums"))
     return {
         "generation": generation,

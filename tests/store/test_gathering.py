@@ -72,7 +72,8 @@ def test_a_united_vocabulary_is_that_of_a_dict(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(gathering, "_PIECE", piece)
         kinds: dict[str, type[np.generic]] = {"form": np.uint32, "place": np.uint32}
-        pieces = list(gather(selection, selection.offsets(tokens), tokens, kinds, {"form": united.tables}))
+        offsets = selection.offsets({"tokens": tokens})["tokens"]
+        pieces = list(gather(selection, offsets, tokens, kinds, {"form": united.tables}))
     assert [expected[form] for forms, _ in pieces for form in forms.tolist()] == words
     plain = [[small(pages).tokens.place[small(pages).tokens.row(row)].tolist() for row in range(len(pages))]
              for pages in readings]  # fmt: skip
@@ -84,9 +85,9 @@ def test_a_united_vocabulary_is_that_of_a_dict(
 def test_columns_are_those_of_the_rows_in_their_order(case: tuple[list[Plain], list[tuple[int, int]]]) -> None:
     readings, rows = case
     selection = selection_of(readings, rows)
-    titles = selection.strings(lambda reading: cast(Small, reading).title)
+    titles = selection.strings({"title": lambda reading: cast(Small, reading).title})["title"]
     assert titles.all_raw() == [b" ".join(readings[number][row]) for number, row in rows]
-    lengths = selection.values(lambda reading: reading.tokens.lengths())
+    lengths = selection.values({"length": lambda reading: reading.tokens.lengths()})["length"]
     assert lengths.tolist() == [len(readings[number][row]) for number, row in rows]
 
 

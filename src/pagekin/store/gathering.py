@@ -1,13 +1,14 @@
 """Rows of many readings -> the columns of one store, in a given order, piece by piece.
 
-Each walk opens the readings one after the other, and nothing is kept of them but what it is after.
+Each walk opens the readings one after the other, which takes its time, so that it gathers what it can at once; and
+nothing is kept of them but what it is after.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, overload
 
 import numpy as np
@@ -49,29 +50,40 @@ class Selection:
         """The rows of one reading that are used."""
         return self.row[self._places.get(number, np.empty(0, np.int64))]
 
-    def values(self, column: Callable[[Reading], Array]) -> Array:
-        """A column with one value a page."""
-        out = np.empty(0, np.int64)
+    def values(self, columns: Mapping[str, Callable[[Reading], Array]]) -> dict[str, Array]:
+        """Columns with one value a page, by name."""
+        out: dict[str, Array] = {name: np.empty(0, np.int64) for name in columns}
         for reading, places, rows in self.by_reading():
-            piece = column(reading)[rows]
-            if not len(out):
-                out = np.empty((len(self), *piece.shape[1:]), piece.dtype)
-            out[places] = piece
+            for name, column in columns.items():
+                piece = column(reading)[rows]
+                if not len(out[name]):
+                    out[name] = np.empty((len(self), *piece.shape[1:]), piece.dtype)
+                out[name][places] = piece
         return out
 
-    def strings(self, column: Callable[[Reading], Strings]) -> Strings:
-        """A column of strings."""
-        offsets = _laid_out(self.values(lambda reading: np.diff(column(reading).offsets)))
-        data = np.empty(offsets[-1], np.uint8)
+    def strings(self, columns: Mapping[str, Callable[[Reading], Strings]]) -> dict[str, Strings]:
+        """Columns of strings, by name."""
+        lengths = self.values({name: partial(_lengths, column) for name, column in columns.items()})
+        out = {name: _room(_laid_out(lengths[name])) for name in columns}
         for reading, places, rows in self.by_reading():
-            strings = column(reading)
-            starts = strings.offsets[rows]
-            copy_runs(strings.data, starts, strings.offsets[rows + 1] - starts, data, offsets[places])
-        return Strings(offsets, data)
+            for name, column in columns.items():
+                strings, room = column(reading), out[name]
+                starts = strings.offsets[rows]
+                copy_runs(strings.data, starts, strings.offsets[rows + 1] - starts, room.data, room.offsets[places])
+        return out
 
-    def offsets(self, part: Callable[[Reading], Ragged]) -> Int64s:
-        """The offsets of a ragged part, laid out in the order of the selection."""
-        return _laid_out(self.values(lambda reading: part(reading).lengths()))
+    def offsets(self, parts: Mapping[str, Callable[[Reading], Ragged]]) -> dict[str, Int64s]:
+        """The offsets of ragged parts, laid out in the order of the selection."""
+        lengths = self.values({name: partial(_lengths, part) for name, part in parts.items()})
+        return {name: _laid_out(each) for name, each in lengths.items()}
+
+
+def _lengths(part: Callable[[Reading], Ragged | Strings], reading: Reading) -> Int64s:
+    return np.diff(part(reading).offsets)
+
+
+def _room(offsets: Int64s) -> Strings:
+    return Strings(offsets, np.empty(offsets[-1], np.uint8))
 
 
 def _groups(numbers: Int64s) -> Iterator[tuple[int, Int64s]]:
@@ -208,10 +220,9 @@ def pick(strings: Strings, which: Int64s) -> Strings:
     """Some of the strings, in this order."""
     starts = strings.offsets[which]
     lengths = strings.offsets[which + 1] - starts
-    offsets = _laid_out(lengths)
-    data = np.empty(offsets[-1], np.uint8)
-    copy_runs(strings.data, starts, lengths, data, offsets[:-1])
-    return Strings(offsets, data)
+    picked = _room(_laid_out(lengths))
+    copy_runs(strings.data, starts, lengths, picked.data, picked.offsets[:-1])
+    return picked
 
 
 def join(one: Strings, other: Strings) -> Strings:

@@ -17,7 +17,7 @@ from pagekin.store.files import columns_of, reading_of
 from pagekin.store.packing import Pack, is_whole, open_pack, write_pack
 
 _PREFIX = "batch-"
-_OPEN = 8  # batches that are kept open at a time
+_OPEN = 16  # batches that are kept open at a time
 
 
 class Spool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
+from functools import partial
 from itertools import chain, repeat
 from pathlib import Path
 from typing import Any
@@ -81,7 +82,8 @@ def write_store(
     _write_vocabulary(folder, forms)
     write_strings(folder, "targets", targets.strings)
     tables = {"form": forms.tables, "target": targets.tables}
-    deque(mapper(lambda name: _write_part(folder, name, selection, tables), RAGGED_PARTS), maxlen=0)
+    offsets = selection.offsets({name: _part(name) for name in RAGGED_PARTS})
+    deque(mapper(lambda name: _write_part(folder, name, selection, offsets[name], tables), RAGGED_PARTS), maxlen=0)
     progress("sorting links")
     nodes = (_host_nodes if settings.chop_host else _page_nodes)(choice, pages.url, targets.strings)
     in_and_out = _write_links(folder, nodes, pages, settings)
@@ -131,34 +133,30 @@ def _count_sources(reading: Reading, rows: Int64s, counts: dict[tuple[str, int, 
 
 
 def _pages(selection: Selection, source_of: dict[tuple[str, int, int], int]) -> Pages:
-    def column(name: str) -> Any:
-        def of(reading: Reading) -> Any:
-            return getattr(reading.pages, name)
-
-        return selection.strings(of) if _is_strings(name) else selection.values(of)
-
-    numbers = np.empty(len(selection), np.uint32)
-    for reading, places, rows in selection.by_reading():
+    def source(reading: Reading) -> UInt32s:
         # An old store knows files that are gone; none of its selected rows is theirs.
         table = np.array([source_of.get(key, 0) for key in _keys(reading)], np.uint32)
-        numbers[places] = table[reading.pages.source[rows]]
-    columns = {each.name: column(each.name) for each in fields(Pages) if each.name != "source"}
-    return Pages(source=numbers, **columns)
+        return table[reading.pages.source]
+
+    columns: dict[str, Any] = {each.name: partial(_column, each.name) for each in fields(Pages)}
+    strings = {each.name: columns.pop(each.name) for each in fields(Pages) if each.type == "Strings"}
+    gathered: dict[str, Any] = {**selection.values(columns | {"source": source}), **selection.strings(strings)}
+    return Pages(**gathered)
 
 
-def _is_strings(name: str) -> bool:
-    return any(each.name == name and each.type == "Strings" for each in fields(Pages))
+def _column(name: str, reading: Reading) -> Any:
+    return getattr(reading.pages, name)
 
 
-def _write_part(folder: Path, name: str, selection: Selection, tables: dict[str, list[UInt32s]]) -> None:
-    part = _part(name)
-    offsets = selection.offsets(part)
+def _write_part(
+    folder: Path, name: str, selection: Selection, offsets: Int64s, tables: dict[str, list[UInt32s]]
+) -> None:
     write_array(folder, f"{name}.offsets", offsets)
     kinds = _dtypes(RAGGED_PARTS[name])
     with writing_columns(
         folder, {f"{name}.{column}": (kinds[column], (int(offsets[-1]),)) for column in kinds}
     ) as append:
-        for pieces in gather(selection, offsets, part, kinds, tables):
+        for pieces in gather(selection, offsets, _part(name), kinds, tables):
             append(*pieces)
 
 
