@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
-from contextlib import suppress
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass
 from tempfile import TemporaryFile
 from typing import Any
 
 import numpy as np
 
 from pagekin.bags.making import fold_bags
-from pagekin.errors import FailureError, MisuseError
+from pagekin.errors import MisuseError
 from pagekin.kin import Kin
 from pagekin.learning.choosing import RATES, UNITS, Grid, State, choose, fingerprint
 from pagekin.learning.corpus import Counts, Links, Part, offsets_of, split
 from pagekin.learning.judging import AP, ERROR, P10, Ranker, measured, questions_of, sampled
 from pagekin.learning.networks import Units
+from pagekin.learning.notebook import Notebook
 from pagekin.learning.report import compared
 from pagekin.learning.starting import STARTS
 from pagekin.learning.training import Descent, Run, Trainer, demand_examples
@@ -33,7 +31,6 @@ from pagekin.store.opening import Store, telling_damage
 # Words of the contents as counted, stemmed, without stop words and templates.
 COUNTING = Strategy(anchors=False, links=False, lead=0.0, stemming="stem", frequency_weight="none")
 MOST_LOOKED_AT = 2000  # pages of valid that training looks at; all of test are judged by
-_MOST_STATE = 1 << 26  # bytes of a file that is gone on with
 
 
 @dataclass(frozen=True)
@@ -65,45 +62,6 @@ class Outcome:
     names: list[str]  # of the pages of test
     report: dict[str, Any]
     okapi_on_valid: dict[str, float]
-
-
-@dataclass
-class Notebook:
-    """Where learning keeps what it knows so far, so that it can be gone on with after an interruption."""
-
-    path: Path | None = None
-    resumed: bool = field(default=False, init=False)
-
-    def open(self, belongs: str) -> State:
-        """What was kept of this very task; else a new beginning."""
-        try:
-            if self.path is not None and self.path.is_file() and self.path.stat().st_size <= _MOST_STATE:
-                state = State.from_dict(json.loads(self.path.read_text("utf-8")))
-                if state.fingerprint == belongs:
-                    self.resumed = True
-                    return state
-        except (OSError, ValueError, RecursionError, MisuseError):
-            pass  # it is ours to write again, whatever it was
-        return State(belongs)
-
-    def keep(self, state: State) -> None:
-        """Write it down: whole, or not at all."""
-        if self.path is None:
-            return
-        temporary = self.path.with_name(self.path.name + ".new")
-        try:
-            temporary.write_text(json.dumps(state.as_dict()), "utf-8")
-            temporary.replace(self.path)
-        except OSError as error:
-            raise FailureError(f"{self.path} cannot be written: {error.strerror or error}") from error
-        finally:
-            with suppress(OSError):
-                temporary.unlink(missing_ok=True)
-
-    def close(self) -> None:
-        """It is no longer needed."""
-        if self.path is not None:
-            self.path.unlink(missing_ok=True)
 
 
 def counted(store: Store) -> tuple[Counts, Strings]:

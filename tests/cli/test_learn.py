@@ -13,7 +13,7 @@ from ir_measures import AP, P, Rprec
 from cli.conftest import Pagekin
 from cli.running import in_a_terminal
 from pagekin import village
-from pagekin.lesson import Notebook
+from pagekin.learning.notebook import Notebook
 from pagekin.model.weights import load_weights
 from pagekin.pipeline import build
 

@@ -14,8 +14,9 @@ import numpy as np
 from learning.making import topical
 from pagekin.learning.choosing import Grid
 from pagekin.learning.corpus import Counts, Links, Part, part_of, split
+from pagekin.learning.notebook import Notebook
 from pagekin.learning.training import Descent
-from pagekin.lesson import Lesson, Notebook, Outcome, learn_from
+from pagekin.lesson import Lesson, Outcome, learn_from
 
 SEED = 5
 Split = Callable[[Counts, Links, int], dict[str, Part]]

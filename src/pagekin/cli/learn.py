@@ -88,7 +88,8 @@ def _units(text: str | None) -> Units | None:
 def _learn(store: str | None, options: dict[str, Any], progress: Callable[[str], None]) -> dict[str, Any]:
     from pagekin.kin import Kin
     from pagekin.learning.drawing import need_plots
-    from pagekin.lesson import Lesson, Notebook, teach
+    from pagekin.learning.notebook import Notebook
+    from pagekin.lesson import Lesson, teach
     from pagekin.model.weights import save_weights
 
     if store is None:
