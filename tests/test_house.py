@@ -41,11 +41,12 @@ MAY: dict[str, set[str]] = {
     "linkage": {"bags", "kin", "links", "store", *COMMON},
     "grouping": {"duplicates", "reading", *COMMON},  # results of any engine may be HTML
     "twins": {"bags", "duplicates", "kin", "store", *COMMON},  # templates of a collection, and its near-duplicates
-    "judge": {"bags", "evaluation", "kin", "pipeline", "query", "store", *COMMON},  # what is judged is made by rooms
+    # what is judged is made by rooms
+    "judge": {"answers", "bags", "evaluation", "kin", "pipeline", "query", "store", *COMMON},
     "sweep": {"__init__", "engines", "evaluation", "judge", "kin", "pipeline", *COMMON},  # judges many, side by side
     "sweep_report": {"__init__", "bags", "evaluation", "figures", "sweep", *COMMON},  # draws what a sweep found
-    # counts words, takes the links of an open collection, and lets learn from them
-    "lesson": {"__init__", "bags", "kin", "learning", "linkage", "pipeline", "store", *COMMON},
+    # counts words, takes the links of an open collection, and lets learn from them, and what they are worth
+    "lesson": {"__init__", "bags", "kin", "learning", "linkage", "links", "pipeline", "store", *COMMON},
     # what was learned, on documents and queries that are read as pages are
     "transfer": {"bags", "judge", "learning", "lesson", "pipeline", "reading", "store", *COMMON},
     "shapes": {"answers", "duplicates", "grouping", "kin", "linkage", "links", "shapes", "store", "twins"},  # as JSON

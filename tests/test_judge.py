@@ -75,6 +75,25 @@ def test_scores_of_measures_that_weigh_are_the_inner_products_of_answers(
             )
 
 
+def test_links_have_the_learned_share_in_scores_as_in_answers(case: Case, kin: Kin) -> None:
+    weighting = replace(DRAWN, link_share=0.3)
+    strategy = replace(kin.index.strategy, weights=weighting.as_text(), similarity="linklearn")
+    systems = [case.under(strategy, "index"), case.indexed(kin, "linklearn", weighting.as_text())]
+    wishes = Wishes(limit=500, min_similarity=0.0, weighting=weighting, explain=False, group_duplicates=False)
+    for source in (0, 50, 100):
+        answer = {each.url: each.similarity for each in kin.related(case.population.urls[source], wishes)}
+        for system in systems:
+            (row,) = system.scores(np.array([source])).tolist()
+            found = {url: max(score, 0.0) for url, score in zip(case.population.urls, row, strict=True)}
+            common = answer.keys() & found.keys()
+            assert len(common) > 50
+            assert {url: found[url] for url in common} == pytest.approx(
+                {url: answer[url] for url in common}, rel=1e-6, abs=1e-6
+            )
+    assert case.under(strategy, "index", 0.0).name == "index (linklearn)"
+    assert case.under(kin.index.strategy, "index", "auto").name.endswith(f"{kin.link_side.share:g} by links")
+
+
 @pytest.mark.parametrize("measure", ["jaccard", "cosine"])
 def test_scores_are_the_similarities_that_answers_have(case: Case, kin: Kin, measure: str) -> None:
     nodes = case.population.nodes

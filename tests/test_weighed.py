@@ -127,6 +127,27 @@ def test_reasons_and_links_go_with_every_measure(garden: Kin) -> None:
     assert first.score == pytest.approx(expected(counts("oak birch"), Okapi())[url("c")])
 
 
+def test_the_share_of_links_is_that_which_was_learned_unless_another_is_wished_for(tmp_path: Path) -> None:
+    """By links, a and c are cited by d, of {d, a, c}: 1/3."""
+    learned = replace(DRAWN, link_share=0.25)
+    kin = built(tmp_path, replace(PLAIN, similarity="linklearn", weights=learned.as_text()))
+    for wishes, share in (
+        (Wishes(), 0.25),
+        (Wishes(link_share=0.5), 0.5),
+        (Wishes(link_share=0.0), 0.0),
+        (Wishes(weighting=DRAWN), 0.0),
+        (Wishes(weighting=replace(DRAWN, link_share=0.75)), 0.75),
+        (Wishes(similarity="okapi"), 0.0),
+    ):
+        (found,) = [each for each in kin.related(url("a"), wishes) if each.url == url("c")]
+        links = [(part.similarity, part.share) for part in found.why.parts if part.name == "links"]
+        assert [each for _, each in links] == ([share] if share else [])
+        assert [each for each, _ in links] == pytest.approx([1 / 3] if share else [])
+        assert kin.link_share(wishes) == share
+    (first, *_) = kin.related_to(b"birch oak", Wishes(), plain=True)  # what is not in the collection has no links here
+    assert [part.name for part in first.why.parts] == ["words"]
+
+
 def test_near_duplicates_stand_under_the_best_with_their_scores(tmp_path: Path) -> None:
     text = " ".join(" ".join(order) for order in islice(permutations(TREES), 200))
     rows = [page(url("w"), "<p>cheese"), *(page(url(name), f"<p>{text} {name * 3}") for name in "xyz")]

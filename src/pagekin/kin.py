@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -128,12 +128,21 @@ class Kin(Store):
         return Scales(self.index)
 
     @cached_property
-    def _link_side(self) -> LinkSide:
+    def link_side(self) -> LinkSide:
+        """Its links, ready for questions."""
         return LinkSide(self)
 
     def desk(self) -> Desk:
         """A desk for the next question."""
         return self._reception.desk()
+
+    def link_share(self, wishes: Wishes) -> float | Literal["auto"]:
+        """The share of links in the similarity: what is wished for, else what was learned with the weights."""
+        if wishes.link_share is not None:
+            return wishes.link_share
+        strategy = self.index.strategy
+        weighting = wishes.weighting or strategy.weighting_named(wishes.similarity or strategy.similarity)
+        return weighting.link_share if weighting is not None else 0.0
 
     def _question(self, wishes: Wishes, bag: Bag, signature: UInt32s, said: Iterable[Said]) -> Question:
         measure = wishes.similarity or self.index.strategy.similarity
@@ -148,7 +157,7 @@ class Kin(Store):
         pinned = [self.find_node(url) for url in wishes.pin]
         desk = self.desk()
         question = replace(question, but=(*asked, *pinned))
-        fusion = self._link_side.fusion(desk, question, asked, wishes.link_share)
+        fusion = self.link_side.fusion(desk, question, asked, self.link_share(wishes))
         with desk.asking(question.bag, question.weighed):
             first = [*zip(fusion.scores(pinned), pinned, strict=True)]
             allowed = self._filter(asked, wishes)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from tempfile import TemporaryFile
 from typing import Any
 
@@ -15,13 +15,15 @@ from pagekin.kin import Kin
 from pagekin.learning.choosing import RATES, UNITS, Grid, State, choose, fingerprint
 from pagekin.learning.corpus import Counts, Links, Part, offsets_of, split
 from pagekin.learning.judging import AP, ERROR, P10, Ranker, measured, questions_of, sampled
+from pagekin.learning.mixing import Beside, Mixer, Riddle, hide
 from pagekin.learning.networks import Units
 from pagekin.learning.notebook import Notebook
 from pagekin.learning.report import compared
 from pagekin.learning.starting import STARTS
 from pagekin.learning.training import Descent, Run, Trainer, demand_examples
 from pagekin.learning.tuning import tune_okapi
-from pagekin.linkage import found
+from pagekin.linkage import evidence_of, found
+from pagekin.links.web import Found
 from pagekin.model.strategy import Strategy
 from pagekin.model.strings import Strings
 from pagekin.model.weighting import Learned, Okapi
@@ -79,7 +81,10 @@ def counted(store: Store) -> tuple[Counts, Strings]:
 
 def links_of(kin: Kin) -> Links:
     """The links between pages of a collection that count for the strategy of its index."""
-    links = found(kin)
+    return _between_pages(found(kin))
+
+
+def _between_pages(links: Found) -> Links:
     inside = links.has_page[links.citing] & links.has_page[links.cited]
     return Links(links.citing[inside], links.cited[inside])
 
@@ -95,14 +100,20 @@ def teach(
     lesson = lesson or Lesson()
     progress("counting words")
     counts, _ = counted(kin)
-    parts = split(counts, links_of(kin), lesson.seed)
+    links = found(kin)
+    parts = split(counts, _between_pages(links), lesson.seed)
     urls = kin.reading.pages.url
     names = [urls[int(kin.nodes[node])] for node in parts["test"].pages.tolist()]
-    return learn_from(parts, names, lesson, notebook or Notebook(), progress)
+    return learn_from(parts, links, names, lesson, notebook or Notebook(), progress)
 
 
 def learn_from(
-    parts: dict[str, Part], names: list[str], lesson: Lesson, notebook: Notebook, progress: Callable[[str], None]
+    parts: dict[str, Part],
+    links: Found,
+    names: list[str],
+    lesson: Lesson,
+    notebook: Notebook,
+    progress: Callable[[str], None],
 ) -> Outcome:
     """Tune and train on train and valid; then, and only then, look at test."""
     train, valid, test = parts["train"], parts["valid"], parts["test"]
@@ -119,6 +130,9 @@ def learn_from(
 
     run = choose(trainer, grid, state, looked)
     weighting = trainer.learned(run, _facts(parts, lesson, run, okapi))
+    progress("mixing words with links")
+    share, share_on_valid = mixing_on(valid, test, links, lesson.seed, weighting, MOST_LOOKED_AT).best_share()
+    weighting = replace(weighting, link_share=share)
     progress("judging on test")
     report = {
         "parts": {name: part.statistics() for name, part in parts.items()},
@@ -127,8 +141,38 @@ def learn_from(
         "tried": [{**_settings(each), "AP": each.best[AP]} for each in state.done],
         "resumed": notebook.resumed,
         "test": _tested(test, okapi, weighting),
+        "links": {"share": share, "valid": share_on_valid, "test": _mixed(test, valid, links, lesson.seed, weighting)},
     }
     return Outcome(weighting, okapi, run, parts, names, report, okapi_on_valid)
+
+
+def mixing_on(part: Part, other: Part, links: Found, seed: int, weighting: Learned, most: int | None = None) -> Mixer:
+    """Words and links to be mixed, for at most so many pages of a part; the links of the other part are not seen."""
+    riddle = hide(part, seed)
+    hidden = riddle.hidden
+    questions = questions_of(hidden) if most is None else sampled(hidden, most, seed)
+    return Mixer(riddle, weighting, shown(links, riddle, other), questions)
+
+
+def shown(links: Found, riddle: Riddle, other: Part) -> Beside:
+    """What links say that are neither hidden nor inside of the other part."""
+    nodes = len(links.has_page)
+    a, b = riddle.pairs()
+    apart = np.zeros(nodes, bool)
+    apart[other.pages] = True
+    kept = ~np.isin(links.citing * nodes + links.cited, a * nodes + b)
+    kept &= ~(apart[links.citing] & apart[links.cited])
+    columns = (links.citing[kept], links.cited[kept], links.place[kept])
+    return evidence_of(Found(*columns, links.has_page, links.urls)).beside
+
+
+def _mixed(test: Part, valid: Part, links: Found, seed: int, weighting: Learned) -> dict[str, Any]:
+    """Words alone beside words and links."""
+    mixer = mixing_on(test, valid, links, seed, weighting)
+    if not len(mixer.questions):
+        return {"pages": 0, "measures": {}}
+    one, other = mixer.measured((0.0, weighting.link_share))
+    return {"pages": len(mixer.questions), "measures": compared(one, other, ("words", "words_and_links"))}
 
 
 def _told(state: State, okapi: dict[str, float]) -> str:

@@ -39,6 +39,9 @@ def test_it_learns_reports_and_writes_weights_figures_and_files_of_trec(pagekin:
     weighting = load_weights(Path("weights.json"))
     assert weighting.learned_from["okapi"] == {"K": report["okapi"]["K"], "B": report["okapi"]["B"]}
     assert report["linklearn"]["units"] == [2, 3, 2]
+    assert weighting.link_share == report["links"]["share"]
+    assert 0 < report["links"]["test"]["pages"] <= report["test"]["pages"]
+    assert set(report["links"]["test"]["measures"]) == set(report["test"]["measures"])
     assert [part["pages"] for part in report["parts"].values()] == [71, 71, 71]
     assert {path.name for path in Path("pictures").iterdir()} == {"training.svg", "weights.svg"}
     qrels = list(ir_measures.read_trec_qrels("trec/qrels.txt"))

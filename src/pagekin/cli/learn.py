@@ -57,7 +57,8 @@ def command(store: str | None, json: bool, **options: Any) -> None:
     """Learn from the links of STORE how much terms should weigh (LinkLearn), and compare it with OKAPI.
 
     Pages with links are shared out to train, valid and test. `related --similarity linklearn --weights FILE` uses what
-    was learned, in this or another collection. Interrupted learning goes on where it was.
+    was learned, in this or another collection: the weights, and how much links should count beside words. Interrupted
+    learning goes on where it was.
     """
     with progress_bar(json) as show:
         report = _transfer(options, _teller(show)) if options["transfer"] else _learn(store, options, _teller(show))
@@ -166,10 +167,15 @@ def _say(report: dict[str, Any]) -> None:
         [
             ("OKAPI", f"K {okapi['K']:g}, B {okapi['B']:g}"),
             ("LinkLearn", f"from {ours['start']}, units {units}, rate {ours['rate']:g}, {ours['steps']:,} steps"),
+            ("Links", f"a share of {report['links']['share']:g} in the similarity"),
         ]
     )
     click.echo(f"On test, {counted(report['test']['pages'], 'page')} as queries:")
     _say_measures(report["test"]["measures"])
+    mixed = report["links"]["test"]
+    if report["links"]["share"] and mixed["pages"]:
+        click.echo(f"Half of the links of test hidden, {counted(mixed['pages'], 'page')} as queries for them:")
+        _say_measures(mixed["measures"], {"words": "LinkLearn", "words_and_links": "With links"})
 
 
 def _say_transfer(report: dict[str, Any]) -> None:
@@ -183,15 +189,17 @@ def _say_transfer(report: dict[str, Any]) -> None:
         say_table(left)
 
 
-def _say_measures(measures: dict[str, Any]) -> None:
-    rows = [("", "OKAPI", "LinkLearn", "", "Wilcoxon")]
+def _say_measures(measures: dict[str, Any], titles: dict[str, str] | None = None) -> None:
+    """A table of two systems, by their names in the report and what people call them."""
+    (one, before), (other, after) = (titles or {"okapi": "OKAPI", "linklearn": "LinkLearn"}).items()
+    rows = [("", before, after, "", "Wilcoxon")]
     for name, of in measures.items():
         change = "" if of["change"] is None else f"{of['change']:+.0%}"
         verdict = f"p {of['p']:.2g}{' *' if of['significantly_better'] else ''}"
-        rows.append((_TITLES[name], f"{of['okapi']:.1%}", f"{of['linklearn']:.1%}", change, verdict))
+        rows.append((_TITLES[name], f"{of[one]:.1%}", f"{of[other]:.1%}", change, verdict))
     say_table(rows)
     if any(of["significantly_better"] for of in measures.values()):
-        click.echo("  * LinkLearn is better, with 95 % confidence.")
+        click.echo(f"  * {after} is better, with 95 % confidence.")
 
 
 def _number(value: float) -> str:

@@ -6,6 +6,7 @@ import json
 import re
 import tomllib
 from dataclasses import asdict, dataclass, fields
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -186,9 +187,16 @@ _RANGES: tuple[tuple[str, float, float], ...] = (
 
 
 def _learned(weights: str) -> Learned:
-    from pagekin.model.weights import learned, load_weights
+    from pagekin.model.weights import load_weights
 
-    return learned(weights) if weights.lstrip().startswith("{") else load_weights(Path(weights))
+    return _read(weights) if weights.lstrip().startswith("{") else load_weights(Path(weights))
+
+
+@lru_cache(maxsize=8)  # a question should not read them anew
+def _read(weights: str) -> Learned:
+    from pagekin.model.weights import learned
+
+    return learned(weights)
 
 
 def seen_from(folder: Path, settings: dict[str, Any]) -> dict[str, Any]:

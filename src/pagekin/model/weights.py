@@ -1,7 +1,9 @@
 """Learned weightings in files: small JSON, which says what was learned and from what.
 
-{"format": "pagekin weighting", "version": 1, "kind": "linklearn", "learned_from": {...},
+{"format": "pagekin weighting", "version": 2, "kind": "linklearn", "link_share": 0.25, "learned_from": {...},
 "networks": {"tf": {"shift", "scale", "inner": [...], "bias": [...], "outer": [...], "last"}, "idf", "length"}}
+
+Files of version 1 have no share of links, which is none.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from pagekin.errors import FailureError, MisuseError
 from pagekin.model.weighting import FORMAT, NETWORKS, VERSION, Learned, Network
 
 MOST_BYTES = 1 << 20  # of a file of weights
+_WITHOUT_LINKS = 1  # a version that is still read
 
 
 def learned(text: str, where: str = "weights") -> Learned:
@@ -26,16 +29,22 @@ def learned(text: str, where: str = "weights") -> Learned:
         raise MisuseError(f"{where} holds no weights: it is no JSON ({error})") from error
     if not isinstance(facts, dict) or facts.get("format") != FORMAT:
         raise MisuseError(f"{where} holds no weights; such a file is written by `pagekin learn`")
-    if facts.get("version") != VERSION or facts.get("kind") != Learned.kind:
+    if facts.get("version") not in (_WITHOUT_LINKS, VERSION) or facts.get("kind") != Learned.kind:
         raise MisuseError(
             f"{where} has weights of kind {facts.get('kind')!r}, version {facts.get('version')!r}; this pagekin reads"
-            f" {Learned.kind!r}, version {VERSION}: learn them again"
+            f" {Learned.kind!r}, versions {_WITHOUT_LINKS} and {VERSION}: learn them again"
         )
     networks, source = facts.get("networks"), facts.get("learned_from", {})
     if not isinstance(networks, dict) or set(networks) != set(NETWORKS) or not isinstance(source, dict):
         raise MisuseError(f"{where}: networks should be a table of {', '.join(NETWORKS)}, learned_from one of facts")
     tf, idf, length = (_network(networks[name], f"{where}, {name}") for name in NETWORKS)
-    return Learned(tf, idf, length, source)
+    share = 0.0 if facts["version"] == _WITHOUT_LINKS else facts.get("link_share")
+    if isinstance(share, bool) or not isinstance(share, int | float):
+        raise MisuseError(f"{where}: link_share should be a number")
+    try:
+        return Learned(tf, idf, length, source, float(share))
+    except (MisuseError, OverflowError) as error:
+        raise MisuseError(f"{where}: {error}") from error
 
 
 def _network(facts: Any, where: str) -> Network:
