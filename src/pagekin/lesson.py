@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from pagekin.arrays import Bools
 from pagekin.bags.making import fold_bags
 from pagekin.errors import MisuseError
 from pagekin.kin import Kin
@@ -66,11 +67,11 @@ class Outcome:
     okapi_on_valid: dict[str, float]
 
 
-def counted(store: Store) -> tuple[Counts, Strings]:
+def counted(store: Store, strategy: Strategy = COUNTING) -> tuple[Counts, Strings]:
     """How often each term is on each page of a store, and the names of the terms."""
     pages = len(store.nodes) - 1
     with TemporaryFile() as file:
-        folded = fold_bags(bag_source(store), COUNTING, file)
+        folded = fold_bags(bag_source(store), strategy, file)
         pieces = [(np.diff(bags.offsets), bags.term, bags.content) for bags in folded.weighed()]
     none = np.zeros(0, np.int64)
     lengths, term, count = map(np.concatenate, zip((none, none, none), *pieces, strict=True))
@@ -156,14 +157,19 @@ def mixing_on(part: Part, other: Part, links: Found, seed: int, weighting: Learn
 
 def shown(links: Found, riddle: Riddle, other: Part) -> Beside:
     """What links say that are neither hidden nor inside of the other part."""
+    kept = are_shown(links, riddle, other)
+    columns = (links.citing[kept], links.cited[kept], links.place[kept])
+    return evidence_of(Found(*columns, links.has_page, links.urls)).beside
+
+
+def are_shown(links: Found, riddle: Riddle, other: Part) -> Bools:
+    """Which links these are."""
     nodes = len(links.has_page)
     a, b = riddle.pairs()
     apart = np.zeros(nodes, bool)
     apart[other.pages] = True
-    kept = ~np.isin(links.citing * nodes + links.cited, a * nodes + b)
-    kept &= ~(apart[links.citing] & apart[links.cited])
-    columns = (links.citing[kept], links.cited[kept], links.place[kept])
-    return evidence_of(Found(*columns, links.has_page, links.urls)).beside
+    hidden = np.isin(links.citing * nodes + links.cited, a * nodes + b)
+    return np.asarray(~hidden & ~(apart[links.citing] & apart[links.cited]))
 
 
 def _mixed(test: Part, valid: Part, links: Found, seed: int, weighting: Learned) -> dict[str, Any]:

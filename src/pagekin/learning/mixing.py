@@ -6,7 +6,7 @@ nothing, the order is that of the raw inner products.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -66,16 +66,21 @@ class Mixer:
         """The four measures of each question, for each share. Links that are known are no news, and not listed."""
         asked = self.questions
         result = np.empty((len(shares), len(asked), len(MEASURES)))
-        for rows, words in self._ranker.rows():
+        for rows, words, links, known in self.rows():
             first, last = int(rows[0]), int(rows[-1]) + 1
             pages, offsets = asked.pages[first:last], asked.right_offsets[first : last + 1]
-            similar, links = similarities(words, pages), self._by_links(pages)
-            known = self._known(pages)
+            similar = similarities(words, pages)
             for n, share in enumerate(shares):
                 scores = (1.0 - share) * similar + share * links if share else words.copy()
                 scores[known] = 0.0
                 measure_rows(pages, offsets, asked.right, scores, result[n, first:last])
         return result
+
+    def rows(self) -> Iterator[tuple[Int64s, Floats, Floats, Bools]]:
+        """Some questions, with rows of inner products, of similarities by links, and of which links are known."""
+        for rows, words in self._ranker.rows():
+            pages = self.questions.pages[rows]
+            yield rows, words, self._by_links(pages), self._known(pages)
 
     def best_share(self) -> tuple[float, dict[str, float]]:
         """The share of most average precision, of equal ones the smallest; and that, without links and with them."""
