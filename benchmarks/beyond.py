@@ -45,7 +45,7 @@ def main() -> None:
 
 def tried(name: str, kin: Kin, outcome: Outcome, source: Path, elsewhere: float | None) -> list[Figure]:
     """All that is tried on a collection."""
-    rows = [*projecting(outcome), *mixing(kin, outcome, elsewhere), unstemmed(kin, outcome)]
+    rows = [*projecting(kin, outcome), *mixing(kin, outcome, elsewhere), unstemmed(kin, outcome)]
     figures = [each for row in rows for each in beside(f"{name}: {row.what}", row)]
     for what, value in () if QUICK else by_classes(kin, outcome, source):
         figures.append(Figure(f"{name}, P@10 by classes: {what}", round(100 * value, 2), "%"))

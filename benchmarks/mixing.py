@@ -16,7 +16,7 @@ from tempfile import TemporaryFile
 import numpy as np
 from scipy.sparse import csr_matrix, diags
 
-from benchmarks.projecting import Matrix, Row
+from benchmarks.projecting import Row
 from pagekin.arrays import Bools, Floats, Int64s
 from pagekin.bags.making import counting_links, fold_bags
 from pagekin.evaluation.judging import judge
@@ -27,12 +27,14 @@ from pagekin.kin import Kin
 from pagekin.learning.corpus import Part, offsets_of, part_of
 from pagekin.learning.judging import AP, MEASURES, Questions, Ranker, questions_of
 from pagekin.learning.mixing import SHARES, hide, similarities
-from pagekin.lesson import COUNTING, Outcome, are_shown, counted, links_of, mixing_on
+from pagekin.learning.projecting import Matrix
+from pagekin.lesson import COUNTING, Outcome, counted, links_of
 from pagekin.linkage import found
 from pagekin.links.web import Found
 from pagekin.model.reading import Links
 from pagekin.model.strategy import Strategy
 from pagekin.pipeline import bag_source
+from pagekin.withheld import are_shown, mixing_on
 
 SEED = 2005
 Shares = tuple[float, float]  # of anchors and of links; words have the rest

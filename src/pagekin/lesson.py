@@ -9,27 +9,28 @@ from typing import Any
 
 import numpy as np
 
-from pagekin.arrays import Bools
 from pagekin.bags.making import fold_bags
 from pagekin.errors import MisuseError
 from pagekin.kin import Kin
 from pagekin.learning.choosing import RATES, UNITS, Grid, State, choose, fingerprint
-from pagekin.learning.corpus import Counts, Links, Part, offsets_of, split
+from pagekin.learning.corpus import PARTS, Counts, Links, Part, offsets_of, part_of, split
 from pagekin.learning.judging import AP, ERROR, P10, Ranker, measured, questions_of, sampled
-from pagekin.learning.mixing import Beside, Mixer, Riddle, hide
 from pagekin.learning.networks import Units
 from pagekin.learning.notebook import Notebook
+from pagekin.learning.projecting import Space, learn_projection, space_of
 from pagekin.learning.report import compared
 from pagekin.learning.starting import STARTS
 from pagekin.learning.training import Descent, Run, Trainer, demand_examples
 from pagekin.learning.tuning import tune_okapi
-from pagekin.linkage import evidence_of, found
+from pagekin.linkage import found
 from pagekin.links.web import Found
+from pagekin.model.projection import Projection
 from pagekin.model.strategy import Strategy
 from pagekin.model.strings import Strings
 from pagekin.model.weighting import Learned, Okapi
 from pagekin.pipeline import bag_source
 from pagekin.store.opening import Store, telling_damage
+from pagekin.withheld import mixed, mixing_on
 
 # Words of the contents as counted, stemmed, without stop words and templates.
 COUNTING = Strategy(anchors=False, links=False, lead=0.0, stemming="stem", frequency_weight="none")
@@ -45,6 +46,7 @@ class Lesson:
     rate: float | None = None
     units: Units | None = None
     most_steps: int = 54_000
+    projection: bool = False  # whether to learn one on top
 
     def grid(self) -> Grid:
         """What is tried."""
@@ -105,7 +107,8 @@ def teach(
     parts = split(counts, _between_pages(links), lesson.seed)
     urls = kin.reading.pages.url
     names = [urls[int(kin.nodes[node])] for node in parts["test"].pages.tolist()]
-    return learn_from(parts, links, names, lesson, notebook or Notebook(), progress)
+    outcome = learn_from(parts, links, names, lesson, notebook or Notebook(), progress)
+    return _projected(kin, outcome, links, lesson.seed, progress) if lesson.projection else outcome
 
 
 def learn_from(
@@ -142,43 +145,32 @@ def learn_from(
         "tried": [{**_settings(each), "AP": each.best[AP]} for each in state.done],
         "resumed": notebook.resumed,
         "test": _tested(test, okapi, weighting),
-        "links": {"share": share, "valid": share_on_valid, "test": _mixed(test, valid, links, lesson.seed, weighting)},
+        "links": {"share": share, "valid": share_on_valid, "test": mixed(test, valid, links, lesson.seed, weighting)},
     }
     return Outcome(weighting, okapi, run, parts, names, report, okapi_on_valid)
 
 
-def mixing_on(part: Part, other: Part, links: Found, seed: int, weighting: Learned, most: int | None = None) -> Mixer:
-    """Words and links to be mixed, for at most so many pages of a part; the links of the other part are not seen."""
-    riddle = hide(part, seed)
-    hidden = riddle.hidden
-    questions = questions_of(hidden) if most is None else sampled(hidden, most, seed)
-    return Mixer(riddle, weighting, shown(links, riddle, other), questions)
+def _projected(kin: Kin, outcome: Outcome, links: Found, seed: int, progress: Callable[[str], None]) -> Outcome:
+    """With a projection on top of the weights, over terms as the index has them; or without, if valid wants none."""
+    progress("learning a projection")
+    names, (train, valid, test) = spaces_of(kin, outcome, links)
+    matrix, on_valid = learn_projection(train, valid, seed, progress)
+    weighting, questions, terms = outcome.weighting, questions_of(test.part), train.part.terms
+    report: dict[str, Any] = {"dimensions": matrix.shape[1], "terms": len(terms), "valid": on_valid}
+    if matrix.shape[1]:
+        known = Projection(tuple(names[term] for term in terms.tolist()), matrix[terms].astype(np.float32))
+        weighting = replace(weighting, projection=known)
+    one, other = (test.measured(each, questions) for each in (matrix[:, :0], matrix))
+    report["test"] = {"pages": len(questions), "measures": compared(one, other, ("without", "with"))}
+    return replace(outcome, weighting=weighting, report={**outcome.report, "projection": report})
 
 
-def shown(links: Found, riddle: Riddle, other: Part) -> Beside:
-    """What links say that are neither hidden nor inside of the other part."""
-    kept = are_shown(links, riddle, other)
-    columns = (links.citing[kept], links.cited[kept], links.place[kept])
-    return evidence_of(Found(*columns, links.has_page, links.urls)).beside
-
-
-def are_shown(links: Found, riddle: Riddle, other: Part) -> Bools:
-    """Which links these are."""
-    nodes = len(links.has_page)
-    a, b = riddle.pairs()
-    apart = np.zeros(nodes, bool)
-    apart[other.pages] = True
-    hidden = np.isin(links.citing * nodes + links.cited, a * nodes + b)
-    return np.asarray(~hidden & ~(apart[links.citing] & apart[links.cited]))
-
-
-def _mixed(test: Part, valid: Part, links: Found, seed: int, weighting: Learned) -> dict[str, Any]:
-    """Words alone beside words and links."""
-    mixer = mixing_on(test, valid, links, seed, weighting)
-    if not len(mixer.questions):
-        return {"pages": 0, "measures": {}}
-    one, other = mixer.measured((0.0, weighting.link_share))
-    return {"pages": len(mixer.questions), "measures": compared(one, other, ("words", "words_and_links"))}
+def spaces_of(kin: Kin, outcome: Outcome, links: Found) -> tuple[Strings, list[Space]]:
+    """Train, valid and test as learned weights of terms as the index has them, and what these are called."""
+    own = kin.index.strategy
+    counts, names = counted(kin, replace(COUNTING, stemming=own.stemming, language=own.language))
+    parts = [part_of(outcome.parts[name].pages, counts, _between_pages(links)) for name in PARTS]
+    return names, [space_of(part, outcome.weighting, len(names)) for part in parts]
 
 
 def _told(state: State, okapi: dict[str, float]) -> str:

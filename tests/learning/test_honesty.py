@@ -14,14 +14,15 @@ import numpy as np
 import pytest
 
 from learning.making import topical
-from pagekin import lesson
+from pagekin import lesson, withheld
 from pagekin.learning.choosing import Grid
 from pagekin.learning.corpus import Counts, Links, Part, part_of, split
 from pagekin.learning.mixing import Beside, Mixer, Riddle
 from pagekin.learning.notebook import Notebook
 from pagekin.learning.training import Descent
-from pagekin.lesson import Lesson, Outcome, learn_from, mixing_on, shown
+from pagekin.lesson import Lesson, Outcome, learn_from
 from pagekin.links.web import Found
+from pagekin.withheld import mixing_on, shown
 
 SEED = 5
 Split = Callable[[Counts, Links, int], dict[str, Part]]
@@ -93,7 +94,7 @@ def test_links_of_test_as_evidence_for_valid_are_found_out(monkeypatch: pytest.M
     def leaky(links: Found, riddle: Riddle, other: Part) -> Beside:
         return shown(links, riddle, replace(other, pages=other.pages[:0]))
 
-    monkeypatch.setattr(lesson, "shown", leaky)
+    monkeypatch.setattr(withheld, "shown", leaky)
     assert is_told_by_test(split)
 
 

@@ -12,10 +12,10 @@ from pagekin.arrays import Floats, Int64s
 from pagekin.learning.corpus import Part, part_of
 from pagekin.learning.judging import AP, MEASURES, Ranker, questions_of
 from pagekin.learning.mixing import SHARES, Mixer, Riddle, hide, similarities
-from pagekin.lesson import shown
 from pagekin.linkage import evidence_of
 from pagekin.links.web import Found
 from pagekin.model.weighting import Learned, Network
+from pagekin.withheld import shown
 
 FLAT = Network(0.0, 1.0, (), (), (), 0.0)
 EQUAL = Learned(FLAT, FLAT, FLAT)  # terms weigh the same: a similarity by words is the share of terms that are there

@@ -39,6 +39,11 @@ _UNFINISHED = ".unfinished"
 @click.option("--rate", type=float, help="Of descent; by default valid decides.")
 @click.option("--units", metavar="TF,IDF,LENGTH", help="Of the three networks, such as 5,10,10; likewise.")
 @click.option("--steps", default=54_000, show_default=True, type=click.IntRange(1), help="Of a descent, at most.")
+@click.option(
+    "--projection",
+    is_flag=True,
+    help="Learn a linear projection on top, too, which is kept in a file beside the weights; it needs pagekin[lsa].",
+)
 @click.option("--figures", metavar="FOLDER", help="Draw figures 2 and 3 of the paper into this folder.")
 @click.option("--trec", metavar="FOLDER", help="Write qrels and runs of the test into this folder.")
 @click.option(
@@ -90,6 +95,7 @@ def _learn(store: str | None, options: dict[str, Any], progress: Callable[[str],
     from pagekin.kin import Kin
     from pagekin.learning.drawing import need_plots
     from pagekin.learning.notebook import Notebook
+    from pagekin.learning.projecting import need_projection
     from pagekin.lesson import Lesson, teach
     from pagekin.model.weights import save_weights
 
@@ -97,7 +103,11 @@ def _learn(store: str | None, options: dict[str, Any], progress: Callable[[str],
         raise MisuseError("name a STORE to learn from, or a collection to try weights on with --transfer")
     if options["figures"]:
         need_plots()
-    lesson = Lesson(options["seed"], options["start"], options["rate"], _units(options["units"]), options["steps"])
+    if options["projection"]:
+        need_projection()
+    units = _units(options["units"])
+    chosen = {"begin": options["start"], "rate": options["rate"], "units": units, "most_steps": options["steps"]}
+    lesson = Lesson(options["seed"], **chosen, projection=options["projection"])
     lesson.grid()  # what is wrong with it is told before work begins
     output = Path(options["output"])
     notebook = Notebook(output.with_name(output.name + _UNFINISHED))
@@ -176,6 +186,17 @@ def _say(report: dict[str, Any]) -> None:
     if report["links"]["share"] and mixed["pages"]:
         click.echo(f"Half of the links of test hidden, {counted(mixed['pages'], 'page')} as queries for them:")
         _say_measures(mixed["measures"], {"words": "LinkLearn", "words_and_links": "With links"})
+    if "projection" in report:
+        _say_projection(report["projection"])
+
+
+def _say_projection(report: dict[str, Any]) -> None:
+    if not report["dimensions"]:
+        click.echo("No projection was better on valid than none.")
+        return
+    size = f"{report['dimensions']} dimensions for {counted(report['terms'], 'term')}"
+    click.echo(f"A projection of {size}; on test, {counted(report['test']['pages'], 'page')} as queries:")
+    _say_measures(report["test"]["measures"], {"without": "LinkLearn", "with": "Projected"})
 
 
 def _say_transfer(report: dict[str, Any]) -> None:

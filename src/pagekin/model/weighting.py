@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from pagekin.arrays import Bools, Floats
 from pagekin.errors import MisuseError
+from pagekin.model.projection import Projection
 
 STOP_SHARE = 10_000 / 150_625  # of the pages: a term that is on more of them tells nothing (the paper, 4.1)
 STOP_PAGES = 10  # but one that is on so few may tell something, however small the collection
@@ -62,6 +63,10 @@ class Weighting(Protocol):
     def link_share(self) -> float:
         """The share of links in a similarity, unless somebody wishes for another."""
 
+    @property
+    def projection(self) -> Projection | None:
+        """What lets terms count for each other, if anything does."""
+
     def rise(self, counts: Numbers) -> Floats:
         """What it is worth that a term is so often on a page."""
 
@@ -97,6 +102,7 @@ class Okapi:
     slope = 1.0
     binary = True
     link_share = 0.0
+    projection = None
 
     def __post_init__(self) -> None:
         for name, value, most in (("K", self.k, 1000.0), ("B", self.b, 1.0)):
@@ -184,6 +190,7 @@ class Learned:
     length: Network
     learned_from: Mapping[str, Any] = field(default_factory=dict, compare=False)
     link_share: float = 0.0
+    projection: Projection | None = field(default=None, compare=False)  # on top of them; not part of their text
     kind = "linklearn"
     slope = 0.0
     binary = False
