@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
-from tempfile import TemporaryFile
+from tempfile import TemporaryDirectory, TemporaryFile
 
 import numpy as np
 from scipy.sparse import csr_matrix, diags
@@ -33,10 +33,12 @@ from pagekin.linkage import found
 from pagekin.links.web import Found
 from pagekin.model.reading import Links
 from pagekin.model.strategy import Strategy
+from pagekin.model.weights import save_weights
 from pagekin.pipeline import bag_source
 from pagekin.withheld import are_shown, mixing_on
 
 SEED = 2005
+CLASSED = ("words alone", "with links", "with the projection")
 Shares = tuple[float, float]  # of anchors and of links; words have the rest
 
 
@@ -109,14 +111,18 @@ def _measured(part: Part, outcome: Outcome) -> Floats:
 
 
 def by_classes(kin: Kin, outcome: Outcome, source: Path) -> Iterator[tuple[str, float]]:
-    """P@10 by a hierarchy, which had no part in learning: without and with links."""
+    """P@10 by a hierarchy, which had no part in learning: without and with links, and with the projection."""
     labels = source / "labels.tsv"
     case = open_case(Bench(str(labels) if labels.is_file() else BY_PATH), kin)
-    for name, share in (("words alone", 0.0), ("with links", None)):
-        system = case.indexed(kin, "linklearn", outcome.weighting.as_text(), share)
-        judgement = judge(system, case.population, threads=2)
-        facts = of_system(system, judgement, case.population, None, resamples=10, seed=SEED)
-        yield name, facts["P@10"]["value"]
+    with TemporaryDirectory() as place:
+        save_weights(Path(place) / "w.json", outcome.weighting)
+        projected = str(Path(place) / "w.json")
+        plain = outcome.weighting.as_text()
+        for name, weights, share in zip(CLASSED, (plain, plain, projected), (0.0, None, 0.0), strict=True):
+            system = case.indexed(kin, "linklearn", weights, share)
+            judgement = judge(system, case.population, threads=2)
+            facts = of_system(system, judgement, case.population, None, resamples=10, seed=SEED)
+            yield name, facts["P@10"]["value"]
 
 
 def _anchors(kin: Kin, shown: Bools) -> Matrix:

@@ -23,10 +23,10 @@ from pagekin.evaluation.notes import Notes
 from pagekin.evaluation.population import Population, Shape, populate, sample
 from pagekin.evaluation.runs import read_run
 from pagekin.evaluation.systems import BagSystem, System
-from pagekin.evaluation.weighed import weighed_system
+from pagekin.evaluation.weighed import WeighedSystem, weighed_system
 from pagekin.kin import Kin
 from pagekin.model.bags import Bags, Contents
-from pagekin.model.strategy import MEASURES, PRESETS, Strategy, strategy_named
+from pagekin.model.strategy import MEASURES, PRESETS, Strategy, learned_in, strategy_named
 from pagekin.pipeline import bag_source
 from pagekin.store.opening import Store
 
@@ -104,6 +104,9 @@ class Case:
         own = kin.index.strategy
         strategy = replace(own, similarity=similarity or own.similarity, weights=weights or own.weights)
         words = _system(str(kin.root), strategy, kin.index.bags, kin.index.contents, nodes)
+        projection = learned_in(weights).projection if weights is not None else None
+        if projection is not None and isinstance(words, WeighedSystem):
+            words = words.projected(projection, list(kin.index.terms.name))
         return _with_links(words, kin, strategy, nodes, share)
 
     def run(self, file: str) -> System:

@@ -3,7 +3,7 @@
 The score of two pages is that of LinkLearn plus the inner product of what a matrix makes of their vectors, so that
 words that go together count for each other. The matrix begins as the heaviest directions of train (LSA), scaled as
 suits valid, and goes on by descent on the loss of equation 4, the weights of terms being fixed. It knows nothing of
-test. It needs scikit-learn.
+test. It needs scipy.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ Matrix: TypeAlias = Any  # scipy's, which has no types
 def need_projection() -> None:
     """Say what is missing before work begins."""
     try:
-        import sklearn  # noqa: F401
+        import scipy.sparse  # noqa: F401
     except ImportError as error:
-        raise MisuseError(f"a projection needs scikit-learn ({error}); pip install 'pagekin[lsa]'") from error
+        raise MisuseError(f"a projection needs scipy ({error}); pip install 'pagekin[lsa]'") from error
 
 
 @dataclass(frozen=True)
@@ -90,14 +90,15 @@ def learn_projection(
 
 def scales_of_lsa(train: Space, seed: int) -> list[Floats]:
     """What LSA keeps of train, at several scales."""
-    from sklearn.decomposition import TruncatedSVD
+    from scipy.sparse.linalg import svds
 
-    most = min(train.x.shape) - 1
-    found = []
-    for rank in dict.fromkeys(min(rank, most) for rank in RANKS if most > 0):
-        kept = TruncatedSVD(rank, random_state=seed).fit(train.x).components_.T
-        found += [np.sqrt(beta) * kept for beta in BETAS]
-    return found
+    shape = train.x.shape
+    most = min(shape) - 1
+    if most < 1 or not train.x.nnz:
+        return []
+    begin = np.random.default_rng((seed, 6)).normal(size=min(shape))
+    kept = svds(train.x, min(max(RANKS), most), v0=begin)[2][::-1].T  # the heaviest first
+    return [np.sqrt(beta) * kept[:, :rank] for rank in RANKS for beta in BETAS]
 
 
 def _descended(
