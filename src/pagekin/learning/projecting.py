@@ -8,7 +8,7 @@ test. It needs scipy.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -26,7 +26,8 @@ BETAS = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0)  # how much of what LSA keeps counts at
 RATES = (0.01, 0.1)
 BATCHES, BATCH, EVERY = 150, 32, 25  # steps of descent, pages a step, and steps between two looks at valid
 MOST_LOOKED_AT = 2000  # pages of valid
-_ROWS = 64  # of scores that are held at a time
+_ROWS = 64  # of scores that are found at a time
+_KEPT = 1 << 26  # scores of valid that are held
 Matrix: TypeAlias = Any  # scipy's, which has no types
 
 
@@ -47,18 +48,29 @@ class Space:
 
     def measured(self, matrix: Floats, questions: Questions) -> Floats:
         """The four measures of each question, with the projection; a matrix of no columns changes nothing."""
-        z, transposed = self.x @ matrix, self.x.T.tocsc()
-        result = np.empty((len(questions), len(MEASURES)))
-        for first in range(0, len(questions), _ROWS):
-            pages = questions.pages[first : first + _ROWS]
-            last = first + len(pages)
-            scores = np.maximum((self.x[pages] @ transposed).toarray() + z[pages] @ z.T, 0.0)
-            measure_rows(pages, questions.right_offsets[first : last + 1], questions.right, scores, result[first:last])
-        return result
+        return self._measured(matrix, questions, self.products(questions))
 
-    def average(self, matrix: Floats, questions: Questions) -> float:
-        """Average precision."""
-        return float(self.measured(matrix, questions)[:, MEASURES.index(AP)].mean())
+    def products(self, questions: Questions) -> Iterator[Floats]:
+        """Inner products of the weights alone, some rows at a time."""
+        transposed = self.x.T.tocsc()
+        for first in range(0, len(questions), _ROWS):
+            yield (self.x[questions.pages[first : first + _ROWS]] @ transposed).toarray()
+
+    def average(self, matrix: Floats, questions: Questions, products: Iterable[Floats] | None = None) -> float:
+        """Average precision; products that are known need not be found again."""
+        known = self.products(questions) if products is None else products
+        return float(self._measured(matrix, questions, known)[:, MEASURES.index(AP)].mean())
+
+    def _measured(self, matrix: Floats, questions: Questions, products: Iterable[Floats]) -> Floats:
+        z, first = self.x @ matrix, 0
+        result = np.empty((len(questions), len(MEASURES)))
+        for rows in products:
+            last = first + len(rows)
+            pages, offsets = questions.pages[first:last], questions.right_offsets[first : last + 1]
+            scores = np.maximum(rows + z[pages] @ z.T, 0.0)
+            measure_rows(pages, offsets, questions.right, scores, result[first:last])
+            first = last
+        return result
 
 
 def space_of(part: Part, weighting: Weighting, terms: int) -> Space:
@@ -73,16 +85,21 @@ def learn_projection(
     train: Space, valid: Space, seed: int, progress: Callable[[str], None] = lambda _: None
 ) -> tuple[Floats, dict[str, float]]:
     """The matrix that does best on valid, terms x dimensions, of no columns if none helps; and AP there."""
-    questions = sampled(valid.part, MOST_LOOKED_AT, seed)
+    questions = sampled(valid.part, min(MOST_LOOKED_AT, _KEPT // len(valid.part)), seed)
+    known = list(valid.products(questions))
+
+    def look(matrix: Floats) -> float:
+        return valid.average(matrix, questions, known)
+
     nothing = np.zeros((train.x.shape[1], 0))
-    without = valid.average(nothing, questions)
-    begins = [(valid.average(each, questions), each) for each in scales_of_lsa(train, seed)]
+    without = look(nothing)
+    begins = [(look(each), each) for each in scales_of_lsa(train, seed)]
     if not begins:
         return nothing, {"without": without, "with": without}
     _, begin = max(begins, key=lambda each: each[0])
     tried = [(without, nothing)]
     for rate in RATES:
-        tried.append(_descended(train, valid, begin, rate, questions, seed))
+        tried.append(_descended(train, look, begin, rate, seed))
         progress(f"learning a projection, rate {rate:g}: AP {tried[-1][0]:.4f} ({without:.4f} without)")
     value, best = max(tried, key=lambda each: each[0])
     return best, {"without": without, "with": value}
@@ -102,7 +119,7 @@ def scales_of_lsa(train: Space, seed: int) -> list[Floats]:
 
 
 def _descended(
-    train: Space, valid: Space, begin: Floats, rate: float, questions: Questions, seed: int
+    train: Space, look: Callable[[Floats], float], begin: Floats, rate: float, seed: int
 ) -> tuple[float, Floats]:
     """Descent on the loss by the matrix alone; the best of several looks at valid."""
     from scipy.sparse import csr_matrix
@@ -110,7 +127,7 @@ def _descended(
     x, pages = train.x, train.part.linked()
     transposed = x.T.tocsr()
     a, random = begin.copy(), np.random.default_rng((seed, 5))
-    best = (valid.average(begin, questions), begin)
+    best = (look(begin), begin)
     for batch in range(1, BATCHES + 1):
         drawn = random.choice(pages, BATCH)
         z = x @ a
@@ -118,7 +135,7 @@ def _descended(
         places = csr_matrix((np.ones(BATCH), (drawn, np.arange(BATCH))), (len(train.part), BATCH))
         a -= rate * (transposed @ (places @ (wish @ z) + wish.T @ z[drawn]))
         if batch % EVERY == 0 and np.isfinite(a).all():
-            best = max(best, (valid.average(a, questions), a.copy()), key=lambda each: each[0])
+            best = max(best, (look(a), a.copy()), key=lambda each: each[0])
     return best
 
 
