@@ -40,7 +40,7 @@ def main() -> None:
         with TemporaryDirectory() as place:
             kin = Kin.open(build([folder], Path(place) / "manual.kin").store.root)
             figures += tried(name, kin, teach(kin, lesson), folder, outcome.weighting.link_share)
-    keep("beyond", {"machine": facts("scipy", "scikit-learn"), "figures": kept(figures)})
+    keep("beyond", {"machine": facts("scipy"), "figures": kept(figures)})
 
 
 def tried(name: str, kin: Kin, outcome: Outcome, source: Path, elsewhere: float | None) -> list[Figure]:
