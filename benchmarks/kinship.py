@@ -14,6 +14,7 @@ import os
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
@@ -104,7 +105,8 @@ def together(name: str, kin: Kin, labels: Labels) -> Iterator[Figure]:
     """Words and links in one similarity."""
     share = LinkSide(kin).share
     yield Figure(f"{name}: share of links, as far as they agree with words", share)
-    for what, wish in (("words alone", 0.0), ("words and links", None), ("half words, half links", 0.5)):
+    wishes: list[tuple[str, float | Literal["auto"]]] = [("words alone", 0.0), ("words and links", "auto")]
+    for what, wish in (*wishes, ("half words, half links", 0.5)):
         yield Figure(f"{name}: P@10 of `pagekin related`, {what}", round(by_answers(kin, labels, wish), 3))
 
 
@@ -131,7 +133,7 @@ def by_links(links: Kinship, labels: Labels) -> float:
     return float(np.mean(shares))
 
 
-def by_answers(kin: Kin, labels: Labels, share: float | None) -> float:
+def by_answers(kin: Kin, labels: Labels, share: float | Literal["auto"]) -> float:
     """P@10 of answers."""
     urls = [row[0] for row in kin.catalog.each("SELECT url FROM nodes ORDER BY node")]
     number = {url: node for node, url in enumerate(urls)}

@@ -15,20 +15,8 @@ DOORS = {"cli", "serving"}
 ROOMS = {path.parent.name for path in SOURCE.glob("*/__init__.py")} - {"kernels", "model", "engines", "shapes", *DOORS}
 # what joins rooms: the whole way, and what can be done with a collection or a result list that is open
 JOINERS = {
-    *(
-        "pipeline",
-        "answers",
-        "kin",
-        "replying",
-        "fusing",
-        "linkage",
-        "grouping",
-        "twins",
-        "judge",
-        "sweep",
-        "sweep_report",
-    ),
-    *("lesson", "transfer", "shapes"),
+    *("pipeline", "answers", "kin", "replying", "fusing", "linkage", "grouping", "twins", "judge", "withheld"),
+    *("sweep", "sweep_report", "lesson", "transfer", "shapes"),
 }
 COMMON = {"arrays", "disk", "errors", "model", "kernels", "urls"}  # what every room may use
 
@@ -54,11 +42,14 @@ MAY: dict[str, set[str]] = {
     "linkage": {"bags", "kin", "links", "store", *COMMON},
     "grouping": {"duplicates", "reading", *COMMON},  # results of any engine may be HTML
     "twins": {"bags", "duplicates", "kin", "store", *COMMON},  # templates of a collection, and its near-duplicates
-    "judge": {"bags", "evaluation", "kin", "pipeline", "query", "store", *COMMON},  # what is judged is made by rooms
+    # what is judged is made by rooms
+    "judge": {"answers", "bags", "evaluation", "kin", "pipeline", "query", "store", *COMMON},
     "sweep": {"__init__", "engines", "evaluation", "judge", "kin", "pipeline", *COMMON},  # judges many, side by side
     "sweep_report": {"__init__", "bags", "evaluation", "figures", "sweep", *COMMON},  # draws what a sweep found
     # counts words, takes the links of an open collection, and lets learn from them
-    "lesson": {"__init__", "bags", "kin", "learning", "linkage", "pipeline", "store", *COMMON},
+    "lesson": {"__init__", "bags", "kin", "learning", "linkage", "links", "pipeline", "store", "withheld", *COMMON},
+    # what links are worth beside words, from those that were kept apart
+    "withheld": {"learning", "linkage", "links", *COMMON},
     # what was learned, on documents and queries that are read as pages are
     "transfer": {"bags", "judge", "learning", "lesson", "pipeline", "reading", "store", *COMMON},
     "shapes": {"answers", "duplicates", "grouping", "kin", "linkage", "links", "shapes", "store", "twins"},  # as JSON

@@ -16,8 +16,10 @@ from pagekin.evaluation.population import Shape
 from pagekin.evaluation.systems import BagSystem
 from pagekin.judge import Bench, Case, bags_under, open_case
 from pagekin.kin import Kin
+from pagekin.model.projection import Projection
 from pagekin.model.strategy import PRESETS, Strategy
 from pagekin.model.weighting import Learned, Okapi
+from pagekin.model.weights import save_weights
 from pagekin.pipeline import build
 from pagekin.query.answering import Question, bag_of, exact
 from store.making import page, write_jsonl
@@ -73,6 +75,44 @@ def test_scores_of_measures_that_weigh_are_the_inner_products_of_answers(
             assert {url: found[url] for url in common} == pytest.approx(
                 {url: answer[url] for url in common}, rel=1e-6, abs=1e-6
             )
+
+
+def test_a_projection_is_in_scores_as_in_answers(case: Case, kin: Kin, tmp_path: Path) -> None:
+    terms = tuple(kin.index.terms.name)[::3]
+    matrix = np.random.default_rng(1).normal(0.0, 0.1, (len(terms), 3)).astype(np.float32)
+    weighting = replace(DRAWN, projection=Projection(terms, matrix))
+    save_weights(tmp_path / "w.json", weighting)
+    system = case.indexed(kin, "linklearn", str(tmp_path / "w.json"))
+    assert system.name.endswith("(linklearn), projected")
+    wishes = Wishes(limit=500, min_similarity=0.0, weighting=weighting, explain=False, group_duplicates=False)
+    for source in (0, 50, 100):
+        answer = {each.url: each.score for each in kin.related(case.population.urls[source], wishes)}
+        (row,) = system.scores(np.array([source])).tolist()
+        found = {url: max(score, 0.0) for url, score in zip(case.population.urls, row, strict=True)}
+        common = answer.keys() & found.keys()
+        assert len(common) > 50
+        assert {url: found[url] for url in common} == pytest.approx(
+            {url: max(answer[url] or 0.0, 0.0) for url in common}, rel=1e-4, abs=1e-4
+        )
+
+
+def test_links_have_the_learned_share_in_scores_as_in_answers(case: Case, kin: Kin) -> None:
+    weighting = replace(DRAWN, link_share=0.3)
+    strategy = replace(kin.index.strategy, weights=weighting.as_text(), similarity="linklearn")
+    systems = [case.under(strategy, "index"), case.indexed(kin, "linklearn", weighting.as_text())]
+    wishes = Wishes(limit=500, min_similarity=0.0, weighting=weighting, explain=False, group_duplicates=False)
+    for source in (0, 50, 100):
+        answer = {each.url: each.similarity for each in kin.related(case.population.urls[source], wishes)}
+        for system in systems:
+            (row,) = system.scores(np.array([source])).tolist()
+            found = {url: max(score, 0.0) for url, score in zip(case.population.urls, row, strict=True)}
+            common = answer.keys() & found.keys()
+            assert len(common) > 50
+            assert {url: found[url] for url in common} == pytest.approx(
+                {url: answer[url] for url in common}, rel=1e-6, abs=1e-6
+            )
+    assert case.under(strategy, "index", 0.0).name == "index (linklearn)"
+    assert case.under(kin.index.strategy, "index", "auto").name.endswith(f"{kin.link_side.share:g} by links")
 
 
 @pytest.mark.parametrize("measure", ["jaccard", "cosine"])

@@ -285,7 +285,7 @@ def test_a_page_from_elsewhere_has_no_links_and_is_answered_by_words(garden: Kin
 
 
 def test_links_are_believed_as_far_as_they_agree_with_words(web: Kin) -> None:
-    answer = web.related(OAK, Wishes(link_share=None))
+    answer = web.related(OAK, Wishes(link_share="auto"))
     shares = {part.share for each in answer for part in each.why.parts if part.name == "links"}
     assert len(shares) == 1
     assert 0.0 < shares.pop() < 1.0

@@ -15,6 +15,7 @@ from model.learned import BY_COUNT, DRAWN
 from pagekin.answers import Neighbor, Wishes
 from pagekin.errors import MisuseError, StoreError
 from pagekin.kin import Kin
+from pagekin.model.projection import Projection
 from pagekin.model.strategy import Strategy
 from pagekin.model.weighting import Learned, Okapi
 from pagekin.model.weights import save_weights
@@ -125,6 +126,53 @@ def test_reasons_and_links_go_with_every_measure(garden: Kin) -> None:
     ]
     assert first.similarity == pytest.approx(0.75 + 0.25 / 3)
     assert first.score == pytest.approx(expected(counts("oak birch"), Okapi())[url("c")])
+
+
+def test_the_share_of_links_is_that_which_was_learned_unless_another_is_wished_for(tmp_path: Path) -> None:
+    """By links, a and c are cited by d, of {d, a, c}: 1/3."""
+    learned = replace(DRAWN, link_share=0.25)
+    kin = built(tmp_path, replace(PLAIN, similarity="linklearn", weights=learned.as_text()))
+    for wishes, share in (
+        (Wishes(), 0.25),
+        (Wishes(link_share=0.5), 0.5),
+        (Wishes(link_share=0.0), 0.0),
+        (Wishes(weighting=DRAWN), 0.0),
+        (Wishes(weighting=replace(DRAWN, link_share=0.75)), 0.75),
+        (Wishes(similarity="okapi"), 0.0),
+    ):
+        (found,) = [each for each in kin.related(url("a"), wishes) if each.url == url("c")]
+        links = [(part.similarity, part.share) for part in found.why.parts if part.name == "links"]
+        assert [each for _, each in links] == ([share] if share else [])
+        assert [each for each, _ in links] == pytest.approx([1 / 3] if share else [])
+        assert kin.link_share(wishes) == share
+    (first, *_) = kin.related_to(b"birch oak", Wishes(), plain=True)  # what is not in the collection has no links here
+    assert [part.name for part in first.why.parts] == ["words"]
+
+
+@pytest.mark.parametrize("asked", [("a",), ("a", "e")])
+def test_a_projection_adds_the_inner_product_of_what_it_makes_of_pages(garden: Kin, asked: tuple[str, ...]) -> None:
+    """Of words that it does not know it makes nothing; of `quince`, which no page has, neither."""
+    known = ["oak", "milk", "birch", "quince"]
+    matrix = np.array([[1.0, 0.5], [2.0, -1.0], [0.0, 3.0], [9.0, 9.0]], np.float32)
+    weighting = replace(DRAWN, projection=Projection(tuple(known), matrix))
+
+    def score(one: dict[int, float], other: dict[int, float]) -> float:
+        inside = [sum(of.get(NUMBER[w], 0.0) * matrix[known.index(w)] for w in known[:3]) for of in (one, other)]
+        return sum(one[w] * other.get(w, 0.0) for w in one) + float(inside[0] @ inside[1])
+
+    whole = collection()
+    weights = {name: whole.weights(page, DRAWN) for name, page in zip(TEXTS, whole.pages, strict=True)}
+    answer = garden.related([url(name) for name in asked], replace(ALL, weighting=weighting))
+    wanted = {url(name): np.mean([score(weights[each], weights[name]) for each in asked]) for name in TEXTS}
+    assert len(answer) == len(TEXTS) - len(asked)
+    assert scores(answer) == pytest.approx({each.url: wanted[each.url] for each in answer}, rel=1e-6)
+    own = np.mean([score(weights[each], weights[each]) for each in asked])
+    assert [each.similarity for each in answer] == pytest.approx(
+        [min(1.0, max(0.0, (each.score or 0.0) / own)) for each in answer], abs=1e-6
+    )
+    words = {word for name in asked for word in TEXTS[name].split()}
+    assert all({term for term, _ in each.why.terms} <= words for each in answer)  # only what both have is shared
+    assert not {each.url for each in answer} & {url(name) for name in asked}
 
 
 def test_near_duplicates_stand_under_the_best_with_their_scores(tmp_path: Path) -> None:

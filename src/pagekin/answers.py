@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from typing import Final, Literal
 
 from pagekin.duplicates.filters import Likeness
 from pagekin.errors import MisuseError
 from pagekin.model.strategy import MEASURES
 from pagekin.model.weighting import Weighting
+
+AUTO: Final = "auto"  # as a share of links: as far as they agree with words
 
 
 @dataclass(frozen=True)
@@ -26,7 +29,7 @@ class Wishes:
     pin: tuple[str, ...] = ()  # URLs that come first, in this order
     never: tuple[str, ...] = ()
     outside: bool = False  # whether pages that are known only from links may appear
-    link_share: float | None = 0.0  # of the similarity by links in the whole; None: as far as links agree with words
+    link_share: float | Literal["auto"] | None = None  # of links in the similarity; None: as it was learned, else none
     group_duplicates: bool = True  # near-duplicates stand under the best of them; the limit counts groups
     explain: bool = True
 
@@ -41,8 +44,8 @@ class Wishes:
             raise MisuseError(f"similarity is {self.similarity!r}, but the weights are for {self.weighting.kind}")
         if self.weighting is not None:
             object.__setattr__(self, "similarity", self.weighting.kind)
-        if self.link_share is not None and not 0.0 <= self.link_share <= 1.0:
-            raise MisuseError(f"link_share is {self.link_share}; it must be from 0 to 1")
+        if isinstance(self.link_share, int | float) and not 0.0 <= self.link_share <= 1.0:
+            raise MisuseError(f"link_share is {self.link_share}; it must be from 0 to 1, or {AUTO}")
         for pattern in (*self.include, *self.exclude):
             try:
                 re.compile(pattern)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from pagekin.answers import AUTO
 from pagekin.arrays import Floats, Int64s
 from pagekin.links.evidence import Evidence, believed
 from pagekin.query.answering import Question, bag_of, exact, nearest, raw_scores
@@ -72,12 +73,10 @@ class LinkSide:
 
     @cached_property
     def evidence(self) -> Evidence:
-        """What links say, by the measure that says most (`python -m benchmarks.links`)."""
-        from pagekin.linkage import found
-        from pagekin.links.measures import compare
-        from pagekin.links.web import Preparation, prepare
+        """What links say."""
+        from pagekin.linkage import evidence_of, found
 
-        return Evidence(compare(prepare(found(self.kin), Preparation()), "amsler"))
+        return evidence_of(found(self.kin))
 
     @cached_property
     def share(self) -> float:
@@ -103,8 +102,8 @@ class LinkSide:
                 sums[other] = sums.get(other, 0.0) + similarity / len(asked)
         return sums
 
-    def fusion(self, desk: Desk, question: Question, asked: list[int], share: float | None) -> Fusion:
+    def fusion(self, desk: Desk, question: Question, asked: list[int], share: float | Literal["auto"]) -> Fusion:
         """A question with the links of those that are asked for; one of words alone, where these are none."""
         if share == 0.0 or not asked:
             return Fusion(desk, question, {}, 0.0)
-        return Fusion(desk, question, self.beside(asked), self.share if share is None else share)
+        return Fusion(desk, question, self.beside(asked), self.share if share == AUTO else share)

@@ -7,27 +7,31 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryFile
+from typing import Literal
 
 import numpy as np
 
+from pagekin.answers import AUTO
 from pagekin.arrays import Int64s
 from pagekin.bags.making import Collection as BagSource
 from pagekin.bags.making import fold_bags
 from pagekin.errors import MisuseError
 from pagekin.evaluation.joining import UNMET, Addresses, OpenAddresses, join
 from pagekin.evaluation.labels import Class, Label, path_labels, read_labels, read_tree
+from pagekin.evaluation.mixed import MixedSystem
 from pagekin.evaluation.notes import Notes
 from pagekin.evaluation.population import Population, Shape, populate, sample
 from pagekin.evaluation.runs import read_run
 from pagekin.evaluation.systems import BagSystem, System
-from pagekin.evaluation.weighed import weighed_system
+from pagekin.evaluation.weighed import WeighedSystem, weighed_system
 from pagekin.kin import Kin
 from pagekin.model.bags import Bags, Contents
-from pagekin.model.strategy import MEASURES, PRESETS, Strategy, strategy_named
+from pagekin.model.strategy import MEASURES, PRESETS, Strategy, learned_in, strategy_named
 from pagekin.pipeline import bag_source
 from pagekin.store.opening import Store
 
 Labels = Mapping[int, Iterable[Class]]  # by the numbers of pages
+Share = float | Literal["auto"] | None  # of links in a similarity
 BY_PATH = "path"  # as the name of a hierarchy: the folders of URLs
 
 
@@ -67,16 +71,22 @@ class Case:
         assert self.kin is not None
         return bags_under(self.kin, strategy, self.collection)
 
-    def under(self, strategy: Strategy, name: str) -> System:
-        """The collection under a strategy, its bags made anew from what was read unless the index has them."""
+    def under(self, strategy: Strategy, name: str, share: Share = None) -> System:
+        """The collection under a strategy, its bags made anew from what was read unless the index has them.
+
+        `share` is that of links; by default what was learned with the weights of the strategy, else none.
+        """
         assert self.kin is not None
         index = self.kin.index
         bags, contents = index.bags, index.contents
         if not index.strategy.has_bags_of(strategy):
             bags, contents = _made_under(self.kin, strategy, self.collection)
-        return _system(name, strategy, bags, contents, self.population.nodes)
+        words = _system(name, strategy, bags, contents, self.population.nodes)
+        return _with_links(words, self.kin, strategy, self.population.nodes, share)
 
-    def indexed(self, kin: Kin, similarity: str | None = None, weights: str | None = None) -> System:
+    def indexed(
+        self, kin: Kin, similarity: str | None = None, weights: str | None = None, share: Share = None
+    ) -> System:
         """An index as it is, of this collection or of another with some of the same pages."""
         nodes = self.population.nodes
         if kin is not self.kin:
@@ -93,7 +103,11 @@ class Case:
             self.notes.add(f"pages that are not in {kin.root}, where they tie", example, len(missing))
         own = kin.index.strategy
         strategy = replace(own, similarity=similarity or own.similarity, weights=weights or own.weights)
-        return _system(str(kin.root), strategy, kin.index.bags, kin.index.contents, nodes)
+        words = _system(str(kin.root), strategy, kin.index.bags, kin.index.contents, nodes)
+        projection = learned_in(weights).projection if weights is not None else None
+        if projection is not None and isinstance(words, WeighedSystem):
+            words = words.projected(projection, list(kin.index.terms.name))
+        return _with_links(words, kin, strategy, nodes, share)
 
     def run(self, file: str) -> System:
         """A run file."""
@@ -189,6 +203,14 @@ def _system(name: str, strategy: Strategy, bags: Bags, contents: Contents, nodes
     if weighting is not None:
         return weighed_system(name, bags, contents, nodes, weighting)
     return BagSystem(name, bags, nodes, strategy.similarity)
+
+
+def _with_links(words: System, kin: Kin, strategy: Strategy, nodes: Int64s, wished: Share) -> System:
+    """Words, and links if they have a share, as answers mix them."""
+    weighting = strategy.weighting_named(strategy.similarity)
+    share = wished if wished is not None else (weighting.link_share if weighting is not None else 0.0)
+    share = kin.link_side.share if share == AUTO else share
+    return MixedSystem(words, nodes, kin.link_side.evidence.beside, share) if share else words
 
 
 def bags_under(store: Store, strategy: Strategy, collection: BagSource | None = None) -> Bags:

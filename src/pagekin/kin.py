@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -128,6 +128,14 @@ class Kin(Store):
     def desk(self) -> Desk:
         """A desk for the next question."""
         return self._reception.desk()
+
+    def link_share(self, wishes: Wishes) -> float | Literal["auto"]:
+        """The share of links in the similarity: what is wished for, else what was learned with the weights."""
+        if wishes.link_share is not None:
+            return wishes.link_share
+        strategy = self.index.strategy
+        weighting = wishes.weighting or strategy.weighting_named(wishes.similarity or strategy.similarity)
+        return weighting.link_share if weighting is not None else 0.0
 
     def _question(self, wishes: Wishes, bag: Bag, signature: UInt32s, said: Iterable[Said]) -> Question:
         measure = wishes.similarity or self.index.strategy.similarity

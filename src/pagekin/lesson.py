@@ -2,38 +2,39 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
-from contextlib import suppress
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass, replace
 from tempfile import TemporaryFile
 from typing import Any
 
 import numpy as np
 
 from pagekin.bags.making import fold_bags
-from pagekin.errors import FailureError, MisuseError
+from pagekin.errors import MisuseError
 from pagekin.kin import Kin
 from pagekin.learning.choosing import RATES, UNITS, Grid, State, choose, fingerprint
-from pagekin.learning.corpus import Counts, Links, Part, offsets_of, split
+from pagekin.learning.corpus import PARTS, Counts, Links, Part, offsets_of, part_of, split
 from pagekin.learning.judging import AP, ERROR, P10, Ranker, measured, questions_of, sampled
 from pagekin.learning.networks import Units
+from pagekin.learning.notebook import Notebook
+from pagekin.learning.projecting import Space, learn_projection, space_of
 from pagekin.learning.report import compared
 from pagekin.learning.starting import STARTS
 from pagekin.learning.training import Descent, Run, Trainer, demand_examples
 from pagekin.learning.tuning import tune_okapi
 from pagekin.linkage import found
+from pagekin.links.web import Found
+from pagekin.model.projection import Projection
 from pagekin.model.strategy import Strategy
 from pagekin.model.strings import Strings
 from pagekin.model.weighting import Learned, Okapi
 from pagekin.pipeline import bag_source
 from pagekin.store.opening import Store, telling_damage
+from pagekin.withheld import mixed, mixing_on
 
 # Words of the contents as counted, stemmed, without stop words and templates.
 COUNTING = Strategy(anchors=False, links=False, lead=0.0, stemming="stem", frequency_weight="none")
 MOST_LOOKED_AT = 2000  # pages of valid that training looks at; all of test are judged by
-_MOST_STATE = 1 << 26  # bytes of a file that is gone on with
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,7 @@ class Lesson:
     rate: float | None = None
     units: Units | None = None
     most_steps: int = 54_000
+    projection: bool = False  # whether to learn one on top
 
     def grid(self) -> Grid:
         """What is tried."""
@@ -67,50 +69,11 @@ class Outcome:
     okapi_on_valid: dict[str, float]
 
 
-@dataclass
-class Notebook:
-    """Where learning keeps what it knows so far, so that it can be gone on with after an interruption."""
-
-    path: Path | None = None
-    resumed: bool = field(default=False, init=False)
-
-    def open(self, belongs: str) -> State:
-        """What was kept of this very task; else a new beginning."""
-        try:
-            if self.path is not None and self.path.is_file() and self.path.stat().st_size <= _MOST_STATE:
-                state = State.from_dict(json.loads(self.path.read_text("utf-8")))
-                if state.fingerprint == belongs:
-                    self.resumed = True
-                    return state
-        except (OSError, ValueError, RecursionError, MisuseError):
-            pass  # it is ours to write again, whatever it was
-        return State(belongs)
-
-    def keep(self, state: State) -> None:
-        """Write it down: whole, or not at all."""
-        if self.path is None:
-            return
-        temporary = self.path.with_name(self.path.name + ".new")
-        try:
-            temporary.write_text(json.dumps(state.as_dict()), "utf-8")
-            temporary.replace(self.path)
-        except OSError as error:
-            raise FailureError(f"{self.path} cannot be written: {error.strerror or error}") from error
-        finally:
-            with suppress(OSError):
-                temporary.unlink(missing_ok=True)
-
-    def close(self) -> None:
-        """It is no longer needed."""
-        if self.path is not None:
-            self.path.unlink(missing_ok=True)
-
-
-def counted(store: Store) -> tuple[Counts, Strings]:
+def counted(store: Store, strategy: Strategy = COUNTING) -> tuple[Counts, Strings]:
     """How often each term is on each page of a store, and the names of the terms."""
     pages = len(store.nodes) - 1
     with TemporaryFile() as file:
-        folded = fold_bags(bag_source(store), COUNTING, file)
+        folded = fold_bags(bag_source(store), strategy, file)
         pieces = [(np.diff(bags.offsets), bags.term, bags.content) for bags in folded.weighed()]
     none = np.zeros(0, np.int64)
     lengths, term, count = map(np.concatenate, zip((none, none, none), *pieces, strict=True))
@@ -121,7 +84,10 @@ def counted(store: Store) -> tuple[Counts, Strings]:
 
 def links_of(kin: Kin) -> Links:
     """The links between pages of a collection that count for the strategy of its index."""
-    links = found(kin)
+    return _between_pages(found(kin))
+
+
+def _between_pages(links: Found) -> Links:
     inside = links.has_page[links.citing] & links.has_page[links.cited]
     return Links(links.citing[inside], links.cited[inside])
 
@@ -137,14 +103,21 @@ def teach(
     lesson = lesson or Lesson()
     progress("counting words")
     counts, _ = counted(kin)
-    parts = split(counts, links_of(kin), lesson.seed)
+    links = found(kin)
+    parts = split(counts, _between_pages(links), lesson.seed)
     urls = kin.reading.pages.url
     names = [urls[int(kin.nodes[node])] for node in parts["test"].pages.tolist()]
-    return learn_from(parts, names, lesson, notebook or Notebook(), progress)
+    outcome = learn_from(parts, links, names, lesson, notebook or Notebook(), progress)
+    return _projected(kin, outcome, links, lesson.seed, progress) if lesson.projection else outcome
 
 
 def learn_from(
-    parts: dict[str, Part], names: list[str], lesson: Lesson, notebook: Notebook, progress: Callable[[str], None]
+    parts: dict[str, Part],
+    links: Found,
+    names: list[str],
+    lesson: Lesson,
+    notebook: Notebook,
+    progress: Callable[[str], None],
 ) -> Outcome:
     """Tune and train on train and valid; then, and only then, look at test."""
     train, valid, test = parts["train"], parts["valid"], parts["test"]
@@ -161,6 +134,9 @@ def learn_from(
 
     run = choose(trainer, grid, state, looked)
     weighting = trainer.learned(run, _facts(parts, lesson, run, okapi))
+    progress("mixing words with links")
+    share, share_on_valid = mixing_on(valid, test, links, lesson.seed, weighting, MOST_LOOKED_AT).best_share()
+    weighting = replace(weighting, link_share=share)
     progress("judging on test")
     report = {
         "parts": {name: part.statistics() for name, part in parts.items()},
@@ -169,8 +145,32 @@ def learn_from(
         "tried": [{**_settings(each), "AP": each.best[AP]} for each in state.done],
         "resumed": notebook.resumed,
         "test": _tested(test, okapi, weighting),
+        "links": {"share": share, "valid": share_on_valid, "test": mixed(test, valid, links, lesson.seed, weighting)},
     }
     return Outcome(weighting, okapi, run, parts, names, report, okapi_on_valid)
+
+
+def _projected(kin: Kin, outcome: Outcome, links: Found, seed: int, progress: Callable[[str], None]) -> Outcome:
+    """With a projection on top of the weights, over terms as the index has them; or without, if valid wants none."""
+    progress("learning a projection")
+    names, (train, valid, test) = spaces_of(kin, outcome, links)
+    matrix, on_valid = learn_projection(train, valid, seed, progress)
+    weighting, questions, terms = outcome.weighting, questions_of(test.part), train.part.terms
+    report: dict[str, Any] = {"dimensions": matrix.shape[1], "terms": len(terms), "valid": on_valid}
+    if matrix.shape[1]:
+        known = Projection(tuple(names[term] for term in terms.tolist()), matrix[terms].astype(np.float32))
+        weighting = replace(weighting, projection=known)
+    one, other = (test.measured(each, questions) for each in (matrix[:, :0], matrix))
+    report["test"] = {"pages": len(questions), "measures": compared(one, other, ("without", "with"))}
+    return replace(outcome, weighting=weighting, report={**outcome.report, "projection": report})
+
+
+def spaces_of(kin: Kin, outcome: Outcome, links: Found) -> tuple[Strings, list[Space]]:
+    """Train, valid and test as learned weights of terms as the index has them, and what these are called."""
+    own = kin.index.strategy
+    counts, names = counted(kin, replace(COUNTING, stemming=own.stemming, language=own.language))
+    parts = [part_of(outcome.parts[name].pages, counts, _between_pages(links)) for name in PARTS]
+    return names, [space_of(part, outcome.weighting, len(names)) for part in parts]
 
 
 def _told(state: State, okapi: dict[str, float]) -> str:

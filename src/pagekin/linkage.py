@@ -14,6 +14,7 @@ from pagekin.errors import FailureError, MisuseError
 from pagekin.kin import Kin
 from pagekin.links.clusters import Clusters
 from pagekin.links.crossing import Bridge, bridge
+from pagekin.links.evidence import Evidence
 from pagekin.links.exporting import Vertex
 from pagekin.links.measures import MEASURES, compare
 from pagekin.links.neighbourhood import MOST, Neighbourhood, neighbourhood
@@ -135,3 +136,8 @@ def found(kin: Kin) -> Found:
     place = page << 32 | anchors.start[anchors.offsets[page] + links.anchor]
     has_page = np.arange(len(links.offsets) - 1) < len(kin.nodes) - 1
     return Found(citing[counting], cited[counting], place[counting], has_page, urls)
+
+
+def evidence_of(links: Found) -> Evidence:
+    """What links say of one page at a time, by the measure that says most (`python -m benchmarks.links`)."""
+    return Evidence(compare(prepare(links, Preparation()), "amsler"))

@@ -56,7 +56,7 @@ class Reply:
         pinned = [self.kin.find_node(url) for url in self.wishes.pin]
         desk = self.kin.desk()
         question = replace(question, but=(*self.asked, *pinned))
-        fusion = self.kin.link_side.fusion(desk, question, self.asked, self.wishes.link_share)
+        fusion = self.kin.link_side.fusion(desk, question, self.asked, self.kin.link_share(self.wishes))
         with desk.asking(question.bag, question.weighed):
             first = [Found(*each) for each in zip(fusion.scores(pinned), pinned, strict=True)]
             found, lines = self._listed(first, fusion)

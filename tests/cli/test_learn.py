@@ -13,7 +13,8 @@ from ir_measures import AP, P, Rprec
 from cli.conftest import Pagekin
 from cli.running import in_a_terminal
 from pagekin import village
-from pagekin.lesson import Notebook
+from pagekin.learning import projecting
+from pagekin.learning.notebook import Notebook
 from pagekin.model.weights import load_weights
 from pagekin.pipeline import build
 
@@ -39,6 +40,9 @@ def test_it_learns_reports_and_writes_weights_figures_and_files_of_trec(pagekin:
     weighting = load_weights(Path("weights.json"))
     assert weighting.learned_from["okapi"] == {"K": report["okapi"]["K"], "B": report["okapi"]["B"]}
     assert report["linklearn"]["units"] == [2, 3, 2]
+    assert weighting.link_share == report["links"]["share"]
+    assert 0 < report["links"]["test"]["pages"] <= report["test"]["pages"]
+    assert set(report["links"]["test"]["measures"]) == set(report["test"]["measures"])
     assert [part["pages"] for part in report["parts"].values()] == [71, 71, 71]
     assert {path.name for path in Path("pictures").iterdir()} == {"training.svg", "weights.svg"}
     qrels = list(ir_measures.read_trec_qrels("trec/qrels.txt"))
@@ -47,6 +51,28 @@ def test_it_learns_reports_and_writes_weights_figures_and_files_of_trec(pagekin:
         for measure, ours in ((P @ 10, "P@10"), (Rprec, "break-even"), (AP, "AP")):
             assert report["test"]["measures"][ours][name] == pytest.approx(theirs[measure], abs=1e-9)
     assert {path.name for path in Path.cwd().iterdir()} == {"weights.json", "pictures", "trec"}
+
+
+def test_a_projection_is_kept_beside_the_weights_and_used_with_them(
+    pagekin: Pagekin, store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(projecting, "BATCHES", 5)
+    monkeypatch.setattr(projecting, "EVERY", 5)
+    report = report_of(pagekin("learn", store, *QUICK, "--projection", "--json"))
+    assert report["projection"]["valid"]["with"] > report["projection"]["valid"]["without"]
+    known = load_weights(Path("weights.json")).projection
+    assert known is not None
+    assert known.matrix.shape == (report["projection"]["terms"], report["projection"]["dimensions"])
+    said = pagekin("learn", store, *QUICK, "--projection", "-o", "again.json")
+    assert "Projected" in said.out
+    assert Path("again.json.projection").read_bytes() == Path("weights.json.projection").read_bytes()
+    assert pagekin("learn", store, *QUICK, "-o", "plain.json").code == 0
+    Path("words.txt").write_text("sourdough bread and flour")
+    answers = [
+        json.loads(pagekin("related", store, "--text", "words.txt", "--weights", each, "--json").out)["related"]
+        for each in ("plain.json", "weights.json")
+    ]
+    assert [each["score"] for each in answers[0]] != [each["score"] for each in answers[1]]
 
 
 def test_the_tables_are_those_of_the_paper_and_the_same_call_writes_the_same_bytes(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from model.learned import DRAWN
 from pagekin.model.weights import save_weights
 
 ROBIN = "http://lib.example/birds/robin.html"
+HOME = "http://lib.example/index.html"
 WREN = "http://lib.example/birds/wren.html"
 
 
@@ -62,6 +64,48 @@ def test_export_has_scores_where_there_are_any(pagekin: Pagekin, library: Path, 
     assert all("score" not in json.loads(line) for line in (tmp_path / "b.jsonl").read_text().splitlines())
 
 
+def test_where_links_have_a_share_trec_tells_the_similarity_that_orders(
+    pagekin: Pagekin, library: Path, tmp_path: Path
+) -> None:
+    save_weights(tmp_path / "w.json", replace(DRAWN, link_share=0.4))
+    for kind, options in (("trec", ()), ("jsonl", ()), ("tsv", ("--links", "0.4")), ("csv", ("--links", "0"))):
+        output = tmp_path / f"a.{kind}"
+        assert pagekin("export", library, "-o", output, "--weights", tmp_path / "w.json", *options).code == 0
+    rows = [json.loads(line) for line in (tmp_path / "a.jsonl").read_text().splitlines()]
+    similarities = [f"{row['similarity']:.6f}" for row in rows]
+    for kind, column in (("trec", 4), ("tsv", 3)):
+        lines = (tmp_path / f"a.{kind}").read_text().splitlines()
+        assert [line.split()[column] for line in lines] == similarities
+    assert [line.split(",")[3] for line in (tmp_path / "a.csv").read_text().splitlines()] != similarities
+    assert all(row["score"] > 0 for row in rows if (row["query"], row["url"]) == (ROBIN, WREN))
+
+
+def test_every_command_takes_the_learned_share_of_links_or_another(
+    pagekin: Pagekin, library: Path, tmp_path: Path
+) -> None:
+    save_weights(tmp_path / "w.json", replace(DRAWN, link_share=0.4))
+    (tmp_path / "labels.tsv").write_text(f"{ROBIN}\tBirds/Small\n{WREN}\tBirds/Small\n{HOME}\tBooks/Old\n")
+    for options, share in (((), 0.4), (("--links", "0.25"), 0.25), (("--links", "0"), 0.0)):
+        given = ("--weights", tmp_path / "w.json", *options, "--json")
+        first = json.loads(pagekin("related", library, ROBIN, *given).out)["related"][0]
+        shares = {part["part"]: part["share"] for part in first["why"]["parts"]}
+        assert shares.get("links", 0.0) == share
+        judged = json.loads(pagekin("evaluate", library, "--hierarchy", tmp_path / "labels.tsv", *given).out)
+        assert judged["systems"][0]["system"].endswith(f"(linklearn), {share:g} by links" if share else "(linklearn)")
+
+
+@pytest.mark.parametrize("share", ["2", "-0.1", "nan", "much", ""])
+def test_a_share_of_links_that_is_none_is_misuse(pagekin: Pagekin, library: Path, share: str) -> None:
+    for command in (
+        ("related", library, ROBIN),
+        ("export", library, "-o", "x.tsv"),
+        ("evaluate", library, "--hierarchy", "path"),
+    ):
+        answer = pagekin(*command, "--links", share)
+        assert (answer.code, answer.out) == (2, "")
+        assert "it can be a number from 0 to 1, or auto" in answer.err
+
+
 def test_parquet_has_a_column_for_them(pagekin: Pagekin, library: Path, tmp_path: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
     for options, has in (([], False), (["--similarity", "okapi"], True)):
@@ -71,13 +115,13 @@ def test_parquet_has_a_column_for_them(pagekin: Pagekin, library: Path, tmp_path
 
 
 def test_misuse_of_weights_is_told_and_exits_with_2(pagekin: Pagekin, library: Path, weights: Path) -> None:
-    (weights.parent / "bad.json").write_text(DRAWN.as_text().replace('"version": 1', '"version": 7'))
+    (weights.parent / "bad.json").write_text(DRAWN.as_text().replace('"version": 2', '"version": 7'))
     (weights.parent / "nan.json").write_text(DRAWN.as_text().replace('"last": 1.0', '"last": NaN'))
     for options, reason in (
         (["--similarity", "linklearn"], "linklearn needs weights"),
         (["--similarity", "okapi", "--weights", weights], "--weights are for --similarity linklearn, not for okapi"),
         (["--weights", weights.parent / "none.json"], "none.json cannot be read"),
-        (["--weights", weights.parent / "bad.json"], "version 7; this pagekin reads 'linklearn', version 1"),
+        (["--weights", weights.parent / "bad.json"], "version 7; this pagekin reads 'linklearn', versions 1 and 2"),
         (["--weights", weights.parent / "nan.json"], "last is nan; it must be finite"),
     ):
         for command in (["related", library, ROBIN], ["export", library, "-o", weights.parent / "x.tsv"]):

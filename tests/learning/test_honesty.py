@@ -8,14 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
+import pytest
 
 from learning.making import topical
+from pagekin import lesson, withheld
 from pagekin.learning.choosing import Grid
 from pagekin.learning.corpus import Counts, Links, Part, part_of, split
+from pagekin.learning.mixing import Beside, Mixer, Riddle
+from pagekin.learning.notebook import Notebook
 from pagekin.learning.training import Descent
-from pagekin.lesson import Lesson, Notebook, Outcome, learn_from
+from pagekin.lesson import Lesson, Outcome, learn_from
+from pagekin.links.web import Found
+from pagekin.withheld import mixing_on, shown
 
 SEED = 5
 Split = Callable[[Counts, Links, int], dict[str, Part]]
@@ -29,14 +36,18 @@ class Short(Lesson):
 
 
 def learned(counts: Counts, links: Links, splitting: Split) -> Outcome:
-    return learn_from(splitting(counts, links, SEED), [], Short(SEED), Notebook(), lambda _: None)
+    places = np.arange(len(links.citing))
+    every = Found(links.citing, links.cited, places, np.ones(len(counts), bool), list)
+    return learn_from(splitting(counts, links, SEED), every, [], Short(SEED), Notebook(), lambda _: None)
 
 
 def poisoned(links: Links, test: Part) -> Links:
-    """Every link inside of test leads to another page of test; nothing else changes."""
-    inside = np.isin(links.citing, test.pages) & np.isin(links.cited, test.pages)
+    """Every link inside of test leads to one of those pages of test that others link to most; nothing else changes."""
+    to_test = np.isin(links.cited, test.pages)
+    inside = np.isin(links.citing, test.pages) & to_test
+    liked = np.argsort(-np.bincount(links.cited[~inside & to_test]), kind="stable")[:4]
     cited = links.cited.copy()
-    cited[inside] = np.random.default_rng(1).permutation(cited[inside])
+    cited[inside] = np.resize(liked, inside.sum())
     assert (cited != links.cited).sum() > 50
     return Links(links.citing, cited)
 
@@ -47,8 +58,15 @@ def is_told_by_test(splitting: Split) -> bool:
     test = split(counts, links, SEED)["test"]
     outcomes = [learned(counts, each, splitting) for each in (links, poisoned(links, test))]
     assert outcomes[0].report["test"] != outcomes[1].report["test"]  # the poison works
-    texts = [replace(each.weighting, learned_from={}).as_text() for each in outcomes]
-    return texts[0] != texts[1] or outcomes[0].okapi != outcomes[1].okapi
+    told = [(replace(each.weighting, learned_from={}).as_text(), each.okapi, on_valid(each)) for each in outcomes]
+    return told[0] != told[1]
+
+
+def on_valid(outcome: Outcome) -> dict[str, float]:
+    """What the share of links was chosen by."""
+    found: dict[str, float] = outcome.report["links"]["valid"]
+    assert 0.0 < found["words"] < found["words_and_links"]  # there was something to choose
+    return found
 
 
 def test_what_is_learned_does_not_depend_on_the_links_of_test() -> None:
@@ -70,3 +88,19 @@ def test_a_split_that_chooses_on_test_is_found_out() -> None:
         return {**parts, "valid": parts["test"]}
 
     assert is_told_by_test(leaky)
+
+
+def test_links_of_test_as_evidence_for_valid_are_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    def leaky(links: Found, riddle: Riddle, other: Part) -> Beside:
+        return shown(links, riddle, replace(other, pages=other.pages[:0]))
+
+    monkeypatch.setattr(withheld, "shown", leaky)
+    assert is_told_by_test(split)
+
+
+def test_a_share_that_is_chosen_on_test_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    def leaky(part: Part, other: Part, links: Found, seed: int, *rest: Any) -> Mixer:
+        return mixing_on(other, part, links, seed, *rest)
+
+    monkeypatch.setattr(lesson, "mixing_on", leaky)
+    assert is_told_by_test(split)

@@ -36,7 +36,7 @@ NETWORKS = st.integers(0, 4).flatmap(
         SMALL,
     )
 )
-LEARNED = st.builds(Learned, NETWORKS, NETWORKS, NETWORKS)
+LEARNED = st.builds(Learned, NETWORKS, NETWORKS, NETWORKS, link_share=st.floats(0.0, 1.0))
 FLAT = Network(0.0, 1.0, (), (), (), 0.0)  # ln 2 everywhere
 
 
@@ -127,6 +127,12 @@ def test_a_weighting_comes_back_from_its_text(kind: Learned) -> None:
     assert learned(kind.as_text()) == kind
 
 
+def test_weights_of_version_1_are_read_and_give_links_no_share() -> None:
+    facts = json.loads(Learned(FLAT, FLAT, FLAT, {}, 0.25).as_text())
+    del facts["link_share"]
+    assert learned(json.dumps({**facts, "version": 1})) == Learned(FLAT, FLAT, FLAT)
+
+
 def test_a_weighting_comes_back_from_its_file(tmp_path: Path) -> None:
     kind = Learned(FLAT, FLAT, Network(10.0, 0.1, (1.0,), (0.0,), (-1.0,), 0.5), {"pages": 7})
     save_weights(tmp_path / "w.json", kind)
@@ -157,7 +163,7 @@ BROKEN = {
     "deep": ("[" * 100_000, "it is no JSON"),
     "a list": ("[]", "holds no weights"),
     "another file": ('{"format": "pagekin store"}', "holds no weights"),
-    "a later version": (changed("version", value=2), "version 2; this pagekin reads 'linklearn', version 1"),
+    "a later version": (changed("version", value=3), "version 3; this pagekin reads 'linklearn', versions 1 and 2"),
     "another kind": (changed("kind", value="lsa"), "of kind 'lsa'"),
     "no networks": (changed("networks", value=3), "networks should be a table"),
     "a network too few": (changed("networks", value={"tf": {}}), "networks should be a table"),
@@ -169,6 +175,12 @@ BROKEN = {
     "a word": (changed("networks", "tf", "shift", value="1"), "shift should be a number"),
     "a truth": (changed("networks", "tf", "outer", value=[True]), "outer should be numbers"),
     "lists of other lengths": (changed("networks", "length", "bias", value=[1, 2]), "have 0, 2 and 0 numbers"),
+    "no share of links": (changed("link_share", value=None), "link_share should be a number"),
+    "a truth for a share": (changed("link_share", value=True), "link_share should be a number"),
+    "NaN for a share": (changed("link_share", value=math.nan), "link_share is nan; it must be from 0 to 1"),
+    "a share too large": (changed("link_share", value=1.01), "link_share is 1.01; it must be from 0 to 1"),
+    "a share too small": (changed("link_share", value=-0.1), "link_share is -0.1"),
+    "a huge share": (changed("link_share", value=10**400), "w.json: "),
     "no source": (changed("learned_from", value=3), "learned_from"),
 }
 

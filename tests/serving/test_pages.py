@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
 
+from model.learned import DRAWN
+from pagekin.model.strategy import Strategy
 from pagekin.pipeline import build
 from pagekin.serving.app import make_app
 from pagekin.serving.holding import Held
@@ -72,3 +75,24 @@ def test_a_choice_that_makes_no_sense_is_told_on_a_page(client: TestClient, held
 def test_no_answer_names_the_folder_of_the_collection(client: TestClient, held: Held) -> None:
     answer = client.get("/compare", params={"a": "nothing has this name", "b": ""})
     assert "in the collection" in answer.text and str(held.root.parent) not in answer.text
+
+
+def test_links_have_the_learned_share_unless_somebody_chooses(tmp_path: Path) -> None:
+    weights = replace(DRAWN, link_share=0.4).as_text()
+    strategy = Strategy(similarity="linklearn", weights=weights)
+    rows = [
+        page(f"http://a.example/{name}", f"<p>bread oven {name} <a href=/b>b</a> <a href=/c>c</a>") for name in "abc"
+    ]
+    build([write_jsonl(tmp_path / "a.jsonl", rows)], tmp_path / "a.kin", strategy=strategy, processes=1)
+    held = Held(tmp_path / "a.kin")
+    learned = "words, and links as LinkLearn has learned"
+    with TestClient(make_app(held)) as client:
+        for asked, share in (("", 0.4), ("&links=0.25", 0.25), ("&links=0", 0.0), ("&similarity=jaccard", 0.0)):
+            answer = client.get(f"/api/related?url=http://a.example/b&explain=1{asked}").json()["related"][0]
+            shares = {part["part"]: part["share"] for part in answer["why"]["parts"]}
+            assert shares.get("links", 0.0) == share
+        number = held.present.kin.catalog.rows("SELECT id FROM nodes WHERE url = 'http://a.example/b'")[0]["id"]
+        for asked, tells in (("", True), ("?by=usual", True), ("?by=words", False)):
+            shown = client.get(f"/page/{number}{asked}").text
+            assert f'<option value="usual"{" selected" if tells else ""}>{learned}</option>' in shown
+            assert ("× 0.40" in shown) == tells

@@ -11,7 +11,7 @@ import click
 
 from pagekin.cli.speaking import clean, json_option, progress_bar, say_json
 from pagekin.cli.verdict import say
-from pagekin.cli.weighing import measured, similarity_option, weights_option
+from pagekin.cli.weighing import links_option, measured, share_of, similarity_option, weights_option
 from pagekin.cli.writing import write_lines
 from pagekin.errors import MisuseError
 
@@ -62,6 +62,7 @@ _FILE = click.Path(dir_okay=False)
 @click.option("--strategy", help="Judge the store under another strategy: a preset or a TOML file.")
 @similarity_option
 @weights_option
+@links_option
 @click.option("--against", metavar="OTHER", help="Compare with a store, a run file, a strategy or a similarity.")
 @click.option("--resamples", default=1000, show_default=True, type=click.IntRange(1), help="For intervals and tests.")
 @click.option("--threads", type=click.IntRange(1), help="By default as many as there are processors.")
@@ -76,6 +77,7 @@ def command(store: str | None, json: bool, **options: Any) -> None:
     The order is that of the index in STORE or, with --run, of another system; without STORE, over all pages that the
     hierarchy names.
     """
+    share_of(options["share"])  # what is wrong with it is told before work begins
     case = _case(store, options)
     sources = _sources(case, options["queries"])
     systems = _systems(case, options)
@@ -136,7 +138,7 @@ def _case(store: str | None, options: dict[str, Any]) -> Case:
 
     if store is None and not options["run"]:
         raise MisuseError("name a STORE to judge, or a run file with --run")
-    if options["run"] and (options["strategy"] or options["similarity"] or options["weights"]):
+    if options["run"] and any(options[each] is not None for each in ("strategy", "similarity", "weights", "share")):
         raise MisuseError("a run has neither a strategy nor a similarity; leave out --run, or those")
     shape = Shape(options["depth"], options["strict_depth"], options["multi"], options["distance"])
     chosen = {key: options[key] for key in ("hierarchy", "tree", "sample", "seed", "min_in_links")}
@@ -150,17 +152,17 @@ def _systems(case: Case, options: dict[str, Any]) -> list[System]:
     from pagekin.model.strategy import strategy_named
 
     weights = options["weights"]
-    similarity = measured(options["similarity"], weights)
+    similarity, share = measured(options["similarity"], weights), share_of(options["share"])
     strategy = strategy_named(options["strategy"]) if options["strategy"] else None
     if options["run"]:
         systems: list[System] = [case.run(options["run"])]
     elif strategy is None:
         assert case.kin is not None
-        systems = [case.indexed(case.kin, similarity, weights)]
+        systems = [case.indexed(case.kin, similarity, weights, share)]
         strategy = replace(case.kin.index.strategy, weights=weights or case.kin.index.strategy.weights)
     else:
         strategy = replace(strategy, similarity=similarity or strategy.similarity, weights=weights or strategy.weights)
-        systems = [case.under(strategy, options["strategy"])]
+        systems = [case.under(strategy, options["strategy"], share)]
     return [*systems, *([case.named(options["against"], strategy)] if options["against"] else [])]
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pagekin.cli.speaking import counted, json_option, say_json, store_argument
-from pagekin.cli.weighing import measured, similarity_option, weighting_of, weights_option
+from pagekin.cli.weighing import links_option, measured, share_of, similarity_option, weighting_of, weights_option
 from pagekin.cli.writing import write_lines, written_whole
 from pagekin.errors import MisuseError
 
@@ -47,6 +47,7 @@ ROW_GROUP = 1 << 16  # answers that a Parquet file is written in at a time, and 
 )
 @similarity_option
 @weights_option
+@links_option
 @json_option
 def command(
     store: str,
@@ -57,6 +58,7 @@ def command(
     min_similarity: float,
     similarity: str | None,
     weights: str | None,
+    share: str | None,
     json: bool,
 ) -> None:
     """Write the answers for every page into a file that other programs read."""
@@ -76,11 +78,12 @@ def command(
         min_similarity=min_similarity,
         similarity=measured(similarity, weights),
         weighting=weighting_of(weights),
+        link_share=share_of(share),
         explain=False,
         group_duplicates=False,
     )
     answers = ((name, kin.related(name, wishes)) for name in _watched(names))
-    count = _write(target, kind, answers)
+    count = _write(target, kind, answers, by_score=kin.link_share(wishes) == 0.0)
     if json:
         say_json({"output": output, "format": kind, "pages": len(names), "answers": count})
     else:
@@ -115,8 +118,10 @@ def _need_pyarrow() -> None:
 Answers = Iterable[tuple[str, "list[Neighbor]"]]
 
 
-def _write(target: Path, kind: str, answers: Answers) -> int:
+def _write(target: Path, kind: str, answers: Answers, by_score: bool) -> int:
     """Write the answers, all or none; how many."""
+    if kind == "trec":
+        return write_lines(target, _trec(answers, by_score))
     if kind != "parquet":
         return write_lines(target, _LINES[kind](answers))
     with written_whole(target) as path:
@@ -156,10 +161,10 @@ def _tsv(answers: Answers) -> Iterator[str]:
         yield f"{name}\t{rank}\t{url}\t{similarity:.6f}"
 
 
-def _trec(answers: Answers) -> Iterator[str]:
-    """With the inner product, for measures that have one: similarities of 1 would hide the order."""
+def _trec(answers: Answers, by_score: bool) -> Iterator[str]:
+    """If they come in its order, with the inner product: similarities of 1 would hide the order."""
     for name, rank, url, similarity, score in _rows(answers):
-        yield f"{name} Q0 {url} {rank} {similarity if score is None else score:.6f} pagekin"
+        yield f"{name} Q0 {url} {rank} {score if by_score and score is not None else similarity:.6f} pagekin"
 
 
 def _csv(answers: Answers) -> Iterator[str]:
@@ -175,4 +180,4 @@ def _jsonl(answers: Answers) -> Iterator[str]:
         yield jsons.dumps(row if score is None else {**row, "score": score}, ensure_ascii=False)
 
 
-_LINES: dict[str, Callable[[Answers], Iterator[str]]] = {"tsv": _tsv, "trec": _trec, "csv": _csv, "jsonl": _jsonl}
+_LINES: dict[str, Callable[[Answers], Iterator[str]]] = {"tsv": _tsv, "csv": _csv, "jsonl": _jsonl}

@@ -39,6 +39,11 @@ _UNFINISHED = ".unfinished"
 @click.option("--rate", type=float, help="Of descent; by default valid decides.")
 @click.option("--units", metavar="TF,IDF,LENGTH", help="Of the three networks, such as 5,10,10; likewise.")
 @click.option("--steps", default=54_000, show_default=True, type=click.IntRange(1), help="Of a descent, at most.")
+@click.option(
+    "--projection",
+    is_flag=True,
+    help="Learn a linear projection on top, too, which is kept in a file beside the weights; it needs pagekin[lsa].",
+)
 @click.option("--figures", metavar="FOLDER", help="Draw figures 2 and 3 of the paper into this folder.")
 @click.option("--trec", metavar="FOLDER", help="Write qrels and runs of the test into this folder.")
 @click.option(
@@ -57,7 +62,8 @@ def command(store: str | None, json: bool, **options: Any) -> None:
     """Learn from the links of STORE how much terms should weigh (LinkLearn), and compare it with OKAPI.
 
     Pages with links are shared out to train, valid and test. `related --similarity linklearn --weights FILE` uses what
-    was learned, in this or another collection. Interrupted learning goes on where it was.
+    was learned, in this or another collection: the weights, and how much links should count beside words. Interrupted
+    learning goes on where it was.
     """
     with progress_bar(json) as show:
         report = _transfer(options, _teller(show)) if options["transfer"] else _learn(store, options, _teller(show))
@@ -88,14 +94,20 @@ def _units(text: str | None) -> Units | None:
 def _learn(store: str | None, options: dict[str, Any], progress: Callable[[str], None]) -> dict[str, Any]:
     from pagekin.kin import Kin
     from pagekin.learning.drawing import need_plots
-    from pagekin.lesson import Lesson, Notebook, teach
+    from pagekin.learning.notebook import Notebook
+    from pagekin.learning.projecting import need_projection
+    from pagekin.lesson import Lesson, teach
     from pagekin.model.weights import save_weights
 
     if store is None:
         raise MisuseError("name a STORE to learn from, or a collection to try weights on with --transfer")
     if options["figures"]:
         need_plots()
-    lesson = Lesson(options["seed"], options["start"], options["rate"], _units(options["units"]), options["steps"])
+    if options["projection"]:
+        need_projection()
+    units = _units(options["units"])
+    chosen = {"begin": options["start"], "rate": options["rate"], "units": units, "most_steps": options["steps"]}
+    lesson = Lesson(options["seed"], **chosen, projection=options["projection"])
     lesson.grid()  # what is wrong with it is told before work begins
     output = Path(options["output"])
     notebook = Notebook(output.with_name(output.name + _UNFINISHED))
@@ -165,10 +177,26 @@ def _say(report: dict[str, Any]) -> None:
         [
             ("OKAPI", f"K {okapi['K']:g}, B {okapi['B']:g}"),
             ("LinkLearn", f"from {ours['start']}, units {units}, rate {ours['rate']:g}, {ours['steps']:,} steps"),
+            ("Links", f"a share of {report['links']['share']:g} in the similarity"),
         ]
     )
     click.echo(f"On test, {counted(report['test']['pages'], 'page')} as queries:")
     _say_measures(report["test"]["measures"])
+    mixed = report["links"]["test"]
+    if report["links"]["share"] and mixed["pages"]:
+        click.echo(f"Half of the links of test hidden, {counted(mixed['pages'], 'page')} as queries for them:")
+        _say_measures(mixed["measures"], {"words": "LinkLearn", "words_and_links": "With links"})
+    if "projection" in report:
+        _say_projection(report["projection"])
+
+
+def _say_projection(report: dict[str, Any]) -> None:
+    if not report["dimensions"]:
+        click.echo("No projection was better on valid than none.")
+        return
+    size = f"{report['dimensions']} dimensions for {counted(report['terms'], 'term')}"
+    click.echo(f"A projection of {size}; on test, {counted(report['test']['pages'], 'page')} as queries:")
+    _say_measures(report["test"]["measures"], {"without": "LinkLearn", "with": "Projected"})
 
 
 def _say_transfer(report: dict[str, Any]) -> None:
@@ -182,15 +210,17 @@ def _say_transfer(report: dict[str, Any]) -> None:
         say_table(left)
 
 
-def _say_measures(measures: dict[str, Any]) -> None:
-    rows = [("", "OKAPI", "LinkLearn", "", "Wilcoxon")]
+def _say_measures(measures: dict[str, Any], titles: dict[str, str] | None = None) -> None:
+    """A table of two systems, by their names in the report and what people call them."""
+    (one, before), (other, after) = (titles or {"okapi": "OKAPI", "linklearn": "LinkLearn"}).items()
+    rows = [("", before, after, "", "Wilcoxon")]
     for name, of in measures.items():
         change = "" if of["change"] is None else f"{of['change']:+.0%}"
         verdict = f"p {of['p']:.2g}{' *' if of['significantly_better'] else ''}"
-        rows.append((_TITLES[name], f"{of['okapi']:.1%}", f"{of['linklearn']:.1%}", change, verdict))
+        rows.append((_TITLES[name], f"{of[one]:.1%}", f"{of[other]:.1%}", change, verdict))
     say_table(rows)
     if any(of["significantly_better"] for of in measures.values()):
-        click.echo("  * LinkLearn is better, with 95 % confidence.")
+        click.echo(f"  * {after} is better, with 95 % confidence.")
 
 
 def _number(value: float) -> str:

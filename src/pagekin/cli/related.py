@@ -8,14 +8,12 @@ import click
 
 from pagekin.cli.speaking import clean, counted, json_option, say_json, store_argument
 from pagekin.cli.twins import how
-from pagekin.cli.weighing import measured, similarity_option, weighting_of, weights_option
+from pagekin.cli.weighing import links_option, measured, share_of, similarity_option, weighting_of, weights_option
 from pagekin.errors import MisuseError
 from pagekin.shapes.related import report
 
 if TYPE_CHECKING:
     from pagekin.answers import Neighbor
-
-_LINKS = "The share of links in the similarity, from 0 to 1; auto: as much as they agree with words."
 
 
 @click.command("related")
@@ -40,7 +38,7 @@ _LINKS = "The share of links in the similarity, from 0 to 1; auto: as much as th
 @click.option("--pin", multiple=True, help="This page comes first; may be repeated.")
 @click.option("--never", multiple=True, help="This page does not appear; may be repeated.")
 @click.option("--outside", is_flag=True, help="Also pages that are known only from links.")
-@click.option("--links", "share", default="0", show_default=True, help=_LINKS)
+@links_option
 @click.option(
     "--group-duplicates/--no-group-duplicates",
     default=True,
@@ -66,7 +64,7 @@ def command(
     pin: tuple[str, ...],
     never: tuple[str, ...],
     outside: bool,
-    share: str,
+    share: str | None,
     group_duplicates: bool,
     expand: bool,
     explain: bool,
@@ -92,7 +90,7 @@ def command(
         pin=pin,
         never=never,
         outside=outside,
-        link_share=_share(share),
+        link_share=share_of(share),
         group_duplicates=group_duplicates,
         explain=explain,
     )
@@ -107,15 +105,6 @@ def command(
         say_json(report(pages, neighbors, wishes.similarity or kin.index.strategy.similarity))
     else:
         say(neighbors, expand)
-
-
-def _share(text: str) -> float | None:
-    if text == "auto":
-        return None
-    try:
-        return float(text)
-    except ValueError:
-        raise MisuseError(f"--links is {text!r}; it can be a number from 0 to 1, or auto") from None
 
 
 def _read(name: str, limit: int) -> bytes:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
 
@@ -22,6 +23,13 @@ weights_option = click.option(
     metavar="FILE",
     help="Learned weights for linklearn: a file that `pagekin learn` has written.",
 )
+links_option = click.option(
+    "--links",
+    "share",
+    metavar="SHARE",
+    help="The share of links in the similarity, from 0 to 1; auto: as much as they agree with words. By default as much"
+    " as was learned for linklearn, and none for other measures.",
+)
 
 
 def measured(similarity: str | None, weights: str | None) -> str | None:
@@ -38,3 +46,18 @@ def weighting_of(weights: str | None) -> Weighting | None:
     from pagekin.model.weights import load_weights
 
     return load_weights(Path(weights))
+
+
+def share_of(text: str | None) -> float | Literal["auto"] | None:
+    """The share of links that is wished for, if any is."""
+    if text is None:
+        return None
+    if text == "auto":
+        return "auto"
+    try:
+        share = float(text)
+    except ValueError:
+        share = math.nan
+    if not 0.0 <= share <= 1.0:
+        raise MisuseError(f"--links is {text!r}; it can be a number from 0 to 1, or auto")
+    return share

@@ -14,7 +14,7 @@ from pagekin.learning.wilcoxon import signed_rank
 LEVEL = 0.05
 
 
-def compared(one: Floats, other: Floats) -> dict[str, dict[str, Any]]:
+def compared(one: Floats, other: Floats, names: tuple[str, str] = ("okapi", "linklearn")) -> dict[str, dict[str, Any]]:
     """By measure: the means of two systems over the same questions, the change, and whether chance could do it."""
     table = {}
     for k, name in enumerate(MEASURES):
@@ -22,8 +22,8 @@ def compared(one: Floats, other: Floats) -> dict[str, dict[str, Any]]:
         p = signed_rank(one[:, k], other[:, k])
         better = after < before if name == MEASURES[0] else after > before
         table[name] = {
-            "okapi": before,
-            "linklearn": after,
+            names[0]: before,
+            names[1]: after,
             "change": after / before - 1.0 if before else None,
             "p": p,
             "significantly_better": bool(better and p < LEVEL),

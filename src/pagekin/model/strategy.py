@@ -6,6 +6,7 @@ import json
 import re
 import tomllib
 from dataclasses import asdict, dataclass, fields
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -102,7 +103,7 @@ class Strategy:
 
     def _check_weighing(self) -> None:
         if self.weights is not None:
-            object.__setattr__(self, "weights", _learned(self.weights).as_text())
+            object.__setattr__(self, "weights", learned_in(self.weights).as_text())
         for name in ("frequency_weight", "similarity"):
             if getattr(self, name) in WEIGHED and not self.content:
                 raise MisuseError(f"{name} is {getattr(self, name)!r}, which weighs contents; set content = true")
@@ -121,7 +122,7 @@ class Strategy:
                 "linklearn needs weights, which `pagekin learn` writes into a file; name it with --weights, or as"
                 " `weights` in the strategy"
             )
-        return _learned(self.weights)
+        return learned_in(self.weights)
 
     def measures(self) -> list[str]:
         """The measures by which an index can be asked that was built so."""
@@ -185,10 +186,18 @@ _RANGES: tuple[tuple[str, float, float], ...] = (
 )
 
 
-def _learned(weights: str) -> Learned:
-    from pagekin.model.weights import learned, load_weights
+def learned_in(weights: str) -> Learned:
+    """What was learned, from the name of a file or from what it holds."""
+    from pagekin.model.weights import load_weights
 
-    return learned(weights) if weights.lstrip().startswith("{") else load_weights(Path(weights))
+    return _read(weights) if weights.lstrip().startswith("{") else load_weights(Path(weights))
+
+
+@lru_cache(maxsize=8)  # a question should not read them anew
+def _read(weights: str) -> Learned:
+    from pagekin.model.weights import learned
+
+    return learned(weights)
 
 
 def seen_from(folder: Path, settings: dict[str, Any]) -> dict[str, Any]:

@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 
 from pagekin.arrays import Bools, Floats
 from pagekin.errors import MisuseError
+from pagekin.model.projection import Projection
 
 STOP_SHARE = 10_000 / 150_625  # of the pages: a term that is on more of them tells nothing (the paper, 4.1)
 STOP_PAGES = 10  # but one that is on so few may tell something, however small the collection
-FORMAT, VERSION = "pagekin weighting", 1
+FORMAT, VERSION = "pagekin weighting", 2
 NETWORKS = ("tf", "idf", "length")
 MOST_UNITS = 1000  # of a network
 _LARGEST = 1e9  # number of a network, so that no weight overflows
@@ -58,6 +59,14 @@ class Weighting(Protocol):
     def binary(self) -> bool:
         """Whether the terms of what is asked for count one each, in place of their weights."""
 
+    @property
+    def link_share(self) -> float:
+        """The share of links in a similarity, unless somebody wishes for another."""
+
+    @property
+    def projection(self) -> Projection | None:
+        """What lets terms count for each other, if anything does."""
+
     def rise(self, counts: Numbers) -> Floats:
         """What it is worth that a term is so often on a page."""
 
@@ -92,6 +101,8 @@ class Okapi:
     kind = "okapi"
     slope = 1.0
     binary = True
+    link_share = 0.0
+    projection = None
 
     def __post_init__(self) -> None:
         for name, value, most in (("K", self.k, 1000.0), ("B", self.b, 1.0)):
@@ -169,17 +180,24 @@ def looked_up(function: Callable[[Numbers], Floats], numbers: Numbers) -> Floats
 
 @dataclass(frozen=True)
 class Learned:
-    """f_tf(tf) f_idf(ln(N / df)) f_l(l): three networks, whose weights were learned from links."""
+    """f_tf(tf) f_idf(ln(N / df)) f_l(l): three networks, whose weights were learned from links.
+
+    So was the share of links themselves in a similarity.
+    """
 
     tf: Network
     idf: Network
     length: Network
     learned_from: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    link_share: float = 0.0
+    projection: Projection | None = field(default=None, compare=False)  # on top of them; not part of their text
     kind = "linklearn"
     slope = 0.0
     binary = False
 
     def __post_init__(self) -> None:
+        if not 0.0 <= self.link_share <= 1.0:  # which NaN is not
+            raise MisuseError(f"link_share is {self.link_share}; it must be from 0 to 1")
         try:
             json.dumps(dict(self.learned_from), allow_nan=False)
         except (TypeError, ValueError, RecursionError) as error:
@@ -203,7 +221,8 @@ class Learned:
         """The weights as JSON, on one line; `learned` makes the same of it."""
         networks = {name: asdict(getattr(self, name)) for name in NETWORKS}
         facts = {"format": FORMAT, "version": VERSION, "kind": self.kind, "networks": networks}
-        return json.dumps({**facts, "learned_from": dict(self.learned_from)}, ensure_ascii=False, allow_nan=False)
+        facts |= {"link_share": self.link_share, "learned_from": dict(self.learned_from)}
+        return json.dumps(facts, ensure_ascii=False, allow_nan=False)
 
 
 def stopped(frequencies: Numbers, pages: int) -> Bools:

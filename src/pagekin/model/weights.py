@@ -1,21 +1,27 @@
 """Learned weightings in files: small JSON, which says what was learned and from what.
 
-{"format": "pagekin weighting", "version": 1, "kind": "linklearn", "learned_from": {...},
+{"format": "pagekin weighting", "version": 2, "kind": "linklearn", "link_share": 0.25, "learned_from": {...},
 "networks": {"tf": {"shift", "scale", "inner": [...], "bias": [...], "outer": [...], "last"}, "idf", "length"}}
+
+Files of version 1 have no share of links, which is none. "projection", if it is there, is the digest of the file beside
+it that has one (`model/projection`).
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 from contextlib import suppress
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
 from pagekin.errors import FailureError, MisuseError
+from pagekin.model.projection import SUFFIX, load_projection
 from pagekin.model.weighting import FORMAT, NETWORKS, VERSION, Learned, Network
 
 MOST_BYTES = 1 << 20  # of a file of weights
+_WITHOUT_LINKS = 1  # a version that is still read
 
 
 def learned(text: str, where: str = "weights") -> Learned:
@@ -26,16 +32,22 @@ def learned(text: str, where: str = "weights") -> Learned:
         raise MisuseError(f"{where} holds no weights: it is no JSON ({error})") from error
     if not isinstance(facts, dict) or facts.get("format") != FORMAT:
         raise MisuseError(f"{where} holds no weights; such a file is written by `pagekin learn`")
-    if facts.get("version") != VERSION or facts.get("kind") != Learned.kind:
+    if facts.get("version") not in (_WITHOUT_LINKS, VERSION) or facts.get("kind") != Learned.kind:
         raise MisuseError(
             f"{where} has weights of kind {facts.get('kind')!r}, version {facts.get('version')!r}; this pagekin reads"
-            f" {Learned.kind!r}, version {VERSION}: learn them again"
+            f" {Learned.kind!r}, versions {_WITHOUT_LINKS} and {VERSION}: learn them again"
         )
     networks, source = facts.get("networks"), facts.get("learned_from", {})
     if not isinstance(networks, dict) or set(networks) != set(NETWORKS) or not isinstance(source, dict):
         raise MisuseError(f"{where}: networks should be a table of {', '.join(NETWORKS)}, learned_from one of facts")
     tf, idf, length = (_network(networks[name], f"{where}, {name}") for name in NETWORKS)
-    return Learned(tf, idf, length, source)
+    share = 0.0 if facts["version"] == _WITHOUT_LINKS else facts.get("link_share")
+    if isinstance(share, bool) or not isinstance(share, int | float):
+        raise MisuseError(f"{where}: link_share should be a number")
+    try:
+        return Learned(tf, idf, length, source, float(share))
+    except (MisuseError, OverflowError) as error:
+        raise MisuseError(f"{where}: {error}") from error
 
 
 def _network(facts: Any, where: str) -> Network:
@@ -54,7 +66,7 @@ def _network(facts: Any, where: str) -> Network:
 
 
 def load_weights(path: Path) -> Learned:
-    """The weighting that a file holds."""
+    """The weighting that a file holds, and the projection beside it, if it has one."""
     try:
         with path.open("rb") as file:
             data = file.read(MOST_BYTES + 1)
@@ -63,17 +75,32 @@ def load_weights(path: Path) -> Learned:
     if len(data) > MOST_BYTES:
         raise MisuseError(f"{path} holds no weights: it has more than {MOST_BYTES:,} bytes")
     try:
-        return learned(data.decode("utf-8"), str(path))
+        weighting = learned(data.decode("utf-8"), str(path))
     except UnicodeDecodeError as error:
         raise MisuseError(f"{path} holds no weights: it is no JSON ({error})") from error
+    digest = json.loads(data).get("projection")
+    if digest is None:
+        return weighting
+    beside = load_projection(path.with_name(path.name + SUFFIX))
+    if hashlib.sha256(beside.as_bytes()).hexdigest() != digest:
+        raise MisuseError(f"{path}{SUFFIX} belongs to other weights than {path}; learn them again")
+    return replace(weighting, projection=beside)
 
 
 def save_weights(path: Path, weighting: Learned) -> None:
-    """Write a weighting into a file: whole, or not at all."""
-    text = weighting.as_text() + "\n"
+    """Write a weighting into a file, and its projection beside it: each whole, or not at all."""
+    facts = json.loads(weighting.as_text())
+    if weighting.projection is not None:
+        data = weighting.projection.as_bytes()
+        _write(path.with_name(path.name + SUFFIX), data)
+        facts["projection"] = hashlib.sha256(data).hexdigest()
+    _write(path, (json.dumps(facts, ensure_ascii=False, allow_nan=False) + "\n").encode())
+
+
+def _write(path: Path, data: bytes) -> None:
     temporary = path.with_name(path.name + ".new")
     try:
-        temporary.write_text(text, "utf-8")
+        temporary.write_bytes(data)
         temporary.replace(path)
     except OSError as error:
         raise FailureError(f"{path} cannot be written: {error.strerror or error}") from error

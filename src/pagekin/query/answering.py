@@ -142,6 +142,10 @@ def shared_terms(desk: Desk, question: Question, node: int, most: int) -> list[S
     parts = _parts(desk, question, node, other)
     total = parts.sum()
     parts[other.term >= desk.index.words] = 0.0
+    if question.weighed is not None:
+        parts[~np.isin(other.term, question.weighed.said)] = 0.0  # others are not shared, but alike by a projection
+    if total <= 0.0:
+        return []
     likely = np.flatnonzero(parts >= np.partition(parts, -most)[-most]) if len(parts) > most else np.arange(len(parts))
     strongest = likely[np.lexsort((other.term[likely], -parts[likely]))[:most]]
     return [SharedTerm(int(other.term[k]), float(parts[k] / total)) for k in strongest.tolist() if parts[k] > 0.0]

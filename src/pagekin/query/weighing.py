@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pagekin.arrays import Floats, Int64s, UInt32s
 from pagekin.errors import MisuseError
 from pagekin.index.files import Index
 from pagekin.model.bags import Contents
+from pagekin.model.projection import Projection
 from pagekin.model.weighting import Weighting
 
 MOST_COUNTED = 1 << 20  # occurrences on a page; that there are more says nothing more
@@ -51,6 +53,22 @@ class Weighed:
     word: UInt32s
     worth: Floats
     own: float
+    said: UInt32s  # the words that it has; with a projection others are worth something, too
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A projection in the words of a collection: the score of two vectors x, y grows by (x matrix) . (y matrix)."""
+
+    word: UInt32s  # those that it knows, in order
+    matrix: NDArray[np.float32]
+
+    def of(self, said: Said, weight: Floats) -> tuple[Floats, float]:
+        """What the words that it knows are worth to somebody who says this, and to whom it is worth itself."""
+        place = np.minimum(np.searchsorted(self.word, said.word), max(0, len(self.word) - 1))
+        known = self.word[place] == said.word if len(self.word) else np.zeros(len(place), bool)
+        inside = weight[known] @ self.matrix[place[known]].astype(np.float64)
+        return np.asarray(self.matrix @ inside, np.float64), float(inside @ inside)
 
 
 def tables_of(weighting: Weighting, contents: Contents) -> Tables:
@@ -76,6 +94,7 @@ class Scales:
     def __init__(self, index: Index) -> None:
         self._index = index
         self._tables: dict[Weighting, Tables] = {}
+        self._spreads: dict[int, tuple[Projection, Spread]] = {}  # a projection that is kept keeps its number
 
     def weighed(self, measure: str, given: Weighting | None, pages: Iterable[Said]) -> Weighed | None:
         """What is asked for, as a measure weighs it; None for a measure that goes by the weights of bags.
@@ -90,15 +109,38 @@ class Scales:
         contents = self._index.contents
         if weighting not in self._tables:
             self._tables[weighting] = tables_of(weighting, contents)
-        return _mean([_weighed(weighting, self._tables[weighting], contents, said) for said in pages])
+        weighed = [(said, _weighed(weighting, self._tables[weighting], contents, said)) for said in pages]
+        if weighting.projection is not None:
+            spread = self._spread(weighting.projection)
+            return _mean([_widened(*each, spread) for each in weighed])
+        return _mean([each for _, (each, _) in weighed])
+
+    def _spread(self, projection: Projection) -> Spread:
+        if id(projection) not in self._spreads:
+            word, row = projection.places(list(self._index.terms.name))
+            self._spreads[id(projection)] = projection, Spread(word.astype(np.uint32), projection.matrix[row])
+        return self._spreads[id(projection)][1]
 
 
-def _weighed(weighting: Weighting, tables: Tables, contents: Contents, said: Said) -> Weighed:
+def _weighed(weighting: Weighting, tables: Tables, contents: Contents, said: Said) -> tuple[Weighed, Floats]:
+    """What is asked for, and what its words weigh in it."""
     length = np.full(len(said.word), contents.length_of(said.word, said.count))
     weight = weighting.weigh(said.count, contents.frequency[said.word], length, contents.size)
     weight[contents.stopped[said.word]] = 0.0
     asked = np.ones(len(weight)) if weighting.binary else weight
-    return Weighed(tables, said.word, asked * tables.rarity[said.word], float(asked @ weight))
+    worth = asked * tables.rarity[said.word]
+    return Weighed(tables, said.word, worth, float(asked @ weight), said.word), weight
+
+
+def _widened(said: Said, made: tuple[Weighed, Floats], spread: Spread) -> Weighed:
+    """With what other words are worth by a projection."""
+    weighed, weight = made
+    more, own = spread.of(said, weight)
+    word, place = np.unique(np.concatenate([weighed.word, spread.word]), return_inverse=True)
+    worth = np.concatenate([weighed.worth, more * weighed.tables.rarity[spread.word]])
+    return replace(
+        weighed, word=word, worth=np.asarray(np.bincount(place, worth, len(word)), np.float64), own=weighed.own + own
+    )
 
 
 def _mean(pages: list[Weighed]) -> Weighed:
@@ -106,4 +148,5 @@ def _mean(pages: list[Weighed]) -> Weighed:
         return pages[0]
     word, place = np.unique(np.concatenate([page.word for page in pages]), return_inverse=True)
     worth = np.bincount(place, np.concatenate([page.worth for page in pages]), len(word)) / len(pages)
-    return Weighed(pages[0].tables, word, worth, sum(page.own for page in pages) / len(pages))
+    said = np.unique(np.concatenate([page.said for page in pages]))
+    return Weighed(pages[0].tables, word, worth, sum(page.own for page in pages) / len(pages), said)

@@ -22,7 +22,7 @@ from pagekin.serving.views.around import Around, around
 from pagekin.serving.views.comparing import compared
 from pagekin.serving.views.page import page_view
 from pagekin.serving.views.refs import Ref, meant, ref_by_id, refs_by_row, search
-from pagekin.serving.views.related import Filters, number, related
+from pagekin.serving.views.related import Filters, learned_share, number, related
 from pagekin.serving.views.reports import reports
 
 _SUGGESTED, _FOUND, _HOME = 8, 50, 12
@@ -143,6 +143,7 @@ def _page(asked: Asked) -> Response:
         related=found,
         filters=filters,
         measures=kin.index.strategy.measures(),
+        learned_share=learned_share(kin),
         strategy=kin.index.strategy.as_dict(),
     )
 

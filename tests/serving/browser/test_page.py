@@ -106,7 +106,7 @@ def test_filters_hold_together(oak: str, kin: Kin, look: Look) -> None:
     [
         ("Measure", "cosine", {"similarity": "cosine"}),
         ("Measure", "okapi", {"similarity": "okapi"}),
-        ("Alike by", "both", {"link_share": None}),
+        ("Alike by", "both", {"link_share": "auto"}),
         ("Alike by", "links", {"link_share": 1.0}),
     ],
 )

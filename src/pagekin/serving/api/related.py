@@ -11,7 +11,7 @@ from pagekin.answers import Wishes
 from pagekin.model.strategy import MEASURES
 from pagekin.serving.api.asking import Given, answered, body_of, posted
 from pagekin.serving.api.mediawiki import is_mediawiki, mediawiki
-from pagekin.serving.api.params import AUTO, Param, complete
+from pagekin.serving.api.params import Param, complete
 from pagekin.serving.context import context_of
 from pagekin.serving.holding import Generation
 from pagekin.serving.problems import RequestError
@@ -19,6 +19,10 @@ from pagekin.serving.settings import Bounds
 from pagekin.shapes.related import report
 
 PAGE = "the URL of a page, or its title if only one page has it"
+LINKS = (
+    "The share of links in the similarity; auto: as much as they agree with words. By default as much as was learned"
+    " for linklearn, and none for other measures."
+)
 
 
 def wish_params(bounds: Bounds) -> tuple[Param, ...]:
@@ -32,7 +36,7 @@ def wish_params(bounds: Bounds) -> tuple[Param, ...]:
         Param("exclude_host", "boolean", "No pages of the same host.", False),
         Param("explain", "boolean", "Say why.", False),
         Param("group_duplicates", "boolean", "Put pages that say the same under the best of them.", True),
-        Param("links", "share", "The share of links in the similarity; auto: as much as they agree with words.", 0.0),
+        Param("links", "share", LINKS),
     )
 
 
@@ -102,7 +106,7 @@ def wishes_of(given: Given) -> Wishes:
         exclude_linked=given["exclude_linked"],
         pin=tuple(given.get("pin", ())),
         never=tuple(given.get("never", ())),
-        link_share=None if given["links"] == AUTO else given["links"],
+        link_share=given["links"],
         group_duplicates=given["group_duplicates"],
         explain=given["explain"],
     )

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal
 
-from pagekin.answers import Duplicate, Neighbor, Part, Wishes
+from pagekin.answers import AUTO, Duplicate, Neighbor, Part, Wishes
 from pagekin.errors import MisuseError
 from pagekin.kin import Kin
 from pagekin.model.strategy import MEASURES
@@ -15,7 +16,8 @@ from pagekin.serving.views.words import shown
 
 _TERMS = 6  # of a page in a list
 _MOST = 100  # pages in a list
-SHARES = {"words": 0.0, "both": None, "links": 1.0}  # of links in the similarity, by what people choose
+# of links in the similarity, by what people choose; usual is what was learned, if anything was
+SHARES: dict[str, float | Literal["auto"] | None] = {"usual": None, "words": 0.0, "both": AUTO, "links": 1.0}
 
 
 @dataclass(frozen=True)
@@ -25,7 +27,7 @@ class Filters:
     limit: int = 10
     least: float = 0.05
     measure: str = ""  # that of the strategy
-    by: str = "words"
+    by: str = "usual"
     hide_linked: bool = False
     other_hosts: bool = False
     contains: str = ""  # parts of URLs
@@ -34,7 +36,7 @@ class Filters:
     @classmethod
     def chosen(cls, query: Mapping[str, str]) -> Filters:
         """From the fields of a form; what is not there is as usual."""
-        measure, by = query.get("measure", ""), query.get("by", "words")
+        measure, by = query.get("measure", ""), query.get("by", "usual")
         if measure and measure not in MEASURES:
             raise MisuseError(f"there is no measure {shown(measure, 40)!r}; there are {', '.join(MEASURES)}")
         if by not in SHARES:
@@ -62,6 +64,12 @@ class Filters:
             include=(re.escape(self.contains),) if self.contains else (),
             exclude=(re.escape(self.without),) if self.without else (),
         )
+
+
+def learned_share(kin: Kin) -> float:
+    """The share of links that was learned with the weights of an index, if it has such."""
+    weighting = kin.index.strategy.weighting_named("linklearn") if kin.index.strategy.weights else None
+    return weighting.link_share if weighting is not None else 0.0
 
 
 def number(query: Mapping[str, str], name: str, usual: float, low: float, high: float) -> float:

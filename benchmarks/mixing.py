@@ -1,0 +1,147 @@
+"""Shares of words, anchors and links, learned from hidden links; and what counting words in place of stems costs.
+
+Half of the links inside of valid and of test are hidden, and nothing that is compared knows of them. Words and links
+are compared as `pagekin learn` and `pagekin related` do. The bags of the windows of anchors are compared by their
+cosines. Shares put the hidden links of valid first; figures are of those of test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import product
+from pathlib import Path
+from tempfile import TemporaryDirectory, TemporaryFile
+
+import numpy as np
+from scipy.sparse import csr_matrix, diags
+
+from benchmarks.projecting import Row
+from pagekin.arrays import Bools, Floats, Int64s
+from pagekin.bags.making import counting_links, fold_bags
+from pagekin.evaluation.judging import judge
+from pagekin.evaluation.report import of_system
+from pagekin.judge import BY_PATH, Bench, open_case
+from pagekin.kernels.precision import measure_rows
+from pagekin.kin import Kin
+from pagekin.learning.corpus import Part, offsets_of, part_of
+from pagekin.learning.judging import AP, MEASURES, Questions, Ranker, questions_of
+from pagekin.learning.mixing import SHARES, hide, similarities
+from pagekin.learning.projecting import Matrix
+from pagekin.lesson import COUNTING, Outcome, counted, links_of
+from pagekin.linkage import found
+from pagekin.links.web import Found
+from pagekin.model.reading import Links
+from pagekin.model.strategy import Strategy
+from pagekin.model.weights import save_weights
+from pagekin.pipeline import bag_source
+from pagekin.withheld import are_shown, mixing_on
+
+SEED = 2005
+CLASSED = ("words alone", "with links", "with the projection")
+Shares = tuple[float, float]  # of anchors and of links; words have the rest
+
+
+@dataclass(frozen=True)
+class Sides:
+    """What words, anchors and links say of the pages of a part, for all that ask for hidden links."""
+
+    questions: Questions
+    products: Floats  # by words
+    words: Floats
+    anchors: Floats
+    links: Floats
+    known: Bools
+
+    def measured(self, shares: Shares) -> Floats:
+        """The four measures of each question."""
+        mixed = (1.0 - sum(shares)) * self.words + shares[0] * self.anchors + shares[1] * self.links
+        scores = np.where(self.known, 0.0, mixed if any(shares) else self.products)
+        asked, result = self.questions, np.empty((len(self.questions), len(MEASURES)))
+        measure_rows(asked.pages, asked.right_offsets, asked.right, scores, result)
+        return result
+
+    def best(self, allowed: list[Shares]) -> Shares:
+        """The shares of most average precision."""
+        return max(allowed, key=lambda each: float(self.measured(each)[:, MEASURES.index(AP)].mean()))
+
+
+def sides_of(kin: Kin, outcome: Outcome, links: Found, name: str, other: str) -> Sides:
+    """Of one part; links of the other one are not seen."""
+    part, apart = outcome.parts[name], outcome.parts[other]
+    mixer = mixing_on(part, apart, links, SEED, outcome.weighting)
+    products, by_links, known = (np.concatenate(each) for each in list(zip(*mixer.rows(), strict=True))[1:])
+    asked = mixer.questions
+    anchors = _cosines(_anchors(kin, are_shown(links, hide(part, SEED), apart))[part.pages])[asked.pages]
+    return Sides(asked, products, similarities(products, asked.pages), anchors, by_links, known)
+
+
+def mixing(kin: Kin, outcome: Outcome, elsewhere: float | None) -> Iterator[Row]:
+    """The shares that valid wants, and others: as far as links agree with words, and what was learned elsewhere."""
+    links = found(kin)
+    valid = sides_of(kin, outcome, links, "valid", "test")
+    test = sides_of(kin, outcome, links, "test", "valid")
+    grid = [each for each in product(SHARES, SHARES) if sum(each) < 1.0]
+    lone = test.measured((0.0, 0.0))
+    by_links = valid.best([each for each in grid if each[0] == 0.0])
+    by_anchors = valid.best([each for each in grid if each[1] == 0.0])
+    assert by_links[1] == outcome.weighting.link_share  # the command learns the same
+    both = valid.best(grid)
+    yield Row(f"links, share {by_links[1]:g}", lone, test.measured(by_links))
+    auto = kin.link_side.share
+    yield Row(f"links, share {auto:g} (`--links auto`)", lone, test.measured((0.0, auto)))
+    if elsewhere is not None:
+        yield Row(f"links, share {elsewhere:g} (learned from the articles)", lone, test.measured((0.0, elsewhere)))
+    yield Row(f"anchors, share {by_anchors[0]:g}", lone, test.measured(by_anchors))
+    what = f"anchors, share {both[0]:g}, on top of links, share {both[1]:g}"
+    yield Row(what, test.measured(by_links), test.measured(both))
+
+
+def unstemmed(kin: Kin, outcome: Outcome) -> Row:
+    """Learned weights, applied to stems and to words as they are."""
+    stems = outcome.parts["test"]
+    counts, _ = counted(kin, replace(COUNTING, stemming="stopstem"))
+    words = part_of(stems.pages, counts, links_of(kin))
+    before, after = (_measured(each, outcome) for each in (stems, words))
+    return Row("words in place of stems", before, after)
+
+
+def _measured(part: Part, outcome: Outcome) -> Floats:
+    return Ranker(part, outcome.weighting, questions_of(part)).measured()
+
+
+def by_classes(kin: Kin, outcome: Outcome, source: Path) -> Iterator[tuple[str, float]]:
+    """P@10 by a hierarchy, which had no part in learning: without and with links, and with the projection."""
+    labels = source / "labels.tsv"
+    case = open_case(Bench(str(labels) if labels.is_file() else BY_PATH), kin)
+    with TemporaryDirectory() as place:
+        save_weights(Path(place) / "w.json", outcome.weighting)
+        projected = str(Path(place) / "w.json")
+        plain = outcome.weighting.as_text()
+        for name, weights, share in zip(CLASSED, (plain, plain, projected), (0.0, None, 0.0), strict=True):
+            system = case.indexed(kin, "linklearn", weights, share)
+            judgement = judge(system, case.population, threads=2)
+            facts = of_system(system, judgement, case.population, None, resamples=10, seed=SEED)
+            yield name, facts["P@10"]["value"]
+
+
+def _anchors(kin: Kin, shown: Bools) -> Matrix:
+    """The bags of the windows of anchors of some of the links that count."""
+    source = bag_source(kin)
+    kept = np.ones(len(source.links.page), bool)
+    kept[np.flatnonzero(counting_links(source, kin.index.strategy))] = shown
+    nodes = len(source.links.offsets) - 1
+    node = np.repeat(np.arange(nodes), np.diff(source.links.offsets))[kept]
+    offsets: Int64s = offsets_of(np.bincount(node, minlength=nodes))
+    links = Links(offsets, source.links.page[kept], source.links.anchor[kept])
+    with TemporaryFile() as file:
+        folded = fold_bags(replace(source, links=links), Strategy(content=False, links=False), file)
+        pieces = list(folded.weighed())
+    weight, term = (np.concatenate([getattr(each, name) for each in pieces]) for name in ("weight", "term"))
+    return csr_matrix((weight, term.astype(np.int64), folded.offsets))
+
+
+def _cosines(x: Matrix) -> Floats:
+    length = np.sqrt(np.asarray(x.multiply(x).sum(axis=1)).ravel())
+    normal = diags(1.0 / np.maximum(length, 1e-12)) @ x
+    return np.asarray((normal @ normal.T).todense())

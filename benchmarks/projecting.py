@@ -1,0 +1,46 @@
+"""A linear projection on top of learned weights, as `pagekin learn --projection` learns it; and plain LSA beside it.
+
+Both count words as the index has them. Parameters are chosen on valid, figures are of test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from pagekin.arrays import Floats
+from pagekin.kin import Kin
+from pagekin.learning.judging import questions_of
+from pagekin.learning.projecting import scales_of_lsa
+from pagekin.lesson import Outcome, spaces_of
+from pagekin.linkage import found
+
+SEED = 2005
+
+
+class Row(NamedTuple):
+    """What was tried, and the measures of each question without it and with it."""
+
+    what: str
+    before: Floats
+    after: Floats
+
+
+def projecting(kin: Kin, outcome: Outcome) -> Iterator[Row]:
+    """LinkLearn alone, with LSA on top, and with a projection that is learned."""
+    _, (train, valid, test) = spaces_of(kin, outcome, found(kin))
+    asked, wanted = questions_of(test.part), questions_of(valid.part)
+    nothing = np.zeros((train.x.shape[1], 0))
+    lone = test.measured(nothing, asked)
+    best = max([nothing, *scales_of_lsa(train, SEED)], key=lambda each: valid.average(each, wanted))
+    what = f"LSA of {best.shape[1]} dimensions" if best.shape[1] else "LSA (valid wants none)"
+    yield Row(what, lone, test.measured(best, asked))
+    projection = outcome.weighting.projection
+    if projection is None:
+        yield Row("a learned projection (valid wants none)", lone, lone)
+        return
+    learned = np.zeros((train.x.shape[1], projection.matrix.shape[1]))
+    learned[train.part.terms] = projection.matrix
+    yield Row(f"a learned projection, {learned.shape[1]} dimensions", lone, test.measured(learned, asked))

@@ -1,0 +1,81 @@
+"""A learned projection of what terms weigh, in a file beside the weights: a line of JSON, then numbers.
+
+{"format": "pagekin projection", "version": 1, "dimensions": 64, "terms": ["oak", ...]} and, for each term, as many
+little-endian numbers of 32 bits.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pagekin.arrays import Int64s
+from pagekin.errors import MisuseError
+
+FORMAT, VERSION = "pagekin projection", 1
+SUFFIX = ".projection"  # after the name of the file of weights
+MOST_BYTES = 1 << 30
+_LARGEST = 1e6  # number of a matrix
+
+
+@dataclass(frozen=True, eq=False)
+class Projection:
+    """What a term adds to each dimension, for every term that it knows."""
+
+    terms: tuple[str, ...]
+    matrix: NDArray[np.float32]  # terms x dimensions
+
+    def __post_init__(self) -> None:
+        if self.matrix.ndim != 2 or len(self.matrix) != len(self.terms):
+            raise MisuseError(f"{len(self.terms)} terms, but a matrix of {self.matrix.shape}")
+        if not (np.abs(self.matrix) <= _LARGEST).all():  # which NaN is not
+            raise MisuseError(f"a number of the matrix is not finite, or above {_LARGEST:g}")
+
+    def places(self, names: Sequence[str]) -> tuple[Int64s, Int64s]:
+        """Which of the names are terms that it knows, and which of its terms they are."""
+        number = {term: k for k, term in enumerate(self.terms)}
+        found = [(k, number[name]) for k, name in enumerate(names) if name in number]
+        pairs = np.array(found, np.int64).reshape(-1, 2)
+        return pairs[:, 0].copy(), pairs[:, 1].copy()
+
+    def as_bytes(self) -> bytes:
+        """For a file; `projection` makes the same of it."""
+        facts = {"format": FORMAT, "version": VERSION, "dimensions": self.matrix.shape[1], "terms": self.terms}
+        return json.dumps(facts, ensure_ascii=False).encode() + b"\n" + self.matrix.astype("<f4").tobytes()
+
+
+def projection(data: bytes, where: str) -> Projection:
+    """A projection from its bytes; `where` is what an error says they were read from."""
+    head, _, numbers = data.partition(b"\n")
+    try:
+        facts = json.loads(head)
+    except (ValueError, RecursionError) as error:
+        raise MisuseError(f"{where} holds no projection: it does not begin with JSON ({error})") from error
+    if not isinstance(facts, dict) or facts.get("format") != FORMAT or facts.get("version") != VERSION:
+        raise MisuseError(f"{where} holds no projection of version {VERSION}; `pagekin learn --projection` writes one")
+    terms, dimensions = facts.get("terms"), facts.get("dimensions")
+    if not isinstance(terms, list) or not all(isinstance(each, str) for each in terms) or type(dimensions) is not int:
+        raise MisuseError(f"{where}: terms should be words, dimensions a number")
+    if dimensions < 0 or len(numbers) != 4 * len(terms) * dimensions:
+        raise MisuseError(f"{where} has {len(numbers):,} bytes of numbers for {len(terms):,} terms; it is damaged")
+    try:
+        return Projection(tuple(terms), np.frombuffer(numbers, "<f4").astype(np.float32).reshape(-1, dimensions))
+    except (MisuseError, ValueError) as error:
+        raise MisuseError(f"{where}: {error}") from error
+
+
+def load_projection(path: Path) -> Projection:
+    """The projection that a file holds."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(MOST_BYTES + 1)
+    except OSError as error:
+        raise MisuseError(f"{path} cannot be read: {error.strerror or error}; it belongs to the weights") from error
+    if len(data) > MOST_BYTES:
+        raise MisuseError(f"{path} holds no projection: it has more than {MOST_BYTES:,} bytes")
+    return projection(data, str(path))
