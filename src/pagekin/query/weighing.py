@@ -64,7 +64,7 @@ class Spread:
     matrix: NDArray[np.float32]
 
     def of(self, said: Said, weight: Floats) -> tuple[Floats, float]:
-        """What the words that it knows are worth to somebody who says this, and to whom it is worth itself."""
+        """What the words that it knows are worth to a question that says this, and what that scores with itself."""
         place = np.minimum(np.searchsorted(self.word, said.word), max(0, len(self.word) - 1))
         known = self.word[place] == said.word if len(self.word) else np.zeros(len(place), bool)
         inside = weight[known] @ self.matrix[place[known]].astype(np.float64)
