@@ -142,7 +142,7 @@ def shared_terms(desk: Desk, question: Question, node: int, most: int) -> list[S
     parts = _parts(desk, question, node, other)
     total = parts.sum()
     parts[other.term >= desk.index.words] = 0.0
-    if question.weighed is not None:
+    if question.weighed is not None and len(question.weighed.said) < len(question.weighed.word):
         parts[~np.isin(other.term, question.weighed.said)] = 0.0  # others are not shared, but alike by a projection
     if total <= 0.0:
         return []

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pagekin.arrays import Floats, Int64s, UInt32s
 from pagekin.errors import MisuseError
@@ -15,6 +14,7 @@ from pagekin.model.bags import Contents
 from pagekin.model.projection import Projection
 from pagekin.model.weighting import Weighting
 
+_NO_WORD = np.uint32(0xFFFFFFFF)
 MOST_COUNTED = 1 << 20  # occurrences on a page; that there are more says nothing more
 
 
@@ -61,14 +61,21 @@ class Spread:
     """A projection in the words of a collection: the score of two vectors x, y grows by (x matrix) . (y matrix)."""
 
     word: UInt32s  # those that it knows, in order
-    matrix: NDArray[np.float32]
+    matrix: Floats
 
-    def of(self, said: Said, weight: Floats) -> tuple[Floats, float]:
-        """What the words that it knows are worth to somebody who says this, and to whom it is worth itself."""
-        place = np.minimum(np.searchsorted(self.word, said.word), max(0, len(self.word) - 1))
-        known = self.word[place] == said.word if len(self.word) else np.zeros(len(place), bool)
-        inside = weight[known] @ self.matrix[place[known]].astype(np.float64)
-        return np.asarray(self.matrix @ inside, np.float64), float(inside @ inside)
+    def widened(self, weighed: Weighed, weight: Floats) -> Weighed:
+        """What is asked for, of which words weigh this, with what other words are worth to it."""
+        place = np.searchsorted(self.word, weighed.word)
+        known = np.append(self.word, _NO_WORD)[place] == weighed.word
+        inside = weight[known] @ self.matrix[place[known]]
+        worth = (self.matrix @ inside) * weighed.tables.rarity[self.word]
+        worth[place[known]] += weighed.worth[known]
+        return replace(
+            weighed,
+            word=np.concatenate([self.word, weighed.word[~known]]),
+            worth=np.concatenate([worth, weighed.worth[~known]]),
+            own=weighed.own + float(inside @ inside),
+        )
 
 
 def tables_of(weighting: Weighting, contents: Contents) -> Tables:
@@ -109,16 +116,19 @@ class Scales:
         contents = self._index.contents
         if weighting not in self._tables:
             self._tables[weighting] = tables_of(weighting, contents)
-        weighed = [(said, _weighed(weighting, self._tables[weighting], contents, said)) for said in pages]
+        weighed = [_weighed(weighting, self._tables[weighting], contents, said) for said in pages]
         if weighting.projection is not None:
             spread = self._spread(weighting.projection)
-            return _mean([_widened(*each, spread) for each in weighed])
-        return _mean([each for _, (each, _) in weighed])
+            return _mean([spread.widened(*each) for each in weighed])
+        return _mean([each for each, _ in weighed])
 
     def _spread(self, projection: Projection) -> Spread:
         if id(projection) not in self._spreads:
             word, row = projection.places(list(self._index.terms.name))
-            self._spreads[id(projection)] = projection, Spread(word.astype(np.uint32), projection.matrix[row])
+            self._spreads[id(projection)] = (
+                projection,
+                Spread(word.astype(np.uint32), projection.matrix[row].astype(np.float64)),
+            )
         return self._spreads[id(projection)][1]
 
 
@@ -130,17 +140,6 @@ def _weighed(weighting: Weighting, tables: Tables, contents: Contents, said: Sai
     asked = np.ones(len(weight)) if weighting.binary else weight
     worth = asked * tables.rarity[said.word]
     return Weighed(tables, said.word, worth, float(asked @ weight), said.word), weight
-
-
-def _widened(said: Said, made: tuple[Weighed, Floats], spread: Spread) -> Weighed:
-    """With what other words are worth by a projection."""
-    weighed, weight = made
-    more, own = spread.of(said, weight)
-    word, place = np.unique(np.concatenate([weighed.word, spread.word]), return_inverse=True)
-    worth = np.concatenate([weighed.worth, more * weighed.tables.rarity[spread.word]])
-    return replace(
-        weighed, word=word, worth=np.asarray(np.bincount(place, worth, len(word)), np.float64), own=weighed.own + own
-    )
 
 
 def _mean(pages: list[Weighed]) -> Weighed:
