@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 
 import pytest
@@ -98,6 +99,16 @@ def test_an_index_that_cannot_be_read_is_told_as_such(serve: Serve, monkeypatch:
     answer = serve(Settings()).get("/api/pages?query=a")
     assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")
     assert "/srv" not in answer.text
+
+
+def test_who_waits_when_the_server_stops_is_told(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    def cancelled(*_: object) -> None:
+        raise asyncio.CancelledError
+
+    monkeypatch.setattr("pagekin.serving.api.pages.search", cancelled)
+    answer = serve(Settings()).get("/api/pages?query=a")
+    assert (answer.status_code, answer.headers["retry-after"]) == (503, "10")
+    assert "stopping" in answer.json()["detail"]
 
 
 def test_settings_that_make_no_sense_are_refused() -> None:
