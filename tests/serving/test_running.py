@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import socket
+import subprocess
 import sys
 import threading
 import time
@@ -18,6 +20,7 @@ import pytest
 
 from cli.conftest import Pagekin
 from cli.conftest import pagekin as pagekin  # the fixture
+from cli.running import PAGEKIN
 from pagekin import __version__
 from pagekin.cli.serve import token_of
 from pagekin.serving.running import address_of, listening
@@ -178,6 +181,26 @@ def test_the_demo_ends_on_the_page(tmp_path: Path) -> None:
         assert httpx2.get(f"{server.url}api/info").json()["counts"]["pages"] == 213
         server.process.send_signal(signal.SIGINT)
         assert server.process.wait(SECONDS) == 0
+
+
+def test_in_a_terminal_the_demo_serves_until_ctrl_c(tmp_path: Path) -> None:
+    import pty
+
+    ours, theirs = pty.openpty()
+    its_own = (
+        "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execv(sys.argv[1], sys.argv[1:])"
+    )
+    command = [sys.executable, "-c", its_own, *PAGEKIN, "demo", "--output", str(tmp_path / "demo")]
+    with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True) as process:
+        os.close(theirs)
+        said = b""
+        while not (found := re.search(rb"at (http://\S+/) \(Ctrl-C stops it\)\r\n$", said)):
+            said += os.read(ours, 65536)
+        assert httpx2.get(found[1].decode(), timeout=SECONDS).status_code == 200
+        os.write(ours, b"\x03")
+        assert process.wait(SECONDS) == 0
+        assert os.read(ours, 65536) == b"^C\r\n"
+    os.close(ours)
 
 
 @pytest.mark.parametrize(

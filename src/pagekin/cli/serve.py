@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import webbrowser
 from pathlib import Path
 from threading import Thread
@@ -75,6 +76,8 @@ def serve(
         if browse:  # beside the server: a browser in a terminal is there until it is closed
             Thread(target=_browse, args=(address,), daemon=True).start()
         run(store, settings, listener, workers)
+        if sys.stdout.isatty():
+            click.echo()  # after the ^C that a terminal shows
 
 
 def _browse(address: str) -> None:
