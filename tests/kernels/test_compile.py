@@ -164,6 +164,14 @@ def test_a_kernel_is_compiled_again_when_one_that_it_calls_through_another_has_c
     assert house.ask(CALL) == ["200", "1", "0", "1"]
 
 
+def test_what_a_kernel_calls_with_constants_is_compiled_once(house: House) -> None:
+    (house.kernels / "apart.py").write_text(INNER.replace("inner", "apart"))
+    outmost = OUTER.replace("INNER", "apart").replace("OUTER", "outmost")
+    (house.kernels / "outmost.py").write_text(outmost.replace("10 * apart(x)", "apart(x) + apart(1) + apart(x=2)"))
+    asked = "from pagekin.kernels.outmost import outmost; from pagekin.kernels.apart import apart\n"
+    assert house.ask(f"{asked}print(outmost(0), len(apart.signatures))") == ["6", "1"]
+
+
 def test_what_was_compiled_from_older_sources_does_not_pile_up_beside_them(house: House) -> None:
     program = "from pagekin.kernels.apart import apart; from pagekin.kernels import hashing; print(apart(0))"
     folders = []

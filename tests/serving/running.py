@@ -22,6 +22,25 @@ class Server:
     process: subprocess.Popen[str]
     url: str
 
+    def children(self) -> list[int]:
+        """Processes that it has started, the oldest first; the first serves multiprocessing itself."""
+        pid = self.process.pid
+        return [int(each) for each in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+    def is_gone(self) -> bool:
+        """Whether it and all processes that it has started have ended."""
+        self.process.poll()
+        try:
+            os.killpg(self.process.pid, 0)
+        except ProcessLookupError:
+            return True
+        return False
+
+    def rest(self) -> str:
+        """What it says until its end after its address."""
+        assert self.process.stdout is not None
+        return self.process.stdout.read()
+
 
 @contextmanager
 def running(store: Path, *options: str, **environment: str) -> Iterator[Server]:
@@ -32,10 +51,18 @@ def running(store: Path, *options: str, **environment: str) -> Iterator[Server]:
 
 @contextmanager
 def started(*arguments: str, **environment: str) -> Iterator[Server]:
-    """Run a command that serves, and wait for its address."""
+    """Run a command that serves, and wait until it does."""
+    with announced(*arguments, **environment) as server:
+        httpx2.get(f"{server.url}healthz", timeout=120).raise_for_status()
+        yield server
+
+
+@contextmanager
+def announced(*arguments: str, **environment: str) -> Iterator[Server]:
+    """Run a command that serves, in a process group of its own, and wait for its address alone."""
     command = [*PAGEKIN, *arguments]
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
-    with subprocess.Popen(command, text=True, env={**os.environ, **environment}, **pipes) as process:  # type: ignore[call-overload]
+    options = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "start_new_session": True}
+    with subprocess.Popen(command, text=True, env={**os.environ, **environment}, **options) as process:  # type: ignore[call-overload]
         try:
             said, found = [], None
             for line in process.stdout:
@@ -43,7 +70,6 @@ def started(*arguments: str, **environment: str) -> Iterator[Server]:
                 if found := re.match(r"Serving .* at (http://\S+/)", line):
                     break
             assert found, "".join(said)
-            httpx2.get(f"{found[1]}healthz", timeout=120).raise_for_status()
             yield Server(process, found[1])
         finally:
             if process.poll() is None:

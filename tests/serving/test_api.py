@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import re
+import socket
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,10 @@ def problem(response: Any, status: int) -> str:
         (
             f"/api/related?url={OAK}&limit=3&exclude_host=1&links=auto",
             f"related {OAK} --limit 3 --no-explain --exclude-host --links auto",
+        ),
+        (
+            f"/api/related?url={OAK}&similarity=cosine&min_similarity=0.12&exclude_linked=true",
+            f"related {OAK} --similarity cosine --min-similarity 0.12 --exclude-linked --no-explain",
         ),
         (
             f"/api/cluster?url={OAK}&alpha=0.3&alpha=0.8&limit=4",
@@ -272,6 +277,22 @@ def test_the_embedded_script_puts_in_text_only(client: TestClient) -> None:
     assert script.headers["content-type"].startswith("text/javascript")
     assert "innerHTML" not in script.text
     assert "data-pagekin-url" in script.text
+
+
+def test_no_request_makes_the_server_fetch_anything(client: TestClient) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as elsewhere:
+        elsewhere.setblocking(False)
+        url = f"http://127.0.0.1:{elsewhere.getsockname()[1]}/"
+        html = f"<base href={url}><link rel=stylesheet href={url}><img src={url}><a href={url}>a</a><p>oak"
+        for path in ("/api/related", "/api/cluster", "/page/x", "/w/api.php"):
+            client.get(path, params={"url": url, "gsrsearch": f"morelike:{url}"})
+        for path, name in (("/api/pages", "query"), ("/search", "q"), ("/compare", "a")):
+            client.get(path, params={name: url})
+        for body in ({"urls": [url]}, {"html": html}, {"text": html}):
+            client.post("/api/related", json=body)
+        client.post("/api/duplicates", json=[{"id": url, "url": url, "html": html}] * 2)
+        with pytest.raises(BlockingIOError):
+            elsewhere.accept()
 
 
 def test_no_path_reads_a_file(client: TestClient, tmp_path: Path) -> None:

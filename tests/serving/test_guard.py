@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 
 import pytest
@@ -61,6 +62,17 @@ def test_other_origins_may_ask_only_if_they_are_let(serve: Serve) -> None:
     assert "access-control-allow-origin" not in other
 
 
+def test_a_cache_keeps_answers_to_different_origins_apart(serve: Serve) -> None:
+    origins = ("https://blog.example", "https://news.example")
+    client = serve(Settings(cors=origins))
+    known = {"If-None-Match": client.get("/api/info").headers["etag"]}
+    for origin in (*origins, "https://evil.example", ""):
+        for path, headers in (("/api/info", {}), ("/api/info", known), ("/api/related?url=nowhere", {})):
+            told = client.get(path, headers={**headers, "Origin": origin}).headers
+            assert "Origin" in told["vary"]
+            assert told.get("access-control-allow-origin") == (origin if origin in origins else None)
+
+
 def test_a_name_that_is_not_ours_is_not_answered(serve: Serve) -> None:
     """A page of elsewhere that has its own name lead to 127.0.0.1 must not read what is served there."""
     client = serve(Settings(hosts=("localhost", "127.0.0.1", "[::1]")))
@@ -87,6 +99,16 @@ def test_an_index_that_cannot_be_read_is_told_as_such(serve: Serve, monkeypatch:
     answer = serve(Settings()).get("/api/pages?query=a")
     assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")
     assert "/srv" not in answer.text
+
+
+def test_who_waits_when_the_server_stops_is_told(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    def cancelled(*_: object) -> None:
+        raise asyncio.CancelledError
+
+    monkeypatch.setattr("pagekin.serving.api.pages.search", cancelled)
+    answer = serve(Settings()).get("/api/pages?query=a")
+    assert (answer.status_code, answer.headers["retry-after"]) == (503, "10")
+    assert "stopping" in answer.json()["detail"]
 
 
 def test_settings_that_make_no_sense_are_refused() -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import socket
+import subprocess
 import sys
 import threading
 import time
@@ -18,13 +20,14 @@ import pytest
 
 from cli.conftest import Pagekin
 from cli.conftest import pagekin as pagekin  # the fixture
+from cli.running import PAGEKIN
 from pagekin import __version__
 from pagekin.cli.serve import token_of
 from pagekin.serving.running import address_of, listening
-from serving.running import running, started
+from serving.running import announced, running, started
 from serving.test_holding import write
 
-SECONDS = 300  # far more than anything here takes
+SECONDS = 100  # far more than anything here takes
 
 
 def until(there: object, what: str) -> None:
@@ -44,7 +47,8 @@ def is_closed(host: str, port: int) -> bool:
 
 
 @pytest.mark.parametrize("workers", ["1", "2"])
-def test_a_server_that_is_told_to_stop_answers_what_it_has_begun(village_kin: Path, workers: str) -> None:
+@pytest.mark.parametrize("stop", ["SIGTERM", "Ctrl-C"])
+def test_a_server_that_is_told_to_stop_answers_what_it_has_begun(village_kin: Path, workers: str, stop: str) -> None:
     body = json.dumps({"text": "oak and acorns " * 50}).encode()
     head = "POST /api/related HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
     head += f"Content-Length: {len(body)}\r\nConnection: close\r\nExpect: 100-continue\r\n\r\n"
@@ -54,13 +58,49 @@ def test_a_server_that_is_told_to_stop_answers_what_it_has_begun(village_kin: Pa
         with socket.create_connection((address.hostname, address.port), timeout=SECONDS) as asking:
             asking.sendall(head.encode())
             assert asking.recv(100).startswith(b"HTTP/1.1 100")  # the handler is at work, and waits for the body
-            server.process.send_signal(signal.SIGTERM)
+            if stop == "SIGTERM":
+                server.process.terminate()
+            else:  # a terminal sends it to all
+                os.killpg(server.process.pid, signal.SIGINT)
             until(lambda: is_closed(str(address.hostname), address.port or 0), "the end of listening")
             asking.sendall(body)
             answer = b"".join(iter(lambda: asking.recv(65536), b""))
         assert answer.startswith(b"HTTP/1.1 200 OK")
         assert b'"related":' in answer
         assert server.process.wait(SECONDS) == 0
+        assert server.rest() == ""
+        until(server.is_gone, "the end of all processes")
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_second_interrupt_does_not_wait(village_kin: Path, workers: str) -> None:
+    head = "POST /api/related HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    head += "Content-Length: 9\r\nExpect: 100-continue\r\n\r\n"
+    with running(village_kin, "--workers", workers, "--seconds", "300") as server:
+        address = urlsplit(server.url)
+        with socket.create_connection(("127.0.0.1", address.port or 0), timeout=SECONDS) as asking:
+            asking.sendall(head.encode())
+            assert asking.recv(100).startswith(b"HTTP/1.1 100")
+            os.killpg(server.process.pid, signal.SIGINT)
+            until(lambda: is_closed("127.0.0.1", address.port or 0), "the end of listening")
+            os.killpg(server.process.pid, signal.SIGINT)
+            assert server.process.wait(SECONDS) == 1
+        assert server.rest().endswith("stopped at once: what was running is not answered\n")
+        until(server.is_gone, "the end of all processes")
+
+
+def test_workers_that_have_hardly_begun_stop_without_a_word(village_kin: Path) -> None:
+    with announced("serve", str(village_kin), "--port", "0", "--workers", "2") as server:
+        until(lambda: len(server.children()) == 3, "the workers")
+        os.killpg(server.process.pid, signal.SIGINT)
+        assert (server.process.wait(SECONDS), server.rest()) == (0, "")
+        until(server.is_gone, "the end of all processes")
+
+
+def test_no_worker_outlives_the_server(village_kin: Path) -> None:
+    with running(village_kin, "--workers", "2") as server:
+        server.process.kill()
+        until(server.is_gone, "the end of the workers")
 
 
 @pytest.mark.parametrize("workers", ["1", "2"])
@@ -114,6 +154,27 @@ def test_a_url_that_is_far_too_long_is_answered(village_kin: Path) -> None:
             assert client.recv(100).startswith(b"HTTP/1.1 414 ")
 
 
+def test_the_page_is_opened_in_a_browser_that_may_take_its_time(village_kin: Path, tmp_path: Path) -> None:
+    """One that runs in the terminal does not end before it has been answered."""
+    browser = tmp_path / "browser.py"
+    browser.write_text(
+        "import sys, urllib.request\n"
+        f"answer = urllib.request.urlopen(sys.argv[1], timeout={SECONDS})\n"
+        f"open({str(tmp_path / 'got')!r}, 'w').write(f'{{sys.argv[1]}} {{answer.status}}')\n"
+    )
+    with running(village_kin, "--open", BROWSER=f"{sys.executable} {browser} %s") as server:
+        until(lambda: (tmp_path / "got").exists() and (tmp_path / "got").read_text(), "the browser")
+        assert (tmp_path / "got").read_text() == f"{server.url} 200"
+        server.process.terminate()
+        assert (server.process.wait(SECONDS), server.rest()) == (0, "")
+
+
+def test_where_there_is_no_browser_the_address_is_enough(village_kin: Path) -> None:
+    with running(village_kin, "--open", BROWSER=f"{sys.executable} -c raise(SystemExit(1))", PATH="") as server:
+        line = server.process.stdout and server.process.stdout.readline()
+        assert line == f"No browser could be opened; {server.url} is where to go.\n"
+
+
 def test_the_demo_ends_on_the_page(tmp_path: Path) -> None:
     with started("demo", "--output", str(tmp_path / "demo"), "--serve") as server:
         assert httpx2.get(server.url).status_code == 200
@@ -122,14 +183,41 @@ def test_the_demo_ends_on_the_page(tmp_path: Path) -> None:
         assert server.process.wait(SECONDS) == 0
 
 
-def test_workers_count_together_and_one_that_is_killed_is_replaced(village_kin: Path) -> None:
+def test_in_a_terminal_the_demo_serves_until_ctrl_c(tmp_path: Path) -> None:
+    import pty
+
+    ours, theirs = pty.openpty()
+    its_own = (
+        "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execv(sys.argv[1], sys.argv[1:])"
+    )
+    command = [sys.executable, "-c", its_own, *PAGEKIN, "demo", "--output", str(tmp_path / "demo")]
+    with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True) as process:
+        os.close(theirs)
+        said = b""
+        while not (found := re.search(rb"at (http://\S+/) \(Ctrl-C stops it\)\r\n$", said)):
+            said += os.read(ours, 65536)
+        assert httpx2.get(found[1].decode(), timeout=SECONDS).status_code == 200
+        os.write(ours, b"\x03")
+        assert process.wait(SECONDS) == 0
+        assert os.read(ours, 65536) == b"^C\r\n"
+    os.close(ours)
+
+
+@pytest.mark.parametrize(
+    ("number", "told"), [(signal.SIGKILL, "was killed by signal 9"), (signal.SIGTERM, "was told to stop")]
+)
+def test_a_worker_that_ends_is_replaced_and_that_is_told(village_kin: Path, number: int, told: str) -> None:
     with running(village_kin, "--workers", "2") as server:
-        for child in Path(f"/proc/{server.process.pid}/task/{server.process.pid}/children").read_text().split()[-1:]:
-            os.kill(int(child), signal.SIGKILL)
+        before = server.children()
+        os.kill(before[-1], number)
+        until(lambda: len(server.children()) == 3 and server.children() != before, "another worker")
         for _ in range(20):  # each on a connection of its own, which any worker may take
             assert httpx2.get(f"{server.url}api/info").status_code == 200
         text = httpx2.get(f"{server.url}metrics").text
-    assert 'pagekin_requests_total{path="/api/info",status="2xx"} 20\n' in text
+        server.process.terminate()
+        assert server.process.wait(SECONDS) == 0
+        assert server.rest() == f"worker 2 (process {before[-1]}) {told}; another takes its place\n"
+    assert 'pagekin_requests_total{path="/api/info",status="2xx"} 20\n' in text  # of both together
 
 
 def test_a_token_is_read_from_a_file(village_kin: Path, tmp_path: Path) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import sys
 import webbrowser
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING
 
 import click
@@ -71,9 +73,16 @@ def serve(
     with listening(host, port) as listener:
         address = address_of(listener)
         click.echo(f"Serving {clean(store)} at {address} (Ctrl-C stops it)")
-        if browse:
-            webbrowser.open(address)
+        if browse:  # beside the server: a browser in a terminal is there until it is closed
+            Thread(target=_browse, args=(address,), daemon=True).start()
         run(store, settings, listener, workers)
+        if sys.stdout.isatty():
+            click.echo()  # after the ^C that a terminal shows
+
+
+def _browse(address: str) -> None:
+    if not webbrowser.open(address):
+        click.echo(f"No browser could be opened; {address} is where to go.", err=True)
 
 
 def token_of(file: str | None) -> str:

@@ -18,7 +18,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from numba import config, njit
+from numba import config, njit, types
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -29,10 +29,31 @@ _IMPORTS = re.compile(rb"^from pagekin\.([\w.]+) import ", re.M)
 
 def kernel(function: Function) -> Function:
     """Compile `function` with numba, and let type checkers see the function itself."""
+    return compiled(function)
+
+
+def compiled(function: Function, **options: bool) -> Function:
+    """Compile `function` with options of numba beyond those that all have. Nobody calls kernels from C."""
+    options |= {"nogil": True, "no_cfunc_wrapper": True}
     with suppress(OSError, RuntimeError):  # what numba raises when it finds no place to keep it
         with kept(Path(function.__code__.co_filename)):
-            return cast(Function, njit(cache=True, nogil=True)(function))
-    return cast(Function, njit(nogil=True)(function))
+            return cast(Function, _for_any_number(njit(cache=True, **options)(function)))
+    return cast(Function, _for_any_number(njit(**options)(function)))
+
+
+def _for_any_number(made: Any) -> Any:
+    """Numba would compile a function anew for each constant that a kernel calls it with: once will do."""
+    if not hasattr(made, "get_call_template"):  # numba is told to compile nothing
+        return made
+    template = made.get_call_template
+
+    def for_any(args: Any, kws: Any) -> Any:
+        return template(
+            tuple(map(types.unliteral, args)), {name: types.unliteral(kind) for name, kind in dict(kws).items()}
+        )
+
+    made.get_call_template = for_any
+    return made
 
 
 @contextmanager

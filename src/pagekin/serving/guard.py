@@ -4,6 +4,7 @@ says, errors as problem+json, and counting.
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import binascii
 import hmac
@@ -65,6 +66,11 @@ class Guard:
             if status:
                 raise
             await told(error).response()(scope, receive, sending)
+        except asyncio.CancelledError:  # the server stops, and waits no longer
+            if status:
+                raise
+            stopping = RequestError(503, "The server is stopping; ask again.", retry_after=10)
+            await stopping.response()(scope, receive, sending)
         finally:
             self._metrics.note(scope["path"], status or 500, time.perf_counter() - begin)
 

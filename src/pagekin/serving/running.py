@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import logging
 import multiprocessing
+import os
 import signal
 import socket
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from multiprocessing import resource_tracker
 from multiprocessing.connection import wait
 from multiprocessing.context import SpawnProcess
+from types import FrameType
 from typing import Any
 
 import uvicorn
 from starlette.applications import Starlette
 
-from pagekin.errors import FailureError
+from pagekin.errors import FailureError, PagekinError
 from pagekin.serving.app import make_app
 from pagekin.serving.holding import Held
 from pagekin.serving.metrics import WIDTH, Metrics
@@ -25,6 +32,10 @@ _HEAD = 1 << 20  # bytes of a request before its body; a URL that is too long is
 _QUEUE = 2048  # connections that wait to be taken
 _TURN = 0.0005  # seconds after which a thread that works gives way to the event loop, if that waits
 _GRACE = 30  # seconds for what is running when the server is told to stop
+
+_AT_ONCE = "stopped at once: what was running is not answered"
+
+log = logging.getLogger("pagekin.serving")
 
 
 def listening(host: str, port: int) -> socket.socket:
@@ -60,14 +71,12 @@ def address_of(listener: socket.socket) -> str:
 def run(root: str, settings: Settings, listener: socket.socket, workers: int = 1) -> None:
     """Serve until told to stop, in this process or in several that share the socket and the pages in memory."""
     if workers == 1:
-        _work(root, settings, listener)
+        _work(_server(root, settings), listener)
     else:
         _Workers(root, settings, listener, workers).run()
 
 
-def _work(root: str, settings: Settings, listener: socket.socket, counts: Any = None, worker: int = 0) -> None:
-    """What a worker does."""
-
+def _server(root: str, settings: Settings, counts: Any = None, worker: int = 0) -> uvicorn.Server:
     def app() -> Starlette:
         return make_app(Held(root), settings, Metrics(counts, worker))
 
@@ -81,51 +90,113 @@ def _work(root: str, settings: Settings, listener: socket.socket, counts: Any = 
         h11_max_incomplete_event_size=_HEAD,
         timeout_graceful_shutdown=_GRACE,
     )
+    return _Server(config)
+
+
+class _Server(uvicorn.Server):
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Stop when all is answered; a second Ctrl-C does not wait for that."""
+        if self.should_exit and sig == signal.SIGINT:
+            log.warning(_AT_ONCE)
+            os._exit(1)
+        super().handle_exit(sig, frame)
+
+
+def _work(server: uvicorn.Server, listener: socket.socket) -> None:
     sys.setswitchinterval(_TURN)
-    server = uvicorn.Server(config)
     for number in _STOPPING:  # from the first moment; the server catches them, stops, and has them raised once more
         signal.signal(number, lambda *_: setattr(server, "should_exit", True))
     server.run(sockets=[listener])
 
 
+def _work_for_parent(root: str, settings: Settings, listener: socket.socket, counts: Any, worker: int) -> None:
+    """What a process of several does: it stops when its parent says so, or is no more."""
+    server = _server(root, settings, counts, worker)
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+
+    def follow(sentinel: int = parent.sentinel) -> None:
+        wait([sentinel])
+        server.should_exit = True
+
+    threading.Thread(target=follow, daemon=True).start()
+    try:
+        _work(server, listener)
+    except PagekinError as error:
+        log.error("%s", error)
+        sys.exit(error.exit_code)
+
+
 class _Workers:
-    """Processes that serve; one that is killed is replaced, one that cannot begin ends them all."""
+    """Processes that serve; one that ends is replaced, one that fails ends them all."""
 
     def __init__(self, root: str, settings: Settings, listener: socket.socket, count: int) -> None:
         self._spawning = multiprocessing.get_context("spawn")
         self._listener = listener
         self._arguments = (root, settings, listener, self._spawning.RawArray("d", count * WIDTH))
-        self._processes = [self._started(k) for k in range(count)]
-        self._stopping = self._failed = False
-
-    def _started(self, place: int) -> SpawnProcess:
-        process = self._spawning.Process(target=_work, args=(*self._arguments, place))
-        process.start()
-        return process
+        self._processes: dict[int, SpawnProcess] = {}
+        self._count = count
+        self._told, self._tell = self._spawning.Pipe(duplex=False)
 
     def run(self) -> None:
-        """Until all have ended."""
-        for number in _STOPPING:
-            signal.signal(number, lambda *_: self._stop())
-        while alive := [process.sentinel for process in self._processes if process.is_alive()]:
-            wait(alive)
-            for place, process in enumerate(self._processes):
-                self._look(place, process)
-        if self._failed:
-            raise FailureError("the server has stopped: a worker could not go on; see above")
-
-    def _look(self, place: int, process: SpawnProcess) -> None:
-        if process.exitcode is None or self._stopping:
-            return
-        if process.exitcode < 0:  # killed
-            self._processes[place] = self._started(place)
-        else:
-            self._failed = True
+        """Until told to stop."""
+        for number in _STOPPING:  # handlers only pass it on: they may come in the middle of anything
+            signal.signal(number, lambda number, _: self._tell.send_bytes(bytes([number])))
+        try:
+            for place in range(self._count):
+                self._start(place)
+            while not self._is_told():
+                pass
+        finally:
             self._stop()
 
+    def _start(self, place: int) -> None:
+        process = self._spawning.Process(target=_work_for_parent, args=(*self._arguments, place))
+        with _without_interrupts():
+            process.start()
+        self._processes[place] = process
+
+    def _is_told(self) -> bool:
+        """Wait until all are told to stop, or until one has ended, which is replaced."""
+        ready = wait([self._told, *(process.sentinel for process in self._processes.values())])
+        if self._told in ready:
+            self._told.recv_bytes()
+            return True
+        for place, process in list(self._processes.items()):
+            if process.sentinel in ready:
+                self._replace(place, process)
+        return False
+
+    def _replace(self, place: int, process: SpawnProcess) -> None:
+        process.join()
+        code = process.exitcode or 0
+        if code > 0:
+            raise FailureError("the server has stopped: a worker could not go on; see above")
+        how = f"was killed by signal {-code}" if code else "was told to stop"
+        log.warning("worker %d (process %d) %s; another takes its place", place + 1, process.pid, how)
+        self._start(place)
+
     def _stop(self) -> None:
-        self._stopping = True
+        """Let all end what they have begun; a second Ctrl-C does not wait for that."""
         self._listener.close()
-        for process in self._processes:
-            if process.is_alive():
-                process.terminate()
+        for process in self._processes.values():
+            process.terminate()
+        while alive := [process.sentinel for process in self._processes.values() if process.is_alive()]:
+            if self._told in wait([self._told, *alive]) and self._told.recv_bytes() == bytes([signal.SIGINT]):
+                for process in self._processes.values():
+                    process.kill()
+                raise FailureError(_AT_ONCE)
+
+
+@contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Processes that are started here never get the Ctrl-C that a terminal sends to all; who started them does."""
+    if sys.platform == "win32":
+        yield
+        return
+    resource_tracker.ensure_running()  # else it begins with the first process, and lets signals through again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -107,6 +107,12 @@ def test_two_pages_are_compared_by_what_they_share(site: str, kin: Kin, look: Lo
     expect(page.locator(".side h2")).to_have_text(["Oak and its many guests", other.title])
     expect(page.locator(".tiles dd").first).to_have_text(f"{other.similarity:.3f}")
     expect(page.locator(".versus tbody th").first).to_have_text(other.why.terms[0][0])
+    for node, side in ((kin.find_node(OAK), 0), (kin.find_node(other.url), 1)):
+        only = page.locator("section:has(> h2.only)").nth(side).locator(".words bdi").all_inner_texts()
+        mine, theirs = (
+            set(dict(kin.top_terms(each, 10_000))) for each in (node, kin.find_node((other.url, OAK)[side]))
+        )
+        assert only and set(only) <= mine - theirs
     one, two = (kin.index.signatures[kin.find_node(url)] for url in (OAK, other.url))
     agree = sum(a == b for a, b in zip(one.tolist(), two.tolist(), strict=True))
     expect(page.locator("main")).to_contain_text(f"agree in {agree} of 80 places")

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from model.learned import DRAWN
 from pagekin.answers import Wishes
 from pagekin.kin import Kin
+from pagekin.model.strategy import Strategy
+from pagekin.pipeline import build
 from pagekin.serving.holding import Held
-from serving.browser.conftest import Look
+from serving.browser.conftest import Look, served
 from serving.browser.views import settled
+from store.making import page as row
+from store.making import write_jsonl
 
 OAK = "http://treeroom.example/oak.html"
 
@@ -61,6 +67,7 @@ def test_the_list_is_the_answer_of_the_collection_with_its_reasons(oak: str, kin
     first = page.locator("#related .kin > li").first
     expect(first.locator(".score b")).to_have_text(f"{found[0].similarity:.3f}")
     expect(first.locator(".why b").first).to_have_text(found[0].why.terms[0][0])
+    expect(first.locator(".why .share").first).to_have_text(f"{100 * found[0].why.terms[0][1]:.0f} %")
     expect(first.locator(".why")).to_contain_text("Cited together by")
     expect(first.locator(".about")).to_contain_text(kin.top_terms(kin.find_node(found[0].url))[0][0])
     expect(first.locator(".where").first).to_contain_text(found[0].url.removeprefix("http://"))
@@ -116,6 +123,20 @@ def test_the_measure_can_be_changed(
     page = look(oak)
     page.locator(".filters").get_by_label(label).select_option(value)
     expect(related(page)).to_have_text(titles(kin, **wishes))
+
+
+def test_learned_weights_can_be_asked_by_where_the_index_has_some(tmp_path: Path, look: Look) -> None:
+    rows = [row(f"http://a.example/{name}", f"<title>{name}</title><p>bread oven {name} loaf") for name in "abc"]
+    strategy = Strategy(weights=DRAWN.as_text())
+    build([write_jsonl(tmp_path / "a.jsonl", rows)], tmp_path / "a.kin", strategy=strategy, processes=1)
+    held = Held(tmp_path / "a.kin")
+    with served(held) as site:
+        shown = look(f"{site}/page/{held.present.kin.page(0)['id']}?least=0")
+        shown.get_by_label("Measure").select_option("LinkLearn")
+        found = held.present.kin.related("http://a.example/a", Wishes(similarity="linklearn", min_similarity=0.0))
+        expect(shown.locator("#related .score b").first).to_have_text(f"{found[0].similarity:.3f}")
+        shown.locator(".strategy summary").click()
+        expect(shown.locator(".strategy div", has_text="weights").locator("dd")).to_have_text("learned")
 
 
 def test_the_slider_orders_the_list_and_draws_the_tree_anew(oak: str, held: Held, look: Look) -> None:

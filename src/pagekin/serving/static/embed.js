@@ -4,19 +4,24 @@
 // in as text, never as HTML.
 (() => {
   "use strict";
+  const LONGEST = 140; // letters of a title
   const server = new URL(".", document.currentScript.src);
+
+  // One line, without control characters and those that would turn the direction of the text around it.
+  const shown = (text) => {
+    const line = text.slice(0, 1000).replace(/[\p{Cc}\p{Cn}\p{Co}\p{Cs}\u202a-\u202e\u2066-\u2069\s]+/gu, " ").trim();
+    const letters = [...line];
+    return letters.length <= LONGEST ? line : `${letters.slice(0, LONGEST - 1).join("")}…`;
+  };
 
   const link = (page) => {
     const item = document.createElement("li");
-    const name = document.createTextNode(page.title || page.url);
-    if (!/^https?:\/\//i.test(page.url)) {
-      item.append(name);
-      return item;
-    }
-    const anchor = document.createElement("a");
-    anchor.href = page.url;
-    anchor.append(name);
-    item.append(anchor);
+    const isLink = /^https?:\/\//i.test(page.url);
+    const name = document.createElement(isLink ? "a" : "span");
+    if (isLink) name.href = page.url;
+    name.dir = "auto";
+    name.textContent = shown(page.title || page.url || "");
+    item.append(name);
     return item;
   };
 

@@ -1,0 +1,145 @@
+"""The script for other people's pages, on a page of another origin."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from html import escape
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from playwright.sync_api import Locator, Page, Request, Response, expect
+
+from pagekin.answers import Wishes
+from pagekin.serving.holding import Held
+from pagekin.serving.settings import Settings
+from pagekin.serving.views.words import shown
+from serving.browser.conftest import Look, served
+from serving.browser.harm import LINKS, RAN, TITLES
+from serving.running import running
+
+OAK = "http://treeroom.example/oak.html"
+OWN = "<p id=own>Of the blog.</p><script>document.querySelector('#own').dataset.ran = 'own'</script>"
+
+
+class Blog(ThreadingHTTPServer):
+    """A site of somebody else: the same page at every path."""
+
+    body = b""
+
+    @property
+    def origin(self) -> str:
+        return f"http://127.0.0.1:{self.server_port}"
+
+    def embedding(self, server: str, asked: str, more: str = "") -> str:
+        """Where its page is, now that it embeds links of a page."""
+        place = f'<div data-pagekin-url="{escape(asked)}" {more}>nothing yet</div>'
+        script = f'<script src="{server}/embed.js" async></script>'
+        self.body = f"<!doctype html><html lang=en><title>A blog</title>{place}{script}{OWN}".encode()
+        return f"{self.origin}/"
+
+
+class Answer(BaseHTTPRequestHandler):
+    server: Blog
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.end_headers()
+        self.wfile.write(self.server.body)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def blog() -> Iterator[Blog]:
+    with Blog(("127.0.0.1", 0), Answer) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join()
+
+
+def items(page: Page) -> Locator:
+    return page.locator("[data-pagekin-url] > ul.pagekin > li")
+
+
+def is_question(sent: Request | Response) -> bool:
+    return "/api/related?" in sent.url
+
+
+def assert_unharmed(page: Page) -> None:
+    """What the blog says and does is there, and nothing else ran."""
+    expect(page.locator("#own")).to_have_attribute("data-ran", "own")
+    assert page.evaluate("document.documentElement.dataset.ran") is None
+    assert page.locator("script").count() == 2
+    assert page.locator("img, iframe, object, svg, style").count() == 0
+
+
+def test_a_page_of_another_origin_gets_related_links(blog: Blog, held: Held, look: Look) -> None:
+    with running(held.root, "--cors", blog.origin) as server:
+        page = look(blog.embedding(server.url.rstrip("/"), OAK, "data-pagekin-limit=3"))
+        found = held.present.kin.related(OAK, Wishes(limit=3))
+        expect(items(page)).to_have_text([each.title for each in found])
+    assert items(page).locator("a").evaluate_all("all => all.map((each) => each.href)") == [each.url for each in found]
+    assert_unharmed(page)
+
+
+def test_an_empty_name_is_the_page_itself_without_its_fragment(blog: Blog, held: Held, look: Look) -> None:
+    with served(held, Settings(cors=("*",))) as server:
+        page = look("about:blank")
+        with page.expect_request(is_question) as sent:
+            page.goto(blog.embedding(server, "") + "oak.html?a=b&c#d")
+    assert parse_qs(urlsplit(sent.value.url).query) == {"url": [f"{blog.origin}/oak.html?a=b&c"], "limit": ["5"]}
+
+
+def test_titles_of_a_crawl_that_means_harm_are_text_of_one_line(blog: Blog, harm: Held, look: Look) -> None:
+    asked = "http://harm.example/hebrew.html"
+    with served(harm, Settings(cors=("*",))) as server:
+        page = look(blog.embedding(server, asked, "data-pagekin-limit=100"))
+        found = harm.present.kin.related(asked, Wishes(limit=100))
+        expect(items(page)).to_have_text([shown(each.title or each.url) for each in found])
+    names = {each.url.removeprefix("http://harm.example/").removesuffix(".html") for each in found}
+    assert names | {"hebrew", "twin", "twin-again"} == TITLES.keys() | {"twin-again"}
+    assert_unharmed(page)
+
+
+def test_what_is_no_address_on_the_web_is_no_link(blog: Blog, held: Held, look: Look) -> None:
+    """Whoever answers."""
+    urls = [*LINKS[:5], "//evil.example/", "", None, "https://good.example/"]
+    told = {"related": [{"url": url, "title": f"<img src=x onerror={RAN}>"} for url in urls]}
+    allowed = {"Access-Control-Allow-Origin": "*"}
+    with served(held) as server:
+        page = look("about:blank")
+        page.route("**/api/related?*", lambda route: route.fulfill(body=json.dumps(told), headers=allowed))
+        page.goto(blog.embedding(server, OAK))
+        expect(items(page)).to_have_count(len(urls))
+    for each in items(page).all():
+        each.click()
+    assert [each.get_attribute("href") for each in items(page).locator("a").all()] == ["https://good.example/"]
+    assert_unharmed(page)
+
+
+def test_a_page_that_is_not_in_the_collection_leaves_its_place_as_it_was(blog: Blog, held: Held, look: Look) -> None:
+    with served(held, Settings(cors=(blog.origin,))) as server:
+        page = look("about:blank")
+        with page.expect_response(is_question) as answer:
+            page.goto(blog.embedding(server, "http://nowhere.example/"))
+        assert answer.value.status == 404
+        page.evaluate("fetch('/')")  # what came before it has been seen to
+    expect(page.locator("[data-pagekin-url]")).to_have_text("nothing yet")
+    assert_unharmed(page)
+
+
+@pytest.mark.parametrize("cors", [(), ("https://other.example",)])
+def test_nothing_comes_to_an_origin_that_was_not_let(blog: Blog, held: Held, look: Look, cors: tuple[str, ...]) -> None:
+    with served(held, Settings(cors=cors)) as server:
+        page = look("about:blank")
+        with page.expect_console_message(lambda said: said.text.startswith("pagekin:")):
+            page.goto(blog.embedding(server, OAK))
+    expect(page.locator("[data-pagekin-url]")).to_have_text("nothing yet")
+    assert_unharmed(page)
