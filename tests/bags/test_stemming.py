@@ -6,18 +6,40 @@ import unicodedata
 from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from bags.making import ONE, TWO, Small, plain
-from pagekin.bags.stemming import STEMMERS, language_of, stop_words, terms_of
+from pagekin.bags.stemming import STEMMERS, language_of, stop_words, terms_of, vocabulary
 from pagekin.errors import MisuseError
 from pagekin.model.strategy import Strategy
+from pagekin.model.strings import Strings
 
 P, T = ONE + "p.html", TWO + "t.html"
 JA, DE = "http://ja.example/", "http://de.example/"
 
 # "needing" and "goods" are not in the stop list, but "need" and "good" are. Porter: oaks -> oak, sailing -> sail.
 ENGLISH = "<p>The oaks, an oak and OAKS; needing goods, sailing"
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.sampled_from(["the", "oaks", "oak", "die", "needing", "日本", "house"]), unique=True),
+    st.permutations(["en", "de", ""]),
+    st.sampled_from(["none", "stem", "stopstem"]),
+)
+def test_terms_are_numbered_as_they_come_language_after_language(
+    words: list[str], languages: list[str], stemming: str
+) -> None:
+    numbers: dict[str | None, int] = {}
+    rows = [
+        [-1 if term is None else numbers.setdefault(term, len(numbers)) for term in terms_of(words, stemming, language)]
+        for language in languages
+    ]
+    found = vocabulary(Strings.of(words), np.arange(len(words), dtype=np.uint32), languages, stemming)
+    assert (list(found.name), found.of_form.tolist()) == (list(numbers), rows)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -10,7 +10,7 @@ from importlib.resources import files
 import numpy as np
 from numpy.typing import NDArray
 
-from pagekin.arrays import UInt32s
+from pagekin.arrays import Int64s, UInt32s
 from pagekin.errors import MisuseError
 from pagekin.model.strings import Strings
 
@@ -113,18 +113,38 @@ def vocabulary(words: Strings, word_of_form: UInt32s, languages: Sequence[str], 
     `words` come commonest first, so that the first word with a term is the one to show for it.
     """
     known = list(words)
+    terms = (terms_of(known, stemming, language) for language in languages)
+    names, shown, rows = (_stems if stemming == "stem" else _words)(known, terms)
+    of_word = np.array(rows, np.int32).reshape(len(languages), len(known))
+    return Vocabulary(names, shown, tuple(languages), of_word[:, word_of_form])
+
+
+def _stems(words: list[str], terms: Iterable[list[str | None]]) -> tuple[Strings, Strings, list[list[int]]]:
+    """Terms, what is shown for them, and for each language the term of each word."""
     numbers: dict[str, int] = {}
     shown: list[str] = []
     rows = []
-    for language in languages:
+    for of_language in terms:
         row = []
-        for word, term in zip(known, terms_of(known, stemming, language), strict=True):
+        for word, term in zip(words, of_language, strict=True):
             number = -1 if term is None else numbers.setdefault(term, len(numbers))
             if number == len(shown):
                 shown.append(word)
             row.append(number)
         rows.append(row)
-    of_word = np.array(rows, np.int32).reshape(len(languages), len(known))
-    names = Strings.of(numbers)
-    shown_for = Strings.of(shown) if stemming == "stem" else names
-    return Vocabulary(names, shown_for, tuple(languages), of_word[:, word_of_form])
+    return Strings.of(numbers), Strings.of(shown), rows
+
+
+def _words(words: list[str], terms: Iterable[list[str | None]]) -> tuple[Strings, Strings, list[Int64s]]:
+    """The same where words are their own terms, so that there is nothing to look up."""
+    number = np.full(len(words), -1)
+    names: list[str] = []
+    rows = []
+    for of_language in terms:
+        kept = np.array([term is not None for term in of_language], bool)
+        new = np.flatnonzero(kept & (number < 0))
+        number[new] = np.arange(len(names), len(names) + len(new))
+        names += [words[k] for k in new.tolist()]
+        rows.append(np.where(kept, number, -1))
+    packed = Strings.of(names)
+    return packed, packed, rows

@@ -18,26 +18,23 @@ from pagekin.kernels.linking import degrees, in_links
 from pagekin.model.capture import PageFlags, Skip
 from pagekin.model.reading import RAGGED_PARTS, AnchorFlag, Anchors, Links, Pages, Ragged, Reading, Sources
 from pagekin.model.settings import ReadingSettings
-from pagekin.model.strings import Strings, word_of
+from pagekin.model.strings import Strings
 from pagekin.model.work import Mapper
 from pagekin.store.catalog import Tables, write_catalog
 from pagekin.store.choosing import Choice, Harvest, choose_pages
 from pagekin.store.files import open_ragged, write_table
 from pagekin.store.gathering import (
-    Lexicon,
     Selection,
     Vocabulary,
     alphabetically,
     commonest_first,
     gather,
-    inverse,
     join,
     one_by_one,
     pick,
-    stretch,
-    stretches,
     unite,
 )
+from pagekin.store.words import write_vocabulary
 from pagekin.urls import host_of, page_id
 
 Progress = Callable[[str], None]
@@ -79,7 +76,7 @@ def write_store(
     pages = _pages(selection, source_of)
     write_table(folder, "pages", pages)
     write_table(folder, "sources", sources)
-    _write_vocabulary(folder, forms)
+    write_vocabulary(folder, forms)
     write_strings(folder, "targets", targets.strings)
     tables = {"form": forms.tables, "target": targets.tables}
     offsets = selection.offsets({name: _part(name) for name in RAGGED_PARTS})
@@ -163,22 +160,6 @@ def _write_part(
 def _dtypes(kind: type[Ragged]) -> dict[str, type[np.generic]]:
     names: dict[str, type[np.generic]] = {"Bytes": np.uint8, "UInt32s": np.uint32, "UInt64s": np.uint64}
     return {each.name: names[str(each.type)] for each in fields(kind) if each.name != "offsets"}
-
-
-def _write_vocabulary(folder: Path, forms: Vocabulary) -> None:
-    """The forms with their counts, and the words that they are forms of."""
-    write_strings(folder, "forms", forms.strings)
-    write_array(folder, "forms.count", forms.counts)
-    lexicon = Lexicon()
-    numbers = np.empty(len(forms.strings), np.uint32)
-    for begin, end in stretches(len(forms.strings)):
-        words = Strings.of(word_of(form) for form in stretch(forms.strings, begin, end))
-        numbers[begin:end] = lexicon.enter(words, np.arange(len(words)))
-    counts = np.bincount(numbers, weights=forms.counts, minlength=len(lexicon)).astype(np.int64)
-    order = commonest_first(lexicon.strings(), counts)
-    write_array(folder, "forms.word", inverse(order)[numbers])
-    write_strings(folder, "words", pick(lexicon.strings(), order))
-    write_array(folder, "words.count", counts[order])
 
 
 def _page_nodes(choice: Choice, urls: Strings, targets: Strings) -> Nodes:
