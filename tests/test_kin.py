@@ -32,6 +32,21 @@ def web(tmp_path_factory: pytest.TempPathFactory) -> Kin:
     return Kin.open(folder / "village.kin")
 
 
+def test_answers_are_the_same_where_there_are_many_pages(
+    web: Kin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """H and I of many pages are kept in more bits; here any number counts as many."""
+    few = web.index  # opened while it counts as few
+    monkeypatch.setattr("pagekin.index.values._FEW", 0)
+    build([village.write_warc(tmp_path / "village.warc.gz")], tmp_path / "village.kin", processes=1)
+    many = Kin.open(tmp_path / "village.kin")
+    assert few.signatures.itemsize == 2 and many.index.signatures.itemsize == 4
+    assert many.index.inverted.postings.nbytes == 2 * few.inverted.postings.nbytes
+    for url in list(web.reading.pages.url)[::10]:
+        assert many.related(url) == web.related(url)
+    assert many.related_to(b"<p>oak and birch in the wood") == web.related_to(b"<p>oak and birch in the wood")
+
+
 def labels() -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for url, label in village.labels():

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from pagekin.answers import Neighbor, Wishes
-from pagekin.arrays import Int64s, UInt32s
+from pagekin.arrays import Int64s, Unsigned
 from pagekin.disk import demand
 from pagekin.duplicates.prints import Prints, open_prints
 from pagekin.duplicates.sets import Chunks
@@ -137,7 +137,7 @@ class Kin(Store):
         weighting = wishes.weighting or strategy.weighting_named(wishes.similarity or strategy.similarity)
         return weighting.link_share if weighting is not None else 0.0
 
-    def _question(self, wishes: Wishes, bag: Bag, signature: UInt32s, said: Iterable[Said]) -> Question:
+    def _question(self, wishes: Wishes, bag: Bag, signature: Unsigned, said: Iterable[Said]) -> Question:
         measure = wishes.similarity or self.index.strategy.similarity
         return Question(bag, signature, measure, weighed=self._scales.weighed(measure, wishes.weighting, said))
 

@@ -30,6 +30,7 @@ from pagekin.errors import MisuseError, StoreError
 from pagekin.index.files import VERSION as INDEX_VERSION
 from pagekin.index.files import write_bags, write_lookup
 from pagekin.index.inverting import invert
+from pagekin.index.values import kept_in, kind_for
 from pagekin.model.capture import Capture, Rank, Redirect, Skip, Unchanged
 from pagekin.model.settings import MiB, ReadingSettings
 from pagekin.model.strategy import PRESETS, Strategy
@@ -222,7 +223,7 @@ def _write_index(root: Path, manifest: Manifest, strategy: Strategy, ways: _Ways
         written = write_bags(folder, folded.offsets, signed, folded.weighed(ways.mapper))
         sign = partial(make_signatures, keys=keys, length=strategy.signature_length)
         none = np.empty((0, strategy.signature_length), np.uint32)
-        signatures = np.concatenate([none, *ways.mapper(sign, written)])
+        signatures = kept_in(kind_for(signed), np.concatenate([none, *ways.mapper(sign, written)]))
     ways.progress(Progress("inverting"))
     members = np.flatnonzero(store.in_degrees()[:signed] >= strategy.min_in_links)
     write_lookup(folder, folded.terms, folded.contents, signatures, invert(signatures, members))

@@ -9,34 +9,40 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pagekin.arrays import UInt32s
+from pagekin.arrays import Unsigned
 from pagekin.index.inverted import Inverted
 from pagekin.index.inverting import invert
-from pagekin.kernels.minhash import EMPTY
+from pagekin.index.values import Kind
 from pagekin.kernels.postings import collide, fill_buckets
 from twins import postings as twin
 
-NOTHING = int(EMPTY)
-# Few values, that pages agree; at the ends of buckets, that none is missed; any, that all buckets are used.
-VALUES = st.sampled_from([0, 1, 2**31 - 1, 2**31, 2**30, 2**32 - 2]) | st.integers(0, 2**32 - 2)
+NOTHING = 2**16 - 1
+KINDS = (np.uint16, np.uint32)
+
+
+def values(kind: Kind) -> st.SearchStrategy[int]:
+    """Few, that pages agree; at the ends of buckets, that none is missed; any, that all buckets are used."""
+    most = 2 ** np.iinfo(kind).bits
+    return st.sampled_from([0, 1, most // 2 - 1, most // 2, most // 4, most - 2]) | st.integers(0, most - 2)
 
 
 @st.composite
-def tables(draw: st.DrawFn) -> list[list[int]]:
+def tables(draw: st.DrawFn, kind: Kind) -> list[list[int]]:
     """Signatures, some of which are those of empty bags."""
     length = draw(st.integers(1, 4))
-    row = st.lists(VALUES, min_size=length, max_size=length) | st.just([NOTHING] * length)
+    row = st.lists(values(kind), min_size=length, max_size=length) | st.just([int(np.iinfo(kind).max)] * length)
     return draw(st.lists(row, max_size=40))
 
 
-def table_of(rows: Sequence[Sequence[int]], length: int) -> UInt32s:
-    return np.array(rows, np.uint32).reshape(-1, length)
+def table_of(rows: Sequence[Sequence[int]], length: int, kind: Kind = np.uint16) -> Unsigned:
+    table: Unsigned = np.array(rows, kind).reshape(-1, length)
+    return table
 
 
-def collisions(signature: Sequence[int], table: UInt32s, index: Inverted) -> dict[int, int]:
+def collisions(signature: Sequence[int], table: Unsigned, index: Inverted) -> dict[int, int]:
     """What colliding counts; and it must have left all else at zero."""
     counts, touched = np.zeros(len(table), np.int64), np.full(len(table), -1, np.int64)
-    query = np.array(signature, np.uint32)
+    query = np.array(signature, table.dtype)
     found = collide(query, table, index.postings, index.buckets, index.shift, counts, touched)
     pages = touched[:found].tolist()
     assert len(set(pages)) == len(pages) and (touched[found:] == -1).all()
@@ -74,14 +80,16 @@ def test_an_index_of_nothing_finds_nothing(members: list[int]) -> None:
 
 
 def test_postings_of_a_coordinate_are_sorted_by_value() -> None:
-    table = table_of([[9, 1], [3, 2], [2**32 - 2, 3], [0, 4]], 2)
+    table = table_of([[9, 1], [3, 2], [2**16 - 2, 3], [0, 4]], 2)
     assert invert(table, np.arange(4)).postings.tolist() == [[3, 1, 0, 2], [0, 1, 2, 3]]
 
 
-def test_a_large_index_has_small_buckets() -> None:
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_large_index_has_small_buckets(kind: Kind) -> None:
     random = np.random.default_rng(3)
-    table = random.integers(0, 2**32 - 1, (5000, 3)).astype(np.uint32)
+    table = random.integers(0, np.iinfo(kind).max, (5000, 3)).astype(kind)
     index = invert(table, np.arange(5000))
+    assert index.postings.dtype == index.buckets.dtype == kind
     assert np.diff(index.buckets.astype(np.int64), axis=1).max() < 40
     for page in (0, 17, 4999):
         assert collisions(table[page].tolist(), table, index) == twin.agreements(
@@ -89,22 +97,27 @@ def test_a_large_index_has_small_buckets() -> None:
         )
 
 
+@pytest.mark.parametrize("kind", KINDS)
 @settings(deadline=None)
-@given(st.lists(VALUES | st.just(2**32 - 1), max_size=30).map(sorted), st.integers(1, 6))
-def test_buckets_are_those_of_the_twin(values: list[int], bits: int) -> None:
-    buckets = np.empty((1 << bits) + 1, np.uint32)
-    fill_buckets(np.array(values, np.uint32), 32 - bits, buckets)
-    assert buckets.tolist() == twin.buckets(values, 32 - bits, 1 << bits)
+@given(st.data(), st.integers(1, 6))
+def test_buckets_are_those_of_the_twin(kind: Kind, data: st.DataObject, bits: int) -> None:
+    most = np.iinfo(kind)
+    some = sorted(data.draw(st.lists(values(kind) | st.just(int(most.max)), max_size=30)))
+    buckets = np.empty((1 << bits) + 1, kind)
+    fill_buckets(np.array(some, kind), most.bits - bits, buckets)
+    assert buckets.tolist() == twin.buckets(some, most.bits - bits, 1 << bits)
 
 
+@pytest.mark.parametrize("kind", KINDS)
 @settings(deadline=None, max_examples=200)
-@given(tables(), st.data())
-def test_collisions_are_the_agreements_of_all_indexed_pages(rows: list[list[int]], data: st.DataObject) -> None:
+@given(st.data())
+def test_collisions_are_the_agreements_of_all_indexed_pages(kind: Kind, data: st.DataObject) -> None:
+    rows = data.draw(tables(kind))
     length = len(rows[0]) if rows else 2
     members = [page for page in range(len(rows)) if data.draw(st.booleans(), label=f"page {page} is a member")]
-    asked = st.lists(VALUES, min_size=length, max_size=length)
+    asked = st.lists(values(kind), min_size=length, max_size=length)
     signature = data.draw(asked | st.sampled_from(rows) if rows else asked)
-    table = table_of(rows, length)
-    indexed = [page for page in members if rows[page] != [NOTHING] * length]
+    table = table_of(rows, length, kind)
+    indexed = [page for page in members if rows[page] != [np.iinfo(kind).max] * length]
     found = collisions(signature, table, invert(table, np.array(members, np.int64)))
     assert found == twin.agreements(signature, rows, indexed)

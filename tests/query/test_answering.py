@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from pagekin.arrays import Int64s
 from pagekin.index.files import HEAD, Index
 from pagekin.index.inverting import invert
+from pagekin.index.values import Kind, kept_in
 from pagekin.model.bags import Bags, Contents, Terms
 from pagekin.model.strategy import Strategy
 from pagekin.model.strings import Strings
@@ -31,7 +32,9 @@ def normal(counts: dict[int, int]) -> dict[int, float]:
     return {term: count / total for term, count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))}
 
 
-def index_of(bags: list[dict[int, float]], words: int = WORDS, signature_length: int = 80) -> Index:
+def index_of(
+    bags: list[dict[int, float]], words: int = WORDS, signature_length: int = 80, kind: Kind = np.uint16
+) -> Index:
     offsets = np.cumsum([0, *map(len, bags)])
     term = np.array([term for bag in bags for term in bag], np.uint32)
     weight = np.array([each for bag in bags for each in bag.values()], np.float32)
@@ -39,7 +42,7 @@ def index_of(bags: list[dict[int, float]], words: int = WORDS, signature_length:
     names = Strings.of(f"word{k}" for k in range(words))
     columns = Bags(offsets, term, weight, np.zeros(len(term), np.uint32), weight)
     keys = term_keys(names, len(bags))
-    signatures = make_signatures(columns, seeded(keys, strategy.seed), strategy.signature_length)
+    signatures = kept_in(kind, make_signatures(columns, seeded(keys, strategy.seed), strategy.signature_length))
     frequency = np.bincount(term, minlength=words + len(bags))
     inverted = invert(signatures, np.arange(len(bags)))
     contents = Contents(np.zeros(words, np.int64), np.zeros(len(bags), np.int64))
@@ -89,9 +92,9 @@ def test_a_desk_is_empty_after_a_question(desk: type[Desk]) -> None:
 
 
 @settings(deadline=None)
-@given(st.lists(BAGS, min_size=1, max_size=8), MEASURES)
-def test_both_desks_give_the_same_to_the_last_bit(counts: list[dict[int, int]], measure: str) -> None:
-    index = index_of([normal(each) for each in counts], signature_length=7)
+@given(st.lists(BAGS, min_size=1, max_size=8), MEASURES, st.sampled_from([np.uint16, np.uint32]))
+def test_both_desks_give_the_same_to_the_last_bit(counts: list[dict[int, int]], measure: str, kind: Kind) -> None:
+    index = index_of([normal(each) for each in counts], signature_length=7, kind=kind)
     nodes = np.arange(len(counts))
     for node in range(len(counts)):
         assert_same(index, question(index, node, measure), nodes, 3)

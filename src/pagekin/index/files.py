@@ -8,13 +8,14 @@ from pathlib import Path
 
 import numpy as np
 
-from pagekin.arrays import Int64s, UInt32s
+from pagekin.arrays import Int64s, Unsigned
 from pagekin.disk import demand, demand_rows, open_array, open_strings, write_array, write_strings, writing_columns
 from pagekin.index.inverted import Inverted
+from pagekin.index.values import Kind, kind_for
 from pagekin.model.bags import Bags, Contents, Heads, Terms
 from pagekin.model.strategy import Strategy
 
-VERSION = 4
+VERSION = 5
 HEAD = 32  # terms of a bag that tell whether the rest is worth a look
 
 
@@ -27,7 +28,7 @@ class Index:
     terms: Terms
     contents: Contents
     heads: Heads
-    signatures: UInt32s
+    signatures: Unsigned
     inverted: Inverted
 
     @property
@@ -58,7 +59,7 @@ def write_bags(folder: Path, offsets: Int64s, signed: int, pieces: Iterable[Bags
             node += len(bags)
 
 
-def write_lookup(folder: Path, terms: Terms, contents: Contents, signatures: UInt32s, inverted: Inverted) -> None:
+def write_lookup(folder: Path, terms: Terms, contents: Contents, signatures: Unsigned, inverted: Inverted) -> None:
     """Write what leads to bags: terms, H and I; and what is known of the contents of all pages."""
     write_strings(folder, "terms.name", terms.name)
     write_strings(folder, "terms.shown", terms.shown)
@@ -81,14 +82,16 @@ def open_index(folder: Path, strategy: Strategy) -> Index:
     frequency = open_array(folder, "terms.frequency", np.int64, 1)
     demand(len(shown) == len(names), folder / "terms.shown.offsets.npy", f"it holds {len(shown):,} terms")
     demand(len(frequency) == len(names) + len(bags), folder / "terms.frequency.npy", "it is of other bags")
-    signatures = open_array(folder, "signatures", np.uint32, 2)
+    signatures = open_array(folder, "signatures", dimensions=2)
+    kind = kind_for(len(signatures))
+    demand(signatures.dtype == kind, folder / "signatures.npy", f"it holds {signatures.dtype}")
     sound = len(signatures) <= len(bags) and signatures.shape[1] == strategy.signature_length
     demand(sound, folder / "signatures.npy", "it is of other bags")
     heads = Heads(open_array(folder, "heads.term", np.uint32, 2), open_array(folder, "heads.weight", np.float32, 2))
     for name, column in vars(heads).items():
         demand(column.shape == (len(signatures), HEAD), folder / f"heads.{name}.npy", "it is of other bags")
     terms, contents = Terms(names, shown, frequency), _open_contents(folder, len(names), len(bags))
-    return Index(strategy, bags, terms, contents, heads, signatures, _open_inverted(folder, strategy))
+    return Index(strategy, bags, terms, contents, heads, signatures, _open_inverted(folder, strategy, kind))
 
 
 def _open_bags(folder: Path) -> Bags:
@@ -111,8 +114,8 @@ def _open_contents(folder: Path, words: int, nodes: int) -> Contents:
     return Contents(frequency, length)
 
 
-def _open_inverted(folder: Path, strategy: Strategy) -> Inverted:
-    postings, buckets = open_array(folder, "postings", np.uint32, 2), open_array(folder, "buckets", np.uint32, 2)
+def _open_inverted(folder: Path, strategy: Strategy, kind: Kind) -> Inverted:
+    postings, buckets = open_array(folder, "postings", kind, 2), open_array(folder, "buckets", kind, 2)
     length, (rows, ends) = strategy.signature_length, buckets.shape
     demand(len(postings) == length, folder / "postings.npy", "it is of other signatures")
     sound = rows == length and ends >= 3 and (ends - 1) & (ends - 2) == 0  # a power of two, and the end of the last

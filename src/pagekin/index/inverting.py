@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import numpy as np
 
-from pagekin.arrays import Int64s, UInt32s
-from pagekin.index.inverted import VALUE_BITS, Inverted
-from pagekin.kernels.minhash import EMPTY
+from pagekin.arrays import Int64s, Unsigned
+from pagekin.index.inverted import Inverted
 from pagekin.kernels.postings import fill_buckets
 
 _POSTINGS_A_BUCKET = 8  # at least, and less than twice as many
 
 
-def invert(signatures: UInt32s, members: Int64s) -> Inverted:
+def invert(signatures: Unsigned, members: Int64s) -> Inverted:
     """The index over the signatures of `members`, without those of empty bags."""
-    members = members[signatures[members, 0] != EMPTY] if len(members) else members
+    kind = signatures.dtype
+    empty = np.iinfo(kind).max
+    members = members[signatures[members, 0] != empty] if len(members) else members
     bits = max(1, (len(members) // _POSTINGS_A_BUCKET).bit_length() - 1)
     length = signatures.shape[1]
-    postings = np.empty((length, len(members)), np.uint32)
-    buckets = np.empty((length, (1 << bits) + 1), np.uint32)
+    postings = np.empty((length, len(members)), kind)
+    buckets = np.empty((length, (1 << bits) + 1), kind)
     for j in range(length):
         values = signatures[members, j]
         order = np.argsort(values, kind="stable")
         postings[j] = members[order]
-        fill_buckets(values[order], VALUE_BITS - bits, buckets[j])
+        fill_buckets(values[order], 8 * kind.itemsize - bits, buckets[j])
     return Inverted(postings, buckets)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pagekin.arrays import Int64s, UInt32s
+from pagekin.arrays import Int64s, UInt32s, Unsigned
 from pagekin.kernels.compile import kernel
 from pagekin.kernels.narrowing import narrow
 from pagekin.kernels.postings import collide
@@ -28,13 +28,13 @@ class Care(NamedTuple):
 
 @kernel
 def compare(
-    signature: UInt32s,
+    signature: Unsigned,
     but: Int64s,
     wanted: int,
     care: Care,
-    signatures: UInt32s,
-    postings: UInt32s,
-    buckets: UInt32s,
+    signatures: Unsigned,
+    postings: Unsigned,
+    buckets: Unsigned,
     shift: int,
     asked: NDArray[np.float32],
     offsets: Int64s,
@@ -45,7 +45,7 @@ def compare(
     counts: Int64s,
     touched: Int64s,
 ) -> tuple[NDArray[np.float64], Int64s]:
-    """The sums of minima of the most promising nodes, and these nodes; the best first.
+    """The similarities of the most promising nodes, and these nodes; the best first.
 
     `counts` must be zero, and is so again afterwards.
     """
@@ -70,7 +70,9 @@ def compare(
         head_weight,
         care.trust,
     )
-    shared = np.empty(len(chosen), np.float64)
-    minima(asked, offsets, term, weight, chosen, shared)
-    order = np.argsort(-shared, kind="mergesort")  # stable: nodes that share the same stay in their order
-    return shared[order], chosen[order]
+    similar = np.empty(len(chosen), np.float64)
+    minima(asked, offsets, term, weight, chosen, similar)
+    for k in range(len(chosen)):
+        similar[k] = np.rint(similar[k] / (2.0 - similar[k]) * 1e9) / 1e9  # bags sum to one
+    order = np.argsort(-similar, kind="mergesort")  # stable: nodes of one similarity stay in their order
+    return similar[order], chosen[order]

@@ -1,19 +1,20 @@
 """The inverted index I: for each coordinate of the signatures, which pages have which value.
 
 The pages of a coordinate are sorted by value. Values are hashes and so spread evenly; a bucket table over their
-leading bits says where to look. The values themselves are not stored twice: H has them.
+leading bits says where to look. The values themselves are not stored twice: H has them. All are numbers of one kind,
+of 16 or of 32 bits.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from pagekin.arrays import Int64s, Integer, UInt32s
+from pagekin.arrays import Int64s, Integer, Unsigned
 from pagekin.kernels.compile import kernel
 
 
 @kernel
-def fill_buckets(values: UInt32s, shift: int, buckets: UInt32s) -> None:
+def fill_buckets(values: Unsigned, shift: int, buckets: Unsigned) -> None:
     """For sorted values: buckets[b] is the place of the first value whose leading bits are b or more."""
     place = 0
     for b in range(len(buckets) - 1):
@@ -25,7 +26,7 @@ def fill_buckets(values: UInt32s, shift: int, buckets: UInt32s) -> None:
 
 @kernel
 def first_not_below(
-    value: Integer, j: int, first: Integer, last: Integer, signatures: UInt32s, postings: UInt32s
+    value: Integer, j: int, first: Integer, last: Integer, signatures: Unsigned, postings: Unsigned
 ) -> Integer:
     """The first place from `first` to `last` in the postings of a coordinate whose page has no smaller value."""
     while first < last:
@@ -40,10 +41,10 @@ def first_not_below(
 
 @kernel
 def collide(
-    signature: UInt32s,
-    signatures: UInt32s,
-    postings: UInt32s,
-    buckets: UInt32s,
+    signature: Unsigned,
+    signatures: Unsigned,
+    postings: Unsigned,
+    buckets: Unsigned,
     shift: int,
     counts: Int64s,
     touched: Int64s,

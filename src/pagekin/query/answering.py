@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pagekin.arrays import Int64s, UInt32s
+from pagekin.arrays import Int64s, Unsigned
 from pagekin.index.files import Index
+from pagekin.index.values import kept_in
 from pagekin.model.bags import Bags
-from pagekin.query.desks import Bag, Desk, Floats
+from pagekin.query.desks import Bag, Desk, Floats, jaccard
 from pagekin.query.weighing import Weighed
 
 # Where weights are not those of bags, bags foretell less: more candidates are compared, and they may agree less often.
@@ -23,7 +24,7 @@ class Question:
     """The bag that is asked for, its signature, and how bags are compared; `but` are nodes that are no answer."""
 
     bag: Bag
-    signature: UInt32s
+    signature: Unsigned
     measure: str
     but: tuple[int, ...] = ()
     weighed: Weighed | None = None  # for measures that weigh contents in a way of their own
@@ -61,16 +62,15 @@ def nearest(
     might, all candidates are.
     """
     if question.measure == "jaccard":
-        shared, nodes = desk.compared(question.signature, question.but, limit)
-        scores = _jaccard(shared)
+        similar, nodes = desk.compared(question.signature, question.but, limit)
     else:
         wide = question.weighed is not None
         nodes = desk.narrowed(question.signature, question.but, SLACK * limit if wide else limit, ROOM if wide else 0)
-        scores = raw_scores(desk, question, nodes)
-    answer = _best(question, scores, nodes, limit, least, allowed)
-    if len(answer) < limit and _similar(question, scores).min(initial=1.0) >= least:
+        similar, nodes = _ranked(desk, question, nodes)
+    answer = _best(similar, nodes, limit, least, allowed)
+    if len(answer) < limit and (len(similar) == 0 or similar[-1] >= least):
         nodes = np.setdiff1d(desk.agreements(question.signature)[0], question.but)
-        answer = _best(question, raw_scores(desk, question, nodes), nodes, limit, least, allowed)
+        answer = _best(*_ranked(desk, question, nodes), limit, least, allowed)
     return answer
 
 
@@ -84,7 +84,7 @@ def raw_scores(desk: Desk, question: Question, nodes: Int64s) -> Floats:
     if question.weighed is not None:
         return desk.weighed_products(nodes, question.weighed.tables).round(9)
     if question.measure == "jaccard":
-        return _jaccard(desk.minima(nodes))
+        return jaccard(desk.minima(nodes))
     both, squares = desk.products(nodes)
     own = float(np.square(question.bag.weight, dtype=np.float64).sum())
     lengths = np.sqrt(own * squares)
@@ -99,23 +99,19 @@ def _similar(question: Question, scores: Floats) -> Floats:
     return (np.clip(scores / own, 0.0, 1.0) if own > 0.0 else np.zeros(len(scores))).round(9)
 
 
-def _jaccard(minima: Floats) -> Floats:
-    """Bags sum to one, so that the sum of maxima is what the sum of minima leaves of two."""
-    return (minima / (2.0 - minima)).round(9)
+def _ranked(desk: Desk, question: Question, nodes: Int64s) -> tuple[Floats, Int64s]:
+    """The similarities of nodes, and the nodes; the best first, by scores, of which several may be one similarity."""
+    scores = raw_scores(desk, question, nodes)
+    order = np.lexsort((nodes, -scores))
+    return _similar(question, scores)[order], nodes[order]
 
 
 def _best(
-    question: Question,
-    scores: Floats,
-    nodes: Int64s,
-    limit: int,
-    least: float,
-    allowed: Callable[[int], bool] | None,
+    similar: Floats, nodes: Int64s, limit: int, least: float, allowed: Callable[[int], bool] | None
 ) -> list[tuple[float, int]]:
-    """The similarities of the best of some nodes that are similar enough and allowed."""
+    """The first nodes that are similar enough and allowed, with their similarities."""
     answer: list[tuple[float, int]] = []
-    order = np.lexsort((nodes, -scores))
-    for similarity, node in zip(_similar(question, scores)[order].tolist(), nodes[order].tolist(), strict=True):
+    for similarity, node in zip(similar.tolist(), nodes.tolist(), strict=True):
         if similarity < least or len(answer) == limit:
             break
         if allowed is None or allowed(node):
@@ -123,7 +119,7 @@ def _best(
     return answer
 
 
-def signature_of(index: Index, bag: Bag) -> UInt32s:
+def signature_of(index: Index, bag: Bag) -> Unsigned:
     """The signature of a bag that is not in the index; of one that is, H has it."""
     from pagekin.signatures.making import keys_of, make_signatures, seeded
 
@@ -132,7 +128,8 @@ def signature_of(index: Index, bag: Bag) -> UInt32s:
         np.array([0, count]), np.arange(count, dtype=np.uint32), bag.weight, np.zeros(count, np.uint32), bag.weight
     )
     keys = seeded(keys_of(index.terms.name, bag.term), strategy.seed)
-    signature: UInt32s = make_signatures(one, keys, strategy.signature_length)[0]
+    made = make_signatures(one, keys, strategy.signature_length)
+    signature: Unsigned = kept_in(index.signatures.dtype.type, made)[0]
     return signature
 
 

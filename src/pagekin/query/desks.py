@@ -18,7 +18,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from pagekin.arrays import Int64s, UInt32s, spans
+from pagekin.arrays import Int64s, UInt32s, Unsigned, spans
 from pagekin.index.files import Index
 from pagekin.query.weighing import Tables, Weighed
 
@@ -71,7 +71,7 @@ class Desk:
         """What every word is worth that is asked for, where weights are not those of bags."""
         return np.zeros(self.index.words)
 
-    def agreements(self, signature: UInt32s) -> tuple[Int64s, Int64s]:
+    def agreements(self, signature: Unsigned) -> tuple[Int64s, Int64s]:
         """The nodes whose signatures agree with this one, and in how many coordinates (paper, figure 11)."""
         inverted = self.index.inverted
         rows = np.arange(len(signature))
@@ -83,14 +83,14 @@ class Desk:
         same = self.index.signatures[nodes, coordinate] == signature[coordinate]
         return np.unique(nodes[same], return_counts=True)
 
-    def compared(self, signature: UInt32s, but: tuple[int, ...], wanted: int) -> tuple[Floats, Int64s]:
-        """What the most promising nodes share with the bag on the desk, and these nodes; the best first."""
+    def compared(self, signature: Unsigned, but: tuple[int, ...], wanted: int) -> tuple[Floats, Int64s]:
+        """The similarities of the most promising nodes to the bag on the desk, and these nodes; the best first."""
         nodes = self.narrowed(signature, but, wanted)
-        shared = self.minima(nodes)
-        order = np.argsort(-shared, kind="stable")
-        return shared[order], nodes[order]
+        similar = jaccard(self.minima(nodes))
+        order = np.argsort(-similar, kind="stable")
+        return similar[order], nodes[order]
 
-    def narrowed(self, signature: UInt32s, but: tuple[int, ...], wanted: int, room: int = 0) -> Int64s:
+    def narrowed(self, signature: Unsigned, but: tuple[int, ...], wanted: int, room: int = 0) -> Int64s:
         """The nodes that may well be among the `wanted` ones most similar to the bag on the desk, in order.
 
         All that agree anywhere, if there is room to compare them. Else those whose signatures agree about as often as
@@ -152,7 +152,7 @@ class KernelDesk(Desk):
         self._counts = np.zeros(len(index.bags), np.int64)
         self._touched = np.empty(len(index.bags), np.int64)
 
-    def agreements(self, signature: UInt32s) -> tuple[Int64s, Int64s]:
+    def agreements(self, signature: Unsigned) -> tuple[Int64s, Int64s]:
         """As above; in no order."""
         from pagekin.kernels.postings import collide
 
@@ -171,7 +171,7 @@ class KernelDesk(Desk):
         self._counts[nodes] = 0
         return nodes, counts
 
-    def compared(self, signature: UInt32s, but: tuple[int, ...], wanted: int) -> tuple[Floats, Int64s]:
+    def compared(self, signature: Unsigned, but: tuple[int, ...], wanted: int) -> tuple[Floats, Int64s]:
         """As above."""
         from pagekin.kernels.asking import Care, compare
 
@@ -237,6 +237,11 @@ class Reception:
         if type(desk) is not kind:
             desk = self._desks.desk = kind(self._index)
         return desk
+
+
+def jaccard(minima: Floats) -> Floats:
+    """Similarities to nine places. Bags sum to one: the sum of maxima is what the sum of minima leaves of two."""
+    return (minima / (2.0 - minima)).round(9)
 
 
 def _enough(counts: Int64s, wanted: int) -> int:

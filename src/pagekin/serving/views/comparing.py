@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pagekin.arrays import Int64s, UInt32s
+from pagekin.arrays import Int64s, Unsigned
 from pagekin.kin import Kin
 from pagekin.links.citing import cited_together, standing
 from pagekin.query.answering import Question, bag_of, exact, signature_of
@@ -105,7 +105,7 @@ def _places(kin: Kin, page: Ref) -> Int64s:
     return standing(kin.links, kin.reading.anchors, page.node)
 
 
-def _signature(kin: Kin, node: int, bag: Bag) -> UInt32s:
+def _signature(kin: Kin, node: int, bag: Bag) -> Unsigned:
     known = node < len(kin.index.signatures)
     return np.asarray(kin.index.signatures[node]) if known else signature_of(kin.index, bag)
 
