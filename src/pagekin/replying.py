@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from pagekin.answers import Duplicate, Neighbor, Part, Why, Wishes
-from pagekin.arrays import Int64s
 from pagekin.duplicates.filters import Likeness
 from pagekin.duplicates.listing import Line, lines_of
 from pagekin.duplicates.prints import Prints
 from pagekin.fusing import Fusion
-from pagekin.links.citing import cited_together, standing
+from pagekin.links.citing import Standing, cited_together, standing
 from pagekin.query.answering import Question, shared_terms
 from pagekin.urls import host_of
 
@@ -115,26 +114,26 @@ class Reply:
     def _reasons(self, fusion: Fusion, nodes: list[int]) -> list[Why]:
         if not self.wishes.explain:
             return [Why() for _ in nodes]
-        citing = [self._standing(node) for node in self.asked[:1]]
+        shared = shared_terms(fusion.desk, fusion.question, np.array(nodes, np.int64), _REASONS)
+        one, others = self._standing(self.asked[:1]), self._standing(nodes)
+        together = cited_together(one, others, len(nodes), _REASONS)
         words, links = fusion.parts(nodes)
         shown, urls = self.kin.index.terms.shown, self.kin.reading.pages.url
         reasons = []
-        for node, by_words, by_links in zip(nodes, words.tolist(), links.tolist(), strict=True):
-            terms = shared_terms(fusion.desk, fusion.question, node, _REASONS)
-            together = cited_together(citing[0], self._standing(node), _REASONS) if citing else []
+        for terms, citing, by_words, by_links in zip(shared, together, words.tolist(), links.tolist(), strict=True):
             parts = [Part("words", by_words, 1.0 - fusion.share), Part("links", by_links, fusion.share)]
             reasons.append(
                 Why(
                     [(shown[each.term], each.share) for each in terms],
-                    [urls[row] for row, _ in together],
-                    [apart for _, apart in together],
+                    [urls[row] for row, _ in citing],
+                    [apart for _, apart in citing],
                     parts if fusion.share else parts[:1],
                 )
             )
         return reasons
 
-    def _standing(self, node: int) -> Int64s:
-        return standing(self.kin.links, self.kin.reading.anchors, node)
+    def _standing(self, nodes: list[int]) -> Standing:
+        return standing(self.kin.links, self.kin.reading.anchors, np.array(nodes, np.int64))
 
     def _filter(self) -> Callable[[int], bool]:
         """A function that tells whether a node may be in the answer."""

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from kernels.test_pairing import LINKS, NODES
 from links.making import web_of
-from pagekin.arrays import Int64s
-from pagekin.links.citing import cited_together
+from pagekin.links.citing import Standing, cited_together
 from pagekin.links.evidence import Evidence
 from pagekin.links.measures import compare
 from twins import pairing as twin
@@ -34,23 +33,27 @@ def test_links_say_nothing_of_a_node_that_is_not_compared() -> None:
 PLACES = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 40)), max_size=12)
 
 
-def packed(places: list[tuple[int, int]]) -> Int64s:
-    return np.array(sorted(page << 32 | word for page, word in places), np.int64)
+def packed(*nodes: list[tuple[int, int]]) -> Standing:
+    rows = [row for row, places in enumerate(nodes) for _ in places]
+    places = [page << 32 | word for places in nodes for page, word in places]
+    return Standing(np.array(rows, np.int64), np.array(places, np.int64))
 
 
 @settings(deadline=None, max_examples=200)
-@given(PLACES, PLACES, st.integers(1, 6))
+@given(PLACES, st.lists(PLACES, max_size=4), st.integers(1, 6))
 def test_pages_that_cite_both_are_told_with_the_least_distance_the_closest_first(
-    one: list[tuple[int, int]], other: list[tuple[int, int]], most: int
+    one: list[tuple[int, int]], others: list[list[tuple[int, int]]], most: int
 ) -> None:
-    closest: dict[int, int] = {}
-    for page, word in one:
-        for same, there in other:
-            if page == same:
-                closest[page] = min(closest.get(page, 99), abs(word - there))
-    expected = sorted(closest.items(), key=lambda item: (item[1], item[0]))[:most]
-    assert cited_together(packed(one), packed(other), most) == expected
+    expected = []
+    for other in others:
+        closest: dict[int, int] = {}
+        for page, word in one:
+            for same, there in other:
+                if page == same:
+                    closest[page] = min(closest.get(page, 99), abs(word - there))
+        expected.append(sorted(closest.items(), key=lambda item: (item[1], item[0]))[:most])
+    assert cited_together(packed(one), packed(*others), len(others), most) == expected
 
 
 def test_the_end_of_a_page_is_not_close_to_the_beginning_of_the_next() -> None:
-    assert cited_together(packed([(1, 2**32 - 1)]), packed([(2, 0)]), 5) == []
+    assert cited_together(packed([(1, 2**32 - 1)]), packed([(2, 0)]), 1, 5) == [[]]

@@ -72,9 +72,10 @@ def test_an_answer_by_hand(desk: type[Desk]) -> None:
         assert nearest(work, asked, 1, 0.0) == [(0.6, 2)]
         assert nearest(work, asked, 10, 0.5) == [(0.6, 2)]
         assert nearest(work, asked, 10, 0.0, allowed=lambda node: node != 2) == [(THIRD, 1)]
-        shared = shared_terms(work, asked, 2, 5)
+        shared, nothing = shared_terms(work, asked, np.array([2, 3]), 5)
     assert [each.term for each in shared] == [1, 0]
     assert [each.share for each in shared] == pytest.approx([2 / 3, 1 / 3])
+    assert nothing == []
 
 
 @DESKS

@@ -73,7 +73,7 @@ def test_okapi_by_hand(desk: type[Desk]) -> None:
     with work.asking(question.bag, question.weighed):
         scores = raw_scores(work, question, np.arange(5)).tolist()
         answer = nearest(work, question, 10, 0.0, allowed=lambda node: node < 4)
-        shared = shared_terms(work, question, 2, 5)
+        [shared] = shared_terms(work, question, np.array([2]), 5)
     expected = [own, 2.5 * often / 2.4, 2.5 * often / 3.2 + 7.5 * rare / 5.2, 0.0, 0.0]
     assert scores == pytest.approx(expected, abs=1e-9)
     # Page 2 scores more than page 0 itself would, and counts as wholly similar.

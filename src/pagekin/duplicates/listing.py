@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from pagekin.arrays import Int64s
 from pagekin.duplicates.prints import Prints
+from pagekin.duplicates.sets import Chunks
 
 
 def firsts(prints: Prints, threshold: float, asked: int = 0, fixed: Collection[int] = ()) -> list[int]:
@@ -45,10 +47,10 @@ def lines_of(asked: Prints, listed: Prints, places: Sequence[int], count: int, f
 
     Near-duplicates of what was asked for stand in one line. The first ones, which are fixed, keep theirs.
     """
-    elements = np.concatenate([asked.chunks.elements, listed.chunks.elements])
-    if len(np.unique(elements)) == len(elements):  # nobody shares a chunk with another, as in most answers
+    sharing = _sharing(asked.chunks, listed.chunks)
+    if not len(sharing):
         return [Line(place) for place in range(count)]
-    both = asked.and_then(listed)
+    both, places = asked.and_then(listed.rows(sharing)), [places[k] for k in sharing.tolist()]
     stay = range(len(asked), len(asked) + sum(place < fixed for place in places))
     first = firsts(both, listed.settings.threshold, len(asked), stay)[len(asked) :]
     of = dict(zip(places, first, strict=True))
@@ -61,3 +63,13 @@ def lines_of(asked: Prints, listed: Prints, places: Sequence[int], count: int, f
         else:
             lines[group] = Line(place, is_duplicate)
     return list(lines.values())
+
+
+def _sharing(asked: Chunks, listed: Chunks) -> Int64s:
+    """The pages of a list that share a chunk with another one or with what was asked for: in most answers few."""
+    chunks = Chunks.joined([asked, listed])
+    page = np.repeat(np.arange(len(chunks)), chunks.counts())
+    order = np.argsort(chunks.elements)
+    same = np.flatnonzero(chunks.elements[order[1:]] == chunks.elements[order[:-1]])
+    pages = np.unique(page[order[[same, same + 1]]]) - len(asked)
+    return pages[pages >= 0]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
-from pagekin.arrays import Int64s, Unsigned
+from pagekin.arrays import Int64s, UInt32s, Unsigned
 from pagekin.index.files import Index
 from pagekin.index.values import kept_in
 from pagekin.model.bags import Bags
@@ -133,26 +134,37 @@ def signature_of(index: Index, bag: Bag) -> Unsigned:
     return signature
 
 
-def shared_terms(desk: Desk, question: Question, node: int, most: int) -> list[SharedTerm]:
-    """The words that make the bag on the desk and a node similar, with their shares of it, the strongest first."""
-    other = bag_of(desk.index, node)
-    parts = _parts(desk, question, node, other)
-    total = parts.sum()
-    parts[other.term >= desk.index.words] = 0.0
+def shared_terms(desk: Desk, question: Question, nodes: Int64s, most: int) -> list[list[SharedTerm]]:
+    """The words that make the bag on the desk and nodes similar, with their shares of it, the strongest first."""
+    row, places = desk.places(nodes)
+    term = desk.index.bags.term[places]
+    parts = _parts(desk, question, nodes[row], places, term)
+    total = np.bincount(row, parts, len(nodes))
+    told = (parts > 0.0) & (term < desk.index.words) & (total > 0.0)[row]
     if question.weighed is not None and len(question.weighed.said) < len(question.weighed.word):
-        parts[~np.isin(other.term, question.weighed.said)] = 0.0  # others are not shared, but alike by a projection
-    if total <= 0.0:
-        return []
-    likely = np.flatnonzero(parts >= np.partition(parts, -most)[-most]) if len(parts) > most else np.arange(len(parts))
-    strongest = likely[np.lexsort((other.term[likely], -parts[likely]))[:most]]
-    return [SharedTerm(int(other.term[k]), float(parts[k] / total)) for k in strongest.tolist() if parts[k] > 0.0]
+        told &= np.isin(term, question.weighed.said)  # others are not shared, but alike by a projection
+    row, term, parts = row[told], term[told], parts[told]
+    shared = []
+    for k, (begin, end) in enumerate(pairwise(np.searchsorted(row, np.arange(len(nodes) + 1)).tolist())):
+        best = _largest(parts[begin:end], term[begin:end], most)
+        terms, shares = term[begin:end][best].tolist(), (parts[begin:end][best] / total[k]).tolist()
+        shared.append(list(map(SharedTerm, terms, shares)))
+    return shared
 
 
-def _parts(desk: Desk, question: Question, node: int, other: Bag) -> Floats:
-    """What each term of a node's bag adds to its score."""
+def _largest(parts: Floats, term: UInt32s, most: int) -> Int64s:
+    """Where the largest parts are, the largest first; of equal ones in the order of terms."""
+    if len(parts) <= most:
+        return np.lexsort((term, -parts))
+    likely = np.flatnonzero(parts >= np.partition(parts, -most)[-most])
+    return likely[np.lexsort((term[likely], -parts[likely]))[:most]]
+
+
+def _parts(desk: Desk, question: Question, node: Int64s, places: Int64s, term: UInt32s) -> Floats:
+    """What each term of some nodes' bags adds to their scores."""
+    bags = desk.index.bags
     if question.weighed is not None:
-        content = desk.index.bags.content[desk.index.bags.row(node)]
-        words = np.minimum(other.term, desk.index.words)
-        return np.append(desk.worth, 0.0)[words] * question.weighed.tables.weights(np.full(len(words), node), content)
-    mine, theirs = desk.asked[other.term].astype(np.float64), other.weight.astype(np.float64)
+        words = np.minimum(term, desk.index.words)
+        return np.append(desk.worth, 0.0)[words] * question.weighed.tables.weights(node, bags.content[places])
+    mine, theirs = desk.asked[term].astype(np.float64), bags.weight[places].astype(np.float64)
     return mine * theirs if question.measure == "cosine" else np.minimum(mine, theirs)

@@ -124,7 +124,7 @@ class Desk:
 
     def weighed_products(self, nodes: Int64s, tables: Tables) -> Floats:
         """For each node, the sum of what the words of its contents weigh there, times what they are worth here."""
-        row, places = self._places(nodes)
+        row, places = self.places(nodes)
         term = self.index.bags.term[places]
         words = term < len(self.worth)
         row, places = row[words], places[words]
@@ -134,10 +134,10 @@ class Desk:
     def _side_by_side(self, nodes: Int64s) -> tuple[Int64s, Floats, Floats]:
         """For all terms of all nodes: which node, the weight on the desk, the weight there."""
         bags = self.index.bags
-        row, places = self._places(nodes)
+        row, places = self.places(nodes)
         return row, self.asked[bags.term[places]].astype(np.float64), bags.weight[places].astype(np.float64)
 
-    def _places(self, nodes: Int64s) -> tuple[Int64s, Int64s]:
+    def places(self, nodes: Int64s) -> tuple[Int64s, Int64s]:
         """For all terms of all nodes: which node, and where the term stands."""
         begin = self.index.bags.offsets[nodes]
         counts = self.index.bags.offsets[nodes + 1] - begin

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pagekin.arrays import Int64s, Unsigned
+from pagekin.arrays import Unsigned
 from pagekin.kin import Kin
-from pagekin.links.citing import cited_together, standing
+from pagekin.links.citing import Standing, cited_together, standing
 from pagekin.query.answering import Question, bag_of, exact, signature_of
 from pagekin.query.desks import Bag
 from pagekin.serving.views.page import PageView, page_view
@@ -81,7 +81,7 @@ def compared(kin: Kin, one: Ref, other: Ref, replay: str | None = None) -> Compa
     shared, by_links = _shared(kin, *bags)
     linked = kin.nodes_linked_from([one.node]), kin.nodes_linked_from([other.node])
     common = sorted(linked[0] & linked[1] - {one.node, other.node})
-    together = cited_together(_places(kin, one), _places(kin, other), _LINKS)
+    [together] = cited_together(_places(kin, one), _places(kin, other), 1, _LINKS)
     return Comparison(
         page_view(kin, one, replay),
         page_view(kin, other, replay),
@@ -101,8 +101,8 @@ def compared(kin: Kin, one: Ref, other: Ref, replay: str | None = None) -> Compa
     )
 
 
-def _places(kin: Kin, page: Ref) -> Int64s:
-    return standing(kin.links, kin.reading.anchors, page.node)
+def _places(kin: Kin, page: Ref) -> Standing:
+    return standing(kin.links, kin.reading.anchors, np.array([page.node]))
 
 
 def _signature(kin: Kin, node: int, bag: Bag) -> Unsigned:
