@@ -47,7 +47,7 @@ def lines_of(asked: Prints, listed: Prints, places: Sequence[int], count: int, f
 
     Near-duplicates of what was asked for stand in one line. The first ones, which are fixed, keep theirs.
     """
-    sharing = _sharing(asked.chunks, listed.chunks)
+    sharing = _sharing(asked.chunks, listed.chunks, listed.settings.threshold / 2)  # filters do not err that much
     if not len(sharing):
         return [Line(place) for place in range(count)]
     both, places = asked.and_then(listed.rows(sharing)), [places[k] for k in sharing.tolist()]
@@ -65,11 +65,18 @@ def lines_of(asked: Prints, listed: Prints, places: Sequence[int], count: int, f
     return list(lines.values())
 
 
-def _sharing(asked: Chunks, listed: Chunks) -> Int64s:
-    """The pages of a list that share a chunk with another one or with what was asked for: in most answers few."""
+def _sharing(asked: Chunks, listed: Chunks, least: float) -> Int64s:
+    """The pages of a list that share a chunk with another one or with what was asked for.
+
+    None, as in most answers, if nobody shares at least so much of what it has.
+    """
     chunks = Chunks.joined([asked, listed])
-    page = np.repeat(np.arange(len(chunks)), chunks.counts())
     order = np.argsort(chunks.elements)
     same = np.flatnonzero(chunks.elements[order[1:]] == chunks.elements[order[:-1]])
-    pages = np.unique(page[order[[same, same + 1]]]) - len(asked)
-    return pages[pages >= 0]
+    is_shared = np.zeros(len(order), np.bool_)
+    is_shared[order[same]] = is_shared[order[same + 1]] = True
+    page = np.repeat(np.arange(len(chunks)), chunks.counts())
+    shared = np.bincount(page[is_shared], minlength=len(chunks))
+    if not (shared >= np.maximum(1, least * chunks.counts())).any():
+        return np.empty(0, np.int64)
+    return np.flatnonzero(shared[len(asked) :])
