@@ -19,13 +19,17 @@ from selectolax.lexbor import LEXBOR_VERSION_MAJOR, LEXBOR_VERSION_MINOR
 _HERE = Path(__file__).parent
 sys.path.insert(0, str(_HERE.parent / "tests"))  # the second opinion lives with the tests that it serves
 
+from benchmarks.machine import QUICK  # noqa: E402
 from reading.lexbor import COLLECTIONS, Tally, compare, pages_under, total  # noqa: E402
 
 RESULTS = _HERE / "results" / "agreement.json"
+SMALLEST = "python3.11-doc"
 
 
 def collections() -> dict[str, Path]:
-    """The folders to read, by name."""
+    """The folders to read, by name; with QUICK=1 one small folder."""
+    if QUICK:
+        return {SMALLEST: COLLECTIONS[SMALLEST]}
     given = os.environ.get("PAGEKIN_BENCH_DATA")
     return COLLECTIONS | ({Path(given).name: Path(given)} if given else {})
 

@@ -31,7 +31,7 @@ from pathlib import Path
 
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, show
 
-SECONDS = 2 if QUICK else 10
+SECONDS = 1 if QUICK else 10
 TOO_LONG = 20  # seconds for one input; they are small, so all that takes seconds grows too fast
 MEMORY = 4 << 30  # bytes of addresses; numba alone takes one
 LONGEST = 1 << 16  # bytes of an input

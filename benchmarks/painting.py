@@ -31,7 +31,7 @@ from pagekin.serving.holding import Held
 from pagekin.serving.running import address_of, listening
 
 PAGES = 5 if QUICK else 20
-ROUNDS = 3
+ROUNDS = 1 if QUICK else 3
 _BAR = 200  # milliseconds
 _WARM = 3  # pages that do not count: the browser and the server have just started
 

@@ -20,11 +20,11 @@ from pathlib import Path
 from selectolax.lexbor import LexborHTMLParser
 
 from benchmarks.agreement import collections
-from benchmarks.machine import QUICK, Figure, facts, keep, kept, show, timed
+from benchmarks.machine import QUICK, Figure, facts, keep, kept, show
 from pagekin.engines.local import Crew, run
 from pagekin.model.capture import Capture, Origin
 from pagekin.model.settings import ReadingSettings
-from pagekin.pipeline import Job, build, read_job
+from pagekin.pipeline import Job, read_job
 from pagekin.reading.batch import read_captures
 from pagekin.urls import path_url
 from reading.lexbor import pages_under
@@ -43,7 +43,7 @@ def main() -> None:
     for name, folder in collections().items():
         if folder.is_dir():
             print(name)
-            measured = [*speed(folder, name), *processes(folder, name), *builds(folder, name)]
+            measured = [*speed(folder, name), *processes(folder, name)]
             show(measured)
             figures += measured
     keep("reading", {"machine": facts("selectolax"), "figures": kept(figures)})
@@ -97,14 +97,6 @@ def parse_job(job: Job) -> None:
     _parse([capture.path.read_bytes() for capture in job[1] if capture.path is not None])
 
 
-def builds(folder: Path, name: str) -> list[Figure]:
-    """Whole builds: reading, the store, the index."""
-    return [
-        Figure(f"{name}: build in {words}", round(_build_time(folder, count), 2), "s")
-        for count, words in ((1, "one thread"), (2, "two threads"))
-    ]
-
-
 def _captures(folder: Path) -> list[Capture]:
     """The pages of a folder, still in their files."""
     captures = []
@@ -145,14 +137,6 @@ def _moments(work: Work, batches: list[list[Capture]], count: int) -> Iterator[f
         begin = time.perf_counter()
         for _ in run(work, jobs, Crew(count, processes=True)):
             yield time.perf_counter() - begin
-
-
-def _build_time(folder: Path, count: int) -> float:
-    def once() -> None:
-        with tempfile.TemporaryDirectory() as place:
-            build([folder], Path(place) / "bench.kin", processes=count)
-
-    return min(timed(once) for _ in range(1 if QUICK else 2))
 
 
 if __name__ == "__main__":
