@@ -94,7 +94,7 @@ def processes(folder: Path, name: str) -> list[Figure]:
 
 def parse_job(job: Job) -> None:
     """What a process does that shares nothing with others: parse the files of a batch."""
-    _parse([capture.path.read_bytes() for capture in job[1] if capture.path is not None])
+    _parse([Path(capture.path).read_bytes() for capture in job[1]])
 
 
 def _captures(folder: Path) -> list[Capture]:
@@ -103,13 +103,12 @@ def _captures(folder: Path) -> list[Capture]:
     for file in pages_under(folder)[:MOST_PAGES]:
         path = file.relative_to(folder).as_posix()
         origin = Origin(path, 0, file.stat().st_size, 0)
-        captures.append(Capture(path_url("http://bench.localhost/", path.encode()), origin, path=file))
+        captures.append(Capture(path_url("http://bench.localhost/", path.encode()), origin, path=str(file)))
     return captures
 
 
 def _loaded(capture: Capture) -> Capture:
-    assert capture.path is not None
-    return Capture(capture.url, capture.origin, body=capture.path.read_bytes())
+    return Capture(capture.url, capture.origin, body=Path(capture.path).read_bytes())
 
 
 def _read(captures: list[Capture]) -> None:

@@ -193,7 +193,7 @@ def _texts_of_html(results: Sequence[Result]) -> dict[int, bytes | str]:
             body = None if result.html is None else result.html.encode("utf-8", "replace")
             charset = "" if result.html is None else "utf-8"
             origin = Origin("results", 0, 0, 0)
-            captures.append(Capture(f"{_NOWHERE}{k}", origin, body=body, path=result.path, charset=charset))
+            captures.append(Capture(f"{_NOWHERE}{k}", origin, body=body, path=str(result.path or ""), charset=charset))
     if not captures:
         return {}
     reading = read_captures(captures, ReadingSettings())

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -33,7 +31,7 @@ def test_each_kind_of_boundary_is_a_bit_with_a_name() -> None:
     ("capture", "weight"),
     [
         (Capture("http://a.example/", ORIGIN, body=b"12345"), 5),
-        (Capture("http://a.example/", ORIGIN, path=Path("a.html")), 1000),
+        (Capture("http://a.example/", ORIGIN, path="a.html"), 1000),
         (Capture("http://a.example/", ORIGIN, body=b""), 0),
     ],
 )

@@ -18,8 +18,8 @@ from pagekin.reading.bodies import Body, load_body, text_as_html
 SETTINGS = ReadingSettings(max_page_bytes=20)
 
 
-def capture(body: bytes | None = None, path: Path | None = None, **facts: object) -> Capture:
-    return Capture("http://a.example/", Origin("a", 0, 0, 0), body=body, path=path, **facts)  # type: ignore[arg-type]
+def capture(body: bytes | None = None, path: Path | str = "", **facts: object) -> Capture:
+    return Capture("http://a.example/", Origin("a", 0, 0, 0), body=body, path=str(path), **facts)  # type: ignore[arg-type]
 
 
 def test_a_body_at_hand_is_taken_as_it_is() -> None:

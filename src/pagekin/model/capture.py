@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntFlag
-from pathlib import Path
 from typing import TypeAlias
 
 
@@ -34,7 +33,7 @@ class Capture:
     origin: Origin
     captured: int = 0  # seconds since 1970; 0 where nobody noted it
     body: bytes | None = None
-    path: Path | None = None
+    path: str = ""
     charset: str = ""  # as the transport named it
     language: str = ""
     title: str = ""

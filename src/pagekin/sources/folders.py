@@ -95,7 +95,7 @@ def _capture(file: _File, source: str, url: str) -> Capture | Skip:
     if canonical is None:
         return Skip(source, "no URL can be made of its path", source)
     origin = Origin(source, 0, file.size, file.modified)
-    return Capture(canonical, origin, captured=file.modified // 1_000_000_000, path=Path(file.path))
+    return Capture(canonical, origin, captured=file.modified // 1_000_000_000, path=file.path)
 
 
 def _relative(path: str, root: Path) -> bytes:
