@@ -26,7 +26,7 @@ from benchmarks.agreement import collections
 from benchmarks.building import html_files
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, show, timed
 from pagekin.duplicates.canonical import canonical
-from pagekin.duplicates.chunks import chunk_ends, chunks_of, groups_of, laid_out
+from pagekin.duplicates.chunks import TOGETHER, chunk_ends, chunks_of, laid_out
 from pagekin.duplicates.filters import Filters, bits_for
 from pagekin.duplicates.grouping import Group, Grouper
 from pagekin.duplicates.law import RATIOS, draw_law, expected_ratio, simulated_ratio, whole_hashes
@@ -35,6 +35,7 @@ from pagekin.duplicates.settings import GroupSettings
 from pagekin.grouping import _texts_of_html, files
 from pagekin.kernels.chunking import WINDOW
 from pagekin.kernels.filters import common_bits
+from pagekin.model.strings import together
 
 ROUNDS = 3 if QUICK else 9
 PAGES = 300 if QUICK else 1000
@@ -86,7 +87,7 @@ def chunking(name: str, raw: list[bytes]) -> Iterator[Figure]:
     texts = [text for text in map(canonical, raw) if text]
     bounds = [[0, *(chunk_ends(*laid_out([text]), SETTINGS)[0] - WINDOW).tolist()] for text in texts]
     ours, theirs, filters, hashes, folding = in_turns(
-        lambda: [chunk_ends(*laid_out(some), SETTINGS) for some in groups_of(texts)],
+        lambda: [chunk_ends(*laid_out(some), SETTINGS) for some in together(texts, TOGETHER)],
         lambda: [list(fastcdc_cy(text, avg_size=256, max_size=65536)) for text in texts],
         lambda: filters_of(texts),
         lambda: [digests_of(text, ends) for text, ends in zip(texts, bounds, strict=True)],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import cache
 
 import numpy as np
@@ -12,6 +12,7 @@ from pagekin.duplicates.sets import MOST_CHUNKS, Chunks, offsets_of
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.kernels.blake2 import blake2b_spans
 from pagekin.kernels.chunking import WINDOW, cut, elements_of, mark, tables
+from pagekin.model.strings import together
 
 TOGETHER = 1 << 18  # bytes of texts that are cut at a time: they stay in a processor's cache
 _BEFORE = bytes(WINDOW)  # what a fingerprint sees before a text
@@ -20,21 +21,7 @@ _tables = cache(tables)
 
 def chunks_of(texts: Iterable[bytes], settings: GroupSettings) -> Chunks:
     """The chunks of canonical texts."""
-    return Chunks.joined([chunks_laid_out(*laid_out(some), settings) for some in groups_of(texts)])
-
-
-def groups_of(texts: Iterable[bytes]) -> Iterator[list[bytes]]:
-    """Texts in their order, as many at a time as stay in a processor's cache."""
-    group: list[bytes] = []
-    size = 0
-    for text in texts:
-        group.append(text)
-        size += len(text)
-        if size >= TOGETHER:
-            yield group
-            group, size = [], 0
-    if group:
-        yield group
+    return Chunks.joined([chunks_laid_out(*laid_out(some), settings) for some in together(texts, TOGETHER)])
 
 
 def chunks_laid_out(data: bytes | Bytes, starts: Int64s, stops: Int64s, settings: GroupSettings) -> Chunks:

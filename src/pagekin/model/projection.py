@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from pagekin.arrays import Int64s
 from pagekin.errors import MisuseError
+from pagekin.model.bounded import read_bounded
 
 FORMAT, VERSION = "pagekin projection", 1
 SUFFIX = ".projection"  # after the name of the file of weights
@@ -71,11 +72,4 @@ def projection(data: bytes, where: str) -> Projection:
 
 def load_projection(path: Path) -> Projection:
     """The projection that a file holds."""
-    try:
-        with path.open("rb") as file:
-            data = file.read(MOST_BYTES + 1)
-    except OSError as error:
-        raise MisuseError(f"{path} cannot be read: {error.strerror or error}; it belongs to the weights") from error
-    if len(data) > MOST_BYTES:
-        raise MisuseError(f"{path} holds no projection: it has more than {MOST_BYTES:,} bytes")
-    return projection(data, str(path))
+    return projection(read_bounded(path, MOST_BYTES, "the projection of weights"), str(path))

@@ -53,6 +53,24 @@ class Strings:
         return [data[a:b] for a, b in pairwise(bounds)]
 
 
+def together(texts: Iterable[bytes], room: int) -> Iterator[list[bytes]]:
+    """Texts in their order, some at a time: until they have `room` bytes, or more by the last of them.
+
+    >>> list(together([b"kin", b"page", b"link", b"a"], 6))
+    [[b'kin', b'page'], [b'link', b'a']]
+    """
+    some: list[bytes] = []
+    size = 0
+    for text in texts:
+        some.append(text)
+        size += len(text)
+        if size >= room:
+            yield some
+            some, size = [], 0
+    if some:
+        yield some
+
+
 def word_of(form: str) -> str:
     """The word that a form is a spelling of: composed, in lower case.
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from pagekin.errors import FailureError, MisuseError
+from pagekin.model.bounded import read_bounded
 from pagekin.model.projection import SUFFIX, load_projection
 from pagekin.model.weighting import FORMAT, NETWORKS, VERSION, Learned, Network
 
@@ -67,13 +68,7 @@ def _network(facts: Any, where: str) -> Network:
 
 def load_weights(path: Path) -> Learned:
     """The weighting that a file holds, and the projection beside it, if it has one."""
-    try:
-        with path.open("rb") as file:
-            data = file.read(MOST_BYTES + 1)
-    except OSError as error:
-        raise MisuseError(f"{path} cannot be read: {error.strerror or error}") from error
-    if len(data) > MOST_BYTES:
-        raise MisuseError(f"{path} holds no weights: it has more than {MOST_BYTES:,} bytes")
+    data = read_bounded(path, MOST_BYTES, "learned weights")
     try:
         weighting = learned(data.decode("utf-8"), str(path))
     except UnicodeDecodeError as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -32,7 +32,7 @@ from pagekin.model.reading import (
     Tokens,
 )
 from pagekin.model.settings import ReadingSettings
-from pagekin.model.strings import Strings
+from pagekin.model.strings import Strings, together
 from pagekin.reading.bodies import DIGEST_BYTES, Body, load_body
 from pagekin.reading.letters import classes
 from pagekin.reading.markup import markup
@@ -41,7 +41,7 @@ from pagekin.urls import resolve_url
 LONGEST_WORD = 128  # bytes; a longer run of letters is no word
 _LONGEST_TITLE = 1000  # characters
 _COMPRESSION = 1
-_GROUP_BYTES = 256 * 1024
+_GROUP_BYTES = 256 * 1024  # of pages: they stay in a processor's cache while they are joined and scanned
 _REFRESH = re.compile(r"\s*([0-9.]*)\s*[;,]\s*(?:url\s*=\s*)?[\"']?([^\"']+)", re.I)
 _LONGEST_REFRESH_DELAY = 5.0  # seconds; a page that sends its visitors on later means to be read
 # An href that is about the page itself, or one that means the same on every page.
@@ -83,25 +83,11 @@ def _scan(bodies: list[Body], settings: ReadingSettings) -> tuple[sheets.Sheet, 
     """Scan all bodies; the sheet, and where each page's text ends in it (from 0)."""
     sheet = sheets.sheet_for(sum(len(body.html) for body in bodies), len(bodies))
     state = sheets.new_state()
-    for group in _groups([body.html for body in bodies]):
+    for group in together((body.html for body in bodies), _GROUP_BYTES):
         html = np.frombuffer(b"".join(group), np.uint8)
         starts = np.cumsum([0, *map(len, group)])
         scan.scan_pages(html, starts, markup(), settings.max_links, settings.max_url_bytes, sheet, state)
     return sheet, _bounds(sheet.pages[:, sheets.TEXT_END])
-
-
-def _groups(pages: list[bytes]) -> Iterator[list[bytes]]:
-    """Pages in their order, as many at a time as stay in a processor's cache while they are joined and scanned."""
-    group: list[bytes] = []
-    size = 0
-    for page in pages:
-        group.append(page)
-        size += len(page)
-        if size >= _GROUP_BYTES:
-            yield group
-            group, size = [], 0
-    if group:
-        yield group
 
 
 def _bounds(ends: Int64s) -> Int64s:
