@@ -53,6 +53,16 @@ def is_initial(text: Bytes, start: int, end: int, stop: int) -> bool:
     return end == stop and end - start == 1 and 65 <= peek(text, start) <= 90
 
 
+@inner
+def end_sentence(sentences: Int64s, count: int, first_sentence: int, n: int, first: int) -> int:
+    """Let a sentence of a text end before word n, unless it has no words; how many sentences there are then."""
+    since = sentences[count - 1] if count > first_sentence else first
+    if n > since:
+        sentences[count] = n
+        count += 1
+    return count
+
+
 @kernel
 def split_words(text: Bytes, bounds: Int64s, classes: Bytes, longest: int) -> Words:
     """Cut texts into words: runs of letters; in scripts without spaces, every two neighbours.
@@ -107,16 +117,12 @@ def split_words(text: Bytes, bounds: Int64s, classes: Bytes, longest: int) -> Wo
                     stopped = not (n > first[t] and is_initial(text, starts[n - 1], ends[n - 1], i))
                 sentence = kind == FULL_STOP or (kind == SPACE and stopped)
                 i += size
-                if sentence and n > first[t]:
-                    if n_sentences == first_sentence[t] or sentences[n_sentences - 1] < n:
-                        sentences[n_sentences] = n
-                        n_sentences += 1
+                if sentence:
+                    n_sentences = end_sentence(sentences, n_sentences, first_sentence[t], n, first[t])
                 if kind != STOP and kind != CLOSER:
                     stopped = False
-        if stopped and n > first[t]:
-            if n_sentences == first_sentence[t] or sentences[n_sentences - 1] < n:
-                sentences[n_sentences] = n
-                n_sentences += 1
+        if stopped:
+            n_sentences = end_sentence(sentences, n_sentences, first_sentence[t], n, first[t])
         first[t + 1] = n
         first_sentence[t + 1] = n_sentences
     return Words(
