@@ -251,6 +251,44 @@ def telling_tag(
 
 
 @inner
+def no_tag(
+    html: Bytes,
+    i: int,
+    end: int,
+    following: int,
+    closing: bool,
+    shown: bool,
+    entities: Int64s,
+    text: Bytes,
+    blocks: Int64s,
+    at: Int64s,
+) -> int:
+    """Where it ends that begins with the < at html[i] and is no tag: a comment, a section, an instruction, a mere <."""
+    if following == BANG and not closing:
+        if at[FOREIGN] and i + 9 <= end and np.int64(fnv(html, i + 2, i + 9)) == WORD_CDATA:
+            stop = find_section_end(html, i + 9, end)
+            if shown:
+                put_text(html, i + 9, stop, AS_IT_IS, entities, text, blocks, at)
+            return min(stop + 3, end)
+        return skip_comment(html, i, end)
+    if following == QUESTION or (closing and i + 2 < end):
+        return skip_past(html, i + 1, end)
+    if shown:
+        put_text(html, i, i + 1, AS_IT_IS, entities, text, blocks, at)
+    return i + 1
+
+
+@inner
+def raw_end(html: Bytes, i: int, end: int, action: int, name: np.uint64) -> int:
+    """Where the contents end of an element that holds no markup."""
+    if action == SCRIPT:
+        return find_script_end(html, i, end)
+    if action == REST_IS_TEXT:
+        return end
+    return find_end_tag(html, i, end, name)
+
+
+@inner
 def raw_text(
     html: Bytes,
     i: int,
@@ -302,20 +340,7 @@ def scan_page(
         if closing and i + 2 < end:
             following = peek(html, i + 2)
         if not is_letter(following):
-            if following == BANG and not closing:
-                if at[FOREIGN] and i + 9 <= end and np.int64(fnv(html, i + 2, i + 9)) == WORD_CDATA:
-                    stop = find_section_end(html, i + 9, end)
-                    if shown:
-                        put_text(html, i + 9, stop, AS_IT_IS, entities, text, blocks, at)
-                    i = min(stop + 3, end)
-                else:
-                    i = skip_comment(html, i, end)
-            elif following == QUESTION or (closing and i + 2 < end):
-                i = skip_past(html, i + 1, end)
-            else:
-                if shown:
-                    put_text(html, i, i + 1, AS_IT_IS, entities, text, blocks, at)
-                i += 1
+            i = no_tag(html, i, end, following, closing, shown, entities, text, blocks, at)
             continue
         i += 2 if closing else 1
         name = OFFSET
@@ -356,12 +381,7 @@ def scan_page(
                 telling_tag(html, spans, action, entities, text, values, blocks, links, page, at)
             # <style/> has no contents in pictures and formulas; elsewhere the slash means nothing.
             if (SCRIPT <= action <= TITLE or action == INLINE_FRAME) and not (whole and at[FOREIGN]):
-                if action == SCRIPT:
-                    stop = find_script_end(html, i, end)
-                elif action == REST_IS_TEXT:
-                    stop = end
-                else:
-                    stop = find_end_tag(html, i, end, name)
+                stop = raw_end(html, i, end, action, name)
                 if shown:
                     raw_text(html, i, stop, action, entities, text, values, blocks, page, at)
                 i = stop
