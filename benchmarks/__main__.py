@@ -22,26 +22,14 @@ from benchmarks import (
 )
 from benchmarks.machine import QUICK
 
+LOOK = (reading, signatures, building, querying, judging, duplicates, links, painting, serving, growth)
+LONG = (twins, sweeping, fuzz, kills, agreement, table)
+
 
 def main() -> None:
-    """Run them all; with QUICK=1, only what takes seconds, and nothing is kept."""
-    reading.main()
-    signatures.main()
-    building.main()
-    querying.main()
-    judging.main()
-    sweeping.main()
-    duplicates.main()
-    twins.main()
-    links.main()
-    painting.main()
-    serving.main()
-    growth.main()
-    fuzz.main()
-    if not QUICK:
-        kills.main()
-        agreement.main()
-        table.main()
+    """Run them all; with QUICK=1 only those that a look can do with, and nothing is kept."""
+    for each in LOOK if QUICK else (*LOOK, *LONG):
+        each.main()
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ from pagekin.reading.batch import read_captures
 from pagekin.urls import path_url
 from reading.lexbor import pages_under
 
-ROUNDS = 2 if QUICK else 5
+ROUNDS = 1 if QUICK else 5
 BATCH = 400  # pages
 BATCHES = 12 if QUICK else 32  # for processes: the same ones again, until there are so many
 MOST_PAGES = 800 if QUICK else 100_000
