@@ -101,7 +101,8 @@ def measure(name: str, source: Path, kin: Kin, theirs: tantivy.Index) -> Iterato
 def _address(theirs: tantivy.Index, source: Path, kin: Kin, row: int) -> tantivy.DocAddress:
     """Where tantivy has a page: under the name of its file or, out of a file of many, under its URL."""
     page = kin.page(row)
-    name = str(source.parent / page["source"]) if source.is_dir() else page["url"]
+    below = page["source"].partition("/")[2]  # the folder may be given under another name than it has
+    name = str(source / below) if source.is_dir() else page["url"]
     hits = theirs.searcher().search(tantivy.Query.term_query(theirs.schema, "name", name), 1).hits
     address: tantivy.DocAddress = hits[0][1]
     return address
