@@ -24,7 +24,6 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import tantivy
 from selectolax.lexbor import LexborHTMLParser
 
@@ -38,7 +37,6 @@ from pagekin.sources.opening import HTML_SUFFIXES
 ROUNDS = 1 if QUICK else 3
 _H_AND_I = ("signatures", "postings", "buckets")
 _FEW_LINKS = 4  # the paper leaves pages with fewer out of I
-_LEFT = 5 / 24  # of its I, whose size its figure 12 tells beside that of H: most of its pages had fewer
 _CHUNK = 64  # pages that are handed to a process at a time
 
 
@@ -71,19 +69,11 @@ def measure(name: str, folder: Path) -> Iterator[Figure]:
         seen = observe(folder, store, 1)
         yield Figure(f"{name}: peak memory of a build, 1 process", round(seen["peak_megabytes"]), "MB")
         yield Figure(f"{name}: H and I, all pages", round(index_bytes(store) / seen["pages"], 1), "bytes a page", 680)
-        for least in (_FEW_LINKS, _links_that_leave(store, _LEFT)):
-            build([folder], store, strategy=Strategy(min_in_links=least))
-            share = pagekin.open(store).index.inverted.postings.shape[1] / seen["pages"]
-            yield Figure(f"{name}: share of pages with {least} in-links", round(share, 2))
-            size = round(index_bytes(store) / seen["pages"], 1)
-            yield Figure(f"{name}: H and I, pages with {least} in-links", size, "bytes a page", at_most=390)
-
-
-def _links_that_leave(store: Path, share: float) -> int:
-    """The least number of in-links that no more than a share of the pages has."""
-    kin = pagekin.open(store)
-    degrees = np.sort(kin.in_degrees()[: len(kin)])[::-1]  # behind them stand nodes that are known only from links
-    return int(degrees[int(share * len(degrees))]) + 1
+        build([folder], store, strategy=Strategy(min_in_links=_FEW_LINKS))
+        share = pagekin.open(store).index.inverted.postings.shape[1] / seen["pages"]
+        yield Figure(f"{name}: share of pages with {_FEW_LINKS} in-links", round(share, 2))
+        size = round(index_bytes(store) / seen["pages"], 1)
+        yield Figure(f"{name}: H and I, pages with {_FEW_LINKS} in-links", size, "bytes a page", at_most=390)
 
 
 def html_files(folder: Path) -> list[Path]:
