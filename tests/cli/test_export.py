@@ -99,3 +99,10 @@ def test_a_place_that_cannot_be_written_is_told(pagekin: Pagekin, library: Path,
     assert (below.code, below.out) == (1, "")
     assert "cannot be written" in below.err
     assert pagekin("export", library, "-o", f"folder.{kind}").code == 2
+
+
+def test_the_standard_output_is_no_file(pagekin: Pagekin, library: Path) -> None:
+    said = pagekin("export", library, "-o", "-", "--format", "tsv")
+    assert (said.code, said.out) == (2, "")
+    assert "name one with -o" in said.err
+    assert not Path("-").exists()

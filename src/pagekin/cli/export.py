@@ -65,6 +65,8 @@ def command(
     from pagekin.answers import Wishes
     from pagekin.kin import Kin
 
+    if output == "-":
+        raise MisuseError("answers go into a file, whole or not at all, not to the standard output; name one with -o")
     target = Path(output)
     kind = kind or target.suffix.removeprefix(".")
     if kind not in FORMATS:
