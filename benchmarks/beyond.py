@@ -17,12 +17,12 @@ from benchmarks.learning import UNITS, collection, manuals
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, show
 from benchmarks.mixing import CLASSED, by_classes, mixing, unstemmed
 from benchmarks.projecting import Row, projecting
-from pagekin.kin import Kin
-from pagekin.learning.judging import AP, ERROR, MEASURES, P10
+from pagekin.learning.learn import Lesson, Outcome, teach
+from pagekin.learning.ranking import AP, ERROR, MEASURES, P10
 from pagekin.learning.report import LEVEL
 from pagekin.learning.wilcoxon import signed_rank
-from pagekin.lesson import Lesson, Outcome, teach
 from pagekin.pipeline import build
+from pagekin.search.indexed_store import Kin
 
 SEED = 2005
 SHOWN = (ERROR, P10, AP)

@@ -32,7 +32,7 @@ from benchmarks.agreement import collections
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, peak_megabytes, show, timed
 from pagekin.model.strategy import Strategy
 from pagekin.pipeline import Progress, build
-from pagekin.sources.opening import HTML_SUFFIXES
+from pagekin.sources.open import HTML_SUFFIXES
 
 ROUNDS = 1 if QUICK else 3
 _H_AND_I = ("signatures", "postings", "buckets")

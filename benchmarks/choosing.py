@@ -18,13 +18,13 @@ import numpy as np
 
 from benchmarks.labelled import Labelled, labelled
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, show
-from pagekin.arrays import Bools
+from pagekin.evaluation.baselines import CO_CITATION, LSA, MORE_LIKE_THIS, TF_IDF
+from pagekin.evaluation.labelled import Case
 from pagekin.evaluation.measures import NDCG, PRECISION, SOMERS, Ratios, compare, estimates, name_of
-from pagekin.evaluation.plans import REFERENCE, Entry, FigurePlan, Plan
-from pagekin.evaluation.references import CO_CITATION, LSA, MORE_LIKE_THIS, TF_IDF
-from pagekin.judge import Case
+from pagekin.evaluation.sweep import Swept
+from pagekin.evaluation.sweep_plan import REFERENCE, Entry, FigurePlan, Plan
+from pagekin.model.arrays import Bools
 from pagekin.model.strategy import PRESETS, Strategy
-from pagekin.sweep import Swept
 
 SEED = 2002  # of the halves
 # Collections that have no part in the choice; python3.11-doc has 14 classes, one of which has most of its pages.
@@ -90,7 +90,7 @@ def halves(case: Case) -> Bools:
 
 def strategy_of(settings: Settings, at: Labelled) -> Strategy:
     """The strategy that settings mean for a collection."""
-    from pagekin.kin import Kin
+    from pagekin.search.indexed_store import Kin
 
     size = math.log(max(2, len(Kin.open(at.store).links.offsets) - 1))
     absolute = dict(settings)

@@ -28,12 +28,12 @@ from benchmarks.machine import QUICK, Figure, facts, keep, kept, show, timed
 from pagekin.duplicates.canonical import canonical
 from pagekin.duplicates.chunks import TOGETHER, chunk_ends, chunks_of, laid_out
 from pagekin.duplicates.filters import Filters, bits_for
-from pagekin.duplicates.grouping import Group, Grouper
+from pagekin.duplicates.grouper import Group, Grouper
 from pagekin.duplicates.law import RATIOS, draw_law, expected_ratio, simulated_ratio, whole_hashes
+from pagekin.duplicates.result_list import _texts_of_html, files
 from pagekin.duplicates.sets import Chunks
 from pagekin.duplicates.settings import GroupSettings
-from pagekin.grouping import _texts_of_html, files
-from pagekin.kernels.chunking import WINDOW
+from pagekin.kernels.chunks import WINDOW
 from pagekin.kernels.filters import common_bits
 from pagekin.model.strings import together
 
@@ -174,7 +174,7 @@ def law() -> Iterator[Figure]:
 _STREAMED = """
 import sys
 from benchmarks.machine import peak_megabytes, timed
-from pagekin.grouping import files, group
+from pagekin.duplicates.result_list import files, group
 group(files([sys.argv[1]]))
 before = peak_megabytes()
 seconds = timed(lambda: group(files([sys.argv[2]])))

@@ -18,9 +18,9 @@ from benchmarks.choosing import CHOSEN, MEASURES
 from benchmarks.labelled import labelled
 from benchmarks.machine import QUICK, RESULTS, facts, keep
 from pagekin.evaluation.measures import GAMMA, ORTHOGONAL, PRECISION, SOMERS
-from pagekin.evaluation.plans import Entry, paper_plan
-from pagekin.sweep import Swept
-from pagekin.sweep_report import Drawing
+from pagekin.evaluation.sweep import Swept
+from pagekin.evaluation.sweep_plan import Entry, paper_plan
+from pagekin.evaluation.sweep_report import Drawing
 
 PAGE = Path(__file__).parent.parent / "docs" / "findings.md"
 BY = (GAMMA, SOMERS, PRECISION)

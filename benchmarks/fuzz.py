@@ -168,7 +168,7 @@ def _read(file: Path, data: bytes) -> None:
     from pagekin.model.capture import Capture
     from pagekin.model.settings import ReadingSettings
     from pagekin.reading.batch import read_captures
-    from pagekin.sources.opening import open_sources
+    from pagekin.sources.open import open_sources
 
     file.write_bytes(data)
     settings = ReadingSettings()
@@ -273,10 +273,10 @@ def jsonl(home: Path) -> Target:
 
 def index(home: Path) -> Target:
     """Files of a store and its index: every five bytes say which file, where, and what is done to the byte there."""
-    from pagekin.answers import Wishes
-    from pagekin.kin import Kin
     from pagekin.pipeline import build
-    from pagekin.query.desks import Desk, KernelDesk
+    from pagekin.search.indexed_store import Kin
+    from pagekin.search.results import Wishes
+    from pagekin.search.scorer import Desk, KernelDesk
     from pagekin.village import write_warc
 
     whole = home / "whole.kin"

@@ -18,13 +18,13 @@ import numpy as np
 from benchmarks.agreement import collections
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, show, timed
 from pagekin import village
-from pagekin.arrays import Int64s
-from pagekin.evaluation.judging import judge
+from pagekin.evaluation.judge import judge
+from pagekin.evaluation.labelled import BY_PATH, Bench, Case, open_case
 from pagekin.evaluation.measures import estimates, ratios
 from pagekin.evaluation.systems import Floats, System
-from pagekin.judge import BY_PATH, Bench, Case, open_case
-from pagekin.kin import Kin
+from pagekin.model.arrays import Int64s
 from pagekin.pipeline import build
+from pagekin.search.indexed_store import Kin
 
 ROUNDS = 1 if QUICK else 3
 _PART = 200  # sources that are asked for at a time

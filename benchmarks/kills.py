@@ -31,9 +31,9 @@ from benchmarks.machine import QUICK, Figure, facts, keep, kept, show
 from pagekin import pipeline
 from pagekin.cli.main import cli
 from pagekin.errors import MisuseError
-from pagekin.kin import Kin
 from pagekin.model.strategy import Strategy
-from pagekin.store.opening import Store
+from pagekin.search.indexed_store import Kin
+from pagekin.store.store import Store
 from pagekin.village import write_folder, write_warc
 
 KILLS = 12 if QUICK else 40  # for a look

@@ -22,17 +22,17 @@ from benchmarks.agreement import collections
 from benchmarks.labelled import MORE
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, show
 from pagekin import village
-from pagekin.answers import Wishes
+from pagekin.cli.files import written_whole
 from pagekin.cli.graph import write
-from pagekin.cli.linking import labelled
-from pagekin.cli.writing import written_whole
-from pagekin.fusing import LinkSide
-from pagekin.kin import Kin
-from pagekin.linkage import Kinship, kinship
-from pagekin.links.drawing import draw_dendrograms
-from pagekin.links.judging import Labels, judge
+from pagekin.cli.link_options import labelled
+from pagekin.links.cluster_quality import Labels, judge
+from pagekin.links.dendrogram import draw_dendrograms
 from pagekin.links.measures import MEASURES
 from pagekin.pipeline import build
+from pagekin.search.blend import LinkSide
+from pagekin.search.indexed_store import Kin
+from pagekin.search.link_analysis import Kinship, kinship
+from pagekin.search.results import Wishes
 
 ALPHAS = (0.06, 0.25, 0.5, 0.8)
 FIGURES = Path(__file__).parents[1] / "docs" / "figures"

@@ -12,10 +12,10 @@ from tempfile import TemporaryDirectory
 from benchmarks.agreement import collections
 from benchmarks.machine import QUICK
 from pagekin import village
-from pagekin.evaluation.plans import Plan
-from pagekin.judge import BY_PATH
+from pagekin.evaluation.labelled import BY_PATH
+from pagekin.evaluation.sweep import Swept, sweep
+from pagekin.evaluation.sweep_plan import Plan
 from pagekin.pipeline import build
-from pagekin.sweep import Swept, sweep
 
 MANUALS = Path(__file__).parents[1] / "build" / "manuals"  # fetched by `sh benchmarks/manuals.sh`
 _DOC = Path("usr", "share", "doc")

@@ -30,17 +30,17 @@ from benchmarks.agreement import collections
 from benchmarks.generated import Web, write
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, show, timed
 from pagekin import village
-from pagekin.kernels.descending import descend
-from pagekin.kin import Kin
+from pagekin.kernels.linklearn import descend
 from pagekin.learning.corpus import Part, part_of
-from pagekin.learning.judging import ERROR, Ranker, sampled
+from pagekin.learning.initial import start
+from pagekin.learning.learn import Lesson, Outcome, counted, links_of, teach
 from pagekin.learning.networks import laid_out, scales_of
+from pagekin.learning.ranking import ERROR, Ranker, sampled
 from pagekin.learning.report import compared
-from pagekin.learning.starting import start
-from pagekin.lesson import Lesson, Outcome, counted, links_of, teach
+from pagekin.learning.transfer import open_task, transferred
 from pagekin.model.weighting import Okapi
 from pagekin.pipeline import build
-from pagekin.transfer import open_task, transferred
+from pagekin.search.indexed_store import Kin
 
 PAGES = 3000 if QUICK else 50_000
 STEPS, ROUNDS = 40, 9

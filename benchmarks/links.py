@@ -19,13 +19,13 @@ from scipy.sparse import csr_matrix
 from scipy.spatial.distance import squareform
 
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, show, timed
-from pagekin.arrays import Int64s
-from pagekin.kernels.pairing import work_for
+from pagekin.kernels.similar_pairs import work_for
 from pagekin.links.clusters import Clusters
 from pagekin.links.hierarchy import merged
+from pagekin.links.link_graph import Found, Preparation, Web, prepare
 from pagekin.links.measures import ROOM, compare
-from pagekin.links.neighbourhood import SHARE, Subgraph
-from pagekin.links.web import Found, Preparation, Web, prepare
+from pagekin.links.threshold_graph import SHARE, Subgraph
+from pagekin.model.arrays import Int64s
 
 LINKS = 200_000 if QUICK else 4_000_000
 PAGES = LINKS // 10

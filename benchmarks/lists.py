@@ -15,9 +15,9 @@ import numpy as np
 from benchmarks.agreement import collections
 from benchmarks.machine import QUICK, facts, keep
 from pagekin import village
-from pagekin.answers import Wishes
-from pagekin.kin import Kin
 from pagekin.pipeline import build
+from pagekin.search.indexed_store import Kin
+from pagekin.search.results import Wishes
 
 MINIMA = (0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.1, 0.15)
 ASKED = 100 if QUICK else 500

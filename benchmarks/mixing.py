@@ -17,25 +17,25 @@ import numpy as np
 from scipy.sparse import csr_matrix, diags
 
 from benchmarks.projecting import Row
-from pagekin.arrays import Bools, Floats, Int64s
-from pagekin.bags.making import counting_links, fold_bags
-from pagekin.evaluation.judging import judge
+from pagekin.bags.build import counting_links, fold_bags
+from pagekin.evaluation.judge import judge
+from pagekin.evaluation.labelled import BY_PATH, Bench, open_case
 from pagekin.evaluation.report import of_system
-from pagekin.judge import BY_PATH, Bench, open_case
 from pagekin.kernels.precision import measure_rows
-from pagekin.kin import Kin
 from pagekin.learning.corpus import Part, offsets_of, part_of
-from pagekin.learning.judging import AP, MEASURES, Questions, Ranker, questions_of
-from pagekin.learning.mixing import SHARES, hide, similarities
-from pagekin.learning.projecting import Matrix
-from pagekin.lesson import COUNTING, Outcome, counted, links_of
-from pagekin.linkage import found
-from pagekin.links.web import Found
+from pagekin.learning.hidden_links import are_shown, mixing_on
+from pagekin.learning.learn import COUNTING, Outcome, counted, links_of
+from pagekin.learning.link_share import SHARES, hide, similarities
+from pagekin.learning.projection import Matrix
+from pagekin.learning.ranking import AP, MEASURES, Questions, Ranker, questions_of
+from pagekin.links.link_graph import Found
+from pagekin.model.arrays import Bools, Floats, Int64s
 from pagekin.model.reading import Links
 from pagekin.model.strategy import Strategy
 from pagekin.model.weights import save_weights
 from pagekin.pipeline import bag_source
-from pagekin.withheld import are_shown, mixing_on
+from pagekin.search.indexed_store import Kin
+from pagekin.search.link_analysis import found
 
 SEED = 2005
 CLASSED = ("words alone", "with links", "with the projection")

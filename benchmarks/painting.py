@@ -24,11 +24,11 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, show
 from pagekin import village
-from pagekin.kin import Kin
 from pagekin.pipeline import build
+from pagekin.search.indexed_store import Kin
 from pagekin.serving.app import make_app
-from pagekin.serving.holding import Held
-from pagekin.serving.running import address_of, listening
+from pagekin.serving.generations import Held
+from pagekin.serving.server import address_of, listening
 
 PAGES = 5 if QUICK else 20
 ROUNDS = 1 if QUICK else 3

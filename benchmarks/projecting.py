@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pagekin.arrays import Floats
-from pagekin.kin import Kin
-from pagekin.learning.judging import questions_of
-from pagekin.learning.projecting import scales_of_lsa
-from pagekin.lesson import Outcome, spaces_of
-from pagekin.linkage import found
+from pagekin.learning.learn import Outcome, spaces_of
+from pagekin.learning.projection import scales_of_lsa
+from pagekin.learning.ranking import questions_of
+from pagekin.model.arrays import Floats
+from pagekin.search.indexed_store import Kin
+from pagekin.search.link_analysis import found
 
 SEED = 2005
 

@@ -23,10 +23,10 @@ from benchmarks import generated
 from benchmarks.agreement import collections
 from benchmarks.building import extracted, html_files, tantivy_index, text_of
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, show
-from pagekin.answers import Wishes
-from pagekin.kin import Kin
 from pagekin.pipeline import build
-from pagekin.query.answering import Question, bag_of, nearest
+from pagekin.search.candidates import Question, bag_of, nearest
+from pagekin.search.indexed_store import Kin
+from pagekin.search.results import Wishes
 
 QUESTIONS = 50 if QUICK else 400
 LIMIT = 10

@@ -24,13 +24,13 @@ from benchmarks.building import html_files
 from benchmarks.duplicates import texts_under
 from benchmarks.labelled import MANUALS
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, show
-from pagekin.arrays import Int64s, UInt64s, spans
 from pagekin.duplicates.canonical import canonical
 from pagekin.duplicates.chunks import chunks_of
 from pagekin.duplicates.filters import FEWEST
-from pagekin.duplicates.grouping import Grouper
+from pagekin.duplicates.grouper import Grouper
+from pagekin.duplicates.result_list import _texts_of_html, files
 from pagekin.duplicates.settings import GroupSettings
-from pagekin.grouping import _texts_of_html, files
+from pagekin.model.arrays import Int64s, UInt64s, spans
 
 BOOST = [MANUALS / f"libboost1.{k}-doc" for k in (74, 81)]
 PAGES = 20 if QUICK else 60

@@ -29,11 +29,11 @@ from rensa import RMinHash
 import pagekin
 from benchmarks.agreement import collections
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, show, timed
-from pagekin.arrays import Int64s, UInt64s
 from pagekin.kernels.minhash import GOLDEN, mix_all
+from pagekin.model.arrays import Int64s, UInt64s
 from pagekin.model.bags import Bags
 from pagekin.pipeline import build
-from pagekin.signatures.making import elements_for, make_signatures, seeded, term_keys
+from pagekin.signatures.sign import elements_for, make_signatures, seeded, term_keys
 
 LENGTH = 80
 ELEMENTS = 1000  # of a set that the others are given

@@ -14,11 +14,11 @@ from pathlib import Path
 from benchmarks.agreement import collections
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, show
 from pagekin import village
-from pagekin.evaluation.plans import Plan, plan_of
-from pagekin.judge import BY_PATH
+from pagekin.evaluation.labelled import BY_PATH
+from pagekin.evaluation.sweep import sweep
+from pagekin.evaluation.sweep_plan import Plan, plan_of
+from pagekin.evaluation.sweep_report import report
 from pagekin.pipeline import Progress, build
-from pagekin.sweep import sweep
-from pagekin.sweep_report import report
 
 GRID = {
     "window_width": [0, 4, 8, 16, 32],

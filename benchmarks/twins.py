@@ -25,20 +25,20 @@ from benchmarks.building import index_bytes, observe
 from benchmarks.duplicates import texts_under
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, peak_megabytes, show, timed
 from benchmarks.querying import in_turns
-from pagekin.answers import Wishes
-from pagekin.arrays import Int64s
+from pagekin.duplicates.collection import Evidence, Found, find_pairs
 from pagekin.duplicates.filters import FEWEST, Filters
-from pagekin.duplicates.grouping import Grouper
+from pagekin.duplicates.fingerprints import Prints, filters_of
+from pagekin.duplicates.grouper import Grouper
 from pagekin.duplicates.groups import by_chains
-from pagekin.duplicates.prints import Prints, filters_of
+from pagekin.duplicates.result_list import group
 from pagekin.duplicates.sets import Chunks, offsets_of
 from pagekin.duplicates.settings import GroupSettings
-from pagekin.duplicates.whole import Evidence, Found, find_pairs
-from pagekin.grouping import group
 from pagekin.kernels.filters import Rows, near, rows_of
-from pagekin.kin import Kin
+from pagekin.model.arrays import Int64s
 from pagekin.pipeline import build
-from pagekin.twins import find_duplicates
+from pagekin.search.duplicates import find_duplicates
+from pagekin.search.indexed_store import Kin
+from pagekin.search.results import Wishes
 
 SETTINGS = GroupSettings()
 SETS = 100_000 if QUICK else 1_000_000

@@ -17,7 +17,7 @@ from pagekin.engines.local import Crew
 from pagekin.errors import MisuseError, StoreError
 from pagekin.model.settings import ReadingSettings
 from pagekin.pipeline import Progress, build
-from pagekin.store.opening import Store
+from pagekin.store.store import Store
 from pagekin.village import write_folder, write_wacz, write_warc
 from store.making import (
     Record,

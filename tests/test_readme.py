@@ -15,8 +15,8 @@ import pytest
 
 from pagekin import GroupSettings, __version__, village
 from pagekin.cli.main import COMMANDS
-from pagekin.evaluation.plans import MEASURES
-from pagekin.evaluation.references import REFERENCES
+from pagekin.evaluation.baselines import REFERENCES
+from pagekin.evaluation.sweep_plan import MEASURES
 from pagekin.model.strategy import Strategy
 from pagekin.pipeline import build
 

@@ -27,30 +27,30 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from pagekin.answers import Wishes
+    from pagekin.duplicates.result_list import Grouping, group
     from pagekin.duplicates.settings import GroupSettings
-    from pagekin.grouping import Grouping, group
-    from pagekin.kin import Kin
     from pagekin.model.settings import ReadingSettings
     from pagekin.model.strategy import Strategy
     from pagekin.pipeline import build
-    from pagekin.store.opening import Store
-    from pagekin.twins import Twins, find_duplicates
+    from pagekin.search.duplicates import Twins, find_duplicates
+    from pagekin.search.indexed_store import Kin
+    from pagekin.search.results import Wishes
+    from pagekin.store.store import Store
 
     open = Kin.open
 
 _HOMES = {
     "build": "pagekin.pipeline",
-    "find_duplicates": "pagekin.twins",
-    "group": "pagekin.grouping",
+    "find_duplicates": "pagekin.search.duplicates",
+    "group": "pagekin.duplicates.result_list",
     "GroupSettings": "pagekin.duplicates.settings",
-    "Grouping": "pagekin.grouping",
+    "Grouping": "pagekin.duplicates.result_list",
     "ReadingSettings": "pagekin.model.settings",
-    "Kin": "pagekin.kin",
-    "Store": "pagekin.store.opening",
+    "Kin": "pagekin.search.indexed_store",
+    "Store": "pagekin.store.store",
     "Strategy": "pagekin.model.strategy",
-    "Twins": "pagekin.twins",
-    "Wishes": "pagekin.answers",
+    "Twins": "pagekin.search.duplicates",
+    "Wishes": "pagekin.search.results",
 }
 
 

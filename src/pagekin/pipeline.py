@@ -19,26 +19,26 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from pagekin.bags.making import Collection as BagSource
-from pagekin.bags.making import fold_bags
-from pagekin.disk import sync, writing
+from pagekin.bags.build import Collection as BagSource
+from pagekin.bags.build import fold_bags
+from pagekin.duplicates.fingerprints import write_prints
 from pagekin.duplicates.pages import chunks_of_pages
-from pagekin.duplicates.prints import write_prints
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.engines.local import Crew, check_processes, crew_for, in_order, run
 from pagekin.errors import MisuseError, StoreError
 from pagekin.index.files import VERSION as INDEX_VERSION
 from pagekin.index.files import write_bags, write_lookup
-from pagekin.index.inverting import invert
+from pagekin.index.invert import invert
 from pagekin.index.values import kept_in, kind_for
 from pagekin.model.capture import Capture, Rank, Redirect, Skip, Unchanged
 from pagekin.model.settings import MiB, ReadingSettings
 from pagekin.model.strategy import PRESETS, Strategy
-from pagekin.signatures.making import make_signatures, seeded, term_keys
+from pagekin.signatures.sign import make_signatures, seeded, term_keys
 from pagekin.sources.archives import REVISIT_WITHOUT_RECORD
-from pagekin.sources.opening import Collection, open_sources
-from pagekin.store.choosing import Harvest
-from pagekin.store.locking import locked
+from pagekin.sources.open import Collection, open_sources
+from pagekin.store.columns import sync, writing
+from pagekin.store.known import Memory
+from pagekin.store.lock import locked
 from pagekin.store.manifest import (
     NAME,
     READER,
@@ -50,10 +50,10 @@ from pagekin.store.manifest import (
     read_manifest,
     write_manifest,
 )
-from pagekin.store.memory import Memory
-from pagekin.store.opening import Store
+from pagekin.store.select import Harvest
 from pagekin.store.spool import Readings, Spool, write_batch
-from pagekin.store.writing import write_store
+from pagekin.store.store import Store
+from pagekin.store.write import write_store
 from pagekin.urls import host_of
 
 _JOB_BYTES = 16 * MiB

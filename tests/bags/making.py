@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from pagekin.bags.making import Collection, fold_bags
+from pagekin.bags.build import Collection, fold_bags
 from pagekin.model.bags import Bags, Terms
 from pagekin.model.settings import ReadingSettings
 from pagekin.model.strategy import Strategy
-from pagekin.store.opening import Store
+from pagekin.store.store import Store
 from store.making import Row, page, store_of
 
 # Every option at its plainest: what a word counts can be seen with the naked eye.

@@ -74,7 +74,7 @@ def test_bags_do_not_depend_on_how_many_are_folded_at_once(
 ) -> None:
     whole = small.bags(strategy)
     assert len(whole.bags.term) > len(whole.terms.frequency)  # so that not all fit at once
-    monkeypatch.setattr("pagekin.bags.making._PIECE", 1)  # then there is room for one largest bag at a time
+    monkeypatch.setattr("pagekin.bags.build._PIECE", 1)  # then there is room for one largest bag at a time
     assert_equal(small.bags(strategy).bags, whole.bags)
 
 

@@ -12,7 +12,7 @@ from pagekin.errors import SourceError
 from pagekin.pipeline import build
 from pagekin.shapes.info import describe
 from pagekin.store.manifest import damaged_files
-from pagekin.store.opening import Store
+from pagekin.store.store import Store
 from sources.measure import within
 from sources.walk import file
 from sources.warcs import page

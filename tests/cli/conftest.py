@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from cli.running import Answer
+from duplicates.test_result_list import prose
 from pagekin.cli.main import main
 from pagekin.pipeline import build
-from test_grouping import prose
 
 Pagekin = Callable[..., Answer]
 

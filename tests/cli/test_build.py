@@ -11,8 +11,8 @@ import pytest
 from cli.conftest import Pagekin
 from cli.running import in_a_terminal
 from pagekin.engines.local import Crew
-from pagekin.kin import Kin
-from pagekin.store.opening import Store
+from pagekin.search.indexed_store import Kin
+from pagekin.store.store import Store
 from pagekin.urls import host_of
 
 BUILD = ("build", "web", "-o", "x.kin", "--base-url", "http://lib.example")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cli.conftest import Pagekin
-from pagekin.store.opening import Store
+from pagekin.store.store import Store
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 
 from cli.conftest import Pagekin
 from cli.running import PAGEKIN
-from test_grouping import prose
+from duplicates.test_result_list import prose
 
 ROWS = [
     {"id": "a", "url": "http://a.example/", "title": "Wrens", "text": prose(1)},

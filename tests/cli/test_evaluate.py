@@ -12,9 +12,11 @@ from ir_measures import P, nDCG
 
 from cli.conftest import Pagekin
 from pagekin import village
-from pagekin.kin import Kin
 from pagekin.pipeline import build
-from twins import judging, kinship, similarity
+from pagekin.search.indexed_store import Kin
+from reference import familial_distance as kinship
+from reference import gamma as judging
+from reference import similarity
 
 SOURCES = [f"http://treeroom.example/{name}.html" for name in ("oak", "birch", "yew")]
 

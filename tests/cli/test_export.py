@@ -11,7 +11,7 @@ from pyarrow import parquet
 
 from cli.conftest import Pagekin
 from pagekin.cli import export
-from pagekin.kin import Kin
+from pagekin.search.indexed_store import Kin
 
 ROBIN = "http://lib.example/birds/robin.html"
 FORMATS = ["tsv", "trec", "csv", "jsonl", "parquet"]

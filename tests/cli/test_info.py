@@ -9,7 +9,7 @@ from cli.conftest import Pagekin
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.model.settings import ReadingSettings
 from pagekin.model.strategy import PRESETS
-from pagekin.store.opening import Store
+from pagekin.store.store import Store
 
 
 def test_json_has_the_documented_keys(pagekin: Pagekin, library: Path) -> None:

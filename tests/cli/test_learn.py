@@ -13,8 +13,8 @@ from ir_measures import AP, P, Rprec
 from cli.conftest import Pagekin
 from cli.running import in_a_terminal
 from pagekin import village
-from pagekin.learning import projecting
-from pagekin.learning.notebook import Notebook
+from pagekin.learning import projection as projecting
+from pagekin.learning.checkpoint import Notebook
 from pagekin.model.weights import load_weights
 from pagekin.pipeline import build
 

@@ -14,7 +14,7 @@ import pagekin as package
 from cli.conftest import Pagekin
 from cli.running import PAGEKIN, in_a_process
 from pagekin.cli.main import COMMANDS, cli
-from pagekin.store.opening import Store
+from pagekin.store.store import Store
 
 HEAVY = {"numba", "numpy", "fastwarc", "resiliparse", "zstandard", "brotli", "sqlite3", "llvmlite"}
 

@@ -14,7 +14,7 @@ import pytest
 from cli.conftest import Pagekin
 from cli.running import PAGEKIN
 from pagekin import village
-from pagekin.evaluation.plans import paper_text
+from pagekin.evaluation.sweep_plan import paper_text
 from pagekin.pipeline import build
 
 SWEEP = """

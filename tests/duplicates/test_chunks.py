@@ -17,7 +17,7 @@ from pagekin.duplicates.chunks import chunks_of, chunks_of_pieces
 from pagekin.duplicates.sets import Chunks
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.errors import MisuseError
-from twins import chunking as twin
+from reference import chunks as twin
 
 SMALL = GroupSettings(chunk_bytes=16, max_chunk_bytes=40)
 

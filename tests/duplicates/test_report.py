@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 
 from duplicates.making import pages
-from pagekin.duplicates.prints import Prints
+from duplicates.test_result_list import prose
+from pagekin.duplicates.fingerprints import Prints
 from pagekin.duplicates.report import Report, draw, growth, most_similar, profile_of, report_of_list
+from pagekin.duplicates.result_list import group
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.errors import MisuseError
-from pagekin.grouping import group
-from pagekin.kin import Kin
 from pagekin.pipeline import build
-from pagekin.twins import report_of
-from test_grouping import prose
+from pagekin.search.duplicates import report_of
+from pagekin.search.indexed_store import Kin
 
 
 def test_a_pair_counts_when_its_later_page_has_come() -> None:

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from pagekin.arrays import Int64s
 from pagekin.evaluation.notes import Notes
 from pagekin.evaluation.population import Population, Shape, populate
 from pagekin.evaluation.systems import Floats
+from pagekin.model.arrays import Int64s
 
 
 class Table:

@@ -14,7 +14,7 @@ from ir_measures import P, nDCG
 
 from evaluation.making import Table, peopled
 from pagekin.errors import MisuseError
-from pagekin.evaluation.judging import judge
+from pagekin.evaluation.judge import judge
 from pagekin.evaluation.measures import NDCG, PRECISION, ratios
 from pagekin.evaluation.notes import Notes
 from pagekin.evaluation.report import comparable

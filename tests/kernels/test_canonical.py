@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from pagekin.duplicates.canonical import canonical, canonical_pieces, table
 from pagekin.kernels import canonical as kernel
-from twins import canonical as twin
+from reference import canonical as twin
 
 # Few tokens in many orders: what numberings are made of, what is folded, and letters that grow in lower case.
 TOKENS = ["a", "1", "23", "456", "7890", ".", ")", "(", "[", "]", "*", "+", "iv", "Xx", " ", "\t", "\n", "\r", "\x0b"]

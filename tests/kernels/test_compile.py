@@ -23,7 +23,7 @@ ASK = """
 import numpy as np
 from numba import config
 before = config.CACHE_DIR
-from pagekin.kernels.hashing import fnv
+from pagekin.kernels.fnv import fnv
 print(int(fnv(np.frombuffer(b"a", np.uint8), 0, 1)), sum(fnv.stats.cache_hits.values()), config.CACHE_DIR == before)
 """
 INNER = """

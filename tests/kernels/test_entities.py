@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from kernels.nasty import REFERENCES
 from pagekin.kernels.entities import decode_references, put_character
 from pagekin.reading.markup import entities
-from twins import entities as twin
+from reference import entities as twin
 
 BOTH = pytest.mark.parametrize("in_attribute", [False, True])
 

@@ -6,11 +6,11 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pagekin.arrays import Int64s, UInt64s
 from pagekin.duplicates.filters import Filters
 from pagekin.duplicates.sets import Chunks
 from pagekin.kernels.filters import Rows, common_bits, join, near, roots, rows_of, set_bits
-from twins import filters as twin
+from pagekin.model.arrays import Int64s, UInt64s
+from reference import filters as twin
 
 ELEMENTS = st.integers(0, 2**64 - 1)
 SETS = st.lists(st.sets(ELEMENTS | st.integers(0, 12).map(lambda k: k * 0x123456789ABCDEF), max_size=12), max_size=5)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from pagekin.kernels.hrefs import list_hrefs, without_fragments
 from pagekin.urls import resolve_url
-from twins import hrefs as twin
+from reference import hrefs as twin
 
 NASTY = st.binary(max_size=12) | st.sampled_from([b"", b" ", b" a b\n", b"a\tb\r\nc", b"\x00a"])
 

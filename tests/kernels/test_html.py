@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from kernels.nasty import BATCHES, DENSE, PAGES, SOUPS, dense_batches, soup
 from pagekin.kernels.html import scan_pages
-from pagekin.kernels.sheet import (
+from pagekin.kernels.page_output import (
     BASE_URL,
     BLOCKS_END,
     BREAK,
@@ -43,8 +43,8 @@ from pagekin.kernels.sheet import (
     sheet_for,
 )
 from pagekin.reading.markup import markup
-from twins import html as twin
-from twins.html import Link, Page
+from reference import html as twin
+from reference.html import Link, Page
 
 NO_LIMIT = 2**40
 

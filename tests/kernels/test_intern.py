@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pagekin.kernels.intern import intern
-from twins import intern as twin
+from reference import intern as twin
 
 Numbers = tuple[list[int], list[int]]
 

@@ -14,12 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from pagekin.arrays import Int64s, UInt32s, UInt64s
 from pagekin.kernels import minhash
 from pagekin.kernels.minhash import EMPTY, bin_of, elements_of, mix, mix_all, sign
-from pagekin.signatures.making import elements_for
-from twins import minhash as twin
-from twins import similarity
+from pagekin.model.arrays import Int64s, UInt32s, UInt64s
+from pagekin.signatures.sign import elements_for
+from reference import minhash as twin
+from reference import similarity
 
 # What splitmix64 gives when seeded with 0 (as published): the elements of the key 0.
 OF_ZERO = [0xE220A8397B1DCDAF, 0x6E789E6AA1B965F4, 0x06C45D188009454F]

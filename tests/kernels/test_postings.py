@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pagekin.arrays import Unsigned
+from pagekin.index.invert import invert
 from pagekin.index.inverted import Inverted
-from pagekin.index.inverting import invert
 from pagekin.index.values import Kind
 from pagekin.kernels.postings import collide, fill_buckets
-from twins import postings as twin
+from pagekin.model.arrays import Unsigned
+from reference import postings as twin
 
 NOTHING = 2**16 - 1
 KINDS = (np.uint16, np.uint32)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pagekin.kernels.precision import measure_rows
-from twins import precision as twin
+from reference import precision as twin
 
 SCORES = st.sampled_from([0.0, 0.25, 0.5, 1.0]) | st.floats(0.0, 4.0)
 

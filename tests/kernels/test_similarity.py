@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from pagekin.kernels.similarity import minima, products, weigh_products
-from twins import similarity as twin
+from reference import similarity as twin
 
 TERMS = 12
 # Terms meet often; weights are those of bags, which sum to one and so are not all minute.

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pagekin.kernels import utf8 as kernel
-from twins import utf8 as twin
+from reference import utf8 as twin
 
 
 def is_utf8(data: bytes) -> bool:

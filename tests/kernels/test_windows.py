@@ -21,8 +21,8 @@ from pagekin.kernels.windows import (
     window_bounds,
 )
 from pagekin.model.reading import BlockKind
-from twins import windows as twin
-from twins.windows import Block
+from reference import windows as twin
+from reference.windows import Block
 
 WINDOWS = [BASIC, SYNTACTIC, TOPICAL]
 KINDS = st.sampled_from([0, 1, 2, 4, 8, 16, 32, 64]) | st.integers(0, 127)

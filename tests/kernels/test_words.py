@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from pagekin.kernels.words import character, split_words
 from pagekin.reading.letters import classes
-from twins import words as twin
+from reference import words as twin
 
 LONGEST = 128
 # A character of every class and of every length in UTF-8, and the ASCII capitals that may be initials.

@@ -14,15 +14,16 @@ import numpy as np
 import pytest
 
 from learning.making import topical
-from pagekin import lesson, withheld
-from pagekin.learning.choosing import Grid
+from pagekin.learning import hidden_links as withheld
+from pagekin.learning import learn as lesson
+from pagekin.learning.checkpoint import Notebook
 from pagekin.learning.corpus import Counts, Links, Part, part_of, split
-from pagekin.learning.mixing import Beside, Mixer, Riddle
-from pagekin.learning.notebook import Notebook
-from pagekin.learning.training import Descent
-from pagekin.lesson import Lesson, Outcome, learn_from
-from pagekin.links.web import Found
-from pagekin.withheld import mixing_on, shown
+from pagekin.learning.hidden_links import mixing_on, shown
+from pagekin.learning.hyperparameters import Grid
+from pagekin.learning.learn import Lesson, Outcome, learn_from
+from pagekin.learning.link_share import Beside, Mixer, Riddle
+from pagekin.learning.trainer import Descent
+from pagekin.links.link_graph import Found
 
 SEED = 5
 Split = Callable[[Counts, Links, int], dict[str, Part]]

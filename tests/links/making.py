@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from pagekin.links.web import Found, Preparation, Web, prepare
+from pagekin.links.link_graph import Found, Preparation, Web, prepare
 
 EVERYTHING = Preparation(in_links=10**6, out_links=10**6, popular=1.0)
 

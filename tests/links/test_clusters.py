@@ -6,8 +6,8 @@ import numpy as np
 
 from links.test_hierarchy import FIGURE_2, A, B, D
 from pagekin.links.clusters import Clusters
-from pagekin.links.crossing import bridge
-from pagekin.links.neighbourhood import Subgraph
+from pagekin.links.cross_topic import bridge
+from pagekin.links.threshold_graph import Subgraph
 
 NODES = np.array([10, 20, 30, 40])
 CLUSTERS = Clusters(Subgraph(NODES, FIGURE_2, 4), 20)

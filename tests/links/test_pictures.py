@@ -12,11 +12,11 @@ import pytest
 
 from links.test_hierarchy import FIGURE_2
 from pagekin.errors import MisuseError
-from pagekin.links.drawing import draw_dendrograms, draw_graph, need_plots
-from pagekin.links.exporting import GRAPHS, LISTS, Vertex
+from pagekin.links.dendrogram import draw_dendrograms, draw_graph, need_plots
+from pagekin.links.export import GRAPHS, LISTS, Vertex
 from pagekin.links.hierarchy import merged
 from pagekin.links.measures import Alike
-from pagekin.links.trees import drawn
+from pagekin.links.text_tree import drawn
 
 EDGES = Alike(np.array([1, 2]), np.array([2, 5]), np.array([0.25, 0.125]))
 VERTICES = [

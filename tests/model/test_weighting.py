@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pagekin.arrays import Floats
 from pagekin.errors import FailureError, MisuseError
+from pagekin.model.arrays import Floats
 from pagekin.model.weighting import (
     Learned,
     Network,

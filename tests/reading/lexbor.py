@@ -22,7 +22,7 @@ import numpy as np
 from selectolax.lexbor import LexborHTMLParser
 
 from pagekin.kernels import html as k
-from pagekin.kernels import sheet as sheets
+from pagekin.kernels import page_output as sheets
 from pagekin.kernels.words import Words, split_words
 from pagekin.reading.letters import classes
 from pagekin.reading.markup import markup

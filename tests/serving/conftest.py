@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 from pagekin import village
 from pagekin.pipeline import build
 from pagekin.serving.app import make_app
-from pagekin.serving.holding import Held
+from pagekin.serving.generations import Held
 from pagekin.serving.settings import Settings
 
 Serve = Callable[..., TestClient]

@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 from cli.running import in_a_process
 from pagekin.pipeline import build
 from pagekin.serving.app import make_app
-from pagekin.serving.holding import Held
+from pagekin.serving.generations import Held
 from pagekin.serving.settings import Bounds, Settings
 from serving.conftest import Serve
 

@@ -13,7 +13,7 @@ from model.learned import DRAWN
 from pagekin.model.strategy import Strategy
 from pagekin.pipeline import build
 from pagekin.serving.app import make_app
-from pagekin.serving.holding import Held
+from pagekin.serving.generations import Held
 from store.making import Row, page, write_jsonl
 
 ODD: dict[str, list[Row]] = {

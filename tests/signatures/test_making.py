@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pagekin.arrays import UInt32s
-from pagekin.kernels.hashing import fnv_of
+from pagekin.kernels.fnv import fnv_of
+from pagekin.model.arrays import UInt32s
 from pagekin.model.bags import Bags
 from pagekin.model.strings import Strings
-from pagekin.signatures.making import elements_for, keys_of, make_signatures, seeded, term_keys
-from twins import minhash as twin
+from pagekin.signatures.sign import elements_for, keys_of, make_signatures, seeded, term_keys
+from reference import minhash as twin
 
 CITING = 0x6B696E
 NAMES = ["tea", "tee", "", "a", "thé"]

@@ -18,7 +18,7 @@ from pagekin.model.capture import Capture, Skip
 from pagekin.model.settings import ReadingSettings
 from pagekin.pipeline import build
 from pagekin.reading.bodies import Body, load_body
-from pagekin.store.opening import Store
+from pagekin.store.store import Store
 from pagekin.urls import resolve_url
 from sources.measure import within
 from sources.walk import capture, captures, file, items, skipped

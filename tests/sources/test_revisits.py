@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from pagekin.model.capture import Capture, PageFlags, Redirect, SourceItem
 from pagekin.pipeline import build
 from pagekin.sources.archives import REVISIT_WITHOUT_RECORD
-from pagekin.store.opening import Store
+from pagekin.store.store import Store
 from sources.walk import file, items, kept, redirects, skipped
 from sources.warcs import (
     DAY,

@@ -14,7 +14,7 @@ from pagekin.model.capture import PageFlags
 from pagekin.model.settings import ReadingSettings
 from pagekin.pipeline import build
 from pagekin.store.manifest import damaged_files
-from pagekin.store.opening import Store
+from pagekin.store.store import Store
 from pagekin.village import write_folder, write_wacz, write_warc
 from sources.walk import file, json_lines
 from sources.warcs import DAY, DAY_SECONDS, HTML, NEXT_DAY, gz, page, resource, response

@@ -8,7 +8,7 @@ from typing import Any
 
 from pagekin.model.capture import Capture, Redirect, Skip, SourceItem
 from pagekin.model.settings import ReadingSettings
-from pagekin.sources.opening import open_sources
+from pagekin.sources.open import open_sources
 
 
 def items(*paths: Path, bases: tuple[str, ...] = (), settings: ReadingSettings | None = None) -> list[SourceItem]:

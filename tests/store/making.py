@@ -15,7 +15,7 @@ from uuid import NAMESPACE_URL, uuid5
 
 from pagekin.pipeline import Built, build
 from pagekin.store.manifest import damaged_files
-from pagekin.store.opening import Store
+from pagekin.store.store import Store
 
 with warnings.catch_warnings():  # fastwarc 1.1 warns of its own legacy classes while it is imported
     warnings.simplefilter("ignore", DeprecationWarning)

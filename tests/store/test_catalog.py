@@ -9,7 +9,7 @@ import pytest
 
 from pagekin.errors import StoreError
 from pagekin.store.catalog import Catalog
-from pagekin.store.opening import Store
+from pagekin.store.store import Store
 from store.making import page, store_of
 
 

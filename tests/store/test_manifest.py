@@ -11,7 +11,7 @@ import pytest
 from pagekin.errors import MisuseError, PagekinError, StoreError
 from pagekin.pipeline import build
 from pagekin.store.manifest import damaged_files, read_manifest
-from pagekin.store.opening import Store
+from pagekin.store.store import Store
 from store.making import assert_same_store, assert_sound, page, store_of, write_jsonl
 
 ROWS = [

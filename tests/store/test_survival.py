@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from pagekin.pipeline import build
-from pagekin.store.opening import Store
+from pagekin.store.store import Store
 from store.making import assert_same_store, assert_sound, files_of, generated, write_jsonl
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")

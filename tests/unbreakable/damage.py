@@ -16,14 +16,14 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from pagekin.answers import Wishes
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.errors import PagekinError
-from pagekin.kin import Kin
-from pagekin.query.desks import Desk, KernelDesk
+from pagekin.search.duplicates import find_duplicates
+from pagekin.search.indexed_store import Kin
+from pagekin.search.results import Wishes
+from pagekin.search.scorer import Desk, KernelDesk
 from pagekin.shapes.info import describe as info
 from pagekin.shapes.page import describe as show
-from pagekin.twins import find_duplicates
 
 HANGING = 60  # seconds for questions that take a tenth of one
 MEMORY = 4 << 30  # bytes of addresses; numba alone takes one

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pagekin.cli.main import cli
 from pagekin.errors import PagekinError
 from pagekin.store.manifest import NAME
-from pagekin.store.opening import Store
+from pagekin.store.store import Store
 from unbreakable.damage import Damage, ask_after
 
 # Their numbers lead into other arrays; a header of 128 bytes comes first.

@@ -10,7 +10,7 @@ from pagekin.model.capture import Capture, Origin
 from pagekin.model.settings import ReadingSettings
 from pagekin.pipeline import build
 from pagekin.reading.batch import read_captures
-from pagekin.sources.opening import open_sources
+from pagekin.sources.open import open_sources
 from sources.measure import peak_megabytes, within
 from store.making import page, write_jsonl
 

@@ -24,7 +24,7 @@ import sys
 from pathlib import Path
 import numpy as np
 import pagekin
-from pagekin.query.desks import Desk, KernelDesk
+from pagekin.search.scorer import Desk, KernelDesk
 from store.making import files_of
 from unbreakable.damage import at
 
@@ -70,7 +70,7 @@ def checked(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactor
 
 
 def test_the_checks_are_on_where_they_should_be(checked: dict[str, str]) -> None:
-    program = "import numpy as np; from pagekin.kernels.hashing import fnv; fnv(np.zeros(0, np.uint8), 0, 1)"
+    program = "import numpy as np; from pagekin.kernels.fnv import fnv; fnv(np.zeros(0, np.uint8), 0, 1)"
     done = subprocess.run([sys.executable, "-c", program], env=checked, capture_output=True, text=True)
     assert "IndexError" in done.stderr
 

@@ -10,8 +10,8 @@ from importlib.resources import files
 import numpy as np
 from numpy.typing import NDArray
 
-from pagekin.arrays import Int64s, UInt32s
 from pagekin.errors import MisuseError
+from pagekin.model.arrays import Int64s, UInt32s
 from pagekin.model.strings import Strings
 
 # The paper's stemmer for English; Snowball's for the others.

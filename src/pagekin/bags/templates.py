@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pagekin.arrays import Bytes, Int64s, UInt64s
+from pagekin.model.arrays import Bytes, Int64s, UInt64s
 
 _FEWEST = 4  # on fewer pages than this nothing is a template
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pagekin.cli.speaking import bytes_of, counted, json_option, progress_bar, say_json, say_table
+from pagekin.cli.output import bytes_of, counted, json_option, progress_bar, say_json, say_table
 
 if TYPE_CHECKING:
     from pagekin.pipeline import Built

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from pagekin.cli.speaking import json_option, say_json, say_table, store_argument
+from pagekin.cli.output import json_option, say_json, say_table, store_argument
 
 
 @click.command("check")
@@ -13,7 +13,7 @@ from pagekin.cli.speaking import json_option, say_json, say_table, store_argumen
 def command(store: str, json: bool) -> None:
     """Compare every file of a store with its checksum; exit code 1 if one is damaged."""
     from pagekin.store.manifest import damaged_files
-    from pagekin.store.opening import Store
+    from pagekin.store.store import Store
 
     opened = Store.open(store)
     damaged = damaged_files(opened.root, opened.manifest)

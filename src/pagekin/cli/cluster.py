@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pagekin.cli.linking import judge_all, link_options, opened, picture_or, say_judged
-from pagekin.cli.speaking import clean, counted, json_option, say_json, say_table, store_argument
+from pagekin.cli.link_options import judge_all, link_options, opened, picture_or, say_judged
+from pagekin.cli.output import clean, counted, json_option, say_json, say_table, store_argument
 from pagekin.errors import MisuseError
 from pagekin.shapes.cluster import describe, describe_bridges
 
 if TYPE_CHECKING:
-    from pagekin.linkage import Kinship
     from pagekin.links.clusters import Clusters
+    from pagekin.search.link_analysis import Kinship
 
 _SHOWN = 5  # pages of a cluster
 
@@ -84,8 +84,8 @@ def draw(kinship: Kinship, clusters: Clusters, alphas: tuple[float, ...], limit:
     """Draw the page and whoever is among its first kin at any alpha, a panel for each alpha."""
     import numpy as np
 
-    from pagekin.cli.writing import written_whole
-    from pagekin.links.drawing import draw_dendrograms
+    from pagekin.cli.files import written_whole
+    from pagekin.links.dendrogram import draw_dendrograms
 
     shown = {node for alpha in alphas for node, _ in clusters.ordered(alpha)[:limit]}
     nodes = [clusters.node, *sorted(shown)]
@@ -139,7 +139,7 @@ def _drawn(report: dict[str, Any]) -> list[str]:
     import numpy as np
 
     from pagekin.links.hierarchy import Hierarchy
-    from pagekin.links.trees import drawn
+    from pagekin.links.text_tree import drawn
 
     *merges, heights = zip(*report["tree"]["merges"], strict=True)
     hierarchy = Hierarchy(report["query"]["alphas"][0], np.column_stack(merges), np.array(heights))

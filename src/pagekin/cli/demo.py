@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from pagekin.cli.speaking import progress_bar
+from pagekin.cli.output import progress_bar
 from pagekin.errors import MisuseError
 
 _PAGES = ("http://treeroom.example/oak.html", "http://worldpages.example/ja/aizome.html")
@@ -31,8 +31,8 @@ def command(output: str, serve: bool | None) -> None:
     from pagekin import village
     from pagekin.cli import build, info, related, show
     from pagekin.cli import serve as serving
-    from pagekin.kin import Kin
     from pagekin.pipeline import build as read
+    from pagekin.search.indexed_store import Kin
     from pagekin.shapes.info import describe as collection
     from pagekin.shapes.page import describe as page_facts
 

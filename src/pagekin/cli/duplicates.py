@@ -9,17 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pagekin.cli import pictures, twins
-from pagekin.cli.speaking import clean, counted, json_option, say_json
-from pagekin.cli.twins import how, is_store
+from pagekin.cli import duplicates_output as twins
+from pagekin.cli import duplicates_report as pictures
+from pagekin.cli.duplicates_output import how, is_store
+from pagekin.cli.output import clean, counted, json_option, say_json
 from pagekin.errors import MisuseError
 from pagekin.shapes.groups import entry_of, report
 from pagekin.shapes.twins import report as report_of_twins
 
 if TYPE_CHECKING:
-    from pagekin.duplicates.results import Result
+    from pagekin.duplicates.result_formats import Result
+    from pagekin.duplicates.result_list import Entry, Group, Grouping
     from pagekin.duplicates.settings import GroupSettings
-    from pagekin.grouping import Entry, Group, Grouping
 
 LISTS = (".json", ".jsonl", ".ndjson")
 
@@ -75,9 +76,9 @@ def command(
     rank, or a response of Elasticsearch, OpenSearch, Solr, Meilisearch or Typesense. STORE is a collection that was
     built; of a group the page that most others link to comes first. FILEs are compared themselves.
     """
-    from pagekin.duplicates.results import Fields
+    from pagekin.duplicates.result_formats import Fields
+    from pagekin.duplicates.result_list import Grouping, group
     from pagekin.duplicates.settings import GroupSettings
-    from pagekin.grouping import Grouping, group
 
     link = "complete" if complete_link else "single"
     settings = GroupSettings(chunk_bytes=chunk_size, threshold=threshold, link=link, link_weight=link_weight)
@@ -109,7 +110,7 @@ def command(
 
 
 def _say_twins(store: str, settings: GroupSettings, whole_text: bool, json: bool) -> None:
-    from pagekin.twins import find_duplicates
+    from pagekin.search.duplicates import find_duplicates
 
     found = find_duplicates(store, settings, whole_text=whole_text)
     if json:
@@ -120,8 +121,8 @@ def _say_twins(store: str, settings: GroupSettings, whole_text: bool, json: bool
 
 def _results(sources: tuple[str, ...], files_from: str | None, fields: Any) -> Iterator[Result]:
     """The results to group, as they come."""
-    from pagekin.duplicates.results import read_results
-    from pagekin.grouping import files
+    from pagekin.duplicates.result_formats import read_results
+    from pagekin.duplicates.result_list import files
 
     if bool(sources) == bool(files_from):
         raise MisuseError("name a list of results, or files to compare, or with --files-from a list of files")

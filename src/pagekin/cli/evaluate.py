@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pagekin.cli.speaking import clean, json_option, progress_bar, say_json
-from pagekin.cli.verdict import say
-from pagekin.cli.weighing import links_option, measured, share_of, similarity_option, weights_option
-from pagekin.cli.writing import write_lines
+from pagekin.cli.evaluate_output import say
+from pagekin.cli.files import write_lines
+from pagekin.cli.output import clean, json_option, progress_bar, say_json
+from pagekin.cli.similarity_options import links_option, measured, share_of, similarity_option, weights_option
 from pagekin.errors import MisuseError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pagekin.arrays import Int64s
-    from pagekin.evaluation.judging import Judgement
+    from pagekin.evaluation.judge import Judgement
+    from pagekin.evaluation.labelled import Case
     from pagekin.evaluation.systems import System
-    from pagekin.judge import Case
+    from pagekin.model.arrays import Int64s
 
 _FILE = click.Path(dir_okay=False)
 
@@ -132,9 +132,9 @@ def _write(case: Case, system: System, judgement: Judgement, options: dict[str, 
 
 
 def _case(store: str | None, options: dict[str, Any]) -> Case:
+    from pagekin.evaluation.labelled import Bench, open_case
     from pagekin.evaluation.population import Shape
-    from pagekin.judge import Bench, open_case
-    from pagekin.kin import Kin
+    from pagekin.search.indexed_store import Kin
 
     if store is None and not options["run"]:
         raise MisuseError("name a STORE to judge, or a run file with --run")
@@ -201,7 +201,7 @@ def _bar(name: str, total: int, quiet: bool) -> Iterator[Callable[[int], None]]:
 
 def _judged(system: System, case: Case, sources: Int64s | None, threads: int | None, quiet: bool) -> Judgement:
     from pagekin.engines.local import len_of_cpus
-    from pagekin.evaluation.judging import judge
+    from pagekin.evaluation.judge import judge
 
     asked = len(case.population) if sources is None else len(sources)
     with _bar(system.name, asked, quiet) as advance:

@@ -13,14 +13,21 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pagekin.cli.speaking import counted, json_option, say_json, store_argument
-from pagekin.cli.weighing import links_option, measured, share_of, similarity_option, weighting_of, weights_option
-from pagekin.cli.writing import write_lines, written_whole
+from pagekin.cli.files import write_lines, written_whole
+from pagekin.cli.output import counted, json_option, say_json, store_argument
+from pagekin.cli.similarity_options import (
+    links_option,
+    measured,
+    share_of,
+    similarity_option,
+    weighting_of,
+    weights_option,
+)
 from pagekin.errors import MisuseError
 
 if TYPE_CHECKING:
-    from pagekin.answers import Neighbor
-    from pagekin.kin import Kin
+    from pagekin.search.indexed_store import Kin
+    from pagekin.search.results import Neighbor
 
 FORMATS = ("tsv", "trec", "csv", "jsonl", "parquet")
 ROW_GROUP = 1 << 16  # answers that a Parquet file is written in at a time, and all that are held in memory
@@ -62,8 +69,8 @@ def command(
     json: bool,
 ) -> None:
     """Write the answers for every page into a file that other programs read."""
-    from pagekin.answers import Wishes
-    from pagekin.kin import Kin
+    from pagekin.search.indexed_store import Kin
+    from pagekin.search.results import Wishes
 
     if output == "-":
         raise MisuseError("answers go into a file, whole or not at all, not to the standard output; name one with -o")

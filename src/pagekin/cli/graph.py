@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pagekin.cli.linking import labelled, link_options, opened, picture_or
-from pagekin.cli.speaking import json_option, say_json, say_table, store_argument
+from pagekin.cli.link_options import labelled, link_options, opened, picture_or
+from pagekin.cli.output import json_option, say_json, say_table, store_argument
 from pagekin.errors import MisuseError
 
 if TYPE_CHECKING:
-    from pagekin.linkage import Kinship
+    from pagekin.search.link_analysis import Kinship
 
 
 @click.command("graph")
@@ -58,9 +58,9 @@ def write(kinship: Kinship, target: Path, kind: str, labels: dict[int, set[str]]
     """Write a file, whole or not at all."""
     import numpy as np
 
-    from pagekin.cli.writing import written_whole
-    from pagekin.links.drawing import MOST, draw_graph
-    from pagekin.links.exporting import GRAPHS, LISTS
+    from pagekin.cli.files import written_whole
+    from pagekin.links.dendrogram import MOST, draw_graph
+    from pagekin.links.export import GRAPHS, LISTS
 
     graph = kinship.graph
     if kind in LISTS:

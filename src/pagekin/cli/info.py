@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from pagekin.cli.speaking import bytes_in_words, json_option, say_json, say_table, store_argument
+from pagekin.cli.output import bytes_in_words, json_option, say_json, say_table, store_argument
 from pagekin.shapes.info import describe
 
 
@@ -15,7 +15,7 @@ from pagekin.shapes.info import describe
 @json_option
 def command(store: str, json: bool) -> None:
     """What a store holds, how it was read, and what was skipped and why."""
-    from pagekin.store.opening import Store
+    from pagekin.store.store import Store
 
     facts = describe(Store.open(store))
     if json:

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pagekin.cli.speaking import clean, counted, json_option, progress_bar, say_json, say_table
-from pagekin.cli.writing import write_lines, written_whole
+from pagekin.cli.files import write_lines, written_whole
+from pagekin.cli.output import clean, counted, json_option, progress_bar, say_json, say_table
 from pagekin.errors import MisuseError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from pagekin.learning.learn import Outcome
     from pagekin.learning.networks import Units
-    from pagekin.lesson import Outcome
     from pagekin.pipeline import Progress
 
 _TITLES = {
@@ -92,12 +92,12 @@ def _units(text: str | None) -> Units | None:
 
 
 def _learn(store: str | None, options: dict[str, Any], progress: Callable[[str], None]) -> dict[str, Any]:
-    from pagekin.kin import Kin
-    from pagekin.learning.drawing import need_plots
-    from pagekin.learning.notebook import Notebook
-    from pagekin.learning.projecting import need_projection
-    from pagekin.lesson import Lesson, teach
+    from pagekin.learning.checkpoint import Notebook
+    from pagekin.learning.figures import need_plots
+    from pagekin.learning.learn import Lesson, teach
+    from pagekin.learning.projection import need_projection
     from pagekin.model.weights import save_weights
+    from pagekin.search.indexed_store import Kin
 
     if store is None:
         raise MisuseError("name a STORE to learn from, or a collection to try weights on with --transfer")
@@ -132,7 +132,7 @@ def _folder(path: Path) -> Path:
 
 
 def _draw(outcome: Outcome, folder: Path) -> None:
-    from pagekin.learning.drawing import draw_training, draw_weights
+    from pagekin.learning.figures import draw_training, draw_weights
 
     with written_whole(_folder(folder) / "training.svg") as path:
         draw_training(path, "svg", outcome.run.history, outcome.okapi_on_valid)
@@ -141,7 +141,7 @@ def _draw(outcome: Outcome, folder: Path) -> None:
 
 
 def _write_trec(outcome: Outcome, folder: Path) -> None:
-    from pagekin.learning.judging import Ranker, questions_of
+    from pagekin.learning.ranking import Ranker, questions_of
     from pagekin.learning.report import qrel_lines, run_lines
 
     test, names = outcome.parts["test"], outcome.names
@@ -154,8 +154,8 @@ def _write_trec(outcome: Outcome, folder: Path) -> None:
 
 
 def _transfer(options: dict[str, Any], progress: Callable[[str], None]) -> dict[str, Any]:
+    from pagekin.learning.transfer import open_task, transferred
     from pagekin.model.weights import load_weights
-    from pagekin.transfer import open_task, transferred
 
     if not options["weights"]:
         raise MisuseError("name what was learned with --weights; `pagekin learn STORE` writes it")

@@ -105,7 +105,7 @@ def _settings(path: Path, name: str, table: dict[str, Any]) -> dict[str, Any]:
 
 def main() -> None:
     """Run, and leave with 0, 1 for a failure, 2 for misuse."""
-    from pagekin.cli.speaking import clean
+    from pagekin.cli.output import clean
 
     if "_PAGEKIN_COMPLETE" in os.environ:
         cli()

@@ -6,14 +6,21 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pagekin.cli.speaking import clean, counted, json_option, say_json, store_argument
-from pagekin.cli.twins import how
-from pagekin.cli.weighing import links_option, measured, share_of, similarity_option, weighting_of, weights_option
+from pagekin.cli.duplicates_output import how
+from pagekin.cli.output import clean, counted, json_option, say_json, store_argument
+from pagekin.cli.similarity_options import (
+    links_option,
+    measured,
+    share_of,
+    similarity_option,
+    weighting_of,
+    weights_option,
+)
 from pagekin.errors import MisuseError
 from pagekin.shapes.related import report
 
 if TYPE_CHECKING:
-    from pagekin.answers import Neighbor
+    from pagekin.search.results import Neighbor
 
 
 @click.command("related")
@@ -74,8 +81,8 @@ def command(
 
     Several PAGEs are asked for as one.
     """
-    from pagekin.answers import Wishes
-    from pagekin.kin import Kin
+    from pagekin.search.indexed_store import Kin
+    from pagekin.search.results import Wishes
 
     kin = Kin.open(store)
     wishes = Wishes(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pagekin.cli.speaking import clean, store_argument
+from pagekin.cli.output import clean, store_argument
 from pagekin.errors import MisuseError
 
 if TYPE_CHECKING:
@@ -66,8 +66,8 @@ def serve(
     store: str, settings: Settings, host: str = "127.0.0.1", port: int = 0, workers: int = 1, browse: bool = False
 ) -> None:
     """Serve a store until told to stop."""
-    from pagekin.kin import Kin
-    from pagekin.serving.running import address_of, listening, run
+    from pagekin.search.indexed_store import Kin
+    from pagekin.serving.server import address_of, listening, run
 
     _ = Kin.open(store).index
     with listening(host, port) as listener:

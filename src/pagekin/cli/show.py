@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from pagekin.cli.speaking import clean, json_option, say_json, say_table, store_argument
+from pagekin.cli.output import clean, json_option, say_json, say_table, store_argument
 from pagekin.shapes.page import SHOWN, describe
 
 
@@ -18,7 +18,7 @@ from pagekin.shapes.page import SHOWN, describe
 @json_option
 def command(store: str, page: str, text: bool, json: bool) -> None:
     """What a store knows of PAGE: a URL, a file, or words of its title."""
-    from pagekin.kin import Kin
+    from pagekin.search.indexed_store import Kin
 
     opened = Kin.open(store)
     row = opened.find(page)

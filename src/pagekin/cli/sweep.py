@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pagekin.cli.speaking import clean, counted, json_option, progress_bar, say_json, say_table
-from pagekin.cli.writing import write_lines, written_whole
+from pagekin.cli.files import write_lines, written_whole
+from pagekin.cli.output import clean, counted, json_option, progress_bar, say_json, say_table
 from pagekin.errors import MisuseError
 
 if TYPE_CHECKING:
-    from pagekin.evaluation.plans import Plan
-    from pagekin.sweep import Swept
+    from pagekin.evaluation.sweep import Swept
+    from pagekin.evaluation.sweep_plan import Plan
 
 
 @click.command("sweep")
@@ -40,8 +40,8 @@ def command(
     results.json and, if pyarrow is there, results.parquet) and report.html. A sweep that was stopped goes on.
     """
     from pagekin.engines.local import len_of_cpus
-    from pagekin.evaluation.plans import paper_text
-    from pagekin.sweep import sweep as run_sweep
+    from pagekin.evaluation.sweep import sweep as run_sweep
+    from pagekin.evaluation.sweep_plan import paper_text
 
     if printing:
         click.echo(paper_text(), nl=False)
@@ -62,8 +62,8 @@ def command(
 def _plan(sweep: str, hierarchy: str | None, references: str | None) -> Plan:
     from dataclasses import replace
 
-    from pagekin.evaluation.plans import REFERENCE, Entry, paper_plan, read_plan
-    from pagekin.evaluation.references import REFERENCES
+    from pagekin.evaluation.baselines import REFERENCES
+    from pagekin.evaluation.sweep_plan import REFERENCE, Entry, paper_plan, read_plan
 
     path = Path(sweep)
     if path.is_dir():
@@ -86,8 +86,8 @@ def _plan(sweep: str, hierarchy: str | None, references: str | None) -> Plan:
 
 def _write(swept: Swept, folder: Path) -> list[str]:
     """Write the table and the report, each whole or not at all; their names."""
-    from pagekin.evaluation.results import csv_lines, need_parquet, write_parquet
-    from pagekin.sweep_report import report
+    from pagekin.evaluation.sweep_report import report
+    from pagekin.evaluation.sweep_results import csv_lines, need_parquet, write_parquet
 
     rows = swept.rows()
     write_lines(folder / "results.csv", csv_lines(rows))

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from pagekin.arrays import Int64s, UInt64s
 from pagekin.duplicates.sets import Chunks
-from pagekin.kernels.probing import NO_LIST, Bounds, Lists, probe, sums_of
+from pagekin.kernels.rare_elements import NO_LIST, Bounds, Lists, probe, sums_of
+from pagekin.model.arrays import Int64s, UInt64s
 
 BOUNDS = Bounds(most=1000, few=32)
 _SORTED = 1 << 24  # elements that are sorted at a time

@@ -8,9 +8,9 @@ from functools import cache
 
 import numpy as np
 
-from pagekin.arrays import UInt32s
 from pagekin.kernels import canonical as kernel
 from pagekin.kernels.canonical import AT_LINE_START, LINE, MOST_NUMBERING, NOTHING, SPACE
+from pagekin.model.arrays import UInt32s
 
 _CASED = 0x1E944  # no character from here on has a lower case
 _LINES = "\n\r\v\f\x85\u2028\u2029"

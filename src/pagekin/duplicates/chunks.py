@@ -7,11 +7,11 @@ from functools import cache
 
 import numpy as np
 
-from pagekin.arrays import Bytes, Int64s, UInt64s
 from pagekin.duplicates.sets import MOST_CHUNKS, Chunks, offsets_of
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.kernels.blake2 import blake2b_spans
-from pagekin.kernels.chunking import WINDOW, cut, elements_of, mark, tables
+from pagekin.kernels.chunks import WINDOW, cut, elements_of, mark, tables
+from pagekin.model.arrays import Bytes, Int64s, UInt64s
 from pagekin.model.strings import together
 
 TOGETHER = 1 << 18  # bytes of texts that are cut at a time: they stay in a processor's cache

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pagekin.arrays import Bools, Int64s, UInt64s
 from pagekin.duplicates.sets import Chunks
 from pagekin.duplicates.settings import LARGEST_FILTER, GroupSettings
 from pagekin.errors import MisuseError
+from pagekin.model.arrays import Bools, Int64s, UInt64s
 
 ROOM = 4  # bits for every bit that is set at most; then a fifth of a filter is full, and chance has little to say
 FEWEST = 4  # chunks of a page that can be found in a larger one; the ends of a smaller one are most of it

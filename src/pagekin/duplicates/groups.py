@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pagekin.arrays import Int64s
 from pagekin.kernels.filters import join, roots
+from pagekin.model.arrays import Int64s
 
 
 def by_chains(count: int, pairs: Int64s) -> Int64s:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pagekin.arrays import Bytes, Int64s, UInt32s, UInt64s
 from pagekin.duplicates.sets import Chunks, offsets_of
+from pagekin.model.arrays import Bytes, Int64s, UInt32s, UInt64s
 from pagekin.model.reading import Anchors
 
 

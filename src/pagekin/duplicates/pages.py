@@ -8,15 +8,15 @@ from functools import partial
 import numpy as np
 import zstandard
 
-from pagekin.arrays import Bytes
 from pagekin.duplicates.canonical import table
 from pagekin.duplicates.chunks import TOGETHER, chunks_laid_out
 from pagekin.duplicates.sets import Chunks, offsets_of
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.kernels.canonical import canonical_blocks
-from pagekin.kernels.chunking import WINDOW
+from pagekin.kernels.chunks import WINDOW
+from pagekin.model.arrays import Bytes
+from pagekin.model.mapper import Mapper
 from pagekin.model.reading import Reading
-from pagekin.model.work import Mapper
 
 _JOB = 16 * TOGETHER  # bytes
 

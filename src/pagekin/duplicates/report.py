@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from pagekin.arrays import Int64s
 from pagekin.duplicates.filters import Floats
-from pagekin.duplicates.grouping import Grouper
-from pagekin.duplicates.prints import Prints
+from pagekin.duplicates.fingerprints import Prints
+from pagekin.duplicates.grouper import Grouper
 from pagekin.duplicates.sets import Chunks
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.errors import MisuseError
 from pagekin.kernels.filters import join
+from pagekin.model.arrays import Int64s
 
 THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.9)
 _BEST = "results, the best first"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pagekin.arrays import Int64s, UInt64s, spans
+from pagekin.model.arrays import Int64s, UInt64s, spans
 
 MOST_CHUNKS = 1 << 22  # of a text: a gigabyte of chunks of 256 bytes
 

@@ -12,9 +12,9 @@ from pathlib import Path
 from urllib.parse import unquote
 from xml.parsers import expat
 
-from pagekin.disk import opened
 from pagekin.errors import MisuseError
 from pagekin.evaluation.notes import Notes, lines_of
+from pagekin.store.columns import opened
 
 Class = tuple[str, ...]
 Label = tuple[str, Class]  # a URL or the path of a file, and a class

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pagekin.arrays import Bools
-from pagekin.evaluation.judging import CUTOFF, Judgement
-from pagekin.kernels.judging import CONCORDANT, DISCORDANT, NOBODY, TIED
+from pagekin.evaluation.judge import CUTOFF, Judgement
+from pagekin.kernels.gamma import CONCORDANT, DISCORDANT, NOBODY, TIED
+from pagekin.model.arrays import Bools
 
 Floats = NDArray[np.float64]
 GAMMA, SOMERS, TIES = "gamma", "somers_d", "tied"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from pagekin.disk import opened
+from pagekin.store.columns import opened
 
 _LONGEST = 1 << 16  # bytes of a line
 

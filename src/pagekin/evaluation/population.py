@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pagekin.arrays import Bytes, Int64s
 from pagekin.errors import MisuseError
 from pagekin.evaluation.labels import Class
 from pagekin.evaluation.notes import Notes
-from pagekin.kernels.judging import ALL
-from pagekin.kernels.kinship import COUSIN, SIBLING, UNRELATED, distances_from
+from pagekin.kernels.familial_distance import COUSIN, SIBLING, UNRELATED, distances_from
+from pagekin.kernels.gamma import ALL
+from pagekin.model.arrays import Bytes, Int64s
 
 DEEPEST = 32
 _CHOICES = {"multi": ("deepest", "min"), "distance": ("family", "tree")}

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from pagekin.arrays import Int64s
-from pagekin.evaluation.judging import CUTOFF, Judgement
+from pagekin.evaluation.judge import CUTOFF, Judgement
 from pagekin.evaluation.measures import (
     GAMMA,
     NDCG,
@@ -29,6 +28,7 @@ from pagekin.evaluation.measures import (
 )
 from pagekin.evaluation.population import Population
 from pagekin.evaluation.systems import System
+from pagekin.model.arrays import Int64s
 
 OF_PAIRS = (GAMMA, SOMERS, TIES)
 OF_LISTS = (PRECISION, NDCG)

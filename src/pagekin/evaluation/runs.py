@@ -12,13 +12,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pagekin.arrays import Int64s
 from pagekin.errors import MisuseError
-from pagekin.evaluation.joining import Find
 from pagekin.evaluation.measures import gain
 from pagekin.evaluation.notes import Notes, lines_of
+from pagekin.evaluation.page_names import Find
 from pagekin.evaluation.population import Population
 from pagekin.evaluation.systems import UNLISTED, RunSystem, System
+from pagekin.model.arrays import Int64s
 
 
 class Line(NamedTuple):

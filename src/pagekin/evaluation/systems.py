@@ -10,9 +10,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from pagekin.arrays import Int64s, UInt32s, spans
 from pagekin.errors import MisuseError
-from pagekin.kernels.crossing import cosines, invert, jaccards
+from pagekin.kernels.all_pairs import cosines, invert, jaccards
+from pagekin.model.arrays import Int64s, UInt32s, spans
 from pagekin.model.bags import Bags
 
 Floats = NDArray[np.float64]

@@ -8,12 +8,20 @@ from pathlib import Path
 
 import numpy as np
 
-from pagekin.arrays import Int64s, Unsigned
-from pagekin.disk import demand, demand_rows, open_array, open_strings, write_array, write_strings, writing_columns
 from pagekin.index.inverted import Inverted
 from pagekin.index.values import Kind, kind_for
+from pagekin.model.arrays import Int64s, Unsigned
 from pagekin.model.bags import Bags, Contents, Heads, Terms
 from pagekin.model.strategy import Strategy
+from pagekin.store.columns import (
+    demand,
+    demand_rows,
+    open_array,
+    open_strings,
+    write_array,
+    write_strings,
+    writing_columns,
+)
 
 VERSION = 5
 HEAD = 32  # terms of a bag that tell whether the rest is worth a look

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pagekin.arrays import Unsigned
+from pagekin.model.arrays import Unsigned
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from pagekin.arrays import UInt32s, Unsigned
+from pagekin.model.arrays import UInt32s, Unsigned
 
 Kind: TypeAlias = type[np.unsignedinteger[Any]]
 

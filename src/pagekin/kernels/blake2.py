@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from pagekin.arrays import Bytes, Int64s, UInt64s
+from pagekin.kernels.bits import peek, poke
 from pagekin.kernels.compile import kernel
-from pagekin.kernels.inner import inlined, inner
-from pagekin.kernels.peeking import peek, poke
+from pagekin.kernels.inline import inlined, inner
+from pagekin.model.arrays import Bytes, Int64s, UInt64s
 
 _BLOCK = 128  # bytes
 _DIGEST = 64  # bytes of a whole digest, without a key

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from pagekin.arrays import Bytes, Int64s, UInt32s
+from pagekin.kernels.bits import peek, poke
 from pagekin.kernels.compile import kernel
-from pagekin.kernels.inner import inlined, inner
-from pagekin.kernels.peeking import peek, poke
+from pagekin.kernels.inline import inlined, inner
 from pagekin.kernels.words import character
+from pagekin.model.arrays import Bytes, Int64s, UInt32s
 
 NOTHING, LINE, SPACE = 0, 10, 32  # as in the table: no character, the end of a line, white space and what folds to it
 AT_LINE_START, STARTED, SPACE_DUE = 1, 2, 4

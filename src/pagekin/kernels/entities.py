@@ -7,10 +7,10 @@ the characters of Windows-1252.
 
 from __future__ import annotations
 
-from pagekin.arrays import Bytes, Int64s
-from pagekin.kernels.hashing import OFFSET, find_row, fnv_step
-from pagekin.kernels.inner import inlined, inner
-from pagekin.kernels.peeking import peek, poke
+from pagekin.kernels.bits import peek, poke
+from pagekin.kernels.fnv import OFFSET, find_row, fnv_step
+from pagekin.kernels.inline import inlined, inner
+from pagekin.model.arrays import Bytes, Int64s
 
 LONGEST_NAME = 32
 LONGEST_OLD_NAME = 6

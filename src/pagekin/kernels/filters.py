@@ -14,9 +14,9 @@ from numba import types
 from numba.extending import intrinsic, overload
 from numpy.typing import NDArray
 
-from pagekin.arrays import Bools, Int64s, UInt64s
 from pagekin.kernels.compile import kernel
-from pagekin.kernels.inner import inlined, inner
+from pagekin.kernels.inline import inlined, inner
+from pagekin.model.arrays import Bools, Int64s, UInt64s
 
 Floats: TypeAlias = NDArray[np.float64]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pagekin.arrays import Bytes, Int64s
 from pagekin.kernels.compile import kernel
+from pagekin.model.arrays import Bytes, Int64s
 
 _LINE, _HASH = 10, 35
 

@@ -13,13 +13,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pagekin.arrays import Bytes, Int64s
+from pagekin.kernels.bits import peek
 from pagekin.kernels.compile import kernel
 from pagekin.kernels.entities import decode_references
-from pagekin.kernels.hashing import OFFSET, find_row, fnv, fnv_step
-from pagekin.kernels.inner import inlined, inner
-from pagekin.kernels.peeking import peek
-from pagekin.kernels.sheet import (
+from pagekin.kernels.fnv import OFFSET, find_row, fnv, fnv_step
+from pagekin.kernels.inline import inlined, inner
+from pagekin.kernels.page_output import (
     AS_IT_IS,
     ATTRIBUTE,
     BASE_URL,
@@ -93,6 +92,7 @@ from pagekin.kernels.tags import (
     skip_past,
     word,
 )
+from pagekin.model.arrays import Bytes, Int64s
 
 # What a tag makes the scanner do, beyond its block boundaries. From ANCHOR on, attributes matter.
 (NOTHING, TABLE, CELL_TAG, TEMPLATE, FOREIGN_TAG) = range(5)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from pagekin.arrays import Bytes, Int64s, UInt32s, UInt64s
+from pagekin.kernels.bits import peek
 from pagekin.kernels.compile import kernel
-from pagekin.kernels.hashing import OFFSET, fnv_step
-from pagekin.kernels.peeking import peek
+from pagekin.kernels.fnv import OFFSET, fnv_step
+from pagekin.model.arrays import Bytes, Int64s, UInt32s, UInt64s
 
 HIGH = np.uint64(0xFFFFFFFF00000000)
 

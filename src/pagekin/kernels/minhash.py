@@ -19,8 +19,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pagekin.arrays import Int64s, Integer, UInt32s, UInt64s
 from pagekin.kernels.compile import kernel
+from pagekin.model.arrays import Int64s, Integer, UInt32s, UInt64s
 
 EMPTY = np.uint32(0xFFFFFFFF)  # the signature of an empty bag, which agrees with none
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # the step of splitmix64

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pagekin.arrays import Int64s, Integer, Unsigned
 from pagekin.kernels.compile import kernel
+from pagekin.model.arrays import Int64s, Integer, Unsigned
 
 
 @kernel

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pagekin.arrays import Floats, Int64s, UInt32s
 from pagekin.kernels.compile import kernel
+from pagekin.model.arrays import Floats, Int64s, UInt32s
 
 ERROR, P10, BREAK_EVEN, AVERAGE = range(4)
 FIRST = 10

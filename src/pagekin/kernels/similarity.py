@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pagekin.arrays import Int64s, UInt32s
 from pagekin.kernels.compile import kernel
+from pagekin.model.arrays import Int64s, UInt32s
 
 
 @kernel

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from pagekin.arrays import Bools, Bytes, Int64s, Integer
-from pagekin.kernels.hashing import OFFSET, find_row, fnv_of, fnv_step
-from pagekin.kernels.inner import inlined, inner
-from pagekin.kernels.peeking import peek
+from pagekin.kernels.bits import peek
+from pagekin.kernels.fnv import OFFSET, find_row, fnv_of, fnv_step
+from pagekin.kernels.inline import inlined, inner
+from pagekin.model.arrays import Bools, Bytes, Int64s, Integer
 
 # The attributes that matter.
 (HREF, SRC, ALT, REL, LANG, NAME, CONTENT, HTTP_EQUIV) = range(8)

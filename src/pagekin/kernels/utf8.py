@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pagekin.arrays import Bytes, UInt64s
 from pagekin.kernels.compile import kernel
+from pagekin.model.arrays import Bytes, UInt64s
 
 _HIGH_BITS = np.uint64(0x8080808080808080)
 

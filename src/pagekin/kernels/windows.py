@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from pagekin.arrays import Bytes, UInt32s
-from pagekin.kernels.inner import inlined, inner
-from pagekin.kernels.sheet import BREAK, CELL, HEADING, ITEM, LIST_END, PARAGRAPH, TABLE_END
+from pagekin.kernels.inline import inlined, inner
+from pagekin.kernels.page_output import BREAK, CELL, HEADING, ITEM, LIST_END, PARAGRAPH, TABLE_END
+from pagekin.model.arrays import Bytes, UInt32s
 
 BASIC, SYNTACTIC, TOPICAL = range(3)
 LOUDEST = 5.0  # log2(32): what a word of the anchor itself counts

@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pagekin.arrays import Bytes, Int64s
+from pagekin.kernels.bits import peek
 from pagekin.kernels.compile import kernel
-from pagekin.kernels.inner import inner
-from pagekin.kernels.peeking import peek
+from pagekin.kernels.inline import inner
+from pagekin.model.arrays import Bytes, Int64s
 
 # What a character is to a word. `reading/letters.py` says which characters are what.
 OTHER, LETTER, MARK, SPACELESS, SPACE, STOP, FULL_STOP, CLOSER = range(8)

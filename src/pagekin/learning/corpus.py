@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pagekin.arrays import Bools, Floats, Int64s, UInt32s, spans
 from pagekin.errors import MisuseError
+from pagekin.model.arrays import Bools, Floats, Int64s, UInt32s, spans
 from pagekin.model.weighting import inverse_frequency, stopped
 
 PARTS = ("train", "valid", "test")

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from pagekin.arrays import Floats, Int64s
-from pagekin.kernels.descending import Corpus, Desk
-from pagekin.kernels.perceptrons import Network, Table
+from pagekin.kernels.linklearn import Corpus, Desk
+from pagekin.kernels.networks import Network, Table
 from pagekin.learning.corpus import Part, offsets_of
+from pagekin.model.arrays import Floats, Int64s
 from pagekin.model.weighting import Learned
 from pagekin.model.weighting import Network as Weights
 

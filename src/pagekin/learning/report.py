@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from pagekin.arrays import Floats
-from pagekin.learning.judging import MEASURES, Questions, Ranker
+from pagekin.learning.ranking import MEASURES, Questions, Ranker
 from pagekin.learning.wilcoxon import signed_rank
+from pagekin.model.arrays import Floats
 
 LEVEL = 0.05
 

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-from pagekin.disk import opened
 from pagekin.errors import MisuseError
+from pagekin.store.columns import opened
 
 MOST_BYTES = 1 << 26  # of a file of topics or judgements, and of one document
 _TOP = re.compile(r"<top>(.*?)</top>", re.S | re.I)

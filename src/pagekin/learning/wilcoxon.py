@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from pagekin.arrays import Floats
+from pagekin.model.arrays import Floats
 
 
 def signed_rank(first: Floats, second: Floats) -> float:

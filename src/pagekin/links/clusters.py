@@ -7,9 +7,9 @@ from functools import lru_cache
 
 import numpy as np
 
-from pagekin.arrays import Floats, Int64s
 from pagekin.links.hierarchy import Hierarchy, merged
-from pagekin.links.neighbourhood import Subgraph
+from pagekin.links.threshold_graph import Subgraph
+from pagekin.model.arrays import Floats, Int64s
 
 _KEPT = 32  # hierarchies, so that a slider can go back
 

@@ -9,9 +9,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from pagekin.arrays import Floats, Int64s
 from pagekin.errors import MisuseError
-from pagekin.kernels.merging import merge_flexibly
+from pagekin.kernels.flexible_clustering import merge_flexibly
+from pagekin.model.arrays import Floats, Int64s
 
 
 def check_alpha(alpha: float) -> float:

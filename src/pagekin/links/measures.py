@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pagekin.arrays import Floats, Int64s, UInt32s
-from pagekin.kernels.pairing import Direct, Sets, pairs_above, work_for
-from pagekin.links.web import Web
+from pagekin.kernels.similar_pairs import Direct, Sets, pairs_above, work_for
+from pagekin.links.link_graph import Web
+from pagekin.model.arrays import Floats, Int64s, UInt32s
 
 MEASURES = ("co-citation", "coupling", "amsler", "proximity")
 HALF = 64.0  # words between two links that make them count one half in `proximity`

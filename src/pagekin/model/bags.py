@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from pagekin.arrays import Bools, Int64s, UInt32s, spans
+from pagekin.model.arrays import Bools, Int64s, UInt32s, spans
 from pagekin.model.reading import Ragged
 from pagekin.model.strings import Strings
 from pagekin.model.weighting import Size, stopped

@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from pagekin.arrays import Int64s
 from pagekin.errors import MisuseError
-from pagekin.model.bounded import read_bounded
+from pagekin.model.arrays import Int64s
+from pagekin.model.bounded_file import read_bounded
 
 FORMAT, VERSION = "pagekin projection", 1
 SUFFIX = ".projection"  # after the name of the file of weights

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, fields
 import numpy as np
 from numpy.typing import NDArray
 
-from pagekin.arrays import Bytes, Int64s, UInt32s, UInt64s
+from pagekin.model.arrays import Bytes, Int64s, UInt32s, UInt64s
 from pagekin.model.capture import Redirect, Skip
 from pagekin.model.strings import Strings
 

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from pagekin.arrays import Bytes, Int64s
+from pagekin.model.arrays import Bytes, Int64s
 
 
 @dataclass(frozen=True)

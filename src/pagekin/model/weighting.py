@@ -10,8 +10,8 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from pagekin.arrays import Bools, Floats
 from pagekin.errors import MisuseError
+from pagekin.model.arrays import Bools, Floats
 from pagekin.model.projection import Projection
 
 STOP_SHARE = 10_000 / 150_625  # of the pages: a term that is on more of them tells nothing (the paper, 4.1)

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from pagekin.errors import FailureError, MisuseError
-from pagekin.model.bounded import read_bounded
+from pagekin.model.bounded_file import read_bounded
 from pagekin.model.projection import SUFFIX, load_projection
 from pagekin.model.weighting import FORMAT, NETWORKS, VERSION, Learned, Network
 

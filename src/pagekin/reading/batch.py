@@ -9,15 +9,15 @@ from itertools import pairwise
 import numpy as np
 import zstandard
 
-from pagekin.arrays import Bools, Bytes, Int64s, UInt32s
 from pagekin.kernels import html as scan
-from pagekin.kernels import sheet as sheets
-from pagekin.kernels.hashing import hash_spans
+from pagekin.kernels import page_output as sheets
+from pagekin.kernels.anchor_words import first_words, touched_words
+from pagekin.kernels.copy_spans import copy_runs, places_within
+from pagekin.kernels.fnv import hash_spans
 from pagekin.kernels.hrefs import list_hrefs, without_fragments
 from pagekin.kernels.intern import intern
-from pagekin.kernels.runs import copy_runs, places_within
-from pagekin.kernels.touching import first_words, touched_words
 from pagekin.kernels.words import Words, split_words
+from pagekin.model.arrays import Bools, Bytes, Int64s, UInt32s
 from pagekin.model.capture import Capture, PageFlags, Skip
 from pagekin.model.reading import (
     NO_TARGET,

@@ -12,8 +12,8 @@ from importlib.resources import files
 
 import numpy as np
 
-from pagekin.arrays import Bytes
 from pagekin.kernels.words import CLOSER, FULL_STOP, LETTER, MARK, OTHER, SPACE, SPACELESS, STOP
+from pagekin.model.arrays import Bytes
 
 _SPACELESS_NAMES = (
     "CJK UNIFIED",

@@ -5,12 +5,12 @@ from __future__ import annotations
 from functools import cache
 from html.entities import html5
 
-from pagekin.arrays import Int64s
 from pagekin.kernels import html as k
-from pagekin.kernels import sheet as sheets
-from pagekin.kernels.hashing import fnv_of, rows_of
+from pagekin.kernels import page_output as sheets
+from pagekin.kernels.fnv import fnv_of, rows_of
 from pagekin.kernels.html import Markup
-from pagekin.kernels.sheet import CELL, HEADING, ITEM, LIST_END, PARAGRAPH, TABLE_END
+from pagekin.kernels.page_output import CELL, HEADING, ITEM, LIST_END, PARAGRAPH, TABLE_END
+from pagekin.model.arrays import Int64s
 
 _PARAGRAPHS = (
     "address article aside blockquote body center details dialog div fieldset figcaption figure footer "

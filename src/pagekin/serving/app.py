@@ -21,15 +21,15 @@ from starlette.staticfiles import StaticFiles
 
 from pagekin.errors import FailureError, MisuseError, StoreError
 from pagekin.serving import pages
-from pagekin.serving.api.ready import Again, Kept, Key, Ready
+from pagekin.serving.api.cache import Again, Kept, Key, Ready
 from pagekin.serving.api.routes import routes as api_routes
 from pagekin.serving.context import Context
-from pagekin.serving.guard import Guard
-from pagekin.serving.holding import Generation, Held
+from pagekin.serving.generations import Generation, Held
 from pagekin.serving.metrics import Metrics
+from pagekin.serving.middleware import Guard
 from pagekin.serving.problems import RequestError, told
 from pagekin.serving.settings import Settings
-from pagekin.serving.work import Crew
+from pagekin.serving.threads import Crew
 
 _REHEARSED = 1000  # answers that are found again before a new generation is served
 _REHEARSAL = 10.0  # seconds for that

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from starlette.requests import HTTPConnection
 
-from pagekin.serving.api.ready import Kept
-from pagekin.serving.holding import Held
+from pagekin.serving.api.cache import Kept
+from pagekin.serving.generations import Held
 from pagekin.serving.settings import Settings
-from pagekin.serving.work import Crew
+from pagekin.serving.threads import Crew
 
 
 @dataclass(frozen=True)

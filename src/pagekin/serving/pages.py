@@ -14,14 +14,14 @@ from starlette.routing import BaseRoute, Route
 
 from pagekin.errors import FailureError, MisuseError, NoPageError, PagekinError, StoreError
 from pagekin.serving.context import context_of
-from pagekin.serving.holding import Generation
+from pagekin.serving.generations import Generation
 from pagekin.serving.problems import RequestError, told
 from pagekin.serving.rendering import rendered
 from pagekin.serving.views import collection, graph
-from pagekin.serving.views.around import Around, around
-from pagekin.serving.views.comparing import compared
+from pagekin.serving.views.clusters import Around, around
+from pagekin.serving.views.compare import compared
 from pagekin.serving.views.page import page_view
-from pagekin.serving.views.refs import Ref, meant, ref_by_id, refs_by_row, search
+from pagekin.serving.views.page_names import Ref, meant, ref_by_id, refs_by_row, search
 from pagekin.serving.views.related import Filters, learned_share, number, related
 from pagekin.serving.views.reports import reports
 

@@ -10,8 +10,8 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import HTMLResponse, Response
 
-from pagekin.serving.holding import Generation
-from pagekin.serving.views.words import LONGEST, place, shown
+from pagekin.serving.generations import Generation
+from pagekin.serving.views.text import LONGEST, place, shown
 
 TEMPLATES = Path(__file__).parent / "templates"
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pagekin.linkage import Kinship
     from pagekin.links.clusters import Clusters
+    from pagekin.search.link_analysis import Kinship
 
 _TERMS = 5  # of a page
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from pagekin.shapes.twins import likeness
 
 if TYPE_CHECKING:
-    from pagekin.grouping import Entry, Grouping
+    from pagekin.duplicates.result_list import Entry, Grouping
 
 
 def report(grouping: Grouping) -> dict[str, Any]:

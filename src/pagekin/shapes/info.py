@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pagekin.store.opening import Store
+    from pagekin.store.store import Store
 
 
 def describe(store: Store) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pagekin.kin import Kin
+    from pagekin.search.indexed_store import Kin
 
 SHOWN = 10  # pages that link to it, and that it links to
 _EXCERPT = 400

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pagekin.answers import Duplicate, Neighbor
+    from pagekin.search.results import Duplicate, Neighbor
 
 
 def report(pages: Sequence[str], neighbors: list[Neighbor], measure: str) -> dict[str, Any]:

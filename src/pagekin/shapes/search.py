@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pagekin.kin import Kin
+    from pagekin.search.indexed_store import Kin
 
 _PREFIXES = ("", "http://", "https://", "http://www.", "https://www.")
 _ROWS = "SELECT row FROM pages WHERE "

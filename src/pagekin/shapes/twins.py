@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pagekin.duplicates.filters import Likeness
-    from pagekin.twins import Page, Twins
+    from pagekin.search.duplicates import Page, Twins
 
 
 def report(twins: Twins) -> dict[str, Any]:

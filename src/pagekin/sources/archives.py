@@ -9,10 +9,10 @@ from pathlib import Path
 from pagekin.errors import SourceError
 from pagekin.model.capture import Capture, Origin, PageFlags, Redirect, Skip, SourceItem, Unchanged
 from pagekin.model.settings import ReadingSettings
-from pagekin.sources.careful import Damage
 from pagekin.sources.payload import PayloadError, decode_payload
 from pagekin.sources.record import Record
 from pagekin.sources.records import read_records
+from pagekin.sources.recover import Damage
 from pagekin.sources.zips import archives_in
 from pagekin.urls import canonical_url, resolve_url
 

@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator
 from typing import IO, Any
 
-from pagekin.sources.careful import GZIP, PLAIN, Damage, careful_records, one_record_a_member, starts_with
 from pagekin.sources.record import Record, digest_agrees, longest_block, make_record
+from pagekin.sources.recover import GZIP, PLAIN, Damage, careful_records, one_record_a_member, starts_with
 
 _MAX_HEADER = 64 * 1024
 _MAX_DAMAGES = 100_000  # per stream; a bound on the time that a hostile one can take

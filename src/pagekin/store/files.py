@@ -10,9 +10,9 @@ from typing import Any, TypeVar
 
 from numpy.typing import NDArray
 
-from pagekin.disk import demand_rows, open_array, write_array
 from pagekin.model.reading import RAGGED_PARTS, Pages, Ragged, Reading, Sources
 from pagekin.model.strings import Strings
+from pagekin.store.columns import demand_rows, open_array, write_array
 
 Array = NDArray[Any]
 Part = TypeVar("Part", bound=Ragged)

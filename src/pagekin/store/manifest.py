@@ -9,10 +9,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from pagekin.disk import checksum, demand, sync
 from pagekin.errors import MisuseError, StoreError
+from pagekin.model.mapper import Mapper
 from pagekin.model.settings import ReadingSettings
-from pagekin.model.work import Mapper
+from pagekin.store.columns import checksum, demand, sync
 
 FORMAT = "pagekin store"
 VERSION = 2

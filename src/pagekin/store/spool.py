@@ -14,7 +14,7 @@ from pagekin.errors import StoreError
 from pagekin.model.capture import Skip
 from pagekin.model.reading import Reading
 from pagekin.store.files import columns_of, reading_of
-from pagekin.store.packing import Pack, is_whole, open_pack, write_pack
+from pagekin.store.pack import Pack, is_whole, open_pack, write_pack
 
 _PREFIX = "batch-"
 _OPEN = 16  # batches that are kept open at a time

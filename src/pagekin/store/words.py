@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
-from pagekin.disk import write_array, write_strings
 from pagekin.model.strings import Strings, word_of
-from pagekin.store.gathering import Lexicon, Vocabulary, commonest_first, inverse, join, pick
+from pagekin.store.columns import write_array, write_strings
+from pagekin.store.merge import Lexicon, Vocabulary, commonest_first, inverse, join, pick
 
 _LOWER = np.arange(256, dtype=np.uint8)
 _LOWER[ord("A") : ord("Z") + 1] += ord("a") - ord("A")

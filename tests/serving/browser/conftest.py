@@ -15,8 +15,8 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 
 from pagekin.pipeline import build
 from pagekin.serving.app import make_app
-from pagekin.serving.holding import Held
-from pagekin.serving.running import address_of, listening
+from pagekin.serving.generations import Held
+from pagekin.serving.server import address_of, listening
 from pagekin.serving.settings import Settings
 from serving.browser.harm import harmful_pages
 from store.making import write_jsonl

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from duplicates.test_result_list import prose
 from store.making import Row, page
-from test_grouping import prose
 
 RAN = "document.documentElement.dataset.ran=1"  # what all scripts here would do
 TITLES = {

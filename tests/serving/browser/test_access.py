@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pagekin.serving.holding import Held
+from pagekin.serving.generations import Held
 from serving.browser.conftest import Look
 from serving.browser.views import VIEWS, settled
 

@@ -12,10 +12,10 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import Locator, Page, Request, Response, expect
 
-from pagekin.answers import Wishes
-from pagekin.serving.holding import Held
+from pagekin.search.results import Wishes
+from pagekin.serving.generations import Held
 from pagekin.serving.settings import Settings
-from pagekin.serving.views.words import shown
+from pagekin.serving.views.text import shown
 from serving.browser.conftest import Look, served
 from serving.browser.harm import LINKS, RAN, TITLES
 from serving.running import running

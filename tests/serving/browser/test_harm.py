@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from pagekin.serving.holding import Held
+from pagekin.serving.generations import Held
 from serving.browser.conftest import Look
 from serving.browser.harm import TITLES
 from serving.browser.views import VIEWS, settled

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Locator, expect
 
-from pagekin.serving.holding import Held
+from pagekin.serving.generations import Held
 from serving.browser.conftest import Look
 from serving.browser.views import settled
 

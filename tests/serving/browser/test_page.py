@@ -9,11 +9,11 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from model.learned import DRAWN
-from pagekin.answers import Wishes
-from pagekin.kin import Kin
 from pagekin.model.strategy import Strategy
 from pagekin.pipeline import build
-from pagekin.serving.holding import Held
+from pagekin.search.indexed_store import Kin
+from pagekin.search.results import Wishes
+from pagekin.serving.generations import Held
 from serving.browser.conftest import Look, served
 from serving.browser.views import settled
 from store.making import page as row
@@ -204,7 +204,7 @@ def test_a_leaf_that_is_pointed_at_shows_its_page(oak: str, look: Look) -> None:
 
 
 def test_a_page_says_between_which_topics_it_lies(oak: str, held: Held, look: Look) -> None:
-    from pagekin.links.crossing import bridge
+    from pagekin.links.cross_topic import bridge
 
     page = settled(look(oak))
     with held.present.surroundings(OAK) as (kinship, clusters):

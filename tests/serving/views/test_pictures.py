@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from pagekin.links.hierarchy import merged
-from pagekin.serving.views.around import drawn
+from pagekin.serving.views.clusters import drawn
 from pagekin.serving.views.collection import doublings
-from pagekin.serving.views.comparing import Signatures
+from pagekin.serving.views.compare import Signatures
 from pagekin.serving.views.graph import HEIGHT, WIDTH, Graph, laid_out
-from pagekin.serving.views.refs import Ref
+from pagekin.serving.views.page_names import Ref
 
 
 def pages(count: int) -> list[Ref]:

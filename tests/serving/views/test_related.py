@@ -7,18 +7,18 @@ from pathlib import Path
 
 import pytest
 
+from duplicates.test_result_list import prose
 from pagekin.errors import MisuseError
-from pagekin.kin import Kin
 from pagekin.pipeline import build
+from pagekin.search.indexed_store import Kin
 from pagekin.serving.views.collection import collection_view, duplicate_groups, similarities, unlinked
-from pagekin.serving.views.comparing import compared
+from pagekin.serving.views.compare import compared
 from pagekin.serving.views.graph import graph_by_words
 from pagekin.serving.views.page import page_view
-from pagekin.serving.views.refs import Ref, meant, search
+from pagekin.serving.views.page_names import Ref, meant, search
 from pagekin.serving.views.related import Filters, related
 from pagekin.serving.views.reports import reports
 from store.making import page, write_jsonl
-from test_grouping import prose
 
 SAME = prose(3)
 PAGES = {

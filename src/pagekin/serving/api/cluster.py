@@ -8,11 +8,11 @@ from starlette.requests import Request
 from starlette.types import ASGIApp
 
 from pagekin.links.measures import MEASURES
-from pagekin.serving.api.asking import Given, answered
+from pagekin.serving.api.handlers import Given, answered
 from pagekin.serving.api.params import Param
 from pagekin.serving.api.related import PAGE
 from pagekin.serving.context import context_of
-from pagekin.serving.holding import Generation
+from pagekin.serving.generations import Generation
 from pagekin.serving.settings import Bounds
 from pagekin.shapes.cluster import describe
 

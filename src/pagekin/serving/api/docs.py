@@ -10,7 +10,7 @@ from jinja2 import Environment, FileSystemLoader, Template
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
-from pagekin.serving.api.ready import as_json
+from pagekin.serving.api.cache import as_json
 from pagekin.serving.api.schema import openapi
 from pagekin.serving.context import context_of
 

@@ -7,13 +7,13 @@ from typing import Any
 from starlette.requests import Request
 from starlette.types import ASGIApp
 
-from pagekin.duplicates.results import Fields, results_in
+from pagekin.duplicates.result_formats import Fields, results_in
+from pagekin.duplicates.result_list import group
 from pagekin.duplicates.settings import LINKS, GroupSettings
-from pagekin.grouping import group
-from pagekin.serving.api.asking import Given, body_of, posted
+from pagekin.serving.api.handlers import Given, body_of, posted
 from pagekin.serving.api.params import Param, read_query
 from pagekin.serving.context import context_of
-from pagekin.serving.holding import Generation
+from pagekin.serving.generations import Generation
 from pagekin.serving.problems import RequestError
 from pagekin.serving.settings import Bounds
 from pagekin.shapes.groups import report

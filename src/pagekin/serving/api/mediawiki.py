@@ -13,12 +13,12 @@ from urllib.parse import unquote
 from starlette.requests import Request
 from starlette.types import ASGIApp
 
-from pagekin.answers import Neighbor, Wishes
 from pagekin.errors import NoPageError
-from pagekin.kin import Kin
-from pagekin.serving.api.asking import Given, answered
+from pagekin.search.indexed_store import Kin
+from pagekin.search.results import Neighbor, Wishes
+from pagekin.serving.api.handlers import Given, answered
 from pagekin.serving.api.params import Param, pairs
-from pagekin.serving.holding import Generation
+from pagekin.serving.generations import Generation
 
 _ASKING = "morelike:"
 _MOST = 50  # what MediaWiki gives at most

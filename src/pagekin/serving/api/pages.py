@@ -7,10 +7,10 @@ from typing import Any
 from starlette.requests import Request
 from starlette.types import ASGIApp
 
-from pagekin.serving.api.asking import Given, answered
+from pagekin.serving.api.handlers import Given, answered
 from pagekin.serving.api.params import Param
 from pagekin.serving.context import context_of
-from pagekin.serving.holding import Generation
+from pagekin.serving.generations import Generation
 from pagekin.serving.problems import RequestError
 from pagekin.serving.settings import Bounds
 from pagekin.shapes.info import describe as describe_store

@@ -7,13 +7,13 @@ from typing import Any
 from starlette.requests import Request
 from starlette.types import ASGIApp
 
-from pagekin.answers import Wishes
 from pagekin.model.strategy import MEASURES
-from pagekin.serving.api.asking import Given, answered, body_of, posted
+from pagekin.search.results import Wishes
+from pagekin.serving.api.handlers import Given, answered, body_of, posted
 from pagekin.serving.api.mediawiki import is_mediawiki, mediawiki
 from pagekin.serving.api.params import Param, complete
 from pagekin.serving.context import context_of
-from pagekin.serving.holding import Generation
+from pagekin.serving.generations import Generation
 from pagekin.serving.problems import RequestError
 from pagekin.serving.settings import Bounds
 from pagekin.shapes.related import report

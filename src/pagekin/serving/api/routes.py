@@ -9,7 +9,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from pagekin.serving.api import cluster, docs, duplicates, mediawiki, pages, related
-from pagekin.serving.api.ready import as_json
+from pagekin.serving.api.cache import as_json
 from pagekin.serving.context import context_of
 
 _EMBED = Path(__file__).parent.parent / "static" / "embed.js"

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from pagekin.answers import Wishes
-from pagekin.arrays import Int64s
-from pagekin.kin import Kin
-from pagekin.linkage import Kinship
-from pagekin.links.crossing import bridge
-from pagekin.serving.views.refs import Ref, ref, refs, refs_by_row, refs_by_url
-from pagekin.serving.views.words import shown
-from pagekin.twins import find_duplicates
+from pagekin.links.cross_topic import bridge
+from pagekin.model.arrays import Int64s
+from pagekin.search.duplicates import find_duplicates
+from pagekin.search.indexed_store import Kin
+from pagekin.search.link_analysis import Kinship
+from pagekin.search.results import Wishes
+from pagekin.serving.views.page_names import Ref, ref, refs, refs_by_row, refs_by_url
+from pagekin.serving.views.text import shown
 
 SAMPLE = 300  # pages that are looked at
 _LISTED, _MEMBERS, _TERMS = 12, 20, 4

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pagekin.answers import Wishes
-from pagekin.kin import Kin
 from pagekin.links.clusters import Clusters
 from pagekin.links.hierarchy import merged
-from pagekin.query.answering import Question, bag_of, exact
-from pagekin.serving.views.refs import Ref, refs, refs_by_url
-from pagekin.serving.views.words import middle_cut
+from pagekin.search.candidates import Question, bag_of, exact
+from pagekin.search.indexed_store import Kin
+from pagekin.search.results import Wishes
+from pagekin.serving.views.page_names import Ref, refs, refs_by_url
+from pagekin.serving.views.text import middle_cut
 
 KIN = 14  # pages around the page
 WIDTH, HEIGHT = 760.0, 520.0

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from pagekin.kin import Kin
-from pagekin.serving.views.refs import Ref, refs, refs_by_row
-from pagekin.serving.views.words import original_href, shown
+from pagekin.search.indexed_store import Kin
+from pagekin.serving.views.page_names import Ref, refs, refs_by_row
+from pagekin.serving.views.text import original_href, shown
 
 _TERMS, _TEXTS, _LINKS = 16, 12, 8
 _EXCERPT = 320

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from pagekin.answers import AUTO, Duplicate, Neighbor, Part, Wishes
 from pagekin.errors import MisuseError
-from pagekin.kin import Kin
 from pagekin.model.strategy import MEASURES
-from pagekin.serving.views.refs import Ref, refs_by_url
-from pagekin.serving.views.words import shown
+from pagekin.search.indexed_store import Kin
+from pagekin.search.results import AUTO, Duplicate, Neighbor, Part, Wishes
+from pagekin.serving.views.page_names import Ref, refs_by_url
+from pagekin.serving.views.text import shown
 
 _TERMS = 6  # of a page in a list
 _MOST = 100  # pages in a list

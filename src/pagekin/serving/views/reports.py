@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pagekin.serving.views.words import shown
+from pagekin.serving.views.text import shown
 
 FOLDER = "reports"
 _MOST, _BYTES = 20, 1 << 20

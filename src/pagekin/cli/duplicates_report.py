@@ -1,0 +1,61 @@
+"""`pagekin duplicates --report`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from pagekin.cli.files import written_whole
+from pagekin.cli.output import clean, counted, say_json
+from pagekin.errors import MisuseError
+
+if TYPE_CHECKING:
+    from pagekin.duplicates.report import Report
+    from pagekin.duplicates.settings import GroupSettings
+
+KINDS = ("png", "svg", "pdf")
+
+
+def say_collection(
+    store: str, settings: GroupSettings, whole_text: bool, page: str | None, picture: Path, json: bool
+) -> None:
+    """Draw the pictures of a collection, and tell what they show."""
+    from pagekin.search.duplicates import report_of
+    from pagekin.search.indexed_store import Kin
+
+    _kind(picture)
+    say(report_of(Kin.open(store), settings, page, whole_text=whole_text), picture, store, json)
+
+
+def say(report: Report, picture: Path, title: str, json: bool) -> None:
+    """Draw pictures, and tell what they show."""
+    from pagekin.duplicates.report import draw
+
+    kind = _kind(picture)
+    with written_whole(picture) as path:
+        draw(path, kind, title, report)
+    if json:
+        profile = report.profile
+        say_json(
+            {
+                "picture": str(picture),
+                "pages": report.pages,
+                "curves": [vars(curve) for curve in report.curves],
+                "profile": profile and vars(profile),
+            }
+        )
+        return
+    click.echo(f"{picture}: {counted(report.pages, 'page')}")
+    for curve in report.curves:
+        click.echo(f"  {curve.threshold:.0%} similar or more: {curve.shares[-1]:6.1%} are near-duplicates of others")
+    if report.profile:
+        click.echo(f"  against all others: {clean(report.profile.name)}")
+
+
+def _kind(picture: Path) -> str:
+    kind = picture.suffix.lower().removeprefix(".")
+    if kind not in KINDS:
+        raise MisuseError(f"{picture}: which kind of picture? The suffix can be {', '.join(KINDS)}")
+    return kind

@@ -1,0 +1,130 @@
+"""What a collection keeps of every page to tell which others say the same: its chunks and its filter, in files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pagekin.duplicates.filters import Filters, Floats, Likeness, bits_for, compare, directed, similarities
+from pagekin.duplicates.sets import MOST_CHUNKS, Chunks, offsets_of
+from pagekin.duplicates.settings import GroupSettings
+from pagekin.model.arrays import Int64s, UInt64s
+from pagekin.store.columns import ANY, demand, demand_rows, open_array, write_array, writing_columns
+
+_PAIR_BYTES = 1 << 25  # of filters that are compared together
+_NONE = Likeness(0.0, 0.0, 0.0, 0.0, 0.0, False, False, False)
+
+
+@dataclass(frozen=True, eq=False)
+class Prints:
+    """The chunks of many pages and, for those that do not fill it too much, a filter of one size.
+
+    The filter of a page with more chunks is as large as they need, and made when it is compared.
+    """
+
+    settings: GroupSettings
+    chunks: Chunks
+    words: UInt64s | None = None  # a row a page, if they are kept
+
+    def __len__(self) -> int:
+        return len(self.chunks)
+
+    def rows(self, rows: Int64s) -> Prints:
+        """Those of some pages, in memory."""
+        return Prints(self.settings, self.chunks.rows(rows), None if self.words is None else self.words[rows])
+
+    def and_then(self, others: Prints) -> Prints:
+        """These pages, and others after them."""
+        words = filters_of(self.chunks, self.settings) if self.words is None else self.words
+        kept = None if others.words is None else np.concatenate([words, others.words])
+        return Prints(self.settings, Chunks.joined([self.chunks, others.chunks]), kept)
+
+    def likenesses(self, pairs: Int64s) -> list[Likeness]:
+        """How the pages of each pair are to each other."""
+        found: list[Likeness] = [_NONE] * len(pairs)
+        for which, a, b in self._side_by_side(pairs):
+            for k, likeness in zip(which.tolist(), compare(a, b), strict=True):
+                found[k] = likeness
+        return found
+
+    def similarities(self, pairs: Int64s) -> Floats:
+        """How similar they are; with a page that has no chunks, or too many, not at all."""
+        found = np.zeros(len(pairs))
+        for which, a, b in self._side_by_side(pairs):
+            found[which] = similarities(a, b)
+        counts = self.chunks.offsets[pairs + 1] - self.chunks.offsets[pairs]
+        found[((counts == 0) | (counts > MOST_CHUNKS)).any(axis=1)] = 0.0
+        return found
+
+    def directed(self, pairs: Int64s) -> tuple[Floats, Floats]:
+        """What share of the set bits, and of the chunks, of the first page of each pair is in the other page."""
+        bits, chunks = np.zeros(len(pairs)), np.zeros(len(pairs))
+        for which, a, b in self._side_by_side(pairs):
+            bits[which], chunks[which] = directed(a, b)
+        return bits, chunks
+
+    def _side_by_side(self, pairs: Int64s) -> Iterator[tuple[Int64s, Filters, Filters]]:
+        """Some pairs at a time, and the filters of both sides, in the size that the larger page needs."""
+        counts = self.chunks.offsets[pairs + 1] - self.chunks.offsets[pairs]
+        needed = bits_for(counts.max(axis=1, initial=0), self.settings)
+        for bits in np.unique(needed).tolist():
+            which = np.flatnonzero(needed == bits)
+            together = max(1, 8 * _PAIR_BYTES // bits)
+            for some in np.array_split(which, -(-len(which) // together)):
+                pages, place = np.unique(pairs[some], return_inverse=True)
+                made, place = self._filters(pages, bits).counted(), place.reshape(-1, 2)
+                yield some, made.rows(place[:, 0]), made.rows(place[:, 1])
+
+    def _filters(self, pages: Int64s, bits: int) -> Filters:
+        """The filters of some pages in any size."""
+        if bits == self.settings.filter_bits and self.words is not None:
+            begins = self.chunks.offsets[pages]
+            sizes = self.chunks.offsets[pages + 1] - begins
+            return Filters(self.words[pages], sizes, self.chunks.ends[pages], self.settings.hashes)
+        return Filters.of(self.chunks.rows(pages), bits, self.settings.hashes)
+
+
+def filters_of(pages: Chunks, settings: GroupSettings) -> UInt64s:
+    """The filters of pages; where one would be too full all bits are set, so that nobody believes it."""
+    words = Filters.of(pages, settings.filter_bits, settings.hashes).words
+    words[bits_for(pages.counts(), settings) > settings.filter_bits] = np.iinfo(np.uint64).max
+    return words
+
+
+def write_prints(folder: Path, pages: int, pieces: Iterable[Chunks], settings: GroupSettings) -> dict[str, Any]:
+    """Write the chunks of all pages as they come, and their filters; what there is to say of them."""
+    counts = [np.empty(0, np.int64)]
+    columns = {
+        "chunks.element": (np.uint64, (ANY,)),
+        "chunks.ends": (np.uint64, (pages, 2)),
+        "filters": (np.uint64, (pages, settings.filter_bits // 64)),
+    }
+    with writing_columns(folder, columns) as append:
+        for some in pieces:
+            append(some.elements, some.ends, filters_of(some, settings))
+            counts.append(some.counts())
+    sizes = np.concatenate(counts)
+    write_array(folder, "chunks.offsets", offsets_of(sizes))
+    needed = bits_for(sizes, settings)
+    return {
+        "settings": settings.as_dict(),
+        "without_text": int(np.count_nonzero(sizes == 0)),
+        "larger_filters": int(np.count_nonzero((needed > settings.filter_bits) & (sizes <= MOST_CHUNKS))),
+        "too_large": int(np.count_nonzero(sizes > MOST_CHUNKS)),
+    }
+
+
+def open_prints(folder: Path, pages: int, settings: GroupSettings) -> Prints:
+    """What was kept of so many pages, memory-mapped."""
+    offsets = open_array(folder, "chunks.offsets")
+    elements = open_array(folder, "chunks.element", np.uint64, 1)
+    demand_rows(offsets, len(elements), f"{folder}: chunks.offsets.npy or chunks.element.npy")
+    demand(len(offsets) == pages + 1, folder / "chunks.offsets.npy", f"it holds {len(offsets) - 1:,} pages")
+    ends, words = open_array(folder, "chunks.ends", np.uint64, 2), open_array(folder, "filters", np.uint64, 2)
+    demand(ends.shape == (pages, 2), folder / "chunks.ends.npy", f"it holds {len(ends):,} pages")
+    demand(words.shape == (pages, settings.filter_bits // 64), folder / "filters.npy", "it is of other pages")
+    return Prints(settings, Chunks(offsets, elements, ends), words)

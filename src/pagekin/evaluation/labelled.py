@@ -1,0 +1,235 @@
+"""A collection before the judge: which of its pages a hierarchy compares, and what can order them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import Literal
+
+import numpy as np
+
+from pagekin.bags.build import Collection as BagSource
+from pagekin.bags.build import fold_bags
+from pagekin.errors import MisuseError
+from pagekin.evaluation.blended import MixedSystem
+from pagekin.evaluation.labels import Class, Label, path_labels, read_labels, read_tree
+from pagekin.evaluation.notes import Notes
+from pagekin.evaluation.page_names import UNMET, Addresses, OpenAddresses, join
+from pagekin.evaluation.population import Population, Shape, populate, sample
+from pagekin.evaluation.runs import read_run
+from pagekin.evaluation.systems import BagSystem, System
+from pagekin.evaluation.weighted import WeighedSystem, weighed_system
+from pagekin.model.arrays import Int64s
+from pagekin.model.bags import Bags, Contents
+from pagekin.model.strategy import MEASURES, PRESETS, Strategy, learned_in, strategy_named
+from pagekin.pipeline import bag_source
+from pagekin.search.indexed_store import Kin
+from pagekin.search.results import AUTO
+from pagekin.store.store import Store
+
+Labels = Mapping[int, Iterable[Class]]  # by the numbers of pages
+Share = float | Literal["auto"] | None  # of links in a similarity
+BY_PATH = "path"  # as the name of a hierarchy: the folders of URLs
+
+
+@dataclass(frozen=True)
+class Bench:
+    """Which pages are compared: those that a hierarchy has a class for, all of them or a sample (paper, section 5)."""
+
+    hierarchy: str  # a file of labels, or "path"
+    tree: str | None = None  # a file that says of every class its parent, if labels do not
+    shape: Shape = field(default_factory=Shape)
+    sample: int | None = None  # pairs of sibling classes
+    seed: int = 2002
+    min_in_links: int | None = None  # by default none, and one for a sample
+
+
+@dataclass(frozen=True)
+class Case:
+    """Pages that can be judged, where they are from, and what was left out."""
+
+    kin: Kin | None
+    population: Population
+    addresses: Addresses
+    notes: Notes
+
+    def in_degrees(self) -> Int64s | None:
+        """How many pages link to each page, if there is a collection to tell."""
+        return None if self.kin is None else self.kin.in_degrees()[self.population.nodes]
+
+    @cached_property
+    def collection(self) -> BagSource:
+        """What bags are made from, for as many strategies as are asked for."""
+        assert self.kin is not None
+        return bag_source(self.kin)
+
+    def bags(self, strategy: Strategy) -> Bags:
+        """The bags of all pages under a strategy."""
+        assert self.kin is not None
+        return bags_under(self.kin, strategy, self.collection)
+
+    def under(self, strategy: Strategy, name: str, share: Share = None) -> System:
+        """The collection under a strategy, its bags made anew from what was read unless the index has them.
+
+        `share` is that of links; by default what was learned with the weights of the strategy, else none.
+        """
+        assert self.kin is not None
+        index = self.kin.index
+        bags, contents = index.bags, index.contents
+        if not index.strategy.has_bags_of(strategy):
+            bags, contents = _made_under(self.kin, strategy, self.collection)
+        words = _system(name, strategy, bags, contents, self.population.nodes)
+        return _with_links(words, self.kin, strategy, self.population.nodes, share)
+
+    def indexed(
+        self, kin: Kin, similarity: str | None = None, weights: str | None = None, share: Share = None
+    ) -> System:
+        """An index as it is, of this collection or of another with some of the same pages."""
+        nodes = self.population.nodes
+        if kin is not self.kin:
+            addresses = addresses_of(kin)
+            nodes = np.array(
+                [-1 if (k := addresses.find(url)) is None else k for url in self.population.urls], np.int64
+            )
+            if not (nodes >= 0).any():
+                raise MisuseError(
+                    f"{kin.root} has none of the pages that are compared, such as {self.population.urls[0]}"
+                )
+            missing = np.flatnonzero(nodes < 0).tolist()
+            example = self.population.urls[missing[0]] if missing else ""
+            self.notes.add(f"pages that are not in {kin.root}, where they tie", example, len(missing))
+        own = kin.index.strategy
+        strategy = replace(own, similarity=similarity or own.similarity, weights=weights or own.weights)
+        words = _system(str(kin.root), strategy, kin.index.bags, kin.index.contents, nodes)
+        projection = learned_in(weights).projection if weights is not None else None
+        if projection is not None and isinstance(words, WeighedSystem):
+            words = words.projected(projection, list(kin.index.terms.name))
+        return _with_links(words, kin, strategy, nodes, share)
+
+    def run(self, file: str) -> System:
+        """A run file."""
+        return read_run(Path(file), self.population, self.addresses.find, self.notes)
+
+    def named(self, name: str, strategy: Strategy | None = None) -> System:
+        """What a user calls a system: another measure, a strategy, a store, or a run file.
+
+        `strategy` is the one that another measure shall be applied to; by default that of the index.
+        """
+        path = Path(name)
+        if self.kin is not None and name in MEASURES:
+            return self.under(replace(strategy or self.kin.index.strategy, similarity=name), str(self.kin.root))
+        if self.kin is not None and (name in PRESETS or path.suffix == ".toml"):
+            return self.under(strategy_named(name), name)
+        if path.is_dir():
+            return self.indexed(Kin.open(path))
+        if not path.is_file():
+            raise MisuseError(
+                f"there is no {name!r} to compare with: neither a store nor a run file nor, for a store, a strategy"
+                f" ({', '.join(PRESETS)}, or a TOML file) or a similarity ({', '.join(MEASURES)})"
+            )
+        return self.run(name)
+
+
+def open_case(bench: Bench, kin: Kin | None = None) -> Case:
+    """The pages of a collection that a hierarchy compares; without a collection, all that the hierarchy names."""
+    notes = Notes()
+    tree = read_tree(Path(bench.tree), notes) if bench.tree is not None else None
+    if kin is not None:
+        addresses = addresses_of(kin)
+        urls = [row[0] for row in kin.catalog.each("SELECT url FROM nodes WHERE first_row IS NOT NULL ORDER BY node")]
+        by_path = bench.hierarchy == BY_PATH
+        labels = path_labels(urls, notes) if by_path else read_labels(Path(bench.hierarchy), notes, tree)
+        classes = _with_in_links(kin, join(labels, addresses.find, notes), bench, urls, notes)
+    else:
+        addresses = OpenAddresses()
+        classes = _unbound(bench, addresses, read_labels(Path(bench.hierarchy), notes, tree), notes)
+        urls = list(addresses.urls)
+    if bench.sample is not None:
+        classes = sample(classes, bench.sample, bench.shape, bench.seed, notes)
+    return Case(kin, populate(classes, urls, bench.shape, notes), addresses, notes)
+
+
+def _with_in_links(kin: Kin, classes: Labels, bench: Bench, urls: list[str], notes: Notes) -> Labels:
+    """The pages that have a class and enough in-links; what is missing is noted."""
+    if not classes and bench.hierarchy == BY_PATH:
+        raise MisuseError(f"all pages of {kin.root} lie in one folder: paths give no classes; name a file of labels")
+    if not classes:
+        raise MisuseError(
+            f"{bench.hierarchy} has a class for none of the {len(urls):,} pages of {kin.root} (labels such as"
+            f" {notes.example(UNMET)!r}, pages such as {next(iter(urls), '')!r}); a label names a page by its URL or"
+            " by its path in the folder that was read"
+        )
+    bare = [node for node in range(len(urls)) if node not in classes]
+    notes.add("pages without a class", urls[bare[0]] if bare else "", len(bare))
+    least = bench.min_in_links if bench.min_in_links is not None else int(bench.sample is not None)
+    degrees = kin.in_degrees()
+    few = [node for node in classes if degrees[node] < least]
+    notes.add(f"pages with fewer than {least} in-links", urls[few[0]] if few else "", len(few))
+    return {node: paths for node, paths in classes.items() if degrees[node] >= least}
+
+
+def _unbound(bench: Bench, addresses: OpenAddresses, labels: Iterable[Label], notes: Notes) -> Labels:
+    if bench.hierarchy == BY_PATH or bench.min_in_links:
+        raise MisuseError("the paths of URLs, and in-links, are those of a collection; name a STORE")
+    classes = join(labels, addresses.take, notes)
+    if not classes:
+        raise MisuseError(
+            f"{bench.hierarchy} has no labels; a line is a URL, a tab and a class such as Top/Middle/Leaf"
+        )
+    return classes
+
+
+def addresses_of(store: Store) -> Addresses:
+    """Where the pages of a store can be found: under their URLs, their aliases and the files that they came from."""
+    pages = "FROM pages ORDER BY row"
+    urls = [
+        *store.catalog.each("SELECT url, node FROM nodes WHERE first_row IS NOT NULL ORDER BY node"),
+        *store.catalog.each(f"SELECT url, node {pages}"),
+        *store.catalog.each(
+            "SELECT a.url, a.node FROM aliases a JOIN nodes n ON n.node = a.node"
+            " WHERE n.first_row IS NOT NULL ORDER BY a.url"
+        ),
+    ]
+    files = store.catalog.each(f"SELECT source, node {pages}")
+    return Addresses(((row[0], row[1]) for row in urls), ((row[0], row[1]) for row in files))
+
+
+def _system(name: str, strategy: Strategy, bags: Bags, contents: Contents, nodes: Int64s) -> System:
+    """Pages by the measure of a strategy."""
+    weighting, name = strategy.weighting_named(strategy.similarity), f"{name} ({strategy.similarity})"
+    if weighting is not None:
+        return weighed_system(name, bags, contents, nodes, weighting)
+    return BagSystem(name, bags, nodes, strategy.similarity)
+
+
+def _with_links(words: System, kin: Kin, strategy: Strategy, nodes: Int64s, wished: Share) -> System:
+    """Words, and links if they have a share, as answers mix them."""
+    weighting = strategy.weighting_named(strategy.similarity)
+    share = wished if wished is not None else (weighting.link_share if weighting is not None else 0.0)
+    share = kin.link_side.share if share == AUTO else share
+    return MixedSystem(words, nodes, kin.link_side.evidence.beside, share) if share else words
+
+
+def bags_under(store: Store, strategy: Strategy, collection: BagSource | None = None) -> Bags:
+    """The bags of the pages of a store under a strategy, in memory; nothing is read again but the store."""
+    return _made_under(store, strategy, collection)[0]
+
+
+def _made_under(store: Store, strategy: Strategy, collection: BagSource | None = None) -> tuple[Bags, Contents]:
+    pages = len(store.nodes) - 1
+    with TemporaryFile() as file:
+        folded = fold_bags(collection or bag_source(store), strategy, file)
+        pieces: list[Bags] = []
+        for piece in folded.weighed():
+            pieces.append(piece.first(pages - sum(map(len, pieces))))
+            if sum(map(len, pieces)) == pages:
+                break
+    end = int(folded.offsets[pages])
+    term, weight, content, around = (
+        np.concatenate([getattr(piece, column) for piece in pieces])[:end]
+        for column in ("term", "weight", "content", "around")
+    )
+    return Bags(folded.offsets[: pages + 1], term, weight, content, around), folded.contents

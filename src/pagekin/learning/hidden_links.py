@@ -1,0 +1,50 @@
+"""The links of a collection, some of them withheld: how well do words and the other links find those?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pagekin.learning.corpus import Part
+from pagekin.learning.link_share import Beside, Mixer, Riddle, hide
+from pagekin.learning.ranking import questions_of, sampled
+from pagekin.learning.report import compared
+from pagekin.links.link_graph import Found
+from pagekin.model.arrays import Bools
+from pagekin.model.weighting import Learned
+from pagekin.search.link_analysis import evidence_of
+
+
+def mixing_on(part: Part, other: Part, links: Found, seed: int, weighting: Learned, most: int | None = None) -> Mixer:
+    """Words and links to be mixed, for at most so many pages of a part; the links of the other part are not seen."""
+    riddle = hide(part, seed)
+    hidden = riddle.hidden
+    questions = questions_of(hidden) if most is None else sampled(hidden, most, seed)
+    return Mixer(riddle, weighting, shown(links, riddle, other), questions)
+
+
+def shown(links: Found, riddle: Riddle, other: Part) -> Beside:
+    """What links say that are neither hidden nor inside of the other part."""
+    kept = are_shown(links, riddle, other)
+    columns = (links.citing[kept], links.cited[kept], links.place[kept])
+    return evidence_of(Found(*columns, links.has_page, links.urls)).beside
+
+
+def are_shown(links: Found, riddle: Riddle, other: Part) -> Bools:
+    """Which links these are."""
+    nodes = len(links.has_page)
+    a, b = riddle.pairs()
+    apart = np.zeros(nodes, bool)
+    apart[other.pages] = True
+    hidden = np.isin(links.citing * nodes + links.cited, a * nodes + b)
+    return np.asarray(~hidden & ~(apart[links.citing] & apart[links.cited]))
+
+
+def mixed(test: Part, valid: Part, links: Found, seed: int, weighting: Learned) -> dict[str, Any]:
+    """Words alone beside words and links."""
+    mixer = mixing_on(test, valid, links, seed, weighting)
+    if not len(mixer.questions):
+        return {"pages": 0, "measures": {}}
+    one, other = mixer.measured((0.0, weighting.link_share))
+    return {"pages": len(mixer.questions), "measures": compared(one, other, ("words", "words_and_links"))}

@@ -1,1 +1,0 @@
-"""Who is its kin? An index and a bag -> neighbors, with the reason."""

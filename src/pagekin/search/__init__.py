@@ -1,0 +1,1 @@
+"""Candidate generation, evidence, the blend, explanations and grouping of results."""

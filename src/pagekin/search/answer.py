@@ -1,0 +1,157 @@
+"""From a question to its answer: what is near, near-duplicates under the best of them, with names and reasons."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from pagekin.duplicates.answer_groups import Line, lines_of
+from pagekin.duplicates.filters import Likeness
+from pagekin.duplicates.fingerprints import Prints
+from pagekin.links.citing_pages import Standing, cited_together, standing
+from pagekin.search.blend import Fusion
+from pagekin.search.candidates import Question, shared_terms
+from pagekin.search.results import Duplicate, Neighbor, Part, Why, Wishes
+from pagekin.urls import host_of
+
+if TYPE_CHECKING:
+    from pagekin.search.indexed_store import Kin
+
+_MOST_LISTED = 1000  # pages that are looked at to find groups of near-duplicates
+_REASONS = 5  # terms, and pages that cite both
+
+
+class Found(NamedTuple):
+    """A node that is near, and how near."""
+
+    similarity: float
+    node: int
+
+
+class Shown(NamedTuple):
+    """A page as an answer shows it."""
+
+    url: str
+    title: str
+    similarity: float
+    score: float | None
+
+
+@dataclass(frozen=True)
+class Reply:
+    """The answer to one question, in the making."""
+
+    kin: Kin
+    asked: list[int]  # the nodes that are asked for; none, if it is for a page that is not in the collection
+    wishes: Wishes
+    own: Prints | None  # of what is asked for, if near-duplicates shall stand under the best of them
+
+    def to(self, question: Question) -> list[Neighbor]:
+        """The lines of the answer."""
+        pinned = [self.kin.find_node(url) for url in self.wishes.pin]
+        desk = self.kin.desk()
+        question = replace(question, but=(*self.asked, *pinned))
+        fusion = self.kin.link_side.fusion(desk, question, self.asked, self.kin.link_share(self.wishes))
+        with desk.asking(question.bag, question.weighed):
+            first = [Found(*each) for each in zip(fusion.scores(pinned), pinned, strict=True)]
+            found, lines = self._listed(first, fusion)
+            reasons = self._reasons(fusion, [found[line.anchor].node for line in lines])
+            shown = self._shown(fusion, found, lines)
+        likenesses = self._likenesses(found, lines)
+        neighbors = []
+        for line, why in zip(lines, reasons, strict=True):
+            best = shown[line.anchor]
+            under = [Duplicate(*shown[k][:3], likenesses[k], shown[k].score) for k in line.members]
+            is_pinned = line.anchor < len(pinned)
+            neighbors.append(Neighbor(*best[:3], why, is_pinned, line.is_duplicate, under, best.score))
+        return neighbors
+
+    def _listed(self, first: list[Found], fusion: Fusion) -> tuple[list[Found], list[Line]]:
+        """What was found, the pinned ones first, and the lines of it; places in lines are those in what was found.
+
+        Where near-duplicates leave too few lines, more are looked for.
+        """
+        wishes, wanted, allowed = self.wishes, self.wishes.limit, self._filter()
+        while True:
+            near = fusion.nearest(wanted, wishes.min_similarity, allowed)
+            found = [*first, *(Found(*each) for each in near)]
+            lines = self._lines(found, len(first))
+            if len(lines) >= wishes.limit or len(near) < wanted or wanted >= _MOST_LISTED:
+                return found, lines[: max(wishes.limit, len(first))]
+            wanted = min(4 * wanted, max(_MOST_LISTED, wishes.limit))
+
+    def _lines(self, found: list[Found], pinned: int) -> list[Line]:
+        if self.own is None:
+            return [Line(place) for place in range(len(found))]
+        rows = self.kin.rows_of([each.node for each in found])
+        with_page = np.flatnonzero(rows >= 0)
+        listed = self.kin.prints.rows(rows[with_page])
+        return lines_of(self.own, listed, with_page.tolist(), len(found), pinned)
+
+    def _shown(self, fusion: Fusion, found: list[Found], lines: list[Line]) -> dict[int, Shown]:
+        """What stands in the lines, by place."""
+        places = [place for line in lines for place in (line.anchor, *line.members)]
+        nodes = [found[place].node for place in places]
+        names, scores = self.kin.catalog.named_nodes(nodes), fusion.products(nodes)
+        return {
+            place: Shown(name["url"], name["title"], found[place].similarity, score)
+            for place, name, score in zip(places, names, scores, strict=True)
+        }
+
+    def _likenesses(self, found: list[Found], lines: list[Line]) -> dict[int, Likeness]:
+        """How each near-duplicate is like the page that it stands under."""
+        pairs = [(member, line.anchor) for line in lines for member in line.members]
+        if not pairs:
+            return {}
+        rows = self.kin.rows_of([each.node for each in found])
+        likenesses = self.kin.prints.likenesses(rows[np.array(pairs)])
+        return dict(zip((member for member, _ in pairs), likenesses, strict=True))
+
+    def _reasons(self, fusion: Fusion, nodes: list[int]) -> list[Why]:
+        if not self.wishes.explain:
+            return [Why() for _ in nodes]
+        shared = shared_terms(fusion.desk, fusion.question, np.array(nodes, np.int64), _REASONS)
+        one, others = self._standing(self.asked[:1]), self._standing(nodes)
+        together = cited_together(one, others, len(nodes), _REASONS)
+        words, links = fusion.parts(nodes)
+        shown, urls = self.kin.index.terms.shown, self.kin.reading.pages.url
+        reasons = []
+        for terms, citing, by_words, by_links in zip(shared, together, words.tolist(), links.tolist(), strict=True):
+            parts = [Part("words", by_words, 1.0 - fusion.share), Part("links", by_links, fusion.share)]
+            reasons.append(
+                Why(
+                    [(shown[each.term], each.share) for each in terms],
+                    [urls[row] for row, _ in citing],
+                    [apart for _, apart in citing],
+                    parts if fusion.share else parts[:1],
+                )
+            )
+        return reasons
+
+    def _standing(self, nodes: list[int]) -> Standing:
+        return standing(self.kin.links, self.kin.reading.anchors, np.array(nodes, np.int64))
+
+    def _filter(self) -> Callable[[int], bool]:
+        """A function that tells whether a node may be in the answer."""
+        kin, wishes = self.kin, self.wishes
+        hosts = {host_of(kin.node_url(node)) for node in self.asked} if wishes.exclude_host else set()
+        but = kin.nodes_linked_from(self.asked) if wishes.exclude_linked else set()
+        but |= {kin.find_node(url) for url in wishes.never}
+        include = re.compile("|".join(f"(?:{each})" for each in wishes.include))
+        exclude = re.compile("|".join(f"(?:{each})" for each in wishes.exclude) or r"(?!)")
+        known = len(kin.nodes) - 1
+        any_url = not (hosts or wishes.include or wishes.exclude)
+
+        def allowed(node: int) -> bool:
+            if node in but or (node >= known and not wishes.outside):
+                return False
+            if any_url:
+                return True
+            url = kin.node_url(node)
+            return host_of(url) not in hosts and bool(include.search(url)) and not exclude.search(url)
+
+        return allowed

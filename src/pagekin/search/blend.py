@@ -1,0 +1,109 @@
+"""Words and links together: one similarity, made of two."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from pagekin.links.similarity import Evidence, believed
+from pagekin.model.arrays import Floats, Int64s
+from pagekin.search.candidates import Question, bag_of, exact, nearest, raw_scores
+from pagekin.search.results import AUTO
+from pagekin.search.scorer import Desk
+
+if TYPE_CHECKING:
+    from pagekin.search.indexed_store import Kin
+
+_TEN = 10
+_SAMPLE = 300  # pages that tell how far links agree with words
+_WIDE = 50  # pages nearest by words, and by links, of which the nearest by both are chosen
+
+
+@dataclass(frozen=True)
+class Fusion:
+    """A question whose answer is similar by words and by links."""
+
+    desk: Desk
+    question: Question
+    links: dict[int, float]
+    share: float
+
+    def parts(self, nodes: list[int]) -> tuple[Floats, Floats]:
+        """The similarities by words and by links."""
+        words = exact(self.desk, self.question, np.array(nodes, np.int64))
+        return words, np.array([self.links.get(node, 0.0) for node in nodes])
+
+    def scores(self, nodes: list[int]) -> list[float]:
+        """The fused similarities, to nine places."""
+        words, links = self.parts(nodes)
+        fused: Floats = ((1.0 - self.share) * words + self.share * links).round(9)
+        return fused.tolist()  # type: ignore[no-any-return]
+
+    def products(self, nodes: list[int]) -> Sequence[float | None]:
+        """The inner products that the similarities by words of nodes come from, if they do."""
+        if self.question.weighed is None:
+            return [None] * len(nodes)
+        return raw_scores(self.desk, self.question, np.array(nodes, np.int64)).tolist()  # type: ignore[no-any-return]
+
+    def nearest(self, limit: int, least: float, allowed: Callable[[int], bool]) -> list[tuple[float, int]]:
+        """The nodes most similar by both, with their similarities; nodes of one similarity in order."""
+        if not self.share:
+            return nearest(self.desk, self.question, limit, least, allowed)
+        by_words = [node for _, node in nearest(self.desk, self.question, max(_WIDE, limit), 0.0, allowed)]
+        by_links = [node for node in self._best_linked(max(_WIDE, limit)).tolist() if allowed(node)]
+        nodes = sorted({*by_words, *by_links})
+        ranked = sorted(zip(self.scores(nodes), nodes, strict=True), key=lambda each: (-each[0], each[1]))
+        return [each for each in ranked[:limit] if each[0] >= least]
+
+    def _best_linked(self, most: int) -> Int64s:
+        nodes = np.setdiff1d(np.fromiter(self.links, np.int64), self.question.but)
+        values = np.array([self.links[node] for node in nodes.tolist()])
+        return nodes[np.lexsort((nodes, -values))[:most]]
+
+
+@dataclass(frozen=True)
+class LinkSide:
+    """The links of a collection, ready for questions."""
+
+    kin: Kin
+
+    @cached_property
+    def evidence(self) -> Evidence:
+        """What links say."""
+        from pagekin.search.link_analysis import evidence_of, found
+
+        return evidence_of(found(self.kin))
+
+    @cached_property
+    def share(self) -> float:
+        """The share that links deserve in this collection, since they agree so far with words."""
+        index = self.kin.index
+        nodes = min(len(self.kin.nodes) - 1, len(index.signatures))
+        shares = []
+        for node in range(0, nodes, max(1, nodes // _SAMPLE)):
+            near = self.evidence.beside(node)[0][:_TEN]
+            question = Question(bag_of(index, node), index.signatures[node], "jaccard", but=(node,))
+            desk = self.kin.desk()
+            with desk.asking(question.bag):
+                best = [similarity for similarity, _ in nearest(desk, question, _TEN, 0.0)]
+                if len(near) and sum(best) > 0.0:
+                    shares.append(float(exact(desk, question, near).mean() / np.mean(best)))
+        return round(believed(float(np.mean(shares))), 2) if shares else 0.0
+
+    def beside(self, asked: Sequence[int]) -> dict[int, float]:
+        """The similarity by links of each node to those that are asked for, the mean if they are several."""
+        sums: dict[int, float] = {}
+        for node in asked:
+            for other, similarity in zip(*(each.tolist() for each in self.evidence.beside(node)), strict=True):
+                sums[other] = sums.get(other, 0.0) + similarity / len(asked)
+        return sums
+
+    def fusion(self, desk: Desk, question: Question, asked: list[int], share: float | Literal["auto"]) -> Fusion:
+        """A question with the links of those that are asked for; one of words alone, where these are none."""
+        if share == 0.0 or not asked:
+            return Fusion(desk, question, {}, 0.0)
+        return Fusion(desk, question, self.beside(asked), self.share if share == AUTO else share)

@@ -1,0 +1,159 @@
+"""A collection opened for its near-duplicates: `pagekin.find_duplicates("my.kin")`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from pagekin.bags.templates import template_blocks
+from pagekin.duplicates.collection import Evidence, find_pairs, groups_of
+from pagekin.duplicates.filters import Likeness
+from pagekin.duplicates.fingerprints import Prints
+from pagekin.duplicates.links import link_sets, linked_nodes
+from pagekin.duplicates.pages import chunks_of_pages
+from pagekin.duplicates.report import THRESHOLDS, Report, growth, most_similar, profile_of
+from pagekin.duplicates.sets import MOST_CHUNKS, Chunks
+from pagekin.duplicates.settings import GroupSettings
+from pagekin.model.arrays import Bytes, Int64s
+from pagekin.search.indexed_store import Kin
+from pagekin.store.store import telling_damage
+from pagekin.urls import host_of
+
+_HOW = ("chunk_bytes", "max_chunk_bytes", "min_chunk_bytes", "filter_bits", "hashes")  # what is decided in the build
+_ORDER = "pages, the most linked first"
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page of a collection."""
+
+    row: int
+    url: str
+    title: str
+
+
+@dataclass(frozen=True)
+class Twin:
+    """A page that says the same as the anchor of its group; A is the page, B the anchor."""
+
+    page: Page
+    similarity: float  # what decides: of texts and, if they have a weight, of links
+    likeness: Likeness  # of texts
+
+
+@dataclass(frozen=True)
+class TwinGroup:
+    """A page, the one that most pages link to, and its near-duplicates."""
+
+    anchor: Page
+    members: list[Twin]
+
+
+@dataclass(frozen=True)
+class Twins:
+    """The near-duplicates of a collection, and what it took to find them."""
+
+    settings: GroupSettings
+    pages: int
+    groups: list[TwinGroup]  # of two pages or more
+    uncompared: dict[str, int]  # reasons
+    compared: int  # pairs of pages
+    cut: int  # pages that share a rare chunk with more others than were looked at
+
+
+def find_duplicates(
+    collection: str | Path | Kin, settings: GroupSettings | None = None, *, whole_text: bool = False
+) -> Twins:
+    """The groups of near-duplicates of a whole collection.
+
+    Pages are compared by their main text, or if `whole_text`, with the blocks that recur on their host. If texts are to
+    be cut otherwise than in the build, or templates to be counted otherwise, all are cut again.
+    """
+    kin = collection if isinstance(collection, Kin) else Kin.open(collection)
+    return _found(kin, settings or kin.prints.settings, whole_text)
+
+
+@telling_damage
+def report_of(kin: Kin, settings: GroupSettings, page: str | None = None, *, whole_text: bool = False) -> Report:
+    """How many near-duplicates a collection has among its most linked pages, and a page against all others.
+
+    Without a name it is the page that has most near-duplicates.
+    """
+    least = replace(settings, threshold=THRESHOLDS[0], link="complete")
+    evidence, order = evidence_of(kin, least, whole_text), best_first(kin)
+    pairs = find_pairs(evidence, least, every=True).pairs
+    similarity = evidence.similarities(pairs)
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    curves = growth(len(kin), place[pairs], similarity)
+    if not len(kin):
+        return Report(0, _ORDER, curves, None)
+    row = most_similar(len(kin), pairs, similarity, settings.threshold) if page is None else kin.find(page)
+    return Report(len(kin), _ORDER, curves, profile_of(evidence.texts, kin.reading.pages.url[row], row, order))
+
+
+@telling_damage
+def _found(kin: Kin, settings: GroupSettings, whole_text: bool) -> Twins:
+    evidence = evidence_of(kin, settings, whole_text)
+    found = find_pairs(evidence, settings, every=settings.link == "complete")
+    groups = groups_of(evidence, found, best_first(kin), settings)
+    pairs = np.array([(m.page, each.anchor) for each in groups for m in each.members], np.int64).reshape(-1, 2)
+    scores = iter(evidence.similarities(pairs).tolist())
+    named = []
+    for each in groups:
+        members = [Twin(page_of(kin, m.page), next(scores), m.likeness) for m in each.members]
+        named.append(TwinGroup(page_of(kin, each.anchor), members))
+    return Twins(settings, len(kin), named, _uncompared(evidence.texts.chunks), found.compared, found.cut)
+
+
+def page_of(kin: Kin, row: int) -> Page:
+    """A page by its row."""
+    return Page(row, kin.reading.pages.url[row], kin.reading.pages.title[row])
+
+
+def evidence_of(kin: Kin, settings: GroupSettings, whole_text: bool = False) -> Evidence:
+    """What the pages of a collection are compared by."""
+    links = links_of(kin, settings) if settings.link_weight else None
+    return Evidence(texts_of(kin, settings, whole_text), links, settings.link_weight)
+
+
+def texts_of(kin: Kin, settings: GroupSettings, whole_text: bool) -> Prints:
+    """What was kept of texts in the build, or made anew."""
+    kept = kin.prints
+    whole_text = whole_text or kin.index.strategy.templates
+    same_way = all(getattr(settings, name) == getattr(kept.settings, name) for name in _HOW)
+    if same_way and whole_text == kin.index.strategy.templates:
+        return replace(kept, settings=settings)
+    blocks = kin.reading.blocks
+    silent = np.zeros(len(blocks.hash), np.uint8) if whole_text else _recurring(kin, blocks.offsets, blocks.hash)
+    return Prints(settings, Chunks.joined(list(chunks_of_pages(kin.reading, silent, settings))))
+
+
+def links_of(kin: Kin, settings: GroupSettings) -> Prints:
+    """The sets of links, without those that recur on a host."""
+    node_of_page = np.repeat(np.arange(len(kin.nodes) - 1, dtype=np.uint32), np.diff(kin.nodes))
+    offsets, nodes = linked_nodes(kin.reading.anchors, kin.node_of_target, node_of_page)
+    return Prints(settings, link_sets(offsets, nodes, _recurring(kin, offsets, nodes)))
+
+
+def _recurring(kin: Kin, offsets: Int64s, hashes: np.typing.NDArray[np.uint64]) -> Bytes:
+    numbers: dict[str, int] = {}
+    hosts = np.array([numbers.setdefault(host_of(url), len(numbers)) for url in kin.reading.pages.url], np.int64)
+    return template_blocks(hosts, offsets, np.asarray(hashes), kin.index.strategy.template_share)
+
+
+def best_first(kin: Kin) -> Int64s:
+    """The order of pages in which the first of a group becomes its anchor: by in-links, then by URL."""
+    degrees = np.repeat(kin.in_degrees()[: len(kin.nodes) - 1], np.diff(kin.nodes))
+    return np.argsort(-degrees, kind="stable")
+
+
+def _uncompared(chunks: Chunks) -> dict[str, int]:
+    counts = chunks.counts()
+    reasons = {
+        "empty text": int(np.count_nonzero(counts == 0)),
+        f"more than {MOST_CHUNKS:,} chunks": int(np.count_nonzero(counts > MOST_CHUNKS)),
+    }
+    return {reason: count for reason, count in reasons.items() if count}

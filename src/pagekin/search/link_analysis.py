@@ -1,0 +1,143 @@
+"""The links of a collection opened for questions: `kinship(pagekin.open("my.kin")).clusters(url).ordered(0.5)`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pagekin.bags.build import Collection, counting_links
+from pagekin.errors import FailureError, MisuseError
+from pagekin.links.clusters import Clusters
+from pagekin.links.cross_topic import Bridge, bridge
+from pagekin.links.export import Vertex
+from pagekin.links.link_graph import Found, Preparation, Web, prepare
+from pagekin.links.measures import MEASURES, compare
+from pagekin.links.similarity import Evidence
+from pagekin.links.threshold_graph import MOST, Neighbourhood, neighbourhood
+from pagekin.model.arrays import Int64s
+from pagekin.search.indexed_store import Kin
+from pagekin.store.store import telling_damage
+
+_NEAR = 200  # pages around each page, when all pages of a collection are looked at
+
+
+@dataclass(frozen=True)
+class Kinship:
+    """How the pages of a collection hang together by a measure of their links."""
+
+    kin: Kin
+    measure: str
+    web: Web
+    graph: Neighbourhood
+
+    def node(self, name: str) -> int:
+        """The node that a name means, after preparation."""
+        return int(self.web.node_of[self.kin.find_node(name)])
+
+    def node_of_row(self, row: int) -> int:
+        """The node of a page."""
+        return int(self.web.node_of[np.searchsorted(self.kin.nodes, row, side="right") - 1])
+
+    def clusters(self, name: str, most: int = MOST) -> Clusters:
+        """The surroundings of a page, for orderings at any alpha."""
+        return self.around(self.node(name), most)
+
+    def around(self, node: int, most: int = MOST) -> Clusters:
+        """The surroundings of a node."""
+        return Clusters(self.graph.subgraph(node, most), int(self.graph.shown[node]))
+
+    def named(self, nodes: Sequence[int]) -> list[dict[str, str]]:
+        """URL and title of nodes."""
+        if self.web.hosts:
+            return [{"url": self.web.hosts[node], "title": ""} for node in nodes]
+        return self.kin.catalog.named_nodes(nodes)
+
+    def top_terms(self, node: int, most: int) -> list[str]:
+        """The words that weigh most in the bag of a page, or of the first page of a host."""
+        found = int(np.flatnonzero(self.web.node_of == node)[0])
+        return [term for term, _ in self.kin.top_terms(found, most)]
+
+    def bridges(self, alpha: float, progress: Callable[[list[int]], Iterable[int]] = iter) -> list[Bridge]:
+        """The pages between topics, the strongest bridges first."""
+        found = [bridge(self.around(node, _NEAR), alpha) for node in progress(self._linked().tolist())]
+        return sorted((each for each in found if each is not None), key=lambda each: (-each.strength, each.node))
+
+    def vertices(self) -> list[Vertex]:
+        """The pages of the graph."""
+        nodes = self._linked().tolist()
+        stood_for = np.bincount(self.graph.shown, minlength=len(self.web))
+        return [
+            Vertex(node, name["url"], name["title"], int(self.graph.component[node]), int(stood_for[node]))
+            for node, name in zip(nodes, self.named(nodes), strict=True)
+        ]
+
+    def _linked(self) -> Int64s:
+        return np.unique(np.concatenate([self.graph.edges.first, self.graph.edges.second]))
+
+    def statistics(self) -> dict[str, Any]:
+        """Tables 2 to 5 of the paper, and what preparation left out."""
+        web, graph, sizes = self.web, self.graph, self.graph.sizes()
+        pages, pairs = graph.pages, len(graph.pairs)
+        incoming, outgoing = int(web.compared[web.page].sum()), int(web.compared[web.pairs.citing].sum())
+        return {
+            "measure": self.measure,
+            "pages": pages,
+            "in_links": incoming,
+            "in_links_per_page": incoming / max(1, pages),
+            "out_links": outgoing,
+            "out_links_per_page": outgoing / max(1, pages),
+            "all_pages": len(web.expanded(np.flatnonzero(web.compared), 1)),
+            "delta": graph.delta,
+            "pairs": pairs,
+            "share_of_pairs": pairs / max(1, pages * (pages - 1) // 2),
+            "mean_similarity": float(graph.pairs.value.mean()) if pairs else 0.0,
+            "collapsed": graph.collapsed(),
+            "subgraphs": len(sizes),
+            "largest_subgraph": int(sizes.max(initial=0)),
+            "left_out": web.counts,
+        }
+
+
+@telling_damage
+def kinship(
+    kin: Kin,
+    measure: str = "amsler",
+    delta: float | None = None,
+    preparation: Preparation | None = None,
+    core: Sequence[str] = (),
+    steps: int = 1,
+) -> Kinship:
+    """Measure the links of a collection, or of a core set of pages expanded so many times."""
+    if measure not in MEASURES:
+        raise MisuseError(f"measure is {measure!r}; it can be {', '.join(MEASURES)}")
+    web = prepare(found(kin), preparation or Preparation())
+    if not len(web.pairs):
+        raise FailureError(f"{kin.root} has no links that count, so they say nothing of its pages")
+    if core:
+        web = web.around(web.node_of[[kin.find_node(name) for name in core]], steps)
+    return Kinship(kin, measure, web, neighbourhood(compare(web, measure), len(web), delta))
+
+
+def found(kin: Kin) -> Found:
+    """The links of a store that count for the strategy of its index."""
+
+    def urls() -> list[str]:
+        return [row[0] for row in kin.catalog.each("SELECT url FROM nodes ORDER BY node")]
+
+    links, anchors = kin.links, kin.reading.anchors
+    collection = Collection(kin.reading, kin.words, kin.word_of_form, kin.nodes, links, kin.node_hosts)
+    counting = counting_links(collection, kin.index.strategy) != 0
+    page = links.page.astype(np.int64)
+    cited = np.repeat(np.arange(len(links.offsets) - 1), links.lengths())
+    citing = collection.node_of_page()[page].astype(np.int64)
+    place = page << 32 | anchors.start[anchors.offsets[page] + links.anchor]
+    has_page = np.arange(len(links.offsets) - 1) < len(kin.nodes) - 1
+    return Found(citing[counting], cited[counting], place[counting], has_page, urls)
+
+
+def evidence_of(links: Found) -> Evidence:
+    """What links say of one page at a time, by the measure that says most (`python -m benchmarks.links`)."""
+    return Evidence(compare(prepare(links, Preparation()), "amsler"))

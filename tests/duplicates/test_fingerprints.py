@@ -1,0 +1,119 @@
+"""What a collection keeps of its pages: made during the build, of the main text, and the same when it is read again."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from duplicates.making import pages
+from pagekin.bags.templates import template_blocks
+from pagekin.duplicates.canonical import canonical
+from pagekin.duplicates.chunks import chunks_of
+from pagekin.duplicates.filters import Filters
+from pagekin.duplicates.fingerprints import filters_of, open_prints, write_prints
+from pagekin.duplicates.pages import _ranges
+from pagekin.duplicates.sets import Chunks
+from pagekin.duplicates.settings import GroupSettings
+from pagekin.errors import StoreError
+from pagekin.model.strategy import PRESETS
+from pagekin.pipeline import build
+from pagekin.search.indexed_store import Kin
+from pagekin.village import write_warc
+
+SMALL = GroupSettings(filter_bits=256)  # full with sixteen chunks
+
+
+def sets_of(chunks: Chunks) -> list[set[int]]:
+    return [set(chunks.elements[a:b].tolist()) for a, b in zip(chunks.offsets[:-1], chunks.offsets[1:], strict=True)]
+
+
+def test_what_is_written_is_read_again(tmp_path: Path) -> None:
+    some, others = pages([1, 2, 3], []), pages(range(40))
+    facts = write_prints(tmp_path, 3, [some, others], SMALL)
+    found = open_prints(tmp_path, 3, SMALL)
+    assert sets_of(found.chunks) == sets_of(Chunks.joined([some, others]))
+    assert found.chunks.ends.tolist() == Chunks.joined([some, others]).ends.tolist()
+    assert found.words is not None
+    assert found.words[:2].tolist() == Filters.of(some, 256, 4).words.tolist()
+    assert (facts["without_text"], facts["larger_filters"], facts["too_large"]) == (1, 1, 0)
+
+
+def test_the_filter_of_a_page_that_would_fill_it_is_no_filter_and_a_larger_one_is_made(tmp_path: Path) -> None:
+    write_prints(tmp_path, 1, [pages(range(40))], SMALL)
+    found = open_prints(tmp_path, 1, SMALL)
+    assert found._filters(np.array([0]), 256).saturated().tolist() == [True]
+    assert found._filters(np.array([0]), 1024).words.tolist() == Filters.of(pages(range(40)), 1024, 4).words.tolist()
+
+
+def test_files_of_other_pages_are_refused(tmp_path: Path) -> None:
+    write_prints(tmp_path, 2, [pages([1], [2])], SMALL)
+    with pytest.raises(StoreError, match=r"chunks.offsets.npy is damaged \(it holds 2 pages\)"):
+        open_prints(tmp_path, 3, SMALL)
+    with pytest.raises(StoreError, match=r"filters.npy is damaged"):
+        open_prints(tmp_path, 2, GroupSettings())
+
+
+@settings(deadline=None)
+@given(st.lists(st.sets(st.integers(0, 99), max_size=30), max_size=4), st.sampled_from([64, 256, 2048]))
+def test_bits_are_the_same_without_a_compiler(sets: list[set[int]], bits: int) -> None:
+    compiled = Filters.of(pages(*sets), bits, 4)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delitem(sys.modules, "numba")
+        assert Filters.of(pages(*sets), bits, 4).words.tolist() == compiled.words.tolist()
+        assert compiled.end_bits().tolist() == Filters.of(pages(*sets), bits, 4).end_bits().tolist()
+
+
+@pytest.fixture(scope="module")
+def village(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_warc(tmp_path_factory.mktemp("prints") / "village.warc.gz")
+
+
+def main_text(kin: Kin, row: int, silent: list[int]) -> bytes:
+    """The blocks of a page that are no templates, by hand."""
+    text, places = kin.text_bytes(row), kin.reading.blocks.place[kin.reading.blocks.row(row)].tolist()
+    blocks = [text[a:b] for a, b in zip(places, [*places[1:], len(text)], strict=False)]
+    return b"".join(block for block, quiet in zip(blocks, silent, strict=True) if not quiet)
+
+
+def test_a_build_keeps_the_chunks_of_main_texts(village: Path, tmp_path: Path) -> None:
+    build([village], tmp_path / "v.kin")
+    kin = Kin.open(tmp_path / "v.kin")
+    hosts = [url.split("/")[2] for url in kin.reading.pages.url]
+    numbers = np.array([sorted(set(hosts)).index(host) for host in hosts])
+    blocks = kin.reading.blocks
+    silent = template_blocks(numbers, blocks.offsets, blocks.hash, kin.index.strategy.template_share)
+    texts = [main_text(kin, row, silent[blocks.row(row)].tolist()) for row in range(len(kin))]
+    assert sum(map(len, texts)) < sum(len(kin.text_bytes(row)) for row in range(len(kin)))
+    expected = [canonical(text) or canonical(kin.text_bytes(row)) for row, text in enumerate(texts)]
+    assert sets_of(kin.prints.chunks) == sets_of(chunks_of(expected, GroupSettings()))
+
+
+def test_where_templates_count_they_are_kept(village: Path, tmp_path: Path) -> None:
+    build([village], tmp_path / "v.kin", strategy=PRESETS["paper"])
+    kin = Kin.open(tmp_path / "v.kin")
+    texts = [canonical(kin.text_bytes(row)) for row in range(len(kin))]
+    assert sets_of(kin.prints.chunks) == sets_of(chunks_of(texts, GroupSettings()))
+    assert kin.prints.words is not None
+    assert kin.prints.words.tolist() == filters_of(kin.prints.chunks, GroupSettings()).tolist()
+
+
+def test_a_collection_without_pages_keeps_nothing(tmp_path: Path) -> None:
+    (tmp_path / "none.jsonl").write_text('{"url": "http://a.example/", "html": "", "status": 404}\n')
+    build([tmp_path / "none.jsonl"], tmp_path / "n.kin")
+    kin = Kin.open(tmp_path / "n.kin")
+    assert len(kin.prints) == len(kin)
+
+
+@settings(deadline=None)
+@given(st.lists(st.integers(0, 9), max_size=12), st.integers(1, 12))
+def test_ranges_cover_all_pages(sizes: list[int], size: int) -> None:
+    reading = SimpleNamespace(pages=SimpleNamespace(text_bytes=np.array(sizes, np.int64)))
+    ranges = list(_ranges(reading, range(len(sizes)), size))  # type: ignore[arg-type]
+    assert [row for each in ranges for row in each] == list(range(len(sizes)))
+    assert all(sum(sizes[each.start : each.stop - 1]) < size + 9 for each in ranges)

@@ -1,0 +1,142 @@
+"""Many strategies side by side, on the sample web."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pagekin import village
+from pagekin.errors import MisuseError
+from pagekin.evaluation.judge import judge
+from pagekin.evaluation.labelled import Bench, open_case
+from pagekin.evaluation.measures import ratios
+from pagekin.evaluation.sweep import sweep
+from pagekin.evaluation.sweep_plan import Plan, plan_of
+from pagekin.evaluation.sweep_report import report
+from pagekin.model.strategy import PRESETS
+from pagekin.pipeline import Progress, build
+from pagekin.search.indexed_store import Kin
+
+FIGURE = {"title": "Windows", "strategies": {"none": {"window_width": 0}, "default": {}, "paper": {"preset": "paper"}}}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The sample web as `v.kin`, and its labels."""
+    folder = tmp_path_factory.mktemp("village")
+    village.write_warc(folder / "village.warc.gz")
+    build([folder / "village.warc.gz"], folder / "v.kin", processes=1)
+    return folder
+
+
+@pytest.fixture
+def plan(folder: Path) -> Callable[..., Plan]:
+    def make(**table: Any) -> Plan:
+        common = {"store": "v.kin", "hierarchy": "labels.tsv", "resamples": 50, "figure": [FIGURE]}
+        return plan_of({**common, **table}, "s.toml", folder)
+
+    return make
+
+
+def stages(log: list[Progress]) -> list[str]:
+    return [each.stage for each in log]
+
+
+def test_a_sweep_finds_what_a_judgement_of_each_alone_finds(plan: Any, folder: Path, tmp_path: Path) -> None:
+    swept = sweep(plan(references=["more-like-this"]), tmp_path, threads=2)
+    case = open_case(Bench(str(folder / "labels.tsv")), Kin.open(folder / "v.kin"))
+    alone = ratios(judge(case.under(PRESETS["paper"], "paper"), case.population), case.population.regions)
+    assert [row["name"] for row in swept.rows()] == ["none", "default", "paper", "more-like-this"]
+    paper = swept.rows()[2]
+    for name, value in alone.values().items():
+        assert paper[name] == pytest.approx(value, abs=1e-6)
+    assert (paper["window_width"], paper["mix"], paper["pages"], paper["seed"]) == (32, "sum", 178, 2002)
+    assert np.array_equal(swept.of(swept.plan.figures[0].entries[2]).table.top, alone.top)
+
+
+def test_a_sweep_goes_on_where_it_stopped_and_the_result_is_the_same(plan: Any, tmp_path: Path) -> None:
+    class StopError(Exception):
+        pass
+
+    def stop(progress: Progress) -> None:
+        if progress.stage == "judging paper":
+            raise StopError
+
+    with pytest.raises(StopError):
+        sweep(plan(), tmp_path / "stopped", progress=stop)
+    log: list[Progress] = []
+    later = sweep(plan(), tmp_path / "stopped", progress=log.append)
+    assert later.judged == 1
+    assert stages(log) == ["opening", "bags of paper", "judging paper", "keeping paper"]
+    assert [(each.done, each.total) for each in log[1:]] == [(2, 3)] * 3
+    whole = sweep(plan(), tmp_path / "whole")
+    assert (whole.judged, later.rows()) == (3, whole.rows())
+    assert report(later) == report(whole)
+
+
+def test_only_what_a_result_depends_on_makes_it_new(plan: Any, folder: Path, tmp_path: Path) -> None:
+    sweep(plan(), tmp_path)
+    assert sweep(plan(), tmp_path).judged == 0
+    renamed = {"title": "Other", "strategies": {"another name": {"window_width": 0}}}
+    assert sweep(plan(figure=[renamed]), tmp_path).judged == 0
+    assert sweep(plan(seed=5), tmp_path).judged == 3
+    assert sweep(plan(depth=2), tmp_path).judged == 3
+    assert sweep(plan(min_in_links=1), tmp_path).judged == 3
+    other = {"title": "Other", "strategies": {"another name": {"window_width": 1}}}
+    assert sweep(plan(figure=[FIGURE, other]), tmp_path).judged == 1
+
+
+def test_equal_strategies_are_judged_once_and_shown_wherever_they_are_named(plan: Any, tmp_path: Path) -> None:
+    again = {"title": "Again", "strategies": {"same as default": {"window_width": 16}}}
+    swept = sweep(plan(figure=[FIGURE, again]), tmp_path)
+    assert swept.judged == 3
+    rows = {row["name"]: row for row in swept.rows()}
+    assert len(rows) == 4
+    assert rows["same as default"]["P@10"] == rows["default"]["P@10"]
+
+
+def test_a_run_file_is_judged_with_the_rest_and_anew_when_it_changes(plan: Any, folder: Path, tmp_path: Path) -> None:
+    oak, birch = "http://treeroom.example/oak.html", "http://treeroom.example/birch.html"
+    run = tmp_path / "run.tsv"
+    run.write_text(f"{oak}\t1\t{birch}\t0.5\n")
+    first = sweep(plan(runs=[str(run)]), tmp_path / "out").rows()[-1]
+    assert (first["kind"], first["longest_list"], first["unanswered"]) == ("run", 1, first["sources"] - 1)
+    run.write_text(f"{oak}\t1\t{birch}\t0.5\n{birch}\t1\t{oak}\t0.5\n")
+    later = sweep(plan(runs=[str(run)]), tmp_path / "out")
+    assert later.judged == 1
+    assert later.rows()[-1]["unanswered"] == first["unanswered"] - 1
+
+
+def test_the_number_of_threads_does_not_matter(plan: Any, tmp_path: Path) -> None:
+    one, four = (sweep(plan(), tmp_path / str(n), threads=n).rows() for n in (1, 4))
+    assert one == four
+
+
+def test_the_report_draws_every_figure_and_says_who_is_best(plan: Any, tmp_path: Path) -> None:
+    weights = {"title": "Weights", "grid": {"frequency_weight": ["none", "nmdf"]}}
+    widths = {"title": "Widths", "grid": {"window_width": [0, 4, 8]}, "measures": ["orthogonal"]}
+    swept = sweep(plan(figure=[FIGURE, weights, widths], references=["tf-idf"]), tmp_path)
+    html = report(swept)
+    for title in ("Windows", "Weights", "Widths", "References", "figure 2", "All numbers", "Left out"):
+        assert title in html
+    assert html.count("<svg") == 3 + 4 + 1 + 3  # the weights have their curves beside them
+    best = max((row for row in swept.rows() if row["figure"] == "Windows"), key=lambda row: row["gamma sibling"])
+    assert f"By sibling Gamma {best['name']} " in html
+    assert "nothing in common is highest at" in html or "nothing in common rises" in html or "in common falls" in html
+
+
+def test_a_hierarchy_without_siblings_is_shown_by_all_pairs(plan: Any, tmp_path: Path) -> None:
+    html = report(sweep(plan(depth=1), tmp_path))
+    assert "sibling" not in html.partition("All numbers")[0].partition("figure 2")[0]
+
+
+def test_a_sweep_without_a_store_or_a_hierarchy_is_refused(plan: Any, tmp_path: Path) -> None:
+    with pytest.raises(MisuseError, match="names no store"):
+        sweep(replace(plan(), store=""), tmp_path)
+    with pytest.raises(MisuseError, match="names no hierarchy"):
+        sweep(replace(plan(), bench={}), tmp_path)

@@ -1,0 +1,90 @@
+"""Concordant, discordant and tied pairs; the pages that come first."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pagekin.kernels.gamma import NOBODY, count_pairs, first_pages, make_keys
+from pagekin.model.arrays import Int64s
+from reference import gamma as twin
+
+LEVELS = 4
+# Few scores, that many tie; any, that few do; and pages that are not listed, or do not take part.
+# Those of 32 bits differ, if they do, by more than the bits that a key has no room for.
+SCORES = st.sampled_from([0.0, -0.0, 0.25, 0.5, 1.0, -math.inf]) | st.floats(width=32, allow_nan=False)
+PAGES = st.lists(st.tuples(SCORES, st.sampled_from([*range(LEVELS), NOBODY])), max_size=40)
+
+
+def keys_of(scores: list[float], distances: list[int]) -> Int64s:
+    keys = np.empty(len(scores), np.int64)
+    make_keys((np.array(scores, np.float64) + 0.0).view(np.int64), np.array(distances, np.uint8), keys)
+    return keys
+
+
+def counted(scores: list[float], distances: list[int]) -> list[list[int]]:
+    pairs = np.zeros((LEVELS, 3), np.int64)
+    count_pairs(np.sort(keys_of(scores, distances)), pairs)
+    found: list[list[int]] = pairs.tolist()
+    return found
+
+
+def first_of(scores: list[float], distances: list[int], most: int) -> list[int]:
+    first = np.empty(most, np.int64)
+    first_pages(np.array(scores, np.float64), np.array(distances, np.uint8), first)
+    return [page for page in first.tolist() if page >= 0]
+
+
+def test_pairs_by_hand() -> None:
+    """Same class .9 and .5; sibling .5; unrelated .7 and .1."""
+    everything, sibling, cousin, unrelated = counted([0.9, 0.5, 0.5, 0.7, 0.1], [0, 0, 1, 3, 3])
+    assert sibling == [1, 0, 1]  # .9 over .5; .5 and .5
+    assert cousin == [0, 0, 0]
+    assert unrelated == [3, 1, 0]  # .9 over both, .5 over .1 but under .7
+    assert everything == [1 + 3 + 1, 1 + 1, 1]  # and the sibling over .1 but under .7
+
+
+def test_extremes() -> None:
+    distances = [0, 0, 1, 2, 3, 3]
+    for scores, kind in (([6, 5, 4, 3, 2, 1], 0), ([1, 2, 3, 4, 5, 6], 1), ([1] * 6, 2)):
+        everything = counted([float(score) for score in scores], distances)[0]
+        assert everything[kind] == sum(everything) == 13  # 15 pairs, of which 2 are of one distance
+
+
+@settings(deadline=None, max_examples=300)
+@given(PAGES)
+def test_counts_are_those_of_the_twin(pages: list[tuple[float, int]]) -> None:
+    scores, distances = [score for score, _ in pages], [distance for _, distance in pages]
+    assert counted(scores, distances) == twin.count_pairs(scores, distances, LEVELS)
+
+
+def test_scores_are_told_apart_to_thirteen_digits() -> None:
+    for score in (1e-300, 0.1, 1.0, -0.3, -7e200):
+        higher = score + abs(score) * 1e-13
+        assert counted([higher, score], [0, 3])[3] == [1, 0, 0]
+        assert counted([score, higher], [0, 3])[3] == [0, 1, 0]
+        assert counted([score, score], [0, 3])[3] == [0, 0, 1]
+
+
+def test_a_key_is_the_order_of_scores_then_of_distances() -> None:
+    scores = [-math.inf, -2.0, -1e-9, 0.0, 1e-9, 0.5, 0.5, 3.0]
+    keys = keys_of(scores, [3, 0, 3, 0, 3, 1, 2, 0]).tolist()
+    assert keys == sorted(keys)
+    assert [key & 255 for key in keys] == [3, 0, 3, 0, 3, 1, 2, 0]
+
+
+def test_counts_are_added_to_what_is_there() -> None:
+    pairs = np.zeros((LEVELS, 3), np.int64)
+    for _ in range(2):
+        count_pairs(np.sort(keys_of([0.5, 0.1], [0, 3])), pairs)
+    assert pairs.tolist() == [[2, 0, 0], [0, 0, 0], [0, 0, 0], [2, 0, 0]]
+
+
+@settings(deadline=None, max_examples=300)
+@given(PAGES, st.integers(1, 12))
+def test_first_pages_are_those_of_the_twin(pages: list[tuple[float, int]], most: int) -> None:
+    scores, distances = [score for score, _ in pages], [distance for _, distance in pages]
+    assert first_of(scores, distances, most) == twin.first_pages(scores, distances, most, NOBODY)

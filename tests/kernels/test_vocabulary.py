@@ -1,0 +1,78 @@
+"""One list out of many, and its order."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pagekin.kernels.vocabulary import alphabetical, enter, moved, new_table
+from pagekin.model.strings import Strings
+from reference import vocabulary as twin
+
+# Short ones that are often equal, and long ones that differ late or only in their length.
+STRING = (
+    st.binary(max_size=2)
+    | st.sampled_from([b"", b"\0", b"\0\0", b"a", b"a\0", b"a\0b", b"\xff"])
+    | st.builds(lambda n, tail: b"http://a.example/"[:n] + tail, st.integers(0, 17), st.binary(max_size=9))
+)
+
+
+def united(lists: list[list[bytes]]) -> tuple[list[list[int]], list[bytes]]:
+    """What the table makes of lists; it is as small as may be and moves before every list."""
+    table, count = new_table(0, 0), 0
+    numbers = []
+    for strings in lists:
+        packed = Strings.of(strings)
+        used = int(table.offsets[count])
+        table = moved(table, count, new_table(count + len(strings), used + len(packed.data)))
+        found, count = enter(packed.data, packed.offsets[:-1], packed.offsets[1:], table, count)
+        numbers.append(found.tolist())
+    return numbers, [table.data[table.offsets[k] : table.offsets[k + 1]].tobytes() for k in range(count)]
+
+
+def ordered(strings: list[bytes]) -> list[int]:
+    packed = Strings.of(strings)
+    order: list[int] = alphabetical(packed.data, packed.offsets[:-1], packed.offsets[1:]).tolist()
+    return order
+
+
+def test_strings_of_another_list_keep_their_numbers() -> None:
+    assert united([[b"rose", b"is"], [b"a", b"rose"]]) == ([[0, 1], [2, 0]], [b"rose", b"is", b"a"])
+
+
+def test_numbers_stay_when_the_table_grows() -> None:
+    strings = [str(n).encode() for n in range(5000)]
+    everyone = list(range(5000))
+    assert united([strings[:7], strings, strings[::-1]]) == ([everyone[:7], everyone, everyone[::-1]], strings)
+
+
+@settings(deadline=None, max_examples=100)
+@given(st.lists(st.lists(STRING), max_size=5))
+def test_numbers_are_those_of_the_twin(lists: list[list[bytes]]) -> None:
+    assert united(lists) == twin.enter(lists)
+
+
+def test_the_shorter_of_two_that_begin_alike_comes_first() -> None:
+    assert ordered([b"ab", b"a", b"abc", b""]) == [3, 1, 0, 2]
+
+
+def test_bytes_count_not_letters() -> None:
+    assert ordered(["ä".encode(), b"z", b"Z", b"\0"]) == [3, 2, 1, 0]
+
+
+@settings(deadline=None, max_examples=100)
+@given(st.lists(STRING, max_size=80))
+def test_the_order_is_that_of_the_twin(strings: list[bytes]) -> None:
+    assert ordered(strings) == twin.alphabetical(strings)
+
+
+@settings(deadline=None, max_examples=20)
+@given(st.integers(0, 2**32), st.integers(0, 40), st.sampled_from([2, 3, 256]))
+def test_the_order_of_many_that_begin_alike_is_that_of_the_twin(seed: int, alike: int, letters: int) -> None:
+    random = np.random.default_rng(seed)
+    strings = [
+        bytes(alike) + random.integers(0, letters, size).astype(np.uint8).tobytes()
+        for size in random.integers(0, 12, 1000).tolist()
+    ]
+    assert ordered(strings) == twin.alphabetical(strings)

@@ -1,0 +1,121 @@
+"""A learned weighting on documents and queries of others."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+
+import numpy as np
+import pytest
+
+from pagekin.errors import MisuseError
+from pagekin.learning.transfer import Task, open_task, ranker, transferred
+from pagekin.model.weighting import Learned, Network, Okapi
+from pagekin.pipeline import build
+
+FLAT = Network(0.0, 1.0, (), (), (), 0.0)
+TEXTS = {
+    "D 1/x": "A robin in winter sings. Robins robin.",
+    "D2": "A wren hides all winter, and wrens are small.",
+    "D3": "The baker bakes bread for the village.",
+    "D4": "Small bread of the baker.",
+}
+TOPICS = "1\trobins in the winter\n2\tbread baker\n3\tunicorns\n4\twren\n"
+QRELS = "1 0 {0} 1\n1 0 {1} 0\n2 0 {2} 1\n2 0 {3} 1\n2 0 nowhere 1\n3 0 {3} 1\n4 0 {1} 0\n"
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    names = [name.split()[-1] for name in TEXTS]
+    documents = "".join(f"<DOC>\n<DOCNO>{name.split()[-1]}</DOCNO>\n{text}\n</DOC>\n" for name, text in TEXTS.items())
+    (tmp_path / "documents").write_text(documents)
+    (tmp_path / "topics").write_text(TOPICS)
+    (tmp_path / "qrels").write_text(QRELS.format(*names))
+    return tmp_path
+
+
+def opened(files: Path) -> Task:
+    return open_task(str(files / "documents"), str(files / "topics"), str(files / "qrels"))
+
+
+def test_documents_of_trec_are_asked_for_by_topics(files: Path) -> None:
+    """Topic 1 has robin and winter, topic 2 bread and baker; topic 3 shares no word, topic 4 has nothing relevant."""
+    task = opened(files)
+    assert task.asking == ["1", "2"]
+    assert np.diff(task.questions.right_offsets).tolist() == [1, 2]
+    assert np.diff(task.questions.counts.offsets).tolist() == [2, 2]
+    assert task.left_out == {
+        "topics_without_relevant_documents": 1,
+        "topics_without_terms": 1,
+        "judged_documents_not_found": 1,
+    }
+    assert task.statistics()["documents"] == 4
+    found = ranker(task, Okapi()).measured()
+    assert found[:, 3] == pytest.approx([1.0, 1.0])
+
+
+def test_terms_of_queries_count_one_each(files: Path) -> None:
+    """Whatever f_tf says of the query; a document scores log(2)^3 for each term that it shares."""
+    task = opened(files)
+    (_, scores), *_ = ranker(task, Learned(FLAT, FLAT, FLAT)).rows()
+    assert sorted(scores[1].tolist()) == pytest.approx([0, 0, 2 * np.log(2) ** 3, 2 * np.log(2) ** 3], rel=1e-6)
+
+
+def test_it_is_compared_with_okapi_of_the_paper_and_as_it_was_tuned(files: Path) -> None:
+    task = opened(files)
+    assert list(transferred(task, Learned(FLAT, FLAT, FLAT))["okapi"]) == ["paper"]
+    told = transferred(task, Learned(FLAT, FLAT, FLAT, {"okapi": {"K": 3.0, "B": 0.5}}))["okapi"]
+    assert {name: (of["K"], of["B"]) for name, of in told.items()} == {"paper": (1.5, 0.6), "tuned": (3.0, 0.5)}
+
+
+def test_a_store_is_asked_for_by_the_urls_of_its_pages(tmp_path: Path, files: Path) -> None:
+    web = tmp_path / "web"
+    web.mkdir()
+    for k, text in enumerate(TEXTS.values()):
+        (web / f"{k}.html").write_text(f"<title>t</title><p>{text}")
+    build([web], tmp_path / "web.kin", base_urls=["http://lib.example/"])
+    (files / "qrels").write_text("1 0 http://lib.example/0.html 1\n2 0 3.html 1\n")
+    task = open_task(str(tmp_path / "web.kin"), str(files / "topics"), str(files / "qrels"))
+    assert [task.names[page] for page in task.questions.right.tolist()] == [
+        "http://lib.example/0.html",
+        "http://lib.example/3.html",
+    ]
+
+
+def test_data_sets_of_ir_datasets_are_read_if_it_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    def row(**facts: object) -> SimpleNamespace:
+        return SimpleNamespace(**facts, default_text=lambda: facts["text"])
+
+    dataset = SimpleNamespace(
+        docs_iter=lambda: iter([row(doc_id=name, text=text) for name, text in TEXTS.items()]),
+        queries_iter=lambda: iter([row(query_id="q", text="bread")]),
+        qrels_iter=lambda: iter([row(query_id="q", doc_id="D3", relevance=2, text="")]),
+    )
+    module = ModuleType("ir_datasets")
+    module.load = {"toy": dataset}.__getitem__  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "ir_datasets", module)
+    task = open_task("irds:toy", None, None)
+    assert task.asking == ["q"]
+    assert len(task.part) == 4
+    with pytest.raises(MisuseError, match="under 'none'"):
+        open_task("irds:none", None, None)
+
+
+def test_without_ir_datasets_it_is_said_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ir_datasets", None)
+    with pytest.raises(MisuseError, match="pip install ir_datasets"):
+        open_task("irds:vaswani", None, None)
+
+
+def test_misuse_is_told(files: Path) -> None:
+    topics, qrels = str(files / "topics"), str(files / "qrels")
+    with pytest.raises(MisuseError, match="--topics and --qrels"):
+        open_task(str(files / "documents"), topics, None)
+    with pytest.raises(MisuseError, match="neither a store nor documents"):
+        open_task(str(files / "missing"), topics, qrels)
+    with pytest.raises(MisuseError, match="has no documents"):
+        open_task(topics, topics, qrels)
+    (files / "strange").write_text("9 0 D2 1\n")
+    with pytest.raises(MisuseError, match="no topic has"):
+        open_task(str(files / "documents"), topics, str(files / "strange"))

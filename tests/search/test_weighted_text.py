@@ -1,0 +1,162 @@
+"""Answers ordered by inner products, on small indexes: against the definition, for every page."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from model.learned import DRAWN
+from pagekin.errors import MisuseError
+from pagekin.index.files import HEAD, Index
+from pagekin.index.invert import invert
+from pagekin.model.bags import Bags, Contents, Terms
+from pagekin.model.strategy import Strategy
+from pagekin.model.strings import Strings
+from pagekin.model.weighting import STOP_PAGES, Learned, Okapi
+from pagekin.search.candidates import Question, bag_of, exact, nearest, raw_scores, shared_terms
+from pagekin.search.scorer import Desk, KernelDesk
+from pagekin.search.weighted_text import Said, Scales, said_by
+from pagekin.signatures.sign import make_signatures, seeded, term_keys
+from reference import weighing as twin
+
+WORDS = 8
+PAGES = st.dictionaries(st.integers(0, WORDS - 1), st.integers(1, 9), max_size=6)
+WEIGHTINGS = st.just(DRAWN) | st.builds(Okapi, st.floats(0, 3), st.floats(0, 1))
+DESKS = pytest.mark.parametrize("desk", [Desk, KernelDesk])
+
+
+def index_of(pages: list[dict[int, int]], outside: int = 0, strategy: Strategy | None = None) -> Index:
+    """Pages, and nodes without a page whose bags have windows alone."""
+    strategy = strategy or Strategy()
+    bags = [*pages, *({0: 0} for _ in range(outside))]
+    offsets = np.cumsum([0, *map(len, bags)])
+    term = np.array([term for bag in bags for term in bag], np.uint32)
+    count = np.array([each for bag in bags for each in bag.values()], np.uint32)
+    weight = np.array([1 / len(bag) for bag in bags for _ in bag], np.float32)
+    columns = Bags(offsets, term, weight, count, weight)
+    names = Strings.of(f"word{k}" for k in range(WORDS))
+    frequency = np.array([sum(word in page for page in pages) for word in range(WORDS)], np.int64)
+    most = max(STOP_PAGES, 10_000 / 150_625 * len(pages))
+    lengths = [sum(n for word, n in page.items() if frequency[word] <= most) for page in pages]
+    signatures = make_signatures(columns, seeded(term_keys(names, len(bags)), strategy.seed), strategy.signature_length)
+    return Index(
+        strategy,
+        columns,
+        Terms(names, names, np.bincount(term, minlength=WORDS + len(bags))),
+        Contents(frequency, np.array(lengths, np.int64)),
+        columns.heads(HEAD),
+        signatures,
+        invert(signatures, np.arange(len(bags))),
+    )
+
+
+def asked(index: Index, kind: Okapi | Learned, *nodes: int) -> Question:
+    weighed = Scales(index).weighed(kind.kind, kind, [said_by(index, node) for node in nodes])
+    return Question(bag_of(index, nodes[0]), index.signatures[nodes[0]], kind.kind, nodes, weighed)
+
+
+@DESKS
+def test_okapi_by_hand(desk: type[Desk]) -> None:
+    """Four pages of 2, 2, 4 and 1 words, 9/4 in the mean. Words 0 and 1 are on three and two pages.
+
+    K ((1 - B) + B l / (9/4)) is 1.4 for two words and 2.2 for four. Of page 0 with itself:
+    2.5 ln(4/3) / 2.4 + 2.5 ln 2 / 2.4; with page 2: 2.5 ln(4/3) / 3.2 + 7.5 ln 2 / 5.2; with page 1: 2.5 ln(4/3) / 2.4.
+    """
+    index = index_of([{0: 1, 1: 1}, {0: 1, 2: 1}, {0: 1, 1: 3}, {3: 1}], outside=1)
+    work, question = desk(index), asked(index, Okapi(), 0)
+    often, rare = math.log(4 / 3), math.log(2)
+    own = 2.5 * (often + rare) / 2.4
+    with work.asking(question.bag, question.weighed):
+        scores = raw_scores(work, question, np.arange(5)).tolist()
+        answer = nearest(work, question, 10, 0.0, allowed=lambda node: node < 4)
+        [shared] = shared_terms(work, question, np.array([2]), 5)
+    expected = [own, 2.5 * often / 2.4, 2.5 * often / 3.2 + 7.5 * rare / 5.2, 0.0, 0.0]
+    assert scores == pytest.approx(expected, abs=1e-9)
+    # Page 2 scores more than page 0 itself would, and counts as wholly similar.
+    assert answer == [(1.0, 2), (pytest.approx(expected[1] / own, abs=1e-9), 1)]
+    assert [each.term for each in shared] == [1, 0]
+    assert [each.share for each in shared] == pytest.approx(
+        [7.5 * rare / 5.2 / expected[2], 2.5 * often / 3.2 / expected[2]]
+    )
+
+
+@settings(deadline=None)
+@given(st.lists(PAGES, min_size=1, max_size=14), WEIGHTINGS, st.integers(0, 2))
+def test_scores_are_those_of_the_twin_on_both_desks(
+    pages: list[dict[int, int]], kind: Okapi | Learned, outside: int
+) -> None:
+    """With more than ten pages, some words are stopped."""
+    index = index_of(pages, outside)
+    collection = twin.Collection(pages, STOP_PAGES)
+    nodes = np.arange(len(pages) + outside)
+    for node, page in enumerate(pages):
+        question = asked(index, kind, node)
+        expected = [*(collection.score(page, other, kind) for other in pages), *[0.0] * outside]
+        own = collection.score(page, page, kind)
+        found = []
+        for desk in (Desk(index), KernelDesk(index)):
+            with desk.asking(question.bag, question.weighed):
+                found.append(raw_scores(desk, question, nodes).tolist())
+                similar = exact(desk, question, nodes).tolist()
+                answer = nearest(desk, question, 20, 0.0)
+            assert not desk.worth.any()
+        assert found[0] == found[1]
+        assert found[0] == pytest.approx(expected, rel=1e-9, abs=1e-8)
+        if own > 1e-6:
+            assert similar == pytest.approx([min(1.0, each / own) for each in expected], abs=1e-6)
+        assert [each for _, each in answer] == sorted((each for _, each in answer), key=lambda k: (-found[0][k], k))
+
+
+@given(st.lists(PAGES.filter(bool), min_size=2, max_size=6), WEIGHTINGS)
+@settings(deadline=None)
+def test_the_score_for_several_pages_is_the_mean_of_those_for_each(
+    pages: list[dict[int, int]], kind: Okapi | Learned
+) -> None:
+    index = index_of(pages)
+    desk, nodes = Desk(index), np.arange(len(pages))
+    scores = []
+    for question in (asked(index, kind, 0), asked(index, kind, 1), asked(index, kind, 0, 1)):
+        with desk.asking(question.bag, question.weighed):
+            scores.append(raw_scores(desk, question, nodes))
+    assert scores[2] == pytest.approx((scores[0] + scores[1]) / 2, abs=1e-8)
+
+
+def test_a_text_may_say_a_word_more_often_than_any_page() -> None:
+    index = index_of([{0: 1, 1: 1}, {2: 1}])
+    word, count = np.array([0], np.uint32), np.array([500], np.uint32)
+    weighed = Scales(index).weighed("linklearn", DRAWN, [Said(word, count)])
+    assert weighed is not None
+    collection = twin.Collection([{0: 1, 1: 1}, {2: 1}], STOP_PAGES)
+    assert weighed.own == pytest.approx(collection.score({0: 500}, {0: 500}, DRAWN))
+
+
+def test_a_page_without_words_is_like_none() -> None:
+    index = index_of([{}, {0: 2}])
+    desk, question = Desk(index), asked(index, Okapi(), 0)
+    with desk.asking(question.bag, question.weighed):
+        assert exact(desk, question, np.arange(2)).tolist() == [0.0, 0.0]
+
+
+def test_an_index_without_contents_cannot_weigh_them() -> None:
+    index = index_of([{0: 1}], strategy=Strategy(content=False))
+    with pytest.raises(MisuseError, match="okapi weighs contents, which this index has none of"):
+        Scales(index).weighed("okapi", Okapi(), [])
+
+
+def test_a_measure_of_bags_weighs_nothing() -> None:
+    assert Scales(index_of([{0: 1}])).weighed("cosine", None, []) is None
+
+
+def test_pages_are_found_among_many_that_share_a_common_word() -> None:
+    """More candidates than are compared: those that share a rare word as well are among them."""
+    rare = {1: 2, 0: 1}
+    pages = [rare, *({0: 1, 2 + k % 6: 1 + k % 3} for k in range(1200)), rare]
+    index = index_of(pages)
+    for desk in (Desk(index), KernelDesk(index)):
+        question = asked(index, Okapi(), 0)
+        with desk.asking(question.bag, question.weighed):
+            assert nearest(desk, question, 1, 0.5) == [(1.0, 1201)]

@@ -1,0 +1,149 @@
+"""A new generation takes the place of the old one; who was served by the old one goes on with it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+from pagekin.errors import MisuseError
+from pagekin.pipeline import build
+from pagekin.search.results import Wishes
+from pagekin.serving.app import make_app, switch
+from pagekin.serving.generations import Held
+from pagekin.shapes.related import report
+
+WORDS = "robin wren heron plover dunlin curlew whimbrel godwit turnstone sanderling knot stint ruff snipe".split()
+
+PLAIN = Wishes(explain=False)
+
+
+def write(folder: Path, pages: int) -> Path:
+    """A collection of so many pages, every one of which has kin."""
+    rows = []
+    for k in range(pages):
+        text = f"{' '.join(WORDS[k % 7 :] * 3)} <a href=/{(k + 1) % pages}>{WORDS[k % 9]}</a>"
+        rows.append({"url": f"http://birds.example/{k}", "html": f"<title>Bird {k}</title><p>{text}"})
+    (folder / "birds.jsonl").write_text("\n".join(map(json.dumps, rows)), "utf-8")
+    build([folder / "birds.jsonl"], folder / "birds.kin", processes=1)
+    return folder / "birds.kin"
+
+
+def test_a_new_generation_is_seen_and_the_old_one_still_answers(tmp_path: Path) -> None:
+    held = Held(write(tmp_path, 20))
+    old = held.present
+    before = old.kin.related("http://birds.example/3")
+    assert not held.look()
+    write(tmp_path, 30)
+    assert not (tmp_path / "birds.kin" / old.kin.manifest.folder).exists()
+    assert held.look()
+    assert not held.look()
+    assert (held.present.number, len(held.present.kin)) == (2, 30)
+    assert held.present.tag != old.tag
+    assert old.kin.related("http://birds.example/3") == before
+    assert old.kin.page(old.kin.find("http://birds.example/19"))["title"] == "Bird 19"
+    row = old.kin.find("http://birds.example/3")
+    assert old.kin.text(row).endswith("plover")
+    assert old.kin.anchor_texts(old.kin.find_node("http://birds.example/3")) == [("heron", 1)]
+    with old.surroundings("http://birds.example/3") as (_, clusters):
+        assert len(clusters) >= 1
+    with pytest.raises(MisuseError):
+        old.kin.find("http://birds.example/29")
+
+
+def test_a_generation_that_cannot_be_opened_leaves_the_old_one_in_place(tmp_path: Path) -> None:
+    held = Held(write(tmp_path, 20))
+    write(tmp_path, 30)
+    manifest = tmp_path / "birds.kin" / "manifest.json"
+    whole = manifest.read_bytes()
+    manifest.write_bytes(whole[:-9])
+    assert not held.look()
+    assert "damaged" in held.trouble
+    assert len(held.present.kin) == 20
+    with TestClient(make_app(held)) as client:
+        assert client.get("/healthz").json()["trouble"] is True
+        assert "pagekin_index_trouble 1" in client.get("/metrics").text
+    manifest.write_bytes(whole)
+    assert held.look()
+    assert (len(held.present.kin), held.trouble) == (30, "")
+
+
+def test_a_store_that_is_gone_is_served_on(tmp_path: Path) -> None:
+    held = Held(write(tmp_path, 20))
+    shutil.rmtree(tmp_path / "birds.kin")
+    assert not held.look()
+    assert held.present.kin.related("http://birds.example/3")
+    assert held.trouble
+
+
+def test_a_new_generation_has_new_tags(tmp_path: Path) -> None:
+    held = Held(write(tmp_path, 20))
+    with TestClient(make_app(held)) as client:
+        path = "/api/related?url=http://birds.example/3"
+        tag = client.get(path).headers["etag"]
+        write(tmp_path, 30)
+        assert held.look()
+        new = client.get(path, headers={"If-None-Match": tag})
+        assert (new.status_code, new.headers["etag"] == tag) == (200, False)
+        assert client.get("/healthz").json()["generation"] == 2
+
+
+def test_answers_are_found_again_before_a_new_generation_is_served(tmp_path: Path) -> None:
+    held = Held(write(tmp_path, 20))
+    app = make_app(held)
+    paths = [f"/api/related?url=http://birds.example/{k}" for k in (3, 4, 19)]
+    with TestClient(app) as client:
+        old = [client.get(path).json() for path in paths]
+        write(tmp_path, 15)
+        new = held.newer()
+        assert new is not None
+        asyncio.run(switch(app.state.context, new))
+        kept = app.state.context.kept
+        assert [key[2][-2:] for key, _ in kept.latest(9) if key[0] == new.tag] == [b"/3", b"/4"]
+        assert [client.get(path).status_code for path in paths] == [200, 200, 404]
+        assert client.get(paths[0]).json() == report([paths[0][17:]], new.kin.related(paths[0][17:], PLAIN), "jaccard")
+        assert len(old[0]["related"]) == 10
+
+
+def test_threads_get_what_one_thread_gets(tmp_path: Path) -> None:
+    held = Held(write(tmp_path, 40))
+    kin = held.present.kin
+    urls = [f"http://birds.example/{k}" for k in range(40)]
+    alone = [kin.related(url) for url in urls]
+    with ThreadPoolExecutor(8) as threads:
+        for _ in range(5):
+            assert list(threads.map(kin.related, urls)) == alone
+
+
+def test_what_is_dear_is_made_once(tmp_path: Path) -> None:
+    generation = Held(write(tmp_path, 20)).present
+    made: list[int] = []
+    begin = threading.Barrier(4)
+
+    def make() -> int:
+        made.append(1)
+        return len(made)
+
+    def ask() -> int:
+        begin.wait()
+        return generation.kept("dear", make)
+
+    with ThreadPoolExecutor(4) as threads:
+        assert {task.result() for task in [threads.submit(ask) for _ in range(4)]} == {1}
+    assert made == [1]
+
+
+def test_the_surroundings_of_few_pages_are_kept(tmp_path: Path) -> None:
+    generation = Held(write(tmp_path, 20)).present
+    seen = []
+    for k in (0, 1, 2, 3, 4, 4, 0):
+        with generation.surroundings(f"http://birds.example/{k}") as (_, clusters):
+            seen.append(clusters)
+    assert seen[4] is seen[5]
+    assert seen[0] is not seen[6]

@@ -1,0 +1,277 @@
+"""A real server, in a process of its own: how it begins, changes and stops."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import httpx2
+import pytest
+
+from cli.conftest import Pagekin
+from cli.conftest import pagekin as pagekin  # the fixture
+from cli.running import PAGEKIN
+from pagekin import __version__
+from pagekin.cli.serve import token_of
+from pagekin.serving.server import address_of, listening
+from serving.running import announced, running, started
+from serving.test_generations import write
+
+SECONDS = 100  # far more than anything here takes
+
+
+def until(there: object, what: str) -> None:
+    """Wait until it is so."""
+    end = time.monotonic() + SECONDS
+    while not there():  # type: ignore[operator]
+        assert time.monotonic() < end, f"{what} has not come"
+        time.sleep(0.02)
+
+
+def is_closed(host: str, port: int) -> bool:
+    try:
+        socket.create_connection((host, port), timeout=SECONDS).close()
+    except OSError:
+        return True
+    return False
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+@pytest.mark.parametrize("stop", ["SIGTERM", "Ctrl-C"])
+def test_a_server_that_is_told_to_stop_answers_what_it_has_begun(village_kin: Path, workers: str, stop: str) -> None:
+    body = json.dumps({"text": "oak and acorns " * 50}).encode()
+    head = "POST /api/related HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    head += f"Content-Length: {len(body)}\r\nConnection: close\r\nExpect: 100-continue\r\n\r\n"
+    with running(village_kin, "--workers", workers, "--seconds", "300") as server:
+        address = urlsplit(server.url)
+        assert address.hostname and address.port
+        with socket.create_connection((address.hostname, address.port), timeout=SECONDS) as asking:
+            asking.sendall(head.encode())
+            assert asking.recv(100).startswith(b"HTTP/1.1 100")  # the handler is at work, and waits for the body
+            if stop == "SIGTERM":
+                server.process.terminate()
+            else:  # a terminal sends it to all
+                os.killpg(server.process.pid, signal.SIGINT)
+            until(lambda: is_closed(str(address.hostname), address.port or 0), "the end of listening")
+            asking.sendall(body)
+            answer = b"".join(iter(lambda: asking.recv(65536), b""))
+        assert answer.startswith(b"HTTP/1.1 200 OK")
+        assert b'"related":' in answer
+        assert server.process.wait(SECONDS) == 0
+        assert server.rest() == ""
+        until(server.is_gone, "the end of all processes")
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_second_interrupt_does_not_wait(village_kin: Path, workers: str) -> None:
+    head = "POST /api/related HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    head += "Content-Length: 9\r\nExpect: 100-continue\r\n\r\n"
+    with running(village_kin, "--workers", workers, "--seconds", "300") as server:
+        address = urlsplit(server.url)
+        with socket.create_connection(("127.0.0.1", address.port or 0), timeout=SECONDS) as asking:
+            asking.sendall(head.encode())
+            assert asking.recv(100).startswith(b"HTTP/1.1 100")
+            os.killpg(server.process.pid, signal.SIGINT)
+            until(lambda: is_closed("127.0.0.1", address.port or 0), "the end of listening")
+            os.killpg(server.process.pid, signal.SIGINT)
+            assert server.process.wait(SECONDS) == 1
+        assert server.rest().endswith("stopped at once: what was running is not answered\n")
+        until(server.is_gone, "the end of all processes")
+
+
+def test_workers_that_have_hardly_begun_stop_without_a_word(village_kin: Path) -> None:
+    with announced("serve", str(village_kin), "--port", "0", "--workers", "2") as server:
+        until(lambda: len(server.children()) == 3, "the workers")
+        os.killpg(server.process.pid, signal.SIGINT)
+        assert (server.process.wait(SECONDS), server.rest()) == (0, "")
+        until(server.is_gone, "the end of all processes")
+
+
+def test_no_worker_outlives_the_server(village_kin: Path) -> None:
+    with running(village_kin, "--workers", "2") as server:
+        server.process.kill()
+        until(server.is_gone, "the end of the workers")
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_new_generation_fails_no_request(tmp_path: Path, workers: str) -> None:
+    store = write(tmp_path, 20)
+    stop = threading.Event()
+
+    def ask(url: str, first: int) -> list[int]:
+        statuses = []
+        with httpx2.Client(base_url=url, timeout=SECONDS) as client:
+            while not stop.is_set():
+                first = (first + 1) % 20
+                statuses.append(
+                    client.get(f"/api/related?url=http://birds.example/{first}&limit={first + 1}").status_code
+                )
+        return statuses
+
+    def generation(url: str) -> int:
+        return int(httpx2.get(f"{url}healthz", timeout=SECONDS).json()["generation"])
+
+    with running(store, "--workers", workers) as server, ThreadPoolExecutor(3) as threads:
+        asking = [threads.submit(ask, server.url, k) for k in range(3)]
+        try:
+            write(tmp_path, 30)
+            until(lambda: generation(server.url) == 2, "the new generation")
+        finally:
+            stop.set()
+        statuses = [status for task in asking for status in task.result()]
+    assert len(statuses) > 20
+    assert set(statuses) == {200}
+
+
+def test_a_body_that_does_not_come_is_not_waited_for(village_kin: Path) -> None:
+    head = (
+        "POST /api/related HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n"
+    )
+    with running(village_kin, "--seconds", "0.1") as server:
+        address = urlsplit(server.url)
+        assert address.port
+        with socket.create_connection(("127.0.0.1", address.port), timeout=SECONDS) as asking:
+            asking.sendall(head.encode())
+            assert asking.recv(100).startswith(b"HTTP/1.1 408")
+
+
+def test_a_url_that_is_far_too_long_is_answered(village_kin: Path) -> None:
+    """And not cut off: a client that is still writing would never see why."""
+    with running(village_kin) as server:
+        host, port = urlsplit(server.url).netloc.split(":")
+        with socket.create_connection((host, int(port)), timeout=SECONDS) as client:
+            client.sendall(b"GET /api/related?url=" + b"a" * 900_000 + b" HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+            assert client.recv(100).startswith(b"HTTP/1.1 414 ")
+
+
+def test_the_page_is_opened_in_a_browser_that_may_take_its_time(village_kin: Path, tmp_path: Path) -> None:
+    """One that runs in the terminal does not end before it has been answered."""
+    browser = tmp_path / "browser.py"
+    browser.write_text(
+        "import sys, urllib.request\n"
+        f"answer = urllib.request.urlopen(sys.argv[1], timeout={SECONDS})\n"
+        f"open({str(tmp_path / 'got')!r}, 'w').write(f'{{sys.argv[1]}} {{answer.status}}')\n"
+    )
+    with running(village_kin, "--open", BROWSER=f"{sys.executable} {browser} %s") as server:
+        until(lambda: (tmp_path / "got").exists() and (tmp_path / "got").read_text(), "the browser")
+        assert (tmp_path / "got").read_text() == f"{server.url} 200"
+        server.process.terminate()
+        assert (server.process.wait(SECONDS), server.rest()) == (0, "")
+
+
+def test_where_there_is_no_browser_the_address_is_enough(village_kin: Path) -> None:
+    with running(village_kin, "--open", BROWSER=f"{sys.executable} -c raise(SystemExit(1))", PATH="") as server:
+        line = server.process.stdout and server.process.stdout.readline()
+        assert line == f"No browser could be opened; {server.url} is where to go.\n"
+
+
+def test_the_demo_ends_on_the_page(tmp_path: Path) -> None:
+    with started("demo", "--output", str(tmp_path / "demo"), "--serve") as server:
+        assert httpx2.get(server.url).status_code == 200
+        assert httpx2.get(f"{server.url}api/info").json()["counts"]["pages"] == 213
+        server.process.send_signal(signal.SIGINT)
+        assert server.process.wait(SECONDS) == 0
+
+
+def test_in_a_terminal_the_demo_serves_until_ctrl_c(tmp_path: Path) -> None:
+    import pty
+
+    ours, theirs = pty.openpty()
+    its_own = (
+        "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execv(sys.argv[1], sys.argv[1:])"
+    )
+    command = [sys.executable, "-c", its_own, *PAGEKIN, "demo", "--output", str(tmp_path / "demo")]
+    with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True) as process:
+        os.close(theirs)
+        said = b""
+        while not (found := re.search(rb"at (http://\S+/) \(Ctrl-C stops it\)\r\n$", said)):
+            said += os.read(ours, 65536)
+        assert httpx2.get(found[1].decode(), timeout=SECONDS).status_code == 200
+        os.write(ours, b"\x03")
+        assert process.wait(SECONDS) == 0
+        assert os.read(ours, 65536) == b"^C\r\n"
+    os.close(ours)
+
+
+@pytest.mark.parametrize(
+    ("number", "told"), [(signal.SIGKILL, "was killed by signal 9"), (signal.SIGTERM, "was told to stop")]
+)
+def test_a_worker_that_ends_is_replaced_and_that_is_told(village_kin: Path, number: int, told: str) -> None:
+    with running(village_kin, "--workers", "2") as server:
+        before = server.children()
+        os.kill(before[-1], number)
+        until(lambda: len(server.children()) == 3 and server.children() != before, "another worker")
+        for _ in range(20):  # each on a connection of its own, which any worker may take
+            assert httpx2.get(f"{server.url}api/info").status_code == 200
+        text = httpx2.get(f"{server.url}metrics").text
+        server.process.terminate()
+        assert server.process.wait(SECONDS) == 0
+        assert server.rest() == f"worker 2 (process {before[-1]}) {told}; another takes its place\n"
+    assert 'pagekin_requests_total{path="/api/info",status="2xx"} 20\n' in text  # of both together
+
+
+def test_a_token_is_read_from_a_file(village_kin: Path, tmp_path: Path) -> None:
+    (tmp_path / "token").write_text("s3cret\n")
+    with running(village_kin, "--token-file", str(tmp_path / "token")) as server:
+        assert httpx2.get(f"{server.url}api/info").status_code == 401
+        sent = {"Authorization": "Bearer s3cret"}
+        assert httpx2.get(f"{server.url}api/info", headers=sent).json()["counts"]["pages"] == 213
+        schema = httpx2.get(f"{server.url}api/openapi.json", headers=sent).json()
+        assert (schema["info"]["version"], schema["security"]) == (__version__, [{"token": []}])
+
+
+def test_a_token_is_read_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert token_of(None) == ""
+    monkeypatch.setenv("PAGEKIN_TOKEN", "s3cret")
+    assert token_of(None) == "s3cret"
+
+
+def test_only_this_machine_is_served_unless_told_and_only_by_its_names(village_kin: Path) -> None:
+    with running(village_kin, "--allow-host", "kin.example") as server:
+        assert urlsplit(server.url).hostname == "127.0.0.1"
+        for name, status in (("localhost", 200), ("kin.example", 200), ("evil.example", 421)):
+            assert httpx2.get(f"{server.url}healthz", headers={"Host": name}).status_code == status
+
+
+def test_a_port_that_is_taken_is_told(pagekin: Pagekin, village_kin: Path) -> None:
+    with listening("127.0.0.1", 0) as taken:
+        port = urlsplit(address_of(taken)).port
+        answer = pagekin("serve", village_kin, "--port", str(port))
+    assert answer.code == 1
+    assert answer.err.startswith(f"pagekin: port {port} of 127.0.0.1 cannot be listened on: Address already in use")
+    assert pagekin("serve", village_kin, "--host", "no.such.host.invalid").code == 1
+
+
+def test_what_cannot_be_served_is_told(pagekin: Pagekin, village_kin: Path, tmp_path: Path) -> None:
+    assert pagekin("serve", tmp_path / "none.kin").code == 2
+    (tmp_path / "empty").write_text("\n")
+    for option in (["--token-file", tmp_path / "empty"], ["--token-file", tmp_path / "none"], ["--replay", "ftp://a"]):
+        answer = pagekin("serve", village_kin, *option)
+        assert (answer.code, answer.out) == (2, "")
+
+
+def test_without_the_extra_it_says_what_to_install(
+    pagekin: Pagekin, village_kin: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    answer = pagekin("serve", village_kin)
+    assert answer.code == 2
+    assert answer.err == "pagekin: serving needs uvicorn: pip install 'pagekin[serve]'\n"
+
+
+def test_an_address_can_be_opened_wherever_the_server_listens() -> None:
+    with listening("0.0.0.0", 0) as everywhere:
+        assert urlsplit(address_of(everywhere)).hostname == "127.0.0.1"
+    if socket.has_ipv6:
+        with listening("::1", 0) as six:
+            assert address_of(six).startswith("http://[::1]:")

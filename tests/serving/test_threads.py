@@ -1,0 +1,79 @@
+"""How much work is taken on, and what the others are told."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from typing import Any
+
+import pytest
+from starlette.requests import HTTPConnection
+
+from pagekin.serving.problems import RequestError
+from pagekin.serving.settings import Bounds, Settings
+from pagekin.serving.threads import Crew
+
+
+def request(client: str) -> HTTPConnection:
+    return HTTPConnection({"type": "http", "client": (client, 1), "headers": []})
+
+
+async def refused(crew: Crew, client: str) -> int:
+    with pytest.raises(RequestError) as told:
+        await crew.run(request(client), int)
+    return told.value.status
+
+
+def in_a_loop(crew: Crew, work: Any) -> None:
+    try:
+        asyncio.run(work)
+    finally:
+        crew.close()
+
+
+def test_a_client_or_all_of_them_can_ask_for_too_much() -> None:
+    crew = Crew(Settings(threads=1, bounds=Bounds(waiting=2, per_client=2)))
+    gate = threading.Event()
+
+    async def asked() -> None:
+        places = [asyncio.create_task(crew.run(request("1.1.1.1"), gate.wait)) for _ in range(2)]
+        await asyncio.sleep(0)
+        assert await refused(crew, "1.1.1.1") == 429
+        places.append(asyncio.create_task(crew.run(request("2.2.2.2"), gate.wait)))
+        await asyncio.sleep(0)
+        assert await refused(crew, "3.3.3.3") == 503
+        gate.set()
+        assert await asyncio.gather(*places) == [True, True, True]
+        await asyncio.sleep(0)
+        assert await crew.run(request("1.1.1.1"), lambda: "again") == "again"
+
+    in_a_loop(crew, asked())
+
+
+def test_what_takes_too_long_is_given_up_but_keeps_its_place() -> None:
+    crew = Crew(Settings(threads=1, bounds=Bounds(waiting=1, per_client=1, seconds=0.01)))
+    gate, done = threading.Event(), threading.Event()
+
+    def work() -> None:
+        gate.wait()
+        done.set()
+
+    async def asked() -> None:
+        with pytest.raises(RequestError, match=r"within 0\.01 seconds") as told:
+            await crew.run(request("1.1.1.1"), work)
+        assert (told.value.status, told.value.headers) == (503, {"Retry-After": "10"})
+        assert await refused(crew, "1.1.1.1") == 429
+        gate.set()
+        await asyncio.to_thread(done.wait)
+
+    in_a_loop(crew, asked())
+
+
+def test_an_error_of_the_work_is_that_of_the_asker() -> None:
+    crew = Crew(Settings())
+
+    async def asked() -> None:
+        with pytest.raises(ZeroDivisionError):
+            await crew.run(request("1.1.1.1"), lambda: 1 // 0)
+
+    in_a_loop(crew, asked())

@@ -1,0 +1,106 @@
+"""Rows of many readings as one: the same as if plain lists and dicts had done it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pagekin.model.reading import Ragged, Reading, Tokens
+from pagekin.model.strings import Strings
+from pagekin.store import merge as gathering
+from pagekin.store.merge import Selection, alphabetically, commonest_first, gather, join, one_by_one, pick, unite
+
+# A reading as plain Python has it: the words of each of its pages.
+Plain = list[list[bytes]]
+WORD = st.sampled_from([b"a", b"b", b"B", b"ab", b"", b"a\0", "ä".encode(), b"long-and-longer", b"long-and-long"])
+
+
+@dataclass(frozen=True)
+class Small:
+    """What gathering looks at of a reading."""
+
+    forms: Strings
+    tokens: Tokens
+    title: Strings  # one a page
+
+
+def small(pages: Plain) -> Small:
+    words = [word for page in pages for word in page]
+    forms = list(dict.fromkeys([b"on no page", *words]))
+    numbers = np.array([forms.index(word) for word in words], np.uint32)
+    offsets = np.cumsum([0, *map(len, pages)])
+    titles = Strings.of(b" ".join(page) for page in pages)
+    return Small(Strings.of(forms), Tokens(offsets, numbers, numbers + 100), titles)
+
+
+def tokens(reading: Reading) -> Ragged:
+    return reading.tokens
+
+
+@st.composite
+def selections(draw: st.DrawFn) -> tuple[list[Plain], list[tuple[int, int]]]:
+    """A few readings, and some of their rows in any order."""
+    readings = draw(st.lists(st.lists(st.lists(WORD, max_size=5), max_size=4), max_size=4))
+    rows = [(number, row) for number, pages in enumerate(readings) for row in range(len(pages))]
+    return readings, [row for row in draw(st.permutations(rows)) if draw(st.booleans())]
+
+
+def selection_of(readings: list[Plain], rows: list[tuple[int, int]]) -> Selection:
+    table = np.array(rows, np.int64).reshape(-1, 2)
+    return Selection(cast(Any, [small(pages) for pages in readings]), table[:, 0].copy(), table[:, 1].copy())
+
+
+@settings(deadline=None, max_examples=150)
+@given(selections(), st.booleans(), st.sampled_from([1, 20, 1 << 20]))
+def test_a_united_vocabulary_is_that_of_a_dict(
+    case: tuple[list[Plain], list[tuple[int, int]]], by_count: bool, piece: int
+) -> None:
+    readings, rows = case
+    selection = selection_of(readings, rows)
+    words = [word for number, row in rows for word in readings[number][row]]
+    counts = Counter(words)
+    united = unite(selection, lambda r: r.forms, [(tokens, "form")], commonest_first if by_count else alphabetically)
+    expected = sorted(counts, key=lambda word: (-counts[word] if by_count else 0, word))
+    assert united.strings.all_raw() == expected
+    assert united.counts.tolist() == [counts[word] for word in expected]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(gathering, "_PIECE", piece)
+        kinds: dict[str, type[np.generic]] = {"form": np.uint32, "place": np.uint32}
+        offsets = selection.offsets({"tokens": tokens})["tokens"]
+        pieces = list(gather(selection, offsets, tokens, kinds, {"form": united.tables}))
+    assert [expected[form] for forms, _ in pieces for form in forms.tolist()] == words
+    plain = [[small(pages).tokens.place[small(pages).tokens.row(row)].tolist() for row in range(len(pages))]
+             for pages in readings]  # fmt: skip
+    assert [p for _, places in pieces for p in places.tolist()] == [p for n, row in rows for p in plain[n][row]]
+
+
+@settings(deadline=None, max_examples=100)
+@given(selections())
+def test_columns_are_those_of_the_rows_in_their_order(case: tuple[list[Plain], list[tuple[int, int]]]) -> None:
+    readings, rows = case
+    selection = selection_of(readings, rows)
+    titles = selection.strings({"title": lambda reading: cast(Small, reading).title})["title"]
+    assert titles.all_raw() == [b" ".join(readings[number][row]) for number, row in rows]
+    lengths = selection.values({"length": lambda reading: reading.tokens.lengths()})["length"]
+    assert lengths.tolist() == [len(readings[number][row]) for number, row in rows]
+
+
+@given(st.lists(WORD), st.lists(WORD), st.data())
+def test_strings_can_be_joined_and_picked_and_looked_at_a_few_at_a_time(
+    one: list[bytes], other: list[bytes], data: st.DataObject
+) -> None:
+    both = join(Strings.of(one), Strings.of(other))
+    assert both.all_raw() == one + other
+    which = data.draw(st.lists(st.integers(0, len(both) - 1))) if len(both) else []
+    picked = pick(both, np.array(which, np.int64))
+    assert picked.all_raw() == [(one + other)[k] for k in which]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(gathering, "_OBJECTS", 3)
+        assert list(one_by_one(both)) == [word.decode() for word in one + other]
+        assert list(one_by_one(np.array(which, np.int64))) == which
