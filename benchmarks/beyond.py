@@ -17,12 +17,12 @@ from benchmarks.learning import UNITS, collection, manuals
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, show
 from benchmarks.mixing import CLASSED, by_classes, mixing, unstemmed
 from benchmarks.projecting import Row, projecting
-from pagekin.learning.learn import Lesson, Outcome, teach
+from pagekin.learning.learn import LearnOptions, LearnResult, learn
 from pagekin.learning.ranking import AP, ERROR, MEASURES, P10
 from pagekin.learning.report import LEVEL
 from pagekin.learning.wilcoxon import signed_rank
 from pagekin.pipeline import build
-from pagekin.search.indexed_store import Kin
+from pagekin.search.indexed_store import IndexedStore
 
 SEED = 2005
 SHOWN = (ERROR, P10, AP)
@@ -31,19 +31,19 @@ SHOWN = (ERROR, P10, AP)
 def main() -> None:
     """Try everything on all collections."""
     with collection() as store:
-        lesson = Lesson(SEED, "flat", 0.1, UNITS, 1000, True) if QUICK else Lesson(SEED, projection=True)
-        kin = Kin.open(store)
-        outcome = teach(kin, lesson)
+        lesson = LearnOptions(SEED, "flat", 0.1, UNITS, 1000, True) if QUICK else LearnOptions(SEED, projection=True)
+        kin = IndexedStore.open(store)
+        outcome = learn(kin, lesson)
         source = Path(os.environ.get("PAGEKIN_BENCH_DATA", ""))
         figures = list(tried(store.stem, kin, outcome, source, None))
     for name, folder in manuals().items():
         with TemporaryDirectory() as place:
-            kin = Kin.open(build([folder], Path(place) / "manual.kin").store.root)
-            figures += tried(name, kin, teach(kin, lesson), folder, outcome.weighting.link_share)
+            kin = IndexedStore.open(build([folder], Path(place) / "manual.kin").store.root)
+            figures += tried(name, kin, learn(kin, lesson), folder, outcome.weighting.link_share)
     keep("beyond", {"machine": facts("scipy"), "figures": kept(figures)})
 
 
-def tried(name: str, kin: Kin, outcome: Outcome, source: Path, elsewhere: float | None) -> list[Figure]:
+def tried(name: str, kin: IndexedStore, outcome: LearnResult, source: Path, elsewhere: float | None) -> list[Figure]:
     """All that is tried on a collection."""
     rows = [*projecting(kin, outcome), *mixing(kin, outcome, elsewhere), unstemmed(kin, outcome)]
     figures = [each for row in rows for each in beside(f"{name}: {row.what}", row)]

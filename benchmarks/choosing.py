@@ -19,10 +19,10 @@ import numpy as np
 from benchmarks.labelled import Labelled, labelled
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, show
 from pagekin.evaluation.baselines import CO_CITATION, LSA, MORE_LIKE_THIS, TF_IDF
-from pagekin.evaluation.labelled import Case
+from pagekin.evaluation.labelled import LabelledCollection
 from pagekin.evaluation.measures import NDCG, PRECISION, SOMERS, Ratios, compare, estimates, name_of
-from pagekin.evaluation.sweep import Swept
-from pagekin.evaluation.sweep_plan import REFERENCE, Entry, FigurePlan, Plan
+from pagekin.evaluation.sweep import SweepOutcome
+from pagekin.evaluation.sweep_plan import REFERENCE, FigurePlan, PlanEntry, SweepPlan
 from pagekin.model.arrays import Bools
 from pagekin.model.strategy import PRESETS, Strategy
 
@@ -60,16 +60,16 @@ class Known:
     """What is known of some entries on a collection, source by source."""
 
     at: Labelled
-    swept: Swept
+    swept: SweepOutcome
 
-    def table(self, entry: Entry, half: int | None) -> Ratios:
+    def table(self, entry: PlanEntry, half: int | None) -> Ratios:
         """The measures of an entry for the sources of a half (0 or 1), or for all."""
         result = self.swept.of(entry)
         which = np.ones(len(result.sources), bool) if half is None else halves(self.swept.case)[result.sources] == half
         return _three(result.table.some(which), self.swept.case)
 
 
-def _three(table: Ratios, case: Case) -> Ratios:
+def _three(table: Ratios, case: LabelledCollection) -> Ratios:
     """P@10, nDCG@10, and Somers' D among siblings or, where there are none, in all."""
     somers = name_of(SOMERS, "sibling")
     place = table.names.index(somers)
@@ -79,7 +79,7 @@ def _three(table: Ratios, case: Case) -> Ratios:
     return Ratios(list(MEASURES), table.top[:, places], table.bottom[:, places])
 
 
-def halves(case: Case) -> Bools:
+def halves(case: LabelledCollection) -> Bools:
     """For every page whether its class, the first one, is in the second half."""
     order = np.random.default_rng(SEED).permutation(len(case.population.names))
     second = np.ones(len(order), bool)
@@ -90,21 +90,21 @@ def halves(case: Case) -> Bools:
 
 def strategy_of(settings: Settings, at: Labelled) -> Strategy:
     """The strategy that settings mean for a collection."""
-    from pagekin.search.indexed_store import Kin
+    from pagekin.search.indexed_store import IndexedStore
 
-    size = math.log(max(2, len(Kin.open(at.store).links.offsets) - 1))
+    size = math.log(max(2, len(IndexedStore.open(at.store).links.offsets) - 1))
     absolute = dict(settings)
     absolute["nmdf_center"] = round(settings["nmdf_center"] * size, 6) if "nmdf_center" in settings else None
     absolute["nmdf_width"] = round(max(1.0, settings["nmdf_width"] * size), 6) if "nmdf_width" in settings else None
     return replace(PRESETS["default"], links=settings.get("link_share") != 0.0, **absolute)
 
 
-def judged(at: Labelled, entries: list[Entry], references: tuple[Entry, ...] = ()) -> Known:
+def judged(at: Labelled, entries: list[PlanEntry], references: tuple[PlanEntry, ...] = ()) -> Known:
     """What is known of these entries; the others of before are not asked for again."""
-    return Known(at, at.sweep(Plan((FigurePlan("chosen", tuple(entries)),), resamples=1, references=references)))
+    return Known(at, at.sweep(SweepPlan((FigurePlan("chosen", tuple(entries)),), resamples=1, references=references)))
 
 
-def worth(known: Known, entry: Entry, half: int) -> float:
+def worth(known: Known, entry: PlanEntry, half: int) -> float:
     """The mean of the three measures."""
     return float(np.mean(list(known.table(entry, half).values().values())))
 
@@ -114,7 +114,7 @@ def choices(all_of: list[Labelled], half: int) -> Iterator[dict[str, Any]]:
     for axis, values in AXES.items():
         worths: dict[str, dict[str, float]] = {}
         for at in all_of:
-            entries = [Entry(str(value), strategy=strategy_of({axis: value}, at)) for value in values]
+            entries = [PlanEntry(str(value), strategy=strategy_of({axis: value}, at)) for value in values]
             known = judged(at, entries)
             worths[at.name] = {entry.name: worth(known, entry, half) for entry in entries}
         regrets = {
@@ -150,8 +150,8 @@ def main() -> None:
 def reported(at: Labelled, half: int | None) -> dict[str, Any]:
     """The default beside the others, on sources of a half or on all of them."""
     strategies = {CHOSEN: PRESETS["default"], PRESENT: BEFORE, PAPER: PRESETS["paper"]}
-    entries = [Entry(name, strategy=strategy) for name, strategy in strategies.items()]
-    references = tuple(Entry(name, REFERENCE, source=name) for name in OTHERS)
+    entries = [PlanEntry(name, strategy=strategy) for name, strategy in strategies.items()]
+    references = tuple(PlanEntry(name, REFERENCE, source=name) for name in OTHERS)
     known = judged(at, entries, references)
     tables = {entry.name: known.table(entry, half) for entry in (*entries, *references)}
     sources = len(tables[CHOSEN].top)

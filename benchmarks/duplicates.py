@@ -27,8 +27,8 @@ from benchmarks.building import html_files
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, show, timed
 from pagekin.duplicates.canonical import canonical
 from pagekin.duplicates.chunks import TOGETHER, chunk_ends, chunks_of, laid_out
-from pagekin.duplicates.filters import Filters, bits_for
-from pagekin.duplicates.grouper import Group, Grouper
+from pagekin.duplicates.filters import BloomFilters, bits_for
+from pagekin.duplicates.grouper import Grouper, PageGroup
 from pagekin.duplicates.law import RATIOS, draw_law, expected_ratio, simulated_ratio, whole_hashes
 from pagekin.duplicates.result_list import _texts_of_html, files
 from pagekin.duplicates.sets import Chunks
@@ -107,12 +107,13 @@ def chunking(name: str, raw: list[bytes]) -> Iterator[Figure]:
     yield Figure(f"{name}: time to the filter / that of SHA-1", round(filters / hashes, 2), "x", at_most=2)
 
 
-def filters_of(texts: list[bytes]) -> list[Filters]:
+def filters_of(texts: list[bytes]) -> list[BloomFilters]:
     """One array for all pages that need filters of one size."""
     chunks = chunks_of(texts, SETTINGS)
     bits = bits_for(chunks.counts(), SETTINGS)
     return [
-        Filters.of(chunks.rows(np.flatnonzero(bits == each)), int(each), SETTINGS.hashes) for each in np.unique(bits)
+        BloomFilters.of(chunks.rows(np.flatnonzero(bits == each)), int(each), SETTINGS.hashes)
+        for each in np.unique(bits)
     ]
 
 
@@ -126,7 +127,7 @@ def matching() -> Iterator[Figure]:
     random = np.random.default_rng(2005)
     elements = random.integers(0, 2**64, 60 * FILTERS, np.uint64)
     pages = Chunks(60 * np.arange(FILTERS + 1), elements, elements[: 2 * FILTERS].reshape(-1, 2))
-    filters = Filters.of(pages, BITS, SETTINGS.hashes).words
+    filters = BloomFilters.of(pages, BITS, SETTINGS.hashes).words
     index = faiss.IndexBinaryFlat(BITS)
     index.add(filters.view(np.uint8))
     for asked in (1, ASKED):
@@ -156,7 +157,7 @@ def grouping(name: str, raw: list[bytes]) -> Iterator[Figure]:
         yield Figure(f"{name}: {count:,} results, grouped / parsed", round(ours / parsing, 2), "x", at_most=1)
 
 
-def grouped(chunks: Chunks) -> list[Group]:
+def grouped(chunks: Chunks) -> list[PageGroup]:
     grouper = Grouper(SETTINGS)
     grouper.add(chunks)
     return grouper.groups()

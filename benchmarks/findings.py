@@ -18,8 +18,8 @@ from benchmarks.choosing import CHOSEN, MEASURES
 from benchmarks.labelled import labelled
 from benchmarks.machine import QUICK, RESULTS, facts, keep
 from pagekin.evaluation.measures import GAMMA, ORTHOGONAL, PRECISION, SOMERS
-from pagekin.evaluation.sweep import Swept
-from pagekin.evaluation.sweep_plan import Entry, paper_plan
+from pagekin.evaluation.sweep import SweepOutcome
+from pagekin.evaluation.sweep_plan import PlanEntry, paper_plan
 from pagekin.evaluation.sweep_report import Drawing
 
 PAGE = Path(__file__).parent.parent / "docs" / "findings.md"
@@ -84,7 +84,7 @@ def main() -> None:
         PAGE.write_text(page(RESULTS), "utf-8")
 
 
-def of_collection(swept: Swept) -> dict[str, Any]:
+def of_collection(swept: SweepOutcome) -> dict[str, Any]:
     """The values of all strategies, and a verdict on every finding."""
     drawing = Drawing(swept)
     values = {
@@ -113,7 +113,7 @@ def of_collection(swept: Swept) -> dict[str, Any]:
     }
 
 
-def verdict(drawing: Drawing, a: Entry, b: Entry, measure: str) -> str:
+def verdict(drawing: Drawing, a: PlanEntry, b: PlanEntry, measure: str) -> str:
     """Whether the first is better."""
     gap = drawing.gap(a, b, measure)
     if gap is None or not gap.sure:

@@ -274,15 +274,15 @@ def jsonl(home: Path) -> Target:
 def index(home: Path) -> Target:
     """Files of a store and its index: every five bytes say which file, where, and what is done to the byte there."""
     from pagekin.pipeline import build
-    from pagekin.search.indexed_store import Kin
-    from pagekin.search.results import Wishes
-    from pagekin.search.scorer import Desk, KernelDesk
+    from pagekin.search.indexed_store import IndexedStore
+    from pagekin.search.results import RelatedOptions
+    from pagekin.search.scorer import CompiledScorer, Scorer
     from pagekin.village import write_warc
 
     whole = home / "whole.kin"
     build([write_warc(home / "village.warc.gz")], whole, processes=1)
     files = [path.relative_to(whole) for path in sorted(whole.glob("*-*/*"))]
-    wishes = Wishes(min_similarity=0.0, limit=300, similarity="cosine", exclude_linked=True)
+    wishes = RelatedOptions(min_similarity=0.0, limit=300, similarity="cosine", exclude_linked=True)
 
     def damage(store: Path, data: bytes) -> None:
         for k in range(0, min(len(data), 20) // 5 * 5, 5):
@@ -299,8 +299,8 @@ def index(home: Path) -> Target:
         shutil.rmtree(store, ignore_errors=True)
         shutil.copytree(whole, store, copy_function=os.link)
         damage(store, data)
-        for desk in (Desk, KernelDesk):
-            kin = Kin.open(store)
+        for desk in (Scorer, CompiledScorer):
+            kin = IndexedStore.open(store)
             kin._reception.desk = lambda desk=desk, kin=kin: desk(kin.index)  # type: ignore[method-assign, misc]
             kin.related("http://larder.example/")
             kin.related(["http://larder.example/", "http://nightsky.example/"], wishes)

@@ -19,12 +19,12 @@ from benchmarks.agreement import collections
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, show, timed
 from pagekin import village
 from pagekin.evaluation.judge import judge
-from pagekin.evaluation.labelled import BY_PATH, Bench, Case, open_case
+from pagekin.evaluation.labelled import BY_PATH, LabelledCollection, PopulationSettings, open_labelled
 from pagekin.evaluation.measures import estimates, ratios
 from pagekin.evaluation.systems import Floats, System
 from pagekin.model.arrays import Int64s
 from pagekin.pipeline import build
-from pagekin.search.indexed_store import Kin
+from pagekin.search.indexed_store import IndexedStore
 
 ROUNDS = 1 if QUICK else 3
 _PART = 200  # sources that are asked for at a time
@@ -55,14 +55,14 @@ def main() -> None:
             print(f"judging {name}")
             build([source], folder / f"{number}.kin")
             hierarchy = str(labels) if labels.exists() else BY_PATH
-            case = open_case(Bench(hierarchy), Kin.open(folder / f"{number}.kin"))
+            case = open_labelled(PopulationSettings(hierarchy), IndexedStore.open(folder / f"{number}.kin"))
             measured = list(measure(name, case))
             show(measured)
             figures += measured
     keep("judging", {"machine": facts(), "figures": kept(figures)})
 
 
-def measure(name: str, case: Case) -> Iterator[Figure]:
+def measure(name: str, case: LabelledCollection) -> Iterator[Figure]:
     """The figures of one collection."""
     assert case.kin is not None
     count = len(case.population)
@@ -82,7 +82,7 @@ def measure(name: str, case: Case) -> Iterator[Figure]:
     yield Figure(f"{name}: intervals of all measures, 1,000 resamples", round(drawing, 3), "s")
 
 
-def best(system: System, case: Case) -> tuple[float, float]:
+def best(system: System, case: LabelledCollection) -> tuple[float, float]:
     """Seconds for the similarities, and for their judgement."""
     rounds = []
     for _ in range(ROUNDS):

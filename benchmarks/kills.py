@@ -32,7 +32,7 @@ from pagekin import pipeline
 from pagekin.cli.main import cli
 from pagekin.errors import MisuseError
 from pagekin.model.strategy import Strategy
-from pagekin.search.indexed_store import Kin
+from pagekin.search.indexed_store import IndexedStore
 from pagekin.store.store import Store
 from pagekin.village import write_folder, write_warc
 
@@ -284,7 +284,7 @@ def found_at_end(scene: Scene, root: Path) -> str | None:
 
 def state(root: Path) -> dict[str, Any]:
     """What people see of a store: whether it is sound, and what it answers."""
-    kin = Kin.open(root)
+    kin = IndexedStore.open(root)
     try:
         answers = [(each.url, each.similarity) for name in _ASKED for each in kin.related(name)]
         return {"check": CliRunner().invoke(cli, ["check", str(root)]).exit_code, "answers": answers}

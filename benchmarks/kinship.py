@@ -30,9 +30,9 @@ from pagekin.links.dendrogram import draw_dendrograms
 from pagekin.links.measures import MEASURES
 from pagekin.pipeline import build
 from pagekin.search.blend import LinkSide
-from pagekin.search.indexed_store import Kin
-from pagekin.search.link_analysis import Kinship, kinship
-from pagekin.search.results import Wishes
+from pagekin.search.indexed_store import IndexedStore
+from pagekin.search.link_analysis import LinkAnalysis, analyse_links
+from pagekin.search.results import RelatedOptions
 
 ALPHAS = (0.06, 0.25, 0.5, 0.8)
 FIGURES = Path(__file__).parents[1] / "docs" / "figures"
@@ -46,7 +46,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as place:
         for name, source, labels in sources(Path(place)):
             build([source], Path(place) / f"{name}.kin")
-            kin = Kin.open(Path(place) / f"{name}.kin")
+            kin = IndexedStore.open(Path(place) / f"{name}.kin")
             print(f"links of {name}")
             found = list(measure(name, kin, labels))
             show(found)
@@ -55,7 +55,7 @@ def main() -> None:
                 draw(kin, labels)
         for name, source in manuals().items():
             build([source], Path(place) / f"{name}.kin")
-            kin = Kin.open(Path(place) / f"{name}.kin")
+            kin = IndexedStore.open(Path(place) / f"{name}.kin")
             found = list(together(name, kin, folders(kin)))
             show(found)
             figures += found
@@ -71,10 +71,10 @@ def sources(place: Path) -> Iterator[tuple[str, Path, Path]]:
         yield given.name, given, given / "labels.tsv"
 
 
-def measure(name: str, kin: Kin, file: Path) -> Iterator[Figure]:
+def measure(name: str, kin: IndexedStore, file: Path) -> Iterator[Figure]:
     """The figures of one collection."""
     for kind in MEASURES:
-        links = kinship(kin, kind)
+        links = analyse_links(kin, kind)
         labels, _ = labelled(links, str(file), 9)
         tops = {node: {label.partition("/")[0] for label in each} for node, each in labels.items()}
         yield Figure(f"{name}, {kind}: P@10", round(by_links(links, labels), 3))
@@ -95,13 +95,13 @@ def manuals() -> dict[str, Path]:
     return {name: each for name, each in every.items() if each.is_dir() and not (each / "labels.tsv").exists()}
 
 
-def folders(kin: Kin) -> Labels:
+def folders(kin: IndexedStore) -> Labels:
     """The folder of every page as its category."""
     pages = kin.catalog.each("SELECT node, url FROM nodes WHERE rows > 0 ORDER BY node")
     return {row["node"]: {row["url"].rpartition("/")[0]} for row in pages}
 
 
-def together(name: str, kin: Kin, labels: Labels) -> Iterator[Figure]:
+def together(name: str, kin: IndexedStore, labels: Labels) -> Iterator[Figure]:
     """Words and links in one similarity."""
     share = LinkSide(kin).share
     yield Figure(f"{name}: share of links, as far as they agree with words", share)
@@ -122,7 +122,7 @@ def share_of_kin(labels: Labels, node: int, others: list[int]) -> float:
     return sum(bool(labels[node] & labels[other]) for other in known) / 10
 
 
-def by_links(links: Kinship, labels: Labels) -> float:
+def by_links(links: LinkAnalysis, labels: Labels) -> float:
     """P@10 of the pages that are most similar by links alone."""
     pairs = links.graph.pairs
     ends = np.concatenate([pairs.first, pairs.second]), np.concatenate([pairs.second, pairs.first])
@@ -133,16 +133,16 @@ def by_links(links: Kinship, labels: Labels) -> float:
     return float(np.mean(shares))
 
 
-def by_answers(kin: Kin, labels: Labels, share: float | Literal["auto"]) -> float:
+def by_answers(kin: IndexedStore, labels: Labels, share: float | Literal["auto"]) -> float:
     """P@10 of answers."""
     urls = [row[0] for row in kin.catalog.each("SELECT url FROM nodes ORDER BY node")]
     number = {url: node for node, url in enumerate(urls)}
-    wishes = Wishes(limit=20, min_similarity=0.0, link_share=share, group_duplicates=False, explain=False)
+    wishes = RelatedOptions(limit=20, min_similarity=0.0, link_share=share, group_duplicates=False, explain=False)
     answers = ((node, kin.related(urls[node], wishes)) for node in asked(labels))
     return float(np.mean([share_of_kin(labels, node, [number[each.url] for each in found]) for node, found in answers]))
 
 
-def cross_topic(links: Kinship, tops: Labels) -> float:
+def cross_topic(links: LinkAnalysis, tops: Labels) -> float:
     """The chance that a page of two tops is a stronger bridge than a page of one."""
     nodes = {node for node, each in tops.items() if len(each) > 1} | set(asked(tops))
     strengths = {each.node: each.strength for each in links.bridges(0.5, lambda all_: [n for n in all_ if n in nodes])}
@@ -151,17 +151,17 @@ def cross_topic(links: Kinship, tops: Labels) -> float:
     return float(((two[:, None] > one).mean() + (two[:, None] >= one).mean()) / 2) if len(two) and len(one) else 0.0
 
 
-def draw(kin: Kin, labels: Path) -> None:
+def draw(kin: IndexedStore, labels: Path) -> None:
     """Figure 3: one page at four alphas. Figure 4: the graph, with the categories."""
     FIGURES.mkdir(exist_ok=True)
-    links = kinship(kin)
+    links = analyse_links(kin)
     clusters = links.clusters(_SHOWN)
     nodes = [clusters.node, *sorted({n for alpha in ALPHAS for n, _ in clusters.ordered(alpha)[:8]})]
     leaves = np.searchsorted(clusters.subgraph.nodes, nodes).tolist()
     names = [each["title"] for each in links.named(nodes)]
     with written_whole(FIGURES / "alphas.svg") as path:
         draw_dendrograms(path, "svg", [clusters.at(alpha).only(leaves) for alpha in ALPHAS], names, 0)
-    tight = kinship(kin, delta=0.2)
+    tight = analyse_links(kin, delta=0.2)
     write(tight, FIGURES / "graph.svg", "svg", labelled(tight, str(labels), 1)[0])
 
 

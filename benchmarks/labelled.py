@@ -13,8 +13,8 @@ from benchmarks.agreement import collections
 from benchmarks.machine import QUICK
 from pagekin import village
 from pagekin.evaluation.labelled import BY_PATH
-from pagekin.evaluation.sweep import Swept, sweep
-from pagekin.evaluation.sweep_plan import Plan
+from pagekin.evaluation.sweep import SweepOutcome, sweep
+from pagekin.evaluation.sweep_plan import SweepPlan
 from pagekin.pipeline import build
 
 MANUALS = Path(__file__).parents[1] / "build" / "manuals"  # fetched by `sh benchmarks/manuals.sh`
@@ -34,7 +34,7 @@ class Labelled:
     hierarchy: str
     results: Path
 
-    def sweep(self, plan: Plan, threads: int = 2) -> Swept:
+    def sweep(self, plan: SweepPlan, threads: int = 2) -> SweepOutcome:
         """Judge a plan on it; what is known from before is not judged again."""
         told = plan.with_bench(str(self.store), hierarchy=self.hierarchy)
         return sweep(told, self.results, threads=threads, progress=lambda p: print(f"\r{p.stage[:78]:78}", end="\r"))

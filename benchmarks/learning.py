@@ -31,16 +31,16 @@ from benchmarks.generated import Web, write
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, show, timed
 from pagekin import village
 from pagekin.kernels.linklearn import descend
-from pagekin.learning.corpus import Part, part_of
+from pagekin.learning.corpus import CorpusPart, part_of
 from pagekin.learning.initial import start
-from pagekin.learning.learn import Lesson, Outcome, counted, links_of, teach
+from pagekin.learning.learn import LearnOptions, LearnResult, counted, learn, links_of
 from pagekin.learning.networks import laid_out, scales_of
 from pagekin.learning.ranking import ERROR, Ranker, sampled
 from pagekin.learning.report import compared
 from pagekin.learning.transfer import open_task, transferred
 from pagekin.model.weighting import Okapi
 from pagekin.pipeline import build
-from pagekin.search.indexed_store import Kin
+from pagekin.search.indexed_store import IndexedStore
 
 PAGES = 3000 if QUICK else 50_000
 STEPS, ROUNDS = 40, 9
@@ -75,8 +75,8 @@ def manuals() -> dict[str, Path]:
 def main() -> None:
     """Learn, transfer, and measure steps."""
     with collection() as store:
-        lesson = Lesson(SEED, "flat", 0.1, UNITS, 1000) if QUICK else Lesson(SEED)
-        outcome = teach(Kin.open(store), lesson)
+        lesson = LearnOptions(SEED, "flat", 0.1, UNITS, 1000) if QUICK else LearnOptions(SEED)
+        outcome = learn(IndexedStore.open(store), lesson)
     figures = list(quality(outcome))
     show(figures)
     manual = {name: elsewhere(folder, outcome) for name, folder in manuals().items()}
@@ -92,7 +92,7 @@ def main() -> None:
     keep("learning", {**result, "figures": kept([*figures, *found])})
 
 
-def quality(outcome: Outcome) -> Iterator[Figure]:
+def quality(outcome: LearnResult) -> Iterator[Figure]:
     """Table 4, with the bar: better on all four measures."""
     report = outcome.report
     yield Figure("pages of train", report["parts"]["train"]["pages"])
@@ -109,7 +109,7 @@ def quality(outcome: Outcome) -> Iterator[Figure]:
         yield Figure(f"test, {name}: p of the Wilcoxon test", float(f"{of['p']:.2g}"), at_most=0.05)
 
 
-def title_queries(kin: Kin, folder: Path, count: int = QUERIES) -> tuple[Path, Path]:
+def title_queries(kin: IndexedStore, folder: Path, count: int = QUERIES) -> tuple[Path, Path]:
     """Files of topics and judgements: titles of pages, right are the pages themselves and those linked with them."""
     links, pages = links_of(kin), kin.reading.pages
     near: dict[int, set[int]] = {}
@@ -128,14 +128,14 @@ def title_queries(kin: Kin, folder: Path, count: int = QUERIES) -> tuple[Path, P
     return topics, qrels
 
 
-def elsewhere(source: Path, outcome: Outcome) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+def elsewhere(source: Path, outcome: LearnResult) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """On a manual: what was learned from others, and what is learned from its own links."""
     with TemporaryDirectory() as place:
-        kin = Kin.open(build([source], Path(place) / "manual.kin").store.root)
-        return transfer(kin, outcome), teach(kin, Lesson(SEED)).report
+        kin = IndexedStore.open(build([source], Path(place) / "manual.kin").store.root)
+        return transfer(kin, outcome), learn(kin, LearnOptions(SEED)).report
 
 
-def transfer(kin: Kin, outcome: Outcome) -> list[dict[str, Any]]:
+def transfer(kin: IndexedStore, outcome: LearnResult) -> list[dict[str, Any]]:
     """Table 5, on a manual; and its pages as queries."""
     with TemporaryDirectory() as place:
         topics, qrels = title_queries(kin, Path(place))
@@ -198,12 +198,12 @@ def transfer_table(result: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def generated(pages: int) -> Part:
+def generated(pages: int) -> CorpusPart:
     """A generated web as one part."""
     with TemporaryDirectory() as place:
         write(Path(place) / "web.jsonl", Web(pages))
         build([Path(place) / "web.jsonl"], Path(place) / "web.kin")
-        kin = Kin.open(Path(place) / "web.kin")
+        kin = IndexedStore.open(Path(place) / "web.kin")
         counts, _ = counted(kin)
         return part_of(np.arange(len(counts)), counts, links_of(kin))
 

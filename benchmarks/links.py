@@ -22,7 +22,7 @@ from benchmarks.machine import QUICK, Figure, facts, keep, kept, show, timed
 from pagekin.kernels.similar_pairs import work_for
 from pagekin.links.clusters import Clusters
 from pagekin.links.hierarchy import merged
-from pagekin.links.link_graph import Found, Preparation, Web, prepare
+from pagekin.links.link_graph import LinkGraph, Preparation, StoredLinks, prepare
 from pagekin.links.measures import ROOM, compare
 from pagekin.links.threshold_graph import SHARE, Subgraph
 from pagekin.model.arrays import Int64s
@@ -52,7 +52,7 @@ def in_turns(rounds: int, *functions: Callable[[], object]) -> list[float]:
     return [min(each) for each in zip(*times, strict=True)]
 
 
-def generated(pages: int, links: int, seed: int = 2007) -> Web:
+def generated(pages: int, links: int, seed: int = 2007) -> LinkGraph:
     """A web in which the k-th page links like 1 / sqrt k, and pages are linked to in another order, like k ^ -0.6."""
     random = np.random.default_rng(seed)
 
@@ -64,7 +64,7 @@ def generated(pages: int, links: int, seed: int = 2007) -> Web:
     pairs = np.unique(drawn(0.5) * pages + drawn(0.6))
     pairs = random.permutation(pairs)[:links]
     nothing = np.zeros(len(pairs), np.int64)
-    found = Found(pairs // pages, pairs % pages, nothing, np.ones(pages, bool), list)
+    found = StoredLinks(pairs // pages, pairs % pages, nothing, np.ones(pages, bool), list)
     return prepare(found, Preparation(in_links=pages, out_links=pages, popular=1.0))
 
 

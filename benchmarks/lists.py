@@ -16,8 +16,8 @@ from benchmarks.agreement import collections
 from benchmarks.machine import QUICK, facts, keep
 from pagekin import village
 from pagekin.pipeline import build
-from pagekin.search.indexed_store import Kin
-from pagekin.search.results import Wishes
+from pagekin.search.indexed_store import IndexedStore
+from pagekin.search.results import RelatedOptions
 
 MINIMA = (0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.1, 0.15)
 ASKED = 100 if QUICK else 500
@@ -33,7 +33,7 @@ def main() -> None:
         for number, (name, source) in enumerate(sources.items()):
             if source.exists():
                 build([source], Path(place) / f"{number}.kin")
-                table[name] = measure(Kin.open(Path(place) / f"{number}.kin"))
+                table[name] = measure(IndexedStore.open(Path(place) / f"{number}.kin"))
     for name, rows in table.items():
         print(name)
         for least, row in rows.items():
@@ -41,7 +41,7 @@ def main() -> None:
     keep("lists", {"machine": facts(), "collections": table})
 
 
-def measure(kin: Kin) -> dict[str, dict[str, float]]:
+def measure(kin: IndexedStore) -> dict[str, dict[str, float]]:
     """Full and short lists by minimum."""
     urls = [row["url"] for row in kin.catalog.rows("SELECT url FROM nodes WHERE first_row IS NOT NULL ORDER BY node")]
     asked = urls[:: max(1, len(urls) // ASKED)]
@@ -49,7 +49,7 @@ def measure(kin: Kin) -> dict[str, dict[str, float]]:
     for url, label in village.labels():
         tops.setdefault(url, set()).add(label.partition("/")[0])
     lists = [
-        (url, kin.related(url, Wishes(limit=LIMIT, min_similarity=0, explain=False, group_duplicates=False)))
+        (url, kin.related(url, RelatedOptions(limit=LIMIT, min_similarity=0, explain=False, group_duplicates=False)))
         for url in asked
     ]
     table = {}

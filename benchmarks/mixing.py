@@ -19,23 +19,23 @@ from scipy.sparse import csr_matrix, diags
 from benchmarks.projecting import Row
 from pagekin.bags.build import counting_links, fold_bags
 from pagekin.evaluation.judge import judge
-from pagekin.evaluation.labelled import BY_PATH, Bench, open_case
+from pagekin.evaluation.labelled import BY_PATH, PopulationSettings, open_labelled
 from pagekin.evaluation.report import of_system
 from pagekin.kernels.precision import measure_rows
-from pagekin.learning.corpus import Part, offsets_of, part_of
+from pagekin.learning.corpus import CorpusPart, offsets_of, part_of
 from pagekin.learning.hidden_links import are_shown, mixing_on
-from pagekin.learning.learn import COUNTING, Outcome, counted, links_of
+from pagekin.learning.learn import COUNTING, LearnResult, counted, links_of
 from pagekin.learning.link_share import SHARES, hide, similarities
 from pagekin.learning.projection import Matrix
-from pagekin.learning.ranking import AP, MEASURES, Questions, Ranker, questions_of
-from pagekin.links.link_graph import Found
+from pagekin.learning.ranking import AP, MEASURES, Ranker, RankingQueries, questions_of
+from pagekin.links.link_graph import StoredLinks
 from pagekin.model.arrays import Bools, Floats, Int64s
 from pagekin.model.reading import Links
 from pagekin.model.strategy import Strategy
 from pagekin.model.weights import save_weights
 from pagekin.pipeline import bag_source
-from pagekin.search.indexed_store import Kin
-from pagekin.search.link_analysis import found
+from pagekin.search.indexed_store import IndexedStore
+from pagekin.search.link_analysis import stored_links
 
 SEED = 2005
 CLASSED = ("words alone", "with links", "with the projection")
@@ -46,7 +46,7 @@ Shares = tuple[float, float]  # of anchors and of links; words have the rest
 class Sides:
     """What words, anchors and links say of the pages of a part, for all that ask for hidden links."""
 
-    questions: Questions
+    questions: RankingQueries
     products: Floats  # by words
     words: Floats
     anchors: Floats
@@ -66,7 +66,7 @@ class Sides:
         return max(allowed, key=lambda each: float(self.measured(each)[:, MEASURES.index(AP)].mean()))
 
 
-def sides_of(kin: Kin, outcome: Outcome, links: Found, name: str, other: str) -> Sides:
+def sides_of(kin: IndexedStore, outcome: LearnResult, links: StoredLinks, name: str, other: str) -> Sides:
     """Of one part; links of the other one are not seen."""
     part, apart = outcome.parts[name], outcome.parts[other]
     mixer = mixing_on(part, apart, links, SEED, outcome.weighting)
@@ -76,9 +76,9 @@ def sides_of(kin: Kin, outcome: Outcome, links: Found, name: str, other: str) ->
     return Sides(asked, products, similarities(products, asked.pages), anchors, by_links, known)
 
 
-def mixing(kin: Kin, outcome: Outcome, elsewhere: float | None) -> Iterator[Row]:
+def mixing(kin: IndexedStore, outcome: LearnResult, elsewhere: float | None) -> Iterator[Row]:
     """The shares that valid wants, and others: as far as links agree with words, and what was learned elsewhere."""
-    links = found(kin)
+    links = stored_links(kin)
     valid = sides_of(kin, outcome, links, "valid", "test")
     test = sides_of(kin, outcome, links, "test", "valid")
     grid = [each for each in product(SHARES, SHARES) if sum(each) < 1.0]
@@ -97,7 +97,7 @@ def mixing(kin: Kin, outcome: Outcome, elsewhere: float | None) -> Iterator[Row]
     yield Row(what, test.measured(by_links), test.measured(both))
 
 
-def unstemmed(kin: Kin, outcome: Outcome) -> Row:
+def unstemmed(kin: IndexedStore, outcome: LearnResult) -> Row:
     """Learned weights, applied to stems and to words as they are."""
     stems = outcome.parts["test"]
     counts, _ = counted(kin, replace(COUNTING, stemming="stopstem"))
@@ -106,14 +106,14 @@ def unstemmed(kin: Kin, outcome: Outcome) -> Row:
     return Row("words in place of stems", before, after)
 
 
-def _measured(part: Part, outcome: Outcome) -> Floats:
+def _measured(part: CorpusPart, outcome: LearnResult) -> Floats:
     return Ranker(part, outcome.weighting, questions_of(part)).measured()
 
 
-def by_classes(kin: Kin, outcome: Outcome, source: Path) -> Iterator[tuple[str, float]]:
+def by_classes(kin: IndexedStore, outcome: LearnResult, source: Path) -> Iterator[tuple[str, float]]:
     """P@10 by a hierarchy, which had no part in learning: without and with links, and with the projection."""
     labels = source / "labels.tsv"
-    case = open_case(Bench(str(labels) if labels.is_file() else BY_PATH), kin)
+    case = open_labelled(PopulationSettings(str(labels) if labels.is_file() else BY_PATH), kin)
     with TemporaryDirectory() as place:
         save_weights(Path(place) / "w.json", outcome.weighting)
         projected = str(Path(place) / "w.json")
@@ -125,7 +125,7 @@ def by_classes(kin: Kin, outcome: Outcome, source: Path) -> Iterator[tuple[str, 
             yield name, facts["P@10"]["value"]
 
 
-def _anchors(kin: Kin, shown: Bools) -> Matrix:
+def _anchors(kin: IndexedStore, shown: Bools) -> Matrix:
     """The bags of the windows of anchors of some of the links that count."""
     source = bag_source(kin)
     kept = np.ones(len(source.links.page), bool)

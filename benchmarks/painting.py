@@ -25,9 +25,9 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, show
 from pagekin import village
 from pagekin.pipeline import build
-from pagekin.search.indexed_store import Kin
+from pagekin.search.indexed_store import IndexedStore
 from pagekin.serving.app import make_app
-from pagekin.serving.generations import Held
+from pagekin.serving.generations import CurrentGeneration
 from pagekin.serving.server import address_of, listening
 
 PAGES = 5 if QUICK else 20
@@ -54,7 +54,7 @@ def main() -> None:
 
 
 def _measured(store: Path, browser: Browser) -> Iterator[Figure]:
-    held = Held(store)
+    held = CurrentGeneration(store)
     with _served(held) as address:
         urls = [f"{address}page/{id}" for id in _ids(held.present.kin, PAGES)]
         window = _window(browser)
@@ -73,7 +73,7 @@ def _measured(store: Path, browser: Browser) -> Iterator[Figure]:
     yield Figure("of an empty search in a fresh window, median", float(np.median(empty)), "ms")
 
 
-def _ids(kin: Kin, most: int) -> list[str]:
+def _ids(kin: IndexedStore, most: int) -> list[str]:
     """Pages spread over the collection."""
     rows = np.linspace(0, len(kin) - 1, most).astype(int).tolist()
     return [str(kin.page(row)["id"]) for row in rows]
@@ -102,7 +102,7 @@ def _first_paint(window: Page, url: str) -> float:
 
 
 @contextmanager
-def _served(held: Held) -> Iterator[str]:
+def _served(held: CurrentGeneration) -> Iterator[str]:
     with listening("127.0.0.1", 0) as listener:
         server = uvicorn.Server(uvicorn.Config(make_app(held), log_level="warning", access_log=False))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})

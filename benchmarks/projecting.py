@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pagekin.learning.learn import Outcome, spaces_of
+from pagekin.learning.learn import LearnResult, spaces_of
 from pagekin.learning.projection import scales_of_lsa
 from pagekin.learning.ranking import questions_of
 from pagekin.model.arrays import Floats
-from pagekin.search.indexed_store import Kin
-from pagekin.search.link_analysis import found
+from pagekin.search.indexed_store import IndexedStore
+from pagekin.search.link_analysis import stored_links
 
 SEED = 2005
 
@@ -28,9 +28,9 @@ class Row(NamedTuple):
     after: Floats
 
 
-def projecting(kin: Kin, outcome: Outcome) -> Iterator[Row]:
+def projecting(kin: IndexedStore, outcome: LearnResult) -> Iterator[Row]:
     """LinkLearn alone, with LSA on top, and with a projection that is learned."""
-    _, (train, valid, test) = spaces_of(kin, outcome, found(kin))
+    _, (train, valid, test) = spaces_of(kin, outcome, stored_links(kin))
     asked, wanted = questions_of(test.part), questions_of(valid.part)
     nothing = np.zeros((train.x.shape[1], 0))
     lone = test.measured(nothing, asked)

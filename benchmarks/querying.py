@@ -24,9 +24,9 @@ from benchmarks.agreement import collections
 from benchmarks.building import extracted, html_files, tantivy_index, text_of
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, show
 from pagekin.pipeline import build
-from pagekin.search.candidates import Question, bag_of, nearest
-from pagekin.search.indexed_store import Kin
-from pagekin.search.results import Wishes
+from pagekin.search.candidates import Query, bag_of, nearest
+from pagekin.search.indexed_store import IndexedStore
+from pagekin.search.results import RelatedOptions
 
 QUESTIONS = 50 if QUICK else 400
 LIMIT = 10
@@ -35,12 +35,12 @@ _GENERATED = 3_000 if QUICK else 30_000
 _CHECKED = 200  # questions whose answers are compared with exact ones
 
 
-def ask(kin: Kin, node: int) -> list[int]:
+def ask(kin: IndexedStore, node: int) -> list[int]:
     """The ten nodes most similar to a node."""
     index, desk = kin.index, kin._reception.desk()
-    question = Question(bag_of(index, node), index.signatures[node], index.strategy.similarity, but=(node,))
+    question = Query(bag_of(index, node), index.signatures[node], index.strategy.similarity, but=(node,))
     with desk.asking(question.bag):
-        return [found for _, found in nearest(desk, question, LIMIT, Wishes().min_similarity)]
+        return [found for _, found in nearest(desk, question, LIMIT, RelatedOptions().min_similarity)]
 
 
 def main() -> None:
@@ -74,7 +74,7 @@ def _lines(file: Path) -> Iterator[tuple[str, str, str]]:
             yield (page["url"], *text_of(page["html"].encode()))
 
 
-def measure(name: str, source: Path, kin: Kin, theirs: tantivy.Index) -> Iterator[Figure]:
+def measure(name: str, source: Path, kin: IndexedStore, theirs: tantivy.Index) -> Iterator[Figure]:
     """The figures of one collection."""
     nodes = np.unique(np.linspace(0, len(kin) - 1, QUESTIONS).astype(np.int64)).tolist()
     addresses = [_address(theirs, source, kin, node) for node in nodes]
@@ -98,7 +98,7 @@ def measure(name: str, source: Path, kin: Kin, theirs: tantivy.Index) -> Iterato
     yield Figure(f"{name}: pagekin's p50 / tantivy's", round(ratio, 3), at_most=0.5)
 
 
-def _address(theirs: tantivy.Index, source: Path, kin: Kin, row: int) -> tantivy.DocAddress:
+def _address(theirs: tantivy.Index, source: Path, kin: IndexedStore, row: int) -> tantivy.DocAddress:
     """Where tantivy has a page: under the name of its file or, out of a file of many, under its URL."""
     page = kin.page(row)
     below = page["source"].partition("/")[2]  # the folder may be given under another name than it has
@@ -108,10 +108,13 @@ def _address(theirs: tantivy.Index, source: Path, kin: Kin, row: int) -> tantivy
     return address
 
 
-def _check(kin: Kin, nodes: list[int]) -> None:
+def _check(kin: IndexedStore, nodes: list[int]) -> None:
     """What is timed must be what users get."""
     for node in nodes:
-        given = [neighbor.url for neighbor in kin.related(kin.reading.pages.url[node], Wishes(group_duplicates=False))]
+        given = [
+            neighbor.url
+            for neighbor in kin.related(kin.reading.pages.url[node], RelatedOptions(group_duplicates=False))
+        ]
         found = [row["url"] for row in kin.catalog.named_nodes(ask(kin, node))]
         if given != found:
             raise AssertionError(f"node {node}: `ask` finds {found}, `related` gives {given}")
@@ -129,17 +132,17 @@ def in_turns(questions: list[Callable[[int], object]], count: int) -> NDArray[np
     return np.asarray(times[1:].min(axis=0))
 
 
-def _recall(kin: Kin, node: int) -> float:
+def _recall(kin: IndexedStore, node: int) -> float:
     """The share of the ten most similar nodes that are found; of several with the same similarity any will do."""
     truth = exhaustive(kin, node)
-    truth[truth < Wishes().min_similarity] = 0.0
+    truth[truth < RelatedOptions().min_similarity] = 0.0
     best = np.sort(truth)[::-1][:LIMIT]
     wanted = int(np.count_nonzero(best))
     found = truth[ask(kin, node)]
     return float(np.count_nonzero(found >= best[wanted - 1])) / wanted if wanted else 1.0
 
 
-def exhaustive(kin: Kin, node: int) -> NDArray[np.float64]:
+def exhaustive(kin: IndexedStore, node: int) -> NDArray[np.float64]:
     """The bag Jaccard of a node with every page: weights in common over all weights.
 
     Its own counts as none; so does that of what is known only from links, which no answer shows unless asked to.

@@ -21,7 +21,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from benchmarks.agreement import collections
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, show
-from pagekin.engines.local import Crew, run
+from pagekin.engines.local import WorkerPool, run
 from pagekin.model.capture import Capture, Origin
 from pagekin.model.settings import ReadingSettings
 from pagekin.pipeline import Job, read_job
@@ -134,7 +134,7 @@ def _moments(work: Work, batches: list[list[Capture]], count: int) -> Iterator[f
             (Path(place) / f"batch-{number:06}", batch) for number, batch in enumerate(islice(cycle(batches), BATCHES))
         )
         begin = time.perf_counter()
-        for _ in run(work, jobs, Crew(count, processes=True)):
+        for _ in run(work, jobs, WorkerPool(count, processes=True)):
             yield time.perf_counter() - begin
 
 

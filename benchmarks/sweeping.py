@@ -16,7 +16,7 @@ from benchmarks.machine import QUICK, Figure, facts, keep, kept, show
 from pagekin import village
 from pagekin.evaluation.labelled import BY_PATH
 from pagekin.evaluation.sweep import sweep
-from pagekin.evaluation.sweep_plan import Plan, plan_of
+from pagekin.evaluation.sweep_plan import SweepPlan, plan_of
 from pagekin.evaluation.sweep_report import report
 from pagekin.pipeline import Progress, build
 
@@ -28,7 +28,7 @@ GRID = {
 WORK = ("bags", "judging")  # how the stages of the work itself begin; intervals are in the latter
 
 
-def plan() -> Plan:
+def plan() -> SweepPlan:
     """The 50 strategies."""
     return plan_of({"figure": [{"title": "Fifty", "grid": GRID}]}, "benchmark", Path())
 

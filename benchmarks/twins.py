@@ -25,9 +25,9 @@ from benchmarks.building import index_bytes, observe
 from benchmarks.duplicates import texts_under
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, peak_megabytes, show, timed
 from benchmarks.querying import in_turns
-from pagekin.duplicates.collection import Evidence, Found, find_pairs
-from pagekin.duplicates.filters import FEWEST, Filters
-from pagekin.duplicates.fingerprints import Prints, filters_of
+from pagekin.duplicates.collection import FoundPairs, PageSets, find_pairs
+from pagekin.duplicates.filters import FEWEST, BloomFilters
+from pagekin.duplicates.fingerprints import Fingerprints, filters_of
 from pagekin.duplicates.grouper import Grouper
 from pagekin.duplicates.groups import by_chains
 from pagekin.duplicates.result_list import group
@@ -37,8 +37,8 @@ from pagekin.kernels.filters import Rows, near, rows_of
 from pagekin.model.arrays import Int64s
 from pagekin.pipeline import build
 from pagekin.search.duplicates import find_duplicates
-from pagekin.search.indexed_store import Kin
-from pagekin.search.results import Wishes
+from pagekin.search.indexed_store import IndexedStore
+from pagekin.search.results import RelatedOptions
 
 SETTINGS = GroupSettings()
 SETS = 100_000 if QUICK else 1_000_000
@@ -72,8 +72,8 @@ def of_collection(name: str, folder: Path) -> Iterator[Figure]:
         store = Path(place) / "bench.kin"
         build([folder], store)  # kernels are compiled
         yield from building(name, folder, store)
-        kin = Kin.open(store)
-        evidence, count = Evidence(kin.prints), len(kin)
+        kin = IndexedStore.open(store)
+        evidence, count = PageSets(kin.prints), len(kin)
         find_pairs(evidence, SETTINGS)  # kernels are compiled
         grouper, every = Grouper(SETTINGS), find_pairs(evidence, SETTINGS, every=True)
         truth = {(max(pair), min(pair)) for pair in grouper.add(kin.prints.chunks).tolist()}
@@ -107,11 +107,12 @@ def building(name: str, folder: Path, store: Path) -> Iterator[Figure]:
     yield Figure(f"{name}: share of the build's time, 1 process", round(min(shares), 3), at_most=0.12)
 
 
-def answers(name: str, kin: Kin) -> Iterator[Figure]:
+def answers(name: str, kin: IndexedStore) -> Iterator[Figure]:
     """The time of answers."""
     urls = [kin.reading.pages.url[row] for row in np.linspace(0, len(kin) - 1, QUESTIONS).astype(int).tolist()]
     plain, grouped = in_turns(
-        [lambda k: kin.related(urls[k], Wishes(group_duplicates=False)), lambda k: kin.related(urls[k])], len(urls)
+        [lambda k: kin.related(urls[k], RelatedOptions(group_duplicates=False)), lambda k: kin.related(urls[k])],
+        len(urls),
     )
     for what, times in (("without groups", plain), ("with groups", grouped)):
         for share in (50, 90):
@@ -177,10 +178,10 @@ def sets_of_chunks() -> Chunks:
 def of_sets() -> Iterator[Figure]:
     """The time and memory that it takes, and what is missed."""
     chunks = sets_of_chunks()
-    prints = Prints(SETTINGS, chunks, filters_of(chunks, SETTINGS))
+    prints = Fingerprints(SETTINGS, chunks, filters_of(chunks, SETTINGS))
     before, found = peak_megabytes(), []
-    find_pairs(Evidence(prints.rows(np.arange(1000))), SETTINGS)  # kernels are compiled
-    seconds = timed(lambda: found.append(find_pairs(Evidence(prints), SETTINGS)))
+    find_pairs(PageSets(prints.rows(np.arange(1000))), SETTINGS)  # kernels are compiled
+    seconds = timed(lambda: found.append(find_pairs(PageSets(prints), SETTINGS)))
     yield Figure(f"{SETS:,} sets: chunks", len(chunks.elements))
     yield Figure(f"{SETS:,} sets: near-duplicates found in", round(seconds, 1), "s", 120)
     yield Figure(f"{SETS:,} sets: memory beside chunks and filters", round(peak_megabytes() - before), "MB", 4000)
@@ -192,7 +193,7 @@ def of_sets() -> Iterator[Figure]:
     yield Figure(f"{SETS:,} sets: pairs that are near by all filters, not by exact sets", false)
 
 
-def missing(prints: Prints, found: Found) -> tuple[int, int, int]:
+def missing(prints: Fingerprints, found: FoundPairs) -> tuple[int, int, int]:
     """How many near-duplicates of some sets are not in their groups, how many there are, how many pairs are not such.
 
     Of sets that have a filter of the common size. The filters of all pairs are compared, then the exact sets.
@@ -203,7 +204,7 @@ def missing(prints: Prints, found: Found) -> tuple[int, int, int]:
     sample = small[small > SETS // 2][:: max(1, len(small) // 2 // SAMPLE)][:SAMPLE]
 
     def rows(which: Int64s) -> Rows:
-        made = Filters(words[which], counts[which], prints.chunks.ends[which], SETTINGS.hashes)
+        made = BloomFilters(words[which], counts[which], prints.chunks.ends[which], SETTINGS.hashes)
         return rows_of(made.words, made.zeros(), made.powers(SETTINGS.threshold), made.sizes < FEWEST)
 
     pairs = near(rows(sample), rows(small), False)

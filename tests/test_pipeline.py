@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import pagekin
-from pagekin.engines.local import Crew
+from pagekin.engines.local import WorkerPool
 from pagekin.errors import MisuseError, StoreError
 from pagekin.model.settings import ReadingSettings
 from pagekin.pipeline import Progress, build
@@ -54,9 +54,9 @@ def alone(sources: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Stor
     return build(sources, tmp_path_factory.mktemp("alone") / "test.kin", base_urls=["http://"], processes=1).store
 
 
-@pytest.mark.parametrize("crew", [Crew(1), Crew(3), Crew(2, processes=True)])
+@pytest.mark.parametrize("crew", [WorkerPool(1), WorkerPool(3), WorkerPool(2, processes=True)])
 def test_the_bytes_do_not_depend_on_who_reads_nor_on_batches(
-    sources: list[Path], alone: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, crew: Crew
+    sources: list[Path], alone: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, crew: WorkerPool
 ) -> None:
     monkeypatch.setattr("pagekin.pipeline._JOB_PAGES", 60)
     monkeypatch.setattr("pagekin.pipeline._WORK_FOR_PROCESSES", 0 if crew.processes else 1 << 60)

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 __all__ = [
+    "DuplicateGroups",
     "GroupSettings",
     "Grouping",
-    "Kin",
+    "IndexedStore",
     "ReadingSettings",
+    "RelatedOptions",
     "Store",
     "Strategy",
-    "Twins",
-    "Wishes",
     "__version__",
     "build",
     "find_duplicates",
@@ -32,12 +32,12 @@ if TYPE_CHECKING:
     from pagekin.model.settings import ReadingSettings
     from pagekin.model.strategy import Strategy
     from pagekin.pipeline import build
-    from pagekin.search.duplicates import Twins, find_duplicates
-    from pagekin.search.indexed_store import Kin
-    from pagekin.search.results import Wishes
+    from pagekin.search.duplicates import DuplicateGroups, find_duplicates
+    from pagekin.search.indexed_store import IndexedStore
+    from pagekin.search.results import RelatedOptions
     from pagekin.store.store import Store
 
-    open = Kin.open
+    open = IndexedStore.open
 
 _HOMES = {
     "build": "pagekin.pipeline",
@@ -46,11 +46,11 @@ _HOMES = {
     "GroupSettings": "pagekin.duplicates.settings",
     "Grouping": "pagekin.duplicates.result_list",
     "ReadingSettings": "pagekin.model.settings",
-    "Kin": "pagekin.search.indexed_store",
+    "IndexedStore": "pagekin.search.indexed_store",
     "Store": "pagekin.store.store",
     "Strategy": "pagekin.model.strategy",
-    "Twins": "pagekin.search.duplicates",
-    "Wishes": "pagekin.search.results",
+    "DuplicateGroups": "pagekin.search.duplicates",
+    "RelatedOptions": "pagekin.search.results",
 }
 
 
@@ -59,7 +59,7 @@ def __getattr__(name: str) -> Any:
     from importlib import import_module
 
     if name == "open":
-        return __getattr__("Kin").open
+        return __getattr__("IndexedStore").open
     if name not in _HOMES:
         raise AttributeError(f"module 'pagekin' has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)

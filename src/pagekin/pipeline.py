@@ -19,12 +19,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from pagekin.bags.build import Collection as BagSource
-from pagekin.bags.build import fold_bags
-from pagekin.duplicates.fingerprints import write_prints
+from pagekin.bags.build import BagSource, fold_bags
+from pagekin.duplicates.fingerprints import write_fingerprints
 from pagekin.duplicates.pages import chunks_of_pages
 from pagekin.duplicates.settings import GroupSettings
-from pagekin.engines.local import Crew, check_processes, crew_for, in_order, run
+from pagekin.engines.local import WorkerPool, check_processes, in_order, run, worker_pool
 from pagekin.errors import MisuseError, StoreError
 from pagekin.index.files import VERSION as INDEX_VERSION
 from pagekin.index.files import write_bags, write_lookup
@@ -35,9 +34,9 @@ from pagekin.model.settings import MiB, ReadingSettings
 from pagekin.model.strategy import PRESETS, Strategy
 from pagekin.signatures.sign import make_signatures, seeded, term_keys
 from pagekin.sources.archives import REVISIT_WITHOUT_RECORD
-from pagekin.sources.open import Collection, open_sources
+from pagekin.sources.open import SourceSet, open_sources
 from pagekin.store.columns import sync, writing
-from pagekin.store.known import Memory
+from pagekin.store.known import KnownPages
 from pagekin.store.lock import locked
 from pagekin.store.manifest import (
     NAME,
@@ -50,7 +49,7 @@ from pagekin.store.manifest import (
     read_manifest,
     write_manifest,
 )
-from pagekin.store.select import Harvest
+from pagekin.store.select import ReadPages
 from pagekin.store.spool import Readings, Spool, write_batch
 from pagekin.store.store import Store
 from pagekin.store.write import write_store
@@ -93,10 +92,10 @@ class Built:
 
 
 @dataclass(frozen=True)
-class _Ways:
+class _BuildContext:
     """How a build goes about it; its result does not depend on that."""
 
-    crew: Crew
+    crew: WorkerPool
     progress: Callable[[Progress], None]
 
     def mapper(self, function: Callable[[T], R], jobs: Iterable[T]) -> Iterator[R]:
@@ -129,8 +128,8 @@ def build(
     with writing(root):
         _claim(root)
         with locked(root):
-            crew = crew_for(processes, most_processes, collection.size, _WORK_FOR_PROCESSES)
-            ways = _Ways(crew, progress)
+            crew = worker_pool(processes, most_processes, collection.size, _WORK_FOR_PROCESSES)
+            ways = _BuildContext(crew, progress)
             return _build(collection, root, settings, strategy or PRESETS["default"], ways)
 
 
@@ -148,11 +147,11 @@ def _claim(root: Path) -> None:
 
 
 def _build(
-    collection: Collection,
+    collection: SourceSet,
     root: Path,
     settings: ReadingSettings,
     strategy: Strategy,
-    ways: _Ways,
+    ways: _BuildContext,
 ) -> Built:
     progress = ways.progress
     fingerprint: dict[str, Any] = {"reader": READER, "settings": settings.as_dict()}
@@ -166,7 +165,7 @@ def _build(
             spool.remove()
             return Built(old, read, reused, changed=False)
     else:
-        memory = Memory(old, spool.open())
+        memory = KnownPages(old, spool.open())
         reader = _Reader(collection, memory, spool, progress)
         harvest = reader.harvest(partial(read_job, settings, fingerprint), ways.crew)
         manifest = _write_generation(root, harvest, inputs, settings, ways)
@@ -183,7 +182,9 @@ def _build(
     return Built(Store(root, manifest), read, reused, changed=True)
 
 
-def _write_generation(root: Path, harvest: Harvest, inputs: str, settings: ReadingSettings, ways: _Ways) -> Manifest:
+def _write_generation(
+    root: Path, harvest: ReadPages, inputs: str, settings: ReadingSettings, ways: _BuildContext
+) -> Manifest:
     """Write the files of a new generation of the store; its manifest is still to be put in place."""
     generation = next_generation(root)
     folder = root / folder_of(generation)
@@ -206,7 +207,7 @@ def _is_indexed(manifest: Manifest, strategy: Strategy) -> bool:
     return bool(facts["duplicates"]["settings"] == _GROUPS.as_dict())
 
 
-def _write_index(root: Path, manifest: Manifest, strategy: Strategy, ways: _Ways) -> dict[str, Any]:
+def _write_index(root: Path, manifest: Manifest, strategy: Strategy, ways: _BuildContext) -> dict[str, Any]:
     """Make bags, signatures, index and filters of the store; what the manifest says of them."""
     store = Store(root, manifest)
     ways.progress(Progress("making bags"))
@@ -229,7 +230,7 @@ def _write_index(root: Path, manifest: Manifest, strategy: Strategy, ways: _Ways
     write_lookup(folder, folded.terms, folded.contents, signatures, invert(signatures, members))
     ways.progress(Progress("near-duplicates"))
     chunks = chunks_of_pages(store.reading, folded.silent, _GROUPS, ways.mapper)
-    prints = write_prints(folder, len(store), chunks, _GROUPS)
+    prints = write_fingerprints(folder, len(store), chunks, _GROUPS)
     store.close()
     ways.progress(Progress("checksums"))
     return {
@@ -275,7 +276,7 @@ class _Reader:
     """Walks a collection: what is known is taken over, the rest is read in batches."""
 
     def __init__(
-        self, collection: Collection, memory: Memory, spool: Spool, progress: Callable[[Progress], None]
+        self, collection: SourceSet, memory: KnownPages, spool: Spool, progress: Callable[[Progress], None]
     ) -> None:
         self.collection = collection
         self.memory = memory
@@ -284,13 +285,13 @@ class _Reader:
         self.reused = 0
         self._progress = progress
         self._known: list[list[int]] = [[] for _ in memory.places]
-        self._harvest = Harvest()
+        self._harvest = ReadPages()
         self._source = ""
         self._ranks: list[tuple[str, Rank]] = []  # of captures that were met
         self._taken: list[int] = []  # rows of unchanged sources, taken from the old store
         self._older: list[tuple[str, Rank]] = []  # captures of those sources that lost before
 
-    def harvest(self, function: Callable[[Job], tuple[Path, int]], crew: Crew) -> Harvest:
+    def harvest(self, function: Callable[[Job], tuple[Path, int]], crew: WorkerPool) -> ReadPages:
         """Everything that the sources hold, read."""
         harvest = self._harvest
         done = 0

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from pagekin.bags.build import Collection, fold_bags
+from pagekin.bags.build import BagSource, fold_bags
 from pagekin.model.bags import Bags, Terms
 from pagekin.model.settings import ReadingSettings
 from pagekin.model.strategy import Strategy
@@ -37,7 +37,7 @@ def plain(**options: Any) -> Strategy:
     return replace(PLAIN, **options)
 
 
-def make_bags(collection: Collection, strategy: Strategy) -> tuple[Bags, Terms]:
+def make_bags(collection: BagSource, strategy: Strategy) -> tuple[Bags, Terms]:
     """All bags at once."""
     with TemporaryFile() as file:
         folded = fold_bags(collection, strategy, file)
@@ -49,8 +49,8 @@ def make_bags(collection: Collection, strategy: Strategy) -> tuple[Bags, Terms]:
     return Bags(folded.offsets, term, weight, content, around), folded.terms
 
 
-def collection_of(store: Store) -> Collection:
-    return Collection(store.reading, store.words, store.word_of_form, store.nodes, store.links, store.node_hosts)
+def collection_of(store: Store) -> BagSource:
+    return BagSource(store.reading, store.words, store.word_of_form, store.nodes, store.links, store.node_hosts)
 
 
 @dataclass(frozen=True)

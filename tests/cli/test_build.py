@@ -10,8 +10,8 @@ import pytest
 
 from cli.conftest import Pagekin
 from cli.running import in_a_terminal
-from pagekin.engines.local import Crew
-from pagekin.search.indexed_store import Kin
+from pagekin.engines.local import WorkerPool
+from pagekin.search.indexed_store import IndexedStore
 from pagekin.store.store import Store
 from pagekin.urls import host_of
 
@@ -124,7 +124,7 @@ def test_the_language_of_pages_that_name_none_can_be_told(pagekin: Pagekin, tmp_
     (tmp_path / "a.html").write_text("<p>Katzen und Häuser", "utf-8")
     for language in ("de", "en"):
         pagekin("build", tmp_path / "a.html", "-o", tmp_path / f"{language}.kin", "--language", language)
-    english, german = (Kin.open(tmp_path / f"{language}.kin").index for language in ("en", "de"))
+    english, german = (IndexedStore.open(tmp_path / f"{language}.kin").index for language in ("en", "de"))
     assert (english.strategy.language, german.strategy.language) == ("en", "de")
     assert set(german.terms.name) == {"katzen", "häuser"}  # `und` is a stop word of German alone
     assert set(english.terms.name) == {"katzen", "häuser", "und"}
@@ -145,7 +145,7 @@ def test_no_more_processes_read_than_fit_into_the_memory(
 ) -> None:
     counts = []
 
-    def run(function: object, jobs: object, crew: Crew) -> list[object]:
+    def run(function: object, jobs: object, crew: WorkerPool) -> list[object]:
         counts.append(crew.workers)
         return []
 

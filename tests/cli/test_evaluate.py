@@ -13,7 +13,7 @@ from ir_measures import P, nDCG
 from cli.conftest import Pagekin
 from pagekin import village
 from pagekin.pipeline import build
-from pagekin.search.indexed_store import Kin
+from pagekin.search.indexed_store import IndexedStore
 from reference import familial_distance as kinship
 from reference import gamma as judging
 from reference import similarity
@@ -50,7 +50,7 @@ def test_measures_of_some_sources_are_those_of_brute_force(evaluate: Any, sample
     """From the stored bags, by the definitions."""
     Path("queries.txt").write_text("\n".join(SOURCES))
     (found,) = report_of(evaluate("--queries", "queries.txt", "--json"))["systems"]
-    kin = Kin.open(sample / "v.kin")
+    kin = IndexedStore.open(sample / "v.kin")
     urls = [row["url"] for row in kin.catalog.rows("SELECT url FROM nodes WHERE first_row IS NOT NULL ORDER BY node")]
     labels: dict[str, list[tuple[str, ...]]] = {}
     for url, label in village.labels():

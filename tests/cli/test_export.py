@@ -11,7 +11,7 @@ from pyarrow import parquet
 
 from cli.conftest import Pagekin
 from pagekin.cli import export
-from pagekin.search.indexed_store import Kin
+from pagekin.search.indexed_store import IndexedStore
 
 ROBIN = "http://lib.example/birds/robin.html"
 FORMATS = ["tsv", "trec", "csv", "jsonl", "parquet"]
@@ -64,7 +64,7 @@ def test_without_pyarrow_it_is_said_what_to_install_before_anything_is_asked(
     pagekin: Pagekin, library: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[object] = []
-    monkeypatch.setattr(Kin, "related", lambda *question: asked.append(question))
+    monkeypatch.setattr(IndexedStore, "related", lambda *question: asked.append(question))
     for name in ("pyarrow", "pyarrow.parquet"):
         monkeypatch.setitem(sys.modules, name, None)
     answer = pagekin("export", library, "-o", "answers.parquet")

@@ -14,7 +14,7 @@ from cli.conftest import Pagekin
 from cli.running import in_a_terminal
 from pagekin import village
 from pagekin.learning import projection as projecting
-from pagekin.learning.checkpoint import Notebook
+from pagekin.learning.checkpoint import Checkpoint
 from pagekin.model.weights import load_weights
 from pagekin.pipeline import build
 
@@ -91,18 +91,18 @@ def test_interrupted_learning_goes_on_and_ends_with_the_same_weights(
     pagekin: Pagekin, store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert pagekin("learn", store, *QUICK, "-o", "whole.json").code == 0
-    keep = Notebook.keep
+    keep = Checkpoint.keep
 
-    def once(self: Notebook, state: Any) -> None:
+    def once(self: Checkpoint, state: Any) -> None:
         keep(self, state)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Notebook, "keep", once)
+    monkeypatch.setattr(Checkpoint, "keep", once)
     answer = pagekin("learn", store, *QUICK, "-o", "torn.json")
     assert (answer.code, answer.err) == (1, "pagekin: stopped\n")
     assert not Path("torn.json").exists()
     assert Path("torn.json.unfinished").exists()
-    monkeypatch.setattr(Notebook, "keep", keep)
+    monkeypatch.setattr(Checkpoint, "keep", keep)
     report = report_of(pagekin("learn", store, *QUICK, "-o", "torn.json", "--json"))
     assert report["resumed"] is True
     assert Path("torn.json").read_bytes() == Path("whole.json").read_bytes()

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pagekin.duplicates.answer_groups import firsts, lines_of
-from pagekin.duplicates.fingerprints import Prints
+from pagekin.duplicates.fingerprints import Fingerprints
 from pagekin.duplicates.sets import Chunks, offsets_of
 from pagekin.duplicates.settings import GroupSettings
 
@@ -17,10 +17,10 @@ CHUNKS = np.random.default_rng(5).integers(0, 2**64, 40, np.uint64)
 PAGES = st.tuples(st.integers(0, 27), st.integers(0, 12)).map(lambda page: range(page[0], sum(page)))
 
 
-def prints_of(pages: list[range]) -> Prints:
+def prints_of(pages: list[range]) -> Fingerprints:
     elements = np.concatenate([np.empty(0, np.uint64), *(CHUNKS[page.start : page.stop] for page in pages)])
     offsets = offsets_of(np.array([len(page) for page in pages], np.int64))
-    return Prints(SETTINGS, Chunks(offsets, elements, np.zeros((len(pages), 2), np.uint64)))
+    return Fingerprints(SETTINGS, Chunks(offsets, elements, np.zeros((len(pages), 2), np.uint64)))
 
 
 @settings(deadline=None, max_examples=150)

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from duplicates.making import pages
 from pagekin.duplicates import collection as whole
 from pagekin.duplicates.candidates import _parts, lists_of, same_sets
-from pagekin.duplicates.collection import Evidence, find_pairs, groups_of
-from pagekin.duplicates.fingerprints import Prints, filters_of
+from pagekin.duplicates.collection import PageSets, find_pairs, groups_of
+from pagekin.duplicates.fingerprints import Fingerprints, filters_of
 from pagekin.duplicates.grouper import Grouper
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.errors import MisuseError
@@ -24,9 +24,9 @@ CROWDS = st.lists(STRETCHES, max_size=12)
 DEFAULT = GroupSettings()
 
 
-def prints_of(*sets: list[int], settings: GroupSettings = DEFAULT) -> Prints:
+def prints_of(*sets: list[int], settings: GroupSettings = DEFAULT) -> Fingerprints:
     made = pages(*sets)
-    return Prints(settings, made, filters_of(made, settings))
+    return Fingerprints(settings, made, filters_of(made, settings))
 
 
 @settings(deadline=None, max_examples=150)
@@ -35,7 +35,7 @@ def test_every_pair_is_found_that_a_comparison_of_all_finds(sets: list[list[int]
     wishes = GroupSettings(threshold=threshold, link="complete")
     grouper = Grouper(wishes)
     expected = {(max(pair), min(pair)) for pair in grouper.add(pages(*sets)).tolist()}
-    found = find_pairs(Evidence(prints_of(*sets)), wishes, every=True)
+    found = find_pairs(PageSets(prints_of(*sets)), wishes, every=True)
     assert set(map(tuple, found.pairs.tolist())) == expected
 
 
@@ -46,7 +46,7 @@ def test_groups_are_those_of_a_comparison_of_all(sets: list[list[int]], link: st
     grouper = Grouper(wishes)
     grouper.add(pages(*sets))
     ranks = np.random.default_rng(len(sets)).permutation(len(sets))
-    evidence = Evidence(prints_of(*sets))
+    evidence = PageSets(prints_of(*sets))
     found = find_pairs(evidence, wishes, every=link == "complete")
     made = groups_of(evidence, found, np.argsort(ranks), wishes)
     expected = [each for each in grouper.groups(ranks.tolist()) if each.members]
@@ -60,26 +60,26 @@ def test_groups_are_those_of_a_comparison_of_all(sets: list[list[int]], link: st
 
 def test_copies_are_told_without_comparing_each_with_each() -> None:
     copies = prints_of(*([list(range(30))] * 500), list(range(100, 130)))
-    found = find_pairs(Evidence(copies), DEFAULT)
+    found = find_pairs(PageSets(copies), DEFAULT)
     assert (len(found.pairs), found.compared) == (499, 499)
 
 
 def test_pages_without_chunks_are_like_no_other() -> None:
-    assert len(find_pairs(Evidence(prints_of([], [], [1, 2, 3, 4])), DEFAULT).pairs) == 0
+    assert len(find_pairs(PageSets(prints_of([], [], [1, 2, 3, 4])), DEFAULT).pairs) == 0
     assert same_sets(pages([], [5], [], [5])).tolist() == [0, 1, 2, 1]
 
 
 def test_large_pages_are_compared_in_filters_that_they_do_not_fill() -> None:
     """In 2,048 bits both would be all but full, and anything would be inside them."""
     large, other = list(range(3000)), list(range(10_000, 13_000))
-    found = find_pairs(Evidence(prints_of(large, other, large[:2900], list(range(5000, 5040)))), DEFAULT)
+    found = find_pairs(PageSets(prints_of(large, other, large[:2900], list(range(5000, 5040)))), DEFAULT)
     assert found.pairs.tolist() == [[2, 0]]
 
 
 def test_a_chunk_that_too_many_have_is_cut_and_counted() -> None:
     """A thousand and ten pages share all that they have but one chunk: each is compared with some before it."""
     crowd = prints_of(*([*range(9), 1000 + k] for k in range(1010)))
-    found = find_pairs(Evidence(crowd), DEFAULT)
+    found = find_pairs(PageSets(crowd), DEFAULT)
     assert found.cut == 1010
     assert len(found.pairs) == 1009
 
@@ -87,7 +87,7 @@ def test_a_chunk_that_too_many_have_is_cut_and_counted() -> None:
 def test_too_many_pairs_for_complete_linkage_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(whole, "MOST_PAIRS", 10)
     with pytest.raises(MisuseError, match="more than 10 pairs"):
-        find_pairs(Evidence(prints_of(*([[1, 2, 3, 4, 5]] * 10))), GroupSettings(link="complete"), every=True)
+        find_pairs(PageSets(prints_of(*([[1, 2, 3, 4, 5]] * 10))), GroupSettings(link="complete"), every=True)
 
 
 def test_elements_sorted_in_parts_make_the_same_lists(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,13 +111,13 @@ def test_text_and_links_are_weighed() -> None:
     none = prints_of([], [])
     texts = prints_of(a, b)
     pair = np.array([[1, 0]])
-    assert Evidence(texts, same, 0.3).similarities(pair).round(6).tolist() == [0.72]
-    assert Evidence(texts, other, 0.3).similarities(pair).round(6).tolist() == [0.42]
-    assert Evidence(texts, none, 0.3).similarities(pair).round(6).tolist() == [
+    assert PageSets(texts, same, 0.3).similarities(pair).round(6).tolist() == [0.72]
+    assert PageSets(texts, other, 0.3).similarities(pair).round(6).tolist() == [0.42]
+    assert PageSets(texts, none, 0.3).similarities(pair).round(6).tolist() == [
         0.6
     ]  # who has no links is judged by text
-    assert find_pairs(Evidence(texts, same, 0.3), wishes).pairs.tolist() == [[1, 0]]
-    assert find_pairs(Evidence(texts, other, 0.3), wishes).pairs.tolist() == []
+    assert find_pairs(PageSets(texts, same, 0.3), wishes).pairs.tolist() == [[1, 0]]
+    assert find_pairs(PageSets(texts, other, 0.3), wishes).pairs.tolist() == []
 
 
 def test_links_cannot_decide_alone() -> None:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from duplicates.making import pages
-from pagekin.duplicates.filters import Filters, Likeness, bits_for, compare, elements_in
+from pagekin.duplicates.filters import BloomFilters, Overlap, bits_for, compare, elements_in
 from pagekin.duplicates.sets import Chunks
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.errors import MisuseError
@@ -18,8 +18,8 @@ from pagekin.errors import MisuseError
 NUMBERS = st.sets(st.integers(0, 60), max_size=40)
 
 
-def likeness(a: Chunks, b: Chunks, bits: int = 2048, hashes: int = 4) -> Likeness:
-    return compare(Filters.of(a, bits, hashes), Filters.of(b, bits, hashes))[0]
+def likeness(a: Chunks, b: Chunks, bits: int = 2048, hashes: int = 4) -> Overlap:
+    return compare(BloomFilters.of(a, bits, hashes), BloomFilters.of(b, bits, hashes))[0]
 
 
 # --- folding -------------------------------------------------------------------------------------
@@ -29,20 +29,20 @@ def likeness(a: Chunks, b: Chunks, bits: int = 2048, hashes: int = 4) -> Likenes
 @given(st.lists(NUMBERS, min_size=1, max_size=4), st.sampled_from([64, 128, 256, 512]))
 def test_a_folded_filter_is_the_filter_of_that_size(sets: list[set[int]], bits: int) -> None:
     some = pages(*sets)
-    assert Filters.of(some, 512, 3).folded(bits).words.tolist() == Filters.of(some, bits, 3).words.tolist()
+    assert BloomFilters.of(some, 512, 3).folded(bits).words.tolist() == BloomFilters.of(some, bits, 3).words.tolist()
 
 
 def test_filters_of_two_sizes_meet_in_the_smaller() -> None:
     a, b = pages(range(40)), pages(range(20, 60))
-    large, small = Filters.of(a, 8192, 4), Filters.of(b, 1024, 4)
-    assert compare(large, small) == compare(Filters.of(a, 1024, 4), small)
+    large, small = BloomFilters.of(a, 8192, 4), BloomFilters.of(b, 1024, 4)
+    assert compare(large, small) == compare(BloomFilters.of(a, 1024, 4), small)
 
 
 def test_what_cannot_be_compared_is_refused() -> None:
     with pytest.raises(MisuseError, match="4 and of 5 hash functions"):
-        compare(Filters.of(pages([1]), 128, 4), Filters.of(pages([1]), 128, 5))
+        compare(BloomFilters.of(pages([1]), 128, 4), BloomFilters.of(pages([1]), 128, 5))
     with pytest.raises(MisuseError, match="folded"):
-        Filters.of(pages([1]), 128, 4).folded(256)
+        BloomFilters.of(pages([1]), 128, 4).folded(256)
 
 
 # --- estimates -----------------------------------------------------------------------------------
@@ -81,11 +81,11 @@ def test_raw_bits_mislead_where_filters_are_half_full_and_the_estimate_does_not(
 
 def test_identical_pages_share_everything() -> None:
     same = likeness(pages(range(50)), pages(range(50)))
-    assert same == Likeness(1.0, 1.0, 1.0, 1.0, 1.0, True, True, False)
+    assert same == Overlap(1.0, 1.0, 1.0, 1.0, 1.0, True, True, False)
 
 
 def test_raw_shares_are_counted_bits() -> None:
-    a, b = Filters.of(pages(range(30)), 256, 2), Filters.of(pages(range(20, 45)), 256, 2)
+    a, b = BloomFilters.of(pages(range(30)), 256, 2), BloomFilters.of(pages(range(20, 45)), 256, 2)
     bits_a, bits_b = (set(np.flatnonzero(np.unpackbits(each.words.view(np.uint8)))) for each in (a, b))
     found = compare(a, b)[0]
     assert found.bits_of_a == len(bits_a & bits_b) / len(bits_a)
@@ -138,7 +138,7 @@ def test_2048_bits_with_2000_chunks_are_saturated_and_claim_no_containment() -> 
     full, half = pages(range(2000)), pages(range(1000))
     found = likeness(half, full)
     assert found.saturated and found.bits_of_a == 1.0 and not found.a_in_b and not found.b_in_a
-    assert Filters.of(pages(range(2000), range(100)), 2048, 4).saturated().tolist() == [True, False]
+    assert BloomFilters.of(pages(range(2000), range(100)), 2048, 4).saturated().tolist() == [True, False]
 
 
 def size_for(count: int) -> int:

@@ -15,15 +15,15 @@ from duplicates.making import pages
 from pagekin.bags.templates import template_blocks
 from pagekin.duplicates.canonical import canonical
 from pagekin.duplicates.chunks import chunks_of
-from pagekin.duplicates.filters import Filters
-from pagekin.duplicates.fingerprints import filters_of, open_prints, write_prints
+from pagekin.duplicates.filters import BloomFilters
+from pagekin.duplicates.fingerprints import filters_of, open_fingerprints, write_fingerprints
 from pagekin.duplicates.pages import _ranges
 from pagekin.duplicates.sets import Chunks
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.errors import StoreError
 from pagekin.model.strategy import PRESETS
 from pagekin.pipeline import build
-from pagekin.search.indexed_store import Kin
+from pagekin.search.indexed_store import IndexedStore
 from pagekin.village import write_warc
 
 SMALL = GroupSettings(filter_bits=256)  # full with sixteen chunks
@@ -35,38 +35,40 @@ def sets_of(chunks: Chunks) -> list[set[int]]:
 
 def test_what_is_written_is_read_again(tmp_path: Path) -> None:
     some, others = pages([1, 2, 3], []), pages(range(40))
-    facts = write_prints(tmp_path, 3, [some, others], SMALL)
-    found = open_prints(tmp_path, 3, SMALL)
+    facts = write_fingerprints(tmp_path, 3, [some, others], SMALL)
+    found = open_fingerprints(tmp_path, 3, SMALL)
     assert sets_of(found.chunks) == sets_of(Chunks.joined([some, others]))
     assert found.chunks.ends.tolist() == Chunks.joined([some, others]).ends.tolist()
     assert found.words is not None
-    assert found.words[:2].tolist() == Filters.of(some, 256, 4).words.tolist()
+    assert found.words[:2].tolist() == BloomFilters.of(some, 256, 4).words.tolist()
     assert (facts["without_text"], facts["larger_filters"], facts["too_large"]) == (1, 1, 0)
 
 
 def test_the_filter_of_a_page_that_would_fill_it_is_no_filter_and_a_larger_one_is_made(tmp_path: Path) -> None:
-    write_prints(tmp_path, 1, [pages(range(40))], SMALL)
-    found = open_prints(tmp_path, 1, SMALL)
+    write_fingerprints(tmp_path, 1, [pages(range(40))], SMALL)
+    found = open_fingerprints(tmp_path, 1, SMALL)
     assert found._filters(np.array([0]), 256).saturated().tolist() == [True]
-    assert found._filters(np.array([0]), 1024).words.tolist() == Filters.of(pages(range(40)), 1024, 4).words.tolist()
+    assert (
+        found._filters(np.array([0]), 1024).words.tolist() == BloomFilters.of(pages(range(40)), 1024, 4).words.tolist()
+    )
 
 
 def test_files_of_other_pages_are_refused(tmp_path: Path) -> None:
-    write_prints(tmp_path, 2, [pages([1], [2])], SMALL)
+    write_fingerprints(tmp_path, 2, [pages([1], [2])], SMALL)
     with pytest.raises(StoreError, match=r"chunks.offsets.npy is damaged \(it holds 2 pages\)"):
-        open_prints(tmp_path, 3, SMALL)
+        open_fingerprints(tmp_path, 3, SMALL)
     with pytest.raises(StoreError, match=r"filters.npy is damaged"):
-        open_prints(tmp_path, 2, GroupSettings())
+        open_fingerprints(tmp_path, 2, GroupSettings())
 
 
 @settings(deadline=None)
 @given(st.lists(st.sets(st.integers(0, 99), max_size=30), max_size=4), st.sampled_from([64, 256, 2048]))
 def test_bits_are_the_same_without_a_compiler(sets: list[set[int]], bits: int) -> None:
-    compiled = Filters.of(pages(*sets), bits, 4)
+    compiled = BloomFilters.of(pages(*sets), bits, 4)
     with pytest.MonkeyPatch.context() as patch:
         patch.delitem(sys.modules, "numba")
-        assert Filters.of(pages(*sets), bits, 4).words.tolist() == compiled.words.tolist()
-        assert compiled.end_bits().tolist() == Filters.of(pages(*sets), bits, 4).end_bits().tolist()
+        assert BloomFilters.of(pages(*sets), bits, 4).words.tolist() == compiled.words.tolist()
+        assert compiled.end_bits().tolist() == BloomFilters.of(pages(*sets), bits, 4).end_bits().tolist()
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +76,7 @@ def village(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_warc(tmp_path_factory.mktemp("prints") / "village.warc.gz")
 
 
-def main_text(kin: Kin, row: int, silent: list[int]) -> bytes:
+def main_text(kin: IndexedStore, row: int, silent: list[int]) -> bytes:
     """The blocks of a page that are no templates, by hand."""
     text, places = kin.text_bytes(row), kin.reading.blocks.place[kin.reading.blocks.row(row)].tolist()
     blocks = [text[a:b] for a, b in zip(places, [*places[1:], len(text)], strict=False)]
@@ -83,7 +85,7 @@ def main_text(kin: Kin, row: int, silent: list[int]) -> bytes:
 
 def test_a_build_keeps_the_chunks_of_main_texts(village: Path, tmp_path: Path) -> None:
     build([village], tmp_path / "v.kin")
-    kin = Kin.open(tmp_path / "v.kin")
+    kin = IndexedStore.open(tmp_path / "v.kin")
     hosts = [url.split("/")[2] for url in kin.reading.pages.url]
     numbers = np.array([sorted(set(hosts)).index(host) for host in hosts])
     blocks = kin.reading.blocks
@@ -96,7 +98,7 @@ def test_a_build_keeps_the_chunks_of_main_texts(village: Path, tmp_path: Path) -
 
 def test_where_templates_count_they_are_kept(village: Path, tmp_path: Path) -> None:
     build([village], tmp_path / "v.kin", strategy=PRESETS["paper"])
-    kin = Kin.open(tmp_path / "v.kin")
+    kin = IndexedStore.open(tmp_path / "v.kin")
     texts = [canonical(kin.text_bytes(row)) for row in range(len(kin))]
     assert sets_of(kin.prints.chunks) == sets_of(chunks_of(texts, GroupSettings()))
     assert kin.prints.words is not None
@@ -106,7 +108,7 @@ def test_where_templates_count_they_are_kept(village: Path, tmp_path: Path) -> N
 def test_a_collection_without_pages_keeps_nothing(tmp_path: Path) -> None:
     (tmp_path / "none.jsonl").write_text('{"url": "http://a.example/", "html": "", "status": 404}\n')
     build([tmp_path / "none.jsonl"], tmp_path / "n.kin")
-    kin = Kin.open(tmp_path / "n.kin")
+    kin = IndexedStore.open(tmp_path / "n.kin")
     assert len(kin.prints) == len(kin)
 
 

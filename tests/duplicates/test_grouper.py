@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from duplicates.making import pages
 from pagekin.duplicates import grouper as grouping
-from pagekin.duplicates.grouper import Group, Grouper
+from pagekin.duplicates.grouper import Grouper, PageGroup
 from pagekin.duplicates.groups import by_chains, by_complete_link
 from pagekin.duplicates.settings import GroupSettings
 from reference import filters as twin
@@ -25,7 +25,7 @@ def grouped(sets: Sequence[Iterable[int]], ranks: list[float] | None = None, **w
     return named(grouper.groups(ranks))
 
 
-def named(groups: list[Group]) -> list[list[int]]:
+def named(groups: list[PageGroup]) -> list[list[int]]:
     return [[group.anchor, *(member.page for member in group.members)] for group in groups]
 
 

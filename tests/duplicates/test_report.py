@@ -10,14 +10,14 @@ import pytest
 
 from duplicates.making import pages
 from duplicates.test_result_list import prose
-from pagekin.duplicates.fingerprints import Prints
-from pagekin.duplicates.report import Report, draw, growth, most_similar, profile_of, report_of_list
+from pagekin.duplicates.fingerprints import Fingerprints
+from pagekin.duplicates.report import DuplicateReport, draw, growth, most_similar, profile_of, report_of_list
 from pagekin.duplicates.result_list import group
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.errors import MisuseError
 from pagekin.pipeline import build
 from pagekin.search.duplicates import report_of
-from pagekin.search.indexed_store import Kin
+from pagekin.search.indexed_store import IndexedStore
 
 
 def test_a_pair_counts_when_its_later_page_has_come() -> None:
@@ -38,7 +38,7 @@ def test_the_page_in_most_pairs_is_found() -> None:
 def test_a_profile_tells_how_much_of_the_page_is_in_each_other() -> None:
     """By hand: all, half and none of its ten chunks; a page of twenty has all of it."""
     some = pages(range(10), range(5, 30), range(100, 110), range(20))
-    profile = profile_of(Prints(GroupSettings(), some), "it", 0, np.array([3, 2, 1, 0]))
+    profile = profile_of(Fingerprints(GroupSettings(), some), "it", 0, np.array([3, 2, 1, 0]))
     assert (profile.place, profile.chunks) == (3, [1.0, 0.0, 0.5, 1.0])
     assert profile.bits[0] == 1.0 and 0.0 <= profile.bits[1] < 0.2
 
@@ -65,7 +65,7 @@ def test_a_collection_has_a_report_in_the_order_of_links(tmp_path: Path) -> None
     ]
     (tmp_path / "p.jsonl").write_text("\n".join(map(json.dumps, rows)))
     build([tmp_path / "p.jsonl"], tmp_path / "p.kin")
-    report: Report = report_of(Kin.open(tmp_path / "p.kin"), GroupSettings(), "http://a.example/")
+    report: DuplicateReport = report_of(IndexedStore.open(tmp_path / "p.kin"), GroupSettings(), "http://a.example/")
     assert report.profile is not None
     assert (report.profile.place, report.profile.chunks) == (1, [1.0, 1.0, 0.0])  # c, a, b
     assert report.curves[0].shares == [0.0, 0.5, 0.3333]

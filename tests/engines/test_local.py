@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from pagekin.engines.local import Crew, crew_for, in_order, len_of_cpus, run
+from pagekin.engines.local import WorkerPool, in_order, len_of_cpus, run, worker_pool
 from pagekin.errors import FailureError, MisuseError
 
-CREWS = [Crew(1), Crew(2), Crew(2, processes=True)]
-PROCESSES = Crew(2, processes=True)
+CREWS = [WorkerPool(1), WorkerPool(2), WorkerPool(2, processes=True)]
+PROCESSES = WorkerPool(2, processes=True)
 
 
 def square(number: int) -> int:
@@ -46,18 +46,18 @@ def whoami(number: int) -> int:
     return os.getpid()
 
 
-@pytest.mark.parametrize("crew", [*CREWS, Crew(3), Crew(3, processes=True)])
-def test_every_job_is_done_once(crew: Crew) -> None:
+@pytest.mark.parametrize("crew", [*CREWS, WorkerPool(3), WorkerPool(3, processes=True)])
+def test_every_job_is_done_once(crew: WorkerPool) -> None:
     assert sorted(run(square_slowly, range(20), crew)) == [k * k for k in range(20)]
 
 
 @pytest.mark.parametrize("crew", CREWS)
-def test_no_jobs_give_no_results(crew: Crew) -> None:
+def test_no_jobs_give_no_results(crew: WorkerPool) -> None:
     assert list(run(square, [], crew)) == []
 
 
-@pytest.mark.parametrize("crew", [Crew(1), Crew(2)])
-def test_one_worker_and_threads_are_this_process(crew: Crew) -> None:
+@pytest.mark.parametrize("crew", [WorkerPool(1), WorkerPool(2)])
+def test_one_worker_and_threads_are_this_process(crew: WorkerPool) -> None:
     assert set(run(whoami, range(2), crew)) == {os.getpid()}
 
 
@@ -68,7 +68,7 @@ def test_two_processes_are_others() -> None:
 
 
 @pytest.mark.parametrize("crew", CREWS)
-def test_jobs_are_made_when_there_is_room_for_them(crew: Crew) -> None:
+def test_jobs_are_made_when_there_is_room_for_them(crew: WorkerPool) -> None:
     made: list[int] = []
 
     def jobs() -> Iterator[int]:
@@ -84,14 +84,14 @@ def test_jobs_are_made_when_there_is_room_for_them(crew: Crew) -> None:
 
 
 @pytest.mark.parametrize("crew", CREWS)
-def test_an_error_of_a_job_comes_back_as_it_is(crew: Crew) -> None:
+def test_an_error_of_a_job_comes_back_as_it_is(crew: WorkerPool) -> None:
     with pytest.raises(OSError, match="No space left") as error:
         list(run(fail_at_three, range(8), crew))
     assert error.value.errno == 28
 
 
 @pytest.mark.parametrize("crew", CREWS)
-def test_an_error_of_whoever_makes_the_jobs_comes_back_as_it_is(crew: Crew) -> None:
+def test_an_error_of_whoever_makes_the_jobs_comes_back_as_it_is(crew: WorkerPool) -> None:
     def jobs() -> Iterator[int]:
         yield 1
         raise FailureError("the archive ends here")
@@ -106,7 +106,7 @@ def test_a_process_that_dies_is_told_with_what_to_do() -> None:
 
 
 @pytest.mark.parametrize("crew", CREWS)
-def test_whoever_stops_listening_ends_the_work(crew: Crew) -> None:
+def test_whoever_stops_listening_ends_the_work(crew: WorkerPool) -> None:
     drawn: list[int] = []
 
     def jobs() -> Iterator[int]:
@@ -159,19 +159,19 @@ def test_an_interrupt_is_told_once_and_not_by_every_process() -> None:
 
 
 def test_there_are_as_many_workers_as_the_user_wants_and_memory_has_room_for() -> None:
-    assert [crew_for(wanted, 5, 0, 100).workers for wanted in (1, 4, 7)] == [1, 4, 5]
+    assert [worker_pool(wanted, 5, 0, 100).workers for wanted in (1, 4, 7)] == [1, 4, 5]
     with pytest.raises(MisuseError, match="at least 1"):
-        crew_for(0, 5, 1000, 100)
+        worker_pool(0, 5, 1000, 100)
 
 
 def test_else_there_are_as_many_as_processors(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pagekin.engines.local.len_of_cpus", lambda: 4)
-    assert [crew_for(None, most, 0, 100).workers for most in (3, 9)] == [3, 4]
+    assert [worker_pool(None, most, 0, 100).workers for most in (3, 9)] == [3, 4]
 
 
 def test_processes_are_for_much_work_and_for_more_than_one_worker() -> None:
-    assert [crew_for(2, 2, work, 100).processes for work in (0, 99, 100, 10_000)] == [False, False, True, True]
-    assert not crew_for(1, 2, 10_000, 100).processes
+    assert [worker_pool(2, 2, work, 100).processes for work in (0, 99, 100, 10_000)] == [False, False, True, True]
+    assert not worker_pool(1, 2, 10_000, 100).processes
 
 
 @pytest.mark.parametrize("workers", [1, 2, 3])

@@ -10,13 +10,13 @@ import pytest
 
 from pagekin.errors import MisuseError
 from pagekin.evaluation import baselines as references
-from pagekin.evaluation.baselines import Counts, co_citation, counted, lsa, more_like_this, query_terms, tf_idf
+from pagekin.evaluation.baselines import CountMatrix, co_citation, counted, lsa, more_like_this, query_terms, tf_idf
 from pagekin.model.bags import Bags
 
 PAGES = [{0: 2, 1: 1}, {0: 1, 2: 3}, {3: 1}, {}]
 
 
-def counts_of(pages: list[dict[int, int]]) -> Counts:
+def counts_of(pages: list[dict[int, int]]) -> CountMatrix:
     """The whole collection is compared."""
     offsets = np.cumsum([0, *map(len, pages)])
     term = np.array([term for page in pages for term in page], np.uint32)

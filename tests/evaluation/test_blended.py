@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from pagekin.evaluation.blended import MixedSystem
+from pagekin.evaluation.blended import BlendedSystem
 from pagekin.model.arrays import Floats, Int64s
 
 
@@ -31,7 +31,7 @@ def beside(node: int) -> tuple[Int64s, Floats]:
 
 def test_a_score_is_the_sum_of_similarities_times_their_shares() -> None:
     """By words the first page is 4/4, 1/4 and 0 similar to the others, the second 3/2, so 1, 1 and 1/2."""
-    system = MixedSystem(Words(), np.array([5, -1, 7]), beside, 0.2)
+    system = BlendedSystem(Words(), np.array([5, -1, 7]), beside, 0.2)
     assert system.scores(np.array([0, 1, 2])).tolist() == [
         pytest.approx([0.8, 0.2, 0.1]),
         pytest.approx([0.8, 0.8, 0.4]),

@@ -11,7 +11,7 @@ import pytest
 from model.learned import DRAWN
 from pagekin import village
 from pagekin.errors import MisuseError
-from pagekin.evaluation.labelled import Bench, Case, bags_under, open_case
+from pagekin.evaluation.labelled import LabelledCollection, PopulationSettings, bags_under, open_labelled
 from pagekin.evaluation.population import Shape
 from pagekin.evaluation.systems import BagSystem
 from pagekin.model.projection import Projection
@@ -19,9 +19,9 @@ from pagekin.model.strategy import PRESETS, Strategy
 from pagekin.model.weighting import Learned, Okapi
 from pagekin.model.weights import save_weights
 from pagekin.pipeline import build
-from pagekin.search.candidates import Question, bag_of, exact
-from pagekin.search.indexed_store import Kin
-from pagekin.search.results import Wishes
+from pagekin.search.candidates import Query, bag_of, exact
+from pagekin.search.indexed_store import IndexedStore
+from pagekin.search.results import RelatedOptions
 from store.making import page, write_jsonl
 
 
@@ -35,16 +35,18 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def kin(folder: Path) -> Kin:
-    return Kin.open(folder / "v.kin")
+def kin(folder: Path) -> IndexedStore:
+    return IndexedStore.open(folder / "v.kin")
 
 
 @pytest.fixture
-def case(folder: Path, kin: Kin) -> Case:
-    return open_case(Bench(str(folder / "labels.tsv")), kin)
+def case(folder: Path, kin: IndexedStore) -> LabelledCollection:
+    return open_labelled(PopulationSettings(str(folder / "labels.tsv")), kin)
 
 
-def test_every_labelled_page_of_the_sample_web_is_compared_in_its_class(case: Case, kin: Kin) -> None:
+def test_every_labelled_page_of_the_sample_web_is_compared_in_its_class(
+    case: LabelledCollection, kin: IndexedStore
+) -> None:
     # A copy of a page, and a page that has moved, are aliases: their labels are those of one node.
     urls = {row["url"] for row in kin.catalog.rows("SELECT url FROM nodes WHERE first_row IS NOT NULL")}
     labels: dict[str, list[str]] = {}
@@ -58,14 +60,16 @@ def test_every_labelled_page_of_the_sample_web_is_compared_in_its_class(case: Ca
 
 @pytest.mark.parametrize("weighting", [Okapi(1.2, 0.7), DRAWN], ids=["okapi", "linklearn"])
 def test_scores_of_measures_that_weigh_are_the_inner_products_of_answers(
-    case: Case, kin: Kin, weighting: Okapi | Learned
+    case: LabelledCollection, kin: IndexedStore, weighting: Okapi | Learned
 ) -> None:
     strategy = replace(kin.index.strategy, okapi_k=1.2, okapi_b=0.7, weights=DRAWN.as_text(), similarity=weighting.kind)
     systems = [case.under(strategy, "index"), case.under(replace(strategy, anchors=False, links=False), "made anew")]
     if isinstance(weighting, Learned):
         systems.append(case.indexed(kin, "linklearn", DRAWN.as_text()))
     for source in (0, 50, 100):
-        wishes = Wishes(limit=500, min_similarity=0.0, weighting=weighting, explain=False, group_duplicates=False)
+        wishes = RelatedOptions(
+            limit=500, min_similarity=0.0, weighting=weighting, explain=False, group_duplicates=False
+        )
         answer = {each.url: each.score for each in kin.related(case.population.urls[source], wishes)}
         assert len(answer) > 50
         for system in systems:
@@ -77,14 +81,14 @@ def test_scores_of_measures_that_weigh_are_the_inner_products_of_answers(
             )
 
 
-def test_a_projection_is_in_scores_as_in_answers(case: Case, kin: Kin, tmp_path: Path) -> None:
+def test_a_projection_is_in_scores_as_in_answers(case: LabelledCollection, kin: IndexedStore, tmp_path: Path) -> None:
     terms = tuple(kin.index.terms.name)[::3]
     matrix = np.random.default_rng(1).normal(0.0, 0.1, (len(terms), 3)).astype(np.float32)
     weighting = replace(DRAWN, projection=Projection(terms, matrix))
     save_weights(tmp_path / "w.json", weighting)
     system = case.indexed(kin, "linklearn", str(tmp_path / "w.json"))
     assert system.name.endswith("(linklearn), projected")
-    wishes = Wishes(limit=500, min_similarity=0.0, weighting=weighting, explain=False, group_duplicates=False)
+    wishes = RelatedOptions(limit=500, min_similarity=0.0, weighting=weighting, explain=False, group_duplicates=False)
     for source in (0, 50, 100):
         answer = {each.url: each.score for each in kin.related(case.population.urls[source], wishes)}
         (row,) = system.scores(np.array([source])).tolist()
@@ -96,11 +100,11 @@ def test_a_projection_is_in_scores_as_in_answers(case: Case, kin: Kin, tmp_path:
         )
 
 
-def test_links_have_the_learned_share_in_scores_as_in_answers(case: Case, kin: Kin) -> None:
+def test_links_have_the_learned_share_in_scores_as_in_answers(case: LabelledCollection, kin: IndexedStore) -> None:
     weighting = replace(DRAWN, link_share=0.3)
     strategy = replace(kin.index.strategy, weights=weighting.as_text(), similarity="linklearn")
     systems = [case.under(strategy, "index"), case.indexed(kin, "linklearn", weighting.as_text())]
-    wishes = Wishes(limit=500, min_similarity=0.0, weighting=weighting, explain=False, group_duplicates=False)
+    wishes = RelatedOptions(limit=500, min_similarity=0.0, weighting=weighting, explain=False, group_duplicates=False)
     for source in (0, 50, 100):
         answer = {each.url: each.similarity for each in kin.related(case.population.urls[source], wishes)}
         for system in systems:
@@ -116,12 +120,14 @@ def test_links_have_the_learned_share_in_scores_as_in_answers(case: Case, kin: K
 
 
 @pytest.mark.parametrize("measure", ["jaccard", "cosine"])
-def test_scores_are_the_similarities_that_answers_have(case: Case, kin: Kin, measure: str) -> None:
+def test_scores_are_the_similarities_that_answers_have(
+    case: LabelledCollection, kin: IndexedStore, measure: str
+) -> None:
     nodes = case.population.nodes
     system = case.indexed(kin, measure)
     desk = kin._reception.desk()
     for source in (0, 50, 100):
-        question = Question(bag_of(kin.index, int(nodes[source])), kin.index.signatures[nodes[source]], measure)
+        question = Query(bag_of(kin.index, int(nodes[source])), kin.index.signatures[nodes[source]], measure)
         with desk.asking(question.bag):
             expected = exact(desk, question, nodes)
         (found,) = system.scores(np.array([source]))
@@ -129,7 +135,7 @@ def test_scores_are_the_similarities_that_answers_have(case: Case, kin: Kin, mea
         assert ((found == -np.inf) <= (expected == 0.0)).all()
 
 
-def test_bags_made_anew_are_those_of_the_index(kin: Kin) -> None:
+def test_bags_made_anew_are_those_of_the_index(kin: IndexedStore) -> None:
     bags, pages = bags_under(kin, kin.index.strategy), len(kin.nodes) - 1
     index = kin.index.bags.first(pages)
     assert np.array_equal(bags.offsets, index.offsets)
@@ -137,7 +143,7 @@ def test_bags_made_anew_are_those_of_the_index(kin: Kin) -> None:
         assert np.array_equal(getattr(bags, column), getattr(index, column)[: bags.offsets[-1]]), column
 
 
-def test_bags_in_many_pieces_are_the_same(kin: Kin, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bags_in_many_pieces_are_the_same(kin: IndexedStore, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = bags_under(kin, PRESETS["paper"])
     monkeypatch.setattr("pagekin.bags.build._PIECE", 1)
     pieces = bags_under(kin, PRESETS["paper"])
@@ -146,7 +152,9 @@ def test_bags_in_many_pieces_are_the_same(kin: Kin, monkeypatch: pytest.MonkeyPa
     assert np.array_equal(whole.weight, pieces.weight)
 
 
-def test_a_system_can_be_another_measure_strategy_or_store(case: Case, kin: Kin, folder: Path, tmp_path: Path) -> None:
+def test_a_system_can_be_another_measure_strategy_or_store(
+    case: LabelledCollection, kin: IndexedStore, folder: Path, tmp_path: Path
+) -> None:
     (tmp_path / "wide.toml").write_text("window_width = 32\n")
     assert (
         case.named("cosine").scores(np.arange(3)).tolist() == case.indexed(kin, "cosine").scores(np.arange(3)).tolist()
@@ -165,18 +173,20 @@ def test_a_system_can_be_another_measure_strategy_or_store(case: Case, kin: Kin,
         case.named("nothing")
 
 
-def test_pages_that_another_store_lacks_tie_there_and_are_counted(case: Case, kin: Kin, tmp_path: Path) -> None:
+def test_pages_that_another_store_lacks_tie_there_and_are_counted(
+    case: LabelledCollection, kin: IndexedStore, tmp_path: Path
+) -> None:
     url = case.population.urls[5]
     write_jsonl(tmp_path / "few.jsonl", [page(url, "<p>oak birch"), page("http://far.example/", "<p>oak")])
     few = build([tmp_path / "few.jsonl"], tmp_path / "few.kin", processes=1).store
-    scores = case.indexed(Kin.open(few.root)).scores(np.array([5, 6]))
+    scores = case.indexed(IndexedStore.open(few.root)).scores(np.array([5, 6]))
     assert (scores == -np.inf).sum() == scores.size - 1
     assert scores[0, 5] == pytest.approx(1.0, abs=1e-6)  # a bag sums to one as nearly as 32 bits can tell
     count = len(case.population) - 1
     assert (f"pages that are not in {few.root}, where they tie", count, case.population.urls[0]) in case.notes.rows()
 
 
-def test_a_store_with_none_of_the_pages_is_refused(case: Case, tmp_path: Path) -> None:
+def test_a_store_with_none_of_the_pages_is_refused(case: LabelledCollection, tmp_path: Path) -> None:
     write_jsonl(tmp_path / "far.jsonl", [page("http://far.example/", "<p>oak")])
     build([tmp_path / "far.jsonl"], tmp_path / "far.kin", processes=1)
     with pytest.raises(MisuseError, match="has none of the pages that are compared"):
@@ -190,50 +200,52 @@ def test_labels_join_files_by_their_paths_also_those_with_escapes_in_their_names
         (tmp_path / "mirror" / name).write_text(f"<title>{name}</title><p>some oak")
     (tmp_path / "labels.tsv").write_text("wp/a/A%28b%29.htm\tX/Y\nwp/b/B.htm\tX/Y\nwp/b/C.htm\tZ\nwp/c/gone.htm\tZ\n")
     store = build([tmp_path / "mirror"], tmp_path / "m.kin", processes=1).store
-    case = open_case(Bench(str(tmp_path / "labels.tsv")), Kin.open(store.root))
+    case = open_labelled(PopulationSettings(str(tmp_path / "labels.tsv")), IndexedStore.open(store.root))
     assert [case.population.classes_of(page) for page in range(3)] == [[("X", "Y")], [("X", "Y")], [("Z",)]]
     assert case.population.urls[0].endswith("/wp/a/A%2528b%2529.htm")
     assert ("labels that name no page of the collection", 1, "wp/c/gone.htm") in case.notes.rows()
 
 
-def test_a_dump_of_a_directory_gives_the_same_classes_as_lines_of_labels(case: Case, kin: Kin, tmp_path: Path) -> None:
+def test_a_dump_of_a_directory_gives_the_same_classes_as_lines_of_labels(
+    case: LabelledCollection, kin: IndexedStore, tmp_path: Path
+) -> None:
     pages = [
         f'<ExternalPage about="{url}"><topic>Top/{label}</topic></ExternalPage>' for url, label in village.labels()
     ]
     (tmp_path / "content.rdf.u8").write_text(f"<RDF>{''.join(pages)}</RDF>", "utf-8")
-    dump = open_case(Bench(str(tmp_path / "content.rdf.u8")), kin).population
+    dump = open_labelled(PopulationSettings(str(tmp_path / "content.rdf.u8")), kin).population
     assert (dump.urls, dump.names) == (case.population.urls, case.population.names)
     assert np.array_equal(dump.classes, case.population.classes)
 
 
-def test_a_hierarchy_that_matches_no_page_is_refused(kin: Kin, tmp_path: Path) -> None:
+def test_a_hierarchy_that_matches_no_page_is_refused(kin: IndexedStore, tmp_path: Path) -> None:
     (tmp_path / "labels.tsv").write_text("http://nowhere.example/\tA/B/C\n")
     with pytest.raises(MisuseError, match=r"none of the 213 pages of .* \(labels such as 'http://nowhere.example/'"):
-        open_case(Bench(str(tmp_path / "labels.tsv")), kin)
+        open_labelled(PopulationSettings(str(tmp_path / "labels.tsv")), kin)
 
 
-def test_folders_of_urls_can_be_the_hierarchy(kin: Kin) -> None:
-    population = open_case(Bench("path"), kin).population
+def test_folders_of_urls_can_be_the_hierarchy(kin: IndexedStore) -> None:
+    population = open_labelled(PopulationSettings("path"), kin).population
     k = next(k for k, url in enumerate(population.urls) if url == "http://treeroom.example/oak.html")
     assert population.classes_of(k) == [("treeroom.example",)]
     assert len(population) == 213
 
 
-def test_a_sample_has_pages_with_in_links_unless_told_otherwise(folder: Path, kin: Kin) -> None:
+def test_a_sample_has_pages_with_in_links_unless_told_otherwise(folder: Path, kin: IndexedStore) -> None:
     labels = str(folder / "labels.tsv")
     degrees = kin.in_degrees()
-    drawn = open_case(Bench(labels, sample=3), kin)
+    drawn = open_labelled(PopulationSettings(labels, sample=3), kin)
     assert 4 <= len(drawn.population.names) <= 6
     assert (degrees[drawn.population.nodes] >= 1).all()
-    assert open_case(Bench(labels, sample=3), kin).population.urls == drawn.population.urls
-    everything = open_case(Bench(labels), kin).population
+    assert open_labelled(PopulationSettings(labels, sample=3), kin).population.urls == drawn.population.urls
+    everything = open_labelled(PopulationSettings(labels), kin).population
     assert (degrees[everything.nodes] == 0).any()
-    linked = open_case(Bench(labels, min_in_links=4), kin)
+    linked = open_labelled(PopulationSettings(labels, min_in_links=4), kin)
     assert linked.population.nodes.tolist() == [k for k in everything.nodes.tolist() if degrees[k] >= 4]
     assert any(reason == "pages with fewer than 4 in-links" for reason, *_ in linked.notes.rows())
 
 
-def test_a_similarity_that_there_is_not_is_refused(case: Case, kin: Kin) -> None:
+def test_a_similarity_that_there_is_not_is_refused(case: LabelledCollection, kin: IndexedStore) -> None:
     with pytest.raises(MisuseError, match="it can be jaccard, cosine"):
         case.indexed(kin, "euclid")
 
@@ -242,16 +254,18 @@ def test_an_empty_bag_shares_nothing(tmp_path: Path) -> None:
     rows = [page(f"http://g.example/{name}", f"<p>{text}") for name, text in (("a", "oak"), ("b", "oak"), ("c", ""))]
     write_jsonl(tmp_path / "g.jsonl", rows)
     strategy = Strategy(anchors=False, frequency_weight="none", templates=True)
-    kin = Kin.open(build([tmp_path / "g.jsonl"], tmp_path / "g.kin", strategy=strategy, processes=1).store.root)
+    kin = IndexedStore.open(
+        build([tmp_path / "g.jsonl"], tmp_path / "g.kin", strategy=strategy, processes=1).store.root
+    )
     scores = BagSystem("g", kin.index.bags, np.arange(3)).scores(np.arange(3))
     assert scores.tolist() == [[1.0, 1.0, -np.inf]] * 2 + [[-np.inf] * 3]
 
 
-def test_shape_and_tree_reach_the_population(kin: Kin, tmp_path: Path) -> None:
+def test_shape_and_tree_reach_the_population(kin: IndexedStore, tmp_path: Path) -> None:
     oak, birch = "http://treeroom.example/oak.html", "http://treeroom.example/birch.html"
     (tmp_path / "labels.tsv").write_text(f"{oak}\toaks\n{birch}\tbirches\n{birch}\ttimber\n")
     (tmp_path / "tree.tsv").write_text("oaks\ttrees\nbirches\ttrees\ntrees\tnature\ntimber\thome\n")
-    bench = Bench(str(tmp_path / "labels.tsv"), str(tmp_path / "tree.tsv"), Shape(multi="min"))
-    population = open_case(bench, kin).population
+    bench = PopulationSettings(str(tmp_path / "labels.tsv"), str(tmp_path / "tree.tsv"), Shape(multi="min"))
+    population = open_labelled(bench, kin).population
     assert population.names == [("home", "timber"), ("nature", "trees", "birches"), ("nature", "trees", "oaks")]
     assert population.distances(population.urls.index(oak)).tolist() == [1, 0]

@@ -11,8 +11,8 @@ import pytest
 
 from pagekin.errors import MisuseError
 from pagekin.evaluation.labels import path_labels, read_labels, read_tree
-from pagekin.evaluation.notes import Notes
-from pagekin.evaluation.page_names import Addresses, join
+from pagekin.evaluation.notes import LeftOut
+from pagekin.evaluation.page_names import PageNames, join
 
 ODP = """<?xml version="1.0" encoding="UTF-8"?>
 <RDF xmlns:r="http://www.w3.org/TR/RDF/" xmlns:d="http://purl.org/dc/elements/1.0/" xmlns="http://dmoz.org/rdf/">
@@ -37,15 +37,15 @@ ODP = """<?xml version="1.0" encoding="UTF-8"?>
 
 
 @pytest.fixture
-def notes() -> Notes:
-    return Notes()
+def notes() -> LeftOut:
+    return LeftOut()
 
 
-def reasons(notes: Notes) -> dict[str, int]:
+def reasons(notes: LeftOut) -> dict[str, int]:
     return {reason: count for reason, count, _ in notes.rows()}
 
 
-def test_labels_are_lines_of_a_page_a_tab_and_a_class(tmp_path: Path, notes: Notes) -> None:
+def test_labels_are_lines_of_a_page_a_tab_and_a_class(tmp_path: Path, notes: LeftOut) -> None:
     file = tmp_path / "labels.tsv"
     file.write_text("\ufeffhttp://a.example/\tNature/ Birds /Wren\r\n\nwp/A%28b%29.htm\t/Home\tmore\n", "utf-8")
     assert list(read_labels(file, notes)) == [
@@ -55,7 +55,7 @@ def test_labels_are_lines_of_a_page_a_tab_and_a_class(tmp_path: Path, notes: Not
     assert notes.rows() == []
 
 
-def test_lines_that_are_no_labels_are_counted(tmp_path: Path, notes: Notes) -> None:
+def test_lines_that_are_no_labels_are_counted(tmp_path: Path, notes: LeftOut) -> None:
     file = tmp_path / "labels.tsv"
     lines = [b"no tab", b"a\t/ /", b"b\tNature/Birds@", b"\xff\tNature", b"c\t" + b"x" * 100_000, b"d\tNature"]
     file.write_bytes(b"\n".join(lines))
@@ -67,7 +67,7 @@ def test_lines_that_are_no_labels_are_counted(tmp_path: Path, notes: Notes) -> N
 
 @pytest.mark.parametrize("name", ["content.rdf.u8", "content.rdf.u8.gz"])
 def test_the_open_directory_is_read_below_its_root_and_without_soft_links(
-    tmp_path: Path, notes: Notes, name: str
+    tmp_path: Path, notes: LeftOut, name: str
 ) -> None:
     file = tmp_path / name
     file.write_bytes(gzip.compress(ODP.encode()) if name.endswith(".gz") else ODP.encode())
@@ -78,7 +78,7 @@ def test_the_open_directory_is_read_below_its_root_and_without_soft_links(
     assert reasons(notes) == {"labels without a class": 1, "soft links": 1}
 
 
-def test_characters_of_a_dump_that_are_none_are_replaced_and_counted(tmp_path: Path, notes: Notes) -> None:
+def test_characters_of_a_dump_that_are_none_are_replaced_and_counted(tmp_path: Path, notes: LeftOut) -> None:
     file = tmp_path / "content.rdf.u8"
     file.write_bytes(ODP.encode().replace(b"Arts/Animation", b"Arts/Anim\xe9\x03tion"))
     first, *_ = read_labels(file, notes)
@@ -86,7 +86,7 @@ def test_characters_of_a_dump_that_are_none_are_replaced_and_counted(tmp_path: P
     assert ("characters of the dump that are none", 4, str(file)) in notes.rows()  # two in the topic, two in the page
 
 
-def test_a_dump_is_read_with_little_memory(tmp_path: Path, notes: Notes) -> None:
+def test_a_dump_is_read_with_little_memory(tmp_path: Path, notes: LeftOut) -> None:
     file = tmp_path / "content.rdf.u8"
     with file.open("w", encoding="utf-8") as out:
         out.write("<RDF>")
@@ -113,14 +113,14 @@ def test_a_dump_is_read_with_little_memory(tmp_path: Path, notes: Notes) -> None
         ("<RDF><ExternalPage about='" + "x" * 2_000_000, "a tag of more than"),
     ],
 )
-def test_a_broken_dump_is_told(tmp_path: Path, notes: Notes, text: str, said: str) -> None:
+def test_a_broken_dump_is_told(tmp_path: Path, notes: LeftOut, text: str, said: str) -> None:
     file = tmp_path / "content.rdf.u8"
     file.write_text(text, "utf-8")
     with pytest.raises(MisuseError, match=said):
         list(read_labels(file, notes))
 
 
-def test_files_that_cannot_be_read_are_told(tmp_path: Path, notes: Notes) -> None:
+def test_files_that_cannot_be_read_are_told(tmp_path: Path, notes: LeftOut) -> None:
     (tmp_path / "labels.tsv.gz").write_bytes(b"no gzip")
     (tmp_path / "cut.tsv.gz").write_bytes(gzip.compress(b"a\tb\n" * 100)[:-9])
     for name in ("labels.tsv.gz", "cut.tsv.gz", "missing.tsv"):
@@ -128,18 +128,18 @@ def test_files_that_cannot_be_read_are_told(tmp_path: Path, notes: Notes) -> Non
             list(read_labels(tmp_path / name, notes))
 
 
-def test_folders_of_urls_are_classes_below_what_all_have_in_common(notes: Notes) -> None:
+def test_folders_of_urls_are_classes_below_what_all_have_in_common(notes: LeftOut) -> None:
     urls = ["http://a.example/en/x/1.html?q=/y/", "http://a.example/en/x/y%20z/2.html", "http://a.example/en/top.html"]
     assert list(path_labels(urls, notes)) == [(urls[0], ("x",)), (urls[1], ("x", "y z"))]
     assert reasons(notes) == {"pages outside all folders": 1}
 
 
-def test_several_hosts_are_tops(notes: Notes) -> None:
+def test_several_hosts_are_tops(notes: LeftOut) -> None:
     urls = ["http://a.example/1.html", "http://b.example/x/2.html"]
     assert [path for _, path in path_labels(urls, notes)] == [("a.example",), ("b.example", "x")]
 
 
-def test_a_tree_gives_classes_their_paths(tmp_path: Path, notes: Notes) -> None:
+def test_a_tree_gives_classes_their_paths(tmp_path: Path, notes: LeftOut) -> None:
     (tmp_path / "tree.tsv").write_text("wren\tbirds\nbirds\tnature\nhome\t\ntools\n")
     (tmp_path / "labels.tsv").write_text("a\twren\nb\thome\nc\tcheese\nd\tnature\n")
     tree = read_tree(tmp_path / "tree.tsv", notes)
@@ -155,7 +155,7 @@ def test_a_tree_gives_classes_their_paths(tmp_path: Path, notes: Notes) -> None:
     assert reasons(notes) == {"labels with a class that is not in the tree": 1}
 
 
-def test_a_cyclic_tree_and_one_with_two_parents_are_refused(tmp_path: Path, notes: Notes) -> None:
+def test_a_cyclic_tree_and_one_with_two_parents_are_refused(tmp_path: Path, notes: LeftOut) -> None:
     (tmp_path / "cycle.tsv").write_text("a\tb\nb\tc\nc\ta\n")
     with pytest.raises(MisuseError, match="has a cycle: "):
         read_tree(tmp_path / "cycle.tsv", notes)
@@ -165,7 +165,7 @@ def test_a_cyclic_tree_and_one_with_two_parents_are_refused(tmp_path: Path, note
 
 
 def test_pages_are_found_by_url_in_any_spelling_and_by_the_path_of_their_file() -> None:
-    known = Addresses(
+    known = PageNames(
         [("http://a.example/x.html", 0), ("http://site.localhost/wp/A%2528b%2529.htm", 1), ("http://a.example/", 2)],
         [
             ("site/wp/A%28b%29.htm", 1),
@@ -183,7 +183,7 @@ def test_pages_are_found_by_url_in_any_spelling_and_by_the_path_of_their_file() 
     assert list(found.values()) == [0, 0, 0, 2, 1, 1, 1, None, 4, None, None, None]
 
 
-def test_labels_that_meet_no_page_are_counted_and_others_kept(notes: Notes) -> None:
+def test_labels_that_meet_no_page_are_counted_and_others_kept(notes: LeftOut) -> None:
     def labels() -> Iterator[tuple[str, tuple[str, ...]]]:
         yield "here", ("A", "B")
         yield "nowhere", ("A",)

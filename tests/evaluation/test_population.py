@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from evaluation.making import peopled
 from pagekin.errors import MisuseError
-from pagekin.evaluation.notes import Notes
+from pagekin.evaluation.notes import LeftOut
 from pagekin.evaluation.population import Shape, populate, sample
 
 DEEP = ("Home", "Garden", "Clubs", "Roses")
@@ -35,7 +35,7 @@ def test_a_depth_collapses_classes_below_it_and_strictness_drops_what_is_above()
     pages = ["a/b/c/d", "a/b/c", "a/b", "e"]
     assert peopled(pages).names == [("a", "b"), ("a", "b", "c"), ("e",)]
     assert peopled(pages, depth=2).names == [("a", "b"), ("e",)]
-    notes = Notes()
+    notes = LeftOut()
     paths = {page: [tuple(label.split("/"))] for page, label in enumerate([*pages, "a/f/g"])}
     strict = populate(paths, [*"01234"], Shape(strict=True), notes)
     assert strict.nodes.tolist() == [0, 1, 4]
@@ -43,7 +43,7 @@ def test_a_depth_collapses_classes_below_it_and_strictness_drops_what_is_above()
 
 
 def test_classes_of_one_page_are_counted() -> None:
-    notes = Notes()
+    notes = LeftOut()
     populate({0: [("a",)], 1: [("a",)], 2: [("b", "c")]}, ["x", "y", "z"], Shape(), notes)
     assert notes.rows() == [("classes of one page, for which no page is right", 1, "b/c")]
 
@@ -75,7 +75,7 @@ WEB = {
 
 
 def drawn(pairs: int, seed: int = 1) -> set[tuple[str, ...]]:
-    return {path for paths in sample(WEB, pairs, Shape(), seed, Notes()).values() for path in paths}
+    return {path for paths in sample(WEB, pairs, Shape(), seed, LeftOut()).values() for path in paths}
 
 
 def test_a_pair_of_classes_has_one_parent_and_all_of_its_pages() -> None:
@@ -83,7 +83,7 @@ def test_a_pair_of_classes_has_one_parent_and_all_of_its_pages() -> None:
         chosen = drawn(1, seed)
         assert len(chosen) == 2
         assert len({path[:-1] for path in chosen}) == 1
-        pages = sample(WEB, 1, Shape(), seed, Notes())
+        pages = sample(WEB, 1, Shape(), seed, LeftOut())
         assert set(pages) == {page for page, (path,) in WEB.items() if path in chosen}
 
 
@@ -93,7 +93,7 @@ def test_every_pair_can_be_drawn_and_the_seed_decides() -> None:
 
 
 def test_fewer_pairs_than_asked_for_are_all_taken_and_counted() -> None:
-    notes = Notes()
+    notes = LeftOut()
     pages = sample(WEB, 300, Shape(), 1, notes)
     assert len(pages) == 60  # the class without a sibling is in no pair
     assert notes.rows() == [("pairs of classes fewer than were to be sampled", 291, "")]
@@ -101,11 +101,11 @@ def test_fewer_pairs_than_asked_for_are_all_taken_and_counted() -> None:
 
 def test_no_pairs_are_no_sample() -> None:
     with pytest.raises(MisuseError, match="no two classes at depth 3 have one parent"):
-        sample({0: [("a", "b")], 1: [("a", "c")]}, 3, Shape(), 1, Notes())
+        sample({0: [("a", "b")], 1: [("a", "c")]}, 3, Shape(), 1, LeftOut())
 
 
 @given(st.integers(2, 9), st.integers(0, 3))
 def test_as_many_different_pairs_are_drawn_as_are_wanted(classes: int, seed: int) -> None:
     """All pairs of a family: all its classes."""
     web = {k: [("t", "m", str(k))] for k in range(classes)}
-    assert set(sample(web, classes * (classes - 1) // 2, Shape(), seed, Notes())) == set(web)
+    assert set(sample(web, classes * (classes - 1) // 2, Shape(), seed, LeftOut())) == set(web)

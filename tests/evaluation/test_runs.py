@@ -16,7 +16,7 @@ from evaluation.making import Table, peopled
 from pagekin.errors import MisuseError
 from pagekin.evaluation.judge import judge
 from pagekin.evaluation.measures import NDCG, PRECISION, ratios
-from pagekin.evaluation.notes import Notes
+from pagekin.evaluation.notes import LeftOut
 from pagekin.evaluation.report import comparable
 from pagekin.evaluation.runs import qrel_lines, read_run, run_lines
 from pagekin.evaluation.systems import RunSystem
@@ -25,9 +25,9 @@ LABELS = ["a/b/c", "a/b/c", "a/b/d", "a/e/f", "g/h/i", "g/h/i"]
 NUMBERS = {f"p{page}": page for page in range(len(LABELS))}
 
 
-def read(tmp_path: Path, text: str, notes: Notes | None = None) -> RunSystem:
+def read(tmp_path: Path, text: str, notes: LeftOut | None = None) -> RunSystem:
     (tmp_path / "run").write_text(text, "utf-8")
-    return read_run(tmp_path / "run", peopled(LABELS), NUMBERS.get, notes or Notes())
+    return read_run(tmp_path / "run", peopled(LABELS), NUMBERS.get, notes or LeftOut())
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_tsv_and_trec_are_read_alike(tmp_path: Path, text: str) -> None:
 
 
 def test_what_a_run_says_of_others_and_twice_is_counted(tmp_path: Path) -> None:
-    notes = Notes()
+    notes = LeftOut()
     lines = ["p0\t1\tp1\t0.5", "p0\t2\tp1\t0.9", "p0\t3\tp0\t1", "p0\t4\tnowhere\t1", "elsewhere\t1\tp1\t1"]
     run = read(tmp_path, "\n".join(lines), notes)
     assert run.scores(np.array([0]))[0, 1] == 0.9  # the better of both
@@ -120,6 +120,6 @@ def test_our_run_is_read_back_as_the_same_order(tmp_path: Path) -> None:
     ]
     file.write_text("\n".join(lines))
     numbers = {url: page for page, url in enumerate(population.urls)}
-    (back,) = read_run(file, population, numbers.get, Notes()).scores(np.array([3])).tolist()
+    (back,) = read_run(file, population, numbers.get, LeftOut()).scores(np.array([3])).tolist()
     assert 0.5 == back[0] > back[1] > back[2] > 0.4999999
     assert back[3:] == [-math.inf] * 3

@@ -13,14 +13,14 @@ import pytest
 from pagekin import village
 from pagekin.errors import MisuseError
 from pagekin.evaluation.judge import judge
-from pagekin.evaluation.labelled import Bench, open_case
+from pagekin.evaluation.labelled import PopulationSettings, open_labelled
 from pagekin.evaluation.measures import ratios
 from pagekin.evaluation.sweep import sweep
-from pagekin.evaluation.sweep_plan import Plan, plan_of
+from pagekin.evaluation.sweep_plan import SweepPlan, plan_of
 from pagekin.evaluation.sweep_report import report
 from pagekin.model.strategy import PRESETS
 from pagekin.pipeline import Progress, build
-from pagekin.search.indexed_store import Kin
+from pagekin.search.indexed_store import IndexedStore
 
 FIGURE = {"title": "Windows", "strategies": {"none": {"window_width": 0}, "default": {}, "paper": {"preset": "paper"}}}
 
@@ -35,8 +35,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def plan(folder: Path) -> Callable[..., Plan]:
-    def make(**table: Any) -> Plan:
+def plan(folder: Path) -> Callable[..., SweepPlan]:
+    def make(**table: Any) -> SweepPlan:
         common = {"store": "v.kin", "hierarchy": "labels.tsv", "resamples": 50, "figure": [FIGURE]}
         return plan_of({**common, **table}, "s.toml", folder)
 
@@ -49,7 +49,7 @@ def stages(log: list[Progress]) -> list[str]:
 
 def test_a_sweep_finds_what_a_judgement_of_each_alone_finds(plan: Any, folder: Path, tmp_path: Path) -> None:
     swept = sweep(plan(references=["more-like-this"]), tmp_path, threads=2)
-    case = open_case(Bench(str(folder / "labels.tsv")), Kin.open(folder / "v.kin"))
+    case = open_labelled(PopulationSettings(str(folder / "labels.tsv")), IndexedStore.open(folder / "v.kin"))
     alone = ratios(judge(case.under(PRESETS["paper"], "paper"), case.population), case.population.regions)
     assert [row["name"] for row in swept.rows()] == ["none", "default", "paper", "more-like-this"]
     paper = swept.rows()[2]

@@ -9,16 +9,16 @@ import pytest
 
 from model.learned import DRAWN
 from pagekin.errors import MisuseError
-from pagekin.evaluation.sweep_plan import RUN, Plan, paper_plan, plan_of, read_plan
+from pagekin.evaluation.sweep_plan import RUN, SweepPlan, paper_plan, plan_of, read_plan
 from pagekin.model.strategy import PRESETS, Strategy
 from pagekin.model.weights import save_weights
 
 
-def plan(**table: Any) -> Plan:
+def plan(**table: Any) -> SweepPlan:
     return plan_of(table, "s.toml", Path("there"))
 
 
-def names(of: Plan) -> list[list[str]]:
+def names(of: SweepPlan) -> list[list[str]]:
     return [[entry.name for entry in figure.entries] for figure in of.figures]
 
 

@@ -13,25 +13,25 @@ from evaluation.making import Table, peopled
 from pagekin.evaluation.judge import judge
 from pagekin.evaluation.measures import ratios
 from pagekin.evaluation.report import of_system
-from pagekin.evaluation.sweep_results import Result, Shelf, csv_lines, flat, key_of, write_parquet
+from pagekin.evaluation.sweep_results import ResultStore, SweepResult, csv_lines, flat, key_of, write_parquet
 
 POPULATION = peopled(["A/B/C", "A/B/C", "A/B/D", "E/F/G"])
 SCORES = [[9, 3, 2, 1], [1, 9, 2, 3], [1, 1, 9, 1], [1, 2, 3, 9]]
 
 
 @pytest.fixture
-def result() -> Result:
+def result() -> SweepResult:
     system = Table(SCORES, "a system")
     judgement = judge(system, POPULATION)
     facts = of_system(system, judgement, POPULATION, resamples=3)
-    return Result(facts, judgement.sources, ratios(judgement, POPULATION.regions))
+    return SweepResult(facts, judgement.sources, ratios(judgement, POPULATION.regions))
 
 
-def test_what_is_kept_is_found_again(tmp_path: Path, result: Result) -> None:
-    shelf = Shelf(tmp_path / "done")
+def test_what_is_kept_is_found_again(tmp_path: Path, result: SweepResult) -> None:
+    shelf = ResultStore(tmp_path / "done")
     assert shelf.find("k") is None
     shelf.keep("k", result)
-    found = Shelf(tmp_path / "done").find("k")
+    found = ResultStore(tmp_path / "done").find("k")
     assert found is not None
     assert found.facts == result.facts
     assert found.table.names == result.table.names
@@ -42,9 +42,9 @@ def test_what_is_kept_is_found_again(tmp_path: Path, result: Result) -> None:
 @pytest.mark.parametrize("suffix", ["json", "npz"])
 @pytest.mark.parametrize("left", [None, 0, 20])
 def test_what_was_not_written_to_its_end_is_not_there(
-    tmp_path: Path, result: Result, suffix: str, left: int | None
+    tmp_path: Path, result: SweepResult, suffix: str, left: int | None
 ) -> None:
-    shelf = Shelf(tmp_path)
+    shelf = ResultStore(tmp_path)
     shelf.keep("k", result)
     file = tmp_path / f"k.{suffix}"
     if left is None:
@@ -59,7 +59,7 @@ def test_a_key_tells_settings_apart_and_not_their_order() -> None:
     assert len({key_of({"a": 1}), key_of({"a": 1.5}), key_of({"a": "1"}), key_of({"b": 1})}) == 4
 
 
-def test_every_measure_is_a_column_with_its_interval(result: Result) -> None:
+def test_every_measure_is_a_column_with_its_interval(result: SweepResult) -> None:
     columns = flat(result.facts)
     for name in result.table.names:
         value = result.table.values()[name]

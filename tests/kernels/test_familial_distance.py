@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pagekin.evaluation.notes import Notes
+from pagekin.evaluation.notes import LeftOut
 from pagekin.evaluation.population import Population, Shape, populate
 from reference import familial_distance as twin
 
@@ -18,7 +18,7 @@ LABELS = st.lists(st.sets(PATHS, min_size=1, max_size=3), min_size=2, max_size=1
 
 def people(labels: list[set[twin.Path]], distance: str) -> Population:
     shape = Shape(depth=4, multi="min", distance=distance)
-    return populate(dict(enumerate(labels)), [f"page {k}" for k in range(len(labels))], shape, Notes())
+    return populate(dict(enumerate(labels)), [f"page {k}" for k in range(len(labels))], shape, LeftOut())
 
 
 def test_distances_of_figure_1() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pagekin.duplicates.filters import Filters
+from pagekin.duplicates.filters import BloomFilters
 from pagekin.duplicates.sets import Chunks
 from pagekin.kernels.filters import Rows, common_bits, join, near, roots, rows_of, set_bits
 from pagekin.model.arrays import Int64s, UInt64s
@@ -54,7 +54,7 @@ def rows(sets: list[set[int]], bits: int, threshold: float) -> Rows:
     counts = np.array([len(each) for each in sets], np.int64)
     offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
     elements = np.array([element for each in sets for element in each], np.uint64)
-    made = Filters.of(Chunks(offsets, elements, np.zeros((len(sets), 2), np.uint64)), bits, 4)
+    made = BloomFilters.of(Chunks(offsets, elements, np.zeros((len(sets), 2), np.uint64)), bits, 4)
     return rows_of(made.words, made.zeros(), made.powers(threshold), counts < 4)
 
 

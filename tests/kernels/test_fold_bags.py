@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from pagekin.kernels.fold_bags import Citations, Plan, Texts, fold_nodes, heap_for, weigh
+from pagekin.kernels.fold_bags import Citations, FoldPlan, Texts, fold_nodes, heap_for, weigh
 from pagekin.kernels.windows import BASIC, SYNTACTIC, TOPICAL
 from pagekin.model.arrays import Int64s
 from pagekin.model.reading import AnchorFlag, BlockKind
@@ -24,8 +24,8 @@ FORMS = 6
 WORDS = 5
 PLAIN = {form: form for form in range(WORDS)}  # form 5 is a stop word
 STOP = 5
-ANCHORS = Plan(content=False, anchors=True, links=False, window=BASIC, width=-1, by_distance=True)
-CONTENT = Plan(content=True, anchors=False, links=False, window=BASIC, width=-1, by_distance=True)
+ANCHORS = FoldPlan(content=False, anchors=True, links=False, window=BASIC, width=-1, by_distance=True)
+CONTENT = FoldPlan(content=True, anchors=False, links=False, window=BASIC, width=-1, by_distance=True)
 
 
 def offsets_of(rows: Sequence[Sequence[object]]) -> Int64s:
@@ -73,14 +73,16 @@ def citations_of(pages: Sequence[Page], links: Sequence[Link], nodes: int) -> Ci
     )
 
 
-def fold(pages: Sequence[Page], links: Sequence[Link], plan: Plan, nodes: int) -> list[dict[int, tuple[float, float]]]:
+def fold(
+    pages: Sequence[Page], links: Sequence[Link], plan: FoldPlan, nodes: int
+) -> list[dict[int, tuple[float, float]]]:
     """The kernel's bags, term -> (content, around)."""
     bags = folded(pages, links, plan, nodes, WORDS + 100)
     return [{term: (content, loud) for term, (_, content, loud) in bag.items()} for bag in bags]
 
 
 def folded(
-    pages: Sequence[Page], links: Sequence[Link], plan: Plan, nodes: int, room: int
+    pages: Sequence[Page], links: Sequence[Link], plan: FoldPlan, nodes: int, room: int
 ) -> list[dict[int, tuple[int, float, float]]]:
     """The kernel's bags, term -> (count, content, around), folded in as many calls as the room makes necessary."""
     texts, citations, heap = texts_of(pages), citations_of(pages, links, nodes), heap_for(WORDS + nodes)
@@ -105,7 +107,7 @@ def folded(
     return bags
 
 
-def around(page: Page, start: int, end: int, plan: Plan = ANCHORS) -> dict[int, float]:
+def around(page: Page, start: int, end: int, plan: FoldPlan = ANCHORS) -> dict[int, float]:
     """What an anchor of a page says of the node 1, which has no page."""
     bag = fold([page], [Link(0, start, end, 1)], plan, 2)[1]
     return {term: value for term, (_, value) in bag.items()}
@@ -231,7 +233,7 @@ FORM = st.integers(0, FORMS - 1)
 KINDS = st.sampled_from([0, 0, 1, 2, 4, 8, 16, 32, 64, 17, 40])
 BLOCK = st.builds(Block, st.lists(FORM, max_size=6) | st.lists(FORM, min_size=35, max_size=40), KINDS, st.booleans())
 PLANS = st.builds(
-    Plan,
+    FoldPlan,
     st.booleans(),
     st.booleans(),
     st.booleans(),
@@ -269,7 +271,7 @@ def collections(draw: st.DrawFn) -> tuple[list[Page], list[Link], int]:
 
 @settings(deadline=None, max_examples=300)
 @given(collections(), PLANS, st.integers(0, 20))
-def test_bags_are_those_of_the_twin(collection: tuple[list[Page], list[Link], int], plan: Plan, spare: int) -> None:
+def test_bags_are_those_of_the_twin(collection: tuple[list[Page], list[Link], int], plan: FoldPlan, spare: int) -> None:
     pages, links, nodes = collection
     found = folded(pages, links, plan, nodes, WORDS + nodes + spare)
     for node in range(nodes):

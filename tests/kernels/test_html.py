@@ -38,7 +38,7 @@ from pagekin.kernels.page_output import (
     TITLE_TEXT,
     TOO_LONG,
     TRAILING,
-    Sheet,
+    PageOutput,
     new_state,
     sheet_for,
 )
@@ -61,7 +61,7 @@ def scan(pages: list[bytes], max_links: int = NO_LIMIT, max_url: int = NO_LIMIT,
     return [_page(sheet, k, *begins[k]) for k in range(len(pages))]
 
 
-def _page(sheet: Sheet, number: int, text: int, block: int, link: int) -> Page:
+def _page(sheet: PageOutput, number: int, text: int, block: int, link: int) -> Page:
     row = sheet.pages[number].tolist()
     values = sheet.values
 
@@ -806,7 +806,7 @@ def fits(pages: list[bytes]) -> bool:
     bounds = np.cumsum([0, *map(len, pages)]).astype(np.int64)
     sheet = sheet_for(len(html), len(pages))
     wide = [np.full((len(part) + 2 * MARGIN, *part.shape[1:]), 77, part.dtype) for part in sheet]
-    inner = Sheet(*(part[MARGIN:-MARGIN] for part in wide))
+    inner = PageOutput(*(part[MARGIN:-MARGIN] for part in wide))
     inner.pages[:] = 0
     n_values = scan_pages(html, bounds, markup(), NO_LIMIT, NO_LIMIT, inner, new_state())
     n_text, n_blocks, n_links = inner.pages[:, [TEXT_END, BLOCKS_END, LINKS_END]].max(axis=0, initial=0).tolist()

@@ -9,17 +9,17 @@ from hypothesis import strategies as st
 
 from learning.making import whole
 from pagekin.kernels.linklearn import descend, slope_at
-from pagekin.learning.corpus import Part
-from pagekin.learning.networks import Scales, Units, bases, laid_out
+from pagekin.learning.corpus import CorpusPart
+from pagekin.learning.networks import InputScales, Units, bases, laid_out
 from pagekin.model.arrays import Floats
 from reference import linklearn as twin
 
-PLAIN = Scales((0.0, 0.0, 0.0), (1.0, 1.0, 1.0))
+PLAIN = InputScales((0.0, 0.0, 0.0), (1.0, 1.0, 1.0))
 UNITS: Units = (2, 3, 1)
 Pages = list[dict[int, int]]
 
 
-def gradient_of(part: Part, page: int, theta: Floats, units: Units = UNITS) -> tuple[float, Floats]:
+def gradient_of(part: CorpusPart, page: int, theta: Floats, units: Units = UNITS) -> tuple[float, Floats]:
     layout = laid_out(part)
     networks = layout.networks(PLAIN, units)
     gradient = np.zeros(len(theta))
@@ -30,7 +30,7 @@ def gradient_of(part: Part, page: int, theta: Floats, units: Units = UNITS) -> t
     return again, gradient
 
 
-def twin_of(part: Part, page: int, theta: Floats, units: Units = UNITS) -> tuple[float, list[float]]:
+def twin_of(part: CorpusPart, page: int, theta: Floats, units: Units = UNITS) -> tuple[float, list[float]]:
     counts = part.counts
     pages = [
         dict(zip(counts.term[a:b].tolist(), counts.count[a:b].tolist(), strict=True))

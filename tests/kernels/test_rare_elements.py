@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 from pagekin.duplicates.candidates import lists_of
 from pagekin.duplicates.sets import Chunks
-from pagekin.kernels.rare_elements import NO_LIST, Bounds, probe, sums_of
+from pagekin.kernels.rare_elements import NO_LIST, ShareBounds, probe, sums_of
 from pagekin.model.arrays import Int64s
 from reference import rare_elements as twin
 
 SETS = st.lists(st.lists(st.integers(0, 14), unique=True, max_size=8), min_size=1, max_size=10)
-NO_BOUNDS = Bounds(most=1000, few=0)
+NO_BOUNDS = ShareBounds(most=1000, few=0)
 
 
 def chunks_of(sets: list[list[int]]) -> Chunks:
@@ -24,7 +24,7 @@ def chunks_of(sets: list[list[int]]) -> Chunks:
 
 
 def probed(
-    sets: list[list[int]], wanted: list[int], bounds: Bounds, parents: Int64s, room: int
+    sets: list[list[int]], wanted: list[int], bounds: ShareBounds, parents: Int64s, room: int
 ) -> tuple[list[tuple[int, int]], int]:
     """All pairs, however many calls it takes, and how many sets met a cut list."""
     lists, seen = lists_of(chunks_of(sets)), np.full(len(sets), -1, np.int64)
@@ -44,7 +44,7 @@ def test_candidates_are_those_of_the_twin(
     groups = data.draw(st.lists(st.integers(0, len(sets) - 1), min_size=len(sets), max_size=len(sets)))
     parents = np.array([groups.index(group) for group in groups])
     wanted = [ceil(share * len(each)) for each in sets]
-    found, cut = probed(sets, wanted, Bounds(most, few), parents, room)
+    found, cut = probed(sets, wanted, ShareBounds(most, few), parents, room)
     assert len(found) == len(set(found))
     assert (set(found), cut) == twin.candidates(sets, wanted, most, few, groups)
 

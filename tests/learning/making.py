@@ -6,32 +6,32 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from pagekin.learning.corpus import Counts, Links, Part, offsets_of, part_of
+from pagekin.learning.corpus import CorpusCounts, CorpusLinks, CorpusPart, offsets_of, part_of
 
 
-def counted(pages: Sequence[Mapping[int, int]]) -> Counts:
+def counted(pages: Sequence[Mapping[int, int]]) -> CorpusCounts:
     """Pages given as term -> count."""
     rows = [sorted(page.items()) for page in pages]
     pairs = [pair for row in rows for pair in row]
-    return Counts(
+    return CorpusCounts(
         offsets_of(np.array([len(row) for row in rows], np.int64)),
         np.array([term for term, _ in pairs], np.uint32),
         np.array([count for _, count in pairs], np.uint32),
     )
 
 
-def links(pairs: Iterable[tuple[int, int]]) -> Links:
+def links(pairs: Iterable[tuple[int, int]]) -> CorpusLinks:
     """Links given as (citing, cited)."""
     columns = np.array(list(pairs), np.int64).reshape(-1, 2)
-    return Links(columns[:, 0].copy(), columns[:, 1].copy())
+    return CorpusLinks(columns[:, 0].copy(), columns[:, 1].copy())
 
 
-def whole(pages: Sequence[Mapping[int, int]], pairs: Iterable[tuple[int, int]]) -> Part:
+def whole(pages: Sequence[Mapping[int, int]], pairs: Iterable[tuple[int, int]]) -> CorpusPart:
     """All pages as one part; no term is in so many that it says nothing."""
     return part_of(np.arange(len(pages)), counted(pages), links(pairs))
 
 
-def topical(pages: int = 240, topics: int = 8, seed: int = 1) -> tuple[Counts, Links]:
+def topical(pages: int = 240, topics: int = 8, seed: int = 1) -> tuple[CorpusCounts, CorpusLinks]:
     """A web with something to learn: rare words tell the topic, links stay within it, middling words are noise."""
     random = np.random.default_rng(seed)
     topic = random.integers(0, topics, pages)
@@ -46,4 +46,4 @@ def topical(pages: int = 240, topics: int = 8, seed: int = 1) -> tuple[Counts, L
     kin = random.random(len(citing)) < 0.9
     members = [np.flatnonzero(topic == each) for each in range(topics)]
     cited[kin] = [int(random.choice(members[topic[page]])) for page in citing[kin]]
-    return counted(rows), Links(citing, cited)
+    return counted(rows), CorpusLinks(citing, cited)

@@ -16,33 +16,35 @@ import pytest
 from learning.making import topical
 from pagekin.learning import hidden_links as withheld
 from pagekin.learning import learn as lesson
-from pagekin.learning.checkpoint import Notebook
-from pagekin.learning.corpus import Counts, Links, Part, part_of, split
+from pagekin.learning.checkpoint import Checkpoint
+from pagekin.learning.corpus import CorpusCounts, CorpusLinks, CorpusPart, part_of, split
 from pagekin.learning.hidden_links import mixing_on, shown
 from pagekin.learning.hyperparameters import Grid
-from pagekin.learning.learn import Lesson, Outcome, learn_from
-from pagekin.learning.link_share import Beside, Mixer, Riddle
-from pagekin.learning.trainer import Descent
-from pagekin.links.link_graph import Found
+from pagekin.learning.learn import LearnOptions, LearnResult, learn_from
+from pagekin.learning.link_share import Beside, HiddenLinks, LinkShareTuner
+from pagekin.learning.trainer import TrainingSettings
+from pagekin.links.link_graph import StoredLinks
 
 SEED = 5
-Split = Callable[[Counts, Links, int], dict[str, Part]]
+Split = Callable[[CorpusCounts, CorpusLinks, int], dict[str, CorpusPart]]
 
 
-class Short(Lesson):
+class Short(LearnOptions):
     """A few steps."""
 
     def grid(self) -> Grid:
-        return Grid(("okapi",), (0.1,), ((2, 2, 2),), Descent((2, 2, 2), 0.1, "okapi", self.seed, 100, every=50))
+        return Grid(
+            ("okapi",), (0.1,), ((2, 2, 2),), TrainingSettings((2, 2, 2), 0.1, "okapi", self.seed, 100, every=50)
+        )
 
 
-def learned(counts: Counts, links: Links, splitting: Split) -> Outcome:
+def learned(counts: CorpusCounts, links: CorpusLinks, splitting: Split) -> LearnResult:
     places = np.arange(len(links.citing))
-    every = Found(links.citing, links.cited, places, np.ones(len(counts), bool), list)
-    return learn_from(splitting(counts, links, SEED), every, [], Short(SEED), Notebook(), lambda _: None)
+    every = StoredLinks(links.citing, links.cited, places, np.ones(len(counts), bool), list)
+    return learn_from(splitting(counts, links, SEED), every, [], Short(SEED), Checkpoint(), lambda _: None)
 
 
-def poisoned(links: Links, test: Part) -> Links:
+def poisoned(links: CorpusLinks, test: CorpusPart) -> CorpusLinks:
     """Every link inside of test leads to one of those pages of test that others link to most; nothing else changes."""
     to_test = np.isin(links.cited, test.pages)
     inside = np.isin(links.citing, test.pages) & to_test
@@ -50,7 +52,7 @@ def poisoned(links: Links, test: Part) -> Links:
     cited = links.cited.copy()
     cited[inside] = np.resize(liked, inside.sum())
     assert (cited != links.cited).sum() > 50
-    return Links(links.citing, cited)
+    return CorpusLinks(links.citing, cited)
 
 
 def is_told_by_test(splitting: Split) -> bool:
@@ -63,7 +65,7 @@ def is_told_by_test(splitting: Split) -> bool:
     return told[0] != told[1]
 
 
-def on_valid(outcome: Outcome) -> dict[str, float]:
+def on_valid(outcome: LearnResult) -> dict[str, float]:
     """What the share of links was chosen by."""
     found: dict[str, float] = outcome.report["links"]["valid"]
     assert 0.0 < found["words"] < found["words_and_links"]  # there was something to choose
@@ -75,7 +77,7 @@ def test_what_is_learned_does_not_depend_on_the_links_of_test() -> None:
 
 
 def test_a_split_that_lets_links_of_test_into_train_is_found_out() -> None:
-    def leaky(counts: Counts, links: Links, seed: int) -> dict[str, Part]:
+    def leaky(counts: CorpusCounts, links: CorpusLinks, seed: int) -> dict[str, CorpusPart]:
         parts = split(counts, links, seed)
         pages = np.sort(np.concatenate([parts["train"].pages, parts["test"].pages[:20]]))
         return {**parts, "train": part_of(pages, counts, links)}
@@ -84,7 +86,7 @@ def test_a_split_that_lets_links_of_test_into_train_is_found_out() -> None:
 
 
 def test_a_split_that_chooses_on_test_is_found_out() -> None:
-    def leaky(counts: Counts, links: Links, seed: int) -> dict[str, Part]:
+    def leaky(counts: CorpusCounts, links: CorpusLinks, seed: int) -> dict[str, CorpusPart]:
         parts = split(counts, links, seed)
         return {**parts, "valid": parts["test"]}
 
@@ -92,7 +94,7 @@ def test_a_split_that_chooses_on_test_is_found_out() -> None:
 
 
 def test_links_of_test_as_evidence_for_valid_are_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    def leaky(links: Found, riddle: Riddle, other: Part) -> Beside:
+    def leaky(links: StoredLinks, riddle: HiddenLinks, other: CorpusPart) -> Beside:
         return shown(links, riddle, replace(other, pages=other.pages[:0]))
 
     monkeypatch.setattr(withheld, "shown", leaky)
@@ -100,7 +102,7 @@ def test_links_of_test_as_evidence_for_valid_are_found_out(monkeypatch: pytest.M
 
 
 def test_a_share_that_is_chosen_on_test_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    def leaky(part: Part, other: Part, links: Found, seed: int, *rest: Any) -> Mixer:
+    def leaky(part: CorpusPart, other: CorpusPart, links: StoredLinks, seed: int, *rest: Any) -> LinkShareTuner:
         return mixing_on(other, part, links, seed, *rest)
 
     monkeypatch.setattr(lesson, "mixing_on", leaky)

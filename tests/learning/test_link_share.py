@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from learning.making import counted, links, topical, whole
-from pagekin.learning.corpus import Part, part_of
+from pagekin.learning.corpus import CorpusPart, part_of
 from pagekin.learning.hidden_links import shown
-from pagekin.learning.link_share import SHARES, Mixer, Riddle, hide, similarities
+from pagekin.learning.link_share import SHARES, HiddenLinks, LinkShareTuner, hide, similarities
 from pagekin.learning.ranking import AP, MEASURES, Ranker, questions_of
-from pagekin.links.link_graph import Found
+from pagekin.links.link_graph import StoredLinks
 from pagekin.model.arrays import Floats, Int64s
 from pagekin.model.weighting import Learned, Network
 from pagekin.search.link_analysis import evidence_of
@@ -20,7 +20,7 @@ from pagekin.search.link_analysis import evidence_of
 FLAT = Network(0.0, 1.0, (), (), (), 0.0)
 EQUAL = Learned(FLAT, FLAT, FLAT)  # terms weigh the same: a similarity by words is the share of terms that are there
 PAGES = [{1: 1, 2: 1, 3: 1}, {1: 1, 2: 1}, {3: 1, 4: 1}, {4: 1, 5: 2}]
-RIDDLE = Riddle(whole(PAGES, [(0, 3)]), whole(PAGES, [(0, 1)]))
+RIDDLE = HiddenLinks(whole(PAGES, [(0, 3)]), whole(PAGES, [(0, 1)]))
 LINKED = {0: 3, 3: 0}
 
 
@@ -30,14 +30,14 @@ def beside(page: int) -> tuple[Int64s, Floats]:
     return (np.empty(0, np.int64), np.empty(0)) if other is None else (np.array([other]), np.array([0.5]))
 
 
-def pairs(part: Part) -> set[tuple[int, int]]:
+def pairs(part: CorpusPart) -> set[tuple[int, int]]:
     rows = np.repeat(np.arange(len(part)), np.diff(part.link_offsets))
     return set(zip(rows.tolist(), part.link.tolist(), strict=True))
 
 
-def web(of: Iterable[tuple[int, int]], pages: int) -> Found:
+def web(of: Iterable[tuple[int, int]], pages: int) -> StoredLinks:
     found = links(of)
-    return Found(found.citing, found.cited, np.arange(len(found.citing)), np.ones(pages, bool), list)
+    return StoredLinks(found.citing, found.cited, np.arange(len(found.citing)), np.ones(pages, bool), list)
 
 
 def test_links_are_hidden_or_known_from_both_sides_about_half_of_them() -> None:
@@ -54,7 +54,7 @@ def test_links_are_hidden_or_known_from_both_sides_about_half_of_them() -> None:
 
 def test_hidden_pairs_are_named_as_in_the_collection() -> None:
     part = part_of(np.array([3, 7, 9]), counted([{1: 1, 2: 1}] * 12), links([(3, 7)]))
-    first, second = Riddle(part, part).pairs()
+    first, second = HiddenLinks(part, part).pairs()
     assert sorted(zip(first.tolist(), second.tolist(), strict=True)) == [(3, 7), (7, 3)]
 
 
@@ -63,7 +63,7 @@ def test_hidden_links_and_those_of_the_other_part_say_nothing() -> None:
     every = [*there, (0, 1), (1, 0), (4, 5), (5, 4), (5, 4)]
     counts = counted([{1: 1, 2: 1}] * 6)
     first, other = (part_of(np.array(each), counts, links(every)) for each in ([0, 1], [4, 5]))
-    say, wanted = shown(web(every, 6), Riddle(first, first), other), evidence_of(web(there, 6)).beside
+    say, wanted = shown(web(every, 6), HiddenLinks(first, first), other), evidence_of(web(there, 6)).beside
     for page in range(6):
         for ours, theirs in zip(say(page), wanted(page), strict=True):
             assert ours.tolist() == theirs.tolist()
@@ -84,23 +84,25 @@ def test_the_more_links_count_the_higher_comes_what_they_know() -> None:
     For page 3, page 2 has (1 - s) / 2 and page 0, which is right, s / 2: it comes first from 0.5 on, where they are
     equal.
     """
-    mixer = Mixer(RIDDLE, EQUAL, beside, questions_of(RIDDLE.hidden))
+    mixer = LinkShareTuner(RIDDLE, EQUAL, beside, questions_of(RIDDLE.hidden))
     average = mixer.measured((0.0, 0.25, 0.45, 0.5))[:, :, MEASURES.index(AP)]
     assert average.tolist() == [[0.0, 0.0], [0.5, 0.5], [1.0, 0.5], [1.0, 1.0]]
 
 
 def test_of_shares_that_do_equally_well_the_smallest_is_taken() -> None:
-    mixer = Mixer(RIDDLE, EQUAL, beside, questions_of(RIDDLE.hidden))
+    mixer = LinkShareTuner(RIDDLE, EQUAL, beside, questions_of(RIDDLE.hidden))
     assert mixer.best_share() == (0.5, {"words": 0.0, "words_and_links": 1.0})
 
 
 def test_where_nothing_is_hidden_links_have_no_share() -> None:
-    nothing = Riddle(whole(PAGES, []), whole(PAGES, [(0, 1)]))
-    assert Mixer(nothing, EQUAL, beside, questions_of(nothing.hidden)).best_share() == (0.0, {})
+    nothing = HiddenLinks(whole(PAGES, []), whole(PAGES, [(0, 1)]))
+    assert LinkShareTuner(nothing, EQUAL, beside, questions_of(nothing.hidden)).best_share() == (0.0, {})
 
 
 def test_links_that_know_nothing_have_no_share() -> None:
-    mixer = Mixer(RIDDLE, EQUAL, lambda _: (np.array([2]), np.array([1.0])), questions_of(RIDDLE.hidden, np.array([0])))
+    mixer = LinkShareTuner(
+        RIDDLE, EQUAL, lambda _: (np.array([2]), np.array([1.0])), questions_of(RIDDLE.hidden, np.array([0]))
+    )
     assert mixer.best_share()[0] == 0.0
 
 

@@ -11,8 +11,8 @@ from learning.making import topical, whole
 from learning.test_honesty import poisoned
 from pagekin.errors import MisuseError
 from pagekin.learning import projection as projecting
-from pagekin.learning.corpus import PARTS, Links, split
-from pagekin.learning.projection import Space, learn_projection, need_projection, space_of
+from pagekin.learning.corpus import PARTS, CorpusLinks, split
+from pagekin.learning.projection import WeightedSpace, learn_projection, need_projection, space_of
 from pagekin.learning.ranking import Ranker, questions_of
 from pagekin.model.weighting import Learned, Network
 
@@ -21,7 +21,7 @@ EQUAL = Learned(FLAT, FLAT, FLAT)
 TERMS = 1400
 
 
-def spaces(links: Links | None = None) -> list[Space]:
+def spaces(links: CorpusLinks | None = None) -> list[WeightedSpace]:
     counts, found = topical()
     parts = split(counts, links or found, 5)
     return [space_of(parts[name], EQUAL, TERMS) for name in PARTS]

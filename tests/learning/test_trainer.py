@@ -10,29 +10,29 @@ import pytest
 from learning.making import topical, whole
 from pagekin.errors import MisuseError
 from pagekin.kernels.linklearn import slope_at
-from pagekin.learning.corpus import Part, split
-from pagekin.learning.hyperparameters import Grid, State, choose, fingerprint
+from pagekin.learning.corpus import CorpusPart, split
+from pagekin.learning.hyperparameters import Grid, SearchState, choose, fingerprint
 from pagekin.learning.initial import FLAT, OKAPI, start
 from pagekin.learning.networks import bases, laid_out, learned_of, scales_of
 from pagekin.learning.okapi_tuning import BS, KS, tune_okapi
 from pagekin.learning.ranking import AP, ERROR, Ranker, measured, questions_of
-from pagekin.learning.trainer import Descent, Run, Trainer, demand_examples
+from pagekin.learning.trainer import Trainer, TrainingRun, TrainingSettings, demand_examples
 from pagekin.model.weighting import Okapi
 
-SHORT = Descent(units=(2, 3, 2), rate=0.1, every=50, most_steps=300)
+SHORT = TrainingSettings(units=(2, 3, 2), rate=0.1, every=50, most_steps=300)
 
 
 @pytest.fixture(scope="module")
-def parts() -> dict[str, Part]:
+def parts() -> dict[str, CorpusPart]:
     return split(*topical(), seed=5)
 
 
 @pytest.fixture(scope="module")
-def trainer(parts: dict[str, Part]) -> Trainer:
+def trainer(parts: dict[str, CorpusPart]) -> Trainer:
     return Trainer(parts["train"], parts["valid"], questions_of(parts["valid"]), Okapi())
 
 
-def finished(trainer: Trainer, descent: Descent) -> Run:
+def finished(trainer: Trainer, descent: TrainingSettings) -> TrainingRun:
     run = trainer.begin(descent)
     while not run.is_done:
         trainer.advance(run)
@@ -40,7 +40,7 @@ def finished(trainer: Trainer, descent: Descent) -> Run:
 
 
 def test_what_is_learned_orders_unseen_pages_better_than_the_flat_start(
-    parts: dict[str, Part], trainer: Trainer
+    parts: dict[str, CorpusPart], trainer: Trainer
 ) -> None:
     run = finished(trainer, SHORT)
     test, asked = parts["test"], questions_of(parts["test"])
@@ -59,7 +59,7 @@ def test_early_stopping_keeps_the_best_look(trainer: Trainer) -> None:
 
 
 def test_a_rate_that_runs_away_comes_back_and_is_halved(trainer: Trainer) -> None:
-    run = trainer.begin(Descent(units=(2, 2, 2), rate=100.0, every=20, most_steps=100))
+    run = trainer.begin(TrainingSettings(units=(2, 2, 2), rate=100.0, every=20, most_steps=100))
     for _ in range(4):
         trainer.advance(run)
     assert np.isfinite(run.best_theta).all()
@@ -68,34 +68,34 @@ def test_a_rate_that_runs_away_comes_back_and_is_halved(trainer: Trainer) -> Non
 
 def test_the_seed_decides_all(trainer: Trainer) -> None:
     one, same = (finished(trainer, SHORT).as_dict() for _ in range(2))
-    other = finished(trainer, Descent(**{**vars(SHORT), "seed": 6})).as_dict()
+    other = finished(trainer, TrainingSettings(**{**vars(SHORT), "seed": 6})).as_dict()
     assert one == same
     assert one["best_theta"] != other["best_theta"]
 
 
-def test_interrupted_learning_ends_as_if_it_had_not_been(parts: dict[str, Part], trainer: Trainer) -> None:
+def test_interrupted_learning_ends_as_if_it_had_not_been(parts: dict[str, CorpusPart], trainer: Trainer) -> None:
     grid = Grid((FLAT, OKAPI), (0.1,), ((2, 3, 2), (1, 1, 1)), SHORT)
-    whole_way = State("x")
+    whole_way = SearchState("x")
     best = choose(trainer, grid, whole_way)
     kept: list[str] = []
 
     class InterruptedError(Exception):
         pass
 
-    def looked(state: State) -> None:
+    def looked(state: SearchState) -> None:
         kept.append(json.dumps(state.as_dict()))
         if len(kept) == 5:
             raise InterruptedError
 
     with pytest.raises(InterruptedError):
-        choose(trainer, grid, State("x"), looked)
-    resumed = State.from_dict(json.loads(kept[-1]))
+        choose(trainer, grid, SearchState("x"), looked)
+    resumed = SearchState.from_dict(json.loads(kept[-1]))
     assert choose(trainer, grid, resumed).as_dict() == best.as_dict()
     assert resumed.as_dict() == whole_way.as_dict()
     assert len(whole_way.done) == 3  # two starts, then other units from the better one
 
 
-def test_a_state_belongs_to_its_pages_links_and_settings(parts: dict[str, Part]) -> None:
+def test_a_state_belongs_to_its_pages_links_and_settings(parts: dict[str, CorpusPart]) -> None:
     train, valid, test = parts.values()
     mine = fingerprint(Grid(), train, valid)
     assert mine == fingerprint(Grid(), train, valid)
@@ -104,7 +104,7 @@ def test_a_state_belongs_to_its_pages_links_and_settings(parts: dict[str, Part])
 
 def test_a_state_that_is_not_whole_is_not_gone_on_with(trainer: Trainer) -> None:
     run = trainer.begin(SHORT).as_dict()
-    assert State.from_dict({"fingerprint": "x", "done": [], "run": run}).run is not None
+    assert SearchState.from_dict({"fingerprint": "x", "done": [], "run": run}).run is not None
     broken: list[dict[str, object]] = [
         {"theta": [1.0]},
         {"best_theta": "x"},
@@ -115,10 +115,10 @@ def test_a_state_that_is_not_whole_is_not_gone_on_with(trainer: Trainer) -> None
     ]
     for wrong in broken:
         with pytest.raises(MisuseError, match="no state of learning"):
-            State.from_dict({"fingerprint": "x", "done": [{**run, **wrong}], "run": None})
+            SearchState.from_dict({"fingerprint": "x", "done": [{**run, **wrong}], "run": None})
 
 
-def test_training_and_answers_mean_the_same_scores(parts: dict[str, Part], trainer: Trainer) -> None:
+def test_training_and_answers_mean_the_same_scores(parts: dict[str, CorpusPart], trainer: Trainer) -> None:
     """The loss of the kernel is equation 4 over the scores by which pages are ordered."""
     train = parts["train"]
     theta = np.random.default_rng(2).normal(0.0, 0.7, bases(SHORT.units)[-1])
@@ -135,7 +135,7 @@ def test_training_and_answers_mean_the_same_scores(parts: dict[str, Part], train
         assert loss == pytest.approx(float(short.mean()), rel=1e-5)  # weights are kept in 32 bits
 
 
-def test_near_okapi_pages_are_ordered_nearly_as_okapi_orders_them(parts: dict[str, Part]) -> None:
+def test_near_okapi_pages_are_ordered_nearly_as_okapi_orders_them(parts: dict[str, CorpusPart]) -> None:
     """Not quite: there the terms of the page that asks count one each, here both pages weigh them."""
     train, valid = parts["train"], parts["valid"]
     scales = scales_of(train)
@@ -151,7 +151,7 @@ def test_near_okapi_pages_are_ordered_nearly_as_okapi_orders_them(parts: dict[st
 
 
 @pytest.mark.parametrize("near", [None, Okapi(), Okapi(1000.0, 0.0), Okapi(0.0, 1.0)])
-def test_at_the_start_linked_pages_score_about_one(parts: dict[str, Part], near: Okapi | None) -> None:
+def test_at_the_start_linked_pages_score_about_one(parts: dict[str, CorpusPart], near: Okapi | None) -> None:
     train = parts["train"]
     scales = scales_of(train)
     asked = questions_of(train)
@@ -164,7 +164,7 @@ def test_at_the_start_linked_pages_score_about_one(parts: dict[str, Part], near:
     assert 0.5 < np.concatenate(linked).mean() < 2.0
 
 
-def test_okapi_is_tuned_until_no_neighbour_is_better(parts: dict[str, Part]) -> None:
+def test_okapi_is_tuned_until_no_neighbour_is_better(parts: dict[str, CorpusPart]) -> None:
     valid = parts["valid"]
     asked = questions_of(valid)
     best, found = tune_okapi(valid, asked)
@@ -198,4 +198,4 @@ def test_nothing_to_learn_from_is_misuse() -> None:
 )
 def test_settings_that_make_no_sense_are_misuse(wrong: dict[str, object]) -> None:
     with pytest.raises(MisuseError, match=next(iter(wrong))):
-        Descent(**wrong)  # type: ignore[arg-type]
+        TrainingSettings(**wrong)  # type: ignore[arg-type]

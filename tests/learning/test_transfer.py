@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pagekin.errors import MisuseError
-from pagekin.learning.transfer import Task, open_task, ranker, transferred
+from pagekin.learning.transfer import TransferTask, open_task, ranker, transferred
 from pagekin.model.weighting import Learned, Network, Okapi
 from pagekin.pipeline import build
 
@@ -35,7 +35,7 @@ def files(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def opened(files: Path) -> Task:
+def opened(files: Path) -> TransferTask:
     return open_task(str(files / "documents"), str(files / "topics"), str(files / "qrels"))
 
 

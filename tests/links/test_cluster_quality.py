@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from links.making import web_of
 from pagekin.links.cluster_quality import assigned, judge
 from pagekin.links.measures import compare
-from pagekin.links.threshold_graph import neighbourhood
+from pagekin.links.threshold_graph import threshold_graph
 
 # Pages 10 to 12 are cited by 0, 1, 2; pages 13 and 14 by 3 and 4; page 5 cites 12 and 13; nobody cites 15.
 LINKS = {(citing, cited): [1] for citing in (0, 1, 2) for cited in (10, 11, 12)}
@@ -24,7 +24,7 @@ LABELS = {10: {"a"}, 11: {"a"}, 12: {"a", "b"}, 13: {"b"}, 14: {"a"}, 15: {"b"}}
 def test_precision_and_recall_by_hand() -> None:
     """Two clusters, {10, 11, 12} and {13, 14}: a has 3 of 4 in the first, b 1 of 3 in the second; 15 is not there."""
     web = web_of(LINKS, 16)
-    verdict = judge(neighbourhood(compare(web, "co-citation"), len(web)), LABELS, 0.5)
+    verdict = judge(threshold_graph(compare(web, "co-citation"), len(web)), LABELS, 0.5)
     assert (verdict.core, verdict.retrieved, verdict.judged) == (6, 5, 5)
     assert verdict.recall == pytest.approx(5 / 6)
     found = [(each.name, each.pages, each.precision, each.recall) for each in verdict.categories]
@@ -34,7 +34,7 @@ def test_precision_and_recall_by_hand() -> None:
 
 def test_pages_that_do_not_hang_together_are_not_clustered() -> None:
     web = web_of({(0, 1): [1], (2, 3): [1]}, 6)
-    verdict = judge(neighbourhood(compare(web, "coupling"), len(web)), {4: {"a"}, 5: {"b"}}, 0.5)
+    verdict = judge(threshold_graph(compare(web, "coupling"), len(web)), {4: {"a"}, 5: {"b"}}, 0.5)
     assert (verdict.recall, verdict.judged) == (0.0, 0)
     assert [(each.precision, each.recall) for each in verdict.categories] == [(0.0, 0.0), (0.0, 0.0)]
 
@@ -43,7 +43,7 @@ def test_a_collapsed_page_is_judged_where_the_one_stands_that_stands_for_it() ->
     links = {(citing, cited): [1] for citing in range(40) for cited in (50, 51)}
     links |= {(citing, 52): [1] for citing in range(20)}
     web = web_of(links, 53)
-    graph = neighbourhood(compare(web, "co-citation"), len(web))
+    graph = threshold_graph(compare(web, "co-citation"), len(web))
     assert graph.collapsed() == 1
     assert judge(graph, {50: {"a"}, 51: {"a"}, 52: {"b"}}, 0.5).judged == 3
 

@@ -7,17 +7,17 @@ import pytest
 
 from links.making import found_of, web_of
 from pagekin.errors import MisuseError
-from pagekin.links.link_graph import Preparation, Web, prepare
+from pagekin.links.link_graph import LinkGraph, Preparation, prepare
 
 STAR = {(0, 9): [1], (1, 9): [1], (1, 8): [1], (2, 9): [1], (2, 8): [1], (2, 7): [1]}
 """Page 2 links to three pages, 1 to two, 0 to one; 9 has three in-links."""
 
 
-def in_links(web: Web, page: int) -> list[int]:
+def in_links(web: LinkGraph, page: int) -> list[int]:
     return [int(web.pairs.citing[link]) for holder, link in zip(web.page, web.in_link, strict=True) if holder == page]
 
 
-def pairs(web: Web) -> list[tuple[int, int]]:
+def pairs(web: LinkGraph) -> list[tuple[int, int]]:
     return list(zip(web.pairs.citing.tolist(), web.pairs.cited.tolist(), strict=True))
 
 

@@ -15,10 +15,10 @@ from pagekin.errors import MisuseError
 from pagekin.links.dendrogram import draw_dendrograms, draw_graph, need_plots
 from pagekin.links.export import GRAPHS, LISTS, Vertex
 from pagekin.links.hierarchy import merged
-from pagekin.links.measures import Alike
+from pagekin.links.measures import SimilarPairs
 from pagekin.links.text_tree import drawn
 
-EDGES = Alike(np.array([1, 2]), np.array([2, 5]), np.array([0.25, 0.125]))
+EDGES = SimilarPairs(np.array([1, 2]), np.array([2, 5]), np.array([0.25, 0.125]))
 VERTICES = [
     Vertex(1, "http://a.example/?x=1&y=2", 'Salt & "pepper" <b>', 1, 1),
     Vertex(2, "http://b.example/", "bell \x07 and \ud800", 1, 3),

@@ -9,16 +9,16 @@ from hypothesis import strategies as st
 
 from kernels.test_similar_pairs import LINKS, NODES
 from links.making import web_of
-from pagekin.links.citing_pages import Standing, cited_together
+from pagekin.links.citing_pages import LinkPositions, cited_together
 from pagekin.links.measures import compare
-from pagekin.links.similarity import Evidence
+from pagekin.links.similarity import LinkSimilarity
 from reference import similar_pairs as twin
 
 
 @settings(deadline=None, max_examples=150)
 @given(links=LINKS, measure=st.sampled_from(["co-citation", "coupling", "amsler"]), node=st.integers(0, NODES - 1))
 def test_what_links_say_of_a_page_is_what_all_pairs_say(links: twin.Links, measure: str, node: int) -> None:
-    nodes, values = Evidence(compare(web_of(links, NODES), measure)).beside(node)
+    nodes, values = LinkSimilarity(compare(web_of(links, NODES), measure)).beside(node)
     all_pairs = twin.pairs_above(links, measure, range(NODES), 0.0, 0.0)
     expected = {a if b == node else b: value for (a, b), value in all_pairs.items() if node in (a, b)}
     assert dict(zip(nodes.tolist(), values.tolist(), strict=True)) == pytest.approx(expected)
@@ -26,17 +26,17 @@ def test_what_links_say_of_a_page_is_what_all_pairs_say(links: twin.Links, measu
 
 
 def test_links_say_nothing_of_a_node_that_is_not_compared() -> None:
-    nodes, values = Evidence(compare(web_of({(0, 1): [1]}, 2), "amsler")).beside(7)
+    nodes, values = LinkSimilarity(compare(web_of({(0, 1): [1]}, 2), "amsler")).beside(7)
     assert (len(nodes), len(values)) == (0, 0)
 
 
 PLACES = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 40)), max_size=12)
 
 
-def packed(*nodes: list[tuple[int, int]]) -> Standing:
+def packed(*nodes: list[tuple[int, int]]) -> LinkPositions:
     rows = [row for row, places in enumerate(nodes) for _ in places]
     places = [page << 32 | word for places in nodes for page, word in places]
-    return Standing(np.array(rows, np.int64), np.array(places, np.int64))
+    return LinkPositions(np.array(rows, np.int64), np.array(places, np.int64))
 
 
 @settings(deadline=None, max_examples=200)

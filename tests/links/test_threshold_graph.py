@@ -8,16 +8,16 @@ import pytest
 from links.making import web_of
 from pagekin.errors import MisuseError
 from pagekin.links.measures import compare
-from pagekin.links.threshold_graph import Neighbourhood, neighbourhood
+from pagekin.links.threshold_graph import ThresholdGraph, threshold_graph
 
 # Pages 10 to 12 are cited by 0, 1 and 2; 13 by 2 and 3; 20 and 21 by 4.
 LINKS = {(citing, cited): [1] for citing in (0, 1, 2) for cited in (10, 11, 12)}
 LINKS |= {(2, 13): [1], (3, 13): [1], (4, 20): [1], (4, 21): [1]}
 
 
-def graph_of(links: dict[tuple[int, int], list[int]], nodes: int, delta: float | None = None) -> Neighbourhood:
+def graph_of(links: dict[tuple[int, int], list[int]], nodes: int, delta: float | None = None) -> ThresholdGraph:
     web = web_of(links, nodes)
-    return neighbourhood(compare(web, "co-citation"), len(web), delta)
+    return threshold_graph(compare(web, "co-citation"), len(web), delta)
 
 
 def test_subgraphs_are_what_edges_connect() -> None:

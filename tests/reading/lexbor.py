@@ -257,7 +257,7 @@ def scan(pages: Sequence[bytes]) -> list[Reading]:
     return [_scanned(sheet, page, text.tobytes(), values, words) for page in range(len(pages))]
 
 
-def _scanned(sheet: sheets.Sheet, page: int, text: bytes, values: bytes, words: Words) -> Reading:
+def _scanned(sheet: sheets.PageOutput, page: int, text: bytes, values: bytes, words: Words) -> Reading:
     row = sheet.pages[page].tolist()
     here = slice(words.first[page], words.first[page + 1])
     starts, ends = words.starts[here].tolist(), words.ends[here].tolist()

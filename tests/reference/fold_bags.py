@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from pagekin.kernels.fold_bags import Plan
+from pagekin.kernels.fold_bags import FoldPlan
 from reference import windows
 
 Sums = dict[int, float]
@@ -56,7 +56,7 @@ class Bag:
     around: Sums
 
 
-def bag(node: int, pages: Sequence[Page], links: Sequence[Link], words: int, plan: Plan) -> Bag:
+def bag(node: int, pages: Sequence[Page], links: Sequence[Link], words: int, plan: FoldPlan) -> Bag:
     """The bag of a node: its own words; its titles and the windows of links to it; the nodes that link to it."""
     content, around = defaultdict[int, float](float), defaultdict[int, float](float)
     for page in pages:
@@ -78,7 +78,7 @@ def bag(node: int, pages: Sequence[Page], links: Sequence[Link], words: int, pla
     return Bag(dict(content), dict(around))
 
 
-def window(page: Page, link: Link, plan: Plan) -> Iterator[tuple[int, float]]:
+def window(page: Page, link: Link, plan: FoldPlan) -> Iterator[tuple[int, float]]:
     """The terms in the window of an anchor, with their loudness."""
     words = page.words()
     blocks = [windows.Block(block.kinds, len(block.words)) for block in page.blocks]

@@ -14,8 +14,8 @@ from pagekin.model.arrays import Int64s
 from pagekin.model.bags import Bags, Contents, Terms
 from pagekin.model.strategy import Strategy
 from pagekin.model.strings import Strings
-from pagekin.search.candidates import Question, bag_of, exact, mean_bag, nearest, shared_terms
-from pagekin.search.scorer import Bag, Desk, KernelDesk, Reception
+from pagekin.search.candidates import Query, bag_of, exact, mean_bag, nearest, shared_terms
+from pagekin.search.scorer import Bag, CompiledScorer, Scorer, ScorerPool
 from pagekin.signatures.sign import make_signatures, seeded, term_keys
 from reference import similarity as twin
 
@@ -23,7 +23,7 @@ WORDS = 10
 BAGS = st.dictionaries(st.integers(0, WORDS - 1), st.integers(1, 9), max_size=6)
 MEASURES = st.sampled_from(["jaccard", "cosine"])
 THIRD = 0.333333333
-DESKS = pytest.mark.parametrize("desk", [Desk, KernelDesk])
+DESKS = pytest.mark.parametrize("desk", [Scorer, CompiledScorer])
 
 
 def normal(counts: dict[int, int]) -> dict[int, float]:
@@ -50,8 +50,8 @@ def index_of(
     return Index(strategy, columns, terms, contents, heads, signatures, inverted)
 
 
-def question(index: Index, node: int, measure: str = "jaccard") -> Question:
-    return Question(bag_of(index, node), index.signatures[node], measure, but=(node,))
+def question(index: Index, node: int, measure: str = "jaccard") -> Query:
+    return Query(bag_of(index, node), index.signatures[node], measure, but=(node,))
 
 
 def similarity(measure: str, a: dict[int, float], b: dict[int, float]) -> float:
@@ -62,7 +62,7 @@ HAND = [{0: 0.5, 1: 0.5}, {0: 0.5, 2: 0.5}, {1: 0.75, 0: 0.25}, {3: 1.0}]
 
 
 @DESKS
-def test_an_answer_by_hand(desk: type[Desk]) -> None:
+def test_an_answer_by_hand(desk: type[Scorer]) -> None:
     # 0 and 2: minima 1/4 + 1/2 over maxima 1/2 + 3/4; 0 and 1: 1/2 over 3/2.
     index = index_of(HAND)
     work = desk(index)
@@ -79,7 +79,7 @@ def test_an_answer_by_hand(desk: type[Desk]) -> None:
 
 
 @DESKS
-def test_a_desk_is_empty_after_a_question(desk: type[Desk]) -> None:
+def test_a_desk_is_empty_after_a_question(desk: type[Scorer]) -> None:
     index = index_of(HAND)
     work = desk(index)
     first = work.agreements(index.signatures[0])
@@ -101,9 +101,9 @@ def test_both_desks_give_the_same_to_the_last_bit(counts: list[dict[int, int]], 
         assert_same(index, question(index, node, measure), nodes, 3)
 
 
-def assert_same(index: Index, asked: Question, nodes: Int64s, wanted: int) -> None:
+def assert_same(index: Index, asked: Query, nodes: Int64s, wanted: int) -> None:
     """Both desks do the same."""
-    plain, compiled = Desk(index), KernelDesk(index)
+    plain, compiled = Scorer(index), CompiledScorer(index)
     agreements = [desk.agreements(asked.signature) for desk in (plain, compiled)]
     assert len({tuple(sorted(zip(a.tolist(), b.tolist(), strict=True))) for a, b in agreements}) == 1
     with plain.asking(asked.bag), compiled.asking(asked.bag):
@@ -125,11 +125,11 @@ def test_both_desks_narrow_many_candidates_down_alike() -> None:
         terms = random.choice(120, 60, replace=False)
         bags.append(normal(dict(zip(terms.tolist(), counts.tolist(), strict=True))))
     index = index_of(bags, words=120)
-    assert len(Desk(index).agreements(index.signatures[0])[0]) > 200
+    assert len(Scorer(index).agreements(index.signatures[0])[0]) > 200
     for node in range(20):
         asked = question(index, node)
         assert_same(index, asked, np.arange(400), 10)
-        plain = Desk(index)
+        plain = Scorer(index)
         with plain.asking(asked.bag):
             assert len(plain.narrowed(asked.signature, asked.but, 10)) == 60
             assert node not in plain.narrowed(asked.signature, asked.but, 10).tolist()
@@ -140,7 +140,7 @@ def test_both_desks_narrow_many_candidates_down_alike() -> None:
 def test_exact_is_the_measure_of_the_twin(counts: list[dict[int, int]], measure: str) -> None:
     bags = [normal(each) for each in counts]
     index = index_of(bags)
-    desk = Desk(index)
+    desk = Scorer(index)
     for node, bag in enumerate(bags):
         asked = question(index, node, measure)
         with desk.asking(asked.bag):
@@ -152,7 +152,7 @@ def test_exact_is_the_measure_of_the_twin(counts: list[dict[int, int]], measure:
 @given(st.lists(BAGS.filter(bool), min_size=2, max_size=8), st.integers(1, 4))
 def test_an_answer_is_the_best_of_all_that_collide_in_order(counts: list[dict[int, int]], limit: int) -> None:
     index = index_of([normal(each) for each in counts])
-    desk = Desk(index)
+    desk = Scorer(index)
     asked = question(index, 0)
     with desk.asking(asked.bag):
         nodes = [node for node in sorted(desk.agreements(asked.signature)[0].tolist()) if node != 0]
@@ -168,7 +168,7 @@ def many(count: int) -> Index:
 
 def test_an_answer_is_filled_from_less_likely_candidates_when_filters_take_the_likely_ones() -> None:
     index = many(1200)
-    desk = Desk(index)
+    desk = Scorer(index)
     asked = question(index, 0)
     with desk.asking(asked.bag):
         found = nearest(desk, asked, 5, 0.0, allowed=lambda node: node >= 1000)
@@ -177,7 +177,7 @@ def test_an_answer_is_filled_from_less_likely_candidates_when_filters_take_the_l
 
 def test_pages_of_one_similarity_come_in_order() -> None:
     index = index_of([{0: 1.0}, *({0: 0.5, 1: 0.5} for _ in range(300))])
-    desk = Desk(index)
+    desk = Scorer(index)
     asked = question(index, 0)
     with desk.asking(asked.bag):
         # Minima 1/2, maxima 1 + 1/2.
@@ -192,14 +192,14 @@ def test_the_mean_of_bags_is_that_of_their_weights() -> None:
 
 
 def test_who_goes_on_asking_gets_kernels() -> None:
-    reception = Reception(index_of(HAND))
-    assert {type(reception.desk()) for _ in range(20)} == {KernelDesk}  # numba is loaded in this process
+    reception = ScorerPool(index_of(HAND))
+    assert {type(reception.desk()) for _ in range(20)} == {CompiledScorer}  # numba is loaded in this process
 
 
 def test_an_empty_bag_has_no_kin() -> None:
     index = index_of([{}, {0: 1.0}])
-    for desk in (Desk(index), KernelDesk(index)):
-        empty = Question(Bag(np.empty(0, np.uint32), np.empty(0, np.float32)), index.signatures[0], "cosine")
+    for desk in (Scorer(index), CompiledScorer(index)):
+        empty = Query(Bag(np.empty(0, np.uint32), np.empty(0, np.float32)), index.signatures[0], "cosine")
         with desk.asking(empty.bag):
             assert nearest(desk, empty, 3, 0.0) == []
             assert exact(desk, empty, np.array([0, 1])).tolist() == [0.0, 0.0]

@@ -13,8 +13,8 @@ from pagekin import GroupSettings
 from pagekin.duplicates.links import link_sets, linked_nodes
 from pagekin.model.reading import NO_TARGET, Anchors
 from pagekin.pipeline import build
-from pagekin.search.duplicates import Twins, links_of
-from pagekin.search.indexed_store import Kin
+from pagekin.search.duplicates import DuplicateGroups, links_of
+from pagekin.search.indexed_store import IndexedStore
 from store.making import page, write_jsonl
 
 MENU = "".join(
@@ -28,7 +28,7 @@ def site(folder: Path, *pages: tuple[str, str]) -> Path:
     return folder / "site.kin"
 
 
-def named(twins: Twins) -> list[list[str]]:
+def named(twins: DuplicateGroups) -> list[list[str]]:
     return [[each.anchor.url, *(member.page.url for member in each.members)] for each in twins.groups]
 
 
@@ -95,5 +95,5 @@ def test_links_are_sets_of_nodes_without_the_page_itself() -> None:
 
 
 def test_links_that_recur_on_a_host_do_not_count(mirrored: Path) -> None:
-    kin = Kin.open(mirrored)
+    kin = IndexedStore.open(mirrored)
     assert links_of(kin, GroupSettings()).chunks.counts().sum() == 0  # all five pages of a host link to one

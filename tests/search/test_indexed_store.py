@@ -14,10 +14,10 @@ from pagekin.errors import MisuseError, StoreError
 from pagekin.model.settings import ReadingSettings
 from pagekin.model.strategy import PRESETS, Strategy
 from pagekin.pipeline import build
-from pagekin.search.candidates import Question, bag_of, exact, nearest
-from pagekin.search.indexed_store import Kin
-from pagekin.search.results import Neighbor, Wishes
-from pagekin.search.scorer import KernelDesk
+from pagekin.search.candidates import Query, bag_of, exact, nearest
+from pagekin.search.indexed_store import IndexedStore
+from pagekin.search.results import RelatedOptions, RelatedPage
+from pagekin.search.scorer import CompiledScorer
 from pagekin.store.manifest import write_manifest
 from store.making import page, write_jsonl
 
@@ -25,21 +25,21 @@ OAK = "http://treeroom.example/oak.html"
 
 
 @pytest.fixture(scope="module")
-def web(tmp_path_factory: pytest.TempPathFactory) -> Kin:
+def web(tmp_path_factory: pytest.TempPathFactory) -> IndexedStore:
     folder = tmp_path_factory.mktemp("village")
     village.write_warc(folder / "village.warc.gz")
     build([folder / "village.warc.gz"], folder / "village.kin", processes=1)
-    return Kin.open(folder / "village.kin")
+    return IndexedStore.open(folder / "village.kin")
 
 
 def test_answers_are_the_same_where_there_are_many_pages(
-    web: Kin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    web: IndexedStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """H and I of many pages are kept in more bits; here any number counts as many."""
     few = web.index  # opened while it counts as few
     monkeypatch.setattr("pagekin.index.values._FEW", 0)
     build([village.write_warc(tmp_path / "village.warc.gz")], tmp_path / "village.kin", processes=1)
-    many = Kin.open(tmp_path / "village.kin")
+    many = IndexedStore.open(tmp_path / "village.kin")
     assert few.signatures.itemsize == 2 and many.index.signatures.itemsize == 4
     assert many.index.inverted.postings.nbytes == 2 * few.inverted.postings.nbytes
     for url in list(web.reading.pages.url)[::10]:
@@ -58,7 +58,7 @@ def tops(labels: set[str]) -> set[str]:
     return {label.partition("/")[0] for label in labels}
 
 
-def urls(neighbors: list[Neighbor]) -> list[str]:
+def urls(neighbors: list[RelatedPage]) -> list[str]:
     return [each.url for each in neighbors]
 
 
@@ -70,7 +70,7 @@ HAND = Strategy(
 
 
 @pytest.fixture(scope="module")
-def garden(tmp_path_factory: pytest.TempPathFactory) -> Kin:
+def garden(tmp_path_factory: pytest.TempPathFactory) -> IndexedStore:
     """Bags, by hand: a {oak 1/2, birch 1/2}, b {oak 1/2, fir 1/2}, c {oak 1/4, birch 3/4}, d {cheese 1}."""
     folder = tmp_path_factory.mktemp("garden")
     rows = [
@@ -80,23 +80,23 @@ def garden(tmp_path_factory: pytest.TempPathFactory) -> Kin:
         page("http://g.example/d", '<p>cheese <a href="a"></a><a href="c"></a>'),
     ]
     build([write_jsonl(folder / "g.jsonl", rows)], folder / "g.kin", strategy=HAND, processes=1)
-    return Kin.open(folder / "g.kin")
+    return IndexedStore.open(folder / "g.kin")
 
 
-def test_similarity_is_the_exact_jaccard(garden: Kin) -> None:
+def test_similarity_is_the_exact_jaccard(garden: IndexedStore) -> None:
     # a and c: minima 1/4 + 1/2, maxima 1/2 + 3/4; a and b: minima 1/2, maxima 1/2 + 1/2 + 1/2.
-    answer = garden.related("http://g.example/a", Wishes(min_similarity=0.01))
+    answer = garden.related("http://g.example/a", RelatedOptions(min_similarity=0.01))
     assert urls(answer) == ["http://g.example/c", "http://g.example/b"]
     assert [each.similarity for each in answer] == pytest.approx([3 / 5, 1 / 3])
 
 
-def test_cosine_is_the_exact_cosine(garden: Kin) -> None:
+def test_cosine_is_the_exact_cosine(garden: IndexedStore) -> None:
     # a (1, 1, 0) and c (1, 3, 0): 4 / (sqrt 2 sqrt 10); a and b (1, 0, 1): 1 / 2.
-    answer = garden.related("http://g.example/a", Wishes(similarity="cosine"))
+    answer = garden.related("http://g.example/a", RelatedOptions(similarity="cosine"))
     assert [each.similarity for each in answer] == pytest.approx([4 / 20**0.5, 1 / 2])
 
 
-def test_reasons_are_shared_terms_with_their_share_and_pages_that_cite_both(garden: Kin) -> None:
+def test_reasons_are_shared_terms_with_their_share_and_pages_that_cite_both(garden: IndexedStore) -> None:
     (first, *_) = garden.related("http://g.example/a")
     # Of the 3/4 that a and c share, birch is 1/2 and oak 1/4.
     assert [term for term, _ in first.why.terms] == ["birch", "oak"]
@@ -104,14 +104,14 @@ def test_reasons_are_shared_terms_with_their_share_and_pages_that_cite_both(gard
     assert first.why.cited_by == ["http://g.example/d"]
 
 
-def test_several_pages_are_asked_for_by_the_mean_of_their_bags(garden: Kin) -> None:
+def test_several_pages_are_asked_for_by_the_mean_of_their_bags(garden: IndexedStore) -> None:
     # b and c: oak 3/8, birch 3/8, fir 1/4. With a: minima 3/8 + 3/8, maxima 1/2 + 1/2 + 1/4.
     answer = garden.related(["http://g.example/b", "http://g.example/c"])
     assert urls(answer) == ["http://g.example/a"]
     assert answer[0].similarity == pytest.approx(3 / 5)
 
 
-def test_a_page_that_is_not_in_the_collection_can_be_asked_for(garden: Kin) -> None:
+def test_a_page_that_is_not_in_the_collection_can_be_asked_for(garden: IndexedStore) -> None:
     # {oak 1/2, birch 1/2}: the bag of a, whose kin are a itself and those of a; "quince" no page knows.
     for body, plain in ((b"<p>Birch quince <b>oak</b>", False), (b"birch, quince & oak", True)):
         answer = garden.related_to(body, plain=plain)
@@ -121,24 +121,24 @@ def test_a_page_that_is_not_in_the_collection_can_be_asked_for(garden: Kin) -> N
         garden.related_to(b" ")
 
 
-def test_a_page_that_shares_nothing_has_no_kin(garden: Kin) -> None:
-    assert garden.related("http://g.example/d", Wishes(min_similarity=0)) == []
+def test_a_page_that_shares_nothing_has_no_kin(garden: IndexedStore) -> None:
+    assert garden.related("http://g.example/d", RelatedOptions(min_similarity=0)) == []
 
 
 # --- on the sample web ---------------------------------------------------------------------------
 
 
-def test_kin_are_of_the_same_leaf_before_they_are_unrelated(web: Kin) -> None:
+def test_kin_are_of_the_same_leaf_before_they_are_unrelated(web: IndexedStore) -> None:
     known = labels()
     same = other = 0
     for url in known:
-        nearest = [each for each in urls(web.related(url, Wishes(explain=False))) if each in known][:3]
+        nearest = [each for each in urls(web.related(url, RelatedOptions(explain=False))) if each in known][:3]
         same += sum(bool(known[url] & known[each]) for each in nearest)
         other += sum(not tops(known[url]) & tops(known[each]) for each in nearest)
     assert same > 5 * other
 
 
-def test_a_mirror_is_the_first_kin_of_its_original_and_much_like_it(web: Kin) -> None:
+def test_a_mirror_is_the_first_kin_of_its_original_and_much_like_it(web: IndexedStore) -> None:
     """Not quite, since they have a few words of their own, and others link to them in other words. Where eight voices
     speak of each, these have half of their shares of .2 and .1: .85 of the bags are left to be the same, which is a
     Jaccard of .85 / 1.15, and the few words cost a tenth of that.
@@ -147,23 +147,23 @@ def test_a_mirror_is_the_first_kin_of_its_original_and_much_like_it(web: Kin) ->
         host, _, path = name.partition("/")
         mirror, original = f"http://mirror.example/{name}.html", f"http://{host}.example/{path}.html"
         for one, other in ((mirror, original), (original, mirror)):
-            first, second = web.related(one, Wishes(limit=2))
+            first, second = web.related(one, RelatedOptions(limit=2))
             assert first.url == other
             assert first.similarity > 0.65
             assert first.similarity > 3 * second.similarity
 
 
-def test_a_page_is_never_its_own_kin(web: Kin) -> None:
+def test_a_page_is_never_its_own_kin(web: IndexedStore) -> None:
     for url in labels():
-        assert url not in urls(web.related(url, Wishes(min_similarity=0, explain=False)))
+        assert url not in urls(web.related(url, RelatedOptions(min_similarity=0, explain=False)))
 
 
-def test_answers_are_those_of_an_exhaustive_search(web: Kin) -> None:
+def test_answers_are_those_of_an_exhaustive_search(web: IndexedStore) -> None:
     found = wanted = 0
     everything = np.arange(len(web))
-    desk = KernelDesk(web.index)
+    desk = CompiledScorer(web.index)
     for node in range(len(web)):
-        question = Question(bag_of(web.index, node), web.index.signatures[node], "jaccard", but=(node,))
+        question = Query(bag_of(web.index, node), web.index.signatures[node], "jaccard", but=(node,))
         with desk.asking(question.bag):
             scores = exact(desk, question, everything)
             answer = {each for _, each in nearest(desk, question, 10, 0.0)}
@@ -173,35 +173,35 @@ def test_answers_are_those_of_an_exhaustive_search(web: Kin) -> None:
     assert found >= 0.95 * wanted
 
 
-def test_filters_keep_what_they_should(web: Kin) -> None:
+def test_filters_keep_what_they_should(web: IndexedStore) -> None:
     host = "http://treeroom.example/"
-    assert [url for url in urls(web.related(OAK, Wishes(exclude_host=True))) if url.startswith(host)] == []
+    assert [url for url in urls(web.related(OAK, RelatedOptions(exclude_host=True))) if url.startswith(host)] == []
     linked = {each["url"] for each in web.links_to(web.find(OAK), 100)}
     assert linked
-    assert not linked & set(urls(web.related(OAK, Wishes(exclude_linked=True))))
-    assert all("fieldclub" in url for url in urls(web.related(OAK, Wishes(include=("fieldclub",)))))
-    assert all("fieldclub" not in url for url in urls(web.related(OAK, Wishes(exclude=("fieldclub",)))))
+    assert not linked & set(urls(web.related(OAK, RelatedOptions(exclude_linked=True))))
+    assert all("fieldclub" in url for url in urls(web.related(OAK, RelatedOptions(include=("fieldclub",)))))
+    assert all("fieldclub" not in url for url in urls(web.related(OAK, RelatedOptions(exclude=("fieldclub",)))))
     all_of_them = web.related(OAK)
-    assert all(each.similarity >= 0.1 for each in web.related(OAK, Wishes(min_similarity=0.1)))
-    assert urls(web.related(OAK, Wishes(limit=3))) == urls(all_of_them)[:3]
+    assert all(each.similarity >= 0.1 for each in web.related(OAK, RelatedOptions(min_similarity=0.1)))
+    assert urls(web.related(OAK, RelatedOptions(limit=3))) == urls(all_of_them)[:3]
 
 
-def test_pins_come_first_and_never_is_never(web: Kin) -> None:
+def test_pins_come_first_and_never_is_never(web: IndexedStore) -> None:
     first = urls(web.related(OAK))[0]
     pinned = "http://curdhouse.example/kefir.html"
-    answer = web.related(OAK, Wishes(pin=(pinned,), never=(first,)))
+    answer = web.related(OAK, RelatedOptions(pin=(pinned,), never=(first,)))
     assert (answer[0].url, answer[0].pinned) == (pinned, True)
     assert first not in urls(answer)
     assert len(answer) == 10
 
 
-def test_a_page_that_is_known_only_from_links_has_an_answer(web: Kin) -> None:
+def test_a_page_that_is_known_only_from_links_has_an_answer(web: IndexedStore) -> None:
     outside = [row["url"] for row in web.catalog.rows("SELECT url FROM nodes WHERE first_row IS NULL")]
-    assert any(web.related(url, Wishes(min_similarity=0)) for url in outside)
+    assert any(web.related(url, RelatedOptions(min_similarity=0)) for url in outside)
     for url in labels():
-        assert not set(outside) & set(urls(web.related(url, Wishes(explain=False))))
+        assert not set(outside) & set(urls(web.related(url, RelatedOptions(explain=False))))
     with pytest.raises(MisuseError, match="outside = true"):
-        web.related(OAK, Wishes(outside=True))
+        web.related(OAK, RelatedOptions(outside=True))
 
 
 def test_a_page_that_is_known_only_from_links_appears_where_it_is_wished(tmp_path: Path) -> None:
@@ -212,15 +212,15 @@ def test_a_page_that_is_known_only_from_links_appears_where_it_is_wished(tmp_pat
     source = write_jsonl(tmp_path / "a.jsonl", rows)
     settings = {"stemming": "none", "frequency_weight": "none"}
     build([source], tmp_path / "a.kin", strategy=Strategy.from_dict({"outside": True, **settings}), processes=1)
-    kin = Kin.open(tmp_path / "a.kin")
+    kin = IndexedStore.open(tmp_path / "a.kin")
     assert urls(kin.related("http://a.example/2")) == ["http://a.example/1"]
-    assert urls(kin.related("http://a.example/2", Wishes(outside=True))) == [
+    assert urls(kin.related("http://a.example/2", RelatedOptions(outside=True))) == [
         "http://a.example/1",
         "http://b.example/gone",
     ]
 
 
-def test_an_unknown_page_is_told_with_the_nearest(web: Kin) -> None:
+def test_an_unknown_page_is_told_with_the_nearest(web: IndexedStore) -> None:
     with pytest.raises(MisuseError, match=r"no page .*oaks.html.*\n.*http://treeroom.example/oak.html"):
         web.related("http://treeroom.example/oaks.html")
 
@@ -230,77 +230,81 @@ def test_an_unknown_page_is_told_with_the_nearest(web: Kin) -> None:
 )
 def test_wishes_that_make_no_sense_are_misuse(wrong: dict[str, object]) -> None:
     with pytest.raises(MisuseError):
-        Wishes(**wrong)  # type: ignore[arg-type]
+        RelatedOptions(**wrong)  # type: ignore[arg-type]
 
 
 # --- strategies ----------------------------------------------------------------------------------
 
 
-def test_another_strategy_makes_another_index_over_the_same_store(web: Kin, tmp_path: Path) -> None:
+def test_another_strategy_makes_another_index_over_the_same_store(web: IndexedStore, tmp_path: Path) -> None:
     source = web.root.parent / "village.warc.gz"
     first = build([source], tmp_path / "v.kin", processes=1)
     again = build([source], tmp_path / "v.kin", processes=1)
     paper = build([source], tmp_path / "v.kin", strategy=PRESETS["paper"], processes=1)
     assert [built.changed for built in (first, again, paper)] == [True, False, True]
     assert (paper.read, paper.store.manifest.generation) == (0, first.store.manifest.generation)
-    assert Kin.open(tmp_path / "v.kin").index.strategy == PRESETS["paper"]
+    assert IndexedStore.open(tmp_path / "v.kin").index.strategy == PRESETS["paper"]
     assert sorted(path.name for path in (tmp_path / "v.kin").iterdir()) == [
         "index-2",
         "lock",
         "manifest.json",
         "store-1",
     ]
-    assert urls(Kin.open(tmp_path / "v.kin").related(OAK))
+    assert urls(IndexedStore.open(tmp_path / "v.kin").related(OAK))
 
 
-def test_an_index_of_an_old_format_says_so_and_the_next_build_makes_a_new_one(web: Kin, tmp_path: Path) -> None:
+def test_an_index_of_an_old_format_says_so_and_the_next_build_makes_a_new_one(
+    web: IndexedStore, tmp_path: Path
+) -> None:
     source = web.root.parent / "village.warc.gz"
     built = build([source], tmp_path / "v.kin", processes=1)
     manifest = built.store.manifest
     assert manifest.index is not None
     write_manifest(tmp_path / "v.kin", replace(manifest, index={**manifest.index, "version": 1}))
     with pytest.raises(StoreError, match=r"format version 1, this pagekin reads version \d+; build it again"):
-        Kin.open(tmp_path / "v.kin").related(OAK)
+        IndexedStore.open(tmp_path / "v.kin").related(OAK)
     assert build([source], tmp_path / "v.kin", processes=1).changed
-    assert urls(Kin.open(tmp_path / "v.kin").related(OAK))
+    assert urls(IndexedStore.open(tmp_path / "v.kin").related(OAK))
 
 
 # --- words and links -----------------------------------------------------------------------------
 
 
-def test_links_can_be_a_part_of_similarity(garden: Kin) -> None:
+def test_links_can_be_a_part_of_similarity(garden: IndexedStore) -> None:
     """By links a and c: both are cited by d, of {d, a, c}: 1/3. By words 3/5."""
-    (first, *_) = garden.related("http://g.example/a", Wishes(link_share=0.25))
+    (first, *_) = garden.related("http://g.example/a", RelatedOptions(link_share=0.25))
     assert first.url == "http://g.example/c"
     assert first.similarity == pytest.approx(0.75 * 3 / 5 + 0.25 * 1 / 3)
     assert [(part.name, part.share) for part in first.why.parts] == [("words", 0.75), ("links", 0.25)]
     assert [part.similarity for part in first.why.parts] == pytest.approx([3 / 5, 1 / 3])
 
 
-def test_a_page_that_shares_no_word_can_be_kin_by_links(garden: Kin) -> None:
+def test_a_page_that_shares_no_word_can_be_kin_by_links(garden: IndexedStore) -> None:
     """d links to a: one link, of {a, d, c}."""
-    answer = {each.url: each.similarity for each in garden.related("http://g.example/a", Wishes(link_share=0.5))}
+    answer = {
+        each.url: each.similarity for each in garden.related("http://g.example/a", RelatedOptions(link_share=0.5))
+    }
     assert answer["http://g.example/d"] == pytest.approx(0.5 * 1 / 3)
 
 
-def test_without_links_the_words_are_the_only_part(garden: Kin) -> None:
+def test_without_links_the_words_are_the_only_part(garden: IndexedStore) -> None:
     (first, *_) = garden.related("http://g.example/a")
     (part,) = first.why.parts
     assert (part.name, part.similarity, part.share) == ("words", first.similarity, 1.0)
 
 
-def test_pages_that_cite_both_are_told_with_the_words_between(garden: Kin) -> None:
+def test_pages_that_cite_both_are_told_with_the_words_between(garden: IndexedStore) -> None:
     (first, *_) = garden.related("http://g.example/a")
     assert (first.why.cited_by, first.why.apart) == (["http://g.example/d"], [0])
 
 
-def test_a_page_from_elsewhere_has_no_links_and_is_answered_by_words(garden: Kin) -> None:
-    both = [garden.related_to(b"birch oak", Wishes(link_share=share), plain=True) for share in (0.0, 0.5)]
+def test_a_page_from_elsewhere_has_no_links_and_is_answered_by_words(garden: IndexedStore) -> None:
+    both = [garden.related_to(b"birch oak", RelatedOptions(link_share=share), plain=True) for share in (0.0, 0.5)]
     assert both[0] == both[1]
 
 
-def test_links_are_believed_as_far_as_they_agree_with_words(web: Kin) -> None:
-    answer = web.related(OAK, Wishes(link_share="auto"))
+def test_links_are_believed_as_far_as_they_agree_with_words(web: IndexedStore) -> None:
+    answer = web.related(OAK, RelatedOptions(link_share="auto"))
     shares = {part.share for each in answer for part in each.why.parts if part.name == "links"}
     assert len(shares) == 1
     assert 0.0 < shares.pop() < 1.0
@@ -313,7 +317,7 @@ def test_links_are_believed_as_far_as_they_agree_with_words(web: Kin) -> None:
 @pytest.mark.parametrize("share", [-0.1, 1.1])
 def test_a_share_of_links_out_of_range_is_misuse(share: float) -> None:
     with pytest.raises(MisuseError, match="link_share"):
-        Wishes(link_share=share)
+        RelatedOptions(link_share=share)
 
 
 # --- near-duplicates -----------------------------------------------------------------------------
@@ -326,17 +330,17 @@ def prose(seed: int, words: int = 500) -> str:
 
 
 @pytest.fixture(scope="module")
-def copied(tmp_path_factory: pytest.TempPathFactory) -> Kin:
+def copied(tmp_path_factory: pytest.TempPathFactory) -> IndexedStore:
     """A page with three copies, another with two, and twelve by themselves; each on a host of its own."""
     folder = tmp_path_factory.mktemp("copied")
     texts = [*[prose(1)] * 4, *[prose(2)] * 3, *map(prose, range(10, 22))]
     rows = [page(f"http://h{k:02}.example/", f"<title>Page {k}</title><p>{text}") for k, text in enumerate(texts)]
     build([write_jsonl(folder / "c.jsonl", rows)], folder / "c.kin", strategy=HAND, processes=1)
-    return Kin.open(folder / "c.kin")
+    return IndexedStore.open(folder / "c.kin")
 
 
-def test_near_duplicates_stand_under_the_best_and_none_is_dropped(copied: Kin) -> None:
-    wishes = Wishes(min_similarity=0, limit=50)
+def test_near_duplicates_stand_under_the_best_and_none_is_dropped(copied: IndexedStore) -> None:
+    wishes = RelatedOptions(min_similarity=0, limit=50)
     grouped = copied.related("http://h00.example/", wishes)
     plain = copied.related("http://h00.example/", replace(wishes, group_duplicates=False))
     assert len(plain) == 18 and not any(each.duplicates for each in plain)
@@ -348,37 +352,37 @@ def test_near_duplicates_stand_under_the_best_and_none_is_dropped(copied: Kin) -
     assert urls(grouped) == sorted(urls(grouped), key=order.index)
 
 
-def test_copies_of_the_page_that_is_asked_for_take_one_line(copied: Kin) -> None:
-    first, *others = copied.related("http://h00.example/", Wishes(min_similarity=0, limit=5))
+def test_copies_of_the_page_that_is_asked_for_take_one_line(copied: IndexedStore) -> None:
+    first, *others = copied.related("http://h00.example/", RelatedOptions(min_similarity=0, limit=5))
     assert (first.url, first.is_duplicate) == ("http://h01.example/", True)
     assert [each.url for each in first.duplicates] == ["http://h02.example/", "http://h03.example/"]
     assert all(each.likeness.a_in_b and each.likeness.b_in_a for each in first.duplicates)
     assert len(others) == 4 and not any(each.is_duplicate for each in others)
 
 
-def test_the_limit_counts_groups(copied: Kin) -> None:
+def test_the_limit_counts_groups(copied: IndexedStore) -> None:
     for limit in (1, 2, 5, 13, 14, 15):
-        answer = copied.related("http://h00.example/", Wishes(min_similarity=0, limit=limit))
+        answer = copied.related("http://h00.example/", RelatedOptions(min_similarity=0, limit=limit))
         assert len(answer) == min(limit, 14)
 
 
-def test_what_is_pinned_stands_by_itself(copied: Kin) -> None:
+def test_what_is_pinned_stands_by_itself(copied: IndexedStore) -> None:
     pins = ("http://h02.example/", "http://h05.example/", "http://h06.example/")
-    answer = copied.related("http://h00.example/", Wishes(min_similarity=0, limit=20, pin=pins))
+    answer = copied.related("http://h00.example/", RelatedOptions(min_similarity=0, limit=20, pin=pins))
     assert urls(answer)[:3] == list(pins)
     assert [[member.url for member in each.duplicates] for each in answer[:3]] == [[], ["http://h04.example/"], []]
     assert [each.url for each in answer if each.is_duplicate and not each.pinned] == ["http://h01.example/"]
 
 
-def test_a_page_from_elsewhere_knows_its_copies(copied: Kin) -> None:
-    answer = copied.related_to(f"<p>{prose(2)}".encode(), Wishes(min_similarity=0, limit=30))
+def test_a_page_from_elsewhere_knows_its_copies(copied: IndexedStore) -> None:
+    answer = copied.related_to(f"<p>{prose(2)}".encode(), RelatedOptions(min_similarity=0, limit=30))
     assert answer[0].is_duplicate and answer[0].url == "http://h04.example/"
     assert [member.url for member in answer[0].duplicates] == ["http://h05.example/", "http://h06.example/"]
     assert not any(each.is_duplicate for each in answer[1:])
 
 
-def test_several_pages_that_are_asked_for_have_copies_together(copied: Kin) -> None:
-    answer = copied.related(["http://h00.example/", "http://h04.example/"], Wishes(min_similarity=0, limit=30))
+def test_several_pages_that_are_asked_for_have_copies_together(copied: IndexedStore) -> None:
+    answer = copied.related(["http://h00.example/", "http://h04.example/"], RelatedOptions(min_similarity=0, limit=30))
     same = [each for each in answer if each.is_duplicate]
     assert len(same) == 1 and len(same[0].duplicates) == 4  # the other three and two, but the one that they stand under
 
@@ -388,11 +392,11 @@ def test_a_host_that_counts_as_one_page_is_in_no_group(tmp_path: Path) -> None:
     write_jsonl(tmp_path / "h.jsonl", rows)
     chopped = ReadingSettings(chop_host=True)
     build([tmp_path / "h.jsonl"], tmp_path / "h.kin", settings=chopped, strategy=HAND, processes=1)
-    answer = Kin.open(tmp_path / "h.kin").related("http://h0.example/", Wishes(min_similarity=0))
+    answer = IndexedStore.open(tmp_path / "h.kin").related("http://h0.example/", RelatedOptions(min_similarity=0))
     assert len(answer) == 2 and not any(each.duplicates or each.is_duplicate for each in answer)
 
 
-def test_with_and_without_a_compiler_groups_are_the_same(copied: Kin, monkeypatch: pytest.MonkeyPatch) -> None:
-    compiled = copied.related("http://h00.example/", Wishes(min_similarity=0))
+def test_with_and_without_a_compiler_groups_are_the_same(copied: IndexedStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled = copied.related("http://h00.example/", RelatedOptions(min_similarity=0))
     monkeypatch.delitem(sys.modules, "numba")
-    assert copied.related("http://h00.example/", Wishes(min_similarity=0)) == compiled
+    assert copied.related("http://h00.example/", RelatedOptions(min_similarity=0)) == compiled

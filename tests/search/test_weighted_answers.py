@@ -18,8 +18,8 @@ from pagekin.model.strategy import Strategy
 from pagekin.model.weighting import Learned, Okapi
 from pagekin.model.weights import save_weights
 from pagekin.pipeline import build
-from pagekin.search.indexed_store import Kin
-from pagekin.search.results import Neighbor, Wishes
+from pagekin.search.indexed_store import IndexedStore
+from pagekin.search.results import RelatedOptions, RelatedPage
 from reference import weighing as twin
 from store.making import page, write_jsonl
 
@@ -35,20 +35,20 @@ WORDS = sorted({word for text in TEXTS.values() for word in text.split()})
 NUMBER = {word: number for number, word in enumerate(WORDS)}
 TREES = ["ash", "beech", "cedar", "elm", "fir", "larch", "lime", "pine", "rowan", "yew"]
 KINDS = pytest.mark.parametrize("kind", [Okapi(), Okapi(1.2, 0.75), DRAWN], ids=["okapi", "other okapi", "learned"])
-ALL = Wishes(limit=50, min_similarity=0.0)
+ALL = RelatedOptions(limit=50, min_similarity=0.0)
 
 
-def built(folder: Path, strategy: Strategy) -> Kin:
+def built(folder: Path, strategy: Strategy) -> IndexedStore:
     """The pages above; d links to a and c, in words that are no contents of theirs."""
     links = '<a href="a">milk</a> <a href="c">rennet</a>'
     rows = [page(url(name), f"<title>cheese</title><p>{text}") for name, text in TEXTS.items() if name != "d"]
     rows.append(page(url("d"), f"<title>fir</title><p>{TEXTS['d']} {links}"))
     build([write_jsonl(folder / "g.jsonl", rows)], folder / "g.kin", strategy=strategy, processes=1)
-    return Kin.open(folder / "g.kin")
+    return IndexedStore.open(folder / "g.kin")
 
 
 @pytest.fixture(scope="module")
-def garden(tmp_path_factory: pytest.TempPathFactory) -> Kin:
+def garden(tmp_path_factory: pytest.TempPathFactory) -> IndexedStore:
     return built(tmp_path_factory.mktemp("garden"), PLAIN)
 
 
@@ -65,7 +65,7 @@ def collection() -> twin.Collection:
     return twin.Collection([counts(text if name != "d" else f"{text} milk rennet") for name, text in TEXTS.items()], 10)
 
 
-def scores(answer: list[Neighbor]) -> dict[str, float]:
+def scores(answer: list[RelatedPage]) -> dict[str, float]:
     return {each.url: each.score or 0.0 for each in answer}
 
 
@@ -76,7 +76,7 @@ def expected(asked: twin.Page, kind: Okapi | Learned, *but: str) -> dict[str, fl
 
 
 @KINDS
-def test_scores_are_those_of_the_definition_whatever_bags_are(garden: Kin, kind: Okapi | Learned) -> None:
+def test_scores_are_those_of_the_definition_whatever_bags_are(garden: IndexedStore, kind: Okapi | Learned) -> None:
     for k, name in enumerate(TEXTS):
         asked = collection().pages[k]
         answer = garden.related(url(name), replace(ALL, weighting=kind))
@@ -92,7 +92,7 @@ def test_scores_are_those_of_the_definition_whatever_bags_are(garden: Kin, kind:
 
 
 @KINDS
-def test_a_text_from_elsewhere_is_weighed_as_a_page_would_be(garden: Kin, kind: Okapi | Learned) -> None:
+def test_a_text_from_elsewhere_is_weighed_as_a_page_would_be(garden: IndexedStore, kind: Okapi | Learned) -> None:
     """`quince` no page knows; the title of a page is none of its contents."""
     for body, plain in ((b"birch quince oak birch", True), (b"<title>milk</title><p>birch oak quince birch", False)):
         answer = garden.related_to(body, replace(ALL, weighting=kind), plain=plain)
@@ -101,7 +101,7 @@ def test_a_text_from_elsewhere_is_weighed_as_a_page_would_be(garden: Kin, kind: 
         assert answer[0].url == max(every, key=lambda each: every[each])
 
 
-def test_the_minimum_acts_on_the_similarity(garden: Kin) -> None:
+def test_the_minimum_acts_on_the_similarity(garden: IndexedStore) -> None:
     wishes = replace(ALL, similarity="okapi", explain=False)
     similar = [each.similarity for each in garden.related(url("a"), wishes)]
     assert similar[0] > similar[-1] > 0.0
@@ -110,9 +110,9 @@ def test_the_minimum_acts_on_the_similarity(garden: Kin) -> None:
     assert [each.similarity for each in some] == [each for each in similar if each >= least]
 
 
-def test_reasons_and_links_go_with_every_measure(garden: Kin) -> None:
+def test_reasons_and_links_go_with_every_measure(garden: IndexedStore) -> None:
     """By links, a and c are cited by d, of {d, a, c}: 1/3. By words c is more like a than a is: 1."""
-    (first, *_) = garden.related(url("a"), Wishes(similarity="okapi", link_share=0.25))
+    (first, *_) = garden.related(url("a"), RelatedOptions(similarity="okapi", link_share=0.25))
     assert (first.url, first.why.cited_by) == (url("c"), [url("d")])
     weights = collection().weights(collection().pages[2], Okapi())
     total = sum(weights.values())
@@ -133,24 +133,28 @@ def test_the_share_of_links_is_that_which_was_learned_unless_another_is_wished_f
     learned = replace(DRAWN, link_share=0.25)
     kin = built(tmp_path, replace(PLAIN, similarity="linklearn", weights=learned.as_text()))
     for wishes, share in (
-        (Wishes(), 0.25),
-        (Wishes(link_share=0.5), 0.5),
-        (Wishes(link_share=0.0), 0.0),
-        (Wishes(weighting=DRAWN), 0.0),
-        (Wishes(weighting=replace(DRAWN, link_share=0.75)), 0.75),
-        (Wishes(similarity="okapi"), 0.0),
+        (RelatedOptions(), 0.25),
+        (RelatedOptions(link_share=0.5), 0.5),
+        (RelatedOptions(link_share=0.0), 0.0),
+        (RelatedOptions(weighting=DRAWN), 0.0),
+        (RelatedOptions(weighting=replace(DRAWN, link_share=0.75)), 0.75),
+        (RelatedOptions(similarity="okapi"), 0.0),
     ):
         (found,) = [each for each in kin.related(url("a"), wishes) if each.url == url("c")]
         links = [(part.similarity, part.share) for part in found.why.parts if part.name == "links"]
         assert [each for _, each in links] == ([share] if share else [])
         assert [each for each, _ in links] == pytest.approx([1 / 3] if share else [])
         assert kin.link_share(wishes) == share
-    (first, *_) = kin.related_to(b"birch oak", Wishes(), plain=True)  # what is not in the collection has no links here
+    (first, *_) = kin.related_to(
+        b"birch oak", RelatedOptions(), plain=True
+    )  # what is not in the collection has no links here
     assert [part.name for part in first.why.parts] == ["words"]
 
 
 @pytest.mark.parametrize("asked", [("a",), ("a", "e")])
-def test_a_projection_adds_the_inner_product_of_what_it_makes_of_pages(garden: Kin, asked: tuple[str, ...]) -> None:
+def test_a_projection_adds_the_inner_product_of_what_it_makes_of_pages(
+    garden: IndexedStore, asked: tuple[str, ...]
+) -> None:
     """Of words that it does not know it makes nothing; of `quince`, which no page has, neither."""
     known = ["oak", "milk", "birch", "quince"]
     matrix = np.array([[1.0, 0.5], [2.0, -1.0], [0.0, 3.0], [9.0, 9.0]], np.float32)
@@ -179,7 +183,7 @@ def test_near_duplicates_stand_under_the_best_with_their_scores(tmp_path: Path) 
     text = " ".join(" ".join(order) for order in islice(permutations(TREES), 200))
     rows = [page(url("w"), "<p>cheese"), *(page(url(name), f"<p>{text} {name * 3}") for name in "xyz")]
     build([write_jsonl(tmp_path / "g.jsonl", rows)], tmp_path / "g.kin", strategy=PLAIN, processes=1)
-    answer = Kin.open(tmp_path / "g.kin").related(url("x"), replace(ALL, similarity="okapi"))
+    answer = IndexedStore.open(tmp_path / "g.kin").related(url("x"), replace(ALL, similarity="okapi"))
     (first,) = answer
     (second,) = first.duplicates
     assert first.is_duplicate
@@ -187,7 +191,7 @@ def test_near_duplicates_stand_under_the_best_with_their_scores(tmp_path: Path) 
     assert first.score is not None and second.score is not None and first.score >= second.score > 0
 
 
-def test_measures_of_bags_have_no_score(garden: Kin) -> None:
+def test_measures_of_bags_have_no_score(garden: IndexedStore) -> None:
     assert {each.score for each in garden.related(url("a"))} == {None}
 
 
@@ -195,7 +199,7 @@ def test_an_index_keeps_the_weights_that_it_was_built_on(tmp_path: Path) -> None
     save_weights(tmp_path / "w.json", DRAWN)
     kin = built(tmp_path, replace(PLAIN, similarity="linklearn", weights=str(tmp_path / "w.json")))
     (tmp_path / "w.json").unlink()
-    kin = Kin.open(kin.root)
+    kin = IndexedStore.open(kin.root)
     wishes = replace(ALL, explain=False)
     assert kin.related(url("a"), wishes) == kin.related(url("a"), replace(wishes, weighting=DRAWN))
     assert build([tmp_path / "g.jsonl"], kin.root, strategy=kin.index.strategy, processes=1).changed is False
@@ -222,7 +226,7 @@ def test_bags_can_be_made_of_the_weights(tmp_path: Path, kind: Okapi | Learned) 
     )
 
 
-def test_lengths_and_frequencies_are_those_of_contents(garden: Kin) -> None:
+def test_lengths_and_frequencies_are_those_of_contents(garden: IndexedStore) -> None:
     contents = garden.index.contents
     assert contents.size.pages == 5
     assert contents.length[[garden.find_node(url(name)) for name in TEXTS]].tolist() == [2, 2, 4, 11, 4]
@@ -234,7 +238,7 @@ def test_words_on_too_many_pages_weigh_nothing_and_are_not_counted(tmp_path: Pat
     """Of 20 pages 11 have `oak`, which is more than ten, and more than 6.6 %."""
     rows = [page(url(f"p{k}"), f"<p>{'oak ' * (k < 11)}{TREES[k // 2]} {TREES[k // 2]}") for k in range(20)]
     build([write_jsonl(tmp_path / "g.jsonl", rows)], tmp_path / "g.kin", strategy=PLAIN, processes=1)
-    kin = Kin.open(tmp_path / "g.kin")
+    kin = IndexedStore.open(tmp_path / "g.kin")
     assert set(kin.index.contents.length.tolist()) == {2}
     (first,) = [each for each in kin.related(url("p0"), replace(ALL, similarity="okapi")) if each.score]
     # The other page that has ash, twice: ndl 1, so 2.5 * 2 ln(20 / 2) / 3.5, as of p0 with itself.
@@ -242,14 +246,14 @@ def test_words_on_too_many_pages_weigh_nothing_and_are_not_counted(tmp_path: Pat
     assert first.score == pytest.approx(2.5 * 2 * math.log(10) / 3.5)
 
 
-def test_what_cannot_be_weighed_is_misuse(garden: Kin, tmp_path: Path) -> None:
+def test_what_cannot_be_weighed_is_misuse(garden: IndexedStore, tmp_path: Path) -> None:
     with pytest.raises(MisuseError, match="linklearn needs weights"):
-        garden.related(url("a"), Wishes(similarity="linklearn"))
+        garden.related(url("a"), RelatedOptions(similarity="linklearn"))
     with pytest.raises(MisuseError, match="similarity is 'jaccard', but the weights are for linklearn"):
-        Wishes(similarity="jaccard", weighting=DRAWN)
+        RelatedOptions(similarity="jaccard", weighting=DRAWN)
     kin = built(tmp_path, replace(PLAIN, content=False))
     with pytest.raises(MisuseError, match="okapi weighs contents, which this index has none of"):
-        kin.related(url("a"), Wishes(similarity="okapi"))
+        kin.related(url("a"), RelatedOptions(similarity="okapi"))
 
 
 @pytest.mark.parametrize(
@@ -265,7 +269,7 @@ def test_damaged_numbers_are_told(tmp_path: Path, name: str, value: int, wrong: 
     path = next(kin.root.glob("index-*")) / f"{name}.npy"
     np.save(path, np.full_like(np.load(path), value))
     with pytest.raises(StoreError, match=rf"{name}\.npy is damaged \({wrong}\)"):
-        Kin.open(kin.root).related(url("a"))
+        IndexedStore.open(kin.root).related(url("a"))
 
 
 @pytest.mark.parametrize(("name", "value"), [("bags.content", 2**32 - 1), ("contents.length", 2**60)])
@@ -274,5 +278,5 @@ def test_numbers_that_cannot_be_are_borne(tmp_path: Path, name: str, value: int)
     path = next(kin.root.glob("index-*")) / f"{name}.npy"
     np.save(path, np.full_like(np.load(path), value))
     for kind in (Okapi(), DRAWN):
-        answer = Kin.open(kin.root).related(url("a"), replace(ALL, weighting=kind))
+        answer = IndexedStore.open(kin.root).related(url("a"), replace(ALL, weighting=kind))
         assert all(0.0 <= each.similarity <= 1.0 for each in answer)

@@ -17,16 +17,16 @@ from pagekin.model.bags import Bags, Contents, Terms
 from pagekin.model.strategy import Strategy
 from pagekin.model.strings import Strings
 from pagekin.model.weighting import STOP_PAGES, Learned, Okapi
-from pagekin.search.candidates import Question, bag_of, exact, nearest, raw_scores, shared_terms
-from pagekin.search.scorer import Desk, KernelDesk
-from pagekin.search.weighted_text import Said, Scales, said_by
+from pagekin.search.candidates import Query, bag_of, exact, nearest, raw_scores, shared_terms
+from pagekin.search.scorer import CompiledScorer, Scorer
+from pagekin.search.weighted_text import QueryWeights, TermCounts, term_counts_of
 from pagekin.signatures.sign import make_signatures, seeded, term_keys
 from reference import weighing as twin
 
 WORDS = 8
 PAGES = st.dictionaries(st.integers(0, WORDS - 1), st.integers(1, 9), max_size=6)
 WEIGHTINGS = st.just(DRAWN) | st.builds(Okapi, st.floats(0, 3), st.floats(0, 1))
-DESKS = pytest.mark.parametrize("desk", [Desk, KernelDesk])
+DESKS = pytest.mark.parametrize("desk", [Scorer, CompiledScorer])
 
 
 def index_of(pages: list[dict[int, int]], outside: int = 0, strategy: Strategy | None = None) -> Index:
@@ -54,13 +54,13 @@ def index_of(pages: list[dict[int, int]], outside: int = 0, strategy: Strategy |
     )
 
 
-def asked(index: Index, kind: Okapi | Learned, *nodes: int) -> Question:
-    weighed = Scales(index).weighed(kind.kind, kind, [said_by(index, node) for node in nodes])
-    return Question(bag_of(index, nodes[0]), index.signatures[nodes[0]], kind.kind, nodes, weighed)
+def asked(index: Index, kind: Okapi | Learned, *nodes: int) -> Query:
+    weighed = QueryWeights(index).weighed(kind.kind, kind, [term_counts_of(index, node) for node in nodes])
+    return Query(bag_of(index, nodes[0]), index.signatures[nodes[0]], kind.kind, nodes, weighed)
 
 
 @DESKS
-def test_okapi_by_hand(desk: type[Desk]) -> None:
+def test_okapi_by_hand(desk: type[Scorer]) -> None:
     """Four pages of 2, 2, 4 and 1 words, 9/4 in the mean. Words 0 and 1 are on three and two pages.
 
     K ((1 - B) + B l / (9/4)) is 1.4 for two words and 2.2 for four. Of page 0 with itself:
@@ -98,7 +98,7 @@ def test_scores_are_those_of_the_twin_on_both_desks(
         expected = [*(collection.score(page, other, kind) for other in pages), *[0.0] * outside]
         own = collection.score(page, page, kind)
         found = []
-        for desk in (Desk(index), KernelDesk(index)):
+        for desk in (Scorer(index), CompiledScorer(index)):
             with desk.asking(question.bag, question.weighed):
                 found.append(raw_scores(desk, question, nodes).tolist())
                 similar = exact(desk, question, nodes).tolist()
@@ -117,7 +117,7 @@ def test_the_score_for_several_pages_is_the_mean_of_those_for_each(
     pages: list[dict[int, int]], kind: Okapi | Learned
 ) -> None:
     index = index_of(pages)
-    desk, nodes = Desk(index), np.arange(len(pages))
+    desk, nodes = Scorer(index), np.arange(len(pages))
     scores = []
     for question in (asked(index, kind, 0), asked(index, kind, 1), asked(index, kind, 0, 1)):
         with desk.asking(question.bag, question.weighed):
@@ -128,7 +128,7 @@ def test_the_score_for_several_pages_is_the_mean_of_those_for_each(
 def test_a_text_may_say_a_word_more_often_than_any_page() -> None:
     index = index_of([{0: 1, 1: 1}, {2: 1}])
     word, count = np.array([0], np.uint32), np.array([500], np.uint32)
-    weighed = Scales(index).weighed("linklearn", DRAWN, [Said(word, count)])
+    weighed = QueryWeights(index).weighed("linklearn", DRAWN, [TermCounts(word, count)])
     assert weighed is not None
     collection = twin.Collection([{0: 1, 1: 1}, {2: 1}], STOP_PAGES)
     assert weighed.own == pytest.approx(collection.score({0: 500}, {0: 500}, DRAWN))
@@ -136,7 +136,7 @@ def test_a_text_may_say_a_word_more_often_than_any_page() -> None:
 
 def test_a_page_without_words_is_like_none() -> None:
     index = index_of([{}, {0: 2}])
-    desk, question = Desk(index), asked(index, Okapi(), 0)
+    desk, question = Scorer(index), asked(index, Okapi(), 0)
     with desk.asking(question.bag, question.weighed):
         assert exact(desk, question, np.arange(2)).tolist() == [0.0, 0.0]
 
@@ -144,11 +144,11 @@ def test_a_page_without_words_is_like_none() -> None:
 def test_an_index_without_contents_cannot_weigh_them() -> None:
     index = index_of([{0: 1}], strategy=Strategy(content=False))
     with pytest.raises(MisuseError, match="okapi weighs contents, which this index has none of"):
-        Scales(index).weighed("okapi", Okapi(), [])
+        QueryWeights(index).weighed("okapi", Okapi(), [])
 
 
 def test_a_measure_of_bags_weighs_nothing() -> None:
-    assert Scales(index_of([{0: 1}])).weighed("cosine", None, []) is None
+    assert QueryWeights(index_of([{0: 1}])).weighed("cosine", None, []) is None
 
 
 def test_pages_are_found_among_many_that_share_a_common_word() -> None:
@@ -156,7 +156,7 @@ def test_pages_are_found_among_many_that_share_a_common_word() -> None:
     rare = {1: 2, 0: 1}
     pages = [rare, *({0: 1, 2 + k % 6: 1 + k % 3} for k in range(1200)), rare]
     index = index_of(pages)
-    for desk in (Desk(index), KernelDesk(index)):
+    for desk in (Scorer(index), CompiledScorer(index)):
         question = asked(index, Okapi(), 0)
         with desk.asking(question.bag, question.weighed):
             assert nearest(desk, question, 1, 0.5) == [(1.0, 1201)]

@@ -11,8 +11,8 @@ from starlette.testclient import TestClient
 from pagekin import village
 from pagekin.pipeline import build
 from pagekin.serving.app import make_app
-from pagekin.serving.generations import Held
-from pagekin.serving.settings import Settings
+from pagekin.serving.generations import CurrentGeneration
+from pagekin.serving.settings import ServerSettings
 
 Serve = Callable[..., TestClient]
 
@@ -27,23 +27,23 @@ def village_kin(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def held(village_kin: Path) -> Held:
-    return Held(village_kin)
+def held(village_kin: Path) -> CurrentGeneration:
+    return CurrentGeneration(village_kin)
 
 
 @pytest.fixture(scope="session")
-def client(held: Held) -> Iterator[TestClient]:
+def client(held: CurrentGeneration) -> Iterator[TestClient]:
     """A server without a network."""
     with TestClient(make_app(held)) as client:
         yield client
 
 
 @pytest.fixture
-def serve(held: Held) -> Iterator[Serve]:
+def serve(held: CurrentGeneration) -> Iterator[Serve]:
     """A server with settings of its own."""
     clients: list[TestClient] = []
 
-    def make(settings: Settings) -> TestClient:
+    def make(settings: ServerSettings) -> TestClient:
         clients.append(TestClient(make_app(held, settings), raise_server_exceptions=False))
         return clients[-1].__enter__()
 

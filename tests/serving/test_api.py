@@ -15,8 +15,8 @@ from starlette.testclient import TestClient
 from cli.running import in_a_process
 from pagekin.pipeline import build
 from pagekin.serving.app import make_app
-from pagekin.serving.generations import Held
-from pagekin.serving.settings import Bounds, Settings
+from pagekin.serving.generations import CurrentGeneration
+from pagekin.serving.settings import RequestLimits, ServerSettings
 from serving.conftest import Serve
 
 OAK = "http://treeroom.example/oak.html"
@@ -109,7 +109,7 @@ def test_info_and_health_tell_what_is_served(client: TestClient, village_kin: Pa
     assert health == {"status": "ok", "generation": 1, "pages": 213, "trouble": False}
 
 
-def test_prometheus_is_told_of_requests_their_time_and_the_generation(held: Held) -> None:
+def test_prometheus_is_told_of_requests_their_time_and_the_generation(held: CurrentGeneration) -> None:
     with TestClient(make_app(held)) as client:
         for _ in range(3):
             related(client)
@@ -139,7 +139,7 @@ def test_an_answer_has_a_tag_and_is_not_sent_twice(client: TestClient) -> None:
     assert len(tags) == 3
 
 
-def test_a_client_that_has_the_answer_does_not_make_the_server_find_it_again(held: Held) -> None:
+def test_a_client_that_has_the_answer_does_not_make_the_server_find_it_again(held: CurrentGeneration) -> None:
     with TestClient(make_app(held)) as client, TestClient(make_app(held)) as fresh:
         tag = client.get("/api/info").headers["etag"]
         assert fresh.get("/api/info", headers={"If-None-Match": tag}).status_code == 304
@@ -205,7 +205,7 @@ def test_an_unknown_page_is_told_without_the_place_of_the_store(client: TestClie
 
 
 def test_what_is_too_much_is_refused(serve: Serve) -> None:
-    client = serve(Settings(bounds=Bounds(body=1000, text=100, results=2, query=200)))
+    client = serve(ServerSettings(bounds=RequestLimits(body=1000, text=100, results=2, query=200)))
     assert problem(client.post("/api/related", json={"text": "a" * 2000}), 413) == (
         "The body is too large; there may be 1,000 bytes."
     )
@@ -228,7 +228,7 @@ def test_other_methods_types_and_paths_are_refused(client: TestClient) -> None:
 
 
 @pytest.fixture(scope="module")
-def wiki(tmp_path_factory: pytest.TempPathFactory) -> Held:
+def wiki(tmp_path_factory: pytest.TempPathFactory) -> CurrentGeneration:
     folder = tmp_path_factory.mktemp("wiki")
     birds = {
         "Red_kite": "kite soars over hills",
@@ -241,13 +241,13 @@ def wiki(tmp_path_factory: pytest.TempPathFactory) -> Held:
     ]
     (folder / "wiki.jsonl").write_text("\n".join(map(json.dumps, pages)), "utf-8")
     build([folder / "wiki.jsonl"], folder / "wiki.kin")
-    return Held(folder / "wiki.kin")
+    return CurrentGeneration(folder / "wiki.kin")
 
 
 ASKED = "action=query&format=json&generator=search&gsrnamespace=0&gsrqiprofile=classic_noboostlinks&uselang=content"
 
 
-def test_a_wiki_asks_as_it_asks_a_mediawiki(wiki: Held) -> None:
+def test_a_wiki_asks_as_it_asks_a_mediawiki(wiki: CurrentGeneration) -> None:
     with TestClient(make_app(wiki)) as client:
         for path in ("/api/related", "/w/api.php"):
             asked = f"{path}?{ASKED}&gsrsearch=morelike:Red kite&gsrlimit=1"

@@ -14,14 +14,14 @@ from starlette.testclient import TestClient
 
 from pagekin.errors import MisuseError
 from pagekin.pipeline import build
-from pagekin.search.results import Wishes
+from pagekin.search.results import RelatedOptions
 from pagekin.serving.app import make_app, switch
-from pagekin.serving.generations import Held
+from pagekin.serving.generations import CurrentGeneration
 from pagekin.shapes.related import report
 
 WORDS = "robin wren heron plover dunlin curlew whimbrel godwit turnstone sanderling knot stint ruff snipe".split()
 
-PLAIN = Wishes(explain=False)
+PLAIN = RelatedOptions(explain=False)
 
 
 def write(folder: Path, pages: int) -> Path:
@@ -36,7 +36,7 @@ def write(folder: Path, pages: int) -> Path:
 
 
 def test_a_new_generation_is_seen_and_the_old_one_still_answers(tmp_path: Path) -> None:
-    held = Held(write(tmp_path, 20))
+    held = CurrentGeneration(write(tmp_path, 20))
     old = held.present
     before = old.kin.related("http://birds.example/3")
     assert not held.look()
@@ -58,7 +58,7 @@ def test_a_new_generation_is_seen_and_the_old_one_still_answers(tmp_path: Path) 
 
 
 def test_a_generation_that_cannot_be_opened_leaves_the_old_one_in_place(tmp_path: Path) -> None:
-    held = Held(write(tmp_path, 20))
+    held = CurrentGeneration(write(tmp_path, 20))
     write(tmp_path, 30)
     manifest = tmp_path / "birds.kin" / "manifest.json"
     whole = manifest.read_bytes()
@@ -75,7 +75,7 @@ def test_a_generation_that_cannot_be_opened_leaves_the_old_one_in_place(tmp_path
 
 
 def test_a_store_that_is_gone_is_served_on(tmp_path: Path) -> None:
-    held = Held(write(tmp_path, 20))
+    held = CurrentGeneration(write(tmp_path, 20))
     shutil.rmtree(tmp_path / "birds.kin")
     assert not held.look()
     assert held.present.kin.related("http://birds.example/3")
@@ -83,7 +83,7 @@ def test_a_store_that_is_gone_is_served_on(tmp_path: Path) -> None:
 
 
 def test_a_new_generation_has_new_tags(tmp_path: Path) -> None:
-    held = Held(write(tmp_path, 20))
+    held = CurrentGeneration(write(tmp_path, 20))
     with TestClient(make_app(held)) as client:
         path = "/api/related?url=http://birds.example/3"
         tag = client.get(path).headers["etag"]
@@ -95,7 +95,7 @@ def test_a_new_generation_has_new_tags(tmp_path: Path) -> None:
 
 
 def test_answers_are_found_again_before_a_new_generation_is_served(tmp_path: Path) -> None:
-    held = Held(write(tmp_path, 20))
+    held = CurrentGeneration(write(tmp_path, 20))
     app = make_app(held)
     paths = [f"/api/related?url=http://birds.example/{k}" for k in (3, 4, 19)]
     with TestClient(app) as client:
@@ -112,7 +112,7 @@ def test_answers_are_found_again_before_a_new_generation_is_served(tmp_path: Pat
 
 
 def test_threads_get_what_one_thread_gets(tmp_path: Path) -> None:
-    held = Held(write(tmp_path, 40))
+    held = CurrentGeneration(write(tmp_path, 40))
     kin = held.present.kin
     urls = [f"http://birds.example/{k}" for k in range(40)]
     alone = [kin.related(url) for url in urls]
@@ -122,7 +122,7 @@ def test_threads_get_what_one_thread_gets(tmp_path: Path) -> None:
 
 
 def test_what_is_dear_is_made_once(tmp_path: Path) -> None:
-    generation = Held(write(tmp_path, 20)).present
+    generation = CurrentGeneration(write(tmp_path, 20)).present
     made: list[int] = []
     begin = threading.Barrier(4)
 
@@ -140,7 +140,7 @@ def test_what_is_dear_is_made_once(tmp_path: Path) -> None:
 
 
 def test_the_surroundings_of_few_pages_are_kept(tmp_path: Path) -> None:
-    generation = Held(write(tmp_path, 20)).present
+    generation = CurrentGeneration(write(tmp_path, 20)).present
     seen = []
     for k in (0, 1, 2, 3, 4, 4, 0):
         with generation.surroundings(f"http://birds.example/{k}") as (_, clusters):

@@ -9,9 +9,9 @@ import pytest
 from starlette.testclient import TestClient
 
 from pagekin.errors import MisuseError, StoreError
-from pagekin.serving.generations import Held
+from pagekin.serving.generations import CurrentGeneration
 from pagekin.serving.middleware import CSP
-from pagekin.serving.settings import Bounds, Settings
+from pagekin.serving.settings import RequestLimits, ServerSettings
 from serving.conftest import Serve
 
 
@@ -28,7 +28,7 @@ def test_every_answer_says_what_a_browser_may_do_with_it(client: TestClient) -> 
 
 
 def test_without_the_token_nothing_is_told(serve: Serve) -> None:
-    client = serve(Settings(token="s3cret"))
+    client = serve(ServerSettings(token="s3cret"))
     for path in ("/", "/api", "/api/info", "/api/related?url=oak", "/metrics", "/w/api.php", "/api/openapi.json"):
         answer = client.get(path)
         assert (answer.status_code, answer.headers["www-authenticate"][:6]) == (401, "Bearer"), path
@@ -39,7 +39,7 @@ def test_without_the_token_nothing_is_told(serve: Serve) -> None:
 
 
 def test_a_browser_sends_the_token_as_a_password(serve: Serve) -> None:
-    client = serve(Settings(token="s3cret"))
+    client = serve(ServerSettings(token="s3cret"))
     for name, status in (("anna:s3cret", 200), (":s3cret", 200), ("s3cret:", 401), ("s3cret", 401)):
         sent = base64.b64encode(name.encode()).decode()
         assert client.get("/api/info", headers={"Authorization": f"Basic {sent}"}).status_code == status, name
@@ -47,13 +47,13 @@ def test_a_browser_sends_the_token_as_a_password(serve: Serve) -> None:
 
 
 def test_what_needs_a_token_is_kept_by_nobody_between(serve: Serve) -> None:
-    client = serve(Settings(token="s3cret"))
+    client = serve(ServerSettings(token="s3cret"))
     assert client.get("/api/info", headers=bearer("s3cret")).headers["cache-control"] == "private, max-age=60"
 
 
 def test_other_origins_may_ask_only_if_they_are_let(serve: Serve) -> None:
     asked = {"Origin": "https://blog.example", "Access-Control-Request-Method": "GET"}
-    closed, opened = serve(Settings()), serve(Settings(cors=("https://blog.example",), token="t"))
+    closed, opened = serve(ServerSettings()), serve(ServerSettings(cors=("https://blog.example",), token="t"))
     assert "access-control-allow-origin" not in closed.get("/api/info", headers=asked).headers
     told = opened.get("/api/info", headers={**asked, **bearer("t")}).headers
     assert told["access-control-allow-origin"] == "https://blog.example"
@@ -64,7 +64,7 @@ def test_other_origins_may_ask_only_if_they_are_let(serve: Serve) -> None:
 
 def test_a_cache_keeps_answers_to_different_origins_apart(serve: Serve) -> None:
     origins = ("https://blog.example", "https://news.example")
-    client = serve(Settings(cors=origins))
+    client = serve(ServerSettings(cors=origins))
     known = {"If-None-Match": client.get("/api/info").headers["etag"]}
     for origin in (*origins, "https://evil.example", ""):
         for path, headers in (("/api/info", {}), ("/api/info", known), ("/api/related?url=nowhere", {})):
@@ -75,7 +75,7 @@ def test_a_cache_keeps_answers_to_different_origins_apart(serve: Serve) -> None:
 
 def test_a_name_that_is_not_ours_is_not_answered(serve: Serve) -> None:
     """A page of elsewhere that has its own name lead to 127.0.0.1 must not read what is served there."""
-    client = serve(Settings(hosts=("localhost", "127.0.0.1", "[::1]")))
+    client = serve(ServerSettings(hosts=("localhost", "127.0.0.1", "[::1]")))
     for name, status in (("localhost:80", 200), ("127.0.0.1", 200), ("[::1]:9", 200), ("evil.example", 421), ("", 421)):
         assert client.get("/healthz", headers={"Host": name}).status_code == status, name
 
@@ -85,7 +85,7 @@ def test_an_error_of_ours_is_told_without_its_reasons(serve: Serve, monkeypatch:
         raise ValueError("the inner parts")
 
     monkeypatch.setattr("pagekin.serving.api.pages.search", broken)
-    answer = serve(Settings()).get("/api/pages?query=a")
+    answer = serve(ServerSettings()).get("/api/pages?query=a")
     assert (answer.status_code, answer.headers["content-type"]) == (500, "application/problem+json")
     assert "inner" not in answer.text
     assert answer.headers["content-security-policy"] == CSP
@@ -96,7 +96,7 @@ def test_an_index_that_cannot_be_read_is_told_as_such(serve: Serve, monkeypatch:
         raise StoreError("/srv/index is damaged")
 
     monkeypatch.setattr("pagekin.serving.api.pages.search", damaged)
-    answer = serve(Settings()).get("/api/pages?query=a")
+    answer = serve(ServerSettings()).get("/api/pages?query=a")
     assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")
     assert "/srv" not in answer.text
 
@@ -106,7 +106,7 @@ def test_who_waits_when_the_server_stops_is_told(serve: Serve, monkeypatch: pyte
         raise asyncio.CancelledError
 
     monkeypatch.setattr("pagekin.serving.api.pages.search", cancelled)
-    answer = serve(Settings()).get("/api/pages?query=a")
+    answer = serve(ServerSettings()).get("/api/pages?query=a")
     assert (answer.status_code, answer.headers["retry-after"]) == (503, "10")
     assert "stopping" in answer.json()["detail"]
 
@@ -114,10 +114,10 @@ def test_who_waits_when_the_server_stops_is_told(serve: Serve, monkeypatch: pyte
 def test_settings_that_make_no_sense_are_refused() -> None:
     for wrong in ({"replay": "javascript:alert(1)"}, {"cors": ("blog.example",)}, {"cors": ("https://a.example/b",)}):
         with pytest.raises(MisuseError):
-            Settings(**wrong)
+            ServerSettings(**wrong)
     with pytest.raises(MisuseError, match="limit"):
-        Bounds(limit=0)
+        RequestLimits(limit=0)
 
 
-def test_a_token_is_not_shown(held: Held) -> None:
-    assert "s3cret" not in repr(Settings(token="s3cret"))
+def test_a_token_is_not_shown(held: CurrentGeneration) -> None:
+    assert "s3cret" not in repr(ServerSettings(token="s3cret"))

@@ -13,7 +13,7 @@ from model.learned import DRAWN
 from pagekin.model.strategy import Strategy
 from pagekin.pipeline import build
 from pagekin.serving.app import make_app
-from pagekin.serving.generations import Held
+from pagekin.serving.generations import CurrentGeneration
 from store.making import Row, page, write_jsonl
 
 ODD: dict[str, list[Row]] = {
@@ -38,15 +38,17 @@ ANYWHERE = (
 
 
 @pytest.fixture(scope="module", params=ODD)
-def odd(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[TestClient, Held]]:
+def odd(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[TestClient, CurrentGeneration]]:
     folder: Path = tmp_path_factory.mktemp("odd")
     build([write_jsonl(folder / "odd.jsonl", ODD[request.param])], folder / "odd.kin", processes=1)
-    held = Held(folder / "odd.kin")
+    held = CurrentGeneration(folder / "odd.kin")
     with TestClient(make_app(held), follow_redirects=False) as client:
         yield client, held
 
 
-def test_every_view_of_an_odd_collection_is_shown_or_refused(odd: tuple[TestClient, Held]) -> None:
+def test_every_view_of_an_odd_collection_is_shown_or_refused(odd: tuple[TestClient, CurrentGeneration]) -> None:
     client, held = odd
     ids = [row["id"] for row in held.present.kin.catalog.rows("SELECT id FROM nodes")]
     of_pages = [
@@ -64,7 +66,7 @@ def test_every_view_of_an_odd_collection_is_shown_or_refused(odd: tuple[TestClie
 @pytest.mark.parametrize(
     "path", ["?least=x", "?least=7", "?measure=no", "?by=no", "?limit=1000", "/clusters?alpha=0", "/graph?by=no"]
 )
-def test_a_choice_that_makes_no_sense_is_told_on_a_page(client: TestClient, held: Held, path: str) -> None:
+def test_a_choice_that_makes_no_sense_is_told_on_a_page(client: TestClient, held: CurrentGeneration, path: str) -> None:
     id = held.present.kin.page(0)["id"]
     answer = client.get(f"/page/{id}{path}")
     assert answer.status_code == 422 and 'role="alert"' in answer.text
@@ -72,7 +74,7 @@ def test_a_choice_that_makes_no_sense_is_told_on_a_page(client: TestClient, held
     assert part.status_code == 422 and "<html" not in part.text
 
 
-def test_no_answer_names_the_folder_of_the_collection(client: TestClient, held: Held) -> None:
+def test_no_answer_names_the_folder_of_the_collection(client: TestClient, held: CurrentGeneration) -> None:
     answer = client.get("/compare", params={"a": "nothing has this name", "b": ""})
     assert "in the collection" in answer.text and str(held.root.parent) not in answer.text
 
@@ -84,7 +86,7 @@ def test_links_have_the_learned_share_unless_somebody_chooses(tmp_path: Path) ->
         page(f"http://a.example/{name}", f"<p>bread oven {name} <a href=/b>b</a> <a href=/c>c</a>") for name in "abc"
     ]
     build([write_jsonl(tmp_path / "a.jsonl", rows)], tmp_path / "a.kin", strategy=strategy, processes=1)
-    held = Held(tmp_path / "a.kin")
+    held = CurrentGeneration(tmp_path / "a.kin")
     learned = "words, and links as LinkLearn has learned"
     with TestClient(make_app(held)) as client:
         for asked, share in (("", 0.4), ("&links=0.25", 0.25), ("&links=0", 0.0), ("&similarity=jaccard", 0.0)):

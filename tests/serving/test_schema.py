@@ -14,10 +14,10 @@ from openapi_spec_validator import validate
 
 from pagekin.serving.api.routes import routes
 from pagekin.serving.api.schema import openapi
-from pagekin.serving.settings import Settings
+from pagekin.serving.settings import ServerSettings
 from serving.running import running
 
-LOADED: Any = schemathesis.openapi.from_dict(openapi(Settings()))
+LOADED: Any = schemathesis.openapi.from_dict(openapi(ServerSettings()))
 OPERATIONS = [each.ok() for each in LOADED.get_all_operations()]
 CHECKS = [
     schemathesis.checks.not_a_server_error,
@@ -70,10 +70,10 @@ def test_nothing_that_is_asked_of_a_page_breaks_the_server(operation: Any, url: 
 
 
 def test_the_schema_is_openapi() -> None:
-    validate(openapi(Settings()))
-    validate(openapi(Settings(token="t")))
+    validate(openapi(ServerSettings()))
+    validate(openapi(ServerSettings(token="t")))
 
 
 def test_the_schema_has_every_path_of_the_api() -> None:
     untold = {"/api", "/api/openapi.json", "/embed.js"}
-    assert {route.path for route in routes()} - untold == set(openapi(Settings())["paths"])  # type: ignore[attr-defined]
+    assert {route.path for route in routes()} - untold == set(openapi(ServerSettings())["paths"])  # type: ignore[attr-defined]

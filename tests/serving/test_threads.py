@@ -10,21 +10,21 @@ import pytest
 from starlette.requests import HTTPConnection
 
 from pagekin.serving.problems import RequestError
-from pagekin.serving.settings import Bounds, Settings
-from pagekin.serving.threads import Crew
+from pagekin.serving.settings import RequestLimits, ServerSettings
+from pagekin.serving.threads import RequestThreads
 
 
 def request(client: str) -> HTTPConnection:
     return HTTPConnection({"type": "http", "client": (client, 1), "headers": []})
 
 
-async def refused(crew: Crew, client: str) -> int:
+async def refused(crew: RequestThreads, client: str) -> int:
     with pytest.raises(RequestError) as told:
         await crew.run(request(client), int)
     return told.value.status
 
 
-def in_a_loop(crew: Crew, work: Any) -> None:
+def in_a_loop(crew: RequestThreads, work: Any) -> None:
     try:
         asyncio.run(work)
     finally:
@@ -32,7 +32,7 @@ def in_a_loop(crew: Crew, work: Any) -> None:
 
 
 def test_a_client_or_all_of_them_can_ask_for_too_much() -> None:
-    crew = Crew(Settings(threads=1, bounds=Bounds(waiting=2, per_client=2)))
+    crew = RequestThreads(ServerSettings(threads=1, bounds=RequestLimits(waiting=2, per_client=2)))
     gate = threading.Event()
 
     async def asked() -> None:
@@ -51,7 +51,7 @@ def test_a_client_or_all_of_them_can_ask_for_too_much() -> None:
 
 
 def test_what_takes_too_long_is_given_up_but_keeps_its_place() -> None:
-    crew = Crew(Settings(threads=1, bounds=Bounds(waiting=1, per_client=1, seconds=0.01)))
+    crew = RequestThreads(ServerSettings(threads=1, bounds=RequestLimits(waiting=1, per_client=1, seconds=0.01)))
     gate, done = threading.Event(), threading.Event()
 
     def work() -> None:
@@ -70,7 +70,7 @@ def test_what_takes_too_long_is_given_up_but_keeps_its_place() -> None:
 
 
 def test_an_error_of_the_work_is_that_of_the_asker() -> None:
-    crew = Crew(Settings())
+    crew = RequestThreads(ServerSettings())
 
     async def asked() -> None:
         with pytest.raises(ZeroDivisionError):

@@ -9,14 +9,14 @@ import pytest
 
 from pagekin.errors import MisuseError
 from pagekin.model.settings import ReadingSettings
-from pagekin.sources.open import Collection, default_base, open_sources
+from pagekin.sources.open import SourceSet, default_base, open_sources
 from sources.walk import captures, file, json_lines
 from sources.warcs import gz, page, response
 
 SETTINGS = ReadingSettings()
 
 
-def collection(*paths: Path, bases: tuple[str, ...] = ()) -> Collection:
+def collection(*paths: Path, bases: tuple[str, ...] = ()) -> SourceSet:
     return open_sources(paths, bases, SETTINGS)
 
 

@@ -19,9 +19,9 @@ from pathlib import Path
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.errors import PagekinError
 from pagekin.search.duplicates import find_duplicates
-from pagekin.search.indexed_store import Kin
-from pagekin.search.results import Wishes
-from pagekin.search.scorer import Desk, KernelDesk
+from pagekin.search.indexed_store import IndexedStore
+from pagekin.search.results import RelatedOptions
+from pagekin.search.scorer import CompiledScorer, Scorer
 from pagekin.shapes.info import describe as info
 from pagekin.shapes.page import describe as show
 
@@ -59,29 +59,31 @@ class Damage:
 
 def questions(store: Path) -> Iterator[Callable[[], object]]:
     """All that can be asked, in the way of every command."""
-    yield lambda: info(Kin.open(store))
-    for desk in (Desk, KernelDesk):
+    yield lambda: info(IndexedStore.open(store))
+    for desk in (Scorer, CompiledScorer):
         for name in ASKED:
             yield lambda desk=desk, name=name: at(desk, store).related(name)  # type: ignore[misc]
-        everything = Wishes(min_similarity=0.0, limit=500, similarity="cosine", exclude_linked=True, exclude_host=True)
-        weighed = Wishes(min_similarity=0.0, limit=500, similarity="okapi")
+        everything = RelatedOptions(
+            min_similarity=0.0, limit=500, similarity="cosine", exclude_linked=True, exclude_host=True
+        )
+        weighed = RelatedOptions(min_similarity=0.0, limit=500, similarity="okapi")
         for wishes in (everything, weighed):
             yield lambda desk=desk, wishes=wishes: at(desk, store).related(list(ASKED), wishes)  # type: ignore[misc]
         yield lambda desk=desk: at(desk, store).related_to(b"<p>cheese and stars and oak <a href=x>y</a>")  # type: ignore[misc]
     yield lambda: find_duplicates(store)
     yield lambda: find_duplicates(store, GroupSettings(link_weight=0.3, chunk_bytes=128))
     for row in (0, 40, -1):
-        yield lambda row=row: every_word(Kin.open(store), row)  # type: ignore[misc]
+        yield lambda row=row: every_word(IndexedStore.open(store), row)  # type: ignore[misc]
 
 
-def at(desk: type[Desk], store: Path) -> Kin:
+def at(desk: type[Scorer], store: Path) -> IndexedStore:
     """A collection whose questions are worked on at such a desk."""
-    kin = Kin.open(store)
+    kin = IndexedStore.open(store)
     kin._reception.desk = lambda: desk(kin.index)  # type: ignore[method-assign]
     return kin
 
 
-def every_word(kin: Kin, row: int) -> object:
+def every_word(kin: IndexedStore, row: int) -> object:
     """What `show` tells of a page, and `show --text`."""
     row %= len(kin)
     return show(kin, row), kin.text(row), kin.hrefs(row)

@@ -11,11 +11,11 @@ from typing import IO
 
 import numpy as np
 
-from pagekin.bags.spill import Piece, Spill
-from pagekin.bags.stemming import UNKNOWN, Vocabulary, check_language, language_of, vocabulary
+from pagekin.bags.spill import Spill, SpilledPiece
+from pagekin.bags.stemming import UNKNOWN, TermVocabulary, check_language, language_of, vocabulary
 from pagekin.bags.templates import template_blocks
 from pagekin.bags.term_weights import factors, shares_of_others, weighed_contents
-from pagekin.kernels.fold_bags import Citations, Plan, Texts, fold_nodes, heap_for, weigh
+from pagekin.kernels.fold_bags import Citations, FoldPlan, Texts, fold_nodes, heap_for, weigh
 from pagekin.kernels.term_order import heaviest_first
 from pagekin.kernels.windows import BASIC, SYNTACTIC, TOPICAL
 from pagekin.model.arrays import Bools, Bytes, Floats, Int64s, UInt32s
@@ -34,7 +34,7 @@ _MOST_NODES = 20_000  # that are folded at a time
 
 
 @dataclass(frozen=True)
-class Collection:
+class BagSource:
     """What bags are made from: the columns of a store."""
 
     reading: Reading
@@ -43,9 +43,9 @@ class Collection:
     nodes: Int64s  # the pages of each node
     links: Links
     node_hosts: Callable[[], list[str]]  # many, and rarely needed
-    _vocabularies: dict[str, Vocabulary] = field(default_factory=dict)  # by stemming and languages
+    _vocabularies: dict[str, TermVocabulary] = field(default_factory=dict)  # by stemming and languages
 
-    def vocabulary(self, languages: list[str], stemming: str) -> Vocabulary:
+    def vocabulary(self, languages: list[str], stemming: str) -> TermVocabulary:
         """What becomes of every word; strategies that stem alike have it in common."""
         key = " ".join([stemming, *languages])
         if key not in self._vocabularies:
@@ -58,7 +58,7 @@ class Collection:
 
 
 @dataclass(frozen=True)
-class Folded:
+class FoldedBags:
     """The bags of a collection, folded and counted; `weighed` makes them what they shall be, piece by piece."""
 
     strategy: Strategy
@@ -81,14 +81,14 @@ class Folded:
             deque(mapper(measured, self._numbered()), maxlen=0)
         return mapper(lambda each: self._weighed(weighting, factor, shares, *measured(each)), self._numbered())
 
-    def _numbered(self) -> Iterator[tuple[slice, Piece]]:
+    def _numbered(self) -> Iterator[tuple[slice, SpilledPiece]]:
         """The pieces, and the nodes that each is of."""
         first = 0
         for piece in self.spill.pieces():
             yield slice(first, first + len(piece.lengths)), piece
             first += len(piece.lengths)
 
-    def _measured(self, counting: Bools, numbered: tuple[slice, Piece]) -> tuple[slice, Piece]:
+    def _measured(self, counting: Bools, numbered: tuple[slice, SpilledPiece]) -> tuple[slice, SpilledPiece]:
         """A piece, after the lengths of its pages have been noted."""
         some, piece = numbered
         row = np.repeat(np.arange(len(piece.lengths)), piece.lengths)
@@ -96,7 +96,12 @@ class Folded:
         return numbered
 
     def _weighed(
-        self, weighting: Weighting | None, factor: Floats, shares: tuple[Floats, Floats], some: slice, piece: Piece
+        self,
+        weighting: Weighting | None,
+        factor: Floats,
+        shares: tuple[Floats, Floats],
+        some: slice,
+        piece: SpilledPiece,
     ) -> Bags:
         content = piece.content * factor[piece.term]
         if weighting is not None:
@@ -110,7 +115,7 @@ class Folded:
         return Bags(offsets, piece.term, weight, piece.count, piece.around)
 
 
-def fold_bags(collection: Collection, strategy: Strategy, file: IO[bytes], mapper: Mapper = map) -> Folded:
+def fold_bags(collection: BagSource, strategy: Strategy, file: IO[bytes], mapper: Mapper = map) -> FoldedBags:
     """Fold the bags of all nodes into `file`, and count in how many of them each term is.
 
     `mapper` is like `map`, but may work on several ranges of nodes at a time.
@@ -131,10 +136,10 @@ def fold_bags(collection: Collection, strategy: Strategy, file: IO[bytes], mappe
     offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(spill.lengths)])
     voices = _voices(collection, citations, nodes)
     named = Terms(terms.name, terms.shown, frequency)
-    return Folded(strategy, named, contents, lengths, offsets, voices, texts.block_silent, spill)
+    return FoldedBags(strategy, named, contents, lengths, offsets, voices, texts.block_silent, spill)
 
 
-def _voices(collection: Collection, citations: Citations, nodes: int) -> Int64s:
+def _voices(collection: BagSource, citations: Citations, nodes: int) -> Int64s:
     """How many speak of each node in its windows: the pages whose links count, and its own title."""
     counting = citations.link_counts != 0
     node = np.repeat(np.arange(nodes), np.diff(citations.link_offsets))[counting]
@@ -147,7 +152,7 @@ def _voices(collection: Collection, citations: Citations, nodes: int) -> Int64s:
     return voices
 
 
-def _texts(collection: Collection, strategy: Strategy, templates: Bytes) -> tuple[Vocabulary, Texts]:
+def _texts(collection: BagSource, strategy: Strategy, templates: Bytes) -> tuple[TermVocabulary, Texts]:
     reading = collection.reading
     tags = list(reading.pages.language)
     used = [language_of(tag, strategy.language) for tag in tags]
@@ -184,12 +189,12 @@ def _templates(reading: Reading, strategy: Strategy) -> Bytes:
     return template_blocks(_host_numbers(reading), blocks.offsets, blocks.hash, strategy.template_share)
 
 
-def counting_links(collection: Collection, strategy: Strategy) -> Bytes:
+def counting_links(collection: BagSource, strategy: Strategy) -> Bytes:
     """1 for every link that counts for a strategy: of whom it lets vote, and outside of templates if it says so."""
     return _counting_links(collection, strategy, _templates(collection.reading, strategy))
 
 
-def _citations(collection: Collection, strategy: Strategy, templates: Bytes) -> Citations:
+def _citations(collection: BagSource, strategy: Strategy, templates: Bytes) -> Citations:
     reading, links = collection.reading, collection.links
     return Citations(
         node_pages=collection.nodes,
@@ -205,7 +210,7 @@ def _citations(collection: Collection, strategy: Strategy, templates: Bytes) -> 
     )
 
 
-def _counting_links(collection: Collection, strategy: Strategy, templates: Bytes) -> Bytes:
+def _counting_links(collection: BagSource, strategy: Strategy, templates: Bytes) -> Bytes:
     """1 for every link whose word counts."""
     reading, links = collection.reading, collection.links
     counts = np.ones(len(links.page), bool)
@@ -233,7 +238,7 @@ def _blocks_of_links(reading: Reading, links: Links) -> Int64s:
     return np.asarray(np.minimum(np.maximum(found, blocks.offsets[links.page]), len(page) - 1), np.int64)
 
 
-def _hosts_differ(collection: Collection, page: UInt32s, node: Int64s) -> np.typing.NDArray[np.bool_]:
+def _hosts_differ(collection: BagSource, page: UInt32s, node: Int64s) -> np.typing.NDArray[np.bool_]:
     """Whether the host of each page is another than that of the node beside it."""
     numbers: dict[str, int] = {}
     of_node = [numbers.setdefault(host, len(numbers)) for host in collection.node_hosts()]
@@ -243,8 +248,8 @@ def _hosts_differ(collection: Collection, page: UInt32s, node: Int64s) -> np.typ
 
 def _fold(
     strategy: Strategy, texts: Texts, citations: Citations, words: int, nodes: int, mapper: Mapper
-) -> Iterator[Piece]:
-    plan = Plan(
+) -> Iterator[SpilledPiece]:
+    plan = FoldPlan(
         strategy.content,
         strategy.anchors,
         strategy.links,
@@ -260,8 +265,8 @@ def _fold(
 
 
 def _fold_range(
-    plan: Plan, texts: Texts, citations: Citations, words: int, lengths: Int64s, nodes: range
-) -> list[Piece]:
+    plan: FoldPlan, texts: Texts, citations: Citations, words: int, lengths: Int64s, nodes: range
+) -> list[SpilledPiece]:
     terms = words + len(lengths)
     heap = heap_for(terms)
     room = max(_PIECE, terms)  # for the largest bag that there could be
@@ -272,6 +277,6 @@ def _fold_range(
         content, around = np.empty(room, np.float32), np.empty(room, np.float32)
         columns = (term, count, content, around)
         end, n = fold_nodes(node, nodes.stop, words, plan, texts, citations, heap, *columns, lengths)
-        pieces.append(Piece(lengths[node:end], term[:n], count[:n], content[:n], around[:n]))
+        pieces.append(SpilledPiece(lengths[node:end], term[:n], count[:n], content[:n], around[:n]))
         node = end
     return pieces

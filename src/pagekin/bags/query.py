@@ -19,7 +19,7 @@ from pagekin.model.strings import word_of
 
 
 @dataclass(frozen=True)
-class QuestionBag:
+class QueryBag:
     """The terms of a question in ascending order, their weights, and how often they are in its contents."""
 
     term: UInt32s
@@ -27,7 +27,7 @@ class QuestionBag:
     count: UInt32s
 
 
-def question_bag(reading: Reading, terms: Terms, contents: Contents, strategy: Strategy, bags: int) -> QuestionBag:
+def query_bag(reading: Reading, terms: Terms, contents: Contents, strategy: Strategy, bags: int) -> QueryBag:
     """The bag of the one page of `reading`: its contents and its title; nobody links to it yet.
 
     Words that no page of the collection has say nothing about which of them is near, and are left out.
@@ -66,4 +66,4 @@ def question_bag(reading: Reading, terms: Terms, contents: Contents, strategy: S
         *shares_of_others(strategy, np.array([1 if len(reading.titles.form) else 0])),
         weight,
     )
-    return QuestionBag(term, weight, count)
+    return QueryBag(term, weight, count)

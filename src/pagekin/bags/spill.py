@@ -15,7 +15,7 @@ _KINDS = (np.uint32, np.uint32, np.float32, np.float32)
 
 
 @dataclass(frozen=True)
-class Piece:
+class SpilledPiece:
     """Some bags, one after the other: their lengths and terms, and what was counted of each."""
 
     lengths: Int64s
@@ -37,7 +37,7 @@ class Spill:
         self._file = file
         self._lengths: list[Int64s] = []
 
-    def add(self, piece: Piece) -> None:
+    def add(self, piece: SpilledPiece) -> None:
         """Write a piece after the others."""
         self._lengths.append(piece.lengths)
         for column in (piece.term, piece.count, piece.content, piece.around):
@@ -48,12 +48,12 @@ class Spill:
         """The lengths of all bags."""
         return np.concatenate([np.empty(0, np.int64), *self._lengths])
 
-    def pieces(self) -> Iterator[Piece]:
+    def pieces(self) -> Iterator[SpilledPiece]:
         """All pieces, one at a time."""
         self._file.seek(0)
         for lengths in self._lengths:
             count = int(lengths.sum())
-            yield Piece(lengths, *(self._column(kind, count) for kind in _KINDS))
+            yield SpilledPiece(lengths, *(self._column(kind, count) for kind in _KINDS))
 
     def _column(self, kind: Any, count: int) -> NDArray[Any]:
         return np.frombuffer(bytearray(self._file.read(count * np.dtype(kind).itemsize)), kind, count)

@@ -95,7 +95,7 @@ def terms_of(words: list[str], stemming: str, language: str) -> list[str | None]
 
 
 @dataclass(frozen=True)
-class Vocabulary:
+class TermVocabulary:
     """The terms of a collection, and the term of every form in every language (-1 for none)."""
 
     name: Strings
@@ -107,7 +107,7 @@ class Vocabulary:
         return len(self.name)
 
 
-def vocabulary(words: Strings, word_of_form: UInt32s, languages: Sequence[str], stemming: str) -> Vocabulary:
+def vocabulary(words: Strings, word_of_form: UInt32s, languages: Sequence[str], stemming: str) -> TermVocabulary:
     """Decide once per distinct word and language what its term is.
 
     `words` come commonest first, so that the first word with a term is the one to show for it.
@@ -116,7 +116,7 @@ def vocabulary(words: Strings, word_of_form: UInt32s, languages: Sequence[str], 
     terms = (terms_of(known, stemming, language) for language in languages)
     names, shown, rows = (_stems if stemming == "stem" else _words)(known, terms)
     of_word = np.array(rows, np.int32).reshape(len(languages), len(known))
-    return Vocabulary(names, shown, tuple(languages), of_word[:, word_of_form])
+    return TermVocabulary(names, shown, tuple(languages), of_word[:, word_of_form])
 
 
 def _stems(words: list[str], terms: Iterable[list[str | None]]) -> tuple[Strings, Strings, list[list[int]]]:

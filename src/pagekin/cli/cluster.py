@@ -16,7 +16,7 @@ from pagekin.shapes.cluster import describe, describe_bridges
 
 if TYPE_CHECKING:
     from pagekin.links.clusters import Clusters
-    from pagekin.search.link_analysis import Kinship
+    from pagekin.search.link_analysis import LinkAnalysis
 
 _SHOWN = 5  # pages of a cluster
 
@@ -69,18 +69,20 @@ def command(
     if labels:
         judged = judge_all(store, settings, labels, depth, alphas)
         return say_json(judged) if json else say_judged(judged)
-    kinship = opened(store, settings)
+    analysis = opened(store, settings)
     if page is None:
-        bridges = describe_bridges(kinship, alphas[0], limit, _watched)
+        bridges = describe_bridges(analysis, alphas[0], limit, _watched)
         return say_json({"cross_topic": bridges}) if json else say_bridges(bridges)
-    clusters = kinship.clusters(page, most)
+    clusters = analysis.clusters(page, most)
     if output and len(clusters) > 1:
-        draw(kinship, clusters, alphas, limit, Path(output), kind)
-    report = describe(kinship, clusters, page, alphas, limit, parts)
+        draw(analysis, clusters, alphas, limit, Path(output), kind)
+    report = describe(analysis, clusters, page, alphas, limit, parts)
     return say_json(report) if json else say(report)
 
 
-def draw(kinship: Kinship, clusters: Clusters, alphas: tuple[float, ...], limit: int, path: Path, kind: str) -> None:
+def draw(
+    analysis: LinkAnalysis, clusters: Clusters, alphas: tuple[float, ...], limit: int, path: Path, kind: str
+) -> None:
     """Draw the page and whoever is among its first kin at any alpha, a panel for each alpha."""
     import numpy as np
 
@@ -90,7 +92,7 @@ def draw(kinship: Kinship, clusters: Clusters, alphas: tuple[float, ...], limit:
     shown = {node for alpha in alphas for node, _ in clusters.ordered(alpha)[:limit]}
     nodes = [clusters.node, *sorted(shown)]
     leaves = np.searchsorted(clusters.subgraph.nodes, nodes).tolist()
-    names = [each["title"] or each["url"] for each in kinship.named(nodes)]
+    names = [each["title"] or each["url"] for each in analysis.named(nodes)]
     with written_whole(path) as file:
         draw_dendrograms(file, kind, [clusters.at(alpha).only(leaves) for alpha in alphas], names, 0)
 

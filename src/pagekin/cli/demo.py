@@ -32,7 +32,7 @@ def command(output: str, serve: bool | None) -> None:
     from pagekin.cli import build, info, related, show
     from pagekin.cli import serve as serving
     from pagekin.pipeline import build as read
-    from pagekin.search.indexed_store import Kin
+    from pagekin.search.indexed_store import IndexedStore
     from pagekin.shapes.info import describe as collection
     from pagekin.shapes.page import describe as page_facts
 
@@ -48,7 +48,7 @@ def command(output: str, serve: bool | None) -> None:
         built = read([archive], store, progress=progress)
     build.say(built, str(store))
     click.secho(f"\n$ pagekin info {store}", bold=True)
-    opened = Kin.open(store)
+    opened = IndexedStore.open(store)
     info.say(str(store), collection(opened))
     for page in _PAGES:
         click.secho(f"\n$ pagekin show {store} {page}", bold=True)

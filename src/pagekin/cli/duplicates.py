@@ -19,7 +19,7 @@ from pagekin.shapes.twins import report as report_of_twins
 
 if TYPE_CHECKING:
     from pagekin.duplicates.result_formats import Result
-    from pagekin.duplicates.result_list import Entry, Group, Grouping
+    from pagekin.duplicates.result_list import Grouping, ResultEntry, ResultGroup
     from pagekin.duplicates.settings import GroupSettings
 
 LISTS = (".json", ".jsonl", ".ndjson")
@@ -175,13 +175,13 @@ def say(grouping: Grouping) -> None:
         click.echo(f"ids that came before: {grouping.repeated_ids()}")
 
 
-def _say_group(group: Group) -> None:
+def _say_group(group: ResultGroup) -> None:
     click.echo(clean(_name(group.anchor)))
     for member in group.members:
         like = member.likeness
         click.echo(f"  {like.similarity:.3f}  {clean(_name(member.entry))}{how(like)}")
 
 
-def _name(entry: Entry) -> str:
+def _name(entry: ResultEntry) -> str:
     parts = [str(entry.result.id), entry.result.title, entry.result.url if entry.result.url != entry.result.id else ""]
     return "  ".join(part for part in parts if part)

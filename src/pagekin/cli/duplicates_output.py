@@ -10,8 +10,8 @@ import click
 from pagekin.cli.output import clean, counted
 
 if TYPE_CHECKING:
-    from pagekin.duplicates.filters import Likeness
-    from pagekin.search.duplicates import Page, Twins
+    from pagekin.duplicates.filters import Overlap
+    from pagekin.search.duplicates import DuplicateGroups, StoredPage
 
 
 def is_store(name: str) -> bool:
@@ -20,7 +20,7 @@ def is_store(name: str) -> bool:
     return (path / "manifest.json").exists() or path.suffix == ".kin"
 
 
-def say(twins: Twins) -> None:
+def say(twins: DuplicateGroups) -> None:
     """Tell people the groups of a collection."""
     for each in twins.groups:
         click.echo(clean(_name(each.anchor)))
@@ -35,12 +35,12 @@ def say(twins: Twins) -> None:
         click.echo(f"not compared: {count} ({clean(reason)})")
 
 
-def how(likeness: Likeness) -> str:
+def how(likeness: Overlap) -> str:
     """Which of a member and its anchor has all of the other, as a remark."""
     if likeness.a_in_b and likeness.b_in_a:
         return "  (the same)"
     return "  (contained)" if likeness.a_in_b else "  (contains it)" if likeness.b_in_a else ""
 
 
-def _name(page: Page) -> str:
+def _name(page: StoredPage) -> str:
     return f"{page.url}  {page.title}".rstrip()

@@ -12,7 +12,7 @@ from pagekin.cli.output import clean, counted, say_json
 from pagekin.errors import MisuseError
 
 if TYPE_CHECKING:
-    from pagekin.duplicates.report import Report
+    from pagekin.duplicates.report import DuplicateReport
     from pagekin.duplicates.settings import GroupSettings
 
 KINDS = ("png", "svg", "pdf")
@@ -23,13 +23,13 @@ def say_collection(
 ) -> None:
     """Draw the pictures of a collection, and tell what they show."""
     from pagekin.search.duplicates import report_of
-    from pagekin.search.indexed_store import Kin
+    from pagekin.search.indexed_store import IndexedStore
 
     _kind(picture)
-    say(report_of(Kin.open(store), settings, page, whole_text=whole_text), picture, store, json)
+    say(report_of(IndexedStore.open(store), settings, page, whole_text=whole_text), picture, store, json)
 
 
-def say(report: Report, picture: Path, title: str, json: bool) -> None:
+def say(report: DuplicateReport, picture: Path, title: str, json: bool) -> None:
     """Draw pictures, and tell what they show."""
     from pagekin.duplicates.report import draw
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pagekin.evaluation.judge import Judgement
-    from pagekin.evaluation.labelled import Case
+    from pagekin.evaluation.labelled import LabelledCollection
     from pagekin.evaluation.systems import System
     from pagekin.model.arrays import Int64s
 
@@ -91,7 +91,7 @@ def command(store: str | None, json: bool, **options: Any) -> None:
         say(report)
 
 
-def _note_others(case: Case, sources: Int64s | None, judgement: Judgement) -> None:
+def _note_others(case: LabelledCollection, sources: Int64s | None, judgement: Judgement) -> None:
     """Take note of pages that were to be sources, and are none."""
     import numpy as np
 
@@ -101,7 +101,9 @@ def _note_others(case: Case, sources: Int64s | None, judgement: Judgement) -> No
     case.notes.add("pages that are no source, since all others are equally far from them", example, len(others))
 
 
-def _report(case: Case, systems: list[System], judgements: list[Judgement], options: dict[str, Any]) -> dict[str, Any]:
+def _report(
+    case: LabelledCollection, systems: list[System], judgements: list[Judgement], options: dict[str, Any]
+) -> dict[str, Any]:
     from pagekin.evaluation.report import of_difference, of_system
 
     population, degrees = case.population, case.in_degrees()
@@ -117,7 +119,7 @@ def _report(case: Case, systems: list[System], judgements: list[Judgement], opti
     }
 
 
-def _write(case: Case, system: System, judgement: Judgement, options: dict[str, Any]) -> None:
+def _write(case: LabelledCollection, system: System, judgement: Judgement, options: dict[str, Any]) -> None:
     """Write the files that are wanted."""
     from pagekin.evaluation.report import source_lines
     from pagekin.evaluation.runs import qrel_lines, run_lines
@@ -131,10 +133,10 @@ def _write(case: Case, system: System, judgement: Judgement, options: dict[str, 
         write_lines(Path(options["write_run"]), run_lines(system, population, sources, options["run_depth"]))
 
 
-def _case(store: str | None, options: dict[str, Any]) -> Case:
-    from pagekin.evaluation.labelled import Bench, open_case
+def _case(store: str | None, options: dict[str, Any]) -> LabelledCollection:
+    from pagekin.evaluation.labelled import PopulationSettings, open_labelled
     from pagekin.evaluation.population import Shape
-    from pagekin.search.indexed_store import Kin
+    from pagekin.search.indexed_store import IndexedStore
 
     if store is None and not options["run"]:
         raise MisuseError("name a STORE to judge, or a run file with --run")
@@ -142,10 +144,12 @@ def _case(store: str | None, options: dict[str, Any]) -> Case:
         raise MisuseError("a run has neither a strategy nor a similarity; leave out --run, or those")
     shape = Shape(options["depth"], options["strict_depth"], options["multi"], options["distance"])
     chosen = {key: options[key] for key in ("hierarchy", "tree", "sample", "seed", "min_in_links")}
-    return open_case(Bench(shape=shape, **chosen), Kin.open(store) if store is not None else None)
+    return open_labelled(
+        PopulationSettings(shape=shape, **chosen), IndexedStore.open(store) if store is not None else None
+    )
 
 
-def _systems(case: Case, options: dict[str, Any]) -> list[System]:
+def _systems(case: LabelledCollection, options: dict[str, Any]) -> list[System]:
     """What is judged, and what it is compared with."""
     from dataclasses import replace
 
@@ -166,7 +170,7 @@ def _systems(case: Case, options: dict[str, Any]) -> list[System]:
     return [*systems, *([case.named(options["against"], strategy)] if options["against"] else [])]
 
 
-def _sources(case: Case, queries: str | None) -> Int64s | None:
+def _sources(case: LabelledCollection, queries: str | None) -> Int64s | None:
     import numpy as np
 
     from pagekin.evaluation.notes import lines_of
@@ -199,7 +203,9 @@ def _bar(name: str, total: int, quiet: bool) -> Iterator[Callable[[int], None]]:
         yield advance
 
 
-def _judged(system: System, case: Case, sources: Int64s | None, threads: int | None, quiet: bool) -> Judgement:
+def _judged(
+    system: System, case: LabelledCollection, sources: Int64s | None, threads: int | None, quiet: bool
+) -> Judgement:
     from pagekin.engines.local import len_of_cpus
     from pagekin.evaluation.judge import judge
 

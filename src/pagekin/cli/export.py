@@ -26,8 +26,8 @@ from pagekin.cli.similarity_options import (
 from pagekin.errors import MisuseError
 
 if TYPE_CHECKING:
-    from pagekin.search.indexed_store import Kin
-    from pagekin.search.results import Neighbor
+    from pagekin.search.indexed_store import IndexedStore
+    from pagekin.search.results import RelatedPage
 
 FORMATS = ("tsv", "trec", "csv", "jsonl", "parquet")
 ROW_GROUP = 1 << 16  # answers that a Parquet file is written in at a time, and all that are held in memory
@@ -69,8 +69,8 @@ def command(
     json: bool,
 ) -> None:
     """Write the answers for every page into a file that other programs read."""
-    from pagekin.search.indexed_store import Kin
-    from pagekin.search.results import Wishes
+    from pagekin.search.indexed_store import IndexedStore
+    from pagekin.search.results import RelatedOptions
 
     if output == "-":
         raise MisuseError("answers go into a file, whole or not at all, not to the standard output; name one with -o")
@@ -80,9 +80,9 @@ def command(
         raise MisuseError(f"{output}: which format? The suffix or --format can be {', '.join(FORMATS)}")
     if kind == "parquet":
         _need_pyarrow()
-    kin = Kin.open(store)
+    kin = IndexedStore.open(store)
     names = _asked(kin, queries)
-    wishes = Wishes(
+    wishes = RelatedOptions(
         limit=limit,
         min_similarity=min_similarity,
         similarity=measured(similarity, weights),
@@ -99,7 +99,7 @@ def command(
         click.echo(f"{output}: {counted(count, 'answer')} for {counted(len(names), 'page')}")
 
 
-def _asked(kin: Kin, queries: str | None) -> list[str]:
+def _asked(kin: IndexedStore, queries: str | None) -> list[str]:
     if queries is None:
         return [
             row["url"] for row in kin.catalog.rows("SELECT url FROM nodes WHERE first_row IS NOT NULL ORDER BY node")
@@ -124,7 +124,7 @@ def _need_pyarrow() -> None:
         raise MisuseError(f"Parquet needs pyarrow ({error}); pip install 'pagekin[parquet]'") from error
 
 
-Answers = Iterable[tuple[str, "list[Neighbor]"]]
+Answers = Iterable[tuple[str, "list[RelatedPage]"]]
 
 
 def _write(target: Path, kind: str, answers: Answers, by_score: bool) -> int:

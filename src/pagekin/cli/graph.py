@@ -12,7 +12,7 @@ from pagekin.cli.output import json_option, say_json, say_table, store_argument
 from pagekin.errors import MisuseError
 
 if TYPE_CHECKING:
-    from pagekin.search.link_analysis import Kinship
+    from pagekin.search.link_analysis import LinkAnalysis
 
 
 @click.command("graph")
@@ -47,14 +47,14 @@ def command(
 ) -> None:
     """The graph of pages that are similar by their links: how large it is, for other programs, or as a picture."""
     kind = picture_or(output, ("graphml", "gexf", "csv", "parquet")) if output else ""
-    kinship = opened(store, settings, core, steps)
+    analysis = opened(store, settings, core, steps)
     if output:
-        write(kinship, Path(output), kind, labelled(kinship, labels, depth)[0] if labels else {})
-    facts = kinship.statistics() | ({"output": output} if output else {})
+        write(analysis, Path(output), kind, labelled(analysis, labels, depth)[0] if labels else {})
+    facts = analysis.statistics() | ({"output": output} if output else {})
     return say_json(facts) if json else say(facts)
 
 
-def write(kinship: Kinship, target: Path, kind: str, labels: dict[int, set[str]]) -> None:
+def write(analysis: LinkAnalysis, target: Path, kind: str, labels: dict[int, set[str]]) -> None:
     """Write a file, whole or not at all."""
     import numpy as np
 
@@ -62,14 +62,14 @@ def write(kinship: Kinship, target: Path, kind: str, labels: dict[int, set[str]]
     from pagekin.links.dendrogram import MOST, draw_graph
     from pagekin.links.export import GRAPHS, LISTS
 
-    graph = kinship.graph
+    graph = analysis.graph
     if kind in LISTS:
         nodes = np.unique(np.concatenate([graph.pairs.first, graph.pairs.second])).tolist()
-        urls = dict(zip(nodes, (each["url"] for each in kinship.named(nodes)), strict=True))
+        urls = dict(zip(nodes, (each["url"] for each in analysis.named(nodes)), strict=True))
         with written_whole(target) as path:
             LISTS[kind](path, urls, graph.pairs)
         return
-    vertices = kinship.vertices()
+    vertices = analysis.vertices()
     if kind in GRAPHS:
         with written_whole(target) as path:
             GRAPHS[kind](path, vertices, graph.edges)

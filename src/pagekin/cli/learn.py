@@ -14,7 +14,7 @@ from pagekin.errors import MisuseError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pagekin.learning.learn import Outcome
+    from pagekin.learning.learn import LearnResult
     from pagekin.learning.networks import Units
     from pagekin.pipeline import Progress
 
@@ -92,12 +92,12 @@ def _units(text: str | None) -> Units | None:
 
 
 def _learn(store: str | None, options: dict[str, Any], progress: Callable[[str], None]) -> dict[str, Any]:
-    from pagekin.learning.checkpoint import Notebook
+    from pagekin.learning.checkpoint import Checkpoint
     from pagekin.learning.figures import need_plots
-    from pagekin.learning.learn import Lesson, teach
+    from pagekin.learning.learn import LearnOptions, learn
     from pagekin.learning.projection import need_projection
     from pagekin.model.weights import save_weights
-    from pagekin.search.indexed_store import Kin
+    from pagekin.search.indexed_store import IndexedStore
 
     if store is None:
         raise MisuseError("name a STORE to learn from, or a collection to try weights on with --transfer")
@@ -107,11 +107,11 @@ def _learn(store: str | None, options: dict[str, Any], progress: Callable[[str],
         need_projection()
     units = _units(options["units"])
     chosen = {"begin": options["start"], "rate": options["rate"], "units": units, "most_steps": options["steps"]}
-    lesson = Lesson(options["seed"], **chosen, projection=options["projection"])
+    lesson = LearnOptions(options["seed"], **chosen, projection=options["projection"])
     lesson.grid()  # what is wrong with it is told before work begins
     output = Path(options["output"])
-    notebook = Notebook(output.with_name(output.name + _UNFINISHED))
-    outcome = teach(Kin.open(store), lesson, notebook, progress)
+    notebook = Checkpoint(output.with_name(output.name + _UNFINISHED))
+    outcome = learn(IndexedStore.open(store), lesson, notebook, progress)
     save_weights(output, outcome.weighting)
     if options["figures"]:
         _draw(outcome, Path(options["figures"]))
@@ -131,7 +131,7 @@ def _folder(path: Path) -> Path:
     return path
 
 
-def _draw(outcome: Outcome, folder: Path) -> None:
+def _draw(outcome: LearnResult, folder: Path) -> None:
     from pagekin.learning.figures import draw_training, draw_weights
 
     with written_whole(_folder(folder) / "training.svg") as path:
@@ -140,7 +140,7 @@ def _draw(outcome: Outcome, folder: Path) -> None:
         draw_weights(path, "svg", outcome.parts["train"], outcome.weighting, outcome.okapi)
 
 
-def _write_trec(outcome: Outcome, folder: Path) -> None:
+def _write_trec(outcome: LearnResult, folder: Path) -> None:
     from pagekin.learning.ranking import Ranker, questions_of
     from pagekin.learning.report import qrel_lines, run_lines
 

@@ -12,7 +12,7 @@ from pagekin.cli.output import counted, say_table
 from pagekin.errors import MisuseError
 
 if TYPE_CHECKING:
-    from pagekin.search.link_analysis import Kinship
+    from pagekin.search.link_analysis import LinkAnalysis
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -56,38 +56,38 @@ def link_options(command: Command) -> Command:
     return command
 
 
-def opened(store: str, settings: dict[str, Any], core: str | None = None, steps: int = 1) -> Kinship:
+def opened(store: str, settings: dict[str, Any], core: str | None = None, steps: int = 1) -> LinkAnalysis:
     """The links of a store, measured as the options say."""
     from pagekin.links.link_graph import Preparation
-    from pagekin.search.indexed_store import Kin
-    from pagekin.search.link_analysis import kinship
+    from pagekin.search.indexed_store import IndexedStore
+    from pagekin.search.link_analysis import analyse_links
 
     rest = dict(settings)
     measure, delta = rest.pop("measure"), rest.pop("delta")
     names = tuple(_lines(core)) if core else ()
-    return kinship(Kin.open(store), measure, delta, Preparation(**rest), names, steps)
+    return analyse_links(IndexedStore.open(store), measure, delta, Preparation(**rest), names, steps)
 
 
-def labelled(kinship: Kinship, file: str, depth: int) -> tuple[dict[int, set[str]], int]:
+def labelled(analysis: LinkAnalysis, file: str, depth: int) -> tuple[dict[int, set[str]], int]:
     """The categories of nodes, from lines of a URL or file, a tab and Top/Middle/Leaf; and how many name no page."""
     labels: dict[int, set[str]] = {}
     unknown = 0
     for line in _lines(file):
         name, _, label = line.partition("\t")
-        row = _row(kinship, name)
+        row = _row(analysis, name)
         if row is None:
             unknown += 1
         else:
             category = "/".join(label.strip().split("/")[:depth])
-            labels.setdefault(kinship.node_of_row(row), set()).add(category)
+            labels.setdefault(analysis.node_of_row(row), set()).add(category)
     if not labels:
         raise MisuseError(f"{file} names no page of the collection; its lines are a URL or file, a tab, and a category")
     return labels, unknown
 
 
-def _row(kinship: Kinship, name: str) -> int | None:
-    catalog = kinship.kin.catalog
-    for url in kinship.kin.urls_meant(name):
+def _row(analysis: LinkAnalysis, name: str) -> int | None:
+    catalog = analysis.kin.catalog
+    for url in analysis.kin.urls_meant(name):
         row = catalog.page_at(url)
         if row is not None:
             return row
@@ -122,11 +122,11 @@ def judge_all(store: str, settings: dict[str, Any], file: str, depth: int, alpha
     """Tables 6 and 7 for the measure and every alpha."""
     from pagekin.links.cluster_quality import judge
 
-    kinship = opened(store, settings)
-    labels, unknown = labelled(kinship, file, depth)
-    verdicts = [(alpha, judge(kinship.graph, labels, alpha)) for alpha in alphas]
+    analysis = opened(store, settings)
+    labels, unknown = labelled(analysis, file, depth)
+    verdicts = [(alpha, judge(analysis.graph, labels, alpha)) for alpha in alphas]
     return {
-        "measure": kinship.measure,
+        "measure": analysis.measure,
         "labelled": len(labels),
         "unknown": unknown,
         "recall": verdicts[0][1].recall,

@@ -20,7 +20,7 @@ from pagekin.errors import MisuseError
 from pagekin.shapes.related import report
 
 if TYPE_CHECKING:
-    from pagekin.search.results import Neighbor
+    from pagekin.search.results import RelatedPage
 
 
 @click.command("related")
@@ -81,11 +81,11 @@ def command(
 
     Several PAGEs are asked for as one.
     """
-    from pagekin.search.indexed_store import Kin
-    from pagekin.search.results import Wishes
+    from pagekin.search.indexed_store import IndexedStore
+    from pagekin.search.results import RelatedOptions
 
-    kin = Kin.open(store)
-    wishes = Wishes(
+    kin = IndexedStore.open(store)
+    wishes = RelatedOptions(
         limit=limit,
         min_similarity=min_similarity,
         similarity=measured(similarity, weights),
@@ -124,7 +124,7 @@ def _read(name: str, limit: int) -> bytes:
     return data
 
 
-def say(neighbors: list[Neighbor], expand: bool = False) -> None:
+def say(neighbors: list[RelatedPage], expand: bool = False) -> None:
     """Tell people an answer; if `expand`, with those that stand under others."""
     if not neighbors:
         click.echo("No page is similar enough; --min-similarity 0 shows the nearest.")
@@ -145,7 +145,7 @@ def say(neighbors: list[Neighbor], expand: bool = False) -> None:
             click.echo(f"       = {clean(duplicate.url)}{how(duplicate.likeness)}")
 
 
-def _remarks(neighbor: Neighbor) -> str:
+def _remarks(neighbor: RelatedPage) -> str:
     count = len(neighbor.duplicates)
     remarks = ["pinned"] if neighbor.pinned else []
     remarks += ["near-duplicate of the page asked for"] if neighbor.is_duplicate else []

@@ -15,7 +15,7 @@ from pagekin.cli.output import clean, store_argument
 from pagekin.errors import MisuseError
 
 if TYPE_CHECKING:
-    from pagekin.serving.settings import Settings
+    from pagekin.serving.settings import ServerSettings
 
 TOKEN = "PAGEKIN_TOKEN"
 _LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
@@ -54,22 +54,22 @@ def command(
     generation is served as soon as it is complete.
     """
     need_serve()
-    from pagekin.serving.settings import Bounds, Settings
+    from pagekin.serving.settings import RequestLimits, ServerSettings
 
     hosts = (*_LOOPBACK, *allow_host) if host in ("127.0.0.1", "::1", "localhost") else allow_host
     token = token_of(token_file)
-    settings = Settings(replay=replay, token=token, cors=cors, hosts=hosts, bounds=Bounds(seconds=seconds))
+    settings = ServerSettings(replay=replay, token=token, cors=cors, hosts=hosts, bounds=RequestLimits(seconds=seconds))
     serve(store, settings, host, port, workers, browse)
 
 
 def serve(
-    store: str, settings: Settings, host: str = "127.0.0.1", port: int = 0, workers: int = 1, browse: bool = False
+    store: str, settings: ServerSettings, host: str = "127.0.0.1", port: int = 0, workers: int = 1, browse: bool = False
 ) -> None:
     """Serve a store until told to stop."""
-    from pagekin.search.indexed_store import Kin
+    from pagekin.search.indexed_store import IndexedStore
     from pagekin.serving.server import address_of, listening, run
 
-    _ = Kin.open(store).index
+    _ = IndexedStore.open(store).index
     with listening(host, port) as listener:
         address = address_of(listener)
         click.echo(f"Serving {clean(store)} at {address} (Ctrl-C stops it)")

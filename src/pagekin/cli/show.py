@@ -18,9 +18,9 @@ from pagekin.shapes.page import SHOWN, describe
 @json_option
 def command(store: str, page: str, text: bool, json: bool) -> None:
     """What a store knows of PAGE: a URL, a file, or words of its title."""
-    from pagekin.search.indexed_store import Kin
+    from pagekin.search.indexed_store import IndexedStore
 
-    opened = Kin.open(store)
+    opened = IndexedStore.open(store)
     row = opened.find(page)
     if text and not json:
         click.echo(clean(opened.text(row)))

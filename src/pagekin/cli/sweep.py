@@ -13,8 +13,8 @@ from pagekin.cli.output import clean, counted, json_option, progress_bar, say_js
 from pagekin.errors import MisuseError
 
 if TYPE_CHECKING:
-    from pagekin.evaluation.sweep import Swept
-    from pagekin.evaluation.sweep_plan import Plan
+    from pagekin.evaluation.sweep import SweepOutcome
+    from pagekin.evaluation.sweep_plan import SweepPlan
 
 
 @click.command("sweep")
@@ -59,11 +59,11 @@ def command(
         _say(swept, folder, files)
 
 
-def _plan(sweep: str, hierarchy: str | None, references: str | None) -> Plan:
+def _plan(sweep: str, hierarchy: str | None, references: str | None) -> SweepPlan:
     from dataclasses import replace
 
     from pagekin.evaluation.baselines import REFERENCES
-    from pagekin.evaluation.sweep_plan import REFERENCE, Entry, paper_plan, read_plan
+    from pagekin.evaluation.sweep_plan import REFERENCE, PlanEntry, paper_plan, read_plan
 
     path = Path(sweep)
     if path.is_dir():
@@ -81,10 +81,10 @@ def _plan(sweep: str, hierarchy: str | None, references: str | None) -> Plan:
         if name not in REFERENCES:
             raise MisuseError(f"--references: there is no {name!r}; there are {', '.join(REFERENCES)}")
     others = tuple(entry for entry in plan.references if entry.kind != REFERENCE)
-    return replace(plan, references=(*(Entry(name, REFERENCE, source=name) for name in names), *others))
+    return replace(plan, references=(*(PlanEntry(name, REFERENCE, source=name) for name in names), *others))
 
 
-def _write(swept: Swept, folder: Path) -> list[str]:
+def _write(swept: SweepOutcome, folder: Path) -> list[str]:
     """Write the table and the report, each whole or not at all; their names."""
     from pagekin.evaluation.sweep_report import report
     from pagekin.evaluation.sweep_results import csv_lines, need_parquet, write_parquet
@@ -105,11 +105,11 @@ def _write(swept: Swept, folder: Path) -> list[str]:
     return [*names, "results.parquet"]
 
 
-def _left_out(swept: Swept) -> list[dict[str, Any]]:
+def _left_out(swept: SweepOutcome) -> list[dict[str, Any]]:
     return [{"reason": reason, "count": n, "example": example} for reason, n, example in swept.case.notes.rows()]
 
 
-def _result(swept: Swept, folder: Path, files: list[str]) -> dict[str, Any]:
+def _result(swept: SweepOutcome, folder: Path, files: list[str]) -> dict[str, Any]:
     return {
         "output": str(folder),
         "files": files,
@@ -120,7 +120,7 @@ def _result(swept: Swept, folder: Path, files: list[str]) -> dict[str, Any]:
     }
 
 
-def _say(swept: Swept, folder: Path, files: list[str]) -> None:
+def _say(swept: SweepOutcome, folder: Path, files: list[str]) -> None:
     rows = swept.rows()
     click.echo(
         f"{counted(rows[0]['pages'], 'page')} in {rows[0]['classes']:,} classes of {clean(rows[0]['hierarchy'])}"

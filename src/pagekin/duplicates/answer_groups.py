@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from pagekin.duplicates.fingerprints import Prints
+from pagekin.duplicates.fingerprints import Fingerprints
 from pagekin.duplicates.sets import Chunks
 from pagekin.model.arrays import Int64s
 
 
-def firsts(prints: Prints, threshold: float, asked: int = 0, fixed: Collection[int] = ()) -> list[int]:
+def firsts(prints: Fingerprints, threshold: float, asked: int = 0, fixed: Collection[int] = ()) -> list[int]:
     """For each page of a list the first of its group; who is similar to one of a group is of that group.
 
     The first `asked` pages are those that the list was made for, and one group from the beginning. A page that is
@@ -34,7 +34,7 @@ def firsts(prints: Prints, threshold: float, asked: int = 0, fixed: Collection[i
 
 
 @dataclass(frozen=True)
-class Line:
+class AnswerLine:
     """A line of an answer: who stands there and who under it, as places in a list."""
 
     anchor: int
@@ -42,26 +42,28 @@ class Line:
     members: list[int] = field(default_factory=list)
 
 
-def lines_of(asked: Prints, listed: Prints, places: Sequence[int], count: int, fixed: int) -> list[Line]:
+def lines_of(
+    asked: Fingerprints, listed: Fingerprints, places: Sequence[int], count: int, fixed: int
+) -> list[AnswerLine]:
     """The lines of a list of so many, the best first, of which some are pages: at these places.
 
     Near-duplicates of what was asked for stand in one line. The first ones, which are fixed, keep theirs.
     """
     sharing = _sharing(asked.chunks, listed.chunks, listed.settings.threshold / 2)  # filters do not err that much
     if not len(sharing):
-        return [Line(place) for place in range(count)]
+        return [AnswerLine(place) for place in range(count)]
     both, places = asked.and_then(listed.rows(sharing)), [places[k] for k in sharing.tolist()]
     stay = range(len(asked), len(asked) + sum(place < fixed for place in places))
     first = firsts(both, listed.settings.threshold, len(asked), stay)[len(asked) :]
     of = dict(zip(places, first, strict=True))
-    lines: dict[int, Line] = {}
+    lines: dict[int, AnswerLine] = {}
     for place in range(count):
         is_duplicate = of.get(place, len(asked)) < len(asked)
         group = 0 if is_duplicate else of.get(place, -1 - place)
         if group in lines:
             lines[group].members.append(place)
         else:
-            lines[group] = Line(place, is_duplicate)
+            lines[group] = AnswerLine(place, is_duplicate)
     return list(lines.values())
 
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from pagekin.duplicates.sets import Chunks
-from pagekin.kernels.rare_elements import NO_LIST, Bounds, Lists, probe, sums_of
+from pagekin.kernels.rare_elements import NO_LIST, Lists, ShareBounds, probe, sums_of
 from pagekin.model.arrays import Int64s, UInt64s
 
-BOUNDS = Bounds(most=1000, few=32)
+BOUNDS = ShareBounds(most=1000, few=32)
 _SORTED = 1 << 24  # elements that are sorted at a time
 _PAIRS = 1 << 13  # that are proposed at a time
 _TRUST = 64  # chunks of a page for which an estimate may be wrong by one more
@@ -67,14 +67,14 @@ def wanted(counts: Int64s, threshold: float) -> Int64s:
     return np.where(counts > 0, np.maximum(least, 1), 0)
 
 
-class Proposals:
+class CandidatePairs:
     """Pairs of pages that may be near-duplicates, some at a time; not those that `parents` have joined meanwhile.
 
     What can be missed: of a chunk that more than a thousand pages have, only some of these are looked at, those that
     come next before the page. It must be among the rarest of a page for that to matter; `cut` counts such pages.
     """
 
-    def __init__(self, chunks: Chunks, threshold: float, parents: Int64s, bounds: Bounds = BOUNDS) -> None:
+    def __init__(self, chunks: Chunks, threshold: float, parents: Int64s, bounds: ShareBounds = BOUNDS) -> None:
         self.cut = 0
         self._lists = lists_of(chunks)
         self._wanted = wanted(chunks.counts(), threshold)

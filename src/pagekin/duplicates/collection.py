@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pagekin.duplicates.candidates import Proposals, same_sets
+from pagekin.duplicates.candidates import CandidatePairs, same_sets
 from pagekin.duplicates.filters import Floats
-from pagekin.duplicates.fingerprints import Prints
-from pagekin.duplicates.grouper import Group, Member
+from pagekin.duplicates.fingerprints import Fingerprints
+from pagekin.duplicates.grouper import GroupMember, PageGroup
 from pagekin.duplicates.groups import by_chains, by_complete_link
 from pagekin.duplicates.sets import MOST_CHUNKS
 from pagekin.duplicates.settings import GroupSettings
@@ -21,7 +21,7 @@ MOST_PAIRS = 1 << 24  # that are kept for complete linkage
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundPairs:
     """Pairs of near-duplicates: all of them or, for chains, as many as join groups; and how they were found."""
 
     pairs: Int64s
@@ -30,11 +30,11 @@ class Found:
 
 
 @dataclass(frozen=True, eq=False)
-class Evidence:
+class PageSets:
     """What pages are compared by: their texts and, with a weight, the sets of their links."""
 
-    texts: Prints
-    links: Prints | None = None
+    texts: Fingerprints
+    links: Fingerprints | None = None
     weight: float = 0.0  # of links
 
     def similarities(self, pairs: Int64s) -> Floats:
@@ -46,16 +46,16 @@ class Evidence:
         linking = (self.links.chunks.offsets[pairs + 1] > self.links.chunks.offsets[pairs]).any(axis=1)
         return np.where(linking, (1.0 - self.weight) * of_texts + self.weight * of_links, of_texts)
 
-    def rows(self, rows: Int64s) -> Evidence:
+    def rows(self, rows: Int64s) -> PageSets:
         """That of some pages."""
-        return Evidence(self.texts.rows(rows), self.links and self.links.rows(rows), self.weight)
+        return PageSets(self.texts.rows(rows), self.links and self.links.rows(rows), self.weight)
 
     def least_of_texts(self, threshold: float) -> float:
         """How similar texts must be, should their links be the same."""
         return (threshold - self.weight) / (1.0 - self.weight)
 
 
-def find_pairs(evidence: Evidence, settings: GroupSettings, every: bool = False) -> Found:
+def find_pairs(evidence: PageSets, settings: GroupSettings, every: bool = False) -> FoundPairs:
     """The near-duplicates among many pages; if `every`, all pairs and not only those that join two groups."""
     chunks = evidence.texts.chunks
     counts = chunks.counts()
@@ -70,7 +70,7 @@ def find_pairs(evidence: Evidence, settings: GroupSettings, every: bool = False)
     pages = np.flatnonzero(compared)
     some = evidence if len(pages) == len(chunks) else evidence.rows(pages)
     parents = np.arange(len(pages))
-    proposals = Proposals(some.texts.chunks, evidence.least_of_texts(settings.threshold), parents)
+    proposals = CandidatePairs(some.texts.chunks, evidence.least_of_texts(settings.threshold), parents)
     kept, tried = [copies], len(copies)
     for pairs in proposals:
         tried += len(pairs)
@@ -83,10 +83,10 @@ def find_pairs(evidence: Evidence, settings: GroupSettings, every: bool = False)
             )
     found = np.sort(np.concatenate(kept), axis=1)
     found = np.unique(found, axis=0) if every else found  # a pair may have been proposed from both sides
-    return Found(found[:, ::-1], tried, proposals.cut)
+    return FoundPairs(found[:, ::-1], tried, proposals.cut)
 
 
-def groups_of(evidence: Evidence, found: Found, order: Int64s, settings: GroupSettings) -> list[Group]:
+def groups_of(evidence: PageSets, found: FoundPairs, order: Int64s, settings: GroupSettings) -> list[PageGroup]:
     """The groups of two pages or more, and their members, in an order of all pages, the best first."""
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
@@ -96,7 +96,7 @@ def groups_of(evidence: Evidence, found: Found, order: Int64s, settings: GroupSe
         first = by_chains(len(order), place[found.pairs])
     others = np.flatnonzero(first != np.arange(len(first)))
     members = np.column_stack([order[others], order[first[others]]])
-    groups = {anchor: Group(anchor) for anchor in order[np.unique(first[others])].tolist()}
+    groups = {anchor: PageGroup(anchor) for anchor in order[np.unique(first[others])].tolist()}
     for (page, anchor), likeness in zip(members.tolist(), evidence.texts.likenesses(members), strict=True):
-        groups[anchor].members.append(Member(page, likeness))
+        groups[anchor].members.append(GroupMember(page, likeness))
     return list(groups.values())

@@ -49,7 +49,7 @@ def _set_bits(elements: UInt64s, offsets: Int64s, hashes: int, words: UInt64s) -
 
 
 @dataclass(frozen=True)
-class Filters:
+class BloomFilters:
     """The filters of many pages: of one size, a power of two, and one number of hash functions."""
 
     words: UInt64s  # a row a page
@@ -59,7 +59,7 @@ class Filters:
     filled: Int64s | None = None  # how many bits are set in each, where they have been counted
 
     @classmethod
-    def of(cls, pages: Chunks, bits: int, hashes: int) -> Filters:
+    def of(cls, pages: Chunks, bits: int, hashes: int) -> BloomFilters:
         """The filters of pages."""
         words = np.zeros((len(pages), bits // 64), np.uint64)
         _set_bits(pages.elements, pages.offsets, hashes, words)
@@ -73,11 +73,11 @@ class Filters:
         """The size of each."""
         return 64 * int(self.words.shape[1])
 
-    def rows(self, rows: Int64s) -> Filters:
+    def rows(self, rows: Int64s) -> BloomFilters:
         """Those of some pages, any of which may be there often."""
-        return Filters(self.words[rows], self.sizes[rows], self.ends[rows], self.hashes, self.counts()[rows])
+        return BloomFilters(self.words[rows], self.sizes[rows], self.ends[rows], self.hashes, self.counts()[rows])
 
-    def counted(self) -> Filters:
+    def counted(self) -> BloomFilters:
         """The same, and how many bits are set."""
         return replace(self, filled=self.counts())
 
@@ -93,7 +93,7 @@ class Filters:
         full: Bools = self.counts() > self.bits // 2
         return full
 
-    def folded(self, bits: int) -> Filters:
+    def folded(self, bits: int) -> BloomFilters:
         """The same pages in smaller filters."""
         if bits == self.bits:
             return self
@@ -102,7 +102,7 @@ class Filters:
                 f"a filter of {self.bits} bits cannot be folded to {bits}, only to a smaller power of two"
             )
         parts = self.words.reshape(len(self), self.bits // bits, bits // 64)
-        return Filters(np.bitwise_or.reduce(parts, axis=1), self.sizes, self.ends, self.hashes)
+        return BloomFilters(np.bitwise_or.reduce(parts, axis=1), self.sizes, self.ends, self.hashes)
 
     def zeros(self) -> Floats:
         """The share of bits of each that are not set."""
@@ -125,7 +125,7 @@ class Filters:
 
 
 @dataclass(frozen=True)
-class Likeness:
+class Overlap:
     """What two filters say of pages A and B."""
 
     bits_of_a: float  # the share of A's set bits that are set in B: the paper's measure
@@ -138,7 +138,7 @@ class Likeness:
     saturated: bool  # a filter is too full to be believed
 
 
-def compare(some: Filters, others: Filters) -> list[Likeness]:
+def compare(some: BloomFilters, others: BloomFilters) -> list[Overlap]:
     """Compare the first of some filters with the first of others, the second with the second, and so on."""
     a, b = _of_one_size(some, others)
     both = _common(a, b)
@@ -154,36 +154,36 @@ def compare(some: Filters, others: Filters) -> list[Likeness]:
         _inside(b, a) & ~saturated,
         saturated,
     )
-    return [Likeness(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
+    return [Overlap(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
 
 
-def similarities(some: Filters, others: Filters) -> Floats:
+def similarities(some: BloomFilters, others: BloomFilters) -> Floats:
     """The similarity alone, as in `compare`."""
     a, b = _of_one_size(some, others)
     return _shares(a, b, _common(a, b))[2]
 
 
-def directed(some: Filters, others: Filters) -> tuple[Floats, Floats]:
+def directed(some: BloomFilters, others: BloomFilters) -> tuple[Floats, Floats]:
     """The shares of set bits and of chunks of the first ones alone, as in `compare`."""
     a, b = _of_one_size(some, others)
     both = _common(a, b)
     return _ratio(both, a.counts()), _shares(a, b, both)[0]
 
 
-def _of_one_size(some: Filters, others: Filters) -> tuple[Filters, Filters]:
+def _of_one_size(some: BloomFilters, others: BloomFilters) -> tuple[BloomFilters, BloomFilters]:
     if some.hashes != others.hashes:
         raise MisuseError(f"filters of {some.hashes} and of {others.hashes} hash functions cannot be compared")
     bits = min(some.bits, others.bits)
     return some.folded(bits), others.folded(bits)
 
 
-def _common(a: Filters, b: Filters) -> Int64s:
+def _common(a: BloomFilters, b: BloomFilters) -> Int64s:
     """How many set bits they share."""
     both: Int64s = np.bitwise_count(a.words & b.words).sum(axis=1, dtype=np.int64)
     return both
 
 
-def _shares(a: Filters, b: Filters, both: Int64s) -> tuple[Floats, Floats, Floats]:
+def _shares(a: BloomFilters, b: BloomFilters, both: Int64s) -> tuple[Floats, Floats, Floats]:
     """The shares of common chunks in both directions, and the similarity."""
     in_a, in_b = a.counts(), b.counts()
     counts = in_a, in_b, in_a + in_b - both
@@ -204,7 +204,7 @@ def _whole(share: Floats, size: Int64s) -> Floats:
     return _ratio(np.round(np.minimum(share, 1.0) * size), size)
 
 
-def _inside(a: Filters, b: Filters) -> Bools:
+def _inside(a: BloomFilters, b: BloomFilters) -> Bools:
     """Whether A is in B: all its bits are. In a larger page, its first and last chunk go on, and need not be there."""
     missing = a.words & ~b.words
     inner = missing & ~a.end_bits()

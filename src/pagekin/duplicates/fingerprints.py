@@ -9,18 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from pagekin.duplicates.filters import Filters, Floats, Likeness, bits_for, compare, directed, similarities
+from pagekin.duplicates.filters import BloomFilters, Floats, Overlap, bits_for, compare, directed, similarities
 from pagekin.duplicates.sets import MOST_CHUNKS, Chunks, offsets_of
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.model.arrays import Int64s, UInt64s
 from pagekin.store.columns import ANY, demand, demand_rows, open_array, write_array, writing_columns
 
 _PAIR_BYTES = 1 << 25  # of filters that are compared together
-_NONE = Likeness(0.0, 0.0, 0.0, 0.0, 0.0, False, False, False)
+_NONE = Overlap(0.0, 0.0, 0.0, 0.0, 0.0, False, False, False)
 
 
 @dataclass(frozen=True, eq=False)
-class Prints:
+class Fingerprints:
     """The chunks of many pages and, for those that do not fill it too much, a filter of one size.
 
     The filter of a page with more chunks is as large as they need, and made when it is compared.
@@ -33,19 +33,19 @@ class Prints:
     def __len__(self) -> int:
         return len(self.chunks)
 
-    def rows(self, rows: Int64s) -> Prints:
+    def rows(self, rows: Int64s) -> Fingerprints:
         """Those of some pages, in memory."""
-        return Prints(self.settings, self.chunks.rows(rows), None if self.words is None else self.words[rows])
+        return Fingerprints(self.settings, self.chunks.rows(rows), None if self.words is None else self.words[rows])
 
-    def and_then(self, others: Prints) -> Prints:
+    def and_then(self, others: Fingerprints) -> Fingerprints:
         """These pages, and others after them."""
         words = filters_of(self.chunks, self.settings) if self.words is None else self.words
         kept = None if others.words is None else np.concatenate([words, others.words])
-        return Prints(self.settings, Chunks.joined([self.chunks, others.chunks]), kept)
+        return Fingerprints(self.settings, Chunks.joined([self.chunks, others.chunks]), kept)
 
-    def likenesses(self, pairs: Int64s) -> list[Likeness]:
+    def likenesses(self, pairs: Int64s) -> list[Overlap]:
         """How the pages of each pair are to each other."""
-        found: list[Likeness] = [_NONE] * len(pairs)
+        found: list[Overlap] = [_NONE] * len(pairs)
         for which, a, b in self._side_by_side(pairs):
             for k, likeness in zip(which.tolist(), compare(a, b), strict=True):
                 found[k] = likeness
@@ -67,7 +67,7 @@ class Prints:
             bits[which], chunks[which] = directed(a, b)
         return bits, chunks
 
-    def _side_by_side(self, pairs: Int64s) -> Iterator[tuple[Int64s, Filters, Filters]]:
+    def _side_by_side(self, pairs: Int64s) -> Iterator[tuple[Int64s, BloomFilters, BloomFilters]]:
         """Some pairs at a time, and the filters of both sides, in the size that the larger page needs."""
         counts = self.chunks.offsets[pairs + 1] - self.chunks.offsets[pairs]
         needed = bits_for(counts.max(axis=1, initial=0), self.settings)
@@ -79,23 +79,23 @@ class Prints:
                 made, place = self._filters(pages, bits).counted(), place.reshape(-1, 2)
                 yield some, made.rows(place[:, 0]), made.rows(place[:, 1])
 
-    def _filters(self, pages: Int64s, bits: int) -> Filters:
+    def _filters(self, pages: Int64s, bits: int) -> BloomFilters:
         """The filters of some pages in any size."""
         if bits == self.settings.filter_bits and self.words is not None:
             begins = self.chunks.offsets[pages]
             sizes = self.chunks.offsets[pages + 1] - begins
-            return Filters(self.words[pages], sizes, self.chunks.ends[pages], self.settings.hashes)
-        return Filters.of(self.chunks.rows(pages), bits, self.settings.hashes)
+            return BloomFilters(self.words[pages], sizes, self.chunks.ends[pages], self.settings.hashes)
+        return BloomFilters.of(self.chunks.rows(pages), bits, self.settings.hashes)
 
 
 def filters_of(pages: Chunks, settings: GroupSettings) -> UInt64s:
     """The filters of pages; where one would be too full all bits are set, so that nobody believes it."""
-    words = Filters.of(pages, settings.filter_bits, settings.hashes).words
+    words = BloomFilters.of(pages, settings.filter_bits, settings.hashes).words
     words[bits_for(pages.counts(), settings) > settings.filter_bits] = np.iinfo(np.uint64).max
     return words
 
 
-def write_prints(folder: Path, pages: int, pieces: Iterable[Chunks], settings: GroupSettings) -> dict[str, Any]:
+def write_fingerprints(folder: Path, pages: int, pieces: Iterable[Chunks], settings: GroupSettings) -> dict[str, Any]:
     """Write the chunks of all pages as they come, and their filters; what there is to say of them."""
     counts = [np.empty(0, np.int64)]
     columns = {
@@ -118,7 +118,7 @@ def write_prints(folder: Path, pages: int, pieces: Iterable[Chunks], settings: G
     }
 
 
-def open_prints(folder: Path, pages: int, settings: GroupSettings) -> Prints:
+def open_fingerprints(folder: Path, pages: int, settings: GroupSettings) -> Fingerprints:
     """What was kept of so many pages, memory-mapped."""
     offsets = open_array(folder, "chunks.offsets")
     elements = open_array(folder, "chunks.element", np.uint64, 1)
@@ -127,4 +127,4 @@ def open_prints(folder: Path, pages: int, settings: GroupSettings) -> Prints:
     ends, words = open_array(folder, "chunks.ends", np.uint64, 2), open_array(folder, "filters", np.uint64, 2)
     demand(ends.shape == (pages, 2), folder / "chunks.ends.npy", f"it holds {len(ends):,} pages")
     demand(words.shape == (pages, settings.filter_bits // 64), folder / "filters.npy", "it is of other pages")
-    return Prints(settings, Chunks(offsets, elements, ends), words)
+    return Fingerprints(settings, Chunks(offsets, elements, ends), words)

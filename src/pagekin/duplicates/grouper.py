@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pagekin.duplicates.filters import FEWEST, Filters, Likeness, bits_for
-from pagekin.duplicates.fingerprints import Prints
+from pagekin.duplicates.filters import FEWEST, BloomFilters, Overlap, bits_for
+from pagekin.duplicates.fingerprints import Fingerprints
 from pagekin.duplicates.groups import by_chains, by_complete_link
 from pagekin.duplicates.sets import MOST_CHUNKS, Chunks
 from pagekin.duplicates.settings import GroupSettings
@@ -25,19 +25,19 @@ _VISIT_BYTES = 1 << 25  # of filters of visitors that are made together
 
 
 @dataclass(frozen=True)
-class Member:
+class GroupMember:
     """A page of a group, and how it is to the group's anchor: A is the page, B the anchor."""
 
     page: int
-    likeness: Likeness
+    likeness: Overlap
 
 
 @dataclass(frozen=True)
-class Group:
+class PageGroup:
     """A page and those that say the same, in the order of their ranks."""
 
     anchor: int
-    members: list[Member] = field(default_factory=list)
+    members: list[GroupMember] = field(default_factory=list)
 
 
 class _Shelf:
@@ -133,7 +133,7 @@ class Grouper:
             yield self._made(pages, rows[start : start + together], bits, first)
 
     def _made(self, pages: Chunks, rows: Int64s, bits: int, first: int) -> _Shelf:
-        made = Filters.of(pages.rows(rows), bits, self.settings.hashes)
+        made = BloomFilters.of(pages.rows(rows), bits, self.settings.hashes)
         powers = made.powers(self.settings.threshold)
         return _Shelf(first + rows, rows_of(made.words, made.zeros(), powers, made.sizes < FEWEST))
 
@@ -142,9 +142,9 @@ class Grouper:
         found = near(some.rows(), others.rows(), triangle)
         return np.column_stack([some.pages[found[:, 0]], others.pages[found[:, 1]]])
 
-    def likenesses(self, pairs: Int64s) -> list[Likeness]:
+    def likenesses(self, pairs: Int64s) -> list[Overlap]:
         """How the pages of each pair are to each other, in filters of the size that the larger needs."""
-        return Prints(self.settings, self.chunks).likenesses(pairs)
+        return Fingerprints(self.settings, self.chunks).likenesses(pairs)
 
     def anchors(self, ranks: Sequence[float] | None = None) -> Int64s:
         """Of each page so far the best-ranked page of its group; the least rank is the best, then the first page."""
@@ -159,14 +159,14 @@ class Grouper:
         anchors: Int64s = order[first[place]]
         return anchors
 
-    def groups(self, ranks: Sequence[float] | None = None) -> list[Group]:
+    def groups(self, ranks: Sequence[float] | None = None) -> list[PageGroup]:
         """The groups of all pages so far, and the members of each, in the order of their ranks."""
         order = self._order(ranks)
         anchors = self.anchors(ranks)[order]
-        groups = {page: Group(page) for page in order[anchors == order].tolist()}
+        groups = {page: PageGroup(page) for page in order[anchors == order].tolist()}
         members = np.column_stack([order, anchors])[anchors != order]
         for (page, anchor), likeness in zip(members.tolist(), self.likenesses(members), strict=True):
-            groups[anchor].members.append(Member(page, likeness))
+            groups[anchor].members.append(GroupMember(page, likeness))
         return list(groups.values())
 
     def _order(self, ranks: Sequence[float] | None) -> Int64s:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from pagekin.duplicates.filters import Floats
-from pagekin.duplicates.fingerprints import Prints
+from pagekin.duplicates.fingerprints import Fingerprints
 from pagekin.duplicates.grouper import Grouper
 from pagekin.duplicates.sets import Chunks
 from pagekin.duplicates.settings import GroupSettings
@@ -26,7 +26,7 @@ _WIDTH = 64  # characters of a name over a picture
 
 
 @dataclass(frozen=True)
-class Curve:
+class DuplicateCurve:
     """The share of pages that are in a group under another, among the first of a list."""
 
     threshold: float
@@ -44,7 +44,7 @@ class Profile:
     chunks: list[float]  # the share of its chunks, as estimated
 
 
-def growth(count: int, pairs: Int64s, similarity: Floats) -> list[Curve]:
+def growth(count: int, pairs: Int64s, similarity: Floats) -> list[DuplicateCurve]:
     """The curves of a list of so many pages, given all pairs of places that are similar by the least threshold.
 
     >>> [curve] = growth(4, np.array([[1, 0], [3, 2]]), np.array([0.55, 0.52]))[:1]
@@ -59,11 +59,11 @@ def growth(count: int, pairs: Int64s, similarity: Floats) -> list[Curve]:
         near = order[similarity[order] >= threshold]
         joined = pairs[near, 0][join(np.arange(count), pairs[near])]  # a pair is complete when its later page has come
         grouped = np.searchsorted(np.sort(joined), points)
-        curves.append(Curve(threshold, points.tolist(), (grouped / points).round(4).tolist()))
+        curves.append(DuplicateCurve(threshold, points.tolist(), (grouped / points).round(4).tolist()))
     return curves
 
 
-def profile_of(prints: Prints, name: str, page: int, order: Int64s) -> Profile:
+def profile_of(prints: Fingerprints, name: str, page: int, order: Int64s) -> Profile:
     """The profile of a page against all, in this order."""
     pairs = np.column_stack([np.full(len(order), page), order])
     bits, chunks = prints.directed(pairs)
@@ -77,33 +77,33 @@ def most_similar(count: int, pairs: Int64s, similarity: Floats, threshold: float
 
 
 @dataclass(frozen=True)
-class Report:
+class DuplicateReport:
     """What the pictures show."""
 
     pages: int
     order: str  # in words
-    curves: list[Curve]
+    curves: list[DuplicateCurve]
     profile: Profile | None  # none without pages
 
 
 def report_of_list(
     chunks: Chunks, settings: GroupSettings, ranks: Sequence[float], names: Sequence[str], name: str | None
-) -> Report:
+) -> DuplicateReport:
     """The report of a result list; without a name, the result that has most near-duplicates is held against all."""
     least = replace(settings, threshold=THRESHOLDS[0], link="complete")
-    pairs, prints = Grouper(least).add(chunks), Prints(least, chunks)
+    pairs, prints = Grouper(least).add(chunks), Fingerprints(least, chunks)
     similarity = prints.similarities(pairs)
     order = np.argsort(ranks, kind="stable")
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
     curves = growth(len(order), place[pairs], similarity)
     if not len(order):
-        return Report(0, _BEST, curves, None)
+        return DuplicateReport(0, _BEST, curves, None)
     row = most_similar(len(order), pairs, similarity, settings.threshold) if name is None else names.index(name)
-    return Report(len(order), _BEST, curves, profile_of(prints, names[row], row, order))
+    return DuplicateReport(len(order), _BEST, curves, profile_of(prints, names[row], row, order))
 
 
-def draw(path: Path, kind: str, title: str, report: Report) -> None:
+def draw(path: Path, kind: str, title: str, report: DuplicateReport) -> None:
     """Draw both pictures beside each other into a file of this kind: png, svg or pdf."""
     try:
         from matplotlib import rc_context

@@ -15,10 +15,10 @@ import zstandard
 
 from pagekin.duplicates.canonical import canonical, canonical_pieces
 from pagekin.duplicates.chunks import chunks_of, chunks_of_pieces
-from pagekin.duplicates.filters import Likeness
+from pagekin.duplicates.filters import Overlap
 from pagekin.duplicates.fragment import fragment, words_of
 from pagekin.duplicates.grouper import Grouper
-from pagekin.duplicates.report import Report, report_of_list
+from pagekin.duplicates.report import DuplicateReport, report_of_list
 from pagekin.duplicates.result_formats import Fields, Result, result_of, results_in
 from pagekin.duplicates.sets import MOST_CHUNKS, Chunks
 from pagekin.duplicates.settings import GroupSettings
@@ -39,7 +39,7 @@ _NOWHERE = "http://result.localhost/"
 
 
 @dataclass(frozen=True)
-class Entry:
+class ResultEntry:
     """A result in its list, without its text."""
 
     result: Result
@@ -49,19 +49,19 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Member:
+class ResultMember:
     """A result that says the same as the anchor of its group; A is the result, B the anchor."""
 
-    entry: Entry
-    likeness: Likeness
+    entry: ResultEntry
+    likeness: Overlap
 
 
 @dataclass(frozen=True)
-class Group:
+class ResultGroup:
     """A result, the best-ranked, and its near-duplicates."""
 
-    anchor: Entry
-    members: list[Member]
+    anchor: ResultEntry
+    members: list[ResultMember]
 
 
 class Grouping:
@@ -72,7 +72,7 @@ class Grouping:
     ) -> None:
         """If there is a query, results are compared by the parts of their texts around its words."""
         self.settings = settings or GroupSettings()
-        self.entries: list[Entry] = []
+        self.entries: list[ResultEntry] = []
         self.without_words = 0  # results in which no word of the query stands; they are compared as a whole
         self._words = words_of(query or "")
         if query is not None and not self._words:
@@ -80,7 +80,7 @@ class Grouping:
         self._fields = fields or Fields()
         self._grouper = Grouper(self.settings)
 
-    def add(self, results: Iterable[Result | Mapping[str, Any]]) -> list[tuple[Entry, Entry]]:
+    def add(self, results: Iterable[Result | Mapping[str, Any]]) -> list[tuple[ResultEntry, ResultEntry]]:
         """Add some results; the pairs of near-duplicates that they make with others and each other."""
         place = len(self.entries) + 1
         some = [
@@ -92,7 +92,7 @@ class Grouping:
         reasons, chunks = self._chunks(some)
         for k, (result, reason) in enumerate(zip(some, reasons, strict=True)):
             rank = result.rank if result.rank is not None else place + k
-            self.entries.append(Entry(replace(result, text=None, html=None), place + k, rank, reason))
+            self.entries.append(ResultEntry(replace(result, text=None, html=None), place + k, rank, reason))
         return [(self.entries[a], self.entries[b]) for a, b in self._grouper.add(chunks).tolist()]
 
     def _chunks(self, results: Sequence[Result]) -> tuple[list[str], Chunks]:
@@ -131,19 +131,21 @@ class Grouping:
         self.without_words += found is None
         return text if found is None else found.encode("utf-8", "replace")
 
-    def groups(self) -> list[Group]:
+    def groups(self) -> list[ResultGroup]:
         """All results so far in groups; one that is like no other is a group by itself."""
         found = self._grouper.groups([entry.rank for entry in self.entries])
         return [
-            Group(self.entries[each.anchor], [Member(self.entries[m.page], m.likeness) for m in each.members])
+            ResultGroup(
+                self.entries[each.anchor], [ResultMember(self.entries[m.page], m.likeness) for m in each.members]
+            )
             for each in found
         ]
 
-    def anchors(self) -> list[Entry]:
+    def anchors(self) -> list[ResultEntry]:
         """Of each result so far, the anchor of its group."""
         return [self.entries[k] for k in self._grouper.anchors([entry.rank for entry in self.entries]).tolist()]
 
-    def report(self, name: str | None = None) -> Report:
+    def report(self, name: str | None = None) -> DuplicateReport:
         """The share of near-duplicates as the list grows; the result of this id, or the one with most, against all."""
         ids = [str(entry.result.id) for entry in self.entries]
         if name is not None and name not in ids:

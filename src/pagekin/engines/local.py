@@ -22,7 +22,7 @@ _UNDER_WAY = 2  # jobs per worker; more would only fill the memory
 
 
 @dataclass(frozen=True)
-class Crew:
+class WorkerPool:
     """Who does the jobs: so many workers, threads of this process or processes of their own.
 
     Threads begin at once, but Python lets only one of them run at a time outside of kernels. A process takes a second
@@ -39,11 +39,11 @@ def check_processes(wanted: int | None) -> None:
         raise MisuseError(f"{wanted} processes; there must be at least 1")
 
 
-def crew_for(wanted: int | None, most: int, work: int, work_for_processes: int) -> Crew:
+def worker_pool(wanted: int | None, most: int, work: int, work_for_processes: int) -> WorkerPool:
     """As many workers as the user wants, or as there are processors; processes, if there is enough work for them."""
     check_processes(wanted)
     workers = min(wanted or len_of_cpus(), most)
-    return Crew(workers, workers > 1 and work >= work_for_processes)
+    return WorkerPool(workers, workers > 1 and work >= work_for_processes)
 
 
 def len_of_cpus() -> int:
@@ -66,7 +66,7 @@ def _follow_parent() -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-def run(function: Callable[[Job], Result], jobs: Iterable[Job], crew: Crew) -> Iterator[Result]:
+def run(function: Callable[[Job], Result], jobs: Iterable[Job], crew: WorkerPool) -> Iterator[Result]:
     """The results of `function` on every job, as they come."""
     if crew.workers == 1:
         for job in jobs:
@@ -93,7 +93,7 @@ def run(function: Callable[[Job], Result], jobs: Iterable[Job], crew: Crew) -> I
         pool.shutdown(wait=bool(waiting), cancel_futures=True)
 
 
-def _pool(crew: Crew) -> Executor:
+def _pool(crew: WorkerPool) -> Executor:
     if not crew.processes:
         return ThreadPoolExecutor(crew.workers)
     # Not fork: threads of numpy or numba that were running would be copied in the middle of a step.

@@ -30,7 +30,7 @@ DIMENSIONS = 256
 
 
 @dataclass(frozen=True)
-class Counts:
+class CountMatrix:
     """How often each term is in each page of a population, and in how many pages of the collection it is."""
 
     offsets: Int64s
@@ -48,12 +48,12 @@ class Counts:
         return np.repeat(np.arange(len(self)), np.diff(self.offsets))
 
 
-def counted(bags: Bags, nodes: Int64s) -> Counts:
+def counted(bags: Bags, nodes: Int64s) -> CountMatrix:
     """The contents of the pages of a population, from the bags of a collection; citing pages count as words."""
     counts = np.diff(bags.offsets)[nodes]
     places = spans(bags.offsets[nodes], counts)
     said = np.maximum(bags.content, bags.around).astype(np.float32)
-    return Counts(
+    return CountMatrix(
         np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)]),
         bags.term[places],
         said[places],
@@ -68,7 +68,7 @@ class ProductSystem:
 
     longest = None
 
-    def __init__(self, name: str, asking: Counts, weight: Floats, there: Floats) -> None:
+    def __init__(self, name: str, asking: CountMatrix, weight: Floats, there: Floats) -> None:
         """`weight` is what each count of `asking` is worth in a source, `there` in a page that is compared with it."""
         self.name = name
         kept = weight != 0.0
@@ -88,7 +88,7 @@ class ProductSystem:
 class SetSystem(ProductSystem):
     """Pages by the Jaccard coefficient of sets: how many pages cite both, of those that cite either."""
 
-    def __init__(self, name: str, counts: Counts) -> None:
+    def __init__(self, name: str, counts: CountMatrix) -> None:
         ones = np.ones(len(counts.term))
         super().__init__(name, counts, ones, ones)
         self._sizes = np.diff(counts.offsets)
@@ -121,7 +121,7 @@ def _listed(rows: Floats) -> Floats:
     return np.where(rows > 0.0, np.rint(rows * PLACES) / PLACES, UNLISTED)
 
 
-def tf_idf_weights(counts: Counts) -> Floats:
+def tf_idf_weights(counts: CountMatrix) -> Floats:
     """(1 + ln tf) (ln((1 + N) / (1 + df)) + 1), every page of length one: scikit-learn's, with `sublinear_tf`.
 
     With tf as it is, which is scikit-learn's default, both tf-idf and LSA are much worse at finding kin.
@@ -132,13 +132,13 @@ def tf_idf_weights(counts: Counts) -> Floats:
     return np.asarray(weight / lengths[counts.rows()])
 
 
-def tf_idf(counts: Counts) -> ProductSystem:
+def tf_idf(counts: CountMatrix) -> ProductSystem:
     """The cosine of tf-idf vectors."""
     weight = tf_idf_weights(counts)
     return ProductSystem(f"{TF_IDF} cosine", counts, weight, weight)
 
 
-def query_terms(counts: Counts) -> Floats:
+def query_terms(counts: CountMatrix) -> Floats:
     """1 for the terms that Lucene's MoreLikeThis would ask for in place of each page, else 0.
 
     Of the terms that are at least twice in the page and in at least five pages, the 25 of largest
@@ -153,7 +153,7 @@ def query_terms(counts: Counts) -> Floats:
     return np.where((rank < QUERY_TERMS) & (worth > 0.0), 1.0, 0.0)
 
 
-def more_like_this(counts: Counts) -> ProductSystem:
+def more_like_this(counts: CountMatrix) -> ProductSystem:
     """A query of 25 terms of the source, by Okapi BM25 as Lucene has it; lengths of pages are not rounded, as there."""
     frequency = counts.frequency[counts.term]
     idf = np.log(1.0 + (counts.pages - frequency + 0.5) / (frequency + 0.5))
@@ -162,12 +162,12 @@ def more_like_this(counts: Counts) -> ProductSystem:
     return ProductSystem(f"{MORE_LIKE_THIS}, {QUERY_TERMS} terms", counts, query_terms(counts), idf * damped)
 
 
-def co_citation(citing: Counts) -> SetSystem:
+def co_citation(citing: CountMatrix) -> SetSystem:
     """The pages that cite both, of those that cite either."""
     return SetSystem(f"{CO_CITATION} Jaccard", citing)
 
 
-def lsa(counts: Counts, dimensions: int = DIMENSIONS, seed: int = 2002) -> VectorSystem:
+def lsa(counts: CountMatrix, dimensions: int = DIMENSIONS, seed: int = 2002) -> VectorSystem:
     """The cosine after latent semantic analysis: tf-idf vectors, projected on so many dimensions."""
     need_lsa()
     from scipy.sparse import csr_matrix

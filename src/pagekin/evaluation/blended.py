@@ -10,7 +10,7 @@ from pagekin.evaluation.systems import UNLISTED, System
 from pagekin.model.arrays import Floats, Int64s
 
 
-class MixedSystem:
+class BlendedSystem:
     """Pages by (1 - share) times their similarity by words plus share times that by links."""
 
     longest = None

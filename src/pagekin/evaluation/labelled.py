@@ -11,22 +11,22 @@ from typing import Literal
 
 import numpy as np
 
-from pagekin.bags.build import Collection as BagSource
+from pagekin.bags.build import BagSource as BagSource
 from pagekin.bags.build import fold_bags
 from pagekin.errors import MisuseError
-from pagekin.evaluation.blended import MixedSystem
+from pagekin.evaluation.blended import BlendedSystem
 from pagekin.evaluation.labels import Class, Label, path_labels, read_labels, read_tree
-from pagekin.evaluation.notes import Notes
-from pagekin.evaluation.page_names import UNMET, Addresses, OpenAddresses, join
+from pagekin.evaluation.notes import LeftOut
+from pagekin.evaluation.page_names import UNMET, NewPageNames, PageNames, join
 from pagekin.evaluation.population import Population, Shape, populate, sample
 from pagekin.evaluation.runs import read_run
 from pagekin.evaluation.systems import BagSystem, System
-from pagekin.evaluation.weighted import WeighedSystem, weighed_system
+from pagekin.evaluation.weighted import WeightedTextSystem, weighted_text_system
 from pagekin.model.arrays import Int64s
 from pagekin.model.bags import Bags, Contents
 from pagekin.model.strategy import MEASURES, PRESETS, Strategy, learned_in, strategy_named
 from pagekin.pipeline import bag_source
-from pagekin.search.indexed_store import Kin
+from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.results import AUTO
 from pagekin.store.store import Store
 
@@ -36,7 +36,7 @@ BY_PATH = "path"  # as the name of a hierarchy: the folders of URLs
 
 
 @dataclass(frozen=True)
-class Bench:
+class PopulationSettings:
     """Which pages are compared: those that a hierarchy has a class for, all of them or a sample (paper, section 5)."""
 
     hierarchy: str  # a file of labels, or "path"
@@ -48,13 +48,13 @@ class Bench:
 
 
 @dataclass(frozen=True)
-class Case:
+class LabelledCollection:
     """Pages that can be judged, where they are from, and what was left out."""
 
-    kin: Kin | None
+    kin: IndexedStore | None
     population: Population
-    addresses: Addresses
-    notes: Notes
+    addresses: PageNames
+    notes: LeftOut
 
     def in_degrees(self) -> Int64s | None:
         """How many pages link to each page, if there is a collection to tell."""
@@ -85,7 +85,7 @@ class Case:
         return _with_links(words, self.kin, strategy, self.population.nodes, share)
 
     def indexed(
-        self, kin: Kin, similarity: str | None = None, weights: str | None = None, share: Share = None
+        self, kin: IndexedStore, similarity: str | None = None, weights: str | None = None, share: Share = None
     ) -> System:
         """An index as it is, of this collection or of another with some of the same pages."""
         nodes = self.population.nodes
@@ -105,7 +105,7 @@ class Case:
         strategy = replace(own, similarity=similarity or own.similarity, weights=weights or own.weights)
         words = _system(str(kin.root), strategy, kin.index.bags, kin.index.contents, nodes)
         projection = learned_in(weights).projection if weights is not None else None
-        if projection is not None and isinstance(words, WeighedSystem):
+        if projection is not None and isinstance(words, WeightedTextSystem):
             words = words.projected(projection, list(kin.index.terms.name))
         return _with_links(words, kin, strategy, nodes, share)
 
@@ -124,7 +124,7 @@ class Case:
         if self.kin is not None and (name in PRESETS or path.suffix == ".toml"):
             return self.under(strategy_named(name), name)
         if path.is_dir():
-            return self.indexed(Kin.open(path))
+            return self.indexed(IndexedStore.open(path))
         if not path.is_file():
             raise MisuseError(
                 f"there is no {name!r} to compare with: neither a store nor a run file nor, for a store, a strategy"
@@ -133,9 +133,9 @@ class Case:
         return self.run(name)
 
 
-def open_case(bench: Bench, kin: Kin | None = None) -> Case:
+def open_labelled(bench: PopulationSettings, kin: IndexedStore | None = None) -> LabelledCollection:
     """The pages of a collection that a hierarchy compares; without a collection, all that the hierarchy names."""
-    notes = Notes()
+    notes = LeftOut()
     tree = read_tree(Path(bench.tree), notes) if bench.tree is not None else None
     if kin is not None:
         addresses = addresses_of(kin)
@@ -144,15 +144,17 @@ def open_case(bench: Bench, kin: Kin | None = None) -> Case:
         labels = path_labels(urls, notes) if by_path else read_labels(Path(bench.hierarchy), notes, tree)
         classes = _with_in_links(kin, join(labels, addresses.find, notes), bench, urls, notes)
     else:
-        addresses = OpenAddresses()
+        addresses = NewPageNames()
         classes = _unbound(bench, addresses, read_labels(Path(bench.hierarchy), notes, tree), notes)
         urls = list(addresses.urls)
     if bench.sample is not None:
         classes = sample(classes, bench.sample, bench.shape, bench.seed, notes)
-    return Case(kin, populate(classes, urls, bench.shape, notes), addresses, notes)
+    return LabelledCollection(kin, populate(classes, urls, bench.shape, notes), addresses, notes)
 
 
-def _with_in_links(kin: Kin, classes: Labels, bench: Bench, urls: list[str], notes: Notes) -> Labels:
+def _with_in_links(
+    kin: IndexedStore, classes: Labels, bench: PopulationSettings, urls: list[str], notes: LeftOut
+) -> Labels:
     """The pages that have a class and enough in-links; what is missing is noted."""
     if not classes and bench.hierarchy == BY_PATH:
         raise MisuseError(f"all pages of {kin.root} lie in one folder: paths give no classes; name a file of labels")
@@ -171,7 +173,7 @@ def _with_in_links(kin: Kin, classes: Labels, bench: Bench, urls: list[str], not
     return {node: paths for node, paths in classes.items() if degrees[node] >= least}
 
 
-def _unbound(bench: Bench, addresses: OpenAddresses, labels: Iterable[Label], notes: Notes) -> Labels:
+def _unbound(bench: PopulationSettings, addresses: NewPageNames, labels: Iterable[Label], notes: LeftOut) -> Labels:
     if bench.hierarchy == BY_PATH or bench.min_in_links:
         raise MisuseError("the paths of URLs, and in-links, are those of a collection; name a STORE")
     classes = join(labels, addresses.take, notes)
@@ -182,7 +184,7 @@ def _unbound(bench: Bench, addresses: OpenAddresses, labels: Iterable[Label], no
     return classes
 
 
-def addresses_of(store: Store) -> Addresses:
+def addresses_of(store: Store) -> PageNames:
     """Where the pages of a store can be found: under their URLs, their aliases and the files that they came from."""
     pages = "FROM pages ORDER BY row"
     urls = [
@@ -194,23 +196,23 @@ def addresses_of(store: Store) -> Addresses:
         ),
     ]
     files = store.catalog.each(f"SELECT source, node {pages}")
-    return Addresses(((row[0], row[1]) for row in urls), ((row[0], row[1]) for row in files))
+    return PageNames(((row[0], row[1]) for row in urls), ((row[0], row[1]) for row in files))
 
 
 def _system(name: str, strategy: Strategy, bags: Bags, contents: Contents, nodes: Int64s) -> System:
     """Pages by the measure of a strategy."""
     weighting, name = strategy.weighting_named(strategy.similarity), f"{name} ({strategy.similarity})"
     if weighting is not None:
-        return weighed_system(name, bags, contents, nodes, weighting)
+        return weighted_text_system(name, bags, contents, nodes, weighting)
     return BagSystem(name, bags, nodes, strategy.similarity)
 
 
-def _with_links(words: System, kin: Kin, strategy: Strategy, nodes: Int64s, wished: Share) -> System:
+def _with_links(words: System, kin: IndexedStore, strategy: Strategy, nodes: Int64s, wished: Share) -> System:
     """Words, and links if they have a share, as answers mix them."""
     weighting = strategy.weighting_named(strategy.similarity)
     share = wished if wished is not None else (weighting.link_share if weighting is not None else 0.0)
     share = kin.link_side.share if share == AUTO else share
-    return MixedSystem(words, nodes, kin.link_side.evidence.beside, share) if share else words
+    return BlendedSystem(words, nodes, kin.link_side.evidence.beside, share) if share else words
 
 
 def bags_under(store: Store, strategy: Strategy, collection: BagSource | None = None) -> Bags:

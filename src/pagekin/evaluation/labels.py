@@ -13,7 +13,7 @@ from urllib.parse import unquote
 from xml.parsers import expat
 
 from pagekin.errors import MisuseError
-from pagekin.evaluation.notes import Notes, lines_of
+from pagekin.evaluation.notes import LeftOut, lines_of
 from pagekin.store.columns import opened
 
 Class = tuple[str, ...]
@@ -24,7 +24,7 @@ _NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 _ROOT = "Top"  # of the Open Directory
 
 
-def read_labels(file: Path, notes: Notes, tree: Mapping[str, Class] | None = None) -> Iterator[Label]:
+def read_labels(file: Path, notes: LeftOut, tree: Mapping[str, Class] | None = None) -> Iterator[Label]:
     """The labels of a file, one at a time: ODP if its name says RDF, else `url<TAB>Top/Middle/Leaf`.
 
     With a tree a label is the name of a class in it. Soft links, whose names end in @, are ignored (paper, footnote 2).
@@ -54,7 +54,7 @@ def class_of(name: str) -> Class:
     return tuple(part for part in (part.strip() for part in name.split("/")) if part)
 
 
-def _tsv(file: Path, notes: Notes) -> Iterator[tuple[str, str]]:
+def _tsv(file: Path, notes: LeftOut) -> Iterator[tuple[str, str]]:
     for number, line in lines_of(file, notes):
         key, tab, name = line.partition("\t")
         if tab:
@@ -63,7 +63,7 @@ def _tsv(file: Path, notes: Notes) -> Iterator[tuple[str, str]]:
             notes.add("lines without a tab", f"line {number} of {file}")
 
 
-def _odp(file: Path, notes: Notes) -> Iterator[tuple[str, str]]:
+def _odp(file: Path, notes: LeftOut) -> Iterator[tuple[str, str]]:
     """The external pages of `content.rdf.u8` and their topics, below the root; nothing else of the dump is kept.
 
     Dumps are known to hold bytes that no XML may have; these become U+FFFD.
@@ -136,7 +136,7 @@ class _OdpReader:
         raise MisuseError(f"the dump declares an entity, {name!r}, which no directory does")
 
 
-def path_labels(urls: Iterable[str], notes: Notes) -> Iterator[Label]:
+def path_labels(urls: Iterable[str], notes: LeftOut) -> Iterator[Label]:
     """The folders of URLs as classes, below what all URLs have in common.
 
     >>> [path for _, path in path_labels(["http://a.example/en/x/1.html", "http://a.example/en/y/z/2.html"], Notes())]
@@ -154,7 +154,7 @@ def path_labels(urls: Iterable[str], notes: Notes) -> Iterator[Label]:
             notes.add("pages outside all folders", url)
 
 
-def read_tree(file: Path, notes: Notes) -> dict[str, Class]:
+def read_tree(file: Path, notes: LeftOut) -> dict[str, Class]:
     """The path of every class of a tree that is given as `class<TAB>parent`; a class without a parent is a top."""
     parents: dict[str, str] = {}
     for number, line in lines_of(file, notes):

@@ -10,7 +10,7 @@ from pagekin.store.columns import opened
 _LONGEST = 1 << 16  # bytes of a line
 
 
-class Notes:
+class LeftOut:
     """Reasons, how often each applied, and its first example.
 
     >>> notes = Notes()
@@ -39,7 +39,7 @@ class Notes:
         return [(reason, count, self._examples[reason]) for reason, count in self._counts.items()]
 
 
-def lines_of(file: Path, notes: Notes) -> Iterator[tuple[int, str]]:
+def lines_of(file: Path, notes: LeftOut) -> Iterator[tuple[int, str]]:
     """(number, text) of the lines of a file that say something."""
     with opened(file) as stream:
         number = 0

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from pagekin.evaluation.labels import Class, Label
-from pagekin.evaluation.notes import Notes
+from pagekin.evaluation.notes import LeftOut
 from pagekin.urls import canonical_url, variants
 
 UNMET = "labels that name no page of the collection"
 Find = Callable[[str], int | None]
 
 
-class Addresses:
+class PageNames:
     """Under which URLs and names of files the pages of a collection are known.
 
     >>> known = Addresses([("http://a.example/x.html", 7)], [("site/A%28b%29.htm", 8)])
@@ -43,7 +43,7 @@ class Addresses:
         return None
 
 
-class OpenAddresses(Addresses):
+class NewPageNames(PageNames):
     """Addresses without a collection: whatever a hierarchy names is a page, numbered as it comes."""
 
     def __init__(self) -> None:
@@ -58,7 +58,7 @@ class OpenAddresses(Addresses):
         return self.urls.get(canonical_url(key) or key)
 
 
-def join(labels: Iterable[Label], find: Find, notes: Notes) -> dict[int, set[Class]]:
+def join(labels: Iterable[Label], find: Find, notes: LeftOut) -> dict[int, set[Class]]:
     """The classes of every page that labels speak of; nothing is kept of the other labels but their number."""
     classes: dict[int, set[Class]] = {}
     for key, path in labels:

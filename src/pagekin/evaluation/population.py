@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pagekin.errors import MisuseError
 from pagekin.evaluation.labels import Class
-from pagekin.evaluation.notes import Notes
+from pagekin.evaluation.notes import LeftOut
 from pagekin.kernels.familial_distance import COUSIN, SIBLING, UNRELATED, distances_from
 from pagekin.kernels.gamma import ALL
 from pagekin.model.arrays import Bytes, Int64s
@@ -90,7 +90,7 @@ class Population:
         return distances
 
 
-def populate(labels: Mapping[int, Iterable[Class]], urls: Sequence[str], shape: Shape, notes: Notes) -> Population:
+def populate(labels: Mapping[int, Iterable[Class]], urls: Sequence[str], shape: Shape, notes: LeftOut) -> Population:
     """The pages with a class; `labels` has them by their numbers, `urls` all pages of the collection."""
     settled = {}
     for node in sorted(labels):
@@ -137,7 +137,7 @@ def _lineage(names: list[Class]) -> NDArray[np.int32]:
 
 
 def sample(
-    labels: Mapping[int, Iterable[Class]], pairs: int, shape: Shape, seed: int, notes: Notes
+    labels: Mapping[int, Iterable[Class]], pairs: int, shape: Shape, seed: int, notes: LeftOut
 ) -> dict[int, list[Class]]:
     """The pages of so many pairs of sibling classes, drawn at random at the depth where classes end (section 5)."""
     settled = {page: [c for c in shape.settled(paths) if len(c) == shape.depth] for page, paths in labels.items()}

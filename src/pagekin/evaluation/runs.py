@@ -14,14 +14,14 @@ import numpy as np
 
 from pagekin.errors import MisuseError
 from pagekin.evaluation.measures import gain
-from pagekin.evaluation.notes import Notes, lines_of
+from pagekin.evaluation.notes import LeftOut, lines_of
 from pagekin.evaluation.page_names import Find
 from pagekin.evaluation.population import Population
 from pagekin.evaluation.systems import UNLISTED, RunSystem, System
 from pagekin.model.arrays import Int64s
 
 
-class Line(NamedTuple):
+class RunLine(NamedTuple):
     """A line of a run."""
 
     query: str
@@ -29,7 +29,7 @@ class Line(NamedTuple):
     score: float
 
 
-def read_run(file: Path, population: Population, find: Find, notes: Notes) -> RunSystem:
+def read_run(file: Path, population: Population, find: Find, notes: LeftOut) -> RunSystem:
     """A run, as far as it speaks of the population; `find` gives the number in the collection of what a line names.
 
     A result that is listed twice for a query counts with its best score.
@@ -67,7 +67,7 @@ def _known(find: Find, key: str) -> int:
     return -1 if found is None else found
 
 
-def _lines(file: Path, notes: Notes) -> Iterator[Line]:
+def _lines(file: Path, notes: LeftOut) -> Iterator[RunLine]:
     for number, line in lines_of(file, notes):
         tsv = line.split("\t")
         trec = line.split()
@@ -86,7 +86,7 @@ def _lines(file: Path, notes: Notes) -> Iterator[Line]:
             value = math.nan
         if not math.isfinite(value):
             raise MisuseError(f"{file}, line {number}: the score {score.strip()!r} is no number")
-        yield Line(query.strip(), result.strip(), value)
+        yield RunLine(query.strip(), result.strip(), value)
 
 
 def run_lines(system: System, population: Population, sources: Int64s, depth: int) -> Iterator[str]:

@@ -13,21 +13,21 @@ from typing import Any
 import numpy as np
 
 from pagekin import __version__
-from pagekin.engines.local import Crew, run
+from pagekin.engines.local import WorkerPool, run
 from pagekin.errors import MisuseError
 from pagekin.evaluation import baselines as references
-from pagekin.evaluation.baselines import Counts
+from pagekin.evaluation.baselines import CountMatrix
 from pagekin.evaluation.judge import judge
-from pagekin.evaluation.labelled import Bench, Case, open_case
+from pagekin.evaluation.labelled import LabelledCollection, PopulationSettings, open_labelled
 from pagekin.evaluation.measures import SEED, ratios
 from pagekin.evaluation.population import Shape
 from pagekin.evaluation.report import of_system
-from pagekin.evaluation.sweep_plan import REFERENCE, RUN, Entry, Plan
-from pagekin.evaluation.sweep_results import Result, Shelf, flat, key_of
+from pagekin.evaluation.sweep_plan import REFERENCE, RUN, PlanEntry, SweepPlan
+from pagekin.evaluation.sweep_results import ResultStore, SweepResult, flat, key_of
 from pagekin.evaluation.systems import System
 from pagekin.model.arrays import Int64s
 from pagekin.pipeline import Progress
-from pagekin.search.indexed_store import Kin
+from pagekin.search.indexed_store import IndexedStore
 from pagekin.store.columns import checksum, writing
 
 _SHAPE = {"depth": "depth", "strict_depth": "strict", "multi": "multi", "distance": "distance"}
@@ -35,20 +35,20 @@ DONE = "done"  # the folder of results that are finished
 
 
 @dataclass(frozen=True)
-class Swept:
+class SweepOutcome:
     """What a sweep found."""
 
-    plan: Plan
-    case: Case
-    results: dict[str, Result]  # by the keys of entries
-    key: Callable[[Entry], str]
+    plan: SweepPlan
+    case: LabelledCollection
+    results: dict[str, SweepResult]  # by the keys of entries
+    key: Callable[[PlanEntry], str]
     judged: int  # in this run; the others were there
 
-    def of(self, entry: Entry) -> Result:
+    def of(self, entry: PlanEntry) -> SweepResult:
         """The result of an entry."""
         return self.results[self.key(entry)]
 
-    def entries(self) -> Iterator[tuple[str, Entry]]:
+    def entries(self) -> Iterator[tuple[str, PlanEntry]]:
         """Every entry with the title of its figure, in the order of the plan."""
         for figure in self.plan.figures:
             yield from ((figure.title, entry) for entry in figure.entries)
@@ -75,7 +75,7 @@ class Swept:
         ]
 
 
-def bench_of(plan: Plan) -> Bench:
+def bench_of(plan: SweepPlan) -> PopulationSettings:
     """How a plan wants to judge."""
     if not plan.store:
         raise MisuseError('the sweep names no store; add a line such as store = "my.kin"')
@@ -83,22 +83,22 @@ def bench_of(plan: Plan) -> Bench:
         raise MisuseError('the sweep names no hierarchy; add hierarchy = "labels.tsv", or give --hierarchy')
     shape = Shape(**{ours: plan.bench[key] for key, ours in _SHAPE.items() if key in plan.bench})
     others = {key: value for key, value in plan.bench.items() if key not in _SHAPE}
-    return Bench(shape=shape, **others)
+    return PopulationSettings(shape=shape, **others)
 
 
 def sweep(
-    plan: Plan,
+    plan: SweepPlan,
     output: Path,
     *,
     threads: int = 1,
     progress: Callable[[Progress], None] = lambda _: None,
-) -> Swept:
+) -> SweepOutcome:
     """Judge every entry of a plan, so many at a time; what is finished is kept in `output` and not done again."""
     if any(entry.source == references.LSA for entry in plan.references):
         references.need_lsa()
     progress(Progress("opening"))
-    case = open_case(bench_of(plan), Kin.open(plan.store))
-    sweeper = _Sweeper(plan, case, Shelf(output / DONE), progress)
+    case = open_labelled(bench_of(plan), IndexedStore.open(plan.store))
+    sweeper = _Sweeper(plan, case, ResultStore(output / DONE), progress)
     with writing(output):
         return sweeper.sweep(threads)
 
@@ -106,23 +106,25 @@ def sweep(
 class _Sweeper:
     """A sweep under way."""
 
-    def __init__(self, plan: Plan, case: Case, shelf: Shelf, progress: Callable[[Progress], None]) -> None:
+    def __init__(
+        self, plan: SweepPlan, case: LabelledCollection, shelf: ResultStore, progress: Callable[[Progress], None]
+    ) -> None:
         self._plan, self._case, self._shelf, self._progress = plan, case, shelf, progress
         self._common = _fingerprint(plan, case)
         self._lock = Lock()
         self._total = self._done = 0
 
-    def key(self, entry: Entry) -> str:
+    def key(self, entry: PlanEntry) -> str:
         """The name of an entry's result."""
         settings = entry.settings()
         if entry.kind == RUN:
             settings = {"sha256": checksum(Path(entry.source))}
         return key_of({**self._common, "kind": entry.kind, "settings": settings})
 
-    def sweep(self, threads: int) -> Swept:
+    def sweep(self, threads: int) -> SweepOutcome:
         """Judge what is not judged yet."""
-        keys: dict[str, Entry] = {}
-        swept = Swept(self._plan, self._case, {}, self.key, 0)
+        keys: dict[str, PlanEntry] = {}
+        swept = SweepOutcome(self._plan, self._case, {}, self.key, 0)
         for _, entry in swept.entries():
             keys.setdefault(self.key(entry), entry)
         results = {key: found for key in keys if (found := self._shelf.find(key)) is not None}
@@ -131,12 +133,12 @@ class _Sweeper:
         workers = min(threads, max(1, len(missing)))
         each = max(1, threads // workers)
         _ = self._case.collection, self._degrees  # opened here, not by two threads at once
-        for key, result in run(lambda job: (job[0], self._judged(*job, each)), missing, Crew(workers)):
+        for key, result in run(lambda job: (job[0], self._judged(*job, each)), missing, WorkerPool(workers)):
             results[key] = result
             self._done += 1
-        return Swept(self._plan, self._case, results, self.key, len(missing))
+        return SweepOutcome(self._plan, self._case, results, self.key, len(missing))
 
-    def _judged(self, key: str, entry: Entry, threads: int) -> Result:
+    def _judged(self, key: str, entry: PlanEntry, threads: int) -> SweepResult:
         self._say(f"bags of {entry.name}")
         system = self._system(entry)
         self._say(f"judging {entry.name}")
@@ -145,7 +147,7 @@ class _Sweeper:
         facts = of_system(system, judgement, self._case.population, self._degrees, **drawn)
         table = ratios(judgement, self._case.population.regions)
         self._say(f"keeping {entry.name}")
-        result = Result(facts, judgement.sources, table)
+        result = SweepResult(facts, judgement.sources, table)
         self._shelf.keep(key, result)
         return result
 
@@ -157,11 +159,11 @@ class _Sweeper:
     def _degrees(self) -> Int64s | None:
         return self._case.in_degrees()
 
-    def _system(self, entry: Entry) -> System:
+    def _system(self, entry: PlanEntry) -> System:
         return system_of(entry, self._case)
 
 
-def system_of(entry: Entry, case: Case) -> System:
+def system_of(entry: PlanEntry, case: LabelledCollection) -> System:
     """What an entry means, for a collection."""
     if entry.kind == RUN:
         return case.run(entry.source)
@@ -171,11 +173,11 @@ def system_of(entry: Entry, case: Case) -> System:
     return case.under(entry.strategy, entry.name)
 
 
-def reference(name: str, case: Case) -> System:
+def reference(name: str, case: LabelledCollection) -> System:
     """A system of others, over the words of the pages of a collection, or over the pages that cite them."""
     strategy = references.CITING if name == references.CO_CITATION else references.CONTENTS
-    counts: Counts = references.counted(case.bags(strategy), case.population.nodes)
-    makers: dict[str, Callable[[Counts], System]] = {
+    counts: CountMatrix = references.counted(case.bags(strategy), case.population.nodes)
+    makers: dict[str, Callable[[CountMatrix], System]] = {
         references.TF_IDF: references.tf_idf,
         references.MORE_LIKE_THIS: references.more_like_this,
         references.CO_CITATION: references.co_citation,
@@ -184,7 +186,7 @@ def reference(name: str, case: Case) -> System:
     return makers[name](counts)
 
 
-def _fingerprint(plan: Plan, case: Case) -> dict[str, Any]:
+def _fingerprint(plan: SweepPlan, case: LabelledCollection) -> dict[str, Any]:
     """What all results of a sweep depend on: the collection, its classes, and how is judged."""
     assert case.kin is not None
     manifest, population = case.kin.manifest, case.population

@@ -59,7 +59,7 @@ BY_PATH = "path"
 
 
 @dataclass(frozen=True)
-class Entry:
+class PlanEntry:
     """One thing to judge: a strategy, a reference by its name, or a run file."""
 
     name: str
@@ -77,27 +77,27 @@ class FigurePlan:
     """Entries to be drawn side by side, and by which measures."""
 
     title: str
-    entries: tuple[Entry, ...]
+    entries: tuple[PlanEntry, ...]
     measures: tuple[str, ...] = SHOWN
 
 
 @dataclass(frozen=True)
-class Plan:
+class SweepPlan:
     """Everything that a sweep is to do."""
 
     figures: tuple[FigurePlan, ...]
     store: str = ""
     bench: dict[str, Any] = field(default_factory=dict)  # as in `pagekin evaluate`
     resamples: int = RESAMPLES
-    references: tuple[Entry, ...] = ()
+    references: tuple[PlanEntry, ...] = ()
 
-    def with_bench(self, store: str | None, **bench: Any) -> Plan:
+    def with_bench(self, store: str | None, **bench: Any) -> SweepPlan:
         """The plan for another store, or judged otherwise; what is None stays."""
         told = {key: value for key, value in bench.items() if value is not None}
         return replace(self, store=store or self.store, bench={**self.bench, **told})
 
 
-def read_plan(file: Path) -> Plan:
+def read_plan(file: Path) -> SweepPlan:
     """The plan in a sweep file; its paths are those seen from the folder that it is in."""
     try:
         table = tomllib.loads(file.read_text("utf-8"))
@@ -107,7 +107,7 @@ def read_plan(file: Path) -> Plan:
     return plan_of(table, str(file), file.parent)
 
 
-def paper_plan() -> Plan:
+def paper_plan() -> SweepPlan:
     """The figures of the paper, and a few more; for any store and hierarchy."""
     return plan_of(tomllib.loads(paper_text()), "the paper's sweep", Path())
 
@@ -117,7 +117,7 @@ def paper_text() -> str:
     return files("pagekin.evaluation").joinpath("paper.toml").read_text("utf-8")
 
 
-def plan_of(table: Mapping[str, Any], where: str, folder: Path) -> Plan:
+def plan_of(table: Mapping[str, Any], where: str, folder: Path) -> SweepPlan:
     """The plan that a table describes."""
     _check(table, _PLAN, where)
     table = _seen_from(folder, table)
@@ -135,7 +135,7 @@ def plan_of(table: Mapping[str, Any], where: str, folder: Path) -> Plan:
     if table.get("resamples", 1) < 1:
         raise MisuseError(f"{where}: resamples is {table['resamples']}; it must be at least 1")
     store = _path(folder, table["store"]) if "store" in table else ""
-    return Plan(tuple(figures.values()), store, bench, table.get("resamples", RESAMPLES), references)
+    return SweepPlan(tuple(figures.values()), store, bench, table.get("resamples", RESAMPLES), references)
 
 
 def _seen_from(folder: Path, table: Any) -> Any:
@@ -203,7 +203,7 @@ def _figure(table: Any, base: Strategy, before: Mapping[str, FigurePlan], where:
     return FigurePlan(title, tuple(entries), measures or SHOWN)
 
 
-def _same(table: Mapping[str, Any], before: Mapping[str, FigurePlan], where: str) -> tuple[Entry, ...]:
+def _same(table: Mapping[str, Any], before: Mapping[str, FigurePlan], where: str) -> tuple[PlanEntry, ...]:
     if "same" not in table:
         return ()
     if table["same"] not in before:
@@ -211,14 +211,14 @@ def _same(table: Mapping[str, Any], before: Mapping[str, FigurePlan], where: str
     return before[table["same"]].entries
 
 
-def _listed(strategies: Mapping[str, Any], base: Strategy, where: str) -> Iterator[Entry]:
+def _listed(strategies: Mapping[str, Any], base: Strategy, where: str) -> Iterator[PlanEntry]:
     for name, settings in strategies.items():
         if not isinstance(settings, dict):
             raise MisuseError(f"{where}: {name} = {settings!r} should be a table of settings")
-        yield Entry(name, strategy=_strategy(settings, base, f"{where}, {name}"))
+        yield PlanEntry(name, strategy=_strategy(settings, base, f"{where}, {name}"))
 
 
-def _grid(grid: Mapping[str, Any], base: Strategy, where: str) -> Iterator[Entry]:
+def _grid(grid: Mapping[str, Any], base: Strategy, where: str) -> Iterator[PlanEntry]:
     """Every combination of the values that are given for settings."""
     for key, values in grid.items():
         if not isinstance(values, list) or not values:
@@ -228,22 +228,22 @@ def _grid(grid: Mapping[str, Any], base: Strategy, where: str) -> Iterator[Entry
     for values in product(*grid.values()) if grid else ():
         settings = dict(zip(grid, values, strict=True))
         name = ", ".join(f"{key} {_shown(value)}" for key, value in settings.items())
-        yield Entry(name, strategy=_strategy(settings, base, f"{where}, grid"))
+        yield PlanEntry(name, strategy=_strategy(settings, base, f"{where}, grid"))
 
 
 def _shown(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _references(table: Mapping[str, Any], where: str) -> Iterator[Entry]:
+def _references(table: Mapping[str, Any], where: str) -> Iterator[PlanEntry]:
     for name in table.get("references", ()):
         if name not in REFERENCES:
             raise MisuseError(f"{where}: there is no reference {name!r}; there are {', '.join(REFERENCES)}")
-        yield Entry(name, REFERENCE, source=name)
+        yield PlanEntry(name, REFERENCE, source=name)
 
 
-def _runs(table: Mapping[str, Any], where: str, folder: Path) -> Iterator[Entry]:
+def _runs(table: Mapping[str, Any], where: str, folder: Path) -> Iterator[PlanEntry]:
     for name in table.get("runs", ()):
         if not isinstance(name, str) or not (folder / name).is_file():
             raise MisuseError(f"{where}: there is no run file {name!r}")
-        yield Entry(name, RUN, source=str(folder / name))
+        yield PlanEntry(name, RUN, source=str(folder / name))

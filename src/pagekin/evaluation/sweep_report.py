@@ -23,8 +23,8 @@ from pagekin.evaluation.measures import (
     compare,
     name_of,
 )
-from pagekin.evaluation.sweep import Swept, system_of
-from pagekin.evaluation.sweep_plan import STRATEGY, Entry, FigurePlan
+from pagekin.evaluation.sweep import SweepOutcome, system_of
+from pagekin.evaluation.sweep_plan import STRATEGY, FigurePlan, PlanEntry
 from pagekin.evaluation.sweep_results import flat
 from pagekin.evaluation.systems import UNLISTED
 from pagekin.figures.charts import Bar, Curve, curve_chart, interval_chart
@@ -44,12 +44,12 @@ _POINTS = 120
 _MANY_TIES = 0.1
 
 
-def report(swept: Swept) -> str:
+def report(swept: SweepOutcome) -> str:
     """The page."""
     return page(f"Strategies compared on {swept.plan.store}", list(_facts(swept)), list(Drawing(swept).sections()))
 
 
-def _facts(swept: Swept) -> Iterator[str]:
+def _facts(swept: SweepOutcome) -> Iterator[str]:
     population, bench = swept.case.population, swept.plan.bench
     yield (
         f"{len(population):,} pages in {len(population.names):,} classes of {bench['hierarchy']}; every page is"
@@ -66,7 +66,7 @@ def _facts(swept: Swept) -> Iterator[str]:
 class Drawing:
     """Figures of a sweep."""
 
-    swept: Swept
+    swept: SweepOutcome
 
     @cached_property
     def region(self) -> str:
@@ -121,7 +121,7 @@ class Drawing:
         told += [self._told(entries, PRECISION), doubt]
         return Section("References", told, [self._chart(entries, measure) for measure in measures])
 
-    def bars(self, entries: Sequence[Entry], measure: str) -> list[Bar]:
+    def bars(self, entries: Sequence[PlanEntry], measure: str) -> list[Bar]:
         """The values of entries by a measure."""
         name = self.column(measure)
         columns = [flat(self.swept.of(entry).facts) for entry in entries]
@@ -130,13 +130,13 @@ class Drawing:
             for entry, row in zip(entries, columns, strict=True)
         ]
 
-    def _chart(self, entries: Sequence[Entry], measure: str) -> tuple[str, str]:
+    def _chart(self, entries: Sequence[PlanEntry], measure: str) -> tuple[str, str]:
         bars = self.bars(entries, measure)
         order = ranked(bars, measure in _LESS)
         title = self.title(measure)
         return title, interval_chart(bars, title, order[0].name if order else None)
 
-    def _told(self, entries: Sequence[Entry], measure: str) -> str:
+    def _told(self, entries: Sequence[PlanEntry], measure: str) -> str:
         known = {entry.name: entry for entry in entries}
 
         def gap(first: str, second: str) -> Gap:
@@ -147,7 +147,7 @@ class Drawing:
         told = sentence(self.title(measure), bars, gap, less_is_better=measure in _LESS)
         return told + (self._doubt(entries, bars) if measure == GAMMA else "")
 
-    def _doubt(self, entries: Sequence[Entry], bars: Sequence[Bar]) -> str:
+    def _doubt(self, entries: Sequence[PlanEntry], bars: Sequence[Bar]) -> str:
         """Gamma leaves ties out; where these are many, the first by Gamma need not be the best."""
         order = ranked(bars)
         tied = {bar.name: bar.value for bar in self.bars(entries, TIES)}
@@ -156,7 +156,7 @@ class Drawing:
             return ""
         return f" But of the pairs of {order[0].name} {share:.0%} are tied, which Gamma leaves out: see Somers' D."
 
-    def gap(self, a: Entry, b: Entry, measure: str) -> Gap | None:
+    def gap(self, a: PlanEntry, b: PlanEntry, measure: str) -> Gap | None:
         """a less b, with the interval of a paired bootstrap."""
         name = self.column(measure)
         ours, theirs = (_only(self.swept.of(each).table, name) for each in (a, b))
@@ -164,7 +164,7 @@ class Drawing:
         found = compare(ours, theirs, self.swept.plan.resamples, seed)[name]
         return None if math.isnan(found.value) else Gap(found.value, found.low, found.high)
 
-    def _curves(self, entries: Sequence[Entry]) -> tuple[str, str]:
+    def _curves(self, entries: Sequence[PlanEntry]) -> tuple[str, str]:
         """What a term of each document frequency is multiplied with, the most being one (figure 8)."""
         assert self.swept.case.kin is not None
         bags = len(self.swept.case.kin.links.offsets) - 1
@@ -178,15 +178,15 @@ class Drawing:
         title = "What a term counts, by the number of bags that hold it"
         return title, curve_chart(curves, title, int(math.log10(max(bags, 2))))
 
-    def _strategies(self) -> list[Entry]:
+    def _strategies(self) -> list[PlanEntry]:
         """Those that differ, in the order of the plan."""
-        keys: dict[str, Entry] = {}
+        keys: dict[str, PlanEntry] = {}
         for _, entry in self.swept.entries():
             if entry.kind == STRATEGY:
                 keys.setdefault(self.swept.key(entry), entry)
         return list(keys.values())
 
-    def _by_order(self) -> list[Entry]:
+    def _by_order(self) -> list[PlanEntry]:
         """Strategies, the best first, by Somers' D where fine distinctions are made."""
         found = self._strategies()
         values = [bar.value if bar.value is not None else UNLISTED for bar in self.bars(found, SOMERS)]
@@ -218,7 +218,7 @@ class Drawing:
         ]
         return Section("One source under the best and the worst strategy (figure 2)", told, tables=tables)
 
-    def _typical(self, pair: tuple[Entry, Entry]) -> tuple[int, list[float]]:
+    def _typical(self, pair: tuple[PlanEntry, PlanEntry]) -> tuple[int, list[float]]:
         results = [self.swept.of(each) for each in pair]
         place = results[0].table.names.index(self.column(SOMERS))
         values = np.array([each.table.by_source()[:, place] for each in results])
@@ -252,12 +252,12 @@ def _kin(distance: int) -> str:
     return {0: "same class", 1: "sibling", 2: "cousin", 3: "unrelated"}.get(distance, f"distance {distance}")
 
 
-def _varying(entries: Sequence[Entry]) -> set[str]:
+def _varying(entries: Sequence[PlanEntry]) -> set[str]:
     """The settings in which strategies differ."""
     tables = [entry.settings() for entry in entries]
     return {key for table in tables for key in table if any(other.get(key) != table[key] for other in tables)}
 
 
-def _is_number(entries: Sequence[Entry], key: str) -> bool:
+def _is_number(entries: Sequence[PlanEntry], key: str) -> bool:
     values = [entry.settings().get(key) for entry in entries]
     return all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)

@@ -24,7 +24,7 @@ _KEY = 24
 
 
 @dataclass(frozen=True)
-class Result:
+class SweepResult:
     """The report of a system, and its measures for each source alone."""
 
     facts: dict[str, Any]
@@ -38,13 +38,13 @@ def key_of(facts: Mapping[str, Any]) -> str:
     return sha256(text.encode()).hexdigest()[:_KEY]
 
 
-class Shelf:
+class ResultStore:
     """A folder of results by their keys. One that was not written to its end is not there."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    def keep(self, key: str, result: Result) -> None:
+    def keep(self, key: str, result: SweepResult) -> None:
         """Put a result on the shelf; it is there from the moment in which its second file is."""
         self.folder.mkdir(parents=True, exist_ok=True)
         numbers = self.folder / f"{key}.npz.new"
@@ -61,13 +61,13 @@ class Shelf:
         facts.write_text(json.dumps(result.facts, ensure_ascii=False) + "\n", "utf-8")
         facts.replace(self.folder / f"{key}.json")
 
-    def find(self, key: str) -> Result | None:
+    def find(self, key: str) -> SweepResult | None:
         """A result, if it is there and whole."""
         try:
             facts = json.loads((self.folder / f"{key}.json").read_text("utf-8"))
             with (self.folder / f"{key}.npz").open("rb") as file, np.load(file, allow_pickle=False) as kept:
                 table = Ratios(kept["names"].tolist(), kept["top"], kept["bottom"])
-                return Result(facts, kept["sources"], table)
+                return SweepResult(facts, kept["sources"], table)
         except (OSError, EOFError, ValueError, KeyError, BadZipFile):
             return None
 

@@ -7,7 +7,7 @@ from copy import copy
 
 import numpy as np
 
-from pagekin.evaluation.baselines import Counts, ProductSystem
+from pagekin.evaluation.baselines import CountMatrix, ProductSystem
 from pagekin.evaluation.systems import UNLISTED
 from pagekin.model.arrays import Floats, Int64s, spans
 from pagekin.model.bags import Bags, Contents
@@ -15,15 +15,15 @@ from pagekin.model.projection import Projection
 from pagekin.model.weighting import Weighting
 
 
-class WeighedSystem(ProductSystem):
+class WeightedTextSystem(ProductSystem):
     """Pages by inner products of weights, and by what a projection makes of these, if there is one."""
 
-    def __init__(self, name: str, counts: Counts, asking: Floats, there: Floats) -> None:
+    def __init__(self, name: str, counts: CountMatrix, asking: Floats, there: Floats) -> None:
         super().__init__(name, counts, asking, there)
         self._counts, self._there = counts, there
         self._inside = np.zeros((len(counts), 0))  # what the projection makes of each page
 
-    def projected(self, projection: Projection, names: Sequence[str]) -> WeighedSystem:
+    def projected(self, projection: Projection, names: Sequence[str]) -> WeightedTextSystem:
         """With a projection, where terms have these names."""
         term, place = projection.places(names)
         row_of = np.full(len(names), -1, np.int64)
@@ -45,7 +45,9 @@ class WeighedSystem(ProductSystem):
         return np.where(summed > 0.0, summed, UNLISTED)
 
 
-def weighed_system(name: str, bags: Bags, contents: Contents, nodes: Int64s, weighting: Weighting) -> WeighedSystem:
+def weighted_text_system(
+    name: str, bags: Bags, contents: Contents, nodes: Int64s, weighting: Weighting
+) -> WeightedTextSystem:
     """Pages by raw inner products of what their words weigh; of `nodes`, -1 is a page without a bag."""
     begin = np.where(nodes >= 0, bags.offsets[nodes], 0)
     counts = np.where(nodes >= 0, bags.offsets[nodes + 1] - begin, 0)
@@ -56,5 +58,5 @@ def weighed_system(name: str, bags: Bags, contents: Contents, nodes: Int64s, wei
     weight = weighting.weigh(count, contents.frequency[term], contents.length[nodes[row]], contents.size)
     weight[contents.stopped[term]] = 0.0
     offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.bincount(row, minlength=len(nodes)))])
-    counted = Counts(offsets, term, count.astype(np.float32), contents.frequency, *contents.size)
-    return WeighedSystem(name, counted, np.ones(len(weight)) if weighting.binary else weight, weight)
+    counted = CountMatrix(offsets, term, count.astype(np.float32), contents.frequency, *contents.size)
+    return WeightedTextSystem(name, counted, np.ones(len(weight)) if weighting.binary else weight, weight)

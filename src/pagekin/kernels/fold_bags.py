@@ -46,7 +46,7 @@ class Citations(NamedTuple):
     node_of_page: UInt32s
 
 
-class Plan(NamedTuple):
+class FoldPlan(NamedTuple):
     """What goes into a bag."""
 
     content: bool
@@ -125,7 +125,7 @@ def fold_window(
     end: int,
     trailing: bool,
     node: int,
-    plan: Plan,
+    plan: FoldPlan,
     texts: Texts,
     heap: Heap,
     count: int,
@@ -180,7 +180,7 @@ def fold_window(
 
 @inner
 def fold_citations(
-    node: int, words: int, plan: Plan, texts: Texts, citations: Citations, heap: Heap, count: int
+    node: int, words: int, plan: FoldPlan, texts: Texts, citations: Citations, heap: Heap, count: int
 ) -> int:
     """The windows of all anchors that lead to a node; and, as terms after the words, the nodes that cite it."""
     previous = -1
@@ -207,7 +207,7 @@ def fold_nodes(
     first: int,
     last: int,
     words: int,
-    plan: Plan,
+    plan: FoldPlan,
     texts: Texts,
     citations: Citations,
     heap: Heap,

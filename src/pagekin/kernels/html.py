@@ -62,7 +62,7 @@ from pagekin.kernels.page_output import (
     TRAILING,
     UP_TO_TAG,
     WHOLE,
-    Sheet,
+    PageOutput,
     put_text,
 )
 from pagekin.kernels.tags import (
@@ -390,7 +390,7 @@ def scan_page(
 
 @kernel
 def scan_pages(
-    html: Bytes, bounds: Int64s, markup: Markup, max_links: int, max_url: int, sheet: Sheet, at: Int64s
+    html: Bytes, bounds: Int64s, markup: Markup, max_links: int, max_url: int, sheet: PageOutput, at: Int64s
 ) -> int:
     """Scan pages laid end to end in `html`, page k being html[bounds[k]:bounds[k+1]], onto `sheet`.
 

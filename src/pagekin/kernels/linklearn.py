@@ -14,7 +14,7 @@ import numpy as np
 
 from pagekin.kernels.compile import kernel
 from pagekin.kernels.inline import inlined, inner
-from pagekin.kernels.networks import Network, Table, evaluate, send_back
+from pagekin.kernels.networks import NetworkArrays, ValueTable, evaluate, send_back
 from pagekin.model.arrays import Bools, Floats, Int64s, UInt32s
 
 
@@ -34,12 +34,12 @@ class Corpus(NamedTuple):
     link: UInt32s
 
 
-class Desk(NamedTuple):
+class Workspace(NamedTuple):
     """Room to work, for one thread."""
 
-    tf: Table
-    idf: Table
-    length: Table
+    tf: ValueTable
+    idf: ValueTable
+    length: ValueTable
     total: Floats  # of each page: the sum over terms, without the lengths; all 0 between steps
     blame: Floats  # of each page: the derivative of the loss by that sum; all 0 between steps
     linked: Bools  # with the page that is looked at, or this itself; none between steps
@@ -62,7 +62,7 @@ def closer_than(near: Floats, count: int, score: float) -> int:
 
 
 @inner
-def add_up(page: int, corpus: Corpus, theta: Floats, idf: Network, desk: Desk) -> None:
+def add_up(page: int, corpus: Corpus, theta: Floats, idf: NetworkArrays, desk: Workspace) -> None:
     """Sum up, for all pages that share a term with a page, what the terms contribute."""
     for i in range(corpus.offsets[page], corpus.offsets[page + 1]):
         t = corpus.term[i]
@@ -78,7 +78,7 @@ def add_up(page: int, corpus: Corpus, theta: Floats, idf: Network, desk: Desk) -
 
 
 @kernel
-def rank(page: int, corpus: Corpus, desk: Desk) -> int:
+def rank(page: int, corpus: Corpus, desk: Workspace) -> int:
     """Sort the scores of the linked pages, less the margin of 1; how many there are."""
     own = desk.length.value[corpus.length[page]]
     first = corpus.link_offsets[page]
@@ -97,7 +97,7 @@ def rank(page: int, corpus: Corpus, desk: Desk) -> int:
 
 
 @inner
-def blame_unlinked(page: int, count: int, corpus: Corpus, desk: Desk) -> float:
+def blame_unlinked(page: int, count: int, corpus: Corpus, desk: Workspace) -> float:
     """The loss, not yet divided by the number of pairs, and what each unlinked page contributes to it."""
     own = desk.length.value[corpus.length[page]]
     loss = 0.0
@@ -120,7 +120,7 @@ def blame_unlinked(page: int, count: int, corpus: Corpus, desk: Desk) -> float:
 
 
 @inner
-def blame_linked(page: int, count: int, corpus: Corpus, desk: Desk) -> None:
+def blame_linked(page: int, count: int, corpus: Corpus, desk: Workspace) -> None:
     """What each linked page contributes: minus the number of unlinked ones that come too close to it."""
     own = desk.length.value[corpus.length[page]]
     for k in range(count - 1, 0, -1):
@@ -135,7 +135,7 @@ def blame_linked(page: int, count: int, corpus: Corpus, desk: Desk) -> None:
 
 
 @inner
-def blame_lengths(page: int, pairs: float, corpus: Corpus, desk: Desk) -> None:
+def blame_lengths(page: int, pairs: float, corpus: Corpus, desk: Workspace) -> None:
     """From scores to lengths; what is left is what the sums over terms contribute. The sums are cleared."""
     mine = corpus.length[page]
     own = desk.length.value[mine]
@@ -152,7 +152,7 @@ def blame_lengths(page: int, pairs: float, corpus: Corpus, desk: Desk) -> None:
 
 
 @inner
-def blame_terms(page: int, corpus: Corpus, desk: Desk) -> None:
+def blame_terms(page: int, corpus: Corpus, desk: Workspace) -> None:
     """From the sums over terms to what tf and idf contribute."""
     for i in range(corpus.offsets[page], corpus.offsets[page + 1]):
         t = corpus.term[i]
@@ -172,7 +172,14 @@ def blame_terms(page: int, corpus: Corpus, desk: Desk) -> None:
 
 @kernel
 def slope_at(
-    page: int, corpus: Corpus, tf: Network, idf: Network, length: Network, theta: Floats, desk: Desk, gradient: Floats
+    page: int,
+    corpus: Corpus,
+    tf: NetworkArrays,
+    idf: NetworkArrays,
+    length: NetworkArrays,
+    theta: Floats,
+    desk: Workspace,
+    gradient: Floats,
 ) -> float:
     """The loss of a page (equation 4) and, added to `gradient`, its derivative by all parameters.
 
@@ -203,7 +210,14 @@ def slope_at(
 
 @kernel
 def descend(
-    pages: Int64s, rate: float, corpus: Corpus, tf: Network, idf: Network, length: Network, theta: Floats, desk: Desk
+    pages: Int64s,
+    rate: float,
+    corpus: Corpus,
+    tf: NetworkArrays,
+    idf: NetworkArrays,
+    length: NetworkArrays,
+    theta: Floats,
+    desk: Workspace,
 ) -> float:
     """A step for each of the pages, one after the other; the sum of their losses. `theta` is changed."""
     gradient = np.empty(len(theta))

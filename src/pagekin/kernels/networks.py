@@ -14,7 +14,7 @@ from pagekin.kernels.inline import inlined
 from pagekin.model.arrays import Bools, Floats
 
 
-class Network(NamedTuple):
+class NetworkArrays(NamedTuple):
     """One of the three: where its parameters begin, its units, and its distinct inputs."""
 
     base: int
@@ -22,7 +22,7 @@ class Network(NamedTuple):
     x: Floats
 
 
-class Table(NamedTuple):
+class ValueTable(NamedTuple):
     """What a network said of its distinct inputs, and room for the way back."""
 
     value: Floats
@@ -33,7 +33,7 @@ class Table(NamedTuple):
 
 
 @inlined
-def evaluate(theta: Floats, network: Network, v: int, table: Table) -> None:
+def evaluate(theta: Floats, network: NetworkArrays, v: int, table: ValueTable) -> None:
     """What a network makes of its v-th input, with all that the way back takes."""
     inner_at, units = network.base, network.units
     z = theta[inner_at + 3 * units]
@@ -47,7 +47,7 @@ def evaluate(theta: Floats, network: Network, v: int, table: Table) -> None:
 
 
 @inlined
-def send_back(theta: Floats, network: Network, v: int, table: Table, gradient: Floats) -> None:
+def send_back(theta: Floats, network: NetworkArrays, v: int, table: ValueTable, gradient: Floats) -> None:
     """Add to the gradient what the loss wishes of a network at its v-th input."""
     inner_at, units = network.base, network.units
     wish = table.back[v] * table.slope[v]

@@ -40,7 +40,7 @@ UP_TO_TAG, WHOLE, ATTRIBUTE, AS_IT_IS = range(4)
 SPECIAL = np.isin(np.arange(256), [*range(33), 127, AMPERSAND, LESS, 0xC2, 0xE2])
 
 
-class Sheet(NamedTuple):
+class PageOutput(NamedTuple):
     """What a scan writes: pages laid end to end, each page's row telling where its parts end."""
 
     text: Bytes
@@ -50,14 +50,14 @@ class Sheet(NamedTuple):
     pages: Int64s
 
 
-def sheet_for(size: int, pages: int) -> Sheet:
+def sheet_for(size: int, pages: int) -> PageOutput:
     """A sheet with room for all that `size` bytes of HTML in `pages` pages can hold.
 
     The bounds: a reference grows by at most six bytes for five; a block takes a tag of three bytes and a
     character; a link takes `<a href>`. What is not written costs no memory.
     """
     room = size + size // 4 + 16 * pages + 16
-    return Sheet(
+    return PageOutput(
         text=np.empty(room, np.uint8),
         values=np.empty(room, np.uint8),
         blocks=np.empty((size // 4 + pages + 1, 2), np.int64),

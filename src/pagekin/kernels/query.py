@@ -17,7 +17,7 @@ from pagekin.kernels.similarity import minima
 from pagekin.model.arrays import Int64s, UInt32s, Unsigned
 
 
-class Care(NamedTuple):
+class CandidateLimits(NamedTuple):
     """How closely candidates are looked at; see `query/desks.py`."""
 
     room: int
@@ -31,7 +31,7 @@ def compare(
     signature: Unsigned,
     but: Int64s,
     wanted: int,
-    care: Care,
+    care: CandidateLimits,
     signatures: Unsigned,
     postings: Unsigned,
     buckets: Unsigned,

@@ -28,7 +28,7 @@ class Lists(NamedTuple):
     sets: UInt32s
 
 
-class Bounds(NamedTuple):
+class ShareBounds(NamedTuple):
     """What becomes of the lists of common elements."""
 
     most: int  # sets on a list that is looked through
@@ -37,7 +37,7 @@ class Bounds(NamedTuple):
 
 @kernel
 def probe(
-    first: int, wanted: Int64s, lists: Lists, bounds: Bounds, parents: Int64s, seen: Int64s, room: int
+    first: int, wanted: Int64s, lists: Lists, bounds: ShareBounds, parents: Int64s, seen: Int64s, room: int
 ) -> tuple[int, Int64s, int]:
     """Pairs [set, other] of which the set may share as many elements as are wanted with the other, from `first` on.
 

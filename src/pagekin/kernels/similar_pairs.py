@@ -40,7 +40,7 @@ class Direct(NamedTuple):
     inside: Floats  # the weights of those of the two that are elements of the other
 
 
-class Work(NamedTuple):
+class PairBuffers(NamedTuple):
     """Where a search is, and its desk: a row for every set, with what it shares with the set at hand, and its size."""
 
     cursor: Int64s
@@ -55,7 +55,7 @@ class Work(NamedTuple):
 SHARED, SIZE = 0, 1  # columns of the desk; the first, as `close`, is zeros between two sets
 
 
-def work_for(sets: Sets, room: int) -> Work:
+def work_for(sets: Sets, room: int) -> PairBuffers:
     """A desk for a search from the first set on, with room for so many pairs and, after them, for those of one set.
 
     A little room is better than much: what is found should not push the desk out of the processor's cache.
@@ -63,7 +63,7 @@ def work_for(sets: Sets, room: int) -> Work:
     blank, room = np.zeros(len(sets.size)), room + len(sets.size)
     touched, one, other = (np.zeros(length, np.uint32) for length in (len(blank), room, room))
     desk = np.column_stack([blank, sets.size])
-    return Work(sets.holder_offsets[:-1].copy(), desk, blank, touched, one, other, np.zeros(room))
+    return PairBuffers(sets.holder_offsets[:-1].copy(), desk, blank, touched, one, other, np.zeros(room))
 
 
 @inlined
@@ -80,7 +80,7 @@ def too_small(size: Floats, a: int, delta: float) -> int:
 
 
 @inlined
-def gather(sets: Sets, work: Work, a: int, limit: int) -> int:
+def gather(sets: Sets, work: PairBuffers, a: int, limit: int) -> int:
     """Add up what set `a` has in common with later ones, up to `limit`; how many have anything."""
     count = 0
     for k in range(sets.offsets[a], sets.offsets[a + 1]):
@@ -114,7 +114,7 @@ def apart(place: Int64s, i: int, i_end: int, j: int, j_end: int) -> int:
 
 
 @inlined
-def gather_close(sets: Sets, work: Work, a: int, limit: int, half: float) -> None:
+def gather_close(sets: Sets, work: PairBuffers, a: int, limit: int, half: float) -> None:
     """As `gather`, which comes after it, but an element counts by how close the links stand by which it is held."""
     for k in range(sets.offsets[a], sets.offsets[a + 1]):
         e = sets.element[k]
@@ -135,7 +135,7 @@ def gather_close(sets: Sets, work: Work, a: int, limit: int, half: float) -> Non
 
 
 @inlined
-def similarity(work: Work, a: int, b: int, links: float, inside: float, half: float) -> float:
+def similarity(work: PairBuffers, a: int, b: int, links: float, inside: float, half: float) -> float:
     """Equation 4 of the paper; clears the sums of `b`."""
     shared = work.desk[b, SHARED]
     union = work.desk[a, SIZE] + work.desk[b, SIZE] - shared + 2.0 - inside
@@ -147,7 +147,9 @@ def similarity(work: Work, a: int, b: int, links: float, inside: float, half: fl
 
 
 @kernel
-def pairs_above(sets: Sets, direct: Direct, work: Work, begin: int, delta: float, half: float) -> tuple[int, int]:
+def pairs_above(
+    sets: Sets, direct: Direct, work: PairBuffers, begin: int, delta: float, half: float
+) -> tuple[int, int]:
     """Find the pairs of sets, from set `begin` on, whose similarity is at least `delta`, while there is room for them.
 
     (the set to go on with, how many pairs there are). With `half`, a common element whose links stand `half` words

@@ -19,7 +19,7 @@ _CHUNK = 7  # bytes of a string that are compared at once
 _MORE = 8  # stands for any length beyond a chunk
 
 
-class Table(NamedTuple):
+class HashTable(NamedTuple):
     """Strings that have a number, and room for more."""
 
     data: Bytes
@@ -28,13 +28,13 @@ class Table(NamedTuple):
     slots: UInt64s  # the upper half of a hash, and the number plus one; a power of two, at least half of them empty
 
 
-def new_table(strings: int, size: int) -> Table:
+def new_table(strings: int, size: int) -> HashTable:
     """A table with room for so many strings of so many bytes in all."""
     slots = np.zeros(1 << max(10, (2 * strings - 1).bit_length()), np.uint64)
-    return Table(np.empty(size, np.uint8), np.zeros(strings + 1, np.int64), np.empty(strings, np.uint64), slots)
+    return HashTable(np.empty(size, np.uint8), np.zeros(strings + 1, np.int64), np.empty(strings, np.uint64), slots)
 
 
-def moved(table: Table, count: int, larger: Table) -> Table:
+def moved(table: HashTable, count: int, larger: HashTable) -> HashTable:
     """The `count` strings of a table in a larger one."""
     size = table.offsets[count]
     larger.data[:size] = table.data[:size]
@@ -56,7 +56,7 @@ def fill_slots(hashes: UInt64s, count: int, slots: UInt64s) -> None:
 
 
 @kernel
-def enter(data: Bytes, starts: Int64s, ends: Int64s, table: Table, count: int) -> tuple[UInt32s, int]:
+def enter(data: Bytes, starts: Int64s, ends: Int64s, table: HashTable, count: int) -> tuple[UInt32s, int]:
     """The number of each span of `data` in a table that holds `count` strings, and how many it holds then.
 
     A span that it does not hold is added, and must find room.

@@ -15,7 +15,7 @@ _FEWEST = 6  # pages with links: two a part
 
 
 @dataclass(frozen=True)
-class Counts:
+class CorpusCounts:
     """How often each term is in each page, as counted: row k of the columns is page k."""
 
     offsets: Int64s
@@ -25,11 +25,11 @@ class Counts:
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
-    def of(self, pages: Int64s) -> Counts:
+    def of(self, pages: Int64s) -> CorpusCounts:
         """Some pages, in this order."""
         lengths = np.diff(self.offsets)[pages]
         places = spans(self.offsets[pages], lengths)
-        return Counts(offsets_of(lengths), self.term[places], self.count[places])
+        return CorpusCounts(offsets_of(lengths), self.term[places], self.count[places])
 
     def rows(self) -> Int64s:
         """The page that each count belongs to."""
@@ -37,7 +37,7 @@ class Counts:
 
 
 @dataclass(frozen=True)
-class Links:
+class CorpusLinks:
     """Which page links to which; a pair may come several times."""
 
     citing: Int64s
@@ -45,7 +45,7 @@ class Links:
 
 
 @dataclass(frozen=True)
-class Part:
+class CorpusPart:
     """Pages with what they say and with their links to each other: all that a part of the corpus knows.
 
     Terms that are in more than 6.6 % of its pages, and those that occur once in it, are left out.
@@ -53,7 +53,7 @@ class Part:
 
     pages: Int64s  # of the collection
     terms: Int64s  # of the collection
-    counts: Counts  # pages and terms by their places in this part
+    counts: CorpusCounts  # pages and terms by their places in this part
     frequency: Int64s  # of each term: the pages that hold it
     lengths: Int64s  # of each page: how many occurrences of terms it has
     link_offsets: Int64s  # L(d) of each page, in order: the pages linked with it, in either direction
@@ -95,7 +95,7 @@ def offsets_of(lengths: Int64s) -> Int64s:
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)])
 
 
-def split(counts: Counts, links: Links, seed: int) -> dict[str, Part]:
+def split(counts: CorpusCounts, links: CorpusLinks, seed: int) -> dict[str, CorpusPart]:
     """Share the pages that have links out to train, valid and test, by lot; links between the parts are dropped."""
     between = links.citing != links.cited
     has_links = np.zeros(len(counts), bool)
@@ -115,16 +115,16 @@ def split(counts: Counts, links: Links, seed: int) -> dict[str, Part]:
     }
 
 
-def part_of(pages: Int64s, counts: Counts, links: Links) -> Part:
+def part_of(pages: Int64s, counts: CorpusCounts, links: CorpusLinks) -> CorpusPart:
     """Some pages alone: their words, the vocabulary that these make, and the links among them."""
     own = counts.of(pages)
     kept = _kept(own)
     terms, term = np.unique(own.term[kept], return_inverse=True)
     page = own.rows()[kept]
-    of_part = Counts(
+    of_part = CorpusCounts(
         offsets_of(np.bincount(page, minlength=len(pages))), term.astype(np.uint32), own.count[kept].astype(np.uint32)
     )
-    return Part(
+    return CorpusPart(
         pages,
         terms.astype(np.int64),
         of_part,
@@ -134,7 +134,7 @@ def part_of(pages: Int64s, counts: Counts, links: Links) -> Part:
     )
 
 
-def _kept(counts: Counts) -> Bools:
+def _kept(counts: CorpusCounts) -> Bools:
     """Which counts are of terms that are neither in too many of the pages nor only once in all of them."""
     last = int(counts.term.max(initial=0)) + 1
     frequency = np.bincount(counts.term, minlength=last)
@@ -143,7 +143,7 @@ def _kept(counts: Counts) -> Bools:
     return np.asarray(kept[counts.term])
 
 
-def _linked(pages: Int64s, links: Links, count: int) -> tuple[Int64s, UInt32s]:
+def _linked(pages: Int64s, links: CorpusLinks, count: int) -> tuple[Int64s, UInt32s]:
     """L(d) of each of the pages, among them alone."""
     place = np.full(count, -1, np.int64)
     place[pages] = np.arange(len(pages))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pagekin.errors import MisuseError
-from pagekin.learning.corpus import Part
+from pagekin.learning.corpus import CorpusPart
 from pagekin.learning.ranking import AP, BREAK_EVEN, ERROR, P10
 from pagekin.model.arrays import Floats
 from pagekin.model.weighting import Learned, Okapi, Size
@@ -43,7 +43,7 @@ def draw_training(path: Path, kind: str, history: Sequence[Mapping[str, Any]], o
     _save(figure, path, kind)
 
 
-def curves(part: Part, learned: Learned, okapi: Okapi) -> dict[str, tuple[Floats, Floats, Floats]]:
+def curves(part: CorpusPart, learned: Learned, okapi: Okapi) -> dict[str, tuple[Floats, Floats, Floats]]:
     """For tf, df and length: values, and the weights by LinkLearn and OKAPI there, the other two at their medians.
 
     Weights are divided by their mean, since only their proportions matter.
@@ -67,7 +67,7 @@ def _top(values: np.typing.NDArray[Any]) -> int:
     return int(np.quantile(values, 0.999)) if len(values) else 1
 
 
-def draw_weights(path: Path, kind: str, part: Part, learned: Learned, okapi: Okapi) -> None:
+def draw_weights(path: Path, kind: str, part: CorpusPart, learned: Learned, okapi: Okapi) -> None:
     """The weight of a term as a function of tf, df and length."""
     figure = _figure(12.0, 3.6)
     for k, (name, (values, ours, theirs)) in enumerate(curves(part, learned, okapi).items(), 1):

@@ -6,32 +6,34 @@ from typing import Any
 
 import numpy as np
 
-from pagekin.learning.corpus import Part
-from pagekin.learning.link_share import Beside, Mixer, Riddle, hide
+from pagekin.learning.corpus import CorpusPart
+from pagekin.learning.link_share import Beside, HiddenLinks, LinkShareTuner, hide
 from pagekin.learning.ranking import questions_of, sampled
 from pagekin.learning.report import compared
-from pagekin.links.link_graph import Found
+from pagekin.links.link_graph import StoredLinks
 from pagekin.model.arrays import Bools
 from pagekin.model.weighting import Learned
 from pagekin.search.link_analysis import evidence_of
 
 
-def mixing_on(part: Part, other: Part, links: Found, seed: int, weighting: Learned, most: int | None = None) -> Mixer:
+def mixing_on(
+    part: CorpusPart, other: CorpusPart, links: StoredLinks, seed: int, weighting: Learned, most: int | None = None
+) -> LinkShareTuner:
     """Words and links to be mixed, for at most so many pages of a part; the links of the other part are not seen."""
     riddle = hide(part, seed)
     hidden = riddle.hidden
     questions = questions_of(hidden) if most is None else sampled(hidden, most, seed)
-    return Mixer(riddle, weighting, shown(links, riddle, other), questions)
+    return LinkShareTuner(riddle, weighting, shown(links, riddle, other), questions)
 
 
-def shown(links: Found, riddle: Riddle, other: Part) -> Beside:
+def shown(links: StoredLinks, riddle: HiddenLinks, other: CorpusPart) -> Beside:
     """What links say that are neither hidden nor inside of the other part."""
     kept = are_shown(links, riddle, other)
     columns = (links.citing[kept], links.cited[kept], links.place[kept])
-    return evidence_of(Found(*columns, links.has_page, links.urls)).beside
+    return evidence_of(StoredLinks(*columns, links.has_page, links.urls)).beside
 
 
-def are_shown(links: Found, riddle: Riddle, other: Part) -> Bools:
+def are_shown(links: StoredLinks, riddle: HiddenLinks, other: CorpusPart) -> Bools:
     """Which links these are."""
     nodes = len(links.has_page)
     a, b = riddle.pairs()
@@ -41,7 +43,7 @@ def are_shown(links: Found, riddle: Riddle, other: Part) -> Bools:
     return np.asarray(~hidden & ~(apart[links.citing] & apart[links.cited]))
 
 
-def mixed(test: Part, valid: Part, links: Found, seed: int, weighting: Learned) -> dict[str, Any]:
+def mixed(test: CorpusPart, valid: CorpusPart, links: StoredLinks, seed: int, weighting: Learned) -> dict[str, Any]:
     """Words alone beside words and links."""
     mixer = mixing_on(test, valid, links, seed, weighting)
     if not len(mixer.questions):

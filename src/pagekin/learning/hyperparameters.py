@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from pagekin.errors import MisuseError
-from pagekin.learning.corpus import Part
+from pagekin.learning.corpus import CorpusPart
 from pagekin.learning.initial import STARTS
 from pagekin.learning.networks import Units
 from pagekin.learning.ranking import AP
-from pagekin.learning.trainer import Descent, Run, Trainer
+from pagekin.learning.trainer import Trainer, TrainingRun, TrainingSettings
 
 _VERSION = 2  # of the way down; a state of another cannot be gone on with
 RATES = (0.1, 0.01)
@@ -32,9 +32,9 @@ class Grid:
     starts: tuple[str, ...] = STARTS
     rates: tuple[float, ...] = RATES
     units: tuple[Units, ...] = UNITS
-    descent: Descent = field(default_factory=Descent)  # what they have in common
+    descent: TrainingSettings = field(default_factory=TrainingSettings)  # what they have in common
 
-    def next(self, done: list[Run]) -> Descent | None:
+    def next(self, done: list[TrainingRun]) -> TrainingSettings | None:
         """What to try next, if anything."""
         tried = [run.descent for run in done]
         for begin, rate in product(self.starts, self.rates):
@@ -49,18 +49,18 @@ class Grid:
         return None
 
 
-def best_of(runs: list[Run]) -> Run:
+def best_of(runs: list[TrainingRun]) -> TrainingRun:
     """The run with most average precision on valid; of equal ones the first."""
     return max(runs, key=lambda run: run.best[AP])
 
 
 @dataclass
-class State:
+class SearchState:
     """Descents that have stopped, and the one under way."""
 
     fingerprint: str
-    done: list[Run] = field(default_factory=list)
-    run: Run | None = None
+    done: list[TrainingRun] = field(default_factory=list)
+    run: TrainingRun | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """For a file."""
@@ -71,16 +71,16 @@ class State:
         }
 
     @classmethod
-    def from_dict(cls, facts: Mapping[str, Any]) -> State:
+    def from_dict(cls, facts: Mapping[str, Any]) -> SearchState:
         """From a file."""
         try:
-            run = facts["run"] and Run.from_dict(facts["run"])
-            return cls(str(facts["fingerprint"]), [Run.from_dict(each) for each in facts["done"]], run)
+            run = facts["run"] and TrainingRun.from_dict(facts["run"])
+            return cls(str(facts["fingerprint"]), [TrainingRun.from_dict(each) for each in facts["done"]], run)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise MisuseError(f"this is no state of learning ({error!r})") from error
 
 
-def fingerprint(grid: Grid, *parts: Part) -> str:
+def fingerprint(grid: Grid, *parts: CorpusPart) -> str:
     """What a state belongs to: the settings, and every number that is learned from."""
     digest = hashlib.sha256(repr((_VERSION, grid)).encode())
     for part in parts:
@@ -96,7 +96,9 @@ def fingerprint(grid: Grid, *parts: Part) -> str:
     return digest.hexdigest()
 
 
-def choose(trainer: Trainer, grid: Grid, state: State, looked: Callable[[State], None] = lambda _: None) -> Run:
+def choose(
+    trainer: Trainer, grid: Grid, state: SearchState, looked: Callable[[SearchState], None] = lambda _: None
+) -> TrainingRun:
     """Try all of the grid, going on from `state`, and give the best run; `looked` is called at each look at valid."""
     while True:
         if state.run is None:

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pagekin.learning.corpus import Part
-from pagekin.learning.networks import Scales, Units, bases, inputs_of, learned_of
+from pagekin.learning.corpus import CorpusPart
+from pagekin.learning.networks import InputScales, Units, bases, inputs_of, learned_of
 from pagekin.learning.ranking import Ranker, sampled
 from pagekin.model.arrays import Floats, Int64s
 from pagekin.model.weighting import Learned, Okapi
@@ -25,7 +25,7 @@ _RIDGE = 1e-3  # keeps outer weights small where inputs do not tell
 _ASKED = 200  # pages whose links tell the scale
 
 
-def start(part: Part, scales: Scales, units: Units, seed: int, okapi: Okapi | None = None) -> Floats:
+def start(part: CorpusPart, scales: InputScales, units: Units, seed: int, okapi: Okapi | None = None) -> Floats:
     """The parameters to begin with: flat, or near OKAPI."""
     random = np.random.default_rng((seed, 1))
     theta = np.zeros(bases(units)[-1])
@@ -45,7 +45,7 @@ def start(part: Part, scales: Scales, units: Units, seed: int, okapi: Okapi | No
     return theta
 
 
-def _near(part: Part, okapi: Okapi) -> list[Floats]:
+def _near(part: CorpusPart, okapi: Okapi) -> list[Floats]:
     """What the functions should say, at each input, to be near OKAPI."""
     (tf, _), (idf, _), (length, _) = inputs_of(part)
     k, b = okapi.k, okapi.b
@@ -53,13 +53,13 @@ def _near(part: Part, okapi: Okapi) -> list[Floats]:
     return [np.sqrt(tf * (k + 1.0) / (k + tf)), np.sqrt(idf), shorter / shorter.mean()]
 
 
-def _level(theta: Floats, part: Part, scales: Scales, units: Units, targets: list[Floats]) -> None:
+def _level(theta: Floats, part: CorpusPart, scales: InputScales, units: Units, targets: list[Floats]) -> None:
     """Let networks say about the same everywhere."""
     for n, target in enumerate(targets):
         theta[bases(units)[n + 1] - 1] = np.log(np.expm1(target[0]))
 
 
-def _fit(theta: Floats, part: Part, scales: Scales, units: Units, targets: list[Floats]) -> None:
+def _fit(theta: Floats, part: CorpusPart, scales: InputScales, units: Units, targets: list[Floats]) -> None:
     """Choose outer weights such that networks say nearly what they should, by least squares."""
     for n, ((value, times), k, target) in enumerate(zip(inputs_of(part), units, targets, strict=True)):
         base = bases(units)[n]
@@ -73,7 +73,7 @@ def _fit(theta: Floats, part: Part, scales: Scales, units: Units, targets: list[
         theta[base + 2 * k : base + 3 * k + 1] = found
 
 
-def _linked_score(part: Part, weighting: Learned, seed: int) -> float:
+def _linked_score(part: CorpusPart, weighting: Learned, seed: int) -> float:
     """What linked pages score in the mean."""
     asked = sampled(part, _ASKED, seed)
     total = 0.0

@@ -11,25 +11,25 @@ import numpy as np
 
 from pagekin.bags.build import fold_bags
 from pagekin.errors import MisuseError
-from pagekin.learning.checkpoint import Notebook
-from pagekin.learning.corpus import PARTS, Counts, Links, Part, offsets_of, part_of, split
+from pagekin.learning.checkpoint import Checkpoint
+from pagekin.learning.corpus import PARTS, CorpusCounts, CorpusLinks, CorpusPart, offsets_of, part_of, split
 from pagekin.learning.hidden_links import mixed, mixing_on
-from pagekin.learning.hyperparameters import RATES, UNITS, Grid, State, choose, fingerprint
+from pagekin.learning.hyperparameters import RATES, UNITS, Grid, SearchState, choose, fingerprint
 from pagekin.learning.initial import STARTS
 from pagekin.learning.networks import Units
 from pagekin.learning.okapi_tuning import tune_okapi
-from pagekin.learning.projection import Space, learn_projection, space_of
+from pagekin.learning.projection import WeightedSpace, learn_projection, space_of
 from pagekin.learning.ranking import AP, ERROR, P10, Ranker, measured, questions_of, sampled
 from pagekin.learning.report import compared
-from pagekin.learning.trainer import Descent, Run, Trainer, demand_examples
-from pagekin.links.link_graph import Found
+from pagekin.learning.trainer import Trainer, TrainingRun, TrainingSettings, demand_examples
+from pagekin.links.link_graph import StoredLinks
 from pagekin.model.projection import Projection
 from pagekin.model.strategy import Strategy
 from pagekin.model.strings import Strings
 from pagekin.model.weighting import Learned, Okapi
 from pagekin.pipeline import bag_source
-from pagekin.search.indexed_store import Kin
-from pagekin.search.link_analysis import found
+from pagekin.search.indexed_store import IndexedStore
+from pagekin.search.link_analysis import stored_links
 from pagekin.store.store import Store, telling_damage
 
 # Words of the contents as counted, stemmed, without stop words and templates.
@@ -38,7 +38,7 @@ MOST_LOOKED_AT = 2000  # pages of valid that training looks at; all of test are 
 
 
 @dataclass(frozen=True)
-class Lesson:
+class LearnOptions:
     """How to learn. Without a start, a rate or units, those that do best on valid are found."""
 
     seed: int = 2005
@@ -53,23 +53,23 @@ class Lesson:
         starts = STARTS if self.begin is None else (self.begin,)
         rates = RATES if self.rate is None else (self.rate,)
         units = UNITS if self.units is None else (self.units,)
-        return Grid(starts, rates, units, Descent(units[0], rates[0], starts[0], self.seed, self.most_steps))
+        return Grid(starts, rates, units, TrainingSettings(units[0], rates[0], starts[0], self.seed, self.most_steps))
 
 
 @dataclass(frozen=True)
-class Outcome:
+class LearnResult:
     """What came of it."""
 
     weighting: Learned
     okapi: Okapi
-    run: Run
-    parts: dict[str, Part]
+    run: TrainingRun
+    parts: dict[str, CorpusPart]
     names: list[str]  # of the pages of test
     report: dict[str, Any]
     okapi_on_valid: dict[str, float]
 
 
-def counted(store: Store, strategy: Strategy = COUNTING) -> tuple[Counts, Strings]:
+def counted(store: Store, strategy: Strategy = COUNTING) -> tuple[CorpusCounts, Strings]:
     """How often each term is on each page of a store, and the names of the terms."""
     pages = len(store.nodes) - 1
     with TemporaryFile() as file:
@@ -78,47 +78,47 @@ def counted(store: Store, strategy: Strategy = COUNTING) -> tuple[Counts, String
     none = np.zeros(0, np.int64)
     lengths, term, count = map(np.concatenate, zip((none, none, none), *pieces, strict=True))
     end = int(lengths[:pages].sum())
-    counts = Counts(offsets_of(lengths[:pages]), term[:end].astype(np.uint32), count[:end].astype(np.uint32))
+    counts = CorpusCounts(offsets_of(lengths[:pages]), term[:end].astype(np.uint32), count[:end].astype(np.uint32))
     return counts, folded.terms.name
 
 
-def links_of(kin: Kin) -> Links:
+def links_of(kin: IndexedStore) -> CorpusLinks:
     """The links between pages of a collection that count for the strategy of its index."""
-    return _between_pages(found(kin))
+    return _between_pages(stored_links(kin))
 
 
-def _between_pages(links: Found) -> Links:
+def _between_pages(links: StoredLinks) -> CorpusLinks:
     inside = links.has_page[links.citing] & links.has_page[links.cited]
-    return Links(links.citing[inside], links.cited[inside])
+    return CorpusLinks(links.citing[inside], links.cited[inside])
 
 
 @telling_damage
-def teach(
-    kin: Kin,
-    lesson: Lesson | None = None,
-    notebook: Notebook | None = None,
+def learn(
+    kin: IndexedStore,
+    lesson: LearnOptions | None = None,
+    notebook: Checkpoint | None = None,
     progress: Callable[[str], None] = lambda _: None,
-) -> Outcome:
+) -> LearnResult:
     """Learn a weighting from the links of a collection, and compare it with OKAPI on pages that were kept apart."""
-    lesson = lesson or Lesson()
+    lesson = lesson or LearnOptions()
     progress("counting words")
     counts, _ = counted(kin)
-    links = found(kin)
+    links = stored_links(kin)
     parts = split(counts, _between_pages(links), lesson.seed)
     urls = kin.reading.pages.url
     names = [urls[int(kin.nodes[node])] for node in parts["test"].pages.tolist()]
-    outcome = learn_from(parts, links, names, lesson, notebook or Notebook(), progress)
+    outcome = learn_from(parts, links, names, lesson, notebook or Checkpoint(), progress)
     return _projected(kin, outcome, links, lesson.seed, progress) if lesson.projection else outcome
 
 
 def learn_from(
-    parts: dict[str, Part],
-    links: Found,
+    parts: dict[str, CorpusPart],
+    links: StoredLinks,
     names: list[str],
-    lesson: Lesson,
-    notebook: Notebook,
+    lesson: LearnOptions,
+    notebook: Checkpoint,
     progress: Callable[[str], None],
-) -> Outcome:
+) -> LearnResult:
     """Tune and train on train and valid; then, and only then, look at test."""
     train, valid, test = parts["train"], parts["valid"], parts["test"]
     questions = sampled(valid, MOST_LOOKED_AT, lesson.seed)
@@ -128,7 +128,7 @@ def learn_from(
     grid = lesson.grid()
     state = notebook.open(fingerprint(grid, train, valid))
 
-    def looked(state: State) -> None:
+    def looked(state: SearchState) -> None:
         notebook.keep(state)
         progress(_told(state, okapi_on_valid))
 
@@ -147,10 +147,12 @@ def learn_from(
         "test": _tested(test, okapi, weighting),
         "links": {"share": share, "valid": share_on_valid, "test": mixed(test, valid, links, lesson.seed, weighting)},
     }
-    return Outcome(weighting, okapi, run, parts, names, report, okapi_on_valid)
+    return LearnResult(weighting, okapi, run, parts, names, report, okapi_on_valid)
 
 
-def _projected(kin: Kin, outcome: Outcome, links: Found, seed: int, progress: Callable[[str], None]) -> Outcome:
+def _projected(
+    kin: IndexedStore, outcome: LearnResult, links: StoredLinks, seed: int, progress: Callable[[str], None]
+) -> LearnResult:
     """With a projection on top of the weights, over terms as the index has them; or without, if valid wants none."""
     progress("learning a projection")
     names, (train, valid, test) = spaces_of(kin, outcome, links)
@@ -165,7 +167,7 @@ def _projected(kin: Kin, outcome: Outcome, links: Found, seed: int, progress: Ca
     return replace(outcome, weighting=weighting, report={**outcome.report, "projection": report})
 
 
-def spaces_of(kin: Kin, outcome: Outcome, links: Found) -> tuple[Strings, list[Space]]:
+def spaces_of(kin: IndexedStore, outcome: LearnResult, links: StoredLinks) -> tuple[Strings, list[WeightedSpace]]:
     """Train, valid and test as learned weights of terms as the index has them, and what these are called."""
     own = kin.index.strategy
     counts, names = counted(kin, replace(COUNTING, stemming=own.stemming, language=own.language))
@@ -173,7 +175,7 @@ def spaces_of(kin: Kin, outcome: Outcome, links: Found) -> tuple[Strings, list[S
     return names, [space_of(part, outcome.weighting, len(names)) for part in parts]
 
 
-def _told(state: State, okapi: dict[str, float]) -> str:
+def _told(state: SearchState, okapi: dict[str, float]) -> str:
     run = state.run
     assert run is not None
     look = run.history[-1]
@@ -182,7 +184,7 @@ def _told(state: State, okapi: dict[str, float]) -> str:
     return f"learning {len(state.done) + 1}, {how}, step {run.steps:,}: {figures}"
 
 
-def _settings(run: Run) -> dict[str, Any]:
+def _settings(run: TrainingRun) -> dict[str, Any]:
     return {
         "start": run.descent.begin,
         "units": list(run.descent.units),
@@ -196,7 +198,7 @@ def _measures(look: dict[str, Any]) -> dict[str, float]:
     return {key: value for key, value in look.items() if key not in ("steps", "rate", "loss")}
 
 
-def _facts(parts: dict[str, Part], lesson: Lesson, run: Run, okapi: Okapi) -> dict[str, Any]:
+def _facts(parts: dict[str, CorpusPart], lesson: LearnOptions, run: TrainingRun, okapi: Okapi) -> dict[str, Any]:
     from pagekin import __version__
 
     return {
@@ -209,7 +211,7 @@ def _facts(parts: dict[str, Part], lesson: Lesson, run: Run, okapi: Okapi) -> di
     }
 
 
-def _tested(test: Part, okapi: Okapi, weighting: Learned) -> dict[str, Any]:
+def _tested(test: CorpusPart, okapi: Okapi, weighting: Learned) -> dict[str, Any]:
     """Table 4."""
     questions = questions_of(test)
     if not len(questions):

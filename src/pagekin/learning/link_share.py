@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pagekin.kernels.precision import measure_rows
-from pagekin.learning.corpus import Part, offsets_of
-from pagekin.learning.ranking import AP, MEASURES, Questions, Ranker
+from pagekin.learning.corpus import CorpusPart, offsets_of
+from pagekin.learning.ranking import AP, MEASURES, Ranker, RankingQueries
 from pagekin.model.arrays import Bools, Floats, Int64s
 from pagekin.model.weighting import Weighting
 
@@ -24,40 +24,40 @@ Beside = Callable[[int], tuple[Int64s, Floats]]  # the pages similar to a page b
 
 
 @dataclass(frozen=True)
-class Riddle:
+class HiddenLinks:
     """A part whose links are hidden in part: which links are to be found, and which are known."""
 
-    hidden: Part
-    known: Part
+    hidden: CorpusPart
+    known: CorpusPart
 
     def pairs(self) -> tuple[Int64s, Int64s]:
         """The pages, of the collection, of the hidden links; each pair from both sides."""
         return self.hidden.pages[_rows(self.hidden)], self.hidden.pages[self.hidden.link]
 
 
-def hide(part: Part, seed: int) -> Riddle:
+def hide(part: CorpusPart, seed: int) -> HiddenLinks:
     """Hide half of the pairs of linked pages, by lot."""
     first, second = _rows(part), part.link.astype(np.int64)
     pair = np.minimum(first, second) * len(part) + np.maximum(first, second)
     pairs, place = np.unique(pair, return_inverse=True)
     hidden = (np.random.default_rng((seed, 4)).random(len(pairs)) < HIDDEN)[place]
-    return Riddle(_with(part, first, hidden), _with(part, first, ~hidden))
+    return HiddenLinks(_with(part, first, hidden), _with(part, first, ~hidden))
 
 
-def _rows(part: Part) -> Int64s:
+def _rows(part: CorpusPart) -> Int64s:
     return np.repeat(np.arange(len(part)), np.diff(part.link_offsets))
 
 
-def _with(part: Part, first: Int64s, chosen: Bools) -> Part:
+def _with(part: CorpusPart, first: Int64s, chosen: Bools) -> CorpusPart:
     """A part with some of its links."""
     lengths = np.bincount(first[chosen], minlength=len(part))
     return replace(part, link_offsets=offsets_of(lengths), link=part.link[chosen])
 
 
-class Mixer:
+class LinkShareTuner:
     """Pages ordered by words and links together, for questions whose right answers are hidden links."""
 
-    def __init__(self, riddle: Riddle, weighting: Weighting, beside: Beside, questions: Questions) -> None:
+    def __init__(self, riddle: HiddenLinks, weighting: Weighting, beside: Beside, questions: RankingQueries) -> None:
         self._riddle, self._beside = riddle, beside
         self._ranker = Ranker(riddle.hidden, weighting, questions)
         self.questions = questions

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from pagekin.kernels.linklearn import Corpus, Desk
-from pagekin.kernels.networks import Network, Table
-from pagekin.learning.corpus import Part, offsets_of
+from pagekin.kernels.linklearn import Corpus, Workspace
+from pagekin.kernels.networks import NetworkArrays, ValueTable
+from pagekin.learning.corpus import CorpusPart, offsets_of
 from pagekin.model.arrays import Floats, Int64s
 from pagekin.model.weighting import Learned
 from pagekin.model.weighting import Network as Weights
@@ -19,14 +19,14 @@ Units = tuple[int, int, int]  # of the networks of tf, idf and length
 
 
 @dataclass(frozen=True)
-class Scales:
+class InputScales:
     """What is taken off the inputs of each network, and what they are multiplied with."""
 
     shift: tuple[float, float, float]
     scale: tuple[float, float, float]
 
 
-Networks = tuple[Network, Network, Network]
+Networks = tuple[NetworkArrays, NetworkArrays, NetworkArrays]
 
 
 @dataclass(frozen=True)
@@ -36,28 +36,29 @@ class Layout:
     corpus: Corpus
     values: tuple[Floats, Floats, Floats]  # distinct tf, idf and lengths
 
-    def networks(self, scales: Scales, units: Units) -> Networks:
+    def networks(self, scales: InputScales, units: Units) -> Networks:
         """Networks of so many units on these values."""
         tf, idf, length = (
-            Network(bases(units)[n], units[n], (self.values[n] - scales.shift[n]) * scales.scale[n]) for n in range(3)
+            NetworkArrays(bases(units)[n], units[n], (self.values[n] - scales.shift[n]) * scales.scale[n])
+            for n in range(3)
         )
         return tf, idf, length
 
-    def desk(self, networks: Networks) -> Desk:
+    def desk(self, networks: Networks) -> Workspace:
         """Room to work."""
         pages = len(self.corpus.length)
         most = int(np.diff(self.corpus.link_offsets).max(initial=0)) + 2
         tf, idf, length = (_table(each) for each in networks)
         of_pages = (np.zeros(pages), np.zeros(pages), np.zeros(pages, bool))
-        return Desk(tf, idf, length, *of_pages, np.zeros(most), np.zeros(most), np.zeros(most, np.int64))
+        return Workspace(tf, idf, length, *of_pages, np.zeros(most), np.zeros(most), np.zeros(most, np.int64))
 
 
-def _table(network: Network) -> Table:
+def _table(network: NetworkArrays) -> ValueTable:
     n = len(network.x)
-    return Table(np.zeros(n), np.zeros(n), np.zeros(n * network.units), np.zeros(n), np.zeros(n, bool))
+    return ValueTable(np.zeros(n), np.zeros(n), np.zeros(n * network.units), np.zeros(n), np.zeros(n, bool))
 
 
-def laid_out(part: Part) -> Layout:
+def laid_out(part: CorpusPart) -> Layout:
     """A part laid out for descent."""
     counts = part.counts
     tf, tf_of = np.unique(counts.count, return_inverse=True)
@@ -85,7 +86,7 @@ def laid_out(part: Part) -> Layout:
     return Layout(corpus, (tf.astype(np.float64), idf, length.astype(np.float64)))
 
 
-def inputs_of(part: Part) -> tuple[tuple[Floats, Int64s], tuple[Floats, Int64s], tuple[Floats, Int64s]]:
+def inputs_of(part: CorpusPart) -> tuple[tuple[Floats, Int64s], tuple[Floats, Int64s], tuple[Floats, Int64s]]:
     """Every input of each network and how often it comes up: tf and idf with a term of a page, length with a page."""
     tf, times = np.unique(part.counts.count, return_counts=True)
     idf, of_term = np.unique(part.idf(), return_inverse=True)
@@ -94,7 +95,7 @@ def inputs_of(part: Part) -> tuple[tuple[Floats, Int64s], tuple[Floats, Int64s],
     return (tf.astype(np.float64), times), (idf, of_idf), (length.astype(np.float64), pages)
 
 
-def scales_of(part: Part) -> Scales:
+def scales_of(part: CorpusPart) -> InputScales:
     """Inputs of mean 0 and variance 1 over a part."""
     shifts, scales = [], []
     for value, times in inputs_of(part):
@@ -103,7 +104,7 @@ def scales_of(part: Part) -> Scales:
         spread = float(np.sqrt((np.square(value - mean) * times).sum() / total))
         shifts.append(mean)
         scales.append(1.0 / spread if spread > 0.0 else 1.0)
-    return Scales((shifts[0], shifts[1], shifts[2]), (scales[0], scales[1], scales[2]))
+    return InputScales((shifts[0], shifts[1], shifts[2]), (scales[0], scales[1], scales[2]))
 
 
 def bases(units: Units) -> tuple[int, int, int, int]:
@@ -112,7 +113,7 @@ def bases(units: Units) -> tuple[int, int, int, int]:
     return 0, tf, tf + idf, tf + idf + length
 
 
-def learned_of(theta: Floats, scales: Scales, units: Units, facts: Mapping[str, Any] | None = None) -> Learned:
+def learned_of(theta: Floats, scales: InputScales, units: Units, facts: Mapping[str, Any] | None = None) -> Learned:
     """The weighting that parameters stand for."""
     networks = []
     for n, (base, k) in enumerate(zip(bases(units)[:-1], units, strict=True)):

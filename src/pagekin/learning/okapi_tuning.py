@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pagekin.learning.corpus import Part
-from pagekin.learning.ranking import AP, Questions, measured
+from pagekin.learning.corpus import CorpusPart
+from pagekin.learning.ranking import AP, RankingQueries, measured
 from pagekin.model.weighting import Okapi
 
 # The paper has 1.5 and 0.6. Where pages ask, and the terms of a question count one each, far larger K can be best.
@@ -14,7 +14,7 @@ BS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 
 def tune_okapi(
-    valid: Part, questions: Questions, progress: Callable[[str], None] = lambda _: None
+    valid: CorpusPart, questions: RankingQueries, progress: Callable[[str], None] = lambda _: None
 ) -> tuple[Okapi, dict[str, float]]:
     """The K and B of most average precision, and all measures there. The walk begins at the paper's values."""
     known: dict[tuple[int, int], dict[str, float]] = {}

@@ -16,8 +16,8 @@ import numpy as np
 
 from pagekin.errors import MisuseError
 from pagekin.kernels.precision import measure_rows
-from pagekin.learning.corpus import Part
-from pagekin.learning.ranking import AP, MEASURES, Questions, sampled, weights_in
+from pagekin.learning.corpus import CorpusPart
+from pagekin.learning.ranking import AP, MEASURES, RankingQueries, sampled, weights_in
 from pagekin.model.arrays import Floats, Int64s
 from pagekin.model.weighting import Weighting
 
@@ -40,28 +40,28 @@ def need_projection() -> None:
 
 
 @dataclass(frozen=True)
-class Space:
+class WeightedSpace:
     """The pages of a part as vectors of learned weights, over the terms of the collection."""
 
-    part: Part
+    part: CorpusPart
     x: Matrix
 
-    def measured(self, matrix: Floats, questions: Questions) -> Floats:
+    def measured(self, matrix: Floats, questions: RankingQueries) -> Floats:
         """The four measures of each question, with the projection; a matrix of no columns changes nothing."""
         return self._measured(matrix, questions, self.products(questions))
 
-    def products(self, questions: Questions) -> Iterator[Floats]:
+    def products(self, questions: RankingQueries) -> Iterator[Floats]:
         """Inner products of the weights alone, some rows at a time."""
         transposed = self.x.T.tocsc()
         for first in range(0, len(questions), _ROWS):
             yield (self.x[questions.pages[first : first + _ROWS]] @ transposed).toarray()
 
-    def average(self, matrix: Floats, questions: Questions, products: Iterable[Floats] | None = None) -> float:
+    def average(self, matrix: Floats, questions: RankingQueries, products: Iterable[Floats] | None = None) -> float:
         """Average precision; products that are known need not be found again."""
         known = self.products(questions) if products is None else products
         return float(self._measured(matrix, questions, known)[:, MEASURES.index(AP)].mean())
 
-    def _measured(self, matrix: Floats, questions: Questions, products: Iterable[Floats]) -> Floats:
+    def _measured(self, matrix: Floats, questions: RankingQueries, products: Iterable[Floats]) -> Floats:
         z, first = self.x @ matrix, 0
         result = np.empty((len(questions), len(MEASURES)))
         for rows in products:
@@ -73,16 +73,16 @@ class Space:
         return result
 
 
-def space_of(part: Part, weighting: Weighting, terms: int) -> Space:
+def space_of(part: CorpusPart, weighting: Weighting, terms: int) -> WeightedSpace:
     """A part of a collection that has so many terms."""
     from scipy.sparse import csr_matrix
 
     columns = weights_in(part, weighting), part.terms[part.counts.term], part.counts.offsets
-    return Space(part, csr_matrix(columns, shape=(len(part), terms)))
+    return WeightedSpace(part, csr_matrix(columns, shape=(len(part), terms)))
 
 
 def learn_projection(
-    train: Space, valid: Space, seed: int, progress: Callable[[str], None] = lambda _: None
+    train: WeightedSpace, valid: WeightedSpace, seed: int, progress: Callable[[str], None] = lambda _: None
 ) -> tuple[Floats, dict[str, float]]:
     """The matrix that does best on valid, terms x dimensions, of no columns if none helps; and AP there."""
     questions = sampled(valid.part, min(MOST_LOOKED_AT, _KEPT // len(valid.part)), seed)
@@ -105,7 +105,7 @@ def learn_projection(
     return best, {"without": without, "with": value}
 
 
-def scales_of_lsa(train: Space, seed: int) -> list[Floats]:
+def scales_of_lsa(train: WeightedSpace, seed: int) -> list[Floats]:
     """What LSA keeps of train, at several scales."""
     from scipy.sparse.linalg import svds
 
@@ -119,7 +119,7 @@ def scales_of_lsa(train: Space, seed: int) -> list[Floats]:
 
 
 def _descended(
-    train: Space, look: Callable[[Floats], float], begin: Floats, rate: float, seed: int
+    train: WeightedSpace, look: Callable[[Floats], float], begin: Floats, rate: float, seed: int
 ) -> tuple[float, Floats]:
     """Descent on the loss by the matrix alone; the best of several looks at valid."""
     from scipy.sparse import csr_matrix
@@ -139,7 +139,7 @@ def _descended(
     return best
 
 
-def _wishes(train: Part, drawn: Int64s, scores: Floats) -> Floats:
+def _wishes(train: CorpusPart, drawn: Int64s, scores: Floats) -> Floats:
     """The derivative of the mean loss of some pages by the scores of all pages."""
     wish = np.zeros_like(scores)
     for k, page in enumerate(drawn.tolist()):

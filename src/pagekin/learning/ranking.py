@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pagekin.kernels.all_pairs import invert, products
 from pagekin.kernels.precision import measure_rows
-from pagekin.learning.corpus import Counts, Part, offsets_of
+from pagekin.learning.corpus import CorpusCounts, CorpusPart, offsets_of
 from pagekin.model.arrays import Floats, Int64s, UInt32s, spans
 from pagekin.model.weighting import Size, Weighting
 
@@ -20,10 +20,10 @@ _SCORES = 1 << 24
 
 
 @dataclass(frozen=True)
-class Questions:
+class RankingQueries:
     """What is asked: terms, which pages are right, and which page asks (-1: a query that is no page)."""
 
-    counts: Counts
+    counts: CorpusCounts
     pages: Int64s
     right_offsets: Int64s
     right: UInt32s
@@ -32,16 +32,16 @@ class Questions:
         return len(self.pages)
 
 
-def questions_of(part: Part, pages: Int64s | None = None) -> Questions:
+def questions_of(part: CorpusPart, pages: Int64s | None = None) -> RankingQueries:
     """Pages of a part, by default all that have links, as questions; right are the pages that they are linked with."""
     pages = part.linked() if pages is None else pages
     degrees = np.diff(part.link_offsets)[pages]
-    return Questions(
+    return RankingQueries(
         part.counts.of(pages), pages, offsets_of(degrees), part.link[spans(part.link_offsets[pages], degrees)]
     )
 
 
-def weights_in(part: Part, weighting: Weighting) -> Floats:
+def weights_in(part: CorpusPart, weighting: Weighting) -> Floats:
     """What each term of each page of a part weighs."""
     counts, size = part.counts, Size(len(part), part.mean_length)
     return weighting.weigh(
@@ -52,7 +52,9 @@ def weights_in(part: Part, weighting: Weighting) -> Floats:
 class Ranker:
     """The pages of a part ordered by the inner product of the weights of a question and theirs (equation 2)."""
 
-    def __init__(self, part: Part, weighting: Weighting, questions: Questions, *, binary: bool | None = None) -> None:
+    def __init__(
+        self, part: CorpusPart, weighting: Weighting, questions: RankingQueries, *, binary: bool | None = None
+    ) -> None:
         """Terms of questions count one each if `binary`; by default as the weighting says."""
         weight = weights_in(part, weighting).astype(np.float32)
         self.questions = questions
@@ -84,13 +86,13 @@ class Ranker:
         return result
 
 
-def measured(part: Part, weighting: Weighting, questions: Questions) -> dict[str, float]:
+def measured(part: CorpusPart, weighting: Weighting, questions: RankingQueries) -> dict[str, float]:
     """The mean of each measure over some questions."""
     means = Ranker(part, weighting, questions).measured().mean(axis=0)
     return dict(zip(MEASURES, means.tolist(), strict=True))
 
 
-def sampled(part: Part, most: int, seed: int) -> Questions:
+def sampled(part: CorpusPart, most: int, seed: int) -> RankingQueries:
     """At most so many questions of a part, by lot."""
     pages = part.linked()
     if len(pages) > most:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pagekin.learning.ranking import MEASURES, Questions, Ranker
+from pagekin.learning.ranking import MEASURES, Ranker, RankingQueries
 from pagekin.learning.wilcoxon import signed_rank
 from pagekin.model.arrays import Floats
 
@@ -31,7 +31,7 @@ def compared(one: Floats, other: Floats, names: tuple[str, str] = ("okapi", "lin
     return table
 
 
-def qrel_lines(questions: Questions, asking: Sequence[str], names: Sequence[str]) -> Iterator[str]:
+def qrel_lines(questions: RankingQueries, asking: Sequence[str], names: Sequence[str]) -> Iterator[str]:
     """What is right, in the format of TREC."""
     for k in range(len(questions)):
         for page in questions.right[questions.right_offsets[k] : questions.right_offsets[k + 1]].tolist():

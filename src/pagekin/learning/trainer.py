@@ -14,10 +14,10 @@ import numpy as np
 
 from pagekin.errors import MisuseError
 from pagekin.kernels.linklearn import descend
-from pagekin.learning.corpus import Part
+from pagekin.learning.corpus import CorpusPart
 from pagekin.learning.initial import FLAT, STARTS, start
 from pagekin.learning.networks import Units, bases, laid_out, learned_of, scales_of
-from pagekin.learning.ranking import AP, Questions, measured
+from pagekin.learning.ranking import AP, RankingQueries, measured
 from pagekin.model.arrays import Floats
 from pagekin.model.weighting import Learned, Okapi
 
@@ -28,7 +28,7 @@ Look = dict[str, Any]  # the measures on valid after so many steps, at which rat
 
 
 @dataclass(frozen=True)
-class Descent:
+class TrainingSettings:
     """How it goes down."""
 
     units: Units = (5, 10, 10)  # k_tf, k_idf, k_l; the paper's
@@ -53,10 +53,10 @@ class Descent:
 
 
 @dataclass
-class Run:
+class TrainingRun:
     """A descent under way: all that it takes to go on with it."""
 
-    descent: Descent
+    descent: TrainingSettings
     theta: list[float]
     rate: float
     steps: int = 0
@@ -80,11 +80,11 @@ class Run:
         return asdict(self)
 
     @classmethod
-    def from_dict(cls, facts: Mapping[str, Any]) -> Run:
+    def from_dict(cls, facts: Mapping[str, Any]) -> TrainingRun:
         """From a checkpoint."""
         given = dict(facts)
         descent = given.pop("descent")
-        run = cls(Descent(**{**descent, "units": tuple(descent["units"])}), **given)
+        run = cls(TrainingSettings(**{**descent, "units": tuple(descent["units"])}), **given)
         size = bases(run.descent.units)[-1]  # kernels trust it
         for theta in (run.theta, run.best_theta):
             if np.array(theta, np.float64).shape != (size,):
@@ -94,7 +94,7 @@ class Run:
         return run
 
 
-def demand_examples(train: Part, questions: Questions) -> None:
+def demand_examples(train: CorpusPart, questions: RankingQueries) -> None:
     """Refuse parts that there is nothing to learn from."""
     if not len(train.linked()) or not len(questions):
         raise MisuseError(
@@ -107,21 +107,21 @@ def demand_examples(train: Part, questions: Questions) -> None:
 class Trainer:
     """Train and valid, ready for any number of descents. It knows nothing of test."""
 
-    def __init__(self, train: Part, valid: Part, questions: Questions, okapi: Okapi) -> None:
+    def __init__(self, train: CorpusPart, valid: CorpusPart, questions: RankingQueries, okapi: Okapi) -> None:
         self._train, self._valid, self._questions, self._okapi = train, valid, questions, okapi
         self._pages = train.linked()
         self.scales = scales_of(train)
         self._layout = laid_out(train)
 
-    def begin(self, descent: Descent) -> Run:
+    def begin(self, descent: TrainingSettings) -> TrainingRun:
         """A descent that has not made a step yet; the first look at valid is taken."""
         near = None if descent.begin == FLAT else self._okapi
         theta = start(self._train, self.scales, descent.units, descent.seed, near)
-        run = Run(descent, theta.tolist(), descent.rate)
+        run = TrainingRun(descent, theta.tolist(), descent.rate)
         self._look(run, theta)
         return run
 
-    def advance(self, run: Run) -> None:
+    def advance(self, run: TrainingRun) -> None:
         """Some steps, and a look at valid; back to the best parameters if it has not got better for long."""
         descent = run.descent
         count = min(descent.every, descent.most_steps - run.steps)
@@ -138,7 +138,7 @@ class Trainer:
             run.rate /= 2.0
             run.halved += 1
 
-    def _look(self, run: Run, theta: Floats, loss: float | None = None) -> None:
+    def _look(self, run: TrainingRun, theta: Floats, loss: float | None = None) -> None:
         run.theta = theta.tolist()
         found = measured(self._valid, learned_of(theta, self.scales, run.descent.units), self._questions)
         better = not run.history or found[AP] > run.best[AP]
@@ -147,6 +147,6 @@ class Trainer:
         if better:
             run.best_theta = list(run.theta)
 
-    def learned(self, run: Run, facts: Mapping[str, Any]) -> Learned:
+    def learned(self, run: TrainingRun, facts: Mapping[str, Any]) -> Learned:
         """The weighting of the best look."""
         return learned_of(np.array(run.best_theta), self.scales, run.descent.units, facts)

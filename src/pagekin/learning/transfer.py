@@ -15,9 +15,9 @@ import numpy as np
 from pagekin.bags.stemming import terms_of
 from pagekin.errors import MisuseError
 from pagekin.evaluation.labelled import addresses_of
-from pagekin.learning.corpus import Counts, Links, Part, offsets_of, part_of
+from pagekin.learning.corpus import CorpusCounts, CorpusLinks, CorpusPart, offsets_of, part_of
 from pagekin.learning.learn import COUNTING, counted
-from pagekin.learning.ranking import Questions, Ranker
+from pagekin.learning.ranking import Ranker, RankingQueries
 from pagekin.learning.report import compared
 from pagekin.learning.trec import Judgements, read_documents, read_qrels, read_topics
 from pagekin.model.capture import Capture, Origin
@@ -34,12 +34,12 @@ _NOWHERE = "http://topics.localhost/"
 
 
 @dataclass(frozen=True)
-class Task:
+class TransferTask:
     """Documents as counted, what is asked of them, and what was left out."""
 
-    part: Part
+    part: CorpusPart
     names: list[str]  # of the documents
-    questions: Questions
+    questions: RankingQueries
     asking: list[str]  # the topics
     left_out: dict[str, int]
 
@@ -56,7 +56,7 @@ class Task:
         }
 
 
-def transferred(task: Task, weighting: Learned) -> dict[str, Any]:
+def transferred(task: TransferTask, weighting: Learned) -> dict[str, Any]:
     """Table 5: LinkLearn beside OKAPI as the paper has it and, if the weights tell it, as it was tuned beside them.
 
     Terms of queries count one each.
@@ -73,14 +73,14 @@ def transferred(task: Task, weighting: Learned) -> dict[str, Any]:
     return {"collection": task.statistics(), "okapi": beside, "left_out": task.left_out}
 
 
-def ranker(task: Task, weighting: Weighting) -> Ranker:
+def ranker(task: TransferTask, weighting: Weighting) -> Ranker:
     """The documents in the order of a weighting."""
     return Ranker(task.part, weighting, task.questions, binary=True)
 
 
 def open_task(
     documents: str, topics: str | None, qrels: str | None, progress: Callable[[str], None] = lambda _: None
-) -> Task:
+) -> TransferTask:
     """A collection with queries: a store or documents of TREC, with topics and judgements; or one of ir_datasets."""
     if documents.startswith(IR_DATASETS):
         return _of_ir_datasets(documents.removeprefix(IR_DATASETS), progress)
@@ -95,7 +95,7 @@ def open_task(
     return _of_documents(read_documents(path), documents, asked, judged, progress)
 
 
-def _of_ir_datasets(name: str, progress: Callable[[str], None]) -> Task:
+def _of_ir_datasets(name: str, progress: Callable[[str], None]) -> TransferTask:
     try:
         import ir_datasets
     except ImportError as error:
@@ -120,7 +120,7 @@ def _of_documents(
     asked: dict[str, str],
     judged: Judgements,
     progress: Callable[[str], None],
-) -> Task:
+) -> TransferTask:
     """Documents are read as pages of plain text, into a store that is gone afterwards."""
     with TemporaryDirectory() as folder:
         file = Path(folder) / "documents.jsonl"
@@ -145,11 +145,11 @@ def _asked(
     asked: dict[str, str],
     judged: Judgements,
     progress: Callable[[str], None],
-) -> Task:
+) -> TransferTask:
     progress("counting words")
     counts, terms = counted(store)
     nothing = np.zeros(0, np.int64)
-    part = part_of(np.arange(len(counts)), counts, Links(nothing, nothing))
+    part = part_of(np.arange(len(counts)), counts, CorpusLinks(nothing, nothing))
     left_out = {"topics_without_relevant_documents": 0, "topics_without_terms": 0, "judged_documents_not_found": 0}
     right: dict[str, list[int]] = {}
     for topic in asked:
@@ -164,19 +164,19 @@ def _asked(
         raise MisuseError("no topic has terms of the documents and a relevant document among them")
     urls = store.reading.pages.url
     names = [urls[int(store.nodes[node])] for node in range(len(counts))]
-    return Task(
+    return TransferTask(
         part, names, _questions([rows[topic] for topic in kept], [right[topic] for topic in kept]), kept, left_out
     )
 
 
-def _questions(rows: list[list[int]], right: list[list[int]]) -> Questions:
+def _questions(rows: list[list[int]], right: list[list[int]]) -> RankingQueries:
     terms = np.array([term for row in rows for term in row], np.uint32)
-    counts = Counts(offsets_of(np.array(list(map(len, rows)), np.int64)), terms, np.ones(len(terms), np.uint32))
+    counts = CorpusCounts(offsets_of(np.array(list(map(len, rows)), np.int64)), terms, np.ones(len(terms), np.uint32))
     pages = np.array([page for row in right for page in row], np.uint32)
-    return Questions(counts, np.full(len(rows), -1), offsets_of(np.array(list(map(len, right)), np.int64)), pages)
+    return RankingQueries(counts, np.full(len(rows), -1), offsets_of(np.array(list(map(len, right)), np.int64)), pages)
 
 
-def _terms_of_topics(asked: dict[str, str], terms: Strings, part: Part) -> dict[str, list[int]]:
+def _terms_of_topics(asked: dict[str, str], terms: Strings, part: CorpusPart) -> dict[str, list[int]]:
     """The terms of each topic that documents have, each once."""
     captures = [
         Capture(f"{_NOWHERE}{k}", Origin("topics", k, len(text), 0), body=text.encode("utf-8", "replace"), plain=True)

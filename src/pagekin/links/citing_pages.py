@@ -13,24 +13,24 @@ from pagekin.model.reading import Anchors, Links
 _NEVER = 1 << 62
 
 
-class Standing(NamedTuple):
+class LinkPositions(NamedTuple):
     """Where the links to some nodes stand."""
 
     row: Int64s  # which of the nodes; in ascending order
     place: Int64s  # the page in the upper half of each number, the word in the lower
 
 
-def standing(links: Links, anchors: Anchors, nodes: Int64s) -> Standing:
+def link_positions(links: Links, anchors: Anchors, nodes: Int64s) -> LinkPositions:
     """Where the links to nodes stand."""
     begin = links.offsets[nodes]
     counts = links.offsets[nodes + 1] - begin
     which = spans(begin, counts)
     page = links.page[which].astype(np.int64)
     place = page << 32 | anchors.start[anchors.offsets[page] + links.anchor[which]]
-    return Standing(np.repeat(np.arange(len(nodes)), counts), place)
+    return LinkPositions(np.repeat(np.arange(len(nodes)), counts), place)
 
 
-def cited_together(one: Standing, others: Standing, count: int, most: int) -> list[list[tuple[int, int]]]:
+def cited_together(one: LinkPositions, others: LinkPositions, count: int, most: int) -> list[list[tuple[int, int]]]:
     """For each of so many others, (page, words apart) of the pages with links to it and the one; the closest first.
 
     >>> one = Standing(np.array([0, 0]), np.array([1 << 32 | 5, 2 << 32 | 90]))

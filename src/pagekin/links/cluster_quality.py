@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pagekin.links.hierarchy import merged
-from pagekin.links.threshold_graph import Neighbourhood
+from pagekin.links.threshold_graph import ThresholdGraph
 from pagekin.model.arrays import Int64s
 
 MOST = 5000  # pages that are judged together
@@ -36,7 +36,7 @@ class Category:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class ClusterQuality:
     """Of a core set: how many pages hang together, how many of those were judged, and how each category fares."""
 
     core: int
@@ -60,13 +60,13 @@ class Verdict:
         return float(np.mean([each.recall for each in self.categories])) if self.categories else 0.0
 
 
-def judge(graph: Neighbourhood, labels: Labels, alpha: float, most: int = MOST) -> Verdict:
+def judge(graph: ThresholdGraph, labels: Labels, alpha: float, most: int = MOST) -> ClusterQuality:
     """Cut the labelled pages that hang together into as many clusters as they have categories, and compare."""
     core = np.array(sorted(labels), np.int64)
     names = sorted(set().union(*labels.values()))
     parts, counts = np.unique(graph.component[graph.shown[core]], return_counts=True)
     if not len(parts) or counts.max() < 2:
-        return Verdict(len(core), 0, 0, [Category(name, _size(labels, name), 0, 0) for name in names])
+        return ClusterQuality(len(core), 0, 0, [Category(name, _size(labels, name), 0, 0) for name in names])
     inside = graph.component[graph.shown] == parts[np.argmax(counts)]
     subgraph = graph.subgraph(int(core[inside[core]][0]), most)
     labelled = np.flatnonzero(np.isin(subgraph.nodes, graph.shown[core]))
@@ -76,7 +76,7 @@ def judge(graph: Neighbourhood, labels: Labels, alpha: float, most: int = MOST) 
     cluster = {node: int(number) for node, number in zip(subgraph.nodes[labelled].tolist(), part, strict=True)}
     placed = {int(node): cluster[int(graph.shown[node])] for node in core if int(graph.shown[node]) in cluster}
     categories = _matched(labels, names, placed)
-    return Verdict(len(core), int(inside[core].sum()), len(placed), categories)
+    return ClusterQuality(len(core), int(inside[core].sum()), len(placed), categories)
 
 
 def _matched(labels: Labels, names: list[str], placed: Mapping[int, int]) -> list[Category]:

@@ -10,7 +10,7 @@ from pagekin.links.clusters import Clusters
 
 
 @dataclass(frozen=True)
-class Bridge:
+class CrossTopicPage:
     """A page and two pages that it is similar to, far from each other."""
 
     node: int
@@ -20,7 +20,7 @@ class Bridge:
     strength: float  # the distance times the smaller similarity: a bridge carries what its weaker end carries
 
 
-def bridge(clusters: Clusters, alpha: float, listed: int = 10) -> Bridge | None:
+def cross_topic_page(clusters: Clusters, alpha: float, listed: int = 10) -> CrossTopicPage | None:
     """The strongest bridge between the pages that a page is most similar to; None if there are fewer than two.
 
     The paper takes the first pages of the ordering, and distance alone. But where a topic has few pages the ordering
@@ -34,4 +34,4 @@ def bridge(clusters: Clusters, alpha: float, listed: int = 10) -> Bridge | None:
     strength = distance * np.minimum.outer(similarity[leaves], similarity[leaves])
     one, other = np.unravel_index(int(np.argmax(strength)), strength.shape)
     ends = int(nodes[leaves[one]]), int(nodes[leaves[other]])
-    return Bridge(clusters.node, *ends, float(distance[one, other]), float(strength[one, other]))
+    return CrossTopicPage(clusters.node, *ends, float(distance[one, other]), float(strength[one, other]))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pagekin.errors import MisuseError
 from pagekin.links.hierarchy import Hierarchy
-from pagekin.links.measures import Alike
+from pagekin.links.measures import SimilarPairs
 from pagekin.model.arrays import Floats, Int64s
 
 if TYPE_CHECKING:
@@ -63,7 +63,9 @@ def _dendrogram(axes: Axes, hierarchy: Hierarchy, names: Sequence[str], page: in
         axes.spines[side].set_visible(False)
 
 
-def draw_graph(path: Path, kind: str, edges: Alike, nodes: Int64s, names: Sequence[str], groups: Sequence[str]) -> None:
+def draw_graph(
+    path: Path, kind: str, edges: SimilarPairs, nodes: Int64s, names: Sequence[str], groups: Sequence[str]
+) -> None:
     """Pages as dots, edges between them, a colour for each group."""
     from matplotlib import colormaps
     from matplotlib.collections import LineCollection

@@ -10,7 +10,7 @@ from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
 from pagekin.errors import MisuseError
-from pagekin.links.measures import Alike
+from pagekin.links.measures import SimilarPairs
 
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # what XML 1.0 cannot hold
 _GRAPHML = "http://graphml.graphdrawing.org/xmlns"
@@ -29,7 +29,7 @@ class Vertex:
     pages: int
 
 
-def write_graphml(path: Path, vertices: Sequence[Vertex], edges: Alike) -> None:
+def write_graphml(path: Path, vertices: Sequence[Vertex], edges: SimilarPairs) -> None:
     """Pages with url, title, subgraph and pages; edges with similarity."""
     with path.open("w", encoding="utf-8", newline="\n") as file:
         file.write(f'<?xml version="1.0" encoding="UTF-8"?>\n<graphml xmlns="{_GRAPHML}">\n')
@@ -46,7 +46,7 @@ def write_graphml(path: Path, vertices: Sequence[Vertex], edges: Alike) -> None:
         file.write("</graph>\n</graphml>\n")
 
 
-def write_gexf(path: Path, vertices: Sequence[Vertex], edges: Alike) -> None:
+def write_gexf(path: Path, vertices: Sequence[Vertex], edges: SimilarPairs) -> None:
     """The same as Gephi writes it."""
     with path.open("w", encoding="utf-8", newline="\n") as file:
         file.write(f'<?xml version="1.0" encoding="UTF-8"?>\n<gexf xmlns="{_GEXF}" version="1.3">\n')
@@ -65,7 +65,7 @@ def write_gexf(path: Path, vertices: Sequence[Vertex], edges: Alike) -> None:
         file.write("</edges>\n</graph>\n</gexf>\n")
 
 
-def write_csv(path: Path, urls: Mapping[int, str], pairs: Alike) -> None:
+def write_csv(path: Path, urls: Mapping[int, str], pairs: SimilarPairs) -> None:
     """A pair a line: two URLs and their similarity."""
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
@@ -74,7 +74,7 @@ def write_csv(path: Path, urls: Mapping[int, str], pairs: Alike) -> None:
             writer.writerow([urls[first], urls[second], f"{value:.6f}"])
 
 
-def write_parquet(path: Path, urls: Mapping[int, str], pairs: Alike) -> None:
+def write_parquet(path: Path, urls: Mapping[int, str], pairs: SimilarPairs) -> None:
     """The same columns for programs."""
     import pyarrow
     from pyarrow.parquet import ParquetWriter
@@ -88,8 +88,11 @@ def write_parquet(path: Path, urls: Mapping[int, str], pairs: Alike) -> None:
             writer.write_table(pyarrow.table([*ends, pairs.value[part]], schema=schema))
 
 
-GRAPHS: dict[str, Callable[[Path, Sequence[Vertex], Alike], None]] = {"graphml": write_graphml, "gexf": write_gexf}
-LISTS: dict[str, Callable[[Path, Mapping[int, str], Alike], None]] = {"csv": write_csv, "parquet": write_parquet}
+GRAPHS: dict[str, Callable[[Path, Sequence[Vertex], SimilarPairs], None]] = {
+    "graphml": write_graphml,
+    "gexf": write_gexf,
+}
+LISTS: dict[str, Callable[[Path, Mapping[int, str], SimilarPairs], None]] = {"csv": write_csv, "parquet": write_parquet}
 
 
 def need_parquet() -> None:
@@ -100,7 +103,7 @@ def need_parquet() -> None:
         raise MisuseError(f"Parquet needs pyarrow ({error}); pip install 'pagekin[parquet]'") from error
 
 
-def _rows(pairs: Alike) -> Iterator[tuple[int, int, float]]:
+def _rows(pairs: SimilarPairs) -> Iterator[tuple[int, int, float]]:
     for begin in range(0, len(pairs), _STEP):
         part = slice(begin, begin + _STEP)
         columns = (each[part].tolist() for each in (pairs.first, pairs.second, pairs.value))

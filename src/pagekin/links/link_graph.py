@@ -39,7 +39,7 @@ class Preparation:
 
 
 @dataclass(frozen=True)
-class Found:
+class StoredLinks:
     """Links as a store has them: from which node to which, and where each stands.
 
     Places of two pages lie far apart, and those of links between the same two nodes are in order.
@@ -53,7 +53,7 @@ class Found:
 
 
 @dataclass(frozen=True)
-class Pairs:
+class LinkPairs:
     """Nodes that link to nodes, each pair once, by citing node, then by cited node."""
 
     citing: Int64s
@@ -66,10 +66,10 @@ class Pairs:
 
 
 @dataclass(frozen=True)
-class Web:
+class LinkGraph:
     """Links that count. The in-links I of a page are given as pairs, since a page may borrow those of another."""
 
-    pairs: Pairs
+    pairs: LinkPairs
     page: Int64s  # this page has among its in-links ...
     in_link: Int64s  # ... the citing node of this pair
     compared: Bools  # the nodes that are pages to compare
@@ -91,14 +91,14 @@ class Web:
             inside[self.pairs.citing[self.in_link[before[self.page]]]] = True
         return np.flatnonzero(inside)
 
-    def around(self, core: Int64s, steps: int) -> Web:
+    def around(self, core: Int64s, steps: int) -> LinkGraph:
         """Expansion1 compares the pages of a core set by all their links, Expansion2 those of Expansion1, and so on."""
         pages = np.zeros(len(self), bool)
         pages[self.expanded(core, steps - 1)] = True
         return replace(self, compared=self.compared & pages)
 
 
-def prepare(found: Found, preparation: Preparation) -> Web:
+def prepare(found: StoredLinks, preparation: Preparation) -> LinkGraph:
     """The links that count."""
     hosts, node_of = _chopped(found.urls()) if preparation.chop_hosts else ([], np.arange(len(found.has_page)))
 
@@ -125,7 +125,7 @@ def prepare(found: Found, preparation: Preparation) -> Web:
         "popular": int((linked > bar).sum()),
         "backed_off": borrowing,
     }
-    return Web(pairs, page[kept], in_link[kept], compared, bar / np.maximum(linked, bar), node_of, hosts, counts)
+    return LinkGraph(pairs, page[kept], in_link[kept], compared, bar / np.maximum(linked, bar), node_of, hosts, counts)
 
 
 def _chopped(urls: Sequence[str]) -> tuple[list[str], Int64s]:
@@ -142,15 +142,17 @@ def _stopped(urls: Callable[[], Sequence[str]], stop: tuple[str, ...], nodes: in
     return np.array([pattern.search(url) is not None for url in urls()], bool)
 
 
-def _once(citing: Int64s, cited: Int64s, place: Int64s, counting: Bools, nodes: int) -> Pairs:
+def _once(citing: Int64s, cited: Int64s, place: Int64s, counting: Bools, nodes: int) -> LinkPairs:
     key, place = (citing * nodes + cited)[counting], place[counting]
     order = np.argsort(key, kind="stable")
     key, place = key[order], place[order]
     first = np.flatnonzero(np.diff(key, prepend=-1))
-    return Pairs(key[first] // nodes, key[first] % nodes, np.append(first, len(key)), place)
+    return LinkPairs(key[first] // nodes, key[first] % nodes, np.append(first, len(key)), place)
 
 
-def _borrowed(pairs: Pairs, least: int, urls: Callable[[], Sequence[str]], nodes: int) -> tuple[Int64s, Int64s, int]:
+def _borrowed(
+    pairs: LinkPairs, least: int, urls: Callable[[], Sequence[str]], nodes: int
+) -> tuple[Int64s, Int64s, int]:
     """(page, pair) of all in-links by page, then by citing node, with those that pages borrow; how many borrow."""
     in_link = np.argsort(pairs.cited, kind="stable")
     page = pairs.cited[in_link]
@@ -191,7 +193,7 @@ def above(url: str) -> list[str]:
     return ["/".join(parts[:end]) + "/" for end in range(len(parts) - 1, 2, -1)]
 
 
-def _kept(pairs: Pairs, page: Int64s, in_link: Int64s, most: int, nodes: int) -> Int64s:
+def _kept(pairs: LinkPairs, page: Int64s, in_link: Int64s, most: int, nodes: int) -> Int64s:
     """Of the in-links of each page `most`: from those pages that link to most others, of equals the first by URL."""
     counts = np.bincount(page, minlength=nodes)
     many = np.flatnonzero(counts[page] > most)

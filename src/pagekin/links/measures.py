@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pagekin.kernels.similar_pairs import Direct, Sets, pairs_above, work_for
-from pagekin.links.link_graph import Web
+from pagekin.links.link_graph import LinkGraph
 from pagekin.model.arrays import Floats, Int64s, UInt32s
 
 MEASURES = ("co-citation", "coupling", "amsler", "proximity")
@@ -17,7 +17,7 @@ ROOM = 1 << 16  # pairs that are found at a time
 
 
 @dataclass(frozen=True)
-class Alike:
+class SimilarPairs:
     """Pairs of nodes and their similarities."""
 
     first: Int64s
@@ -29,7 +29,7 @@ class Alike:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class LinkSets:
     """The sets C(p) of the pages to compare, the largest first, made ready for finding pairs."""
 
     node: Int64s  # of each set
@@ -47,7 +47,7 @@ class Comparison:
             begin, count = pairs_above(self.sets, self.direct, work, begin, delta, self.half)
             yield work.one[:count], work.other[:count], work.value[:count]
 
-    def pairs(self, delta: float) -> Alike:
+    def pairs(self, delta: float) -> SimilarPairs:
         """The same, all at once: the smaller node of each pair first, and by first, then by second node."""
         nothing = np.empty(0, np.uint32), np.empty(0, np.uint32), np.empty(0)
         pieces = [tuple(column.copy() for column in piece) for piece in self.pieces(delta)]
@@ -55,7 +55,7 @@ class Comparison:
         ends = self.node[one], self.node[other]
         first, second = np.minimum(*ends), np.maximum(*ends)
         order = np.argsort(first * (int(self.node.max(initial=0)) + 1) + second)
-        return Alike(first[order], second[order], value[order])
+        return SimilarPairs(first[order], second[order], value[order])
 
     def mean(self) -> float:
         """The mean similarity of the pairs that have any."""
@@ -63,7 +63,7 @@ class Comparison:
         return sum(each for each, _ in sums) / max(1, sum(count for _, count in sums))
 
 
-def compare(web: Web, measure: str) -> Comparison:
+def compare(web: LinkGraph, measure: str) -> LinkSets:
     """Make the sets of a measure ready."""
     page, element, link = _elements(web, measure)
     weight = web.weight if measure in ("coupling", "amsler") else np.ones(len(web))
@@ -89,10 +89,10 @@ def compare(web: Web, measure: str) -> Comparison:
     direct = _direct(
         number[web.pairs.citing], number[web.pairs.cited], page, number[element], weight[element], len(nodes)
     )
-    return Comparison(nodes, sets, direct, HALF if measure == "proximity" else 0.0)
+    return LinkSets(nodes, sets, direct, HALF if measure == "proximity" else 0.0)
 
 
-def _elements(web: Web, measure: str) -> tuple[Int64s, Int64s, Int64s]:
+def _elements(web: LinkGraph, measure: str) -> tuple[Int64s, Int64s, Int64s]:
     """(page, element, pair) for all that is in the set C of a page, and the pair of nodes that put it there."""
     pairs = web.pairs
     incoming = web.page, pairs.citing[web.in_link], web.in_link

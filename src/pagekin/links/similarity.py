@@ -11,16 +11,16 @@ import numpy as np
 from pagekin.model.arrays import Floats, Int64s, spans
 
 if TYPE_CHECKING:  # it loads a compiler, which a question of words alone can do without
-    from pagekin.links.measures import Comparison
+    from pagekin.links.measures import LinkSets
 
 FAINT = 0.7  # links that agree less than this with words are not believed
 
 
 @dataclass(frozen=True)
-class Evidence:
-    """Similarities by links, page by page; the same as `Comparison` finds for all pairs."""
+class LinkSimilarity:
+    """Similarities by links, page by page; the same as `LinkSets` finds for all pairs."""
 
-    comparison: Comparison
+    comparison: LinkSets
 
     @cached_property
     def _number(self) -> dict[int, int]:

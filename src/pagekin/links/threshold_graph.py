@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pagekin.errors import MisuseError
 from pagekin.kernels.graph import adjacency, components, distances, reached
-from pagekin.links.measures import Alike, Comparison
+from pagekin.links.measures import LinkSets, SimilarPairs
 from pagekin.model.arrays import Bools, Floats, Int64s
 
 SHARE = 0.1  # of the mean similarity: the default threshold (section 6.3.1)
@@ -28,14 +28,14 @@ class Subgraph:
 
 
 @dataclass(frozen=True)
-class Neighbourhood:
+class ThresholdGraph:
     """Graph G: an edge between pages that are at least `delta` alike. Pages that are nearly the same are one."""
 
     pages: int  # that were compared
     mean: float | None  # similarity of pairs that have any; not known if delta was given
     delta: float
-    pairs: Alike  # above delta, of all pages
-    edges: Alike  # of those that stand for themselves
+    pairs: SimilarPairs  # above delta, of all pages
+    edges: SimilarPairs  # of those that stand for themselves
     shown: Int64s  # the node that stands for each node
     component: Int64s  # the smallest node of its connected subgraph, for each node that stands for itself
 
@@ -65,7 +65,7 @@ class Neighbourhood:
         return Subgraph(nodes, distances(*self._beside, nodes), len(whole))
 
 
-def neighbourhood(comparison: Comparison, nodes: int, delta: float | None = None, same: float = SAME) -> Neighbourhood:
+def threshold_graph(comparison: LinkSets, nodes: int, delta: float | None = None, same: float = SAME) -> ThresholdGraph:
     """The graph of all pairs of pages that are at least `delta` alike, by default a tenth of the mean."""
     if delta is not None and not 0.0 <= delta <= 1.0:
         raise MisuseError(f"delta is {delta}; it must be from 0 to 1")
@@ -78,8 +78,8 @@ def neighbourhood(comparison: Comparison, nodes: int, delta: float | None = None
     shown = components(nodes, pairs.first[alike], pairs.second[alike])
     edges = _only(pairs, (shown[pairs.first] == pairs.first) & (shown[pairs.second] == pairs.second))
     component = components(nodes, edges.first, edges.second)
-    return Neighbourhood(len(comparison.node), mean, delta, pairs, edges, shown, component)
+    return ThresholdGraph(len(comparison.node), mean, delta, pairs, edges, shown, component)
 
 
-def _only(pairs: Alike, which: Bools) -> Alike:
-    return Alike(pairs.first[which], pairs.second[which], pairs.value[which])
+def _only(pairs: SimilarPairs, which: Bools) -> SimilarPairs:
+    return SimilarPairs(pairs.first[which], pairs.second[which], pairs.value[which])

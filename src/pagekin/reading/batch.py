@@ -79,7 +79,7 @@ def read_captures(captures: Sequence[Capture], settings: ReadingSettings) -> Rea
     )
 
 
-def _scan(bodies: list[Body], settings: ReadingSettings) -> tuple[sheets.Sheet, Int64s]:
+def _scan(bodies: list[Body], settings: ReadingSettings) -> tuple[sheets.PageOutput, Int64s]:
     """Scan all bodies; the sheet, and where each page's text ends in it (from 0)."""
     sheet = sheets.sheet_for(sum(len(body.html) for body in bodies), len(bodies))
     state = sheets.new_state()
@@ -110,7 +110,7 @@ def _compressed(pieces: list[bytes]) -> Blobs:
 class _Facts:
     """What a page says of itself."""
 
-    def __init__(self, body: Body, row: Int64s, sheet: sheets.Sheet, settings: ReadingSettings) -> None:
+    def __init__(self, body: Body, row: Int64s, sheet: sheets.PageOutput, settings: ReadingSettings) -> None:
         url = body.capture.url
         self._longest = settings.max_url_bytes
         self.urls_dropped = 0
@@ -140,7 +140,7 @@ class _Facts:
         return "" if late else self._link(match[2].strip())
 
 
-def _value(sheet: sheets.Sheet, row: Int64s, fact: int) -> str:
+def _value(sheet: sheets.PageOutput, row: Int64s, fact: int) -> str:
     return sheet.values[row[fact] : row[fact + 1]].tobytes().decode("utf-8", "replace")
 
 
@@ -177,7 +177,7 @@ def _spans(data: Bytes, starts: Int64s, ends: Int64s) -> Strings:
     return Strings(offsets, spans)
 
 
-def _anchors(sheet: sheets.Sheet, words: Words, facts: list[_Facts]) -> tuple[Anchors, Strings, list[bytes]]:
+def _anchors(sheet: sheets.PageOutput, words: Words, facts: list[_Facts]) -> tuple[Anchors, Strings, list[bytes]]:
     """The anchors of all pages, the URLs that they lead to, and each page's hrefs, one a line."""
     bounds = _bounds(sheet.pages[:, sheets.LINKS_END])
     links = sheet.links[: bounds[-1]]
@@ -199,7 +199,7 @@ def _anchors(sheet: sheets.Sheet, words: Words, facts: list[_Facts]) -> tuple[An
     return anchors, urls, _slices(lines, begins[bounds])
 
 
-def _trailing(sheet: sheets.Sheet, links: Int64s, words: Words, start: Int64s, end: Int64s) -> Bools:
+def _trailing(sheet: sheets.PageOutput, links: Int64s, words: Words, start: Int64s, end: Int64s) -> Bools:
     """Whether an anchor is without words, and the word before it stands in its block."""
     trailing: Bools = (start == end) & (start > 0) & ((links[:, sheets.LINK_FLAGS] & sheets.TRAILING) != 0)
     which = np.flatnonzero(trailing)
@@ -242,7 +242,7 @@ def _resolve(lines: Bytes, begins: Int64s, page: Int64s, bases: list[str]) -> tu
     return Strings.of(urls), targets[which]
 
 
-def _blocks(sheet: sheets.Sheet, text: Bytes, words: Words, bounds: Int64s) -> Blocks:
+def _blocks(sheet: sheets.PageOutput, text: Bytes, words: Words, bounds: Int64s) -> Blocks:
     offsets = _bounds(sheet.pages[:, sheets.BLOCKS_END])
     starts = sheet.blocks[: offsets[-1], sheets.BLOCK_START]
     # Within a page a block ends one byte, the line break, before the next begins.
@@ -264,7 +264,7 @@ def _pages(
     titles: Strings,
     bounds: Int64s,
     source_of: list[int],
-    sheet: sheets.Sheet,
+    sheet: sheets.PageOutput,
     words: Words,
 ) -> Pages:
     captures = [body.capture for body in bodies]
@@ -288,7 +288,7 @@ def _pages(
     )
 
 
-def _too_long(sheet: sheets.Sheet) -> UInt32s:
+def _too_long(sheet: sheets.PageOutput) -> UInt32s:
     """How many URLs of each page were too long to be kept."""
     bounds = _bounds(sheet.pages[:, sheets.LINKS_END])
     flagged = np.flatnonzero(sheet.links[: bounds[-1], sheets.LINK_FLAGS] & sheets.TOO_LONG)

@@ -9,30 +9,30 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from pagekin.duplicates.answer_groups import Line, lines_of
-from pagekin.duplicates.filters import Likeness
-from pagekin.duplicates.fingerprints import Prints
-from pagekin.links.citing_pages import Standing, cited_together, standing
-from pagekin.search.blend import Fusion
-from pagekin.search.candidates import Question, shared_terms
-from pagekin.search.results import Duplicate, Neighbor, Part, Why, Wishes
+from pagekin.duplicates.answer_groups import AnswerLine, lines_of
+from pagekin.duplicates.filters import Overlap
+from pagekin.duplicates.fingerprints import Fingerprints
+from pagekin.links.citing_pages import LinkPositions, cited_together, link_positions
+from pagekin.search.blend import Blend
+from pagekin.search.candidates import Query, shared_terms
+from pagekin.search.results import Contribution, Explanation, NearDuplicate, RelatedOptions, RelatedPage
 from pagekin.urls import host_of
 
 if TYPE_CHECKING:
-    from pagekin.search.indexed_store import Kin
+    from pagekin.search.indexed_store import IndexedStore
 
 _MOST_LISTED = 1000  # pages that are looked at to find groups of near-duplicates
 _REASONS = 5  # terms, and pages that cite both
 
 
-class Found(NamedTuple):
+class ScoredNode(NamedTuple):
     """A node that is near, and how near."""
 
     similarity: float
     node: int
 
 
-class Shown(NamedTuple):
+class ShownPage(NamedTuple):
     """A page as an answer shows it."""
 
     url: str
@@ -42,22 +42,22 @@ class Shown(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Reply:
+class AnswerBuilder:
     """The answer to one question, in the making."""
 
-    kin: Kin
+    kin: IndexedStore
     asked: list[int]  # the nodes that are asked for; none, if it is for a page that is not in the collection
-    wishes: Wishes
-    own: Prints | None  # of what is asked for, if near-duplicates shall stand under the best of them
+    wishes: RelatedOptions
+    own: Fingerprints | None  # of what is asked for, if near-duplicates shall stand under the best of them
 
-    def to(self, question: Question) -> list[Neighbor]:
+    def to(self, question: Query) -> list[RelatedPage]:
         """The lines of the answer."""
         pinned = [self.kin.find_node(url) for url in self.wishes.pin]
         desk = self.kin.desk()
         question = replace(question, but=(*self.asked, *pinned))
         fusion = self.kin.link_side.fusion(desk, question, self.asked, self.kin.link_share(self.wishes))
         with desk.asking(question.bag, question.weighed):
-            first = [Found(*each) for each in zip(fusion.scores(pinned), pinned, strict=True)]
+            first = [ScoredNode(*each) for each in zip(fusion.scores(pinned), pinned, strict=True)]
             found, lines = self._listed(first, fusion)
             reasons = self._reasons(fusion, [found[line.anchor].node for line in lines])
             shown = self._shown(fusion, found, lines)
@@ -65,12 +65,12 @@ class Reply:
         neighbors = []
         for line, why in zip(lines, reasons, strict=True):
             best = shown[line.anchor]
-            under = [Duplicate(*shown[k][:3], likenesses[k], shown[k].score) for k in line.members]
+            under = [NearDuplicate(*shown[k][:3], likenesses[k], shown[k].score) for k in line.members]
             is_pinned = line.anchor < len(pinned)
-            neighbors.append(Neighbor(*best[:3], why, is_pinned, line.is_duplicate, under, best.score))
+            neighbors.append(RelatedPage(*best[:3], why, is_pinned, line.is_duplicate, under, best.score))
         return neighbors
 
-    def _listed(self, first: list[Found], fusion: Fusion) -> tuple[list[Found], list[Line]]:
+    def _listed(self, first: list[ScoredNode], fusion: Blend) -> tuple[list[ScoredNode], list[AnswerLine]]:
         """What was found, the pinned ones first, and the lines of it; places in lines are those in what was found.
 
         Where near-duplicates leave too few lines, more are looked for.
@@ -78,31 +78,31 @@ class Reply:
         wishes, wanted, allowed = self.wishes, self.wishes.limit, self._filter()
         while True:
             near = fusion.nearest(wanted, wishes.min_similarity, allowed)
-            found = [*first, *(Found(*each) for each in near)]
+            found = [*first, *(ScoredNode(*each) for each in near)]
             lines = self._lines(found, len(first))
             if len(lines) >= wishes.limit or len(near) < wanted or wanted >= _MOST_LISTED:
                 return found, lines[: max(wishes.limit, len(first))]
             wanted = min(4 * wanted, max(_MOST_LISTED, wishes.limit))
 
-    def _lines(self, found: list[Found], pinned: int) -> list[Line]:
+    def _lines(self, found: list[ScoredNode], pinned: int) -> list[AnswerLine]:
         if self.own is None:
-            return [Line(place) for place in range(len(found))]
+            return [AnswerLine(place) for place in range(len(found))]
         rows = self.kin.rows_of([each.node for each in found])
         with_page = np.flatnonzero(rows >= 0)
         listed = self.kin.prints.rows(rows[with_page])
         return lines_of(self.own, listed, with_page.tolist(), len(found), pinned)
 
-    def _shown(self, fusion: Fusion, found: list[Found], lines: list[Line]) -> dict[int, Shown]:
+    def _shown(self, fusion: Blend, found: list[ScoredNode], lines: list[AnswerLine]) -> dict[int, ShownPage]:
         """What stands in the lines, by place."""
         places = [place for line in lines for place in (line.anchor, *line.members)]
         nodes = [found[place].node for place in places]
         names, scores = self.kin.catalog.named_nodes(nodes), fusion.products(nodes)
         return {
-            place: Shown(name["url"], name["title"], found[place].similarity, score)
+            place: ShownPage(name["url"], name["title"], found[place].similarity, score)
             for place, name, score in zip(places, names, scores, strict=True)
         }
 
-    def _likenesses(self, found: list[Found], lines: list[Line]) -> dict[int, Likeness]:
+    def _likenesses(self, found: list[ScoredNode], lines: list[AnswerLine]) -> dict[int, Overlap]:
         """How each near-duplicate is like the page that it stands under."""
         pairs = [(member, line.anchor) for line in lines for member in line.members]
         if not pairs:
@@ -111,9 +111,9 @@ class Reply:
         likenesses = self.kin.prints.likenesses(rows[np.array(pairs)])
         return dict(zip((member for member, _ in pairs), likenesses, strict=True))
 
-    def _reasons(self, fusion: Fusion, nodes: list[int]) -> list[Why]:
+    def _reasons(self, fusion: Blend, nodes: list[int]) -> list[Explanation]:
         if not self.wishes.explain:
-            return [Why() for _ in nodes]
+            return [Explanation() for _ in nodes]
         shared = shared_terms(fusion.desk, fusion.question, np.array(nodes, np.int64), _REASONS)
         one, others = self._standing(self.asked[:1]), self._standing(nodes)
         together = cited_together(one, others, len(nodes), _REASONS)
@@ -121,9 +121,9 @@ class Reply:
         shown, urls = self.kin.index.terms.shown, self.kin.reading.pages.url
         reasons = []
         for terms, citing, by_words, by_links in zip(shared, together, words.tolist(), links.tolist(), strict=True):
-            parts = [Part("words", by_words, 1.0 - fusion.share), Part("links", by_links, fusion.share)]
+            parts = [Contribution("words", by_words, 1.0 - fusion.share), Contribution("links", by_links, fusion.share)]
             reasons.append(
-                Why(
+                Explanation(
                     [(shown[each.term], each.share) for each in terms],
                     [urls[row] for row, _ in citing],
                     [apart for _, apart in citing],
@@ -132,8 +132,8 @@ class Reply:
             )
         return reasons
 
-    def _standing(self, nodes: list[int]) -> Standing:
-        return standing(self.kin.links, self.kin.reading.anchors, np.array(nodes, np.int64))
+    def _standing(self, nodes: list[int]) -> LinkPositions:
+        return link_positions(self.kin.links, self.kin.reading.anchors, np.array(nodes, np.int64))
 
     def _filter(self) -> Callable[[int], bool]:
         """A function that tells whether a node may be in the answer."""

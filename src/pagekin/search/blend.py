@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from pagekin.links.similarity import Evidence, believed
+from pagekin.links.similarity import LinkSimilarity, believed
 from pagekin.model.arrays import Floats, Int64s
-from pagekin.search.candidates import Question, bag_of, exact, nearest, raw_scores
+from pagekin.search.candidates import Query, bag_of, exact, nearest, raw_scores
 from pagekin.search.results import AUTO
-from pagekin.search.scorer import Desk
+from pagekin.search.scorer import Scorer
 
 if TYPE_CHECKING:
-    from pagekin.search.indexed_store import Kin
+    from pagekin.search.indexed_store import IndexedStore
 
 _TEN = 10
 _SAMPLE = 300  # pages that tell how far links agree with words
@@ -24,11 +24,11 @@ _WIDE = 50  # pages nearest by words, and by links, of which the nearest by both
 
 
 @dataclass(frozen=True)
-class Fusion:
+class Blend:
     """A question whose answer is similar by words and by links."""
 
-    desk: Desk
-    question: Question
+    desk: Scorer
+    question: Query
     links: dict[int, float]
     share: float
 
@@ -69,14 +69,14 @@ class Fusion:
 class LinkSide:
     """The links of a collection, ready for questions."""
 
-    kin: Kin
+    kin: IndexedStore
 
     @cached_property
-    def evidence(self) -> Evidence:
+    def evidence(self) -> LinkSimilarity:
         """What links say."""
-        from pagekin.search.link_analysis import evidence_of, found
+        from pagekin.search.link_analysis import evidence_of, stored_links
 
-        return evidence_of(found(self.kin))
+        return evidence_of(stored_links(self.kin))
 
     @cached_property
     def share(self) -> float:
@@ -86,7 +86,7 @@ class LinkSide:
         shares = []
         for node in range(0, nodes, max(1, nodes // _SAMPLE)):
             near = self.evidence.beside(node)[0][:_TEN]
-            question = Question(bag_of(index, node), index.signatures[node], "jaccard", but=(node,))
+            question = Query(bag_of(index, node), index.signatures[node], "jaccard", but=(node,))
             desk = self.kin.desk()
             with desk.asking(question.bag):
                 best = [similarity for similarity, _ in nearest(desk, question, _TEN, 0.0)]
@@ -102,8 +102,8 @@ class LinkSide:
                 sums[other] = sums.get(other, 0.0) + similarity / len(asked)
         return sums
 
-    def fusion(self, desk: Desk, question: Question, asked: list[int], share: float | Literal["auto"]) -> Fusion:
+    def fusion(self, desk: Scorer, question: Query, asked: list[int], share: float | Literal["auto"]) -> Blend:
         """A question with the links of those that are asked for; one of words alone, where these are none."""
         if share == 0.0 or not asked:
-            return Fusion(desk, question, {}, 0.0)
-        return Fusion(desk, question, self.beside(asked), self.share if share == AUTO else share)
+            return Blend(desk, question, {}, 0.0)
+        return Blend(desk, question, self.beside(asked), self.share if share == AUTO else share)

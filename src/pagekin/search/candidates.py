@@ -12,8 +12,8 @@ from pagekin.index.files import Index
 from pagekin.index.values import kept_in
 from pagekin.model.arrays import Int64s, UInt32s, Unsigned
 from pagekin.model.bags import Bags
-from pagekin.search.scorer import Bag, Desk, Floats, jaccard
-from pagekin.search.weighted_text import Weighed
+from pagekin.search.scorer import Bag, Floats, Scorer, jaccard
+from pagekin.search.weighted_text import WeightedQuery
 
 # Where weights are not those of bags, bags foretell less: more candidates are compared, and they may agree less often.
 ROOM = 800
@@ -21,14 +21,14 @@ SLACK = 10  # times as many as are wanted may agree as often
 
 
 @dataclass(frozen=True)
-class Question:
+class Query:
     """The bag that is asked for, its signature, and how bags are compared; `but` are nodes that are no answer."""
 
     bag: Bag
     signature: Unsigned
     measure: str
     but: tuple[int, ...] = ()
-    weighed: Weighed | None = None  # for measures that weigh contents in a way of their own
+    weighed: WeightedQuery | None = None  # for measures that weigh contents in a way of their own
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def mean_bag(bags: list[Bag]) -> Bag:
 
 
 def nearest(
-    desk: Desk, question: Question, limit: int, least: float, allowed: Callable[[int], bool] | None = None
+    desk: Scorer, question: Query, limit: int, least: float, allowed: Callable[[int], bool] | None = None
 ) -> list[tuple[float, int]]:
     """The nodes most similar to the bag on the desk, with their similarities; nodes of one similarity in order.
 
@@ -75,12 +75,12 @@ def nearest(
     return answer
 
 
-def exact(desk: Desk, question: Question, nodes: Int64s) -> Floats:
+def exact(desk: Scorer, question: Query, nodes: Int64s) -> Floats:
     """The exact similarity of the bag on the desk to those of nodes, to nine places."""
     return _similar(question, raw_scores(desk, question, nodes))
 
 
-def raw_scores(desk: Desk, question: Question, nodes: Int64s) -> Floats:
+def raw_scores(desk: Scorer, question: Query, nodes: Int64s) -> Floats:
     """What similarities are made of, to nine places: inner products, if the measure weighs contents; else the same."""
     if question.weighed is not None:
         return desk.weighed_products(nodes, question.weighed.tables).round(9)
@@ -92,7 +92,7 @@ def raw_scores(desk: Desk, question: Question, nodes: Int64s) -> Floats:
     return np.divide(both, lengths, out=np.zeros(len(nodes)), where=lengths > 0).round(9)
 
 
-def _similar(question: Question, scores: Floats) -> Floats:
+def _similar(question: Query, scores: Floats) -> Floats:
     """The similarities that scores are: of an inner product its share of that of the question with itself."""
     if question.weighed is None:
         return scores
@@ -100,7 +100,7 @@ def _similar(question: Question, scores: Floats) -> Floats:
     return (np.clip(scores / own, 0.0, 1.0) if own > 0.0 else np.zeros(len(scores))).round(9)
 
 
-def _ranked(desk: Desk, question: Question, nodes: Int64s) -> tuple[Floats, Int64s]:
+def _ranked(desk: Scorer, question: Query, nodes: Int64s) -> tuple[Floats, Int64s]:
     """The similarities of nodes, and the nodes; the best first, by scores, of which several may be one similarity."""
     scores = raw_scores(desk, question, nodes)
     order = np.lexsort((nodes, -scores))
@@ -134,7 +134,7 @@ def signature_of(index: Index, bag: Bag) -> Unsigned:
     return signature
 
 
-def shared_terms(desk: Desk, question: Question, nodes: Int64s, most: int) -> list[list[SharedTerm]]:
+def shared_terms(desk: Scorer, question: Query, nodes: Int64s, most: int) -> list[list[SharedTerm]]:
     """The words that make the bag on the desk and nodes similar, with their shares of it, the strongest first."""
     row, places = desk.places(nodes)
     term = desk.index.bags.term[places]
@@ -160,7 +160,7 @@ def _largest(parts: Floats, term: UInt32s, most: int) -> Int64s:
     return likely[np.lexsort((term[likely], -parts[likely]))[:most]]
 
 
-def _parts(desk: Desk, question: Question, node: Int64s, places: Int64s, term: UInt32s) -> Floats:
+def _parts(desk: Scorer, question: Query, node: Int64s, places: Int64s, term: UInt32s) -> Floats:
     """What each term of some nodes' bags adds to their scores."""
     bags = desk.index.bags
     if question.weighed is not None:

@@ -8,16 +8,16 @@ from pathlib import Path
 import numpy as np
 
 from pagekin.bags.templates import template_blocks
-from pagekin.duplicates.collection import Evidence, find_pairs, groups_of
-from pagekin.duplicates.filters import Likeness
-from pagekin.duplicates.fingerprints import Prints
+from pagekin.duplicates.collection import PageSets, find_pairs, groups_of
+from pagekin.duplicates.filters import Overlap
+from pagekin.duplicates.fingerprints import Fingerprints
 from pagekin.duplicates.links import link_sets, linked_nodes
 from pagekin.duplicates.pages import chunks_of_pages
-from pagekin.duplicates.report import THRESHOLDS, Report, growth, most_similar, profile_of
+from pagekin.duplicates.report import THRESHOLDS, DuplicateReport, growth, most_similar, profile_of
 from pagekin.duplicates.sets import MOST_CHUNKS, Chunks
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.model.arrays import Bytes, Int64s
-from pagekin.search.indexed_store import Kin
+from pagekin.search.indexed_store import IndexedStore
 from pagekin.store.store import telling_damage
 from pagekin.urls import host_of
 
@@ -26,7 +26,7 @@ _ORDER = "pages, the most linked first"
 
 
 @dataclass(frozen=True)
-class Page:
+class StoredPage:
     """A page of a collection."""
 
     row: int
@@ -35,48 +35,50 @@ class Page:
 
 
 @dataclass(frozen=True)
-class Twin:
+class DuplicatePage:
     """A page that says the same as the anchor of its group; A is the page, B the anchor."""
 
-    page: Page
+    page: StoredPage
     similarity: float  # what decides: of texts and, if they have a weight, of links
-    likeness: Likeness  # of texts
+    likeness: Overlap  # of texts
 
 
 @dataclass(frozen=True)
-class TwinGroup:
+class DuplicateGroup:
     """A page, the one that most pages link to, and its near-duplicates."""
 
-    anchor: Page
-    members: list[Twin]
+    anchor: StoredPage
+    members: list[DuplicatePage]
 
 
 @dataclass(frozen=True)
-class Twins:
+class DuplicateGroups:
     """The near-duplicates of a collection, and what it took to find them."""
 
     settings: GroupSettings
     pages: int
-    groups: list[TwinGroup]  # of two pages or more
+    groups: list[DuplicateGroup]  # of two pages or more
     uncompared: dict[str, int]  # reasons
     compared: int  # pairs of pages
     cut: int  # pages that share a rare chunk with more others than were looked at
 
 
 def find_duplicates(
-    collection: str | Path | Kin, settings: GroupSettings | None = None, *, whole_text: bool = False
-) -> Twins:
+    collection: str | Path | IndexedStore, settings: GroupSettings | None = None, *, whole_text: bool = False
+) -> DuplicateGroups:
     """The groups of near-duplicates of a whole collection.
 
     Pages are compared by their main text, or if `whole_text`, with the blocks that recur on their host. If texts are to
     be cut otherwise than in the build, or templates to be counted otherwise, all are cut again.
     """
-    kin = collection if isinstance(collection, Kin) else Kin.open(collection)
+    kin = collection if isinstance(collection, IndexedStore) else IndexedStore.open(collection)
     return _found(kin, settings or kin.prints.settings, whole_text)
 
 
 @telling_damage
-def report_of(kin: Kin, settings: GroupSettings, page: str | None = None, *, whole_text: bool = False) -> Report:
+def report_of(
+    kin: IndexedStore, settings: GroupSettings, page: str | None = None, *, whole_text: bool = False
+) -> DuplicateReport:
     """How many near-duplicates a collection has among its most linked pages, and a page against all others.
 
     Without a name it is the page that has most near-duplicates.
@@ -89,13 +91,13 @@ def report_of(kin: Kin, settings: GroupSettings, page: str | None = None, *, who
     place[order] = np.arange(len(order))
     curves = growth(len(kin), place[pairs], similarity)
     if not len(kin):
-        return Report(0, _ORDER, curves, None)
+        return DuplicateReport(0, _ORDER, curves, None)
     row = most_similar(len(kin), pairs, similarity, settings.threshold) if page is None else kin.find(page)
-    return Report(len(kin), _ORDER, curves, profile_of(evidence.texts, kin.reading.pages.url[row], row, order))
+    return DuplicateReport(len(kin), _ORDER, curves, profile_of(evidence.texts, kin.reading.pages.url[row], row, order))
 
 
 @telling_damage
-def _found(kin: Kin, settings: GroupSettings, whole_text: bool) -> Twins:
+def _found(kin: IndexedStore, settings: GroupSettings, whole_text: bool) -> DuplicateGroups:
     evidence = evidence_of(kin, settings, whole_text)
     found = find_pairs(evidence, settings, every=settings.link == "complete")
     groups = groups_of(evidence, found, best_first(kin), settings)
@@ -103,23 +105,23 @@ def _found(kin: Kin, settings: GroupSettings, whole_text: bool) -> Twins:
     scores = iter(evidence.similarities(pairs).tolist())
     named = []
     for each in groups:
-        members = [Twin(page_of(kin, m.page), next(scores), m.likeness) for m in each.members]
-        named.append(TwinGroup(page_of(kin, each.anchor), members))
-    return Twins(settings, len(kin), named, _uncompared(evidence.texts.chunks), found.compared, found.cut)
+        members = [DuplicatePage(page_of(kin, m.page), next(scores), m.likeness) for m in each.members]
+        named.append(DuplicateGroup(page_of(kin, each.anchor), members))
+    return DuplicateGroups(settings, len(kin), named, _uncompared(evidence.texts.chunks), found.compared, found.cut)
 
 
-def page_of(kin: Kin, row: int) -> Page:
+def page_of(kin: IndexedStore, row: int) -> StoredPage:
     """A page by its row."""
-    return Page(row, kin.reading.pages.url[row], kin.reading.pages.title[row])
+    return StoredPage(row, kin.reading.pages.url[row], kin.reading.pages.title[row])
 
 
-def evidence_of(kin: Kin, settings: GroupSettings, whole_text: bool = False) -> Evidence:
+def evidence_of(kin: IndexedStore, settings: GroupSettings, whole_text: bool = False) -> PageSets:
     """What the pages of a collection are compared by."""
     links = links_of(kin, settings) if settings.link_weight else None
-    return Evidence(texts_of(kin, settings, whole_text), links, settings.link_weight)
+    return PageSets(texts_of(kin, settings, whole_text), links, settings.link_weight)
 
 
-def texts_of(kin: Kin, settings: GroupSettings, whole_text: bool) -> Prints:
+def texts_of(kin: IndexedStore, settings: GroupSettings, whole_text: bool) -> Fingerprints:
     """What was kept of texts in the build, or made anew."""
     kept = kin.prints
     whole_text = whole_text or kin.index.strategy.templates
@@ -128,23 +130,23 @@ def texts_of(kin: Kin, settings: GroupSettings, whole_text: bool) -> Prints:
         return replace(kept, settings=settings)
     blocks = kin.reading.blocks
     silent = np.zeros(len(blocks.hash), np.uint8) if whole_text else _recurring(kin, blocks.offsets, blocks.hash)
-    return Prints(settings, Chunks.joined(list(chunks_of_pages(kin.reading, silent, settings))))
+    return Fingerprints(settings, Chunks.joined(list(chunks_of_pages(kin.reading, silent, settings))))
 
 
-def links_of(kin: Kin, settings: GroupSettings) -> Prints:
+def links_of(kin: IndexedStore, settings: GroupSettings) -> Fingerprints:
     """The sets of links, without those that recur on a host."""
     node_of_page = np.repeat(np.arange(len(kin.nodes) - 1, dtype=np.uint32), np.diff(kin.nodes))
     offsets, nodes = linked_nodes(kin.reading.anchors, kin.node_of_target, node_of_page)
-    return Prints(settings, link_sets(offsets, nodes, _recurring(kin, offsets, nodes)))
+    return Fingerprints(settings, link_sets(offsets, nodes, _recurring(kin, offsets, nodes)))
 
 
-def _recurring(kin: Kin, offsets: Int64s, hashes: np.typing.NDArray[np.uint64]) -> Bytes:
+def _recurring(kin: IndexedStore, offsets: Int64s, hashes: np.typing.NDArray[np.uint64]) -> Bytes:
     numbers: dict[str, int] = {}
     hosts = np.array([numbers.setdefault(host_of(url), len(numbers)) for url in kin.reading.pages.url], np.int64)
     return template_blocks(hosts, offsets, np.asarray(hashes), kin.index.strategy.template_share)
 
 
-def best_first(kin: Kin) -> Int64s:
+def best_first(kin: IndexedStore) -> Int64s:
     """The order of pages in which the first of a group becomes its anchor: by in-links, then by URL."""
     degrees = np.repeat(kin.in_degrees()[: len(kin.nodes) - 1], np.diff(kin.nodes))
     return np.argsort(-degrees, kind="stable")

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from pagekin.duplicates.fingerprints import Prints, open_prints
+from pagekin.duplicates.fingerprints import Fingerprints, open_fingerprints
 from pagekin.duplicates.sets import Chunks
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.errors import MisuseError, StoreError
@@ -16,24 +16,24 @@ from pagekin.index.files import VERSION, Index, open_index
 from pagekin.model.arrays import Int64s, Unsigned
 from pagekin.model.capture import Capture, Origin
 from pagekin.model.strategy import Strategy
-from pagekin.search.answer import Reply
+from pagekin.search.answer import AnswerBuilder
 from pagekin.search.blend import LinkSide
 from pagekin.search.candidates import (
-    Question,
+    Query,
     bag_of,
     mean_bag,
     signature_of,
 )
-from pagekin.search.results import Neighbor, Wishes
-from pagekin.search.scorer import Bag, Desk, Reception
-from pagekin.search.weighted_text import Said, Scales, said_by
+from pagekin.search.results import RelatedOptions, RelatedPage
+from pagekin.search.scorer import Bag, Scorer, ScorerPool
+from pagekin.search.weighted_text import QueryWeights, TermCounts, term_counts_of
 from pagekin.store.columns import demand
 from pagekin.store.store import Store, telling_damage
 
 _QUESTION = "http://question.localhost/"
 
 
-class Kin(Store):
+class IndexedStore(Store):
     """A store and its index."""
 
     @cached_property
@@ -42,10 +42,10 @@ class Kin(Store):
         return open_index(self.root / self.manifest.index_folder, Strategy.from_dict(self._index_facts["strategy"]))
 
     @cached_property
-    def prints(self) -> Prints:
+    def prints(self) -> Fingerprints:
         """What tells which pages say the same, memory-mapped."""
         settings = GroupSettings(**self._index_facts["duplicates"]["settings"])
-        return open_prints(self.root / self.manifest.index_folder, len(self), settings)
+        return open_fingerprints(self.root / self.manifest.index_folder, len(self), settings)
 
     @property
     def _index_facts(self) -> dict[str, Any]:
@@ -71,7 +71,7 @@ class Kin(Store):
         return node
 
     @telling_damage
-    def related(self, names: str | Sequence[str], wishes: Wishes | None = None) -> list[Neighbor]:
+    def related(self, names: str | Sequence[str], wishes: RelatedOptions | None = None) -> list[RelatedPage]:
         """The pages that are kin to a page, or to several at once, the most similar first."""
         asked = [self.find_node(name) for name in ([names] if isinstance(names, str) else names)]
         if not asked:
@@ -79,15 +79,17 @@ class Kin(Store):
         bag = mean_bag([bag_of(self.index, node) for node in asked])
         known = len(asked) == 1 and asked[0] < len(self.index.signatures)
         signature = self.index.signatures[asked[0]] if known else signature_of(self.index, bag)
-        wishes = wishes or Wishes()
-        question = self._question(wishes, bag, signature, (said_by(self.index, node) for node in asked))
+        wishes = wishes or RelatedOptions()
+        question = self._question(wishes, bag, signature, (term_counts_of(self.index, node) for node in asked))
         return self._answer(asked, question, wishes, self._prints(asked) if wishes.group_duplicates else None)
 
     @telling_damage
-    def related_to(self, body: bytes, wishes: Wishes | None = None, *, plain: bool = False) -> list[Neighbor]:
+    def related_to(
+        self, body: bytes, wishes: RelatedOptions | None = None, *, plain: bool = False
+    ) -> list[RelatedPage]:
         """The pages that are kin to a page that is not in the collection: HTML or, if `plain`, text."""
         # These load kernels, which a question for a page of the collection can do without.
-        from pagekin.bags.query import question_bag
+        from pagekin.bags.query import query_bag
         from pagekin.duplicates.pages import chunks_of_pages
         from pagekin.reading.batch import read_captures
 
@@ -95,14 +97,14 @@ class Kin(Store):
         reading = read_captures([capture], self.settings)
         if not len(reading):
             raise MisuseError(f"the page that is asked for cannot be read: {reading.skips[0].reason}")
-        index, wishes, own = self.index, wishes or Wishes(), None
-        asked = question_bag(reading, index.terms, index.contents, index.strategy, len(index.bags))
+        index, wishes, own = self.index, wishes or RelatedOptions(), None
+        asked = query_bag(reading, index.terms, index.contents, index.strategy, len(index.bags))
         bag = Bag(asked.term, asked.weight)
-        said = Said(asked.term[asked.count > 0], asked.count[asked.count > 0])
+        said = TermCounts(asked.term[asked.count > 0], asked.count[asked.count > 0])
         question = self._question(wishes, bag, signature_of(index, bag), [said])
         if wishes.group_duplicates:
             settings, silent = self.prints.settings, np.zeros(len(reading.blocks.hash), np.uint8)
-            own = Prints(settings, Chunks.joined(list(chunks_of_pages(reading, silent, settings))))
+            own = Fingerprints(settings, Chunks.joined(list(chunks_of_pages(reading, silent, settings))))
         return self._answer([], question, wishes, own)
 
     @telling_damage
@@ -113,23 +115,23 @@ class Kin(Store):
         return [(self.index.terms.shown[int(bag.term[k])], float(bag.weight[k])) for k in words]
 
     @cached_property
-    def _reception(self) -> Reception:
-        return Reception(self.index)
+    def _reception(self) -> ScorerPool:
+        return ScorerPool(self.index)
 
     @cached_property
-    def _scales(self) -> Scales:
-        return Scales(self.index)
+    def _scales(self) -> QueryWeights:
+        return QueryWeights(self.index)
 
     @cached_property
     def link_side(self) -> LinkSide:
         """The links, for answers in which they count."""
         return LinkSide(self)
 
-    def desk(self) -> Desk:
+    def desk(self) -> Scorer:
         """A desk for the next question."""
         return self._reception.desk()
 
-    def link_share(self, wishes: Wishes) -> float | Literal["auto"]:
+    def link_share(self, wishes: RelatedOptions) -> float | Literal["auto"]:
         """The share of links in the similarity: what is wished for, else what was learned with the weights."""
         if wishes.link_share is not None:
             return wishes.link_share
@@ -137,17 +139,19 @@ class Kin(Store):
         weighting = wishes.weighting or strategy.weighting_named(wishes.similarity or strategy.similarity)
         return weighting.link_share if weighting is not None else 0.0
 
-    def _question(self, wishes: Wishes, bag: Bag, signature: Unsigned, said: Iterable[Said]) -> Question:
+    def _question(self, wishes: RelatedOptions, bag: Bag, signature: Unsigned, said: Iterable[TermCounts]) -> Query:
         measure = wishes.similarity or self.index.strategy.similarity
-        return Question(bag, signature, measure, weighed=self._scales.weighed(measure, wishes.weighting, said))
+        return Query(bag, signature, measure, weighed=self._scales.weighed(measure, wishes.weighting, said))
 
-    def _answer(self, asked: list[int], question: Question, wishes: Wishes, own: Prints | None) -> list[Neighbor]:
+    def _answer(
+        self, asked: list[int], question: Query, wishes: RelatedOptions, own: Fingerprints | None
+    ) -> list[RelatedPage]:
         if wishes.outside and not self.index.strategy.outside:
             raise MisuseError(
                 f"the index of {self.root} has no pages that are known only from links;"
                 " build it with `outside = true` in its strategy"
             )
-        return Reply(self, asked, wishes, own).to(question)
+        return AnswerBuilder(self, asked, wishes, own).to(question)
 
     def rows_of(self, nodes: list[int]) -> Int64s:
         """The pages of nodes; -1 if there is none, or there are several."""
@@ -157,7 +161,7 @@ class Kin(Store):
         one = (node == inside) & (self.nodes[inside + 1] - row == 1) & (row >= 0) & (row < len(self))
         return np.where(one, row, -1)
 
-    def _prints(self, nodes: list[int]) -> Prints:
+    def _prints(self, nodes: list[int]) -> Fingerprints:
         rows = self.rows_of(nodes)
         return self.prints.rows(rows[rows >= 0])
 

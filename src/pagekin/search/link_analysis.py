@@ -1,4 +1,4 @@
-"""The links of a collection opened for questions: `kinship(pagekin.open("my.kin")).clusters(url).ordered(0.5)`."""
+"""The links of a collection opened for questions: `analyse_links(pagekin.open("my.kin")).clusters(url).ordered(0.5)`."""
 
 from __future__ import annotations
 
@@ -8,30 +8,30 @@ from typing import Any
 
 import numpy as np
 
-from pagekin.bags.build import Collection, counting_links
+from pagekin.bags.build import BagSource, counting_links
 from pagekin.errors import FailureError, MisuseError
 from pagekin.links.clusters import Clusters
-from pagekin.links.cross_topic import Bridge, bridge
+from pagekin.links.cross_topic import CrossTopicPage, cross_topic_page
 from pagekin.links.export import Vertex
-from pagekin.links.link_graph import Found, Preparation, Web, prepare
+from pagekin.links.link_graph import LinkGraph, Preparation, StoredLinks, prepare
 from pagekin.links.measures import MEASURES, compare
-from pagekin.links.similarity import Evidence
-from pagekin.links.threshold_graph import MOST, Neighbourhood, neighbourhood
+from pagekin.links.similarity import LinkSimilarity
+from pagekin.links.threshold_graph import MOST, ThresholdGraph, threshold_graph
 from pagekin.model.arrays import Int64s
-from pagekin.search.indexed_store import Kin
+from pagekin.search.indexed_store import IndexedStore
 from pagekin.store.store import telling_damage
 
 _NEAR = 200  # pages around each page, when all pages of a collection are looked at
 
 
 @dataclass(frozen=True)
-class Kinship:
+class LinkAnalysis:
     """How the pages of a collection hang together by a measure of their links."""
 
-    kin: Kin
+    kin: IndexedStore
     measure: str
-    web: Web
-    graph: Neighbourhood
+    web: LinkGraph
+    graph: ThresholdGraph
 
     def node(self, name: str) -> int:
         """The node that a name means, after preparation."""
@@ -60,9 +60,9 @@ class Kinship:
         found = int(np.flatnonzero(self.web.node_of == node)[0])
         return [term for term, _ in self.kin.top_terms(found, most)]
 
-    def bridges(self, alpha: float, progress: Callable[[list[int]], Iterable[int]] = iter) -> list[Bridge]:
+    def bridges(self, alpha: float, progress: Callable[[list[int]], Iterable[int]] = iter) -> list[CrossTopicPage]:
         """The pages between topics, the strongest bridges first."""
-        found = [bridge(self.around(node, _NEAR), alpha) for node in progress(self._linked().tolist())]
+        found = [cross_topic_page(self.around(node, _NEAR), alpha) for node in progress(self._linked().tolist())]
         return sorted((each for each in found if each is not None), key=lambda each: (-each.strength, each.node))
 
     def vertices(self) -> list[Vertex]:
@@ -102,42 +102,42 @@ class Kinship:
 
 
 @telling_damage
-def kinship(
-    kin: Kin,
+def analyse_links(
+    kin: IndexedStore,
     measure: str = "amsler",
     delta: float | None = None,
     preparation: Preparation | None = None,
     core: Sequence[str] = (),
     steps: int = 1,
-) -> Kinship:
+) -> LinkAnalysis:
     """Measure the links of a collection, or of a core set of pages expanded so many times."""
     if measure not in MEASURES:
         raise MisuseError(f"measure is {measure!r}; it can be {', '.join(MEASURES)}")
-    web = prepare(found(kin), preparation or Preparation())
+    web = prepare(stored_links(kin), preparation or Preparation())
     if not len(web.pairs):
         raise FailureError(f"{kin.root} has no links that count, so they say nothing of its pages")
     if core:
         web = web.around(web.node_of[[kin.find_node(name) for name in core]], steps)
-    return Kinship(kin, measure, web, neighbourhood(compare(web, measure), len(web), delta))
+    return LinkAnalysis(kin, measure, web, threshold_graph(compare(web, measure), len(web), delta))
 
 
-def found(kin: Kin) -> Found:
+def stored_links(kin: IndexedStore) -> StoredLinks:
     """The links of a store that count for the strategy of its index."""
 
     def urls() -> list[str]:
         return [row[0] for row in kin.catalog.each("SELECT url FROM nodes ORDER BY node")]
 
     links, anchors = kin.links, kin.reading.anchors
-    collection = Collection(kin.reading, kin.words, kin.word_of_form, kin.nodes, links, kin.node_hosts)
+    collection = BagSource(kin.reading, kin.words, kin.word_of_form, kin.nodes, links, kin.node_hosts)
     counting = counting_links(collection, kin.index.strategy) != 0
     page = links.page.astype(np.int64)
     cited = np.repeat(np.arange(len(links.offsets) - 1), links.lengths())
     citing = collection.node_of_page()[page].astype(np.int64)
     place = page << 32 | anchors.start[anchors.offsets[page] + links.anchor]
     has_page = np.arange(len(links.offsets) - 1) < len(kin.nodes) - 1
-    return Found(citing[counting], cited[counting], place[counting], has_page, urls)
+    return StoredLinks(citing[counting], cited[counting], place[counting], has_page, urls)
 
 
-def evidence_of(links: Found) -> Evidence:
+def evidence_of(links: StoredLinks) -> LinkSimilarity:
     """What links say of one page at a time, by the measure that says most (`python -m benchmarks.links`)."""
-    return Evidence(compare(prepare(links, Preparation()), "amsler"))
+    return LinkSimilarity(compare(prepare(links, Preparation()), "amsler"))

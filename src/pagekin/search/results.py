@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from pagekin.duplicates.filters import Likeness
+from pagekin.duplicates.filters import Overlap
 from pagekin.errors import MisuseError
 from pagekin.model.strategy import MEASURES
 from pagekin.model.weighting import Weighting
@@ -15,7 +15,7 @@ AUTO: Final = "auto"  # as a share of links: as far as they agree with words
 
 
 @dataclass(frozen=True)
-class Wishes:
+class RelatedOptions:
     """What an answer should be like."""
 
     limit: int = 10
@@ -54,7 +54,7 @@ class Wishes:
 
 
 @dataclass(frozen=True)
-class Part:
+class Contribution:
     """A part of a similarity, which is the sum of its parts times their shares."""
 
     name: str  # words or links
@@ -63,35 +63,35 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Why:
+class Explanation:
     """Why a page is in an answer."""
 
     terms: list[tuple[str, float]] = field(default_factory=list)  # readable words and their share of the similarity
     cited_by: list[str] = field(default_factory=list)  # pages that link to both, those first whose links are closest
     apart: list[int] = field(default_factory=list)  # words between the two links on each of these
-    parts: list[Part] = field(default_factory=list)
+    parts: list[Contribution] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
-class Duplicate:
+class NearDuplicate:
     """A page of an answer that says the same as a better one."""
 
     url: str
     title: str
     similarity: float  # to what was asked for
-    likeness: Likeness  # A is the page, B the one that it stands under
+    likeness: Overlap  # A is the page, B the one that it stands under
     score: float | None = None  # as of a Neighbor
 
 
 @dataclass(frozen=True)
-class Neighbor:
+class RelatedPage:
     """A page of an answer, and its near-duplicates."""
 
     url: str
     title: str
     similarity: float
-    why: Why
+    why: Explanation
     pinned: bool = False
     is_duplicate: bool = False  # of the page that was asked for, as are those that stand under it
-    duplicates: list[Duplicate] = field(default_factory=list)
+    duplicates: list[NearDuplicate] = field(default_factory=list)
     score: float | None = None  # with okapi and linklearn: the inner product that its similarity by words comes from

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from pagekin.index.files import Index
 from pagekin.model.arrays import Int64s, UInt32s, Unsigned, spans
-from pagekin.search.weighted_text import Tables, Weighed
+from pagekin.search.weighted_text import WeightedQuery, WeightTables
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -46,7 +46,7 @@ class Bag:
     weight: NDArray[np.float32]
 
 
-class Desk:
+class Scorer:
     """Works with numpy."""
 
     def __init__(self, index: Index) -> None:
@@ -54,7 +54,7 @@ class Desk:
         self.asked = np.zeros(index.words + len(index.bags), np.float32)  # the bag on the desk: a weight for any term
 
     @contextmanager
-    def asking(self, bag: Bag, weighed: Weighed | None = None) -> Iterator[None]:
+    def asking(self, bag: Bag, weighed: WeightedQuery | None = None) -> Iterator[None]:
         """Lay the bag that is asked for on the desk, and what its words are worth."""
         self.asked[bag.term] = bag.weight
         if weighed is not None:
@@ -122,7 +122,7 @@ class Desk:
         row, mine, theirs = self._side_by_side(nodes)
         return _sums(row, mine * theirs, len(nodes)), _sums(row, theirs * theirs, len(nodes))
 
-    def weighed_products(self, nodes: Int64s, tables: Tables) -> Floats:
+    def weighed_products(self, nodes: Int64s, tables: WeightTables) -> Floats:
         """For each node, the sum of what the words of its contents weigh there, times what they are worth here."""
         row, places = self.places(nodes)
         term = self.index.bags.term[places]
@@ -144,7 +144,7 @@ class Desk:
         return np.repeat(np.arange(len(nodes)), counts), spans(begin, counts)
 
 
-class KernelDesk(Desk):
+class CompiledScorer(Scorer):
     """Works with kernels."""
 
     def __init__(self, index: Index) -> None:
@@ -173,14 +173,14 @@ class KernelDesk(Desk):
 
     def compared(self, signature: Unsigned, but: tuple[int, ...], wanted: int) -> tuple[Floats, Int64s]:
         """As above."""
-        from pagekin.kernels.query import Care, compare
+        from pagekin.kernels.query import CandidateLimits, compare
 
         index, inverted, bags = self.index, self.index.inverted, self.index.bags
         return compare(
             signature,
             np.array(but, np.int64),
             wanted,
-            Care(room_for(wanted), MOST, SLACK, TRUST),
+            CandidateLimits(room_for(wanted), MOST, SLACK, TRUST),
             index.signatures,
             inverted.postings,
             inverted.buckets,
@@ -211,7 +211,7 @@ class KernelDesk(Desk):
         products(self.asked, bags.offsets, bags.term, bags.weight, nodes, shared, squares)
         return shared, squares
 
-    def weighed_products(self, nodes: Int64s, tables: Tables) -> Floats:
+    def weighed_products(self, nodes: Int64s, tables: WeightTables) -> Floats:
         """As above."""
         from pagekin.kernels.similarity import weigh_products
 
@@ -221,7 +221,7 @@ class KernelDesk(Desk):
         return shared
 
 
-class Reception:
+class ScorerPool:
     """Leads every thread to a desk of its own."""
 
     def __init__(self, index: Index) -> None:
@@ -229,10 +229,10 @@ class Reception:
         self._questions = 0
         self._desks = threading.local()
 
-    def desk(self) -> Desk:
+    def desk(self) -> Scorer:
         """A desk for the next question."""
         self._questions += 1
-        kind = KernelDesk if self._questions > _FEW or "numba" in sys.modules else Desk
+        kind = CompiledScorer if self._questions > _FEW or "numba" in sys.modules else Scorer
         desk = getattr(self._desks, "desk", None)
         if type(desk) is not kind:
             desk = self._desks.desk = kind(self._index)

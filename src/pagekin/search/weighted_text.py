@@ -19,7 +19,7 @@ MOST_COUNTED = 1 << 20  # occurrences on a page; that there are more says nothin
 
 
 @dataclass(frozen=True)
-class Tables:
+class WeightTables:
     """A weighting, evaluated once for every number that a collection has for it."""
 
     rarity: Floats  # of words; nothing for those that are on too many pages
@@ -38,7 +38,7 @@ class Tables:
 
 
 @dataclass(frozen=True)
-class Said:
+class TermCounts:
     """How often words are on a page."""
 
     word: UInt32s
@@ -46,10 +46,10 @@ class Said:
 
 
 @dataclass(frozen=True)
-class Weighed:
+class WeightedQuery:
     """What is asked for: the worth of words, and what it would score itself."""
 
-    tables: Tables
+    tables: WeightTables
     word: UInt32s
     worth: Floats
     own: float
@@ -57,13 +57,13 @@ class Weighed:
 
 
 @dataclass(frozen=True)
-class Spread:
+class ProjectedTerms:
     """A projection in the words of a collection: the score of two vectors x, y grows by (x matrix) . (y matrix)."""
 
     word: UInt32s  # those that it knows, in order
     matrix: Floats
 
-    def widened(self, weighed: Weighed, weight: Floats) -> Weighed:
+    def widened(self, weighed: WeightedQuery, weight: Floats) -> WeightedQuery:
         """What is asked for, of which words weigh this, with what other words are worth to it."""
         place = np.searchsorted(self.word, weighed.word)
         known = np.append(self.word, _NO_WORD)[place] == weighed.word
@@ -78,32 +78,32 @@ class Spread:
         )
 
 
-def tables_of(weighting: Weighting, contents: Contents) -> Tables:
+def tables_of(weighting: Weighting, contents: Contents) -> WeightTables:
     """The tables of a weighting for a collection."""
     rarity = weighting.rarity(contents.frequency, contents.size.pages)
     # No word that is not stopped is more often on a page than the page is long.
     counts = np.arange(min(int(contents.length.max(initial=0)), MOST_COUNTED) + 1)
     scale, base = weighting.lengths(contents.length, contents.size.mean_length)
-    return Tables(np.where(contents.stopped, 0.0, rarity), weighting.rise(counts), scale, base, weighting.slope)
+    return WeightTables(np.where(contents.stopped, 0.0, rarity), weighting.rise(counts), scale, base, weighting.slope)
 
 
-def said_by(index: Index, node: int) -> Said:
+def term_counts_of(index: Index, node: int) -> TermCounts:
     """What the contents of a node say."""
     row = index.bags.row(node)
     term, count = index.bags.term[row], index.bags.content[row]
     words = (term < index.words) & (count > 0)
-    return Said(term[words], count[words])
+    return TermCounts(term[words], count[words])
 
 
-class Scales:
+class QueryWeights:
     """What weighs the contents of a collection for questions; the tables of a weighting are made once."""
 
     def __init__(self, index: Index) -> None:
         self._index = index
-        self._tables: dict[Weighting, Tables] = {}
-        self._spreads: dict[int, tuple[Projection, Spread]] = {}  # a projection that is kept keeps its number
+        self._tables: dict[Weighting, WeightTables] = {}
+        self._spreads: dict[int, tuple[Projection, ProjectedTerms]] = {}  # a projection that is kept keeps its number
 
-    def weighed(self, measure: str, given: Weighting | None, pages: Iterable[Said]) -> Weighed | None:
+    def weighed(self, measure: str, given: Weighting | None, pages: Iterable[TermCounts]) -> WeightedQuery | None:
         """What is asked for, as a measure weighs it; None for a measure that goes by the weights of bags.
 
         `given` is a weighting in place of the strategy's. The score for several pages is the mean of those for each.
@@ -122,30 +122,32 @@ class Scales:
             return _mean([spread.widened(*each) for each in weighed])
         return _mean([each for each, _ in weighed])
 
-    def _spread(self, projection: Projection) -> Spread:
+    def _spread(self, projection: Projection) -> ProjectedTerms:
         if id(projection) not in self._spreads:
             word, row = projection.places(list(self._index.terms.name))
             self._spreads[id(projection)] = (
                 projection,
-                Spread(word.astype(np.uint32), projection.matrix[row].astype(np.float64)),
+                ProjectedTerms(word.astype(np.uint32), projection.matrix[row].astype(np.float64)),
             )
         return self._spreads[id(projection)][1]
 
 
-def _weighed(weighting: Weighting, tables: Tables, contents: Contents, said: Said) -> tuple[Weighed, Floats]:
+def _weighed(
+    weighting: Weighting, tables: WeightTables, contents: Contents, said: TermCounts
+) -> tuple[WeightedQuery, Floats]:
     """What is asked for, and what its words weigh in it."""
     length = np.full(len(said.word), contents.length_of(said.word, said.count))
     weight = weighting.weigh(said.count, contents.frequency[said.word], length, contents.size)
     weight[contents.stopped[said.word]] = 0.0
     asked = np.ones(len(weight)) if weighting.binary else weight
     worth = asked * tables.rarity[said.word]
-    return Weighed(tables, said.word, worth, float(asked @ weight), said.word), weight
+    return WeightedQuery(tables, said.word, worth, float(asked @ weight), said.word), weight
 
 
-def _mean(pages: list[Weighed]) -> Weighed:
+def _mean(pages: list[WeightedQuery]) -> WeightedQuery:
     if len(pages) == 1:
         return pages[0]
     word, place = np.unique(np.concatenate([page.word for page in pages]), return_inverse=True)
     worth = np.bincount(place, np.concatenate([page.worth for page in pages]), len(word)) / len(pages)
     said = np.unique(np.concatenate([page.said for page in pages]))
-    return Weighed(pages[0].tables, word, worth, sum(page.own for page in pages) / len(pages), said)
+    return WeightedQuery(pages[0].tables, word, worth, sum(page.own for page in pages) / len(pages), said)

@@ -21,15 +21,15 @@ from starlette.staticfiles import StaticFiles
 
 from pagekin.errors import FailureError, MisuseError, StoreError
 from pagekin.serving import pages
-from pagekin.serving.api.cache import Again, Kept, Key, Ready
+from pagekin.serving.api.cache import Again, AnswerCache, CachedAnswer, Key
 from pagekin.serving.api.routes import routes as api_routes
 from pagekin.serving.context import Context
-from pagekin.serving.generations import Generation, Held
+from pagekin.serving.generations import CurrentGeneration, Generation
 from pagekin.serving.metrics import Metrics
-from pagekin.serving.middleware import Guard
+from pagekin.serving.middleware import RequestMiddleware
 from pagekin.serving.problems import RequestError, told
-from pagekin.serving.settings import Settings
-from pagekin.serving.threads import Crew
+from pagekin.serving.settings import ServerSettings
+from pagekin.serving.threads import RequestThreads
 
 _REHEARSED = 1000  # answers that are found again before a new generation is served
 _REHEARSAL = 10.0  # seconds for that
@@ -38,10 +38,12 @@ STATIC = Path(__file__).parent / "static"
 log = logging.getLogger("pagekin.serving")
 
 
-def make_app(held: Held, settings: Settings | None = None, metrics: Metrics | None = None) -> Starlette:
+def make_app(
+    held: CurrentGeneration, settings: ServerSettings | None = None, metrics: Metrics | None = None
+) -> Starlette:
     """The application that serves a collection."""
-    settings, metrics = settings or Settings(), metrics or Metrics()
-    middleware = [Middleware(Guard, settings=settings, metrics=metrics)]
+    settings, metrics = settings or ServerSettings(), metrics or Metrics()
+    middleware = [Middleware(RequestMiddleware, settings=settings, metrics=metrics)]
     if settings.cors:
         allowed = ("Authorization", "Content-Type", "If-None-Match")
         methods = ("GET", "POST")
@@ -53,7 +55,7 @@ def make_app(held: Held, settings: Settings | None = None, metrics: Metrics | No
         exception_handlers={RequestError: _told, MisuseError: _told, FailureError: _told, HTTPException: _http},
         lifespan=_lifespan,
     )
-    app.state.context = Context(held, Crew(settings), settings, Kept(settings.kept))
+    app.state.context = Context(held, RequestThreads(settings), settings, AnswerCache(settings.kept))
     app.state.metrics = metrics
     return app
 
@@ -87,7 +89,7 @@ async def switch(context: Context, new: Generation) -> None:
         context.kept.put(key, answer, again)
 
 
-def _rehearsed(new: Generation, asked: list[tuple[Key, Again]]) -> list[tuple[Key, Ready, Again]]:
+def _rehearsed(new: Generation, asked: list[tuple[Key, Again]]) -> list[tuple[Key, CachedAnswer, Again]]:
     answers, end = [], time.monotonic() + _REHEARSAL
     for (_, path, query), again in reversed(asked):
         key = (new.tag, path, query)

@@ -6,20 +6,20 @@ from dataclasses import dataclass
 
 from starlette.requests import HTTPConnection
 
-from pagekin.serving.api.cache import Kept
-from pagekin.serving.generations import Held
-from pagekin.serving.settings import Settings
-from pagekin.serving.threads import Crew
+from pagekin.serving.api.cache import AnswerCache
+from pagekin.serving.generations import CurrentGeneration
+from pagekin.serving.settings import ServerSettings
+from pagekin.serving.threads import RequestThreads
 
 
 @dataclass(frozen=True)
 class Context:
     """The collection, the threads, what the server was told, and answers that may be asked for again."""
 
-    held: Held
-    crew: Crew
-    settings: Settings
-    kept: Kept
+    held: CurrentGeneration
+    crew: RequestThreads
+    settings: ServerSettings
+    kept: AnswerCache
 
 
 def context_of(request: HTTPConnection) -> Context:

@@ -12,9 +12,9 @@ from typing import TypeVar
 
 from pagekin.errors import MisuseError, PagekinError, StoreError
 from pagekin.links.clusters import Clusters
-from pagekin.search.indexed_store import Kin
-from pagekin.search.link_analysis import Kinship, kinship
-from pagekin.search.results import Wishes
+from pagekin.search.indexed_store import IndexedStore
+from pagekin.search.link_analysis import LinkAnalysis, analyse_links
+from pagekin.search.results import RelatedOptions
 from pagekin.store.manifest import NAME
 
 Made = TypeVar("Made")
@@ -33,7 +33,7 @@ class _Surroundings:
 class Generation:
     """A generation of a collection with all its files open, and what is made of it once and kept with it."""
 
-    kin: Kin
+    kin: IndexedStore
     tag: str  # differs from that of any other generation
     _made: dict[object, object] = field(default_factory=dict)
     _locks: dict[object, threading.Lock] = field(default_factory=dict)
@@ -52,22 +52,22 @@ class Generation:
                 self._made[key] = make()
         return self._made[key]  # type: ignore[return-value]
 
-    def kinship(self, measure: str = "amsler") -> Kinship:
+    def analyse_links(self, measure: str = "amsler") -> LinkAnalysis:
         """The links of the collection, measured."""
-        return self.kept(("kinship", measure), lambda: kinship(self.kin, measure))
+        return self.kept(("links", measure), lambda: analyse_links(self.kin, measure))
 
     @contextmanager
-    def surroundings(self, name: str, measure: str = "amsler") -> Iterator[tuple[Kinship, Clusters]]:
+    def surroundings(self, name: str, measure: str = "amsler") -> Iterator[tuple[LinkAnalysis, Clusters]]:
         """The pages around a page; those of the last few pages are kept, so that a slider moves at once.
 
         While they are looked at nobody else looks at them: they have one desk.
         """
-        measured = self.kinship(measure)
+        measured = self.analyse_links(measure)
         around = self._around(measured, measured.node(name))
         with around.lock:
             yield measured, around.clusters
 
-    def _around(self, measured: Kinship, node: int) -> _Surroundings:
+    def _around(self, measured: LinkAnalysis, node: int) -> _Surroundings:
         key = (measured.measure, node)
         with self._lock:
             found = self._near.pop(key, None)
@@ -82,7 +82,7 @@ class Generation:
         return made
 
 
-class Held:
+class CurrentGeneration:
     """Owns the open generation. Thread-safe: `present` changes in one step, from one complete generation to another."""
 
     def __init__(self, root: str | Path) -> None:
@@ -130,16 +130,16 @@ class Held:
 def opened(root: Path) -> Generation:
     """The generation that the manifest names, all of its files open."""
     for _ in range(_TRIES - 1):
-        kin = Kin.open(root)
+        kin = IndexedStore.open(root)
         try:
             return _touched(kin)
         except PagekinError:
-            if Kin.open(root).manifest == kin.manifest:
+            if IndexedStore.open(root).manifest == kin.manifest:
                 raise
-    return _touched(Kin.open(root))
+    return _touched(IndexedStore.open(root))
 
 
-def _touched(kin: Kin) -> Generation:
+def _touched(kin: IndexedStore) -> Generation:
     """Open all files, also those that are opened when first looked at: they may be gone by then."""
     _ = kin.reading, kin.links, kin.nodes, kin.node_of_target, kin.words, kin.word_of_form, kin.form_counts
     _ = kin.index, kin.prints
@@ -149,12 +149,12 @@ def _touched(kin: Kin) -> Generation:
     return Generation(kin, tag)
 
 
-def _rehearse(kin: Kin) -> None:
+def _rehearse(kin: IndexedStore) -> None:
     """Ask a question of each kind, so that kernels are loaded before somebody waits for them."""
     if not len(kin):
         return
     try:
-        kin.related(kin.reading.pages.url[0], Wishes(limit=1))
-        kin.related_to(b"a", Wishes(limit=1), plain=True)
+        kin.related(kin.reading.pages.url[0], RelatedOptions(limit=1))
+        kin.related_to(b"a", RelatedOptions(limit=1), plain=True)
     except MisuseError as error:
         raise StoreError(f"{kin.root} cannot be served: {error}") from error

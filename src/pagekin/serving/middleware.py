@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from pagekin.serving.metrics import Metrics
 from pagekin.serving.problems import RequestError, told
-from pagekin.serving.settings import Settings
+from pagekin.serving.settings import ServerSettings
 
 # No script but our own files, nothing from elsewhere, nobody frames us.
 CSP = (
@@ -34,10 +34,10 @@ _OPEN = ("/healthz", "/embed.js", "/static/")  # what holds nothing of the colle
 log = logging.getLogger("pagekin.serving")
 
 
-class Guard:
+class RequestMiddleware:
     """Around the whole application."""
 
-    def __init__(self, app: ASGIApp, settings: Settings, metrics: Metrics) -> None:
+    def __init__(self, app: ASGIApp, settings: ServerSettings, metrics: Metrics) -> None:
         self.app = app
         self._hosts = {host.lower() for host in settings.hosts}
         self._token = settings.token.encode("utf-8", "surrogateescape")

@@ -18,18 +18,18 @@ from pagekin.serving.generations import Generation
 from pagekin.serving.problems import RequestError, told
 from pagekin.serving.rendering import rendered
 from pagekin.serving.views import collection, graph
-from pagekin.serving.views.clusters import Around, around
+from pagekin.serving.views.clusters import ClusterView, around
 from pagekin.serving.views.compare import compared
 from pagekin.serving.views.page import page_view
-from pagekin.serving.views.page_names import Ref, meant, ref_by_id, refs_by_row, search
-from pagekin.serving.views.related import Filters, learned_share, number, related
+from pagekin.serving.views.page_names import PageRef, meant, ref_by_id, refs_by_row, search
+from pagekin.serving.views.related import AnswerFilters, learned_share, number, related
 from pagekin.serving.views.reports import reports
 
 _SUGGESTED, _FOUND, _HOME = 8, 50, 12
 
 
 @dataclass(frozen=True)
-class Asked:
+class PageRequest:
     """A request, with the generation that it is answered from."""
 
     generation: Generation
@@ -43,7 +43,7 @@ class Asked:
         """Whether only the part that changes is wanted."""
         return self.query.get("part") == "1"
 
-    def page(self) -> Ref:
+    def page(self) -> PageRef:
         """The page that the path names."""
         return ref_by_id(self.generation.kin, self.id)
 
@@ -52,7 +52,7 @@ class Asked:
         return rendered(template, self.generation, self.root, values, status)
 
 
-Handler = Callable[[Asked], Response]
+Handler = Callable[[PageRequest], Response]
 
 
 def routes() -> list[BaseRoute]:
@@ -60,7 +60,7 @@ def routes() -> list[BaseRoute]:
     parts: dict[str, Callable[[Generation], object]] = {
         "similarities": lambda generation: collection.similarities(generation.kin),
         "unlinked": lambda generation: collection.unlinked(generation.kin),
-        "bridges": lambda generation: collection.bridges(generation.kin, generation.kinship()),
+        "bridges": lambda generation: collection.bridges(generation.kin, generation.analyse_links()),
         "duplicates": lambda generation: collection.duplicate_groups(generation.kin),
     }
     return [
@@ -81,7 +81,7 @@ def _answered(handler: Handler) -> Callable[[Request], Any]:
 
     async def answer(request: Request) -> Response:
         context = context_of(request)
-        asked = Asked(
+        asked = PageRequest(
             context.held.present,
             request.query_params,
             str(request.path_params.get("id", "")),
@@ -98,7 +98,7 @@ def _answered(handler: Handler) -> Callable[[Request], Any]:
     return answer
 
 
-def _told(asked: Asked, error: RequestError) -> Response:
+def _told(asked: PageRequest, error: RequestError) -> Response:
     heading = {404: "No such page", 422: "That cannot be answered"}.get(error.status, "Not now")
     values = {"heading": heading, "problem": _without_path(asked, error.detail)}
     response = asked.shown("_problem.html" if asked.alone else "error.html", error.status, **values)
@@ -106,25 +106,25 @@ def _told(asked: Asked, error: RequestError) -> Response:
     return response
 
 
-def _without_path(asked: Asked, problem: str) -> str:
+def _without_path(asked: PageRequest, problem: str) -> str:
     """Errors name the collection by its path, which is nobody's business on the web."""
     path = re.escape(str(asked.generation.kin.root))
     return re.sub(rf"(?<!\S){path}(?![\w/])", "the collection", problem)
 
 
-def _home(asked: Asked) -> Response:
+def _home(asked: PageRequest) -> Response:
     generation = asked.generation
     linked = generation.kept("most linked", lambda: collection.most_linked(generation.kin, _HOME))
     return asked.shown("home.html", most_linked=linked)
 
 
-def _search(asked: Asked) -> Response:
+def _search(asked: PageRequest) -> Response:
     query, most = asked.query.get("q", ""), _SUGGESTED if asked.alone else _FOUND
     found = search(asked.generation.kin, query, most)
     return asked.shown("_suggestions.html" if asked.alone else "search.html", query=query, found=found, most=most)
 
 
-def _random(asked: Asked) -> Response:
+def _random(asked: PageRequest) -> Response:
     kin = asked.generation.kin
     if not len(kin):
         raise RequestError(404, "the collection has no pages")
@@ -132,8 +132,8 @@ def _random(asked: Asked) -> Response:
     return RedirectResponse(f"{asked.root}/page/{page.id}", 302, {"Cache-Control": "no-store"})
 
 
-def _page(asked: Asked) -> Response:
-    kin, page, filters = asked.generation.kin, asked.page(), Filters.chosen(asked.query)
+def _page(asked: PageRequest) -> Response:
+    kin, page, filters = asked.generation.kin, asked.page(), AnswerFilters.chosen(asked.query)
     found = related(kin, page, filters)
     if asked.alone:
         return asked.shown("_related.html", page=page, related=found, filters=filters)
@@ -148,7 +148,7 @@ def _page(asked: Asked) -> Response:
     )
 
 
-def _clusters(asked: Asked) -> Response:
+def _clusters(asked: PageRequest) -> Response:
     page, alpha = asked.page(), number(asked.query, "alpha", 0.5, 0.01, 1.0)
     found, problem = _asking_links(asked, lambda: _around(asked.generation, page, alpha))
     values = {"page": page, "around": found, "problem": problem, "alpha": alpha}
@@ -157,12 +157,12 @@ def _clusters(asked: Asked) -> Response:
     return asked.shown("section.html", heading="Clusters by links", part="clusters", form="alpha", **values)
 
 
-def _around(generation: Generation, page: Ref, alpha: float) -> Around:
+def _around(generation: Generation, page: PageRef, alpha: float) -> ClusterView:
     with generation.surroundings(page.url) as (_, clusters):
         return around(generation.kin, page, clusters, alpha)
 
 
-def _graph(asked: Asked) -> Response:
+def _graph(asked: PageRequest) -> Response:
     page, by = asked.page(), asked.query.get("by", "words")
     if by not in ("words", "links"):
         raise MisuseError("a neighbourhood can be drawn by words or by links")
@@ -173,14 +173,14 @@ def _graph(asked: Asked) -> Response:
     return asked.shown("section.html", heading="Neighbourhood", part="graph", form="by", **values)
 
 
-def _drawn(generation: Generation, page: Ref, by: str) -> graph.Graph:
+def _drawn(generation: Generation, page: PageRef, by: str) -> graph.Graph:
     if by == "words":
         return graph.graph_by_words(generation.kin, page)
     with generation.surroundings(page.url) as (_, clusters):
         return graph.graph_by_links(generation.kin, page, clusters)
 
 
-def _asking_links(asked: Asked, make: Callable[[], Any]) -> tuple[Any, str]:
+def _asking_links(asked: PageRequest, make: Callable[[], Any]) -> tuple[Any, str]:
     """What is made, or why it cannot be: a collection may have no links that count."""
     try:
         return make(), ""
@@ -190,7 +190,7 @@ def _asking_links(asked: Asked, make: Callable[[], Any]) -> tuple[Any, str]:
         return None, _without_path(asked, str(error))
 
 
-def _compare(asked: Asked) -> Response:
+def _compare(asked: PageRequest) -> Response:
     kin, names = asked.generation.kin, [asked.query.get(each, "").strip()[:2000] for each in "ab"]
     values: dict[str, Any] = {"a": names[0], "b": names[1], "view": None, "problem": ""}
     try:
@@ -203,7 +203,7 @@ def _compare(asked: Asked) -> Response:
     return asked.shown("compare.html", here="compare", **values)
 
 
-def _collection(asked: Asked) -> Response:
+def _collection(asked: PageRequest) -> Response:
     generation = asked.generation
     view = generation.kept("collection view", lambda: collection.collection_view(generation.kin))
     return asked.shown("collection.html", here="collection", view=view, reports=reports(generation.kin.root))
@@ -218,7 +218,7 @@ def _part(name: str, make: Callable[[Generation], object]) -> Handler:
         "duplicates": "Near-duplicates",
     }
 
-    def handler(asked: Asked) -> Response:
+    def handler(asked: PageRequest) -> Response:
         generation = asked.generation
         found, problem = _asking_links(asked, lambda: generation.kept(("part", name), lambda: make(generation)))
         values = {"found": found, "problem": problem}

@@ -22,9 +22,9 @@ from starlette.applications import Starlette
 
 from pagekin.errors import FailureError, PagekinError
 from pagekin.serving.app import make_app
-from pagekin.serving.generations import Held
+from pagekin.serving.generations import CurrentGeneration
 from pagekin.serving.metrics import WIDTH, Metrics
-from pagekin.serving.settings import Settings
+from pagekin.serving.settings import ServerSettings
 
 _STOPPING = (signal.SIGTERM, signal.SIGINT)
 _CONNECTIONS = 1000  # of one worker; more are told that it is busy
@@ -68,7 +68,7 @@ def address_of(listener: socket.socket) -> str:
     return f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
 
 
-def run(root: str, settings: Settings, listener: socket.socket, workers: int = 1) -> None:
+def run(root: str, settings: ServerSettings, listener: socket.socket, workers: int = 1) -> None:
     """Serve until told to stop, in this process or in several that share the socket and the pages in memory."""
     if workers == 1:
         _work(_server(root, settings), listener)
@@ -76,9 +76,9 @@ def run(root: str, settings: Settings, listener: socket.socket, workers: int = 1
         _Workers(root, settings, listener, workers).run()
 
 
-def _server(root: str, settings: Settings, counts: Any = None, worker: int = 0) -> uvicorn.Server:
+def _server(root: str, settings: ServerSettings, counts: Any = None, worker: int = 0) -> uvicorn.Server:
     def app() -> Starlette:
-        return make_app(Held(root), settings, Metrics(counts, worker))
+        return make_app(CurrentGeneration(root), settings, Metrics(counts, worker))
 
     config = uvicorn.Config(
         app,
@@ -109,7 +109,7 @@ def _work(server: uvicorn.Server, listener: socket.socket) -> None:
     server.run(sockets=[listener])
 
 
-def _work_for_parent(root: str, settings: Settings, listener: socket.socket, counts: Any, worker: int) -> None:
+def _work_for_parent(root: str, settings: ServerSettings, listener: socket.socket, counts: Any, worker: int) -> None:
     """What a process of several does: it stops when its parent says so, or is no more."""
     server = _server(root, settings, counts, worker)
     parent = multiprocessing.parent_process()
@@ -130,7 +130,7 @@ def _work_for_parent(root: str, settings: Settings, listener: socket.socket, cou
 class _Workers:
     """Processes that serve; one that ends is replaced, one that fails ends them all."""
 
-    def __init__(self, root: str, settings: Settings, listener: socket.socket, count: int) -> None:
+    def __init__(self, root: str, settings: ServerSettings, listener: socket.socket, count: int) -> None:
         self._spawning = multiprocessing.get_context("spawn")
         self._listener = listener
         self._arguments = (root, settings, listener, self._spawning.RawArray("d", count * WIDTH))

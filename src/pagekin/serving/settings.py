@@ -11,7 +11,7 @@ _KIB, _MIB = 1 << 10, 1 << 20
 
 
 @dataclass(frozen=True)
-class Bounds:
+class RequestLimits:
     """How much may be asked for. What is more gets a 4xx, not an answer."""
 
     body: int = 8 * _MIB  # bytes of a request
@@ -32,14 +32,14 @@ class Bounds:
 
 
 @dataclass(frozen=True)
-class Settings:
+class ServerSettings:
     """How a collection is served."""
 
     replay: str = ""  # where captures are shown: links to pages begin with it
     token: str = field(default="", repr=False)  # that requests must bring
     cors: tuple[str, ...] = ()  # origins whose pages may ask; * is any
     hosts: tuple[str, ...] = ()  # names under which the server may be called; none: any
-    bounds: Bounds = Bounds()
+    bounds: RequestLimits = RequestLimits()
     threads: int = max(2, min(8, os.cpu_count() or 1))  # more of them wait for each other
     kept: int = 4096  # answers in memory
     max_age: int = 60  # seconds for which browsers and caches need not ask again

@@ -12,16 +12,16 @@ from typing import ParamSpec, TypeVar
 from starlette.requests import HTTPConnection
 
 from pagekin.serving.problems import RequestError
-from pagekin.serving.settings import Settings
+from pagekin.serving.settings import ServerSettings
 
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
 
 
-class Crew:
+class RequestThreads:
     """Threads of the server. Work that takes too long is answered with 503, and keeps its place until it ends."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: ServerSettings) -> None:
         self._bounds = settings.bounds
         self._most = settings.threads + settings.bounds.waiting
         self._threads = ThreadPoolExecutor(settings.threads, "pagekin")

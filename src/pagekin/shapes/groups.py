@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from pagekin.shapes.twins import likeness
 
 if TYPE_CHECKING:
-    from pagekin.duplicates.result_list import Entry, Grouping
+    from pagekin.duplicates.result_list import Grouping, ResultEntry
 
 
 def report(grouping: Grouping) -> dict[str, Any]:
@@ -28,7 +28,7 @@ def report(grouping: Grouping) -> dict[str, Any]:
     }
 
 
-def entry_of(entry: Entry) -> dict[str, Any]:
+def entry_of(entry: ResultEntry) -> dict[str, Any]:
     """A result in its list."""
     facts = {
         "id": entry.result.id,

@@ -6,13 +6,13 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pagekin.search.indexed_store import Kin
+    from pagekin.search.indexed_store import IndexedStore
 
 SHOWN = 10  # pages that link to it, and that it links to
 _EXCERPT = 400
 
 
-def describe(store: Kin, row: int) -> dict[str, Any]:
+def describe(store: IndexedStore, row: int) -> dict[str, Any]:
     """All that `show` tells."""
     page = store.page(row)
     node = page["node"]

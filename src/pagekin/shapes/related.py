@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pagekin.search.results import Duplicate, Neighbor
+    from pagekin.search.results import NearDuplicate, RelatedPage
 
 
-def report(pages: Sequence[str], neighbors: list[Neighbor], measure: str) -> dict[str, Any]:
+def report(pages: Sequence[str], neighbors: list[RelatedPage], measure: str) -> dict[str, Any]:
     """An answer as JSON."""
     return {
         "query": {"pages": list(pages), "similarity": measure},
@@ -37,12 +37,12 @@ def report(pages: Sequence[str], neighbors: list[Neighbor], measure: str) -> dic
     }
 
 
-def _score(each: Neighbor | Duplicate) -> dict[str, float]:
+def _score(each: RelatedPage | NearDuplicate) -> dict[str, float]:
     """The inner product, for measures that have one."""
     return {} if each.score is None else {"score": round(each.score, 6)}
 
 
-def _duplicate(duplicate: Duplicate) -> dict[str, Any]:
+def _duplicate(duplicate: NearDuplicate) -> dict[str, Any]:
     return {
         "url": duplicate.url,
         "title": duplicate.title,

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pagekin.search.indexed_store import Kin
+    from pagekin.search.indexed_store import IndexedStore
 
 _PREFIXES = ("", "http://", "https://", "http://www.", "https://www.")
 _ROWS = "SELECT row FROM pages WHERE "
 
 
-def search(kin: Kin, query: str, limit: int) -> dict[str, Any]:
+def search(kin: IndexedStore, query: str, limit: int) -> dict[str, Any]:
     """The page of this URL, pages whose titles hold the words, whose URLs begin so, or have this anywhere."""
     rows: dict[int, None] = {}
     catalog, query = kin.catalog, query.strip().encode("utf-8", "replace").decode("utf-8")
@@ -31,6 +31,6 @@ def search(kin: Kin, query: str, limit: int) -> dict[str, Any]:
     return {"query": query, "pages": [_named(kin, row) for row in list(rows)[:limit]]}
 
 
-def _named(kin: Kin, row: int) -> dict[str, Any]:
+def _named(kin: IndexedStore, row: int) -> dict[str, Any]:
     page = kin.catalog.page(row)
     return {name: page[name] for name in ("id", "url", "title", "host", "language", "in_degree")}

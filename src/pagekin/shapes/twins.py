@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pagekin.duplicates.filters import Likeness
-    from pagekin.search.duplicates import Page, Twins
+    from pagekin.duplicates.filters import Overlap
+    from pagekin.search.duplicates import DuplicateGroups, StoredPage
 
 
-def report(twins: Twins) -> dict[str, Any]:
+def report(twins: DuplicateGroups) -> dict[str, Any]:
     """The groups of a collection as JSON."""
     return {
         "settings": twins.settings.as_dict(),
@@ -30,11 +30,11 @@ def report(twins: Twins) -> dict[str, Any]:
     }
 
 
-def _page(page: Page) -> dict[str, Any]:
+def _page(page: StoredPage) -> dict[str, Any]:
     return {"url": page.url, "title": page.title}
 
 
-def likeness(likeness: Likeness) -> dict[str, Any]:
+def likeness(likeness: Overlap) -> dict[str, Any]:
     """Of a member and its anchor."""
     return {
         "similarity": round(likeness.similarity, 4),

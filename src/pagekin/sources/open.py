@@ -39,7 +39,7 @@ class Source(Protocol):
 
 
 @dataclass(frozen=True)
-class Collection:
+class SourceSet:
     """All sources of one build, in the order of their names."""
 
     sources: tuple[Source, ...]
@@ -66,7 +66,7 @@ class Collection:
         yield from read_revisits(archives)
 
 
-def open_sources(paths: Sequence[Path], base_urls: Sequence[str], settings: ReadingSettings) -> Collection:
+def open_sources(paths: Sequence[Path], base_urls: Sequence[str], settings: ReadingSettings) -> SourceSet:
     """Recognise each path. Folders and single pages take their base URLs from `base_urls`: one for all, or one each."""
     if not paths:
         raise MisuseError("no source given; name a folder, an .html, .warc, .warc.gz, .wacz or .jsonl file")
@@ -83,7 +83,7 @@ def open_sources(paths: Sequence[Path], base_urls: Sequence[str], settings: Read
         if source.name in seen:
             raise MisuseError(f"{seen[source.name]} and {path} have the same name; build from a folder that holds both")
         seen[source.name] = path
-    return Collection(tuple(sorted(sources, key=lambda source: source.name)), settings)
+    return SourceSet(tuple(sorted(sources, key=lambda source: source.name)), settings)
 
 
 def _takes_base(path: Path) -> bool:

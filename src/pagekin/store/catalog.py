@@ -42,7 +42,7 @@ INSERT INTO titles (titles) VALUES ('rebuild');
 
 
 @dataclass(frozen=True)
-class Tables:
+class CatalogTables:
     """All rows of a catalogue, in the order of the columns of the schema."""
 
     nodes: Iterable[Sequence[Any]]
@@ -53,7 +53,7 @@ class Tables:
     older: Iterable[tuple[str, Rank]]
 
 
-def write_catalog(folder: Path, tables: Tables) -> None:
+def write_catalog(folder: Path, tables: CatalogTables) -> None:
     """Write the catalogue anew; the same rows give the same bytes."""
     connection = sqlite3.connect(folder / NAME, isolation_level=None)
     try:

@@ -17,7 +17,7 @@ from pagekin.store.store import Store
 _ROW_BITS = 40
 
 
-class Memory:
+class KnownPages:
     """Finds the earlier reading of a capture: same file, same place in it, same size, time and URL."""
 
     def __init__(self, store: Store | None, spooled: Sequence[Path]) -> None:

@@ -160,7 +160,7 @@ class Lexicon:
 
 
 @dataclass(frozen=True)
-class Vocabulary:
+class FormTable:
     """The strings of all readings as one list, and each reading's numbers in it."""
 
     strings: Strings
@@ -187,7 +187,7 @@ def unite(
     strings: Callable[[Reading], Strings],
     uses: Sequence[tuple[Callable[[Reading], Ragged], str]],
     order: Order,
-) -> Vocabulary:
+) -> FormTable:
     """One list out of the lists of all readings, without what no selected page uses, ordered by `order`."""
     lexicon = Lexicon()
     totals = np.zeros(0, np.int64)
@@ -206,7 +206,7 @@ def unite(
     for table in tables:
         if len(ranking):
             table[:] = renumbered[table]
-    return Vocabulary(pick(lexicon.strings(), ranking), totals[ranking], tables)
+    return FormTable(pick(lexicon.strings(), ranking), totals[ranking], tables)
 
 
 def inverse(order: Int64s) -> UInt32s:

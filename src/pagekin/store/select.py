@@ -29,7 +29,7 @@ _SHARED_ENOUGH = 0.5  # share of a page's words that must stand on the page it c
 
 
 @dataclass
-class Harvest:
+class ReadPages:
     """All that a build brought in: rows of readings, old and new, and the notes of the sources."""
 
     readings: Sequence[Reading] = ()
@@ -42,7 +42,7 @@ class Harvest:
 
 
 @dataclass
-class Captures:
+class CaptureTable:
     """What decides between captures, in columns: the rows of all readings, one after the other."""
 
     reading: Int64s
@@ -62,11 +62,11 @@ class Captures:
 
 
 @dataclass
-class Choice:
+class SelectedPages:
     """The pages of the store by URL, the aliases that lead to them, and what was passed over."""
 
     pages: dict[str, int]  # url -> number of a capture
-    captures: Captures
+    captures: CaptureTable
     aliases: dict[str, tuple[str, str]] = field(default_factory=dict)  # url -> (url of a page, kind of alias)
     skips: list[Skip] = field(default_factory=list)
     older: list[tuple[str, Rank]] = field(default_factory=list)  # captures that lost to a newer one
@@ -95,7 +95,7 @@ class Choice:
         return None
 
 
-def choose_pages(harvest: Harvest, settings: ReadingSettings) -> Choice:
+def choose_pages(harvest: ReadPages, settings: ReadingSettings) -> SelectedPages:
     """Choose one capture per URL, then let redirects and canonical links have their say."""
     choice = _newest(harvest, settings)
     _follow_redirects(choice, _redirects(harvest, choice))
@@ -105,7 +105,7 @@ def choose_pages(harvest: Harvest, settings: ReadingSettings) -> Choice:
     return choice
 
 
-def _newest(harvest: Harvest, settings: ReadingSettings) -> Choice:
+def _newest(harvest: ReadPages, settings: ReadingSettings) -> SelectedPages:
     captures, urls = _captures(harvest)
     best: dict[str, int] = {}
     older = list(harvest.older)
@@ -115,7 +115,7 @@ def _newest(harvest: Harvest, settings: ReadingSettings) -> Choice:
             loser, best[url] = sorted((other, capture), key=captures.rank)
             older.append((url, captures.rank(loser)))
     skips = [Skip(rank.source, "older capture", url) for url, rank in older]
-    choice = Choice(best, captures, skips=skips, older=sorted(older))
+    choice = SelectedPages(best, captures, skips=skips, older=sorted(older))
     if settings.obey_noindex:
         # Only now: an older capture must not take the place of one that may not be indexed.
         for url in [url for url, capture in best.items() if captures.flags[capture] & PageFlags.NOINDEX]:
@@ -123,7 +123,7 @@ def _newest(harvest: Harvest, settings: ReadingSettings) -> Choice:
     return choice
 
 
-def _captures(harvest: Harvest) -> tuple[Captures, list[str]]:
+def _captures(harvest: ReadPages) -> tuple[CaptureTable, list[str]]:
     """The captures of a harvest, and their URLs."""
     urls: list[str] = []
     sources: dict[str, int] = {}
@@ -141,7 +141,7 @@ def _captures(harvest: Harvest) -> tuple[Captures, list[str]]:
         raw = pages.url.all_raw()
         urls += [raw[row].decode("utf-8") for row in rows.tolist()]
     where, row, captured, source, offset, flags = map(np.concatenate, zip(*columns, strict=True))
-    return Captures(where, row, captured, source, offset, flags, list(sources), refresh, canonical), urls
+    return CaptureTable(where, row, captured, source, offset, flags, list(sources), refresh, canonical), urls
 
 
 def _given(strings: Strings, rows: Int64s, first: int) -> dict[int, str]:
@@ -150,7 +150,7 @@ def _given(strings: Strings, rows: Int64s, first: int) -> dict[int, str]:
     return {first + place: strings[int(rows[place])] for place in places.tolist()}
 
 
-def _redirects(harvest: Harvest, choice: Choice) -> dict[str, tuple[int, str]]:
+def _redirects(harvest: ReadPages, choice: SelectedPages) -> dict[str, tuple[int, str]]:
     """(when, where to) of the newest redirect of each URL, pages that only send their visitors on among them."""
     newest: dict[str, tuple[int, str]] = {}
     for redirect in harvest.redirects:
@@ -166,7 +166,7 @@ def _keep_newest(newest: dict[str, tuple[int, str]], url: str, redirect: tuple[i
     newest[url] = max(redirect, newest.get(url, redirect))
 
 
-def _follow_redirects(choice: Choice, redirects: dict[str, tuple[int, str]]) -> None:
+def _follow_redirects(choice: SelectedPages, redirects: dict[str, tuple[int, str]]) -> None:
     """Make aliases of redirects that lead to a page; a page that redirects by now gives way."""
     newer = {}
     for url, (captured, target) in redirects.items():
@@ -175,7 +175,7 @@ def _follow_redirects(choice: Choice, redirects: dict[str, tuple[int, str]]) -> 
             newer[url] = target
     if not newer:
         return
-    still = Choice({url: capture for url, capture in choice.pages.items() if url not in newer}, choice.captures)
+    still = SelectedPages({url: capture for url, capture in choice.pages.items() if url not in newer}, choice.captures)
     for url in sorted(newer):
         end = _end(url, newer, still)
         if end is not None:
@@ -186,7 +186,7 @@ def _follow_redirects(choice: Choice, redirects: dict[str, tuple[int, str]]) -> 
             choice.skips.append(_skip(choice, capture, "redirects to another page by now", url))
 
 
-def _end(url: str, newer: dict[str, str], pages: Choice) -> str | None:
+def _end(url: str, newer: dict[str, str], pages: SelectedPages) -> str | None:
     """The page at the end of a chain of redirects; None if it leads out of the collection or round and round."""
     here = url
     for _ in range(_MAX_HOPS):
@@ -196,7 +196,7 @@ def _end(url: str, newer: dict[str, str], pages: Choice) -> str | None:
     return None
 
 
-def _follow_canonicals(choice: Choice, readings: Sequence[Reading]) -> None:
+def _follow_canonicals(choice: SelectedPages, readings: Sequence[Reading]) -> None:
     """Believe canonical links: of a page that is here if it holds the same words, of one that is not in any case."""
     canonical = choice.captures.canonical
     claiming = sorted(url for url, capture in choice.pages.items() if canonical.get(capture, url) != url)
@@ -222,7 +222,7 @@ def _follow_canonicals(choice: Choice, readings: Sequence[Reading]) -> None:
             choice.aliases[url] = (choice.aliases[target][0], kind)
 
 
-def _shared(readings: Sequence[Reading], captures: Captures, capture: int, other: int) -> float:
+def _shared(readings: Sequence[Reading], captures: CaptureTable, capture: int, other: int) -> float:
     """The share of a page's words that stand on the other page as well, each as often as there."""
     words, others = (_words(readings[int(captures.reading[k])], int(captures.row[k])) for k in (capture, other))
     return (words & others).total() / words.total() if words else 1.0
@@ -235,5 +235,5 @@ def _words(reading: Reading, row: int) -> Counter[bytes]:
     )
 
 
-def _skip(choice: Choice, capture: int, reason: str, url: str) -> Skip:
+def _skip(choice: SelectedPages, capture: int, reason: str, url: str) -> Skip:
     return Skip(choice.captures.rank(capture).source, reason, url)

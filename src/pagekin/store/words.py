@@ -8,14 +8,14 @@ import numpy as np
 
 from pagekin.model.strings import Strings, word_of
 from pagekin.store.columns import write_array, write_strings
-from pagekin.store.merge import Lexicon, Vocabulary, commonest_first, inverse, join, pick
+from pagekin.store.merge import FormTable, Lexicon, commonest_first, inverse, join, pick
 
 _LOWER = np.arange(256, dtype=np.uint8)
 _LOWER[ord("A") : ord("Z") + 1] += ord("a") - ord("A")
 _LAST_ASCII = 127
 
 
-def write_vocabulary(folder: Path, forms: Vocabulary) -> None:
+def write_vocabulary(folder: Path, forms: FormTable) -> None:
     """The forms with their counts, and the words."""
     write_strings(folder, "forms", forms.strings)
     write_array(folder, "forms.count", forms.counts)

@@ -19,12 +19,12 @@ from pagekin.model.mapper import Mapper
 from pagekin.model.reading import RAGGED_PARTS, AnchorFlag, Anchors, Links, Pages, Ragged, Reading, Sources
 from pagekin.model.settings import ReadingSettings
 from pagekin.model.strings import Strings
-from pagekin.store.catalog import Tables, write_catalog
+from pagekin.store.catalog import CatalogTables, write_catalog
 from pagekin.store.columns import open_array, write_array, write_strings, writing_columns
 from pagekin.store.files import open_ragged, write_table
 from pagekin.store.merge import (
+    FormTable,
     Selection,
-    Vocabulary,
     alphabetically,
     commonest_first,
     gather,
@@ -33,7 +33,7 @@ from pagekin.store.merge import (
     pick,
     unite,
 )
-from pagekin.store.select import Choice, Harvest, choose_pages
+from pagekin.store.select import ReadPages, SelectedPages, choose_pages
 from pagekin.store.words import write_vocabulary
 from pagekin.urls import host_of, page_id
 
@@ -54,7 +54,7 @@ class Nodes:
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenStore:
     """What a writer reports for the manifest."""
 
     counts: dict[str, int]
@@ -62,8 +62,8 @@ class Written:
 
 
 def write_store(
-    folder: Path, harvest: Harvest, settings: ReadingSettings, progress: Progress, mapper: Mapper = map
-) -> Written:
+    folder: Path, harvest: ReadPages, settings: ReadingSettings, progress: Progress, mapper: Mapper = map
+) -> WrittenStore:
     """Write every file of a generation into `folder`; `mapper` is like `map`, but may write several at a time."""
     progress("choosing pages")
     choice = choose_pages(harvest, settings)
@@ -94,7 +94,9 @@ def _part(name: str) -> Callable[[Reading], Ragged]:
     return lambda reading: getattr(reading, name)
 
 
-def _sources(harvest: Harvest, selection: Selection, choice: Choice) -> tuple[Sources, dict[tuple[str, int, int], int]]:
+def _sources(
+    harvest: ReadPages, selection: Selection, choice: SelectedPages
+) -> tuple[Sources, dict[tuple[str, int, int], int]]:
     """Every file of the harvest, and its number by name, size and time."""
     kept: dict[tuple[str, int, int], int] = {}
     read: dict[tuple[str, int, int], int] = {}
@@ -162,7 +164,7 @@ def _dtypes(kind: type[Ragged]) -> dict[str, type[np.generic]]:
     return {each.name: names[str(each.type)] for each in fields(kind) if each.name != "offsets"}
 
 
-def _page_nodes(choice: Choice, urls: Strings, targets: Strings) -> Nodes:
+def _page_nodes(choice: SelectedPages, urls: Strings, targets: Strings) -> Nodes:
     """One node a page, and one for every target that is none."""
     of_target: list[int] = []
     outside: list[int] = []
@@ -175,7 +177,7 @@ def _page_nodes(choice: Choice, urls: Strings, targets: Strings) -> Nodes:
     return Nodes(every, np.arange(len(urls) + 1, dtype=np.int64), np.array(of_target, np.uint32))
 
 
-def _host_nodes(choice: Choice, urls: Strings, targets: Strings) -> Nodes:
+def _host_nodes(choice: SelectedPages, urls: Strings, targets: Strings) -> Nodes:
     """One node a host: the pages of a host lie side by side, since pages are ordered by host first."""
     numbers: dict[str, int] = {}
     of_page = np.empty(len(urls), np.int64)
@@ -203,7 +205,7 @@ def _write_links(folder: Path, nodes: Nodes, pages: Pages, settings: ReadingSett
     return degrees(links.offsets, links.page, node_of_page)
 
 
-def _skips(harvest: Harvest, choice: Choice) -> list[tuple[Skip, bool]]:
+def _skips(harvest: ReadPages, choice: SelectedPages) -> list[tuple[Skip, bool]]:
     """Skips of one source and reason as one, those that the store decided apart."""
     summed: dict[tuple[str, str, bool], tuple[int, str]] = {}
     for skips, decided in ((harvest.skips, False), (choice.skips, True)):
@@ -235,14 +237,14 @@ def _dropped(pages: Pages, sources: Sources) -> list[tuple[Skip, bool]]:
 
 def _tables(
     folder: Path,
-    harvest: Harvest,
-    choice: Choice,
+    harvest: ReadPages,
+    choice: SelectedPages,
     nodes: Nodes,
     pages: Pages,
     sources: Sources,
     in_and_out: tuple[Int64s, Int64s],
     skips: list[tuple[Skip, bool]],
-) -> Tables:
+) -> CatalogTables:
     node_of_page = nodes.of_pages()
 
     def node_rows() -> Iterator[tuple[Any, ...]]:
@@ -283,7 +285,7 @@ def _tables(
             yield (row, node, url, title, host_of(url), language, charset, captured, names[source], offset,
                    *numbers, digest)  # fmt: skip
 
-    return Tables(
+    return CatalogTables(
         nodes=node_rows(),
         pages=page_rows(),
         aliases=((url, int(node_of_page[choice.row_of[page]]), kind) for url, (page, kind) in choice.aliases.items()),
@@ -294,8 +296,8 @@ def _tables(
 
 
 def _report(
-    folder: Path, nodes: Nodes, pages: Pages, forms: Vocabulary, choice: Choice, skips: list[tuple[Skip, bool]]
-) -> Written:
+    folder: Path, nodes: Nodes, pages: Pages, forms: FormTable, choice: SelectedPages, skips: list[tuple[Skip, bool]]
+) -> WrittenStore:
     skipped: dict[str, int] = {}
     for skip, _ in skips:
         skipped[skip.reason] = skipped.get(skip.reason, 0) + skip.count
@@ -314,4 +316,4 @@ def _report(
         "html_bytes": int(pages.html_bytes.sum()),
         "text_bytes": int(pages.text_bytes.sum()),
     }
-    return Written(counts, dict(sorted(skipped.items())))
+    return WrittenStore(counts, dict(sorted(skipped.items())))

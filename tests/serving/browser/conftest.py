@@ -15,9 +15,9 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 
 from pagekin.pipeline import build
 from pagekin.serving.app import make_app
-from pagekin.serving.generations import Held
+from pagekin.serving.generations import CurrentGeneration
 from pagekin.serving.server import address_of, listening
-from pagekin.serving.settings import Settings
+from pagekin.serving.settings import ServerSettings
 from serving.browser.harm import harmful_pages
 from store.making import write_jsonl
 
@@ -27,7 +27,7 @@ Look = Callable[..., Page]
 
 
 @contextmanager
-def served(held: Held, settings: Settings | None = None) -> Iterator[str]:
+def served(held: CurrentGeneration, settings: ServerSettings | None = None) -> Iterator[str]:
     """A server in a thread, on a free port; its address without the last slash."""
     with listening("127.0.0.1", 0) as listener:
         server = uvicorn.Server(uvicorn.Config(make_app(held, settings), log_level="warning", access_log=False))
@@ -41,24 +41,24 @@ def served(held: Held, settings: Settings | None = None) -> Iterator[str]:
 
 
 @pytest.fixture(scope="package")
-def site(held: Held) -> Iterator[str]:
+def site(held: CurrentGeneration) -> Iterator[str]:
     """The sample web."""
     with served(held) as address:
         yield address
 
 
 @pytest.fixture(scope="package")
-def harm(tmp_path_factory: pytest.TempPathFactory) -> Held:
+def harm(tmp_path_factory: pytest.TempPathFactory) -> CurrentGeneration:
     """A crawl that means harm, as a collection."""
     folder: Path = tmp_path_factory.mktemp("harm")
     build([write_jsonl(folder / "harm.jsonl", harmful_pages())], folder / "<b>harm</b>.kin", processes=1)
-    return Held(folder / "<b>harm</b>.kin")
+    return CurrentGeneration(folder / "<b>harm</b>.kin")
 
 
 @pytest.fixture(scope="package")
-def harmful(harm: Held) -> Iterator[str]:
+def harmful(harm: CurrentGeneration) -> Iterator[str]:
     """The same, served."""
-    with served(harm, Settings(replay="https://replay.example/2007/")) as address:
+    with served(harm, ServerSettings(replay="https://replay.example/2007/")) as address:
         yield address
 
 

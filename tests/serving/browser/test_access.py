@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pagekin.serving.generations import Held
+from pagekin.serving.generations import CurrentGeneration
 from serving.browser.conftest import Look
 from serving.browser.views import VIEWS, settled
 
@@ -22,7 +22,7 @@ def axe() -> str:
     return AXE.read_text("utf-8")
 
 
-def address(site: str, held: Held, view: str) -> str:
+def address(site: str, held: CurrentGeneration, view: str) -> str:
     kin = held.present.kin
     one, other = (kin.page(kin.find(url))["id"] for url in (OAK, "http://treeroom.example/"))
     return site + VIEWS[view].format(id=one, other=other, query="oak")
@@ -33,7 +33,7 @@ def told(found: dict[str, Any]) -> list[str]:
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_everybody_can_use_every_view(site: str, held: Held, look: Look, axe: str, view: str) -> None:
+def test_everybody_can_use_every_view(site: str, held: CurrentGeneration, look: Look, axe: str, view: str) -> None:
     page = settled(look(address(site, held, view), color_scheme="light"))
     page.locator("details:visible > summary").evaluate_all("all => all.forEach((e) => { e.parentNode.open = true; })")
     page.evaluate(axe)

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from pagekin.search.indexed_store import Kin
-from pagekin.serving.generations import Held
+from pagekin.search.indexed_store import IndexedStore
+from pagekin.serving.generations import CurrentGeneration
 from serving.browser.conftest import Look
 from serving.browser.views import settled
 
@@ -20,11 +20,11 @@ PAGE = re.compile(r"/page/[0-9a-f]{16}$")
 
 
 @pytest.fixture(scope="module")
-def kin(held: Held) -> Kin:
+def kin(held: CurrentGeneration) -> IndexedStore:
     return held.present.kin
 
 
-def id_of(kin: Kin, url: str) -> str:
+def id_of(kin: IndexedStore, url: str) -> str:
     return str(kin.page(kin.find(url))["id"])
 
 
@@ -63,7 +63,9 @@ def test_a_random_page_is_a_page_and_not_always_the_same(site: str, look: Look) 
     assert len(seen) > 1
 
 
-def test_pages_that_were_viewed_are_remembered_until_they_are_forgotten(site: str, kin: Kin, look: Look) -> None:
+def test_pages_that_were_viewed_are_remembered_until_they_are_forgotten(
+    site: str, kin: IndexedStore, look: Look
+) -> None:
     page = look(f"{site}/page/{id_of(kin, OAK)}")
     expect(page.locator("[data-recent]")).to_be_hidden()
     page.goto(f"{site}/page/{id_of(kin, 'http://treeroom.example/')}")
@@ -100,7 +102,7 @@ def test_the_first_key_leads_past_the_head(site: str, look: Look) -> None:
     expect(page.locator("#main")).to_be_focused()
 
 
-def test_two_pages_are_compared_by_what_they_share(site: str, kin: Kin, look: Look) -> None:
+def test_two_pages_are_compared_by_what_they_share(site: str, kin: IndexedStore, look: Look) -> None:
     other = kin.related(OAK)[0]
     page = look(f"{site}/page/{id_of(kin, OAK)}")
     page.get_by_role("link", name=f"Compare with {other.title}").first.click()
@@ -156,7 +158,7 @@ def report(village_kin: Path) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("report")
-def test_the_collection_is_seen_at_a_glance(site: str, kin: Kin, look: Look) -> None:
+def test_the_collection_is_seen_at_a_glance(site: str, kin: IndexedStore, look: Look) -> None:
     page = settled(look(f"{site}/collection"))
     counts = dict(
         zip(page.locator(".counts dt").all_inner_texts(), page.locator(".counts dd").all_inner_texts(), strict=True)
@@ -186,7 +188,7 @@ def test_an_unknown_page_is_told_with_a_way_on(site: str, look: Look) -> None:
     expect(page.locator("h1")).to_contain_text("are kin?")
 
 
-def test_all_of_it_works_without_scripts(site: str, kin: Kin, look: Look) -> None:
+def test_all_of_it_works_without_scripts(site: str, kin: IndexedStore, look: Look) -> None:
     page = look(site, java_script_enabled=False)
     page.locator("#q").fill("many guests")
     page.keyboard.press("Enter")

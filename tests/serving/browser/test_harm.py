@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from pagekin.serving.generations import Held
+from pagekin.serving.generations import CurrentGeneration
 from serving.browser.conftest import Look
 from serving.browser.harm import TITLES
 from serving.browser.views import VIEWS, settled
@@ -15,7 +15,7 @@ from serving.browser.views import VIEWS, settled
 NAMES = ["script", "image", "event", "svg", "template", "turned", "controls", "huge", "empty"]
 
 
-def id_of(held: Held, name: str) -> str:
+def id_of(held: CurrentGeneration, name: str) -> str:
     kin = held.present.kin
     return str(kin.page(kin.find(f"http://harm.example/{name}.html"))["id"])
 
@@ -35,7 +35,7 @@ def assert_harmless(page: Page) -> None:
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_no_script_of_a_crawl_runs_on_any_view(harmful: str, harm: Held, look: Look, view: str) -> None:
+def test_no_script_of_a_crawl_runs_on_any_view(harmful: str, harm: CurrentGeneration, look: Look, view: str) -> None:
     one, other = id_of(harm, "script"), id_of(harm, "image")
     page = settled(look(harmful + VIEWS[view].format(id=one, other=other, query="script")))
     for each in page.locator("a:visible, summary:visible").all()[:25]:
@@ -45,7 +45,7 @@ def test_no_script_of_a_crawl_runs_on_any_view(harmful: str, harm: Held, look: L
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_no_title_breaks_out_of_its_page(harmful: str, harm: Held, look: Look, name: str) -> None:
+def test_no_title_breaks_out_of_its_page(harmful: str, harm: CurrentGeneration, look: Look, name: str) -> None:
     page = settled(look(f"{harmful}/page/{id_of(harm, name)}"))
     for each in page.locator("[data-card]").all()[:6]:
         each.dispatch_event("pointerover")
@@ -54,14 +54,14 @@ def test_no_title_breaks_out_of_its_page(harmful: str, harm: Held, look: Look, n
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
-def test_titles_are_shown_as_they_are_written(harmful: str, harm: Held, look: Look) -> None:
+def test_titles_are_shown_as_they_are_written(harmful: str, harm: CurrentGeneration, look: Look) -> None:
     page = look(f"{harmful}/page/{id_of(harm, 'script')}")
     expect(page.locator("h1")).to_have_text(TITLES["script"])
     page.goto(f"{harmful}/page/{id_of(harm, 'template')}")
     expect(page.locator("h1")).to_have_text(TITLES["template"])
 
 
-def test_suggestions_and_recent_pages_are_text(harmful: str, harm: Held, look: Look) -> None:
+def test_suggestions_and_recent_pages_are_text(harmful: str, harm: CurrentGeneration, look: Look) -> None:
     page = look(f"{harmful}/page/{id_of(harm, 'image')}")
     page.goto(f"{harmful}/page/{id_of(harm, 'script')}")
     page.get_by_text("Recent", exact=True).click()
@@ -71,7 +71,7 @@ def test_suggestions_and_recent_pages_are_text(harmful: str, harm: Held, look: L
     assert_harmless(page)
 
 
-def test_what_turns_the_direction_reaches_no_neighbour(harmful: str, harm: Held, look: Look) -> None:
+def test_what_turns_the_direction_reaches_no_neighbour(harmful: str, harm: CurrentGeneration, look: Look) -> None:
     page = settled(look(f"{harmful}/page/{id_of(harm, 'hebrew')}"))
     assert not re.search("[\u202a-\u202e\u2066-\u2069\x00-\x08\x1b\x7f]", page.content())
     outside = page.evaluate(
@@ -81,14 +81,14 @@ def test_what_turns_the_direction_reaches_no_neighbour(harmful: str, harm: Held,
     assert outside == 0
 
 
-def test_a_link_to_the_original_goes_through_the_replay_base(harmful: str, harm: Held, look: Look) -> None:
+def test_a_link_to_the_original_goes_through_the_replay_base(harmful: str, harm: CurrentGeneration, look: Look) -> None:
     page = look(f"{harmful}/page/{id_of(harm, 'hebrew')}")
     original = page.locator("[data-original]")
     expect(original).to_have_attribute("href", "https://replay.example/2007/http://harm.example/hebrew.html")
     expect(original).to_have_attribute("rel", "noreferrer noopener nofollow")
 
 
-def test_near_duplicates_stand_folded_under_the_best_of_them(harmful: str, harm: Held, look: Look) -> None:
+def test_near_duplicates_stand_folded_under_the_best_of_them(harmful: str, harm: CurrentGeneration, look: Look) -> None:
     page = look(f"{harmful}/page/{id_of(harm, 'hebrew')}?limit=100&least=0")
     folded = page.locator("#related .twins")
     expect(folded).to_have_count(1)

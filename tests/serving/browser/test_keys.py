@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Locator, expect
 
-from pagekin.serving.generations import Held
+from pagekin.serving.generations import CurrentGeneration
 from serving.browser.conftest import Look
 from serving.browser.views import settled
 
@@ -13,7 +13,7 @@ OAK = "http://treeroom.example/oak.html"
 
 
 @pytest.fixture
-def oak(site: str, held: Held) -> str:
+def oak(site: str, held: CurrentGeneration) -> str:
     kin = held.present.kin
     return f"{site}/page/{kin.page(kin.find(OAK))['id']}"
 

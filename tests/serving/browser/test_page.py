@@ -11,9 +11,9 @@ from playwright.sync_api import Locator, Page, expect
 from model.learned import DRAWN
 from pagekin.model.strategy import Strategy
 from pagekin.pipeline import build
-from pagekin.search.indexed_store import Kin
-from pagekin.search.results import Wishes
-from pagekin.serving.generations import Held
+from pagekin.search.indexed_store import IndexedStore
+from pagekin.search.results import RelatedOptions
+from pagekin.serving.generations import CurrentGeneration
 from serving.browser.conftest import Look, served
 from serving.browser.views import settled
 from store.making import page as row
@@ -23,12 +23,12 @@ OAK = "http://treeroom.example/oak.html"
 
 
 @pytest.fixture(scope="module")
-def kin(held: Held) -> Kin:
+def kin(held: CurrentGeneration) -> IndexedStore:
     return held.present.kin
 
 
 @pytest.fixture(scope="module")
-def oak(site: str, kin: Kin) -> str:
+def oak(site: str, kin: IndexedStore) -> str:
     return f"{site}/page/{kin.page(kin.find(OAK))['id']}"
 
 
@@ -36,8 +36,8 @@ def related(page: Page) -> Locator:
     return page.locator("#related .kin > li h3 a")
 
 
-def titles(kin: Kin, **wishes: object) -> list[str]:
-    return [each.title for each in kin.related(OAK, Wishes(**wishes))]  # type: ignore[arg-type]
+def titles(kin: IndexedStore, **wishes: object) -> list[str]:
+    return [each.title for each in kin.related(OAK, RelatedOptions(**wishes))]  # type: ignore[arg-type]
 
 
 def slide(page: Page, name: str, value: str) -> None:
@@ -47,7 +47,7 @@ def slide(page: Page, name: str, value: str) -> None:
     )
 
 
-def test_a_page_shows_what_is_known_of_it(oak: str, kin: Kin, look: Look) -> None:
+def test_a_page_shows_what_is_known_of_it(oak: str, kin: IndexedStore, look: Look) -> None:
     page = look(oak)
     node = kin.find_node(OAK)
     expect(page.locator("h1")).to_have_text("Oak and its many guests")
@@ -60,7 +60,7 @@ def test_a_page_shows_what_is_known_of_it(oak: str, kin: Kin, look: Look) -> Non
     expect(page.locator(".facts")).to_contain_text(f"linked from {degree} pages")
 
 
-def test_the_list_is_the_answer_of_the_collection_with_its_reasons(oak: str, kin: Kin, look: Look) -> None:
+def test_the_list_is_the_answer_of_the_collection_with_its_reasons(oak: str, kin: IndexedStore, look: Look) -> None:
     page = look(oak)
     found = kin.related(OAK)
     expect(related(page)).to_have_text([each.title for each in found])
@@ -73,7 +73,7 @@ def test_the_list_is_the_answer_of_the_collection_with_its_reasons(oak: str, kin
     expect(first.locator(".where").first).to_contain_text(found[0].url.removeprefix("http://"))
 
 
-def test_a_higher_similarity_leaves_fewer_pages_without_a_reload(oak: str, kin: Kin, look: Look) -> None:
+def test_a_higher_similarity_leaves_fewer_pages_without_a_reload(oak: str, kin: IndexedStore, look: Look) -> None:
     page = look(oak)
     page.evaluate("window.here = true")
     third = kin.related(OAK)[2].similarity
@@ -85,7 +85,7 @@ def test_a_higher_similarity_leaves_fewer_pages_without_a_reload(oak: str, kin: 
     expect(page.locator("#related [role=status]")).to_contain_text("No page is that similar")
 
 
-def test_pages_that_it_links_to_are_marked_or_hidden(oak: str, kin: Kin, look: Look) -> None:
+def test_pages_that_it_links_to_are_marked_or_hidden(oak: str, kin: IndexedStore, look: Look) -> None:
     page = look(oak)
     linked = kin.nodes_linked_from([kin.find_node(OAK)])
     marked = sum(kin.find_node(each.url) in linked for each in kin.related(OAK))
@@ -97,7 +97,7 @@ def test_pages_that_it_links_to_are_marked_or_hidden(oak: str, kin: Kin, look: L
     expect(page.locator("#related .linked")).to_have_count(0)
 
 
-def test_filters_hold_together(oak: str, kin: Kin, look: Look) -> None:
+def test_filters_hold_together(oak: str, kin: IndexedStore, look: Look) -> None:
     page = look(oak)
     page.get_by_text("More filters").click()
     page.get_by_label("other hosts only").check()
@@ -118,7 +118,7 @@ def test_filters_hold_together(oak: str, kin: Kin, look: Look) -> None:
     ],
 )
 def test_the_measure_can_be_changed(
-    oak: str, kin: Kin, look: Look, label: str, value: str, wishes: dict[str, object]
+    oak: str, kin: IndexedStore, look: Look, label: str, value: str, wishes: dict[str, object]
 ) -> None:
     page = look(oak)
     page.locator(".filters").get_by_label(label).select_option(value)
@@ -129,17 +129,19 @@ def test_learned_weights_can_be_asked_by_where_the_index_has_some(tmp_path: Path
     rows = [row(f"http://a.example/{name}", f"<title>{name}</title><p>bread oven {name} loaf") for name in "abc"]
     strategy = Strategy(weights=DRAWN.as_text())
     build([write_jsonl(tmp_path / "a.jsonl", rows)], tmp_path / "a.kin", strategy=strategy, processes=1)
-    held = Held(tmp_path / "a.kin")
+    held = CurrentGeneration(tmp_path / "a.kin")
     with served(held) as site:
         shown = look(f"{site}/page/{held.present.kin.page(0)['id']}?least=0")
         shown.get_by_label("Measure").select_option("LinkLearn")
-        found = held.present.kin.related("http://a.example/a", Wishes(similarity="linklearn", min_similarity=0.0))
+        found = held.present.kin.related(
+            "http://a.example/a", RelatedOptions(similarity="linklearn", min_similarity=0.0)
+        )
         expect(shown.locator("#related .score b").first).to_have_text(f"{found[0].similarity:.3f}")
         shown.locator(".strategy summary").click()
         expect(shown.locator(".strategy div", has_text="weights").locator("dd")).to_have_text("learned")
 
 
-def test_the_slider_orders_the_list_and_draws_the_tree_anew(oak: str, held: Held, look: Look) -> None:
+def test_the_slider_orders_the_list_and_draws_the_tree_anew(oak: str, held: CurrentGeneration, look: Look) -> None:
     page = settled(look(oak))
     tree = page.locator("svg.tree")
     for alpha in (0.5, 0.06, 0.98):
@@ -203,24 +205,24 @@ def test_a_leaf_that_is_pointed_at_shows_its_page(oak: str, look: Look) -> None:
     expect(card).to_be_visible()
 
 
-def test_a_page_says_between_which_topics_it_lies(oak: str, held: Held, look: Look) -> None:
-    from pagekin.links.cross_topic import bridge
+def test_a_page_says_between_which_topics_it_lies(oak: str, held: CurrentGeneration, look: Look) -> None:
+    from pagekin.links.cross_topic import cross_topic_page
 
     page = settled(look(oak))
     with held.present.surroundings(OAK) as (kinship, clusters):
-        found = bridge(clusters, 0.5)
+        found = cross_topic_page(clusters, 0.5)
     assert found is not None
     ends = [each["title"] for each in kinship.named([found.one, found.other])]
     expect(page.locator(".bridge a").nth(0)).to_have_text(ends[0])
     expect(page.locator(".bridge a").nth(1)).to_have_text(ends[1])
 
 
-def test_the_neighbourhood_is_walked_by_clicks_and_back(oak: str, kin: Kin, look: Look) -> None:
+def test_the_neighbourhood_is_walked_by_clicks_and_back(oak: str, kin: IndexedStore, look: Look) -> None:
     page = settled(look(oak))
     middle = page.locator("#graph figcaption a")
     expect(middle).to_have_text("Oak and its many guests")
     around = page.locator("svg.graph .spot:not(.own)")
-    expect(around).to_have_count(min(14, len(kin.related(OAK, Wishes(limit=14, min_similarity=0.03)))))
+    expect(around).to_have_count(min(14, len(kin.related(OAK, RelatedOptions(limit=14, min_similarity=0.03)))))
     step = around.nth(2).get_attribute("data-title") or "?"
     around.nth(2).click()
     expect(middle).to_have_text(step)

@@ -12,11 +12,11 @@ from pagekin.serving.views.clusters import drawn
 from pagekin.serving.views.collection import doublings
 from pagekin.serving.views.compare import Signatures
 from pagekin.serving.views.graph import HEIGHT, WIDTH, Graph, laid_out
-from pagekin.serving.views.page_names import Ref
+from pagekin.serving.views.page_names import PageRef
 
 
-def pages(count: int) -> list[Ref]:
-    return [Ref(k, f"{k:016x}", f"http://a.example/{k}", f"Page {k}", "a.example") for k in range(count)]
+def pages(count: int) -> list[PageRef]:
+    return [PageRef(k, f"{k:016x}", f"http://a.example/{k}", f"Page {k}", "a.example") for k in range(count)]
 
 
 def test_a_fork_stands_at_the_height_of_its_merge() -> None:

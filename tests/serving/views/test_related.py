@@ -10,13 +10,13 @@ import pytest
 from duplicates.test_result_list import prose
 from pagekin.errors import MisuseError
 from pagekin.pipeline import build
-from pagekin.search.indexed_store import Kin
+from pagekin.search.indexed_store import IndexedStore
 from pagekin.serving.views.collection import collection_view, duplicate_groups, similarities, unlinked
 from pagekin.serving.views.compare import compared
 from pagekin.serving.views.graph import graph_by_words
 from pagekin.serving.views.page import page_view
-from pagekin.serving.views.page_names import Ref, meant, search
-from pagekin.serving.views.related import Filters, related
+from pagekin.serving.views.page_names import PageRef, meant, search
+from pagekin.serving.views.related import AnswerFilters, related
 from pagekin.serving.views.reports import reports
 from store.making import page, write_jsonl
 
@@ -31,22 +31,22 @@ PAGES = {
 
 
 @pytest.fixture(scope="module")
-def wood(tmp_path_factory: pytest.TempPathFactory) -> Kin:
+def wood(tmp_path_factory: pytest.TempPathFactory) -> IndexedStore:
     folder = tmp_path_factory.mktemp("wood")
     rows = [page(f"http://wood.example/{name}.html", f"<html lang=en>{html}") for name, html in PAGES.items()]
     build([write_jsonl(folder / "wood.jsonl", rows)], folder / "wood.kin", processes=1)
-    return Kin.open(folder / "wood.kin")
+    return IndexedStore.open(folder / "wood.kin")
 
 
-def at(wood: Kin, name: str) -> Ref:
+def at(wood: IndexedStore, name: str) -> PageRef:
     return meant(wood, f"http://wood.example/{name}.html")
 
 
-def test_titles_do_without_the_name_that_all_pages_of_a_host_have(wood: Kin) -> None:
+def test_titles_do_without_the_name_that_all_pages_of_a_host_have(wood: IndexedStore) -> None:
     assert at(wood, "one").title == "Of oaks"
 
 
-def test_a_page_is_meant_by_id_url_or_title(wood: Kin) -> None:
+def test_a_page_is_meant_by_id_url_or_title(wood: IndexedStore) -> None:
     one = at(wood, "one")
     assert meant(wood, one.id) == meant(wood, "Of oaks") == one
     with pytest.raises(MisuseError, match="no page has the id"):
@@ -56,7 +56,7 @@ def test_a_page_is_meant_by_id_url_or_title(wood: Kin) -> None:
     assert search(wood, " ", 5) == []
 
 
-def test_a_page_is_shown_with_who_links_to_it_and_how(wood: Kin) -> None:
+def test_a_page_is_shown_with_who_links_to_it_and_how(wood: IndexedStore) -> None:
     view = page_view(wood, at(wood, "one"))
     assert view.in_degree == 2 and view.out_degree == 1
     assert view.anchors == [("oaks", 2)]
@@ -66,14 +66,14 @@ def test_a_page_is_shown_with_who_links_to_it_and_how(wood: Kin) -> None:
     assert view.original == "http://wood.example/one.html"
 
 
-def test_a_page_that_is_known_from_links_alone_says_so(wood: Kin) -> None:
+def test_a_page_that_is_known_from_links_alone_says_so(wood: IndexedStore) -> None:
     far = meant(wood, "http://far.example/")
     view = page_view(wood, far)
     assert not view.known and view.in_degree == 1 and view.anchors == [("far", 1)]
 
 
-def test_pages_that_are_linked_are_marked_and_twins_folded(wood: Kin) -> None:
-    found = related(wood, at(wood, "three"), Filters(least=0.0))
+def test_pages_that_are_linked_are_marked_and_twins_folded(wood: IndexedStore) -> None:
+    found = related(wood, at(wood, "three"), AnswerFilters(least=0.0))
     by_title = {each.page.title: each for each in found}
     assert set(by_title) == {"Of oaks", "Of loaves"} or set(by_title) == {"Of ashes", "Of loaves"}
     best = by_title.get("Of oaks") or by_title["Of ashes"]
@@ -83,16 +83,18 @@ def test_pages_that_are_linked_are_marked_and_twins_folded(wood: Kin) -> None:
     assert not by_title["Of loaves"].linked
 
 
-def test_a_page_that_says_the_same_as_the_asked_one_is_told(wood: Kin) -> None:
-    first = related(wood, at(wood, "one"), Filters())[0]
+def test_a_page_that_says_the_same_as_the_asked_one_is_told(wood: IndexedStore) -> None:
+    first = related(wood, at(wood, "one"), AnswerFilters())[0]
     assert first.page.title == "Of ashes" and first.says_the_same and first.linked
 
 
-def test_what_is_typed_into_a_filter_is_text_and_not_a_pattern(wood: Kin) -> None:
+def test_what_is_typed_into_a_filter_is_text_and_not_a_pattern(wood: IndexedStore) -> None:
     three = at(wood, "three")
-    assert related(wood, three, Filters(contains="wood.example/f", least=0.0))[0].page.title == "Of loaves"
-    assert related(wood, three, Filters(contains="wood.e.*e", least=0.0)) == []
-    assert "Of loaves" not in [each.page.title for each in related(wood, three, Filters(without="four", least=0.0))]
+    assert related(wood, three, AnswerFilters(contains="wood.example/f", least=0.0))[0].page.title == "Of loaves"
+    assert related(wood, three, AnswerFilters(contains="wood.e.*e", least=0.0)) == []
+    assert "Of loaves" not in [
+        each.page.title for each in related(wood, three, AnswerFilters(without="four", least=0.0))
+    ]
 
 
 @pytest.mark.parametrize(
@@ -101,10 +103,10 @@ def test_what_is_typed_into_a_filter_is_text_and_not_a_pattern(wood: Kin) -> Non
 )
 def test_a_choice_that_makes_no_sense_is_told(query: dict[str, str]) -> None:
     with pytest.raises(MisuseError):
-        Filters.chosen(query)
+        AnswerFilters.chosen(query)
 
 
-def test_two_pages_of_one_text_are_alike_in_everything(wood: Kin) -> None:
+def test_two_pages_of_one_text_are_alike_in_everything(wood: IndexedStore) -> None:
     found = compared(wood, at(wood, "one"), at(wood, "one"))
     assert found.jaccard == pytest.approx(1.0) and found.cosine == pytest.approx(1.0)
     assert found.signatures.agree == found.signatures.of == 80
@@ -112,7 +114,7 @@ def test_two_pages_of_one_text_are_alike_in_everything(wood: Kin) -> None:
     assert found.same_text == 1.0
 
 
-def test_a_comparison_is_the_same_from_both_sides(wood: Kin) -> None:
+def test_a_comparison_is_the_same_from_both_sides(wood: IndexedStore) -> None:
     there, back = (compared(wood, at(wood, a), at(wood, b)) for a, b in (("one", "four"), ("four", "one")))
     assert there.jaccard == back.jaccard and there.signatures == back.signatures
     assert [each.word for each in there.shared] == [each.word for each in back.shared]
@@ -121,18 +123,18 @@ def test_a_comparison_is_the_same_from_both_sides(wood: Kin) -> None:
     assert sum(each.share for each in there.shared) <= 1.0 + 1e-9
 
 
-def test_two_pages_are_cited_together_by_the_one_that_links_to_both(wood: Kin) -> None:
+def test_two_pages_are_cited_together_by_the_one_that_links_to_both(wood: IndexedStore) -> None:
     found = compared(wood, at(wood, "one"), at(wood, "two"))
     assert [(each.title, apart) for each, apart in found.cited_by] == [("Of elms", 1)]
     assert found.one_links and not found.other_links
 
 
-def test_a_neighbourhood_by_words_has_the_page_in_the_middle(wood: Kin) -> None:
+def test_a_neighbourhood_by_words_has_the_page_in_the_middle(wood: IndexedStore) -> None:
     graph = graph_by_words(wood, at(wood, "three"))
     assert graph.spots[0].page.title == "Of elms" and graph.spots[0].similarity == pytest.approx(1.0)
 
 
-def test_a_collection_is_counted(wood: Kin) -> None:
+def test_a_collection_is_counted(wood: IndexedStore) -> None:
     view = collection_view(wood)
     assert view.counts["pages"] == 4 and view.counts["outside"] == 1
     assert view.hosts == [("wood.example", 4)]
@@ -141,7 +143,7 @@ def test_a_collection_is_counted(wood: Kin) -> None:
     assert sum(bar.count for bar in similarities(wood).bars) == 4
 
 
-def test_kin_that_no_link_joins_are_found_and_near_duplicates_grouped(wood: Kin) -> None:
+def test_kin_that_no_link_joins_are_found_and_near_duplicates_grouped(wood: IndexedStore) -> None:
     pairs = {frozenset((one.title, other.title)) for one, other, _, _ in unlinked(wood).pairs}
     assert frozenset(("Of elms", "Of loaves")) in pairs
     assert frozenset(("Of elms", "Of oaks")) not in pairs

@@ -20,7 +20,7 @@ _SMALL = 500  # bytes that are not worth compressing
 _LARGEST = 256 << 10  # bytes of an answer that is kept
 
 Key: TypeAlias = tuple[str, str, bytes]  # generation, path, query
-Again: TypeAlias = "Callable[[Generation, Key], Ready]"
+Again: TypeAlias = "Callable[[Generation, Key], CachedAnswer]"
 
 
 def as_json(value: Any) -> bytes:
@@ -28,7 +28,7 @@ def as_json(value: Any) -> bytes:
     return json.dumps(value, separators=(",", ":")).encode("ascii")
 
 
-class Ready:
+class CachedAnswer:
     """An answer as bytes: sent as it is, compressed (once), or not at all if the client has it."""
 
     def __init__(self, body: bytes, headers: list[tuple[bytes, bytes]], etag: str) -> None:
@@ -59,7 +59,7 @@ class Ready:
         return self._packed
 
 
-def ready(value: Any, key: Key, control: str) -> Ready:
+def ready(value: Any, key: Key, control: str) -> CachedAnswer:
     """A value as an answer."""
     etag = etag_of(key)
     headers = [
@@ -67,7 +67,7 @@ def ready(value: Any, key: Key, control: str) -> Ready:
         (b"cache-control", control.encode()),
         (b"etag", etag.encode()),
     ]
-    return Ready(as_json(value), headers, etag)
+    return CachedAnswer(as_json(value), headers, etag)
 
 
 def etag_of(key: Key) -> str:
@@ -84,14 +84,14 @@ def is_known(headers: Headers, etag: str) -> bool:
     return bool(known) and any(each.strip().removeprefix("W/") in (opaque, "*") for each in known.split(","))
 
 
-class Kept:
+class AnswerCache:
     """The answers that were asked for last. Only the event loop uses it."""
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._answers: OrderedDict[Key, tuple[Ready, Again]] = OrderedDict()
+        self._answers: OrderedDict[Key, tuple[CachedAnswer, Again]] = OrderedDict()
 
-    def get(self, key: Key) -> Ready | None:
+    def get(self, key: Key) -> CachedAnswer | None:
         """The answer, if it is kept."""
         found = self._answers.get(key)
         if found is None:
@@ -99,7 +99,7 @@ class Kept:
         self._answers.move_to_end(key)
         return found[0]
 
-    def put(self, key: Key, answer: Ready, again: Again) -> None:
+    def put(self, key: Key, answer: CachedAnswer, again: Again) -> None:
         """Keep an answer, and how to find it again; the one that was not asked for longest goes."""
         if len(answer.body) > _LARGEST:
             return

@@ -13,14 +13,14 @@ from pagekin.serving.api.params import Param
 from pagekin.serving.api.related import PAGE
 from pagekin.serving.context import context_of
 from pagekin.serving.generations import Generation
-from pagekin.serving.settings import Bounds
+from pagekin.serving.settings import RequestLimits
 from pagekin.shapes.cluster import describe
 
 _LEAST_ALPHA = 0.001
 _MOST_ALPHAS = 10
 
 
-def params(bounds: Bounds) -> tuple[Param, ...]:
+def params(bounds: RequestLimits) -> tuple[Param, ...]:
     """Of a GET."""
     tightly = "How tightly to cluster, from chains near 0 to tight groups at 1; several are compared."
     return (

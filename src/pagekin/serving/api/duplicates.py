@@ -15,13 +15,13 @@ from pagekin.serving.api.params import Param, read_query
 from pagekin.serving.context import context_of
 from pagekin.serving.generations import Generation
 from pagekin.serving.problems import RequestError
-from pagekin.serving.settings import Bounds
+from pagekin.serving.settings import RequestLimits
 from pagekin.shapes.groups import report
 
 _LONGEST_NAME = 100
 
 
-def params(bounds: Bounds) -> tuple[Param, ...]:
+def params(bounds: RequestLimits) -> tuple[Param, ...]:
     """Of the query; the body is the list."""
     return (
         Param("threshold", "number", "How similar near-duplicates are.", 0.7, 0.01, 1),

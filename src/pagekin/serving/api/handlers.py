@@ -11,12 +11,12 @@ from starlette.responses import Response
 from starlette.types import ASGIApp
 
 from pagekin.errors import FailureError, MisuseError, NoPageError, StoreError
-from pagekin.serving.api.cache import Key, Ready, as_json, etag_of, is_known, ready
+from pagekin.serving.api.cache import CachedAnswer, Key, as_json, etag_of, is_known, ready
 from pagekin.serving.api.params import Param, parse_json, read_query
 from pagekin.serving.context import Context, context_of
 from pagekin.serving.generations import Generation
 from pagekin.serving.problems import RequestError
-from pagekin.serving.settings import Settings
+from pagekin.serving.settings import ServerSettings
 
 Given = dict[str, Any]
 Make = Callable[[Generation, Given], Any]
@@ -38,7 +38,7 @@ async def answered(request: Request, params: Sequence[Param], make: Make) -> ASG
     given = read_query(params, query, context.settings.bounds.query)
     given |= request.path_params
 
-    def made(generation: Generation, key: Key) -> Ready:
+    def made(generation: Generation, key: Key) -> CachedAnswer:
         return ready(_told(generation, make, given), key, control)
 
     answer = await context.crew.run(request, made, generation, key)
@@ -97,6 +97,6 @@ async def _bytes_of(request: Request, context: Context) -> bytes:
     return bytes(body)
 
 
-def cache_control(settings: Settings) -> str:
+def cache_control(settings: ServerSettings) -> str:
     """Who may keep an answer, and how long without asking again."""
     return f"{'private' if settings.token else 'public'}, max-age={settings.max_age}"

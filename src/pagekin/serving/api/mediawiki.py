@@ -14,8 +14,8 @@ from starlette.requests import Request
 from starlette.types import ASGIApp
 
 from pagekin.errors import NoPageError
-from pagekin.search.indexed_store import Kin
-from pagekin.search.results import Neighbor, Wishes
+from pagekin.search.indexed_store import IndexedStore
+from pagekin.search.results import RelatedOptions, RelatedPage
 from pagekin.serving.api.handlers import Given, answered
 from pagekin.serving.api.params import Param, pairs
 from pagekin.serving.generations import Generation
@@ -53,7 +53,7 @@ def _answer(generation: Generation, given: Given) -> dict[str, Any]:
     if len(titles) > _MOST:
         return _error("toomanyvalues", f"There may be {_MOST} titles.")
     urls = [url for title in titles for url in _urls(generation, title)]
-    wishes = Wishes(limit=max(1, min(limit, _MOST)), explain=False)
+    wishes = RelatedOptions(limit=max(1, min(limit, _MOST)), explain=False)
     found = generation.kin.related(urls, wishes) if urls else []
     return _shaped(generation.kin, found, given)
 
@@ -75,7 +75,7 @@ def _urls(generation: Generation, title: str) -> list[str]:
         return []
 
 
-def _titles(kin: Kin) -> dict[str, str]:
+def _titles(kin: IndexedStore) -> dict[str, str]:
     """The URLs of pages that have their titles in them."""
     return {_plain(title): url for url in kin.reading.pages.url if (title := title_in(url))}
 
@@ -96,7 +96,7 @@ def title_in(url: str) -> str:
     return _plain(unquote(found[1])) if found else ""
 
 
-def _shaped(kin: Kin, found: list[Neighbor], given: Given) -> dict[str, Any]:
+def _shaped(kin: IndexedStore, found: list[RelatedPage], given: Given) -> dict[str, Any]:
     newer = given.get("formatversion", "1") in ("2", "latest")
     shown = [_page(kin, place, each, given) for place, each in enumerate(found, 1)]
     pages: Any = shown if newer else {str(page["pageid"]): page for page in shown}
@@ -104,7 +104,7 @@ def _shaped(kin: Kin, found: list[Neighbor], given: Given) -> dict[str, Any]:
     return {**answer, "query": {"pages": pages}} if shown else answer
 
 
-def _page(kin: Kin, place: int, neighbor: Neighbor, given: Given) -> dict[str, Any]:
+def _page(kin: IndexedStore, place: int, neighbor: RelatedPage, given: Given) -> dict[str, Any]:
     node = kin.find_node(neighbor.url)
     title = title_in(neighbor.url) or neighbor.title or neighbor.url
     page: dict[str, Any] = {"pageid": node + 1, "ns": 0, "title": title, "index": place}

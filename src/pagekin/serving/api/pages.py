@@ -12,13 +12,13 @@ from pagekin.serving.api.params import Param
 from pagekin.serving.context import context_of
 from pagekin.serving.generations import Generation
 from pagekin.serving.problems import RequestError
-from pagekin.serving.settings import Bounds
+from pagekin.serving.settings import RequestLimits
 from pagekin.shapes.info import describe as describe_store
 from pagekin.shapes.page import describe as describe_page
 from pagekin.shapes.search import search
 
 
-def search_params(bounds: Bounds) -> tuple[Param, ...]:
+def search_params(bounds: RequestLimits) -> tuple[Param, ...]:
     """Of a search."""
     about = "A URL or words of a title, or the beginning of one."
     return (

@@ -8,14 +8,14 @@ from starlette.requests import Request
 from starlette.types import ASGIApp
 
 from pagekin.model.strategy import MEASURES
-from pagekin.search.results import Wishes
+from pagekin.search.results import RelatedOptions
 from pagekin.serving.api.handlers import Given, answered, body_of, posted
 from pagekin.serving.api.mediawiki import is_mediawiki, mediawiki
 from pagekin.serving.api.params import Param, complete
 from pagekin.serving.context import context_of
 from pagekin.serving.generations import Generation
 from pagekin.serving.problems import RequestError
-from pagekin.serving.settings import Bounds
+from pagekin.serving.settings import RequestLimits
 from pagekin.shapes.related import report
 
 PAGE = "the URL of a page, or its title if only one page has it"
@@ -25,9 +25,9 @@ LINKS = (
 )
 
 
-def wish_params(bounds: Bounds) -> tuple[Param, ...]:
+def wish_params(bounds: RequestLimits) -> tuple[Param, ...]:
     """What may be wished for in an answer."""
-    wishes = Wishes()
+    wishes = RelatedOptions()
     return (
         Param("limit", "integer", "At most so many pages, or groups of them.", wishes.limit, 1, bounds.limit),
         Param("min_similarity", "number", "Rather fewer than worse.", wishes.min_similarity, 0, 1),
@@ -40,14 +40,14 @@ def wish_params(bounds: Bounds) -> tuple[Param, ...]:
     )
 
 
-def get_params(bounds: Bounds) -> tuple[Param, ...]:
+def get_params(bounds: RequestLimits) -> tuple[Param, ...]:
     """Of a GET."""
     about = f"{PAGE}; several are asked for as one."
     url = Param("url", "string", about, least=1, most=bounds.name, required=True, many=bounds.seeds)
     return (url, *wish_params(bounds))
 
 
-def post_params(bounds: Bounds) -> tuple[Param, ...]:
+def post_params(bounds: RequestLimits) -> tuple[Param, ...]:
     """Of the body of a POST."""
 
     def pages(name: str, about: str) -> Param:
@@ -96,9 +96,9 @@ def _of_any(generation: Generation, given: Given) -> dict[str, Any]:
     return report((), neighbors, given["similarity"] or kin.index.strategy.similarity)
 
 
-def wishes_of(given: Given) -> Wishes:
+def wishes_of(given: Given) -> RelatedOptions:
     """The wishes of a request."""
-    return Wishes(
+    return RelatedOptions(
         limit=given["limit"],
         min_similarity=given["min_similarity"],
         similarity=given["similarity"],

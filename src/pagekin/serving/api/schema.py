@@ -11,14 +11,14 @@ from pagekin.serving.api import cluster, duplicates, pages, related
 from pagekin.serving.api.params import Param
 from pagekin.serving.api.shapes import SHAPES, TEXT, Schema, many, the
 from pagekin.serving.problems import JSON as PROBLEM
-from pagekin.serving.settings import Bounds, Settings
+from pagekin.serving.settings import RequestLimits, ServerSettings
 
 _ALWAYS = (401, 421, 503)  # a token is missing, another host is called, the server is busy
 _THREAD = (414, 422, 429)
 _ID = {"name": "id", "in": "path", "required": True, "description": "As /api/pages gives it.", "schema": TEXT}
 
 
-def openapi(settings: Settings) -> dict[str, Any]:
+def openapi(settings: ServerSettings) -> dict[str, Any]:
     """The whole document, with the bounds of this server."""
     bounds = settings.bounds
     document: dict[str, Any] = {
@@ -38,7 +38,7 @@ def openapi(settings: Settings) -> dict[str, Any]:
     return document
 
 
-def _paths(bounds: Bounds) -> dict[str, Any]:
+def _paths(bounds: RequestLimits) -> dict[str, Any]:
     return {
         "/api/related": {
             "get": _operation(
@@ -108,7 +108,7 @@ def _wiki(name: str, only: str) -> dict[str, Any]:
     }
 
 
-def _question(bounds: Bounds) -> Schema:
+def _question(bounds: RequestLimits) -> Schema:
     """The body of a question: pages, or HTML, or a text."""
     properties = {param.name: {**param.schema(), "description": param.about} for param in related.post_params(bounds)}
     one_of = [{"required": [name]} for name in ("urls", "html", "text")]

@@ -8,10 +8,10 @@ import numpy as np
 
 from pagekin.figures.charts import ticks
 from pagekin.links.clusters import Clusters
-from pagekin.links.cross_topic import bridge
+from pagekin.links.cross_topic import cross_topic_page
 from pagekin.links.hierarchy import Hierarchy
-from pagekin.search.indexed_store import Kin
-from pagekin.serving.views.page_names import Ref, ref, refs
+from pagekin.search.indexed_store import IndexedStore
+from pagekin.serving.views.page_names import PageRef, ref, refs
 from pagekin.serving.views.text import middle_cut, shown
 
 _LISTED = 15
@@ -20,10 +20,10 @@ _LEFT, _TREE, _WIDTH, _ROW, _TOP, _FOOT = 8.0, 236.0, 540.0, 26.0, 10.0, 34.0
 
 
 @dataclass(frozen=True)
-class Place:
+class ClusterRow:
     """A page in the order."""
 
-    page: Ref
+    page: PageRef
     distance: float
     similarity: float  # by links; 0 if these have nothing in common
     moved: int | None  # places up, against the order by similarity alone; None: it is not in that
@@ -33,7 +33,7 @@ class Place:
 class Leaf:
     """A page at the end of a branch."""
 
-    page: Ref
+    page: PageRef
     terms: str
     x: float
     y: float
@@ -66,36 +66,36 @@ class Tree:
 class Between:
     """The page lies between these two."""
 
-    one: Ref
-    other: Ref
+    one: PageRef
+    other: PageRef
     distance: float
     strength: float
 
 
 @dataclass(frozen=True)
-class Around:
+class ClusterView:
     """The surroundings of a page at an alpha."""
 
-    page: Ref
+    page: PageRef
     alpha: float
     pages: int
     of: int  # so many hang together
-    stood_for: Ref | None  # the page whose links are nearly the same, and that stands for it
-    order: list[Place]
+    stood_for: PageRef | None  # the page whose links are nearly the same, and that stands for it
+    order: list[ClusterRow]
     tree: Tree | None
     between: Between | None
 
 
-def around(kin: Kin, page: Ref, clusters: Clusters, alpha: float) -> Around:
+def around(kin: IndexedStore, page: PageRef, clusters: Clusters, alpha: float) -> ClusterView:
     """Order the surroundings of a page as tightly as alpha says."""
     ordered = clusters.ordered(alpha)[:_LISTED]
     alike = dict(zip(clusters.subgraph.nodes.tolist(), clusters.similarities().tolist(), strict=True))
     before = {node: k for k, node in enumerate(clusters.by_similarity())}
     places = [
-        Place(each, apart, alike[node], before[node] - k if node in before else None)
+        ClusterRow(each, apart, alike[node], before[node] - k if node in before else None)
         for k, ((node, apart), each) in enumerate(zip(ordered, refs(kin, [n for n, _ in ordered]), strict=True))
     ]
-    return Around(
+    return ClusterView(
         page,
         alpha,
         len(clusters),
@@ -107,25 +107,25 @@ def around(kin: Kin, page: Ref, clusters: Clusters, alpha: float) -> Around:
     )
 
 
-def _between(kin: Kin, clusters: Clusters, alpha: float) -> Between | None:
-    found = bridge(clusters, alpha)
+def _between(kin: IndexedStore, clusters: Clusters, alpha: float) -> Between | None:
+    found = cross_topic_page(clusters, alpha)
     if found is None or found.strength <= 0.0:
         return None
     return Between(ref(kin, found.one), ref(kin, found.other), found.distance, found.strength)
 
 
-def _tree(kin: Kin, clusters: Clusters, alpha: float, nodes: list[int]) -> Tree:
+def _tree(kin: IndexedStore, clusters: Clusters, alpha: float, nodes: list[int]) -> Tree:
     shown_nodes = [clusters.node, *nodes]
     some = np.searchsorted(clusters.subgraph.nodes, shown_nodes).tolist()
     smaller = clusters.at(alpha).only(some)
     return drawn(smaller, refs(kin, shown_nodes), [_terms(kin, node) for node in shown_nodes])
 
 
-def _terms(kin: Kin, node: int) -> str:
+def _terms(kin: IndexedStore, node: int) -> str:
     return ", ".join(shown(term, 40) for term, _ in kin.top_terms(node, _TERMS))
 
 
-def drawn(hierarchy: Hierarchy, pages: list[Ref], terms: list[str]) -> Tree:
+def drawn(hierarchy: Hierarchy, pages: list[PageRef], terms: list[str]) -> Tree:
     """Lay out a hierarchy of pages; the first is the one that was asked for."""
     n = len(hierarchy)
     scale = ticks(0.0, float(hierarchy.heights.max(initial=0.0)) or 1.0)

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from pagekin.links.cross_topic import bridge
+from pagekin.links.cross_topic import cross_topic_page
 from pagekin.model.arrays import Int64s
 from pagekin.search.duplicates import find_duplicates
-from pagekin.search.indexed_store import Kin
-from pagekin.search.link_analysis import Kinship
-from pagekin.search.results import Wishes
-from pagekin.serving.views.page_names import Ref, ref, refs, refs_by_row, refs_by_url
+from pagekin.search.indexed_store import IndexedStore
+from pagekin.search.link_analysis import LinkAnalysis
+from pagekin.search.results import RelatedOptions
+from pagekin.serving.views.page_names import PageRef, ref, refs, refs_by_row, refs_by_url
 from pagekin.serving.views.text import shown
 
 SAMPLE = 300  # pages that are looked at
@@ -22,7 +22,7 @@ _NEAR = 200  # pages around each that is asked whether it is a bridge
 
 
 @dataclass(frozen=True)
-class Bar:
+class HistogramBar:
     """How many are in a class."""
 
     label: str
@@ -49,12 +49,12 @@ class CollectionView:
     hosts: list[tuple[str, int]]
     languages: list[tuple[str, int]]
     skipped: list[Skipped]
-    in_degrees: list[Bar]
-    out_degrees: list[Bar]
-    most_linked: list[tuple[Ref, int]]
+    in_degrees: list[HistogramBar]
+    out_degrees: list[HistogramBar]
+    most_linked: list[tuple[PageRef, int]]
 
 
-def collection_view(kin: Kin) -> CollectionView:
+def collection_view(kin: IndexedStore) -> CollectionView:
     """Counts, and how links are spread."""
     rows = kin.catalog.rows
     hosts = rows("SELECT host, count(*) AS n FROM pages GROUP BY host ORDER BY n DESC, host LIMIT 10")
@@ -79,7 +79,7 @@ def collection_view(kin: Kin) -> CollectionView:
     )
 
 
-def most_linked(kin: Kin, most: int) -> list[tuple[Ref, int]]:
+def most_linked(kin: IndexedStore, most: int) -> list[tuple[PageRef, int]]:
     """The pages that most pages link to, and how many do."""
     found = kin.catalog.rows(
         "SELECT node, in_degree FROM nodes WHERE first_row IS NOT NULL ORDER BY in_degree DESC, node LIMIT ?", most
@@ -87,7 +87,7 @@ def most_linked(kin: Kin, most: int) -> list[tuple[Ref, int]]:
     return [(ref(kin, row["node"]), row["in_degree"]) for row in found]
 
 
-def doublings(values: Int64s) -> list[Bar]:
+def doublings(values: Int64s) -> list[HistogramBar]:
     """How many values are 0, 1, 2 to 3, 4 to 7, and so on.
 
     >>> [(bar.label, bar.count) for bar in doublings(np.array([0, 1, 2, 3, 9]))]
@@ -103,13 +103,13 @@ def _short(value: int) -> str:
     return str(value) if value < 1024 else f"{value // 1024}k"
 
 
-def bars(labels: list[str], counts: list[int]) -> list[Bar]:
+def bars(labels: list[str], counts: list[int]) -> list[HistogramBar]:
     """Bars as high as their share of the largest."""
     most = max(counts, default=0) or 1
-    return [Bar(label, count, count / most) for label, count in zip(labels, counts, strict=True)]
+    return [HistogramBar(label, count, count / most) for label, count in zip(labels, counts, strict=True)]
 
 
-def _sample(kin: Kin) -> list[Ref]:
+def _sample(kin: IndexedStore) -> list[PageRef]:
     """Pages spread evenly over the collection."""
     step = max(1, -(-len(kin) // SAMPLE))
     return refs_by_row(kin, range(0, len(kin), step))
@@ -120,13 +120,13 @@ class Similarities:
     """How similar pages are to the nearest other page."""
 
     looked_at: int
-    bars: list[Bar]
+    bars: list[HistogramBar]
     alone: int  # pages with no kin at all
 
 
-def similarities(kin: Kin) -> Similarities:
+def similarities(kin: IndexedStore) -> Similarities:
     """The similarity of each page of a sample to its nearest kin."""
-    wishes = Wishes(limit=1, min_similarity=0.0, group_duplicates=False, explain=False)
+    wishes = RelatedOptions(limit=1, min_similarity=0.0, group_duplicates=False, explain=False)
     pages = _sample(kin)
     best = [found[0].similarity for page in pages if (found := kin.related(page.url, wishes))]
     counts = np.histogram(best, np.linspace(0.0, 1.0, 11))[0].tolist()
@@ -134,11 +134,11 @@ def similarities(kin: Kin) -> Similarities:
 
 
 @dataclass(frozen=True)
-class Group:
+class DuplicateGroupRow:
     """Pages that say the same."""
 
-    anchor: Ref
-    members: list[tuple[Ref, float]]
+    anchor: PageRef
+    members: list[tuple[PageRef, float]]
     size: int
 
 
@@ -146,18 +146,18 @@ class Group:
 class Groups:
     """The largest groups of near-duplicates."""
 
-    groups: list[Group]
+    groups: list[DuplicateGroupRow]
     all: int
     grouped: int  # pages that stand under another
     uncompared: dict[str, int]
 
 
-def duplicate_groups(kin: Kin) -> Groups:
+def duplicate_groups(kin: IndexedStore) -> Groups:
     """The near-duplicates of all pages."""
     twins = find_duplicates(kin)
     largest = sorted(twins.groups, key=lambda group: (-len(group.members), group.anchor.row))[:_LISTED]
     named = [
-        Group(
+        DuplicateGroupRow(
             refs_by_row(kin, [group.anchor.row])[0],
             [(refs_by_row(kin, [each.page.row])[0], each.similarity) for each in group.members[:_MEMBERS]],
             len(group.members) + 1,
@@ -171,10 +171,10 @@ def duplicate_groups(kin: Kin) -> Groups:
 class Crossing:
     """A page between two topics."""
 
-    page: Ref
-    one: Ref
+    page: PageRef
+    one: PageRef
     one_terms: list[str]
-    other: Ref
+    other: PageRef
     other_terms: list[str]
     strength: float
 
@@ -187,10 +187,10 @@ class Bridges:
     bridges: list[Crossing]
 
 
-def bridges(kin: Kin, kinship: Kinship, alpha: float = 0.5) -> Bridges:
+def bridges(kin: IndexedStore, kinship: LinkAnalysis, alpha: float = 0.5) -> Bridges:
     """The strongest bridges of a sample of pages."""
     pages = _sample(kin)
-    found = {each.node: each for page in pages if (each := bridge(kinship.clusters(page.url, _NEAR), alpha))}
+    found = {each.node: each for page in pages if (each := cross_topic_page(kinship.clusters(page.url, _NEAR), alpha))}
     best = sorted(found.values(), key=lambda each: (-each.strength, each.node))[:_LISTED]
     listed = [
         Crossing(page, one, _terms(kin, one), other, _terms(kin, other), each.strength)
@@ -200,7 +200,7 @@ def bridges(kin: Kin, kinship: Kinship, alpha: float = 0.5) -> Bridges:
     return Bridges(len(pages), listed)
 
 
-def _terms(kin: Kin, page: Ref) -> list[str]:
+def _terms(kin: IndexedStore, page: PageRef) -> list[str]:
     return [shown(term, 40) for term, _ in kin.top_terms(page.node, _TERMS)]
 
 
@@ -209,13 +209,13 @@ class Unlinked:
     """Pages that are kin, of which neither links to the other."""
 
     looked_at: int
-    pairs: list[tuple[Ref, Ref, float, list[str]]]
+    pairs: list[tuple[PageRef, PageRef, float, list[str]]]
 
 
-def unlinked(kin: Kin) -> Unlinked:
+def unlinked(kin: IndexedStore) -> Unlinked:
     """The most similar pairs of a sample of pages and their kin that no link joins, near-duplicates left aside."""
-    wishes = Wishes(limit=2, min_similarity=0.05, exclude_linked=True)
-    found: dict[tuple[int, int], tuple[Ref, Ref, float, list[str]]] = {}
+    wishes = RelatedOptions(limit=2, min_similarity=0.05, exclude_linked=True)
+    found: dict[tuple[int, int], tuple[PageRef, PageRef, float, list[str]]] = {}
     pages = _sample(kin)
     for page in pages:
         for each in kin.related(page.url, wishes):

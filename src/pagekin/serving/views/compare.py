@@ -7,20 +7,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pagekin.links.citing_pages import Standing, cited_together, standing
+from pagekin.links.citing_pages import LinkPositions, cited_together, link_positions
 from pagekin.model.arrays import Unsigned
-from pagekin.search.candidates import Question, bag_of, exact, signature_of
-from pagekin.search.indexed_store import Kin
+from pagekin.search.candidates import Query, bag_of, exact, signature_of
+from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.scorer import Bag
 from pagekin.serving.views.page import PageView, page_view
-from pagekin.serving.views.page_names import Ref, refs, refs_by_row
+from pagekin.serving.views.page_names import PageRef, refs, refs_by_row
 from pagekin.serving.views.text import shown
 
 _SHARED, _ALONE, _LINKS = 14, 12, 6
 
 
 @dataclass(frozen=True)
-class Weighed:
+class WeightedTerm:
     """A word, and its weights in both bags as shares of the heaviest that is shown."""
 
     word: str
@@ -49,7 +49,7 @@ class Signatures:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class PageComparison:
     """Two pages side by side."""
 
     one: PageView
@@ -57,32 +57,32 @@ class Comparison:
     jaccard: float
     cosine: float
     signatures: Signatures
-    shared: list[Weighed]
+    shared: list[WeightedTerm]
     only_one: list[str]
     only_other: list[str]
     by_links: float  # the share of citing pages in what the bags share
     one_links: bool  # to the other
     other_links: bool
-    cited_by: list[tuple[Ref, int]]  # and how many words apart
-    both_link_to: list[Ref]
+    cited_by: list[tuple[PageRef, int]]  # and how many words apart
+    both_link_to: list[PageRef]
     links_in_common: int
     same_text: float | None  # the share of the text that is the same, if both have one
 
 
-def compared(kin: Kin, one: Ref, other: Ref, replay: str | None = None) -> Comparison:
+def compared(kin: IndexedStore, one: PageRef, other: PageRef, replay: str | None = None) -> PageComparison:
     """Compare two pages."""
     bags = bag_of(kin.index, one.node), bag_of(kin.index, other.node)
     desk, target = kin.desk(), np.array([other.node], np.int64)
     signed = _signature(kin, one.node, bags[0]), _signature(kin, other.node, bags[1])
     with desk.asking(bags[0]):
         jaccard, cosine = (
-            float(exact(desk, Question(bags[0], signed[0], measure), target)[0]) for measure in ("jaccard", "cosine")
+            float(exact(desk, Query(bags[0], signed[0], measure), target)[0]) for measure in ("jaccard", "cosine")
         )
     shared, by_links = _shared(kin, *bags)
     linked = kin.nodes_linked_from([one.node]), kin.nodes_linked_from([other.node])
     common = sorted(linked[0] & linked[1] - {one.node, other.node})
     [together] = cited_together(_places(kin, one), _places(kin, other), 1, _LINKS)
-    return Comparison(
+    return PageComparison(
         page_view(kin, one, replay),
         page_view(kin, other, replay),
         jaccard,
@@ -101,16 +101,16 @@ def compared(kin: Kin, one: Ref, other: Ref, replay: str | None = None) -> Compa
     )
 
 
-def _places(kin: Kin, page: Ref) -> Standing:
-    return standing(kin.links, kin.reading.anchors, np.array([page.node]))
+def _places(kin: IndexedStore, page: PageRef) -> LinkPositions:
+    return link_positions(kin.links, kin.reading.anchors, np.array([page.node]))
 
 
-def _signature(kin: Kin, node: int, bag: Bag) -> Unsigned:
+def _signature(kin: IndexedStore, node: int, bag: Bag) -> Unsigned:
     known = node < len(kin.index.signatures)
     return np.asarray(kin.index.signatures[node]) if known else signature_of(kin.index, bag)
 
 
-def _shared(kin: Kin, one: Bag, other: Bag) -> tuple[list[Weighed], float]:
+def _shared(kin: IndexedStore, one: Bag, other: Bag) -> tuple[list[WeightedTerm], float]:
     """The words that both have, those first that make them most alike; and the share that citing pages have in it."""
     terms, mine, theirs = np.intersect1d(one.term, other.term, return_indices=True)
     weights = one.weight[mine].astype(np.float64), other.weight[theirs].astype(np.float64)
@@ -120,7 +120,7 @@ def _shared(kin: Kin, one: Bag, other: Bag) -> tuple[list[Weighed], float]:
     best = words[np.lexsort((terms[words], -least[words]))[:_SHARED]]
     heaviest = float(np.maximum(*weights)[best].max(initial=0.0)) or 1.0
     listed = [
-        Weighed(
+        WeightedTerm(
             shown(kin.index.terms.shown[int(terms[k])], 40),
             float(weights[0][k]) / heaviest,
             float(weights[1][k]) / heaviest,
@@ -131,7 +131,7 @@ def _shared(kin: Kin, one: Bag, other: Bag) -> tuple[list[Weighed], float]:
     return listed, float(least[terms >= kin.index.words].sum()) / total
 
 
-def _alone(kin: Kin, one: Bag, other: Bag) -> list[str]:
+def _alone(kin: IndexedStore, one: Bag, other: Bag) -> list[str]:
     """The words that weigh most in one bag and are not in the other."""
     alone = (one.term < kin.index.words) & ~np.isin(one.term, other.term)
     places = np.flatnonzero(alone)
@@ -139,7 +139,7 @@ def _alone(kin: Kin, one: Bag, other: Bag) -> list[str]:
     return [shown(kin.index.terms.shown[int(one.term[k])], 40) for k in heaviest.tolist()]
 
 
-def _same_text(kin: Kin, one: int, other: int) -> float | None:
+def _same_text(kin: IndexedStore, one: int, other: int) -> float | None:
     rows = [int(kin.nodes[node]) if node + 1 < len(kin.nodes) else -1 for node in (one, other)]
     if min(rows) < 0:
         return None

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from pagekin.links.clusters import Clusters
 from pagekin.links.hierarchy import merged
-from pagekin.search.candidates import Question, bag_of, exact
-from pagekin.search.indexed_store import Kin
-from pagekin.search.results import Wishes
-from pagekin.serving.views.page_names import Ref, refs, refs_by_url
+from pagekin.search.candidates import Query, bag_of, exact
+from pagekin.search.indexed_store import IndexedStore
+from pagekin.search.results import RelatedOptions
+from pagekin.serving.views.page_names import PageRef, refs, refs_by_url
 from pagekin.serving.views.text import middle_cut
 
 KIN = 14  # pages around the page
@@ -29,7 +29,7 @@ _NEAREST = 3  # pages around the page whose edges to each of them are drawn
 class Spot:
     """A page in the picture."""
 
-    page: Ref
+    page: PageRef
     x: float
     y: float
     radius: float
@@ -62,9 +62,9 @@ class Graph:
     height: float = HEIGHT
 
 
-def graph_by_words(kin: Kin, page: Ref) -> Graph:
+def graph_by_words(kin: IndexedStore, page: PageRef) -> Graph:
     """The pages that are kin by words, and how alike they are among themselves."""
-    found = kin.related(page.url, Wishes(limit=KIN, min_similarity=_FAINT, explain=False))
+    found = kin.related(page.url, RelatedOptions(limit=KIN, min_similarity=_FAINT, explain=False))
     pages = [page, *refs_by_url(kin, [each.url for each in found])]
     nodes = np.array([each.node for each in pages], np.int64)
     similar = np.eye(len(nodes))
@@ -72,11 +72,11 @@ def graph_by_words(kin: Kin, page: Ref) -> Graph:
     for k, node in enumerate(nodes.tolist()):
         bag = bag_of(kin.index, node)
         with desk.asking(bag):
-            similar[k] = exact(desk, Question(bag, np.empty(0, np.uint32), measure), nodes)
+            similar[k] = exact(desk, Query(bag, np.empty(0, np.uint32), measure), nodes)
     return laid_out(pages, similar, "words")
 
 
-def graph_by_links(kin: Kin, page: Ref, clusters: Clusters) -> Graph:
+def graph_by_links(kin: IndexedStore, page: PageRef, clusters: Clusters) -> Graph:
     """The same by links. A page that another stands for is drawn in its place."""
     nodes = clusters.by_similarity()[:KIN]
     leaves = np.searchsorted(clusters.subgraph.nodes, [clusters.node, *nodes])
@@ -84,7 +84,7 @@ def graph_by_links(kin: Kin, page: Ref, clusters: Clusters) -> Graph:
     return laid_out([page, *refs(kin, nodes)], similar, "links")
 
 
-def laid_out(pages: list[Ref], similar: NDArray[np.float64], by: str) -> Graph:
+def laid_out(pages: list[PageRef], similar: NDArray[np.float64], by: str) -> Graph:
     """Kin stand around the page, the more similar the nearer, and those that are alike side by side."""
     others = len(pages) - 1
     around = similar[1:, 1:]

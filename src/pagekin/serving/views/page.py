@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from pagekin.search.indexed_store import Kin
-from pagekin.serving.views.page_names import Ref, refs, refs_by_row
+from pagekin.search.indexed_store import IndexedStore
+from pagekin.serving.views.page_names import PageRef, refs, refs_by_row
 from pagekin.serving.views.text import original_href, shown
 
 _TERMS, _TEXTS, _LINKS = 16, 12, 8
@@ -29,7 +29,7 @@ class Term:
 class PageView:
     """A page: what it is about, and who links to it with which words."""
 
-    page: Ref
+    page: PageRef
     original: str | None  # where it can be read
     known: bool  # whether the collection has it; else it is known from links alone
     language: str
@@ -39,12 +39,12 @@ class PageView:
     out_degree: int
     terms: list[Term]
     anchors: list[tuple[str, int]]  # what links to it say, and how often
-    linked_from: list[Ref]
-    links_to: list[Ref]
+    linked_from: list[PageRef]
+    links_to: list[PageRef]
     aliases: list[tuple[str, str]]  # other URLs of it, and why
 
 
-def page_view(kin: Kin, page: Ref, replay: str | None = None) -> PageView:
+def page_view(kin: IndexedStore, page: PageRef, replay: str | None = None) -> PageView:
     """All that the page's own view shows of it, without its kin."""
     degrees = kin.catalog.rows("SELECT in_degree, out_degree, first_row FROM nodes WHERE node = ?", page.node)[0]
     row = degrees["first_row"]
@@ -67,7 +67,7 @@ def page_view(kin: Kin, page: Ref, replay: str | None = None) -> PageView:
     )
 
 
-def terms_of(kin: Kin, node: int, most: int) -> list[Term]:
+def terms_of(kin: IndexedStore, node: int, most: int) -> list[Term]:
     """The words that weigh most in the bag of a page."""
     found = kin.top_terms(node, most)
     heaviest = max((weight for _, weight in found), default=1.0)

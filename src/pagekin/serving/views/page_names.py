@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 from pagekin.errors import NoPageError
-from pagekin.search.indexed_store import Kin
+from pagekin.search.indexed_store import IndexedStore
 from pagekin.serving.views.text import last_part, shown, site_end
 from pagekin.shapes.search import search as searched
 from pagekin.store.catalog import Catalog
@@ -20,7 +20,7 @@ _TYPED = 500  # letters that are searched for
 
 
 @dataclass(frozen=True)
-class Ref:
+class PageRef:
     """A page that can be gone to."""
 
     node: int
@@ -30,42 +30,42 @@ class Ref:
     host: str
 
 
-def refs(kin: Kin, nodes: Iterable[int]) -> list[Ref]:
+def refs(kin: IndexedStore, nodes: Iterable[int]) -> list[PageRef]:
     """The pages of some nodes."""
     return [_ref(kin, row) for node in nodes for row in kin.catalog.rows(_SELECT + "WHERE node = ?", int(node))]
 
 
-def ref(kin: Kin, node: int) -> Ref:
+def ref(kin: IndexedStore, node: int) -> PageRef:
     """The page of a node."""
     return refs(kin, [node])[0]
 
 
-def refs_by_url(kin: Kin, urls: Iterable[str]) -> list[Ref]:
+def refs_by_url(kin: IndexedStore, urls: Iterable[str]) -> list[PageRef]:
     """The pages at some URLs, which the collection has."""
     return [_ref(kin, row) for url in urls for row in kin.catalog.rows(_SELECT + "WHERE url = ? LIMIT 1", url)]
 
 
-def refs_by_row(kin: Kin, rows: Sequence[int]) -> list[Ref]:
+def refs_by_row(kin: IndexedStore, rows: Sequence[int]) -> list[PageRef]:
     """The pages of some rows, each once."""
     query = "SELECT node FROM pages WHERE row = ?"
     return refs(kin, dict.fromkeys(found["node"] for row in rows for found in kin.catalog.rows(query, row)))
 
 
-def ref_by_id(kin: Kin, id: str) -> Ref:
+def ref_by_id(kin: IndexedStore, id: str) -> PageRef:
     """The page of an id."""
     for row in kin.catalog.rows(_SELECT + "WHERE id = ? LIMIT 1", id):
         return _ref(kin, row)
     raise NoPageError(f"no page has the id {shown(id, 40)!r}; it may have left the collection, so search for it")
 
 
-def meant(kin: Kin, name: str) -> Ref:
+def meant(kin: IndexedStore, name: str) -> PageRef:
     """The page that somebody means: an id, a URL, a title."""
     if re.fullmatch("[0-9a-f]{16}", name):
         return ref_by_id(kin, name)
     return ref(kin, kin.find_node(name))
 
 
-def search(kin: Kin, query: str, limit: int) -> list[Ref]:
+def search(kin: IndexedStore, query: str, limit: int) -> list[PageRef]:
     """Pages that somebody who has typed so much may mean."""
     return refs_by_url(kin, [page["url"] for page in searched(kin, query[:_TYPED], limit)["pages"]])
 
@@ -73,11 +73,11 @@ def search(kin: Kin, query: str, limit: int) -> list[Ref]:
 _SELECT = "SELECT node, id, url, title, host FROM nodes "
 
 
-def _ref(kin: Kin, row: Sequence[Any]) -> Ref:
+def _ref(kin: IndexedStore, row: Sequence[Any]) -> PageRef:
     node, id, url, title, host = row
     site = _site_name(kin.catalog, host) if title else ""
     title = shown(title.removesuffix(site)) if title != site else shown(title)
-    return Ref(node, id, url, title or shown(last_part(url)), shown(host, 80))
+    return PageRef(node, id, url, title or shown(last_part(url)), shown(host, 80))
 
 
 @lru_cache(4096)

@@ -9,9 +9,9 @@ from typing import Literal
 
 from pagekin.errors import MisuseError
 from pagekin.model.strategy import MEASURES
-from pagekin.search.indexed_store import Kin
-from pagekin.search.results import AUTO, Duplicate, Neighbor, Part, Wishes
-from pagekin.serving.views.page_names import Ref, refs_by_url
+from pagekin.search.indexed_store import IndexedStore
+from pagekin.search.results import AUTO, Contribution, NearDuplicate, RelatedOptions, RelatedPage
+from pagekin.serving.views.page_names import PageRef, refs_by_url
 from pagekin.serving.views.text import shown
 
 _TERMS = 6  # of a page in a list
@@ -21,7 +21,7 @@ SHARES: dict[str, float | Literal["auto"] | None] = {"usual": None, "words": 0.0
 
 
 @dataclass(frozen=True)
-class Filters:
+class AnswerFilters:
     """What a reader has chosen."""
 
     limit: int = 10
@@ -34,7 +34,7 @@ class Filters:
     without: str = ""
 
     @classmethod
-    def chosen(cls, query: Mapping[str, str]) -> Filters:
+    def chosen(cls, query: Mapping[str, str]) -> AnswerFilters:
         """From the fields of a form; what is not there is as usual."""
         measure, by = query.get("measure", ""), query.get("by", "usual")
         if measure and measure not in MEASURES:
@@ -52,9 +52,9 @@ class Filters:
             without=query.get("without", "").strip()[:200],
         )
 
-    def wishes(self) -> Wishes:
+    def wishes(self) -> RelatedOptions:
         """What the collection is asked for. What is typed is text: a pattern could take any time."""
-        return Wishes(
+        return RelatedOptions(
             limit=self.limit,
             min_similarity=self.least,
             similarity=self.measure or None,
@@ -66,7 +66,7 @@ class Filters:
         )
 
 
-def learned_share(kin: Kin) -> float:
+def learned_share(kin: IndexedStore) -> float:
     """The share of links that was learned with the weights of an index, if it has such."""
     weighting = kin.index.strategy.weighting_named("linklearn") if kin.index.strategy.weights else None
     return weighting.link_share if weighting is not None else 0.0
@@ -87,47 +87,47 @@ def number(query: Mapping[str, str], name: str, usual: float, low: float, high: 
 
 
 @dataclass(frozen=True)
-class Reason:
+class ReasonText:
     """Why a page is kin: words with their share of the similarity, and pages that cite both."""
 
     terms: list[tuple[str, float]]
-    cited_by: list[tuple[Ref, int]]  # and how many words apart
-    parts: list[Part]
+    cited_by: list[tuple[PageRef, int]]  # and how many words apart
+    parts: list[Contribution]
 
 
 @dataclass(frozen=True)
-class Twin:
+class DuplicateRow:
     """A page that says the same as a better one."""
 
-    page: Ref
+    page: PageRef
     similarity: float
     how: str
 
 
 @dataclass(frozen=True)
-class Relative:
+class RelatedRow:
     """A page of the list."""
 
-    page: Ref
+    page: PageRef
     similarity: float
-    reason: Reason
+    reason: ReasonText
     terms: list[str]  # its own
     linked: bool  # the page that was asked for links to it
     links_back: bool
     says_the_same: bool  # as the page that was asked for
-    twins: list[Twin]
+    twins: list[DuplicateRow]
 
 
-def related(kin: Kin, page: Ref, filters: Filters) -> list[Relative]:
+def related(kin: IndexedStore, page: PageRef, filters: AnswerFilters) -> list[RelatedRow]:
     """The kin of a page, the most similar first."""
     found = kin.related(page.url, filters.wishes())
     linked = kin.nodes_linked_from([page.node])
     return [_relative(kin, page, each, linked) for each in found]
 
 
-def _relative(kin: Kin, asked: Ref, found: Neighbor, linked: set[int]) -> Relative:
+def _relative(kin: IndexedStore, asked: PageRef, found: RelatedPage, linked: set[int]) -> RelatedRow:
     page = refs_by_url(kin, [found.url])[0]
-    return Relative(
+    return RelatedRow(
         page,
         found.similarity,
         _reason(kin, found),
@@ -139,18 +139,18 @@ def _relative(kin: Kin, asked: Ref, found: Neighbor, linked: set[int]) -> Relati
     )
 
 
-def _reason(kin: Kin, found: Neighbor) -> Reason:
+def _reason(kin: IndexedStore, found: RelatedPage) -> ReasonText:
     why = found.why
     citing = {each.url: each for each in refs_by_url(kin, why.cited_by)}
     apart = zip(why.cited_by, why.apart, strict=True)
-    return Reason(
+    return ReasonText(
         [(shown(term, 40), share) for term, share in why.terms],
         [(citing[url], words) for url, words in apart if url in citing],
         why.parts if len(why.parts) > 1 else [],
     )
 
 
-def _twin(kin: Kin, found: Duplicate) -> Twin:
+def _twin(kin: IndexedStore, found: NearDuplicate) -> DuplicateRow:
     likeness = found.likeness
     if likeness.a_in_b and likeness.b_in_a:
         how = "the same text"
@@ -160,4 +160,4 @@ def _twin(kin: Kin, found: Duplicate) -> Twin:
         how = "has all of the page above, and more"
     else:
         how = f"{likeness.similarity:.0%} of the text is the same"
-    return Twin(refs_by_url(kin, [found.url])[0], found.similarity, how)
+    return DuplicateRow(refs_by_url(kin, [found.url])[0], found.similarity, how)

@@ -33,7 +33,7 @@ class Judged:
 
 
 @dataclass(frozen=True)
-class Report:
+class EvaluationReport:
     """A report of `pagekin evaluate`; or a file that is none, and why."""
 
     name: str
@@ -44,7 +44,7 @@ class Report:
     problem: str = ""
 
 
-def reports(root: Path) -> list[Report]:
+def reports(root: Path) -> list[EvaluationReport]:
     """The reports of a collection, by name. Only files that lie in it are read."""
     folder = root / FOLDER
     if not folder.is_dir() or folder.is_symlink():
@@ -52,18 +52,20 @@ def reports(root: Path) -> list[Report]:
     return [_report(path) for path in sorted(folder.glob("*.json"))[:_MOST]]
 
 
-def _report(path: Path) -> Report:
+def _report(path: Path) -> EvaluationReport:
     name = shown(path.stem, 80)
     if path.is_symlink() or not path.is_file():
-        return Report(name, problem="is no file of the collection")
+        return EvaluationReport(name, problem="is no file of the collection")
     if path.stat().st_size > _BYTES:
-        return Report(name, problem=f"is larger than {_BYTES // 1024:,} KB")
+        return EvaluationReport(name, problem=f"is larger than {_BYTES // 1024:,} KB")
     try:
         facts = json.loads(path.read_text("utf-8"))
         systems = tuple(_judged(each) for each in facts["systems"])
-        return Report(name, shown(str(facts["hierarchy"])), int(facts["pages"]), int(facts["classes"]), systems)
+        return EvaluationReport(
+            name, shown(str(facts["hierarchy"])), int(facts["pages"]), int(facts["classes"]), systems
+        )
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return Report(name, problem="is no report of `pagekin evaluate --json`")
+        return EvaluationReport(name, problem="is no report of `pagekin evaluate --json`")
 
 
 def _judged(facts: dict[str, Any]) -> Judged:
