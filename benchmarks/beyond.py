@@ -31,23 +31,25 @@ SHOWN = (ERROR, P10, AP)
 def main() -> None:
     """Try everything on all collections."""
     with collection() as store:
-        lesson = LearnOptions(SEED, "flat", 0.1, UNITS, 1000, True) if QUICK else LearnOptions(SEED, projection=True)
-        kin = IndexedStore.open(store)
-        outcome = learn(kin, lesson)
+        options = LearnOptions(SEED, "flat", 0.1, UNITS, 1000, True) if QUICK else LearnOptions(SEED, projection=True)
+        indexed = IndexedStore.open(store)
+        outcome = learn(indexed, options)
         source = Path(os.environ.get("PAGEKIN_BENCH_DATA", ""))
-        figures = list(tried(store.stem, kin, outcome, source, None))
+        figures = list(tried(store.stem, indexed, outcome, source, None))
     for name, folder in manuals().items():
         with TemporaryDirectory() as place:
-            kin = IndexedStore.open(build([folder], Path(place) / "manual.kin").store.root)
-            figures += tried(name, kin, learn(kin, lesson), folder, outcome.weighting.link_share)
+            indexed = IndexedStore.open(build([folder], Path(place) / "manual.kin").store.root)
+            figures += tried(name, indexed, learn(indexed, options), folder, outcome.weighting.link_share)
     keep("beyond", {"machine": facts("scipy"), "figures": kept(figures)})
 
 
-def tried(name: str, kin: IndexedStore, outcome: LearnResult, source: Path, elsewhere: float | None) -> list[Figure]:
+def tried(
+    name: str, indexed: IndexedStore, outcome: LearnResult, source: Path, elsewhere: float | None
+) -> list[Figure]:
     """All that is tried on a collection."""
-    rows = [*projecting(kin, outcome), *mixing(kin, outcome, elsewhere), unstemmed(kin, outcome)]
+    rows = [*projecting(indexed, outcome), *mixing(indexed, outcome, elsewhere), unstemmed(indexed, outcome)]
     figures = [each for row in rows for each in beside(f"{name}: {row.what}", row)]
-    for what, value in () if QUICK else by_classes(kin, outcome, source):
+    for what, value in () if QUICK else by_classes(indexed, outcome, source):
         figures.append(Figure(f"{name}, P@10 by classes: {what}", round(100 * value, 2), "%"))
     show(figures)
     return figures

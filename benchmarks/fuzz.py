@@ -282,7 +282,7 @@ def index(home: Path) -> Target:
     whole = home / "whole.kin"
     build([write_warc(home / "village.warc.gz")], whole, processes=1)
     files = [path.relative_to(whole) for path in sorted(whole.glob("*-*/*"))]
-    wishes = RelatedOptions(min_similarity=0.0, limit=300, similarity="cosine", exclude_linked=True)
+    options = RelatedOptions(min_similarity=0.0, limit=300, similarity="cosine", exclude_linked=True)
 
     def damage(store: Path, data: bytes) -> None:
         for k in range(0, min(len(data), 20) // 5 * 5, 5):
@@ -299,12 +299,12 @@ def index(home: Path) -> Target:
         shutil.rmtree(store, ignore_errors=True)
         shutil.copytree(whole, store, copy_function=os.link)
         damage(store, data)
-        for desk in (Scorer, CompiledScorer):
-            kin = IndexedStore.open(store)
-            kin._reception.desk = lambda desk=desk, kin=kin: desk(kin.index)  # type: ignore[method-assign, misc]
-            kin.related("http://larder.example/")
-            kin.related(["http://larder.example/", "http://nightsky.example/"], wishes)
-            kin.close()
+        for scorer in (Scorer, CompiledScorer):
+            indexed = IndexedStore.open(store)
+            indexed._scorer_pool.scorer = lambda scorer=scorer, indexed=indexed: scorer(indexed.index)  # type: ignore[method-assign, misc]
+            indexed.related("http://larder.example/")
+            indexed.related(["http://larder.example/", "http://nightsky.example/"], options)
+            indexed.close()
 
     flips = [bytes([number, 0, 0, offset, 255]) for number in range(0, len(files), 5) for offset in (135, 143)]
     return [bytes(5), *flips], target

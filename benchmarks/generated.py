@@ -123,11 +123,11 @@ def _targets(web: Web, random: np.random.Generator, topic: Ints) -> Ints:
     """Where links lead, from pages of these topics; numbers beyond the pages are outside."""
     count = len(topic)
     starts = web.topic_starts
-    kin = starts[topic] + _skewed(random, count, starts[topic + 1] - starts[topic], 2.0)
+    indexed = starts[topic] + _skewed(random, count, starts[topic + 1] - starts[topic], 2.0)
     known = _skewed(random, count, web.pages, 4.0) * _SCATTER % web.pages
     outside = web.pages + _skewed(random, count, web.pages, 2.0)
     kind = random.random(count)
-    return np.where(kind < _KIN_SHARE, kin, np.where(kind < 1.0 - _OUTSIDE_SHARE, known, outside))
+    return np.where(kind < _KIN_SHARE, indexed, np.where(kind < 1.0 - _OUTSIDE_SHARE, known, outside))
 
 
 def _url(number: int, host: int, pages: int) -> str:

@@ -70,15 +70,15 @@ def measure(size: int) -> dict[str, Any]:
             "total": round(sum(seen["seconds"].values()), 1),
             "peak_megabytes": seen["peak_megabytes"],
             "bytes": dict(sizes.most_common()),
-            "p50_us": round(_question(store) * 1e6),
+            "p50_us": round(_query(store) * 1e6),
         }
 
 
-def _question(store: Path) -> float:
+def _query(store: Path) -> float:
     """The median seconds from a page to its ten kin."""
-    kin = pagekin.open(store)
-    nodes = np.linspace(0, len(kin) - 1, _QUESTIONS).astype(np.int64).tolist()
-    return float(np.median(in_turns([lambda k: ask(kin, nodes[k])], len(nodes))))
+    indexed = pagekin.open(store)
+    nodes = np.linspace(0, len(indexed) - 1, _QUESTIONS).astype(np.int64).tolist()
+    return float(np.median(in_turns([lambda k: ask(indexed, nodes[k])], len(nodes))))
 
 
 def exponent(sizes: Sequence[float], values: Sequence[float]) -> float:
@@ -101,8 +101,8 @@ def summary(rows: list[dict[str, Any]]) -> Iterator[Figure]:
         time = exponent(sizes, [row["total"] for row in rows])
         yield Figure(f"exponent of build time, {span}", round(time, 2), at_most=1.1)
         yield Figure(f"exponent of disk, {span}", round(exponent(sizes, disk), 2), at_most=1.1)
-        question = exponent(sizes, [row["p50_us"] for row in rows])
-        yield Figure(f"exponent of a question's p50, {span}", round(question, 2), at_most=0.5)
+        query = exponent(sizes, [row["p50_us"] for row in rows])
+        yield Figure(f"exponent of a question's p50, {span}", round(query, 2), at_most=0.5)
     name = f"{number(sizes[-1])} generated pages"
     yield Figure(f"{name}: build, {PROCESSES} processes", last["total"], "s")
     yield Figure(f"{name}: peak memory of the build", last["peak_megabytes"], "MB", at_most=round(_MOST_MEGABYTES))

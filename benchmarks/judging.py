@@ -64,19 +64,19 @@ def main() -> None:
 
 def measure(name: str, case: LabelledCollection) -> Iterator[Figure]:
     """The figures of one collection."""
-    assert case.kin is not None
+    assert case.indexed is not None
     count = len(case.population)
-    whole = judge(case.indexed(case.kin), case.population)  # and so everything is compiled
+    whole = judge(case.index_system(case.indexed), case.population)  # and so everything is compiled
     yield Figure(f"{name}: pages", count)
     yield Figure(f"{name}: triples of a source and two pages", int(whole.pairs[:, 0].sum()))
     for similarity in ("jaccard", "cosine"):
-        system = case.indexed(case.kin, similarity)
+        system = case.index_system(case.indexed, similarity)
         comparing, judging = best(system, case)
         yield Figure(f"{name}: {similarity} of all pages with all pages", round(comparing, 3), "s")
         yield Figure(f"{name}: their judgement", round(judging, 3), "s")
         yield Figure(f"{name}: judgement / {similarity}", round(judging / comparing, 3), at_most=1.0)
-    kin = case.kin
-    both = min(timed(lambda: judge(case.indexed(kin), case.population, threads=2)) for _ in range(ROUNDS))
+    indexed = case.indexed
+    both = min(timed(lambda: judge(case.index_system(indexed), case.population, threads=2)) for _ in range(ROUNDS))
     yield Figure(f"{name}: all of it for jaccard, with inverting, 2 threads", round(both, 3), "s")
     drawing = timed(lambda: estimates(ratios(whole, case.population.regions)))
     yield Figure(f"{name}: intervals of all measures, 1,000 resamples", round(drawing, 3), "s")

@@ -284,12 +284,12 @@ def found_at_end(scene: Scene, root: Path) -> str | None:
 
 def state(root: Path) -> dict[str, Any]:
     """What people see of a store: whether it is sound, and what it answers."""
-    kin = IndexedStore.open(root)
+    indexed = IndexedStore.open(root)
     try:
-        answers = [(each.url, each.similarity) for name in _ASKED for each in kin.related(name)]
+        answers = [(each.url, each.similarity) for name in _ASKED for each in indexed.related(name)]
         return {"check": CliRunner().invoke(cli, ["check", str(root)]).exit_code, "answers": answers}
     finally:
-        kin.close()
+        indexed.close()
 
 
 def contents(root: Path) -> dict[str, bytes]:

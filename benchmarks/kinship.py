@@ -46,17 +46,17 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as place:
         for name, source, labels in sources(Path(place)):
             build([source], Path(place) / f"{name}.kin")
-            kin = IndexedStore.open(Path(place) / f"{name}.kin")
+            indexed = IndexedStore.open(Path(place) / f"{name}.kin")
             print(f"links of {name}")
-            found = list(measure(name, kin, labels))
+            found = list(measure(name, indexed, labels))
             show(found)
             figures += found
             if name == "sample web" and not QUICK:
-                draw(kin, labels)
+                draw(indexed, labels)
         for name, source in manuals().items():
             build([source], Path(place) / f"{name}.kin")
-            kin = IndexedStore.open(Path(place) / f"{name}.kin")
-            found = list(together(name, kin, folders(kin)))
+            indexed = IndexedStore.open(Path(place) / f"{name}.kin")
+            found = list(together(name, indexed, folders(indexed)))
             show(found)
             figures += found
     keep("kinship", {"machine": facts(), "figures": kept(figures)})
@@ -71,10 +71,10 @@ def sources(place: Path) -> Iterator[tuple[str, Path, Path]]:
         yield given.name, given, given / "labels.tsv"
 
 
-def measure(name: str, kin: IndexedStore, file: Path) -> Iterator[Figure]:
+def measure(name: str, indexed: IndexedStore, file: Path) -> Iterator[Figure]:
     """The figures of one collection."""
     for kind in MEASURES:
-        links = analyse_links(kin, kind)
+        links = analyse_links(indexed, kind)
         labels, _ = labelled(links, str(file), 9)
         tops = {node: {label.partition("/")[0] for label in each} for node, each in labels.items()}
         yield Figure(f"{name}, {kind}: P@10", round(by_links(links, labels), 3))
@@ -86,7 +86,7 @@ def measure(name: str, kin: IndexedStore, file: Path) -> Iterator[Figure]:
             yield Figure(f"{what}: precision of categories", round(verdict.precision_mean, 3))
             yield Figure(f"{what}: recall of categories", round(verdict.recall_mean, 3))
         yield Figure(f"{name}, {kind}: cross-topic", round(cross_topic(links, tops), 3))
-    yield from together(name, kin, labels)
+    yield from together(name, indexed, labels)
 
 
 def manuals() -> dict[str, Path]:
@@ -95,19 +95,19 @@ def manuals() -> dict[str, Path]:
     return {name: each for name, each in every.items() if each.is_dir() and not (each / "labels.tsv").exists()}
 
 
-def folders(kin: IndexedStore) -> Labels:
+def folders(indexed: IndexedStore) -> Labels:
     """The folder of every page as its category."""
-    pages = kin.catalog.each("SELECT node, url FROM nodes WHERE rows > 0 ORDER BY node")
+    pages = indexed.catalog.each("SELECT node, url FROM nodes WHERE rows > 0 ORDER BY node")
     return {row["node"]: {row["url"].rpartition("/")[0]} for row in pages}
 
 
-def together(name: str, kin: IndexedStore, labels: Labels) -> Iterator[Figure]:
+def together(name: str, indexed: IndexedStore, labels: Labels) -> Iterator[Figure]:
     """Words and links in one similarity."""
-    share = LinkSide(kin).share
+    share = LinkSide(indexed).share
     yield Figure(f"{name}: share of links, as far as they agree with words", share)
-    wishes: list[tuple[str, float | Literal["auto"]]] = [("words alone", 0.0), ("words and links", "auto")]
-    for what, wish in (*wishes, ("half words, half links", 0.5)):
-        yield Figure(f"{name}: P@10 of `pagekin related`, {what}", round(by_answers(kin, labels, wish), 3))
+    options: list[tuple[str, float | Literal["auto"]]] = [("words alone", 0.0), ("words and links", "auto")]
+    for what, wish in (*options, ("half words, half links", 0.5)):
+        yield Figure(f"{name}: P@10 of `pagekin related`, {what}", round(by_answers(indexed, labels, wish), 3))
 
 
 def asked(labels: Labels) -> list[int]:
@@ -133,12 +133,12 @@ def by_links(links: LinkAnalysis, labels: Labels) -> float:
     return float(np.mean(shares))
 
 
-def by_answers(kin: IndexedStore, labels: Labels, share: float | Literal["auto"]) -> float:
+def by_answers(indexed: IndexedStore, labels: Labels, share: float | Literal["auto"]) -> float:
     """P@10 of answers."""
-    urls = [row[0] for row in kin.catalog.each("SELECT url FROM nodes ORDER BY node")]
+    urls = [row[0] for row in indexed.catalog.each("SELECT url FROM nodes ORDER BY node")]
     number = {url: node for node, url in enumerate(urls)}
-    wishes = RelatedOptions(limit=20, min_similarity=0.0, link_share=share, group_duplicates=False, explain=False)
-    answers = ((node, kin.related(urls[node], wishes)) for node in asked(labels))
+    options = RelatedOptions(limit=20, min_similarity=0.0, link_share=share, group_duplicates=False, explain=False)
+    answers = ((node, indexed.related(urls[node], options)) for node in asked(labels))
     return float(np.mean([share_of_kin(labels, node, [number[each.url] for each in found]) for node, found in answers]))
 
 
@@ -151,17 +151,17 @@ def cross_topic(links: LinkAnalysis, tops: Labels) -> float:
     return float(((two[:, None] > one).mean() + (two[:, None] >= one).mean()) / 2) if len(two) and len(one) else 0.0
 
 
-def draw(kin: IndexedStore, labels: Path) -> None:
+def draw(indexed: IndexedStore, labels: Path) -> None:
     """Figure 3: one page at four alphas. Figure 4: the graph, with the categories."""
     FIGURES.mkdir(exist_ok=True)
-    links = analyse_links(kin)
+    links = analyse_links(indexed)
     clusters = links.clusters(_SHOWN)
     nodes = [clusters.node, *sorted({n for alpha in ALPHAS for n, _ in clusters.ordered(alpha)[:8]})]
     leaves = np.searchsorted(clusters.subgraph.nodes, nodes).tolist()
     names = [each["title"] for each in links.named(nodes)]
     with written_whole(FIGURES / "alphas.svg") as path:
         draw_dendrograms(path, "svg", [clusters.at(alpha).only(leaves) for alpha in ALPHAS], names, 0)
-    tight = analyse_links(kin, delta=0.2)
+    tight = analyse_links(indexed, delta=0.2)
     write(tight, FIGURES / "graph.svg", "svg", labelled(tight, str(labels), 1)[0])
 
 

@@ -75,8 +75,8 @@ def manuals() -> dict[str, Path]:
 def main() -> None:
     """Learn, transfer, and measure steps."""
     with collection() as store:
-        lesson = LearnOptions(SEED, "flat", 0.1, UNITS, 1000) if QUICK else LearnOptions(SEED)
-        outcome = learn(IndexedStore.open(store), lesson)
+        options = LearnOptions(SEED, "flat", 0.1, UNITS, 1000) if QUICK else LearnOptions(SEED)
+        outcome = learn(IndexedStore.open(store), options)
     figures = list(quality(outcome))
     show(figures)
     manual = {name: elsewhere(folder, outcome) for name, folder in manuals().items()}
@@ -109,9 +109,9 @@ def quality(outcome: LearnResult) -> Iterator[Figure]:
         yield Figure(f"test, {name}: p of the Wilcoxon test", float(f"{of['p']:.2g}"), at_most=0.05)
 
 
-def title_queries(kin: IndexedStore, folder: Path, count: int = QUERIES) -> tuple[Path, Path]:
+def title_queries(indexed: IndexedStore, folder: Path, count: int = QUERIES) -> tuple[Path, Path]:
     """Files of topics and judgements: titles of pages, right are the pages themselves and those linked with them."""
-    links, pages = links_of(kin), kin.reading.pages
+    links, pages = links_of(indexed), indexed.reading.pages
     near: dict[int, set[int]] = {}
     for a, b in zip(links.citing.tolist(), links.cited.tolist(), strict=True):
         if a != b:
@@ -119,7 +119,7 @@ def title_queries(kin: IndexedStore, folder: Path, count: int = QUERIES) -> tupl
             near.setdefault(b, set()).add(a)
     drawn = np.random.default_rng(SEED).permutation(np.array(sorted(near)))[:count].tolist()
     topics, qrels = folder / "topics.tsv", folder / "qrels.txt"
-    row = {node: int(kin.nodes[node]) for node in {*drawn, *(each for node in drawn for each in near[node])}}
+    row = {node: int(indexed.nodes[node]) for node in {*drawn, *(each for node in drawn for each in near[node])}}
     titles = [" ".join(pages.title[row[node]].split()) for node in drawn]
     topics.write_text("".join(f"{k}\t{title}\n" for k, title in enumerate(titles)), "utf-8")
     with qrels.open("w", encoding="utf-8") as file:
@@ -131,17 +131,17 @@ def title_queries(kin: IndexedStore, folder: Path, count: int = QUERIES) -> tupl
 def elsewhere(source: Path, outcome: LearnResult) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """On a manual: what was learned from others, and what is learned from its own links."""
     with TemporaryDirectory() as place:
-        kin = IndexedStore.open(build([source], Path(place) / "manual.kin").store.root)
-        return transfer(kin, outcome), learn(kin, LearnOptions(SEED)).report
+        indexed = IndexedStore.open(build([source], Path(place) / "manual.kin").store.root)
+        return transfer(indexed, outcome), learn(indexed, LearnOptions(SEED)).report
 
 
-def transfer(kin: IndexedStore, outcome: LearnResult) -> list[dict[str, Any]]:
+def transfer(indexed: IndexedStore, outcome: LearnResult) -> list[dict[str, Any]]:
     """Table 5, on a manual; and its pages as queries."""
     with TemporaryDirectory() as place:
-        topics, qrels = title_queries(kin, Path(place))
-        report = transferred(open_task(str(kin.root), str(topics), str(qrels)), outcome.weighting)
-    counts, _ = counted(kin)
-    part = part_of(np.arange(len(counts)), counts, links_of(kin))
+        topics, qrels = title_queries(indexed, Path(place))
+        report = transferred(open_task(str(indexed.root), str(topics), str(qrels)), outcome.weighting)
+    counts, _ = counted(indexed)
+    part = part_of(np.arange(len(counts)), counts, links_of(indexed))
     queries = report["collection"]["queries"]
     rows = [{"asking": f"{queries} titles", "okapi": name, **of} for name, of in report["okapi"].items()]
     asked = sampled(part, PAGES_ASKED, SEED)
@@ -203,9 +203,9 @@ def generated(pages: int) -> CorpusPart:
     with TemporaryDirectory() as place:
         write(Path(place) / "web.jsonl", Web(pages))
         build([Path(place) / "web.jsonl"], Path(place) / "web.kin")
-        kin = IndexedStore.open(Path(place) / "web.kin")
-        counts, _ = counted(kin)
-        return part_of(np.arange(len(counts)), counts, links_of(kin))
+        indexed = IndexedStore.open(Path(place) / "web.kin")
+        counts, _ = counted(indexed)
+        return part_of(np.arange(len(counts)), counts, links_of(indexed))
 
 
 def speed() -> Iterator[Figure]:
@@ -213,7 +213,7 @@ def speed() -> Iterator[Figure]:
     part = generated(PAGES)
     scales, layout = scales_of(part), laid_out(part)
     networks = layout.networks(scales, UNITS)
-    theta, desk = start(part, scales, UNITS, SEED), layout.desk(networks)
+    theta, scorer = start(part, scales, UNITS, SEED), layout.workspace(networks)
     shape = (len(part), len(part.terms))
     weight = np.random.default_rng(SEED).random(len(part.counts.term))
     matrix = csr_matrix((weight, part.counts.term.astype(np.int32), part.counts.offsets.astype(np.int32)), shape=shape)
@@ -226,7 +226,7 @@ def speed() -> Iterator[Figure]:
         dense = [np.asarray(row.todense()).ravel() for row in rows]
         times.append(
             (
-                timed(partial(descend, drawn, 0.01, layout.corpus, *networks, theta, desk)),
+                timed(partial(descend, drawn, 0.01, layout.corpus, *networks, theta, scorer)),
                 timed(partial(list, map(transposed.__rmatmul__, rows))),
                 timed(partial(list, map(matrix.__matmul__, dense))),
             )

@@ -75,7 +75,7 @@ def pairing() -> Iterator[Figure]:
     comparison = compare(web, "co-citation")
     delta = SHARE * comparison.mean()
     pairs = sum(len(value) for _, _, value in comparison.pieces(delta))
-    desk = sum(column.nbytes for column in work_for(comparison.sets, ROOM))
+    scorer = sum(column.nbytes for column in work_for(comparison.sets, ROOM))
     matrix = csr_matrix((np.ones(len(web.pairs)), (web.pairs.cited, web.pairs.citing)), shape=(len(web), len(web)))
     product = matrix @ matrix.T
     theirs_bytes = product.data.nbytes + product.indices.nbytes + product.indptr.nbytes
@@ -90,7 +90,7 @@ def pairing() -> Iterator[Figure]:
     yield Figure(f"{what}: scipy's sparse product", round(theirs, 3), "s")
     yield Figure(f"{what}: scipy's time / pagekin's", round(theirs / ours, 2), "x", at_least=3.0)
     yield Figure(f"{what}: pagekin, making the sets ready", round(preparing, 3), "s")
-    yield Figure(f"{what}: memory of pagekin's search", round(desk / _MEGA), "MB", at_most=256)
+    yield Figure(f"{what}: memory of pagekin's search", round(scorer / _MEGA), "MB", at_most=256)
     yield Figure(f"{what}: size of scipy's product", round(theirs_bytes / _MEGA), "MB")
 
 
@@ -106,11 +106,11 @@ def clustering() -> Iterator[Figure]:
     for n in SIZES:
         condensed = distances(n)
         square = squareform(condensed)
-        desk = np.empty_like(square)
+        scorer = np.empty_like(square)
         merged(square[:10, :10].copy(), 0.5)
-        ours = [partial(merged, square, alpha, desk) for alpha in ALPHAS]
+        ours = [partial(merged, square, alpha, scorer) for alpha in ALPHAS]
         theirs, *times = in_turns(max(ROUNDS, 50_000 // n), partial(linkage, condensed, "weighted"), *ours)
-        assert np.allclose(merged(square, 0.5, desk).heights, linkage(condensed, "weighted")[:, 2])
+        assert np.allclose(merged(square, 0.5, scorer).heights, linkage(condensed, "weighted")[:, 2])
         yield Figure(f"clustering {n:,} pages: scipy, weighted", round(theirs, 4), "s")
         for alpha, seconds in zip(ALPHAS, times, strict=True):
             yield Figure(f"clustering {n:,} pages: pagekin, alpha {alpha:g}", round(seconds, 4), "s")

@@ -41,15 +41,20 @@ def main() -> None:
     keep("lists", {"machine": facts(), "collections": table})
 
 
-def measure(kin: IndexedStore) -> dict[str, dict[str, float]]:
+def measure(indexed: IndexedStore) -> dict[str, dict[str, float]]:
     """Full and short lists by minimum."""
-    urls = [row["url"] for row in kin.catalog.rows("SELECT url FROM nodes WHERE first_row IS NOT NULL ORDER BY node")]
+    urls = [
+        row["url"] for row in indexed.catalog.rows("SELECT url FROM nodes WHERE first_row IS NOT NULL ORDER BY node")
+    ]
     asked = urls[:: max(1, len(urls) // ASKED)]
     tops: dict[str, set[str]] = {}
     for url, label in village.labels():
         tops.setdefault(url, set()).add(label.partition("/")[0])
     lists = [
-        (url, kin.related(url, RelatedOptions(limit=LIMIT, min_similarity=0, explain=False, group_duplicates=False)))
+        (
+            url,
+            indexed.related(url, RelatedOptions(limit=LIMIT, min_similarity=0, explain=False, group_duplicates=False)),
+        )
         for url in asked
     ]
     table = {}

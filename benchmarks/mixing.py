@@ -46,7 +46,7 @@ Shares = tuple[float, float]  # of anchors and of links; words have the rest
 class Sides:
     """What words, anchors and links say of the pages of a part, for all that ask for hidden links."""
 
-    questions: RankingQueries
+    queries: RankingQueries
     products: Floats  # by words
     words: Floats
     anchors: Floats
@@ -57,7 +57,7 @@ class Sides:
         """The four measures of each question."""
         mixed = (1.0 - sum(shares)) * self.words + shares[0] * self.anchors + shares[1] * self.links
         scores = np.where(self.known, 0.0, mixed if any(shares) else self.products)
-        asked, result = self.questions, np.empty((len(self.questions), len(MEASURES)))
+        asked, result = self.queries, np.empty((len(self.queries), len(MEASURES)))
         measure_rows(asked.pages, asked.right_offsets, asked.right, scores, result)
         return result
 
@@ -66,21 +66,21 @@ class Sides:
         return max(allowed, key=lambda each: float(self.measured(each)[:, MEASURES.index(AP)].mean()))
 
 
-def sides_of(kin: IndexedStore, outcome: LearnResult, links: StoredLinks, name: str, other: str) -> Sides:
+def sides_of(indexed: IndexedStore, outcome: LearnResult, links: StoredLinks, name: str, other: str) -> Sides:
     """Of one part; links of the other one are not seen."""
     part, apart = outcome.parts[name], outcome.parts[other]
     mixer = mixing_on(part, apart, links, SEED, outcome.weighting)
     products, by_links, known = (np.concatenate(each) for each in list(zip(*mixer.rows(), strict=True))[1:])
-    asked = mixer.questions
-    anchors = _cosines(_anchors(kin, are_shown(links, hide(part, SEED), apart))[part.pages])[asked.pages]
+    asked = mixer.queries
+    anchors = _cosines(_anchors(indexed, are_shown(links, hide(part, SEED), apart))[part.pages])[asked.pages]
     return Sides(asked, products, similarities(products, asked.pages), anchors, by_links, known)
 
 
-def mixing(kin: IndexedStore, outcome: LearnResult, elsewhere: float | None) -> Iterator[Row]:
+def mixing(indexed: IndexedStore, outcome: LearnResult, elsewhere: float | None) -> Iterator[Row]:
     """The shares that valid wants, and others: as far as links agree with words, and what was learned elsewhere."""
-    links = stored_links(kin)
-    valid = sides_of(kin, outcome, links, "valid", "test")
-    test = sides_of(kin, outcome, links, "test", "valid")
+    links = stored_links(indexed)
+    valid = sides_of(indexed, outcome, links, "valid", "test")
+    test = sides_of(indexed, outcome, links, "test", "valid")
     grid = [each for each in product(SHARES, SHARES) if sum(each) < 1.0]
     lone = test.measured((0.0, 0.0))
     by_links = valid.best([each for each in grid if each[0] == 0.0])
@@ -88,7 +88,7 @@ def mixing(kin: IndexedStore, outcome: LearnResult, elsewhere: float | None) -> 
     assert by_links[1] == outcome.weighting.link_share  # the command learns the same
     both = valid.best(grid)
     yield Row(f"links, share {by_links[1]:g}", lone, test.measured(by_links))
-    auto = kin.link_side.share
+    auto = indexed.link_side.share
     yield Row(f"links, share {auto:g} (`--links auto`)", lone, test.measured((0.0, auto)))
     if elsewhere is not None:
         yield Row(f"links, share {elsewhere:g} (learned from the articles)", lone, test.measured((0.0, elsewhere)))
@@ -97,11 +97,11 @@ def mixing(kin: IndexedStore, outcome: LearnResult, elsewhere: float | None) -> 
     yield Row(what, test.measured(by_links), test.measured(both))
 
 
-def unstemmed(kin: IndexedStore, outcome: LearnResult) -> Row:
+def unstemmed(indexed: IndexedStore, outcome: LearnResult) -> Row:
     """Learned weights, applied to stems and to words as they are."""
     stems = outcome.parts["test"]
-    counts, _ = counted(kin, replace(COUNTING, stemming="stopstem"))
-    words = part_of(stems.pages, counts, links_of(kin))
+    counts, _ = counted(indexed, replace(COUNTING, stemming="stopstem"))
+    words = part_of(stems.pages, counts, links_of(indexed))
     before, after = (_measured(each, outcome) for each in (stems, words))
     return Row("words in place of stems", before, after)
 
@@ -110,26 +110,26 @@ def _measured(part: CorpusPart, outcome: LearnResult) -> Floats:
     return Ranker(part, outcome.weighting, questions_of(part)).measured()
 
 
-def by_classes(kin: IndexedStore, outcome: LearnResult, source: Path) -> Iterator[tuple[str, float]]:
+def by_classes(indexed: IndexedStore, outcome: LearnResult, source: Path) -> Iterator[tuple[str, float]]:
     """P@10 by a hierarchy, which had no part in learning: without and with links, and with the projection."""
     labels = source / "labels.tsv"
-    case = open_labelled(PopulationSettings(str(labels) if labels.is_file() else BY_PATH), kin)
+    case = open_labelled(PopulationSettings(str(labels) if labels.is_file() else BY_PATH), indexed)
     with TemporaryDirectory() as place:
         save_weights(Path(place) / "w.json", outcome.weighting)
         projected = str(Path(place) / "w.json")
         plain = outcome.weighting.as_text()
         for name, weights, share in zip(CLASSED, (plain, plain, projected), (0.0, None, 0.0), strict=True):
-            system = case.indexed(kin, "linklearn", weights, share)
+            system = case.index_system(indexed, "linklearn", weights, share)
             judgement = judge(system, case.population, threads=2)
             facts = of_system(system, judgement, case.population, None, resamples=10, seed=SEED)
             yield name, facts["P@10"]["value"]
 
 
-def _anchors(kin: IndexedStore, shown: Bools) -> Matrix:
+def _anchors(indexed: IndexedStore, shown: Bools) -> Matrix:
     """The bags of the windows of anchors of some of the links that count."""
-    source = bag_source(kin)
+    source = bag_source(indexed)
     kept = np.ones(len(source.links.page), bool)
-    kept[np.flatnonzero(counting_links(source, kin.index.strategy))] = shown
+    kept[np.flatnonzero(counting_links(source, indexed.index.strategy))] = shown
     nodes = len(source.links.offsets) - 1
     node = np.repeat(np.arange(nodes), np.diff(source.links.offsets))[kept]
     offsets: Int64s = offsets_of(np.bincount(node, minlength=nodes))

@@ -56,7 +56,7 @@ def main() -> None:
 def _measured(store: Path, browser: Browser) -> Iterator[Figure]:
     held = CurrentGeneration(store)
     with _served(held) as address:
-        urls = [f"{address}page/{id}" for id in _ids(held.present.kin, PAGES)]
+        urls = [f"{address}page/{id}" for id in _ids(held.present.indexed, PAGES)]
         window = _window(browser)
         for url in urls[:_WARM]:
             _first_paint(window, url)
@@ -73,10 +73,10 @@ def _measured(store: Path, browser: Browser) -> Iterator[Figure]:
     yield Figure("of an empty search in a fresh window, median", float(np.median(empty)), "ms")
 
 
-def _ids(kin: IndexedStore, most: int) -> list[str]:
+def _ids(indexed: IndexedStore, most: int) -> list[str]:
     """Pages spread over the collection."""
-    rows = np.linspace(0, len(kin) - 1, most).astype(int).tolist()
-    return [str(kin.page(row)["id"]) for row in rows]
+    rows = np.linspace(0, len(indexed) - 1, most).astype(int).tolist()
+    return [str(indexed.page(row)["id"]) for row in rows]
 
 
 def _window(browser: Browser) -> Page:

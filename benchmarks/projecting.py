@@ -28,9 +28,9 @@ class Row(NamedTuple):
     after: Floats
 
 
-def projecting(kin: IndexedStore, outcome: LearnResult) -> Iterator[Row]:
+def projecting(indexed: IndexedStore, outcome: LearnResult) -> Iterator[Row]:
     """LinkLearn alone, with LSA on top, and with a projection that is learned."""
-    _, (train, valid, test) = spaces_of(kin, outcome, stored_links(kin))
+    _, (train, valid, test) = spaces_of(indexed, outcome, stored_links(indexed))
     asked, wanted = questions_of(test.part), questions_of(valid.part)
     nothing = np.zeros((train.x.shape[1], 0))
     lone = test.measured(nothing, asked)

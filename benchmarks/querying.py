@@ -35,12 +35,12 @@ _GENERATED = 3_000 if QUICK else 30_000
 _CHECKED = 200  # questions whose answers are compared with exact ones
 
 
-def ask(kin: IndexedStore, node: int) -> list[int]:
+def ask(indexed: IndexedStore, node: int) -> list[int]:
     """The ten nodes most similar to a node."""
-    index, desk = kin.index, kin._reception.desk()
-    question = Query(bag_of(index, node), index.signatures[node], index.strategy.similarity, but=(node,))
-    with desk.asking(question.bag):
-        return [found for _, found in nearest(desk, question, LIMIT, RelatedOptions().min_similarity)]
+    index, scorer = indexed.index, indexed._scorer_pool.scorer()
+    query = Query(bag_of(index, node), index.signatures[node], index.strategy.similarity, but=(node,))
+    with scorer.asking(query.bag):
+        return [found for _, found in nearest(scorer, query, LIMIT, RelatedOptions().min_similarity)]
 
 
 def main() -> None:
@@ -74,22 +74,22 @@ def _lines(file: Path) -> Iterator[tuple[str, str, str]]:
             yield (page["url"], *text_of(page["html"].encode()))
 
 
-def measure(name: str, source: Path, kin: IndexedStore, theirs: tantivy.Index) -> Iterator[Figure]:
+def measure(name: str, source: Path, indexed: IndexedStore, theirs: tantivy.Index) -> Iterator[Figure]:
     """The figures of one collection."""
-    nodes = np.unique(np.linspace(0, len(kin) - 1, QUESTIONS).astype(np.int64)).tolist()
-    addresses = [_address(theirs, source, kin, node) for node in nodes]
-    urls = [kin.reading.pages.url[node] for node in nodes]
+    nodes = np.unique(np.linspace(0, len(indexed) - 1, QUESTIONS).astype(np.int64)).tolist()
+    addresses = [_address(theirs, source, indexed, node) for node in nodes]
+    urls = [indexed.reading.pages.url[node] for node in nodes]
     searcher = theirs.searcher()
-    _check(kin, nodes[::10])
+    _check(indexed, nodes[::10])
     ours, more_like_this, whole = in_turns(
         [
-            lambda k: ask(kin, nodes[k]),
+            lambda k: ask(indexed, nodes[k]),
             lambda k: searcher.search(tantivy.Query.more_like_this_query(addresses[k]), LIMIT, count=False),
-            lambda k: kin.related(urls[k]),
+            lambda k: indexed.related(urls[k]),
         ],
         len(nodes),
     )
-    recall = np.mean([_recall(kin, node) for node in nodes[:: max(1, len(nodes) // _CHECKED)]])
+    recall = np.mean([_recall(indexed, node) for node in nodes[:: max(1, len(nodes) // _CHECKED)]])
     yield Figure(f"{name}: recall@{LIMIT} against exact search", round(float(recall), 3), at_least=0.95)
     for what, times in (("pagekin", ours), ("tantivy", more_like_this), ("pagekin with titles and reasons", whole)):
         for share in (50, 90):
@@ -98,9 +98,9 @@ def measure(name: str, source: Path, kin: IndexedStore, theirs: tantivy.Index) -
     yield Figure(f"{name}: pagekin's p50 / tantivy's", round(ratio, 3), at_most=0.5)
 
 
-def _address(theirs: tantivy.Index, source: Path, kin: IndexedStore, row: int) -> tantivy.DocAddress:
+def _address(theirs: tantivy.Index, source: Path, indexed: IndexedStore, row: int) -> tantivy.DocAddress:
     """Where tantivy has a page: under the name of its file or, out of a file of many, under its URL."""
-    page = kin.page(row)
+    page = indexed.page(row)
     below = page["source"].partition("/")[2]  # the folder may be given under another name than it has
     name = str(source / below) if source.is_dir() else page["url"]
     hits = theirs.searcher().search(tantivy.Query.term_query(theirs.schema, "name", name), 1).hits
@@ -108,46 +108,46 @@ def _address(theirs: tantivy.Index, source: Path, kin: IndexedStore, row: int) -
     return address
 
 
-def _check(kin: IndexedStore, nodes: list[int]) -> None:
+def _check(indexed: IndexedStore, nodes: list[int]) -> None:
     """What is timed must be what users get."""
     for node in nodes:
         given = [
             neighbor.url
-            for neighbor in kin.related(kin.reading.pages.url[node], RelatedOptions(group_duplicates=False))
+            for neighbor in indexed.related(indexed.reading.pages.url[node], RelatedOptions(group_duplicates=False))
         ]
-        found = [row["url"] for row in kin.catalog.named_nodes(ask(kin, node))]
+        found = [row["url"] for row in indexed.catalog.named_nodes(ask(indexed, node))]
         if given != found:
             raise AssertionError(f"node {node}: `ask` finds {found}, `related` gives {given}")
 
 
-def in_turns(questions: list[Callable[[int], object]], count: int) -> NDArray[np.float64]:
+def in_turns(queries: list[Callable[[int], object]], count: int) -> NDArray[np.float64]:
     """The seconds of every question, for each way to ask it: the best of the rounds after the first."""
-    times = np.empty((ROUNDS, len(questions), count))
+    times = np.empty((ROUNDS, len(queries), count))
     for each in times:
         for k in range(count):
-            for way, question in enumerate(questions):
+            for way, query in enumerate(queries):
                 begin = time.perf_counter()
-                question(k)
+                query(k)
                 each[way, k] = time.perf_counter() - begin
     return np.asarray(times[1:].min(axis=0))
 
 
-def _recall(kin: IndexedStore, node: int) -> float:
+def _recall(indexed: IndexedStore, node: int) -> float:
     """The share of the ten most similar nodes that are found; of several with the same similarity any will do."""
-    truth = exhaustive(kin, node)
+    truth = exhaustive(indexed, node)
     truth[truth < RelatedOptions().min_similarity] = 0.0
     best = np.sort(truth)[::-1][:LIMIT]
     wanted = int(np.count_nonzero(best))
-    found = truth[ask(kin, node)]
+    found = truth[ask(indexed, node)]
     return float(np.count_nonzero(found >= best[wanted - 1])) / wanted if wanted else 1.0
 
 
-def exhaustive(kin: IndexedStore, node: int) -> NDArray[np.float64]:
+def exhaustive(indexed: IndexedStore, node: int) -> NDArray[np.float64]:
     """The bag Jaccard of a node with every page: weights in common over all weights.
 
     Its own counts as none; so does that of what is known only from links, which no answer shows unless asked to.
     """
-    bags = kin.index.bags
+    bags = indexed.index.bags
     asked = np.zeros(int(bags.term.max(initial=0)) + 1)
     asked[bags.term[bags.row(node)]] = bags.weight[bags.row(node)]
     row = np.repeat(np.arange(len(bags)), np.diff(bags.offsets))
@@ -156,7 +156,7 @@ def exhaustive(kin: IndexedStore, node: int) -> NDArray[np.float64]:
     sizes = np.bincount(row, bags.weight[:end], len(bags))
     similarity = both / np.maximum(asked.sum() + sizes - both, 1e-30)
     similarity[node] = 0.0
-    similarity[len(kin.nodes) - 1 :] = 0.0
+    similarity[len(indexed.nodes) - 1 :] = 0.0
     return np.asarray(similarity.round(9))
 
 

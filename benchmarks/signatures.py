@@ -78,9 +78,9 @@ def main() -> None:
             print(f"signing {name}")
             with tempfile.TemporaryDirectory() as place:
                 build([folder], Path(place) / "bench.kin")
-                kin = pagekin.open(Path(place) / "bench.kin")
-                keys = term_keys(kin.index.terms.name, len(kin.index.bags))
-                found = list(measure(name, compact(kin.index.bags.first(len(kin))), keys))
+                indexed = pagekin.open(Path(place) / "bench.kin")
+                keys = term_keys(indexed.index.terms.name, len(indexed.index.bags))
+                found = list(measure(name, compact(indexed.index.bags.first(len(indexed))), keys))
             show(found)
             figures += found
     keep("signatures", {"machine": facts("datasketch", "rensa"), "figures": kept(figures)})
@@ -145,12 +145,12 @@ def errors(name: str, bags: Bags, keys: UInt64s, sets: Sets) -> Iterator[Figure]
     yield Figure(f"{name}: pairs of bags", len(pairs))
     yield Figure(f"{name}: their mean Jaccard", round(float(exact.mean()), 3))
     yield Figure(f"{name}: RMSE of {LENGTH} hash functions, in theory", round(theory, 4))
-    ways: dict[str, Callable[[int], Rows]] = {
+    context: dict[str, Callable[[int], Rows]] = {
         "pagekin": lambda seed: make_signatures(bags, seeded(keys, seed), LENGTH),
         "rensa, flat": lambda seed: np.array(by_rensa(sets, seed).to_rows()),
         "rensa, rho": lambda seed: np.array(by_rho(sets, seed).to_rows()),
     }
-    for way, rows in ways.items():
+    for way, rows in context.items():
         off = np.array([agreement(rows(seed), pairs) - exact for seed in SEEDS])
         rmse = round(float(np.sqrt((off**2).mean())), 4)
         yield Figure(f"{name}: RMSE of {way}", rmse)

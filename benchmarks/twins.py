@@ -72,11 +72,11 @@ def of_collection(name: str, folder: Path) -> Iterator[Figure]:
         store = Path(place) / "bench.kin"
         build([folder], store)  # kernels are compiled
         yield from building(name, folder, store)
-        kin = IndexedStore.open(store)
-        evidence, count = PageSets(kin.prints), len(kin)
+        indexed = IndexedStore.open(store)
+        evidence, count = PageSets(indexed.fingerprints), len(indexed)
         find_pairs(evidence, SETTINGS)  # kernels are compiled
         grouper, every = Grouper(SETTINGS), find_pairs(evidence, SETTINGS, every=True)
-        truth = {(max(pair), min(pair)) for pair in grouper.add(kin.prints.chunks).tolist()}
+        truth = {(max(pair), min(pair)) for pair in grouper.add(indexed.fingerprints.chunks).tolist()}
         found = set(map(tuple, every.pairs.tolist()))
         yield Figure(f"{name}: pairs of near-duplicates, all filters compared", len(truth))
         recall = len(found & truth) / max(1, len(truth))
@@ -88,10 +88,10 @@ def of_collection(name: str, folder: Path) -> Iterator[Figure]:
             ("whole texts", SETTINGS, True),
             ("main texts and links, 0.7 to 0.3", GroupSettings(link_weight=0.3), False),
         ):
-            twins = find_duplicates(kin, settings, whole_text=whole)
+            twins = find_duplicates(indexed, settings, whole_text=whole)
             grouped = sum(len(each.members) for each in twins.groups)
             yield Figure(f"{name}: pages under others, by {what}", round(grouped / count, 4))
-        yield from answers(name, kin)
+        yield from answers(name, indexed)
 
 
 def building(name: str, folder: Path, store: Path) -> Iterator[Figure]:
@@ -107,11 +107,14 @@ def building(name: str, folder: Path, store: Path) -> Iterator[Figure]:
     yield Figure(f"{name}: share of the build's time, 1 process", round(min(shares), 3), at_most=0.12)
 
 
-def answers(name: str, kin: IndexedStore) -> Iterator[Figure]:
+def answers(name: str, indexed: IndexedStore) -> Iterator[Figure]:
     """The time of answers."""
-    urls = [kin.reading.pages.url[row] for row in np.linspace(0, len(kin) - 1, QUESTIONS).astype(int).tolist()]
+    urls = [indexed.reading.pages.url[row] for row in np.linspace(0, len(indexed) - 1, QUESTIONS).astype(int).tolist()]
     plain, grouped = in_turns(
-        [lambda k: kin.related(urls[k], RelatedOptions(group_duplicates=False)), lambda k: kin.related(urls[k])],
+        [
+            lambda k: indexed.related(urls[k], RelatedOptions(group_duplicates=False)),
+            lambda k: indexed.related(urls[k]),
+        ],
         len(urls),
     )
     for what, times in (("without groups", plain), ("with groups", grouped)):
@@ -178,40 +181,40 @@ def sets_of_chunks() -> Chunks:
 def of_sets() -> Iterator[Figure]:
     """The time and memory that it takes, and what is missed."""
     chunks = sets_of_chunks()
-    prints = Fingerprints(SETTINGS, chunks, filters_of(chunks, SETTINGS))
+    fingerprints = Fingerprints(SETTINGS, chunks, filters_of(chunks, SETTINGS))
     before, found = peak_megabytes(), []
-    find_pairs(PageSets(prints.rows(np.arange(1000))), SETTINGS)  # kernels are compiled
-    seconds = timed(lambda: found.append(find_pairs(PageSets(prints), SETTINGS)))
+    find_pairs(PageSets(fingerprints.rows(np.arange(1000))), SETTINGS)  # kernels are compiled
+    seconds = timed(lambda: found.append(find_pairs(PageSets(fingerprints), SETTINGS)))
     yield Figure(f"{SETS:,} sets: chunks", len(chunks.elements))
     yield Figure(f"{SETS:,} sets: near-duplicates found in", round(seconds, 1), "s", 120)
     yield Figure(f"{SETS:,} sets: memory beside chunks and filters", round(peak_megabytes() - before), "MB", 4000)
     yield Figure(f"{SETS:,} sets: pairs compared, a set", round(found[0].compared / SETS, 2))
     yield Figure(f"{SETS:,} sets: sets with a rare chunk that too many have", found[0].cut)
-    missed, pairs, false = missing(prints, found[0])
+    missed, pairs, false = missing(fingerprints, found[0])
     yield Figure(f"{SETS:,} sets: near-duplicates of {SAMPLE:,} of them, compared with all", pairs)
     yield Figure(f"{SETS:,} sets: recall on those", round(1 - missed / max(1, pairs), 4), "", None, 0.99)
     yield Figure(f"{SETS:,} sets: pairs that are near by all filters, not by exact sets", false)
 
 
-def missing(prints: Fingerprints, found: FoundPairs) -> tuple[int, int, int]:
+def missing(fingerprints: Fingerprints, found: FoundPairs) -> tuple[int, int, int]:
     """How many near-duplicates of some sets are not in their groups, how many there are, how many pairs are not such.
 
     Of sets that have a filter of the common size. The filters of all pairs are compared, then the exact sets.
     """
-    words, counts = prints.words, prints.chunks.counts()
+    words, counts = fingerprints.words, fingerprints.chunks.counts()
     assert words is not None
     small = np.flatnonzero(words[:, 0] != np.iinfo(np.uint64).max)
     sample = small[small > SETS // 2][:: max(1, len(small) // 2 // SAMPLE)][:SAMPLE]
 
     def rows(which: Int64s) -> Rows:
-        made = BloomFilters(words[which], counts[which], prints.chunks.ends[which], SETTINGS.hashes)
+        made = BloomFilters(words[which], counts[which], fingerprints.chunks.ends[which], SETTINGS.hashes)
         return rows_of(made.words, made.zeros(), made.powers(SETTINGS.threshold), made.sizes < FEWEST)
 
     pairs = near(rows(sample), rows(small), False)
     pairs = np.column_stack([sample[pairs[:, 0]], small[pairs[:, 1]]])
     pairs = pairs[pairs[:, 0] != pairs[:, 1]]
-    near_by_sets = np.array([is_near(prints.chunks, *pair) for pair in pairs.tolist()], bool)
-    groups, true = by_chains(len(prints), found.pairs), pairs[near_by_sets]
+    near_by_sets = np.array([is_near(fingerprints.chunks, *pair) for pair in pairs.tolist()], bool)
+    groups, true = by_chains(len(fingerprints), found.pairs), pairs[near_by_sets]
     missed = int(np.count_nonzero(groups[true[:, 0]] != groups[true[:, 1]]))
     return missed, len(true), int(np.count_nonzero(~near_by_sets))
 

@@ -56,11 +56,11 @@ def alone(sources: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Stor
 
 @pytest.mark.parametrize("crew", [WorkerPool(1), WorkerPool(3), WorkerPool(2, processes=True)])
 def test_the_bytes_do_not_depend_on_who_reads_nor_on_batches(
-    sources: list[Path], alone: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, crew: WorkerPool
+    sources: list[Path], alone: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pool: WorkerPool
 ) -> None:
     monkeypatch.setattr("pagekin.pipeline._JOB_PAGES", 60)
-    monkeypatch.setattr("pagekin.pipeline._WORK_FOR_PROCESSES", 0 if crew.processes else 1 << 60)
-    built = build(sources, tmp_path / "test.kin", base_urls=["http://"], processes=crew.workers)
+    monkeypatch.setattr("pagekin.pipeline._WORK_FOR_PROCESSES", 0 if pool.processes else 1 << 60)
+    built = build(sources, tmp_path / "test.kin", base_urls=["http://"], processes=pool.workers)
     assert_same_store(built.store, alone)
     assert (built.changed, built.reused) == (True, 0)
     assert_sound(tmp_path / "test.kin")

@@ -42,24 +42,24 @@ def resource(url: str, html: str) -> bytes:
 
 
 @pytest.fixture(scope="module")
-def desk(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def scorer(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with all files that the README speaks of."""
-    desk = tmp_path_factory.mktemp("desk")
-    (desk / "public").mkdir()
-    (desk / "public" / "about.html").write_text(ABOUT, "utf-8")
-    (desk / "crawl-1.warc.gz").write_bytes(resource("https://example.org/about.html", ABOUT))
-    village.write_wacz(desk / "crawl-2.wacz")
-    (desk / "pages.jsonl").write_text(json.dumps({"url": "https://example.org/", "text": "Bread bins."}), "utf-8")
+    scorer = tmp_path_factory.mktemp("desk")
+    (scorer / "public").mkdir()
+    (scorer / "public" / "about.html").write_text(ABOUT, "utf-8")
+    (scorer / "crawl-1.warc.gz").write_bytes(resource("https://example.org/about.html", ABOUT))
+    village.write_wacz(scorer / "crawl-2.wacz")
+    (scorer / "pages.jsonl").write_text(json.dumps({"url": "https://example.org/", "text": "Bread bins."}), "utf-8")
     rows = [{"id": 1, "text": "Bread bins."}, {"id": 2, "text": "Bread bins."}]
-    (desk / "results.json").write_text(json.dumps(rows), "utf-8")
-    (desk / "hits.jsonl").write_text("\n".join(map(json.dumps, rows)), "utf-8")
-    return desk
+    (scorer / "results.json").write_text(json.dumps(rows), "utf-8")
+    (scorer / "hits.jsonl").write_text("\n".join(map(json.dumps, rows)), "utf-8")
+    return scorer
 
 
-def run(command: str, desk: Path) -> subprocess.CompletedProcess[str]:
+def run(command: str, scorer: Path) -> subprocess.CompletedProcess[str]:
     path = str(Path(sys.executable).parent) + os.pathsep + os.environ["PATH"]
     return subprocess.run(
-        command, shell=True, cwd=desk, env=os.environ | {"PATH": path}, capture_output=True, text=True, check=False
+        command, shell=True, cwd=scorer, env=os.environ | {"PATH": path}, capture_output=True, text=True, check=False
     )
 
 
@@ -75,18 +75,18 @@ def test_every_setting_of_groups_is_documented() -> None:
         assert f"`{each.name}`" in told, each.name
 
 
-def test_every_command_of_the_readme_works_in_its_order(desk: Path) -> None:
+def test_every_command_of_the_readme_works_in_its_order(scorer: Path) -> None:
     assert len(shell_commands()) >= 8
     for command in shell_commands():
-        done = run(command, desk)
+        done = run(command, scorer)
         assert (done.returncode, done.stderr) == (0, ""), command
         assert done.stdout, command
 
 
-def test_python_of_the_readme_works(desk: Path) -> None:
+def test_python_of_the_readme_works(scorer: Path) -> None:
     (code,) = blocks("python")
-    (desk / "snippet.py").write_text(code, "utf-8")
-    done = run(f"{sys.executable} snippet.py", desk)
+    (scorer / "snippet.py").write_text(code, "utf-8")
+    done = run(f"{sys.executable} snippet.py", scorer)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("About us We mend bread bins.")
 
@@ -95,8 +95,8 @@ def test_readme_names_every_command() -> None:
     assert [name for name in COMMANDS if f"pagekin {name}" not in README and f"make {name}" not in README] == []
 
 
-def test_version_is_printed(desk: Path) -> None:
-    assert run("pagekin --version", desk).stdout == f"pagekin, version {__version__}\n"
+def test_version_is_printed(scorer: Path) -> None:
+    assert run("pagekin --version", scorer).stdout == f"pagekin, version {__version__}\n"
 
 
 def test_the_example_of_the_evaluation_is_what_is_said(tmp_path: Path) -> None:

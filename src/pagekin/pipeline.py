@@ -95,12 +95,12 @@ class Built:
 class _BuildContext:
     """How a build goes about it; its result does not depend on that."""
 
-    crew: WorkerPool
+    pool: WorkerPool
     progress: Callable[[Progress], None]
 
     def mapper(self, function: Callable[[T], R], jobs: Iterable[T]) -> Iterator[R]:
         """Like `map`, by as many threads as there are workers."""
-        return in_order(self.crew.workers, function, jobs)
+        return in_order(self.pool.workers, function, jobs)
 
 
 def build(
@@ -128,9 +128,9 @@ def build(
     with writing(root):
         _claim(root)
         with locked(root):
-            crew = worker_pool(processes, most_processes, collection.size, _WORK_FOR_PROCESSES)
-            ways = _BuildContext(crew, progress)
-            return _build(collection, root, settings, strategy or PRESETS["default"], ways)
+            pool = worker_pool(processes, most_processes, collection.size, _WORK_FOR_PROCESSES)
+            context = _BuildContext(pool, progress)
+            return _build(collection, root, settings, strategy or PRESETS["default"], context)
 
 
 def _claim(root: Path) -> None:
@@ -151,9 +151,9 @@ def _build(
     root: Path,
     settings: ReadingSettings,
     strategy: Strategy,
-    ways: _BuildContext,
+    context: _BuildContext,
 ) -> Built:
-    progress = ways.progress
+    progress = context.progress
     fingerprint: dict[str, Any] = {"reader": READER, "settings": settings.as_dict()}
     inputs = collection.fingerprint()
     spool = Spool(root / _SPOOL, fingerprint)
@@ -167,14 +167,14 @@ def _build(
     else:
         memory = KnownPages(old, spool.open())
         reader = _Reader(collection, memory, spool, progress)
-        harvest = reader.harvest(partial(read_job, settings, fingerprint), ways.crew)
-        manifest = _write_generation(root, harvest, inputs, settings, ways)
+        read_pages = reader.read_pages(partial(read_job, settings, fingerprint), context.pool)
+        manifest = _write_generation(root, read_pages, inputs, settings, context)
         read, reused = reader.read, reader.reused
         memory.close()
-        del old, memory, reader, harvest  # and with them all open files
+        del old, memory, reader, read_pages  # and with them all open files
     with ThreadPoolExecutor(1) as aside:  # the store gets to the disk while the index is made
         synced = aside.submit(sync, root / manifest.folder)
-        manifest = replace(manifest, index=_write_index(root, manifest, strategy, ways))
+        manifest = replace(manifest, index=_write_index(root, manifest, strategy, context))
         synced.result()
     write_manifest(root, manifest)
     _remove_old(root, manifest)
@@ -183,15 +183,15 @@ def _build(
 
 
 def _write_generation(
-    root: Path, harvest: ReadPages, inputs: str, settings: ReadingSettings, ways: _BuildContext
+    root: Path, read_pages: ReadPages, inputs: str, settings: ReadingSettings, context: _BuildContext
 ) -> Manifest:
     """Write the files of a new generation of the store; its manifest is still to be put in place."""
     generation = next_generation(root)
     folder = root / folder_of(generation)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
-    written = write_store(folder, harvest, settings, lambda stage: ways.progress(Progress(stage)), ways.mapper)
-    files = describe_files(folder, ways.mapper)
+    written = write_store(folder, read_pages, settings, lambda stage: context.progress(Progress(stage)), context.mapper)
+    files = describe_files(folder, context.mapper)
     return Manifest(generation, inputs, settings.as_dict(), written.counts, written.skipped, files)
 
 
@@ -207,38 +207,38 @@ def _is_indexed(manifest: Manifest, strategy: Strategy) -> bool:
     return bool(facts["duplicates"]["settings"] == _GROUPS.as_dict())
 
 
-def _write_index(root: Path, manifest: Manifest, strategy: Strategy, ways: _BuildContext) -> dict[str, Any]:
+def _write_index(root: Path, manifest: Manifest, strategy: Strategy, context: _BuildContext) -> dict[str, Any]:
     """Make bags, signatures, index and filters of the store; what the manifest says of them."""
     store = Store(root, manifest)
-    ways.progress(Progress("making bags"))
+    context.progress(Progress("making bags"))
     nodes = len(store.links.offsets) - 1
     generation = manifest.generation if manifest.index is None else int(manifest.index["generation"]) + 1
     folder = root / f"index-{generation}"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     with TemporaryFile(dir=folder) as file:
-        folded = fold_bags(bag_source(store), strategy, file, ways.mapper)
-        ways.progress(Progress("weighing and signing"))
+        folded = fold_bags(bag_source(store), strategy, file, context.mapper)
+        context.progress(Progress("weighing and signing"))
         keys = seeded(term_keys(folded.terms.name, nodes), strategy.seed)
         signed = nodes if strategy.outside else len(store.nodes) - 1
-        written = write_bags(folder, folded.offsets, signed, folded.weighed(ways.mapper))
+        written = write_bags(folder, folded.offsets, signed, folded.weighed(context.mapper))
         sign = partial(make_signatures, keys=keys, length=strategy.signature_length)
         none = np.empty((0, strategy.signature_length), np.uint32)
-        signatures = kept_in(kind_for(signed), np.concatenate([none, *ways.mapper(sign, written)]))
-    ways.progress(Progress("inverting"))
+        signatures = kept_in(kind_for(signed), np.concatenate([none, *context.mapper(sign, written)]))
+    context.progress(Progress("inverting"))
     members = np.flatnonzero(store.in_degrees()[:signed] >= strategy.min_in_links)
     write_lookup(folder, folded.terms, folded.contents, signatures, invert(signatures, members))
-    ways.progress(Progress("near-duplicates"))
-    chunks = chunks_of_pages(store.reading, folded.silent, _GROUPS, ways.mapper)
-    prints = write_fingerprints(folder, len(store), chunks, _GROUPS)
+    context.progress(Progress("near-duplicates"))
+    chunks = chunks_of_pages(store.reading, folded.silent, _GROUPS, context.mapper)
+    fingerprints = write_fingerprints(folder, len(store), chunks, _GROUPS)
     store.close()
-    ways.progress(Progress("checksums"))
+    context.progress(Progress("checksums"))
     return {
         "generation": generation,
         "version": INDEX_VERSION,
         "strategy": strategy.as_dict(),
-        "duplicates": prints,
-        "files": describe_files(folder, ways.mapper),
+        "duplicates": fingerprints,
+        "files": describe_files(folder, context.mapper),
     }
 
 
@@ -285,30 +285,30 @@ class _Reader:
         self.reused = 0
         self._progress = progress
         self._known: list[list[int]] = [[] for _ in memory.places]
-        self._harvest = ReadPages()
+        self._read_pages = ReadPages()
         self._source = ""
         self._ranks: list[tuple[str, Rank]] = []  # of captures that were met
         self._taken: list[int] = []  # rows of unchanged sources, taken from the old store
         self._older: list[tuple[str, Rank]] = []  # captures of those sources that lost before
 
-    def harvest(self, function: Callable[[Job], tuple[Path, int]], crew: WorkerPool) -> ReadPages:
+    def read_pages(self, function: Callable[[Job], tuple[Path, int]], pool: WorkerPool) -> ReadPages:
         """Everything that the sources hold, read."""
-        harvest = self._harvest
+        read_pages = self._read_pages
         done = 0
         self._report(0)
         fresh = []
-        for place, size in run(function, self._jobs(), crew):
+        for place, size in run(function, self._jobs(), pool):
             done += size
             self._report(done)
             fresh.append(place)
-        harvest.readings = Readings([*self.memory.places, *sorted(fresh)])
-        harvest.rows = [np.array(rows, np.int64) for rows in self._known]
-        for reading in harvest.readings[len(self._known) :]:
-            harvest.rows.append(np.arange(len(reading)))
-            harvest.skips += reading.skips
+        read_pages.readings = Readings([*self.memory.places, *sorted(fresh)])
+        read_pages.rows = [np.array(rows, np.int64) for rows in self._known]
+        for reading in read_pages.readings[len(self._known) :]:
+            read_pages.rows.append(np.arange(len(reading)))
+            read_pages.skips += reading.skips
             self.read += len(reading)
         self.reused = sum(map(len, self._known))
-        return harvest
+        return read_pages
 
     def _report(self, done: int) -> None:
         self._progress(Progress("reading", min(done, self.collection.size), self.collection.size))
@@ -338,7 +338,7 @@ class _Reader:
         for url, rank in (*self._ranks, *self.memory.ranks(np.array(self._taken, np.int64))) if self._older else ():
             best[url] = max(rank, best.get(url, rank))
         back = {rank.source for url, rank in self._older if url not in best or best[url] < rank}
-        self._harvest.older += [(url, rank) for url, rank in self._older if rank.source not in back]
+        self._read_pages.older += [(url, rank) for url, rank in self._older if rank.source not in back]
         for source in self.collection.sources:
             if source.name in back:
                 items = source.items(lambda _: False)
@@ -347,26 +347,26 @@ class _Reader:
 
     def _note(self, item: Capture | Redirect | Skip | Unchanged) -> Capture | None:
         """Take an item in; a capture that must be read comes back."""
-        harvest = self._harvest
+        read_pages = self._read_pages
         if isinstance(item, Skip):
-            harvest.skips.append(item)
+            read_pages.skips.append(item)
             if item.reason == REVISIT_WITHOUT_RECORD:
-                harvest.dependent.add(item.source)
+                read_pages.dependent.add(item.source)
             return None
         if item.origin.source != self._source:  # most come from the file of the one before
             self._source = item.origin.source
-            harvest.sources.add(replace(item.origin, offset=0))
+            read_pages.sources.add(replace(item.origin, offset=0))
         if isinstance(item, Capture) and item.borrowed:
-            harvest.dependent.add(item.origin.source)
+            read_pages.dependent.add(item.origin.source)
         if isinstance(item, Redirect):
-            harvest.redirects.append(item)
+            read_pages.redirects.append(item)
         elif isinstance(item, Unchanged):
             rows = self.memory.rows_of(item.origin).tolist()
             self._known[0] += rows
             self._taken += rows
             self._older += self.memory.older_of(item.origin.source)
-            harvest.redirects += self.memory.redirects_of(item.origin.source)
-            harvest.skips += self.memory.skips_of(item.origin.source)
+            read_pages.redirects += self.memory.redirects_of(item.origin.source)
+            read_pages.skips += self.memory.skips_of(item.origin.source)
         else:
             if self.memory.has_older:  # else nothing can win again
                 self._ranks.append((item.url, Rank(item.captured, item.origin.source, item.origin.offset)))

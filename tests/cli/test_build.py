@@ -145,8 +145,8 @@ def test_no_more_processes_read_than_fit_into_the_memory(
 ) -> None:
     counts = []
 
-    def run(function: object, jobs: object, crew: WorkerPool) -> list[object]:
-        counts.append(crew.workers)
+    def run(function: object, jobs: object, pool: WorkerPool) -> list[object]:
+        counts.append(pool.workers)
         return []
 
     monkeypatch.setattr("pagekin.pipeline.run", run)

@@ -42,8 +42,8 @@ def test_json_has_the_documented_shape(pagekin: Pagekin, results: Path) -> None:
         "id": "a", "position": 1, "rank": 1, "url": "http://a.example/", "title": "Wrens",
     }  # fmt: skip
     member = facts["groups"][0]["members"][0]
-    likeness = {"similarity", "share", "share_of_anchor", "bits", "bits_of_anchor", "contains", "contained"}
-    assert set(member) == {"id", "position", "rank", "url", "title"} | likeness
+    overlap = {"similarity", "share", "share_of_anchor", "bits", "bits_of_anchor", "contains", "contained"}
+    assert set(member) == {"id", "position", "rank", "url", "title"} | overlap
     assert 0.9 < member["similarity"] <= 1 and member["similarity"] == member["share_of_anchor"] > member["share"]
     assert facts["groups"][2]["anchor"]["uncompared"] == "no text"
     assert facts["settings"]["threshold"] == 0.7
@@ -139,10 +139,10 @@ def test_settings_out_of_range_are_refused(pagekin: Pagekin, results: Path) -> N
 def test_a_collection_has_groups_in_the_documented_shape(pagekin: Pagekin, copies: Path) -> None:
     facts = json.loads(pagekin("duplicates", copies, "--json").out)
     assert set(facts) == {"settings", "pages", "groups", "uncompared", "compared_pairs", "cut_pages"}
-    likeness = {"similarity", "share", "share_of_anchor", "bits", "bits_of_anchor", "contains", "contained"}
+    overlap = {"similarity", "share", "share_of_anchor", "bits", "bits_of_anchor", "contains", "contained"}
     (group,) = facts["groups"]
     assert group["anchor"] == {"url": "http://a.example/", "title": "Of a"}
-    assert [set(member) for member in group["members"]] == [{"url", "title"} | likeness]
+    assert [set(member) for member in group["members"]] == [{"url", "title"} | overlap]
     assert (facts["pages"], facts["compared_pairs"], group["members"][0]["similarity"]) == (3, 1, 1.0)
 
 

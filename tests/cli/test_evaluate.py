@@ -14,7 +14,7 @@ from cli.conftest import Pagekin
 from pagekin import village
 from pagekin.pipeline import build
 from pagekin.search.indexed_store import IndexedStore
-from reference import familial_distance as kinship
+from reference import familial_distance as analysis
 from reference import gamma as judging
 from reference import similarity
 
@@ -50,22 +50,26 @@ def test_measures_of_some_sources_are_those_of_brute_force(evaluate: Any, sample
     """From the stored bags, by the definitions."""
     Path("queries.txt").write_text("\n".join(SOURCES))
     (found,) = report_of(evaluate("--queries", "queries.txt", "--json"))["systems"]
-    kin = IndexedStore.open(sample / "v.kin")
-    urls = [row["url"] for row in kin.catalog.rows("SELECT url FROM nodes WHERE first_row IS NOT NULL ORDER BY node")]
+    indexed = IndexedStore.open(sample / "v.kin")
+    urls = [
+        row["url"] for row in indexed.catalog.rows("SELECT url FROM nodes WHERE first_row IS NOT NULL ORDER BY node")
+    ]
     labels: dict[str, list[tuple[str, ...]]] = {}
     for url, label in village.labels():
         labels.setdefault(url, []).append(tuple(label.split("/")))
     bags, classes = {}, {}
     for node, url in enumerate(urls):
         if url in labels:
-            row = kin.index.bags.row(node)
-            bags[url] = dict(zip(kin.index.bags.term[row].tolist(), kin.index.bags.weight[row].tolist(), strict=True))
+            row = indexed.index.bags.row(node)
+            bags[url] = dict(
+                zip(indexed.index.bags.term[row].tolist(), indexed.index.bags.weight[row].tolist(), strict=True)
+            )
             classes[url] = min(labels[url])
     totals = [[0, 0, 0] for _ in range(4)]
     for source in SOURCES:
         others = [url for url in bags if url != source]
         scores = [round(similarity.jaccard(bags[source], bags[url]), 9) for url in others]
-        distances = [kinship.family(classes[source], classes[url]) for url in others]
+        distances = [analysis.family(classes[source], classes[url]) for url in others]
         for total, counts in zip(totals, judging.count_pairs(scores, distances, 4), strict=True):
             total[:] = [a + b for a, b in zip(total, counts, strict=True)]
     for (right, wrong, tied), of in zip(totals, found["regions"].values(), strict=True):

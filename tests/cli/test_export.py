@@ -64,7 +64,7 @@ def test_without_pyarrow_it_is_said_what_to_install_before_anything_is_asked(
     pagekin: Pagekin, library: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[object] = []
-    monkeypatch.setattr(IndexedStore, "related", lambda *question: asked.append(question))
+    monkeypatch.setattr(IndexedStore, "related", lambda *query: asked.append(query))
     for name in ("pyarrow", "pyarrow.parquet"):
         monkeypatch.setitem(sys.modules, name, None)
     answer = pagekin("export", library, "-o", "answers.parquet")

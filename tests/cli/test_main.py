@@ -46,7 +46,17 @@ def test_every_command_has_help_that_names_every_option(pagekin: Pagekin, name: 
 
 def test_the_commands_are_the_files_of_the_room() -> None:
     files = {path.stem for path in (Path(package.__file__).parent / "cli").glob("*.py")}
-    helpers = {"__init__", "linking", "main", "pictures", "speaking", "twins", "verdict", "weighing", "writing"}
+    helpers = {
+        "__init__",
+        "main",
+        "output",
+        "files",
+        "link_options",
+        "similarity_options",
+        "evaluate_output",
+        "duplicates_output",
+        "duplicates_report",
+    }
     assert files - helpers == set(COMMANDS)
 
 

@@ -32,30 +32,28 @@ def prints_of(*sets: list[int], settings: GroupSettings = DEFAULT) -> Fingerprin
 @settings(deadline=None, max_examples=150)
 @given(CROWDS, st.sampled_from([0.5, 0.7, 0.9]))
 def test_every_pair_is_found_that_a_comparison_of_all_finds(sets: list[list[int]], threshold: float) -> None:
-    wishes = GroupSettings(threshold=threshold, link="complete")
-    grouper = Grouper(wishes)
+    options = GroupSettings(threshold=threshold, link="complete")
+    grouper = Grouper(options)
     expected = {(max(pair), min(pair)) for pair in grouper.add(pages(*sets)).tolist()}
-    found = find_pairs(PageSets(prints_of(*sets)), wishes, every=True)
+    found = find_pairs(PageSets(prints_of(*sets)), options, every=True)
     assert set(map(tuple, found.pairs.tolist())) == expected
 
 
 @settings(deadline=None, max_examples=150)
 @given(CROWDS, st.sampled_from(["single", "complete"]))
 def test_groups_are_those_of_a_comparison_of_all(sets: list[list[int]], link: str) -> None:
-    wishes = GroupSettings(link=link)
-    grouper = Grouper(wishes)
+    options = GroupSettings(link=link)
+    grouper = Grouper(options)
     grouper.add(pages(*sets))
     ranks = np.random.default_rng(len(sets)).permutation(len(sets))
     evidence = PageSets(prints_of(*sets))
-    found = find_pairs(evidence, wishes, every=link == "complete")
-    made = groups_of(evidence, found, np.argsort(ranks), wishes)
+    found = find_pairs(evidence, options, every=link == "complete")
+    made = groups_of(evidence, found, np.argsort(ranks), options)
     expected = [each for each in grouper.groups(ranks.tolist()) if each.members]
     assert [(each.anchor, [m.page for m in each.members]) for each in made] == [
         (each.anchor, [m.page for m in each.members]) for each in expected
     ]
-    assert [m.likeness for each in made for m in each.members] == [
-        m.likeness for each in expected for m in each.members
-    ]
+    assert [m.overlap for each in made for m in each.members] == [m.overlap for each in expected for m in each.members]
 
 
 def test_copies_are_told_without_comparing_each_with_each() -> None:
@@ -105,7 +103,7 @@ def test_elements_sorted_in_parts_make_the_same_lists(monkeypatch: pytest.Monkey
 def test_text_and_links_are_weighed() -> None:
     """By hand: 6 of 10 chunks in common and 8 of 8 links are .7 * .6 + .3 * 1 = .72; without links in common .42."""
     a, b = [*range(10)], [*range(6), *range(50, 54)]
-    wishes = GroupSettings(link_weight=0.3)
+    options = GroupSettings(link_weight=0.3)
     same = prints_of([*range(200, 208)], [*range(200, 208)])
     other = prints_of([*range(200, 208)], [*range(300, 308)])
     none = prints_of([], [])
@@ -116,8 +114,8 @@ def test_text_and_links_are_weighed() -> None:
     assert PageSets(texts, none, 0.3).similarities(pair).round(6).tolist() == [
         0.6
     ]  # who has no links is judged by text
-    assert find_pairs(PageSets(texts, same, 0.3), wishes).pairs.tolist() == [[1, 0]]
-    assert find_pairs(PageSets(texts, other, 0.3), wishes).pairs.tolist() == []
+    assert find_pairs(PageSets(texts, same, 0.3), options).pairs.tolist() == [[1, 0]]
+    assert find_pairs(PageSets(texts, other, 0.3), options).pairs.tolist() == []
 
 
 def test_links_cannot_decide_alone() -> None:

@@ -18,7 +18,7 @@ from pagekin.errors import MisuseError
 NUMBERS = st.sets(st.integers(0, 60), max_size=40)
 
 
-def likeness(a: Chunks, b: Chunks, bits: int = 2048, hashes: int = 4) -> Overlap:
+def overlap(a: Chunks, b: Chunks, bits: int = 2048, hashes: int = 4) -> Overlap:
     return compare(BloomFilters.of(a, bits, hashes), BloomFilters.of(b, bits, hashes))[0]
 
 
@@ -64,7 +64,7 @@ def test_the_estimate_is_the_share_of_common_chunks_on_average(hashes: int, coun
         shared = range(at, at + common)
         a = pages([*shared, *range(at + 1000, at + 1000 + count - common)])
         b = pages([*shared, *range(at + 2000, at + 2000 + 2 * count - common)])
-        rows.append(likeness(a, b, hashes=hashes))
+        rows.append(overlap(a, b, hashes=hashes))
     # Chance sets some of A's bits in B; the number of those varies about as a binomial does.
     error = math.sqrt(2 * count * count * hashes / 2048) / count / math.sqrt(len(rows))
     assert np.mean([row.share_of_a for row in rows]) == pytest.approx(common / count, abs=0.005 + 4 * error)
@@ -74,13 +74,13 @@ def test_the_estimate_is_the_share_of_common_chunks_on_average(hashes: int, coun
 def test_raw_bits_mislead_where_filters_are_half_full_and_the_estimate_does_not() -> None:
     """At the textbook k = (m / n) ln 2 unrelated pages share half of their bits."""
     hashes = round(2048 / 128 * math.log(2))
-    unrelated = likeness(pages(range(128)), pages(range(1000, 1128)), hashes=hashes)
+    unrelated = overlap(pages(range(128)), pages(range(1000, 1128)), hashes=hashes)
     assert unrelated.bits_of_a == pytest.approx(0.5, abs=0.04)
     assert unrelated.share_of_a == pytest.approx(0.0, abs=0.06)
 
 
 def test_identical_pages_share_everything() -> None:
-    same = likeness(pages(range(50)), pages(range(50)))
+    same = overlap(pages(range(50)), pages(range(50)))
     assert same == Overlap(1.0, 1.0, 1.0, 1.0, 1.0, True, True, False)
 
 
@@ -97,8 +97,8 @@ def test_raw_shares_are_counted_bits() -> None:
 
 def test_similarity_is_the_greater_share_but_for_a_page_of_hardly_any_chunks() -> None:
     small, large = pages(range(10)), pages(range(40))
-    assert likeness(small, large).similarity == likeness(small, large).share_of_a == 1.0
-    tiny = likeness(pages(range(2)), large)
+    assert overlap(small, large).similarity == overlap(small, large).share_of_a == 1.0
+    tiny = overlap(pages(range(2)), large)
     assert tiny.share_of_a == 1.0 and tiny.similarity == tiny.share_of_b < 0.1
 
 
@@ -106,29 +106,29 @@ def test_similarity_is_the_greater_share_but_for_a_page_of_hardly_any_chunks() -
 
 
 def test_a_page_is_in_another_if_all_its_chunks_are() -> None:
-    found = likeness(pages(range(20)), pages(range(50)))
+    found = overlap(pages(range(20)), pages(range(50)))
     assert found.a_in_b and not found.b_in_a
 
 
 def test_a_page_with_text_before_and_after_it_is_in_that_larger_page() -> None:
     inner, outer = pages([1000, *range(20), 1001]), pages([*range(30, 40), 2000, *range(20), 2001, *range(40, 50)])
-    found = likeness(inner, outer)
+    found = overlap(inner, outer)
     assert found.a_in_b and not found.b_in_a
 
 
 def test_a_page_that_differs_in_its_midst_is_in_no_other() -> None:
     changed = pages([*range(10), 1000, *range(11, 20)])
-    assert not likeness(changed, pages(range(20))).a_in_b
-    assert not likeness(changed, pages([*range(20), *range(60, 80)])).a_in_b
+    assert not overlap(changed, pages(range(20))).a_in_b
+    assert not overlap(changed, pages([*range(20), *range(60, 80)])).a_in_b
 
 
 def test_pages_of_one_size_that_begin_differently_are_not_in_each_other() -> None:
-    found = likeness(pages([1000, *range(1, 20)]), pages(range(20)))
+    found = overlap(pages([1000, *range(1, 20)]), pages(range(20)))
     assert not found.a_in_b and not found.b_in_a
 
 
 def test_a_page_of_two_chunks_is_more_than_its_ends() -> None:
-    assert not likeness(pages([1000, 1001]), pages(range(50))).a_in_b
+    assert not overlap(pages([1000, 1001]), pages(range(50))).a_in_b
 
 
 # --- saturation ----------------------------------------------------------------------------------
@@ -136,7 +136,7 @@ def test_a_page_of_two_chunks_is_more_than_its_ends() -> None:
 
 def test_2048_bits_with_2000_chunks_are_saturated_and_claim_no_containment() -> None:
     full, half = pages(range(2000)), pages(range(1000))
-    found = likeness(half, full)
+    found = overlap(half, full)
     assert found.saturated and found.bits_of_a == 1.0 and not found.a_in_b and not found.b_in_a
     assert BloomFilters.of(pages(range(2000), range(100)), 2048, 4).saturated().tolist() == [True, False]
 
@@ -152,5 +152,5 @@ def test_a_larger_filter_is_not_saturated() -> None:
         full = 1 - (1 - 1 / bits) ** (chosen.hashes * count)
         assert full < 0.23 and bits & (bits - 1) == 0
     assert size_for(128) == 2048 and size_for(129) == 4096
-    found = likeness(pages(range(1000)), pages(range(2000)), bits=size_for(2000))
+    found = overlap(pages(range(1000)), pages(range(2000)), bits=size_for(2000))
     assert found.a_in_b and not found.saturated

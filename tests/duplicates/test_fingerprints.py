@@ -76,40 +76,40 @@ def village(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_warc(tmp_path_factory.mktemp("prints") / "village.warc.gz")
 
 
-def main_text(kin: IndexedStore, row: int, silent: list[int]) -> bytes:
+def main_text(indexed: IndexedStore, row: int, silent: list[int]) -> bytes:
     """The blocks of a page that are no templates, by hand."""
-    text, places = kin.text_bytes(row), kin.reading.blocks.place[kin.reading.blocks.row(row)].tolist()
+    text, places = indexed.text_bytes(row), indexed.reading.blocks.place[indexed.reading.blocks.row(row)].tolist()
     blocks = [text[a:b] for a, b in zip(places, [*places[1:], len(text)], strict=False)]
     return b"".join(block for block, quiet in zip(blocks, silent, strict=True) if not quiet)
 
 
 def test_a_build_keeps_the_chunks_of_main_texts(village: Path, tmp_path: Path) -> None:
     build([village], tmp_path / "v.kin")
-    kin = IndexedStore.open(tmp_path / "v.kin")
-    hosts = [url.split("/")[2] for url in kin.reading.pages.url]
+    indexed = IndexedStore.open(tmp_path / "v.kin")
+    hosts = [url.split("/")[2] for url in indexed.reading.pages.url]
     numbers = np.array([sorted(set(hosts)).index(host) for host in hosts])
-    blocks = kin.reading.blocks
-    silent = template_blocks(numbers, blocks.offsets, blocks.hash, kin.index.strategy.template_share)
-    texts = [main_text(kin, row, silent[blocks.row(row)].tolist()) for row in range(len(kin))]
-    assert sum(map(len, texts)) < sum(len(kin.text_bytes(row)) for row in range(len(kin)))
-    expected = [canonical(text) or canonical(kin.text_bytes(row)) for row, text in enumerate(texts)]
-    assert sets_of(kin.prints.chunks) == sets_of(chunks_of(expected, GroupSettings()))
+    blocks = indexed.reading.blocks
+    silent = template_blocks(numbers, blocks.offsets, blocks.hash, indexed.index.strategy.template_share)
+    texts = [main_text(indexed, row, silent[blocks.row(row)].tolist()) for row in range(len(indexed))]
+    assert sum(map(len, texts)) < sum(len(indexed.text_bytes(row)) for row in range(len(indexed)))
+    expected = [canonical(text) or canonical(indexed.text_bytes(row)) for row, text in enumerate(texts)]
+    assert sets_of(indexed.fingerprints.chunks) == sets_of(chunks_of(expected, GroupSettings()))
 
 
 def test_where_templates_count_they_are_kept(village: Path, tmp_path: Path) -> None:
     build([village], tmp_path / "v.kin", strategy=PRESETS["paper"])
-    kin = IndexedStore.open(tmp_path / "v.kin")
-    texts = [canonical(kin.text_bytes(row)) for row in range(len(kin))]
-    assert sets_of(kin.prints.chunks) == sets_of(chunks_of(texts, GroupSettings()))
-    assert kin.prints.words is not None
-    assert kin.prints.words.tolist() == filters_of(kin.prints.chunks, GroupSettings()).tolist()
+    indexed = IndexedStore.open(tmp_path / "v.kin")
+    texts = [canonical(indexed.text_bytes(row)) for row in range(len(indexed))]
+    assert sets_of(indexed.fingerprints.chunks) == sets_of(chunks_of(texts, GroupSettings()))
+    assert indexed.fingerprints.words is not None
+    assert indexed.fingerprints.words.tolist() == filters_of(indexed.fingerprints.chunks, GroupSettings()).tolist()
 
 
 def test_a_collection_without_pages_keeps_nothing(tmp_path: Path) -> None:
     (tmp_path / "none.jsonl").write_text('{"url": "http://a.example/", "html": "", "status": 404}\n')
     build([tmp_path / "none.jsonl"], tmp_path / "n.kin")
-    kin = IndexedStore.open(tmp_path / "n.kin")
-    assert len(kin.prints) == len(kin)
+    indexed = IndexedStore.open(tmp_path / "n.kin")
+    assert len(indexed.fingerprints) == len(indexed)
 
 
 @settings(deadline=None)

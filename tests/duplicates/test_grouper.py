@@ -48,16 +48,16 @@ def test_members_carry_their_true_similarity_to_the_anchor_even_below_the_thresh
     grouper = Grouper()
     grouper.add(pages(*CHAIN))
     near, far = grouper.groups()[0].members
-    assert near.likeness.similarity == pytest.approx(32 / 40, abs=0.03)
-    assert far.likeness.similarity == pytest.approx(24 / 40, abs=0.03)
+    assert near.overlap.similarity == pytest.approx(32 / 40, abs=0.03)
+    assert far.overlap.similarity == pytest.approx(24 / 40, abs=0.03)
 
 
 def test_members_tell_whether_they_contain_or_are_contained() -> None:
     grouper = Grouper()
     grouper.add(pages(range(40), range(80), range(20)))
     larger, smaller = grouper.groups()[0].members
-    assert (larger.likeness.a_in_b, larger.likeness.b_in_a) == (False, True)
-    assert (smaller.likeness.a_in_b, smaller.likeness.b_in_a) == (True, False)
+    assert (larger.overlap.a_in_b, larger.overlap.b_in_a) == (False, True)
+    assert (smaller.overlap.a_in_b, smaller.overlap.b_in_a) == (True, False)
 
 
 def test_the_threshold_decides() -> None:
@@ -116,8 +116,8 @@ def test_pairs_are_those_whose_similarity_reaches_the_threshold(ranges: list[ran
     found = grouper.add(pages(*ranges)).tolist()
     full = [k for k, each in enumerate(ranges) if len(each)]
     pairs = [(b, a) for b in full for a in full if a < b]
-    likenesses = grouper.likenesses(np.array(pairs, np.int64).reshape(-1, 2))
-    near = [tuple(sorted(pair)) for pair, each in zip(pairs, likenesses, strict=True) if each.similarity >= 0.7]
+    overlaps = grouper.overlaps(np.array(pairs, np.int64).reshape(-1, 2))
+    near = [tuple(sorted(pair)) for pair, each in zip(pairs, overlaps, strict=True) if each.similarity >= 0.7]
     assert sorted_pairs(found) == sorted(near)
 
 

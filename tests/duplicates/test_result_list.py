@@ -62,7 +62,7 @@ def test_a_page_inside_another_is_contained() -> None:
     inner = prose(5)
     found = group([{"id": "inner", "text": inner}, {"id": "outer", "text": prose(6) + inner + prose(7)}])
     ((member,),) = (each.members for each in found.groups())
-    assert member.likeness.b_in_a and not member.likeness.a_in_b
+    assert member.overlap.b_in_a and not member.overlap.a_in_b
 
 
 def test_results_come_from_any_iterable_and_are_grouped_as_they_come() -> None:

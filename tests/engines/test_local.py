@@ -47,18 +47,18 @@ def whoami(number: int) -> int:
 
 
 @pytest.mark.parametrize("crew", [*CREWS, WorkerPool(3), WorkerPool(3, processes=True)])
-def test_every_job_is_done_once(crew: WorkerPool) -> None:
-    assert sorted(run(square_slowly, range(20), crew)) == [k * k for k in range(20)]
+def test_every_job_is_done_once(pool: WorkerPool) -> None:
+    assert sorted(run(square_slowly, range(20), pool)) == [k * k for k in range(20)]
 
 
 @pytest.mark.parametrize("crew", CREWS)
-def test_no_jobs_give_no_results(crew: WorkerPool) -> None:
-    assert list(run(square, [], crew)) == []
+def test_no_jobs_give_no_results(pool: WorkerPool) -> None:
+    assert list(run(square, [], pool)) == []
 
 
 @pytest.mark.parametrize("crew", [WorkerPool(1), WorkerPool(2)])
-def test_one_worker_and_threads_are_this_process(crew: WorkerPool) -> None:
-    assert set(run(whoami, range(2), crew)) == {os.getpid()}
+def test_one_worker_and_threads_are_this_process(pool: WorkerPool) -> None:
+    assert set(run(whoami, range(2), pool)) == {os.getpid()}
 
 
 def test_two_processes_are_others() -> None:
@@ -68,7 +68,7 @@ def test_two_processes_are_others() -> None:
 
 
 @pytest.mark.parametrize("crew", CREWS)
-def test_jobs_are_made_when_there_is_room_for_them(crew: WorkerPool) -> None:
+def test_jobs_are_made_when_there_is_room_for_them(pool: WorkerPool) -> None:
     made: list[int] = []
 
     def jobs() -> Iterator[int]:
@@ -77,27 +77,27 @@ def test_jobs_are_made_when_there_is_room_for_them(crew: WorkerPool) -> None:
             yield k
 
     done = 0
-    for _ in run(square, jobs(), crew):
+    for _ in run(square, jobs(), pool):
         done += 1
-        assert len(made) - done < 2 * 2 * crew.workers, "a crawl must not pile up in memory"
+        assert len(made) - done < 2 * 2 * pool.workers, "a crawl must not pile up in memory"
     assert done == 40
 
 
 @pytest.mark.parametrize("crew", CREWS)
-def test_an_error_of_a_job_comes_back_as_it_is(crew: WorkerPool) -> None:
+def test_an_error_of_a_job_comes_back_as_it_is(pool: WorkerPool) -> None:
     with pytest.raises(OSError, match="No space left") as error:
-        list(run(fail_at_three, range(8), crew))
+        list(run(fail_at_three, range(8), pool))
     assert error.value.errno == 28
 
 
 @pytest.mark.parametrize("crew", CREWS)
-def test_an_error_of_whoever_makes_the_jobs_comes_back_as_it_is(crew: WorkerPool) -> None:
+def test_an_error_of_whoever_makes_the_jobs_comes_back_as_it_is(pool: WorkerPool) -> None:
     def jobs() -> Iterator[int]:
         yield 1
         raise FailureError("the archive ends here")
 
     with pytest.raises(FailureError, match="the archive ends here"):
-        list(run(square, jobs(), crew))
+        list(run(square, jobs(), pool))
 
 
 def test_a_process_that_dies_is_told_with_what_to_do() -> None:
@@ -106,7 +106,7 @@ def test_a_process_that_dies_is_told_with_what_to_do() -> None:
 
 
 @pytest.mark.parametrize("crew", CREWS)
-def test_whoever_stops_listening_ends_the_work(crew: WorkerPool) -> None:
+def test_whoever_stops_listening_ends_the_work(pool: WorkerPool) -> None:
     drawn: list[int] = []
 
     def jobs() -> Iterator[int]:
@@ -114,7 +114,7 @@ def test_whoever_stops_listening_ends_the_work(crew: WorkerPool) -> None:
             drawn.append(job)
             yield job
 
-    results = run(whoami, jobs(), crew)
+    results = run(whoami, jobs(), pool)
     next(results)
     results.close()  # type: ignore[attr-defined]
     assert len(drawn) < 1000

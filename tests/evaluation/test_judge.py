@@ -14,7 +14,7 @@ from pagekin.errors import MisuseError
 from pagekin.evaluation.judge import judge
 from pagekin.evaluation.measures import ratios
 from pagekin.evaluation.population import Population
-from reference import familial_distance as kinship
+from reference import familial_distance as analysis
 from reference import gamma as twin
 
 LABELS = ["a/b/c", "a/b/c", "a/b/d", "a/e/f", "g/h/i"]
@@ -92,7 +92,7 @@ def test_gamma_is_aggregated_over_pairs_and_not_averaged_over_sources() -> None:
 
 
 @st.composite
-def cases(draw: st.DrawFn) -> tuple[Population, list[list[float]], list[list[kinship.Path]], bool]:
+def cases(draw: st.DrawFn) -> tuple[Population, list[list[float]], list[list[analysis.Path]], bool]:
     path = st.lists(st.sampled_from("ab"), min_size=1, max_size=3).map(tuple)
     labels = draw(
         st.lists(st.lists(path, min_size=1, max_size=2, unique=True), min_size=2, max_size=9).filter(
@@ -110,14 +110,14 @@ def cases(draw: st.DrawFn) -> tuple[Population, list[list[float]], list[list[kin
 @settings(deadline=None, max_examples=150)
 @given(cases(), st.integers(1, 3))
 def test_judgements_are_those_of_brute_force(
-    case: tuple[Population, list[list[float]], list[list[kinship.Path]], bool], threads: int
+    case: tuple[Population, list[list[float]], list[list[analysis.Path]], bool], threads: int
 ) -> None:
     population, rows, labels, whole_tree = case
     regions = population.regions
     expected = {}
     for source, own in enumerate(labels):
         others = [page for page in range(len(labels)) if page != source]
-        distances = [kinship.nearest(own, labels[page], whole_tree) for page in others]
+        distances = [analysis.nearest(own, labels[page], whole_tree) for page in others]
         pairs = twin.count_pairs([rows[source][page] for page in others], distances, len(regions))
         if sum(pairs[0]):
             expected[source] = pairs
@@ -139,7 +139,7 @@ def test_judgements_are_those_of_brute_force(
 @settings(deadline=None, max_examples=100)
 @given(cases())
 def test_lists_are_measured_as_they_are_defined(
-    case: tuple[Population, list[list[float]], list[list[kinship.Path]], bool],
+    case: tuple[Population, list[list[float]], list[list[analysis.Path]], bool],
 ) -> None:
     population, rows, labels, whole_tree = case
     try:
@@ -149,7 +149,7 @@ def test_lists_are_measured_as_they_are_defined(
     table = ratios(judgement, population.regions)
     values = [dict(zip(table.names, row, strict=True)) for row in table.by_source().tolist()]
     for source, found in zip(judgement.sources.tolist(), values, strict=True):
-        distance = [kinship.nearest(labels[source], each, whole_tree) for each in labels]
+        distance = [analysis.nearest(labels[source], each, whole_tree) for each in labels]
         scores = [*rows[source][:source], -math.inf, *rows[source][source + 1 :]]
         first = [distance[page] for page in twin.first_pages(scores, distance, 10, 255)]
         assert found["P@10"] == pytest.approx(first.count(0) / 10)

@@ -35,20 +35,20 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def kin(folder: Path) -> IndexedStore:
+def indexed(folder: Path) -> IndexedStore:
     return IndexedStore.open(folder / "v.kin")
 
 
 @pytest.fixture
-def case(folder: Path, kin: IndexedStore) -> LabelledCollection:
-    return open_labelled(PopulationSettings(str(folder / "labels.tsv")), kin)
+def case(folder: Path, indexed: IndexedStore) -> LabelledCollection:
+    return open_labelled(PopulationSettings(str(folder / "labels.tsv")), indexed)
 
 
 def test_every_labelled_page_of_the_sample_web_is_compared_in_its_class(
-    case: LabelledCollection, kin: IndexedStore
+    case: LabelledCollection, indexed: IndexedStore
 ) -> None:
     # A copy of a page, and a page that has moved, are aliases: their labels are those of one node.
-    urls = {row["url"] for row in kin.catalog.rows("SELECT url FROM nodes WHERE first_row IS NOT NULL")}
+    urls = {row["url"] for row in indexed.catalog.rows("SELECT url FROM nodes WHERE first_row IS NOT NULL")}
     labels: dict[str, list[str]] = {}
     for url, label in village.labels():
         labels.setdefault(url, []).append(label)
@@ -60,17 +60,19 @@ def test_every_labelled_page_of_the_sample_web_is_compared_in_its_class(
 
 @pytest.mark.parametrize("weighting", [Okapi(1.2, 0.7), DRAWN], ids=["okapi", "linklearn"])
 def test_scores_of_measures_that_weigh_are_the_inner_products_of_answers(
-    case: LabelledCollection, kin: IndexedStore, weighting: Okapi | Learned
+    case: LabelledCollection, indexed: IndexedStore, weighting: Okapi | Learned
 ) -> None:
-    strategy = replace(kin.index.strategy, okapi_k=1.2, okapi_b=0.7, weights=DRAWN.as_text(), similarity=weighting.kind)
+    strategy = replace(
+        indexed.index.strategy, okapi_k=1.2, okapi_b=0.7, weights=DRAWN.as_text(), similarity=weighting.kind
+    )
     systems = [case.under(strategy, "index"), case.under(replace(strategy, anchors=False, links=False), "made anew")]
     if isinstance(weighting, Learned):
-        systems.append(case.indexed(kin, "linklearn", DRAWN.as_text()))
+        systems.append(case.index_system(indexed, "linklearn", DRAWN.as_text()))
     for source in (0, 50, 100):
-        wishes = RelatedOptions(
+        options = RelatedOptions(
             limit=500, min_similarity=0.0, weighting=weighting, explain=False, group_duplicates=False
         )
-        answer = {each.url: each.score for each in kin.related(case.population.urls[source], wishes)}
+        answer = {each.url: each.score for each in indexed.related(case.population.urls[source], options)}
         assert len(answer) > 50
         for system in systems:
             (row,) = system.scores(np.array([source])).tolist()
@@ -81,16 +83,18 @@ def test_scores_of_measures_that_weigh_are_the_inner_products_of_answers(
             )
 
 
-def test_a_projection_is_in_scores_as_in_answers(case: LabelledCollection, kin: IndexedStore, tmp_path: Path) -> None:
-    terms = tuple(kin.index.terms.name)[::3]
+def test_a_projection_is_in_scores_as_in_answers(
+    case: LabelledCollection, indexed: IndexedStore, tmp_path: Path
+) -> None:
+    terms = tuple(indexed.index.terms.name)[::3]
     matrix = np.random.default_rng(1).normal(0.0, 0.1, (len(terms), 3)).astype(np.float32)
     weighting = replace(DRAWN, projection=Projection(terms, matrix))
     save_weights(tmp_path / "w.json", weighting)
-    system = case.indexed(kin, "linklearn", str(tmp_path / "w.json"))
+    system = case.index_system(indexed, "linklearn", str(tmp_path / "w.json"))
     assert system.name.endswith("(linklearn), projected")
-    wishes = RelatedOptions(limit=500, min_similarity=0.0, weighting=weighting, explain=False, group_duplicates=False)
+    options = RelatedOptions(limit=500, min_similarity=0.0, weighting=weighting, explain=False, group_duplicates=False)
     for source in (0, 50, 100):
-        answer = {each.url: each.score for each in kin.related(case.population.urls[source], wishes)}
+        answer = {each.url: each.score for each in indexed.related(case.population.urls[source], options)}
         (row,) = system.scores(np.array([source])).tolist()
         found = {url: max(score, 0.0) for url, score in zip(case.population.urls, row, strict=True)}
         common = answer.keys() & found.keys()
@@ -100,13 +104,13 @@ def test_a_projection_is_in_scores_as_in_answers(case: LabelledCollection, kin: 
         )
 
 
-def test_links_have_the_learned_share_in_scores_as_in_answers(case: LabelledCollection, kin: IndexedStore) -> None:
+def test_links_have_the_learned_share_in_scores_as_in_answers(case: LabelledCollection, indexed: IndexedStore) -> None:
     weighting = replace(DRAWN, link_share=0.3)
-    strategy = replace(kin.index.strategy, weights=weighting.as_text(), similarity="linklearn")
-    systems = [case.under(strategy, "index"), case.indexed(kin, "linklearn", weighting.as_text())]
-    wishes = RelatedOptions(limit=500, min_similarity=0.0, weighting=weighting, explain=False, group_duplicates=False)
+    strategy = replace(indexed.index.strategy, weights=weighting.as_text(), similarity="linklearn")
+    systems = [case.under(strategy, "index"), case.index_system(indexed, "linklearn", weighting.as_text())]
+    options = RelatedOptions(limit=500, min_similarity=0.0, weighting=weighting, explain=False, group_duplicates=False)
     for source in (0, 50, 100):
-        answer = {each.url: each.similarity for each in kin.related(case.population.urls[source], wishes)}
+        answer = {each.url: each.similarity for each in indexed.related(case.population.urls[source], options)}
         for system in systems:
             (row,) = system.scores(np.array([source])).tolist()
             found = {url: max(score, 0.0) for url, score in zip(case.population.urls, row, strict=True)}
@@ -116,70 +120,71 @@ def test_links_have_the_learned_share_in_scores_as_in_answers(case: LabelledColl
                 {url: answer[url] for url in common}, rel=1e-6, abs=1e-6
             )
     assert case.under(strategy, "index", 0.0).name == "index (linklearn)"
-    assert case.under(kin.index.strategy, "index", "auto").name.endswith(f"{kin.link_side.share:g} by links")
+    assert case.under(indexed.index.strategy, "index", "auto").name.endswith(f"{indexed.link_side.share:g} by links")
 
 
 @pytest.mark.parametrize("measure", ["jaccard", "cosine"])
 def test_scores_are_the_similarities_that_answers_have(
-    case: LabelledCollection, kin: IndexedStore, measure: str
+    case: LabelledCollection, indexed: IndexedStore, measure: str
 ) -> None:
     nodes = case.population.nodes
-    system = case.indexed(kin, measure)
-    desk = kin._reception.desk()
+    system = case.index_system(indexed, measure)
+    scorer = indexed._scorer_pool.scorer()
     for source in (0, 50, 100):
-        question = Query(bag_of(kin.index, int(nodes[source])), kin.index.signatures[nodes[source]], measure)
-        with desk.asking(question.bag):
-            expected = exact(desk, question, nodes)
+        query = Query(bag_of(indexed.index, int(nodes[source])), indexed.index.signatures[nodes[source]], measure)
+        with scorer.asking(query.bag):
+            expected = exact(scorer, query, nodes)
         (found,) = system.scores(np.array([source]))
         assert np.maximum(found, 0.0) == pytest.approx(expected, abs=2e-9)
         assert ((found == -np.inf) <= (expected == 0.0)).all()
 
 
-def test_bags_made_anew_are_those_of_the_index(kin: IndexedStore) -> None:
-    bags, pages = bags_under(kin, kin.index.strategy), len(kin.nodes) - 1
-    index = kin.index.bags.first(pages)
+def test_bags_made_anew_are_those_of_the_index(indexed: IndexedStore) -> None:
+    bags, pages = bags_under(indexed, indexed.index.strategy), len(indexed.nodes) - 1
+    index = indexed.index.bags.first(pages)
     assert np.array_equal(bags.offsets, index.offsets)
     for column in ("term", "weight", "content", "around"):
         assert np.array_equal(getattr(bags, column), getattr(index, column)[: bags.offsets[-1]]), column
 
 
-def test_bags_in_many_pieces_are_the_same(kin: IndexedStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = bags_under(kin, PRESETS["paper"])
+def test_bags_in_many_pieces_are_the_same(indexed: IndexedStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = bags_under(indexed, PRESETS["paper"])
     monkeypatch.setattr("pagekin.bags.build._PIECE", 1)
-    pieces = bags_under(kin, PRESETS["paper"])
+    pieces = bags_under(indexed, PRESETS["paper"])
     assert np.array_equal(whole.offsets, pieces.offsets)
     assert np.array_equal(whole.term, pieces.term)
     assert np.array_equal(whole.weight, pieces.weight)
 
 
 def test_a_system_can_be_another_measure_strategy_or_store(
-    case: LabelledCollection, kin: IndexedStore, folder: Path, tmp_path: Path
+    case: LabelledCollection, indexed: IndexedStore, folder: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "wide.toml").write_text("window_width = 32\n")
     assert (
-        case.named("cosine").scores(np.arange(3)).tolist() == case.indexed(kin, "cosine").scores(np.arange(3)).tolist()
+        case.named("cosine").scores(np.arange(3)).tolist()
+        == case.index_system(indexed, "cosine").scores(np.arange(3)).tolist()
     )
     names = [case.named(name).name for name in ("cosine", "paper", str(tmp_path / "wide.toml"), str(folder / "v.kin"))]
     assert names == [
-        f"{kin.root} (cosine)",
+        f"{indexed.root} (cosine)",
         "paper (jaccard)",
         f"{tmp_path}/wide.toml (jaccard)",
-        f"{kin.root} (jaccard)",
+        f"{indexed.root} (jaccard)",
     ]
-    wide = case.under(replace(kin.index.strategy, window_width=32), "wide").scores(np.arange(3))
+    wide = case.under(replace(indexed.index.strategy, window_width=32), "wide").scores(np.arange(3))
     assert np.array_equal(case.named(str(tmp_path / "wide.toml")).scores(np.arange(3)), wide)
-    assert not np.array_equal(case.indexed(kin).scores(np.arange(3)), wide)
+    assert not np.array_equal(case.index_system(indexed).scores(np.arange(3)), wide)
     with pytest.raises(MisuseError, match="there is no 'nothing' to compare with"):
         case.named("nothing")
 
 
 def test_pages_that_another_store_lacks_tie_there_and_are_counted(
-    case: LabelledCollection, kin: IndexedStore, tmp_path: Path
+    case: LabelledCollection, indexed: IndexedStore, tmp_path: Path
 ) -> None:
     url = case.population.urls[5]
     write_jsonl(tmp_path / "few.jsonl", [page(url, "<p>oak birch"), page("http://far.example/", "<p>oak")])
     few = build([tmp_path / "few.jsonl"], tmp_path / "few.kin", processes=1).store
-    scores = case.indexed(IndexedStore.open(few.root)).scores(np.array([5, 6]))
+    scores = case.index_system(IndexedStore.open(few.root)).scores(np.array([5, 6]))
     assert (scores == -np.inf).sum() == scores.size - 1
     assert scores[0, 5] == pytest.approx(1.0, abs=1e-6)  # a bag sums to one as nearly as 32 bits can tell
     count = len(case.population) - 1
@@ -207,65 +212,65 @@ def test_labels_join_files_by_their_paths_also_those_with_escapes_in_their_names
 
 
 def test_a_dump_of_a_directory_gives_the_same_classes_as_lines_of_labels(
-    case: LabelledCollection, kin: IndexedStore, tmp_path: Path
+    case: LabelledCollection, indexed: IndexedStore, tmp_path: Path
 ) -> None:
     pages = [
         f'<ExternalPage about="{url}"><topic>Top/{label}</topic></ExternalPage>' for url, label in village.labels()
     ]
     (tmp_path / "content.rdf.u8").write_text(f"<RDF>{''.join(pages)}</RDF>", "utf-8")
-    dump = open_labelled(PopulationSettings(str(tmp_path / "content.rdf.u8")), kin).population
+    dump = open_labelled(PopulationSettings(str(tmp_path / "content.rdf.u8")), indexed).population
     assert (dump.urls, dump.names) == (case.population.urls, case.population.names)
     assert np.array_equal(dump.classes, case.population.classes)
 
 
-def test_a_hierarchy_that_matches_no_page_is_refused(kin: IndexedStore, tmp_path: Path) -> None:
+def test_a_hierarchy_that_matches_no_page_is_refused(indexed: IndexedStore, tmp_path: Path) -> None:
     (tmp_path / "labels.tsv").write_text("http://nowhere.example/\tA/B/C\n")
     with pytest.raises(MisuseError, match=r"none of the 213 pages of .* \(labels such as 'http://nowhere.example/'"):
-        open_labelled(PopulationSettings(str(tmp_path / "labels.tsv")), kin)
+        open_labelled(PopulationSettings(str(tmp_path / "labels.tsv")), indexed)
 
 
-def test_folders_of_urls_can_be_the_hierarchy(kin: IndexedStore) -> None:
-    population = open_labelled(PopulationSettings("path"), kin).population
+def test_folders_of_urls_can_be_the_hierarchy(indexed: IndexedStore) -> None:
+    population = open_labelled(PopulationSettings("path"), indexed).population
     k = next(k for k, url in enumerate(population.urls) if url == "http://treeroom.example/oak.html")
     assert population.classes_of(k) == [("treeroom.example",)]
     assert len(population) == 213
 
 
-def test_a_sample_has_pages_with_in_links_unless_told_otherwise(folder: Path, kin: IndexedStore) -> None:
+def test_a_sample_has_pages_with_in_links_unless_told_otherwise(folder: Path, indexed: IndexedStore) -> None:
     labels = str(folder / "labels.tsv")
-    degrees = kin.in_degrees()
-    drawn = open_labelled(PopulationSettings(labels, sample=3), kin)
+    degrees = indexed.in_degrees()
+    drawn = open_labelled(PopulationSettings(labels, sample=3), indexed)
     assert 4 <= len(drawn.population.names) <= 6
     assert (degrees[drawn.population.nodes] >= 1).all()
-    assert open_labelled(PopulationSettings(labels, sample=3), kin).population.urls == drawn.population.urls
-    everything = open_labelled(PopulationSettings(labels), kin).population
+    assert open_labelled(PopulationSettings(labels, sample=3), indexed).population.urls == drawn.population.urls
+    everything = open_labelled(PopulationSettings(labels), indexed).population
     assert (degrees[everything.nodes] == 0).any()
-    linked = open_labelled(PopulationSettings(labels, min_in_links=4), kin)
+    linked = open_labelled(PopulationSettings(labels, min_in_links=4), indexed)
     assert linked.population.nodes.tolist() == [k for k in everything.nodes.tolist() if degrees[k] >= 4]
     assert any(reason == "pages with fewer than 4 in-links" for reason, *_ in linked.notes.rows())
 
 
-def test_a_similarity_that_there_is_not_is_refused(case: LabelledCollection, kin: IndexedStore) -> None:
+def test_a_similarity_that_there_is_not_is_refused(case: LabelledCollection, indexed: IndexedStore) -> None:
     with pytest.raises(MisuseError, match="it can be jaccard, cosine"):
-        case.indexed(kin, "euclid")
+        case.index_system(indexed, "euclid")
 
 
 def test_an_empty_bag_shares_nothing(tmp_path: Path) -> None:
     rows = [page(f"http://g.example/{name}", f"<p>{text}") for name, text in (("a", "oak"), ("b", "oak"), ("c", ""))]
     write_jsonl(tmp_path / "g.jsonl", rows)
     strategy = Strategy(anchors=False, frequency_weight="none", templates=True)
-    kin = IndexedStore.open(
+    indexed = IndexedStore.open(
         build([tmp_path / "g.jsonl"], tmp_path / "g.kin", strategy=strategy, processes=1).store.root
     )
-    scores = BagSystem("g", kin.index.bags, np.arange(3)).scores(np.arange(3))
+    scores = BagSystem("g", indexed.index.bags, np.arange(3)).scores(np.arange(3))
     assert scores.tolist() == [[1.0, 1.0, -np.inf]] * 2 + [[-np.inf] * 3]
 
 
-def test_shape_and_tree_reach_the_population(kin: IndexedStore, tmp_path: Path) -> None:
+def test_shape_and_tree_reach_the_population(indexed: IndexedStore, tmp_path: Path) -> None:
     oak, birch = "http://treeroom.example/oak.html", "http://treeroom.example/birch.html"
     (tmp_path / "labels.tsv").write_text(f"{oak}\toaks\n{birch}\tbirches\n{birch}\ttimber\n")
     (tmp_path / "tree.tsv").write_text("oaks\ttrees\nbirches\ttrees\ntrees\tnature\ntimber\thome\n")
     bench = PopulationSettings(str(tmp_path / "labels.tsv"), str(tmp_path / "tree.tsv"), Shape(multi="min"))
-    population = open_labelled(bench, kin).population
+    population = open_labelled(bench, indexed).population
     assert population.names == [("home", "timber"), ("nature", "trees", "birches"), ("nature", "trees", "oaks")]
     assert population.distances(population.urls.index(oak)).tolist() == [1, 0]

@@ -27,8 +27,8 @@ def value(rows: Rows) -> float:
 def test_an_interval_holds_the_middle_of_all_ways_to_draw_the_sources() -> None:
     """Of three sources with 0, 0 and 1 of 1: every way to draw three of them, 27 in number, has its share."""
     rows = [(0.0, 1.0), (0.0, 1.0), (1.0, 1.0)]
-    ways = [value(list(way)) for way in itertools.product(rows, repeat=3)]
-    low, high = np.quantile(ways, (0.025, 0.975), method="inverted_cdf").tolist()
+    context = [value(list(way)) for way in itertools.product(rows, repeat=3)]
+    low, high = np.quantile(context, (0.025, 0.975), method="inverted_cdf").tolist()
     found = estimates(table(rows), resamples=4000)["m"]
     assert [found.value, found.low, found.high] == pytest.approx([1 / 3, low, high])
 

@@ -73,9 +73,9 @@ def test_narrowing_is_that_of_the_twin(
     often = st.sampled_from([0, 1, 3, 7, 15])
     touched = data.draw(st.permutations(range(len(bags))))
     agreements = {node: data.draw(often) for node in touched}
-    desk = np.zeros(TERMS, np.float32)
+    workspace = np.zeros(TERMS, np.float32)
     for term, weight in asked.items():
-        desk[term] = weight
+        workspace[term] = weight
     rows = [sorted(bag.items(), key=lambda item: -item[1]) for bag in bags]
     offsets = np.cumsum([0, *map(len, rows)])
     terms = np.array([term for row in rows for term, _ in row], np.uint32)
@@ -89,7 +89,7 @@ def test_narrowing_is_that_of_the_twin(
         most,
         slack,
         COORDINATES,
-        desk,
+        workspace,
         heads.term,
         heads.weight,
         trust,

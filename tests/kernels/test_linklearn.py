@@ -23,9 +23,9 @@ def gradient_of(part: CorpusPart, page: int, theta: Floats, units: Units = UNITS
     layout = laid_out(part)
     networks = layout.networks(PLAIN, units)
     gradient = np.zeros(len(theta))
-    desk = layout.desk(networks)
-    first = slope_at(page, layout.corpus, *networks, theta, desk, np.zeros(len(theta)))
-    again = slope_at(page, layout.corpus, *networks, theta, desk, gradient)
+    workspace = layout.workspace(networks)
+    first = slope_at(page, layout.corpus, *networks, theta, workspace, np.zeros(len(theta)))
+    again = slope_at(page, layout.corpus, *networks, theta, workspace, gradient)
     assert first == again  # the desk is clean after a step
     return again, gradient
 
@@ -90,6 +90,6 @@ def test_a_step_goes_down_along_the_gradient() -> None:
     layout = laid_out(part)
     networks = layout.networks(PLAIN, UNITS)
     moved = theta.copy()
-    assert descend(np.array([0]), 0.01, layout.corpus, *networks, moved, layout.desk(networks)) == loss
+    assert descend(np.array([0]), 0.01, layout.corpus, *networks, moved, layout.workspace(networks)) == loss
     np.testing.assert_allclose(moved, theta - 0.01 * gradient)
     assert gradient_of(part, 0, moved)[0] < loss

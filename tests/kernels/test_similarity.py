@@ -16,10 +16,10 @@ BAGS = st.dictionaries(st.integers(0, TERMS - 1), st.floats(2**-20, 1, width=32)
 
 
 def laid(asked: twin.Bag) -> NDArray[np.float32]:
-    desk = np.zeros(TERMS, np.float32)
+    workspace = np.zeros(TERMS, np.float32)
     for term, weight in asked.items():
-        desk[term] = weight
-    return desk
+        workspace[term] = weight
+    return workspace
 
 
 def minima_of(asked: twin.Bag, bags: list[twin.Bag], nodes: list[int]) -> list[float]:

@@ -43,7 +43,7 @@ def topical(pages: int = 240, topics: int = 8, seed: int = 1) -> tuple[CorpusCou
         rows.append(dict(zip(terms.tolist(), (counts * random.integers(1, 3, len(counts))).tolist(), strict=True)))
     citing = np.repeat(np.arange(pages), 5)
     cited = random.integers(0, pages, len(citing))
-    kin = random.random(len(citing)) < 0.9
+    indexed = random.random(len(citing)) < 0.9
     members = [np.flatnonzero(topic == each) for each in range(topics)]
-    cited[kin] = [int(random.choice(members[topic[page]])) for page in citing[kin]]
+    cited[indexed] = [int(random.choice(members[topic[page]])) for page in citing[indexed]]
     return counted(rows), CorpusLinks(citing, cited)

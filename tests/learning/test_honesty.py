@@ -15,7 +15,7 @@ import pytest
 
 from learning.making import topical
 from pagekin.learning import hidden_links as withheld
-from pagekin.learning import learn as lesson
+from pagekin.learning import learn as options
 from pagekin.learning.checkpoint import Checkpoint
 from pagekin.learning.corpus import CorpusCounts, CorpusLinks, CorpusPart, part_of, split
 from pagekin.learning.hidden_links import mixing_on, shown
@@ -105,5 +105,5 @@ def test_a_share_that_is_chosen_on_test_is_found_out(monkeypatch: pytest.MonkeyP
     def leaky(part: CorpusPart, other: CorpusPart, links: StoredLinks, seed: int, *rest: Any) -> LinkShareTuner:
         return mixing_on(other, part, links, seed, *rest)
 
-    monkeypatch.setattr(lesson, "mixing_on", leaky)
+    monkeypatch.setattr(options, "mixing_on", leaky)
     assert is_told_by_test(split)

@@ -71,9 +71,9 @@ def test_hidden_links_and_those_of_the_other_part_say_nothing() -> None:
 
 def test_a_similarity_by_words_is_a_share_of_what_the_page_itself_scores() -> None:
     """Page 0 has three terms, of which the pages have 3, 2, 1 and 0."""
-    questions = questions_of(RIDDLE.hidden, np.array([0]))
-    ((_, scores),) = Ranker(RIDDLE.hidden, EQUAL, questions).rows()
-    assert similarities(scores, questions.pages)[0].tolist() == pytest.approx([1, 2 / 3, 1 / 3, 0])
+    queries = questions_of(RIDDLE.hidden, np.array([0]))
+    ((_, scores),) = Ranker(RIDDLE.hidden, EQUAL, queries).rows()
+    assert similarities(scores, queries.pages)[0].tolist() == pytest.approx([1, 2 / 3, 1 / 3, 0])
     assert similarities(3.0 * np.array([[1.0, 2.0]]), np.array([0])).tolist() == [[1.0, 1.0]]
     assert similarities(np.zeros((1, 2)), np.array([0])).tolist() == [[0.0, 0.0]]
 

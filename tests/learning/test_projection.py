@@ -36,22 +36,22 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_without_columns_the_order_is_that_of_the_weights() -> None:
     test = spaces()[2]
-    questions = questions_of(test.part)
-    found = test.measured(np.zeros((TERMS, 0)), questions)
-    assert found == pytest.approx(Ranker(test.part, EQUAL, questions).measured(), abs=1e-3)
+    queries = questions_of(test.part)
+    found = test.measured(np.zeros((TERMS, 0)), queries)
+    assert found == pytest.approx(Ranker(test.part, EQUAL, queries).measured(), abs=1e-3)
 
 
 def test_words_count_for_each_other_where_the_matrix_says_so() -> None:
     """Pages 0 and 3 have no word in common; words 1 and 3 add to the same dimension, as much as 4 takes away."""
     part = whole([{1: 2}, {1: 2, 2: 2}, {2: 2, 4: 2}, {3: 2}], [(0, 3), (0, 2)])
     space = space_of(part, EQUAL, 5)
-    questions = questions_of(part, np.array([0]))
+    queries = questions_of(part, np.array([0]))
     matrix = np.zeros((5, 1))
-    assert space.measured(matrix, questions)[0, 3] == 0.0  # neither is listed
+    assert space.measured(matrix, queries)[0, 3] == 0.0  # neither is listed
     matrix[[1, 3]] = 2.0
     matrix[4] = -2.0
     # Page 1 scores w (1 + 4), page 3 scores 4 w, page 2 less than nothing: right is the second of two.
-    assert space.measured(matrix, questions)[0, 3] == pytest.approx((1 / 2) / 2)
+    assert space.measured(matrix, queries)[0, 3] == pytest.approx((1 / 2) / 2)
 
 
 def test_the_slope_is_that_of_the_loss() -> None:
@@ -81,9 +81,9 @@ def test_on_valid_what_is_learned_is_not_worse_than_nothing_and_the_same_again()
     train, valid, _ = spaces()
     matrix, told = learn_projection(train, valid, 1)
     assert told["with"] > told["without"]  # topics have words that go together
-    questions = questions_of(valid.part)
-    assert valid.average(matrix, questions) == told["with"]
-    assert valid.average(matrix[:, :0], questions) == told["without"]
+    queries = questions_of(valid.part)
+    assert valid.average(matrix, queries) == told["with"]
+    assert valid.average(matrix[:, :0], queries) == told["without"]
     again, _ = learn_projection(train, valid, 1)
     assert (matrix == again).all()
     unknown = np.setdiff1d(np.arange(TERMS), train.part.terms)

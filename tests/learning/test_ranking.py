@@ -42,8 +42,8 @@ def test_ir_measures_finds_the_same_in_the_files_that_are_written(tmp_path: Path
     part = split(*topical(), seed=1)["test"]
     ranker = Ranker(part, Okapi(), questions_of(part))
     names = [f"http://p.example/{page} {page % 7}" for page in part.pages.tolist()]
-    asking = [names[page] for page in ranker.questions.pages.tolist()]
-    (tmp_path / "qrels").write_text("\n".join(qrel_lines(ranker.questions, asking, names)))
+    asking = [names[page] for page in ranker.queries.pages.tolist()]
+    (tmp_path / "qrels").write_text("\n".join(qrel_lines(ranker.queries, asking, names)))
     (tmp_path / "run").write_text("\n".join(run_lines(ranker, asking, names, "okapi")))
     theirs = ir_measures.calc_aggregate(
         [P @ 10, Rprec, THEIR_AP],

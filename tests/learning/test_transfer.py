@@ -43,8 +43,8 @@ def test_documents_of_trec_are_asked_for_by_topics(files: Path) -> None:
     """Topic 1 has robin and winter, topic 2 bread and baker; topic 3 shares no word, topic 4 has nothing relevant."""
     task = opened(files)
     assert task.asking == ["1", "2"]
-    assert np.diff(task.questions.right_offsets).tolist() == [1, 2]
-    assert np.diff(task.questions.counts.offsets).tolist() == [2, 2]
+    assert np.diff(task.queries.right_offsets).tolist() == [1, 2]
+    assert np.diff(task.queries.counts.offsets).tolist() == [2, 2]
     assert task.left_out == {
         "topics_without_relevant_documents": 1,
         "topics_without_terms": 1,
@@ -77,7 +77,7 @@ def test_a_store_is_asked_for_by_the_urls_of_its_pages(tmp_path: Path, files: Pa
     build([web], tmp_path / "web.kin", base_urls=["http://lib.example/"])
     (files / "qrels").write_text("1 0 http://lib.example/0.html 1\n2 0 3.html 1\n")
     task = open_task(str(tmp_path / "web.kin"), str(files / "topics"), str(files / "qrels"))
-    assert [task.names[page] for page in task.questions.right.tolist()] == [
+    assert [task.names[page] for page in task.queries.right.tolist()] == [
         "http://lib.example/0.html",
         "http://lib.example/3.html",
     ]

@@ -60,9 +60,9 @@ def possible(settings: dict[str, Any]) -> bool:
 
 def can_weigh(settings: dict[str, Any]) -> bool:
     """Whether there are the contents and the weights that are asked for."""
-    ways = {settings["frequency_weight"], settings["similarity"]}
-    learned = settings["weights"] is not None or "linklearn" not in ways
-    return learned and (settings["content"] or not ways & {"okapi", "linklearn"})
+    context = {settings["frequency_weight"], settings["similarity"]}
+    learned = settings["weights"] is not None or "linklearn" not in context
+    return learned and (settings["content"] or not context & {"okapi", "linklearn"})
 
 
 STRATEGIES = st.fixed_dictionaries(SETTINGS).filter(possible).map(lambda settings: Strategy(**settings))

@@ -292,10 +292,10 @@ class _Reader:
         content = given.get("content")
         pragma = _list(given.get("http-equiv"))
         if in_head and b"robots" in _list(given.get("name")):
-            wishes = _list(content)
-            if wishes & {b"none", b"noindex"}:
+            options = _list(content)
+            if options & {b"none", b"noindex"}:
                 self.flags |= sheets.NOINDEX
-            if wishes & {b"none", b"nofollow"}:
+            if options & {b"none", b"nofollow"}:
                 self.flags |= sheets.NOFOLLOW
         elif b"refresh" in pragma:
             self.add_fact(sheets.REFRESH, content)

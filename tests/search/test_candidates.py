@@ -50,7 +50,7 @@ def index_of(
     return Index(strategy, columns, terms, contents, heads, signatures, inverted)
 
 
-def question(index: Index, node: int, measure: str = "jaccard") -> Query:
+def query(index: Index, node: int, measure: str = "jaccard") -> Query:
     return Query(bag_of(index, node), index.signatures[node], measure, but=(node,))
 
 
@@ -62,11 +62,11 @@ HAND = [{0: 0.5, 1: 0.5}, {0: 0.5, 2: 0.5}, {1: 0.75, 0: 0.25}, {3: 1.0}]
 
 
 @DESKS
-def test_an_answer_by_hand(desk: type[Scorer]) -> None:
+def test_an_answer_by_hand(scorer: type[Scorer]) -> None:
     # 0 and 2: minima 1/4 + 1/2 over maxima 1/2 + 3/4; 0 and 1: 1/2 over 3/2.
     index = index_of(HAND)
-    work = desk(index)
-    asked = question(index, 0)
+    work = scorer(index)
+    asked = query(index, 0)
     with work.asking(asked.bag):
         assert nearest(work, asked, 10, 0.0) == [(0.6, 2), (THIRD, 1)]
         assert nearest(work, asked, 1, 0.0) == [(0.6, 2)]
@@ -79,9 +79,9 @@ def test_an_answer_by_hand(desk: type[Scorer]) -> None:
 
 
 @DESKS
-def test_a_desk_is_empty_after_a_question(desk: type[Scorer]) -> None:
+def test_a_desk_is_empty_after_a_question(scorer: type[Scorer]) -> None:
     index = index_of(HAND)
-    work = desk(index)
+    work = scorer(index)
     first = work.agreements(index.signatures[0])
     again = work.agreements(index.signatures[0])
     assert dict(zip(*map(np.ndarray.tolist, first), strict=True)) == dict(
@@ -98,19 +98,19 @@ def test_both_desks_give_the_same_to_the_last_bit(counts: list[dict[int, int]], 
     index = index_of([normal(each) for each in counts], signature_length=7, kind=kind)
     nodes = np.arange(len(counts))
     for node in range(len(counts)):
-        assert_same(index, question(index, node, measure), nodes, 3)
+        assert_same(index, query(index, node, measure), nodes, 3)
 
 
 def assert_same(index: Index, asked: Query, nodes: Int64s, wanted: int) -> None:
     """Both desks do the same."""
     plain, compiled = Scorer(index), CompiledScorer(index)
-    agreements = [desk.agreements(asked.signature) for desk in (plain, compiled)]
+    agreements = [scorer.agreements(asked.signature) for scorer in (plain, compiled)]
     assert len({tuple(sorted(zip(a.tolist(), b.tolist(), strict=True))) for a, b in agreements}) == 1
     with plain.asking(asked.bag), compiled.asking(asked.bag):
         assert plain.minima(nodes).tolist() == compiled.minima(nodes).tolist()
         for a, b in zip(plain.products(nodes), compiled.products(nodes), strict=True):
             assert a.tolist() == b.tolist()
-        both = [desk.compared(asked.signature, asked.but, wanted) for desk in (plain, compiled)]
+        both = [scorer.compared(asked.signature, asked.but, wanted) for scorer in (plain, compiled)]
         for a, b in zip(*both, strict=True):
             assert a.tolist() == b.tolist()
         assert nearest(plain, asked, wanted, 0.0) == nearest(compiled, asked, wanted, 0.0)
@@ -127,7 +127,7 @@ def test_both_desks_narrow_many_candidates_down_alike() -> None:
     index = index_of(bags, words=120)
     assert len(Scorer(index).agreements(index.signatures[0])[0]) > 200
     for node in range(20):
-        asked = question(index, node)
+        asked = query(index, node)
         assert_same(index, asked, np.arange(400), 10)
         plain = Scorer(index)
         with plain.asking(asked.bag):
@@ -140,11 +140,11 @@ def test_both_desks_narrow_many_candidates_down_alike() -> None:
 def test_exact_is_the_measure_of_the_twin(counts: list[dict[int, int]], measure: str) -> None:
     bags = [normal(each) for each in counts]
     index = index_of(bags)
-    desk = Scorer(index)
+    scorer = Scorer(index)
     for node, bag in enumerate(bags):
-        asked = question(index, node, measure)
-        with desk.asking(asked.bag):
-            found = exact(desk, asked, np.arange(len(bags)))
+        asked = query(index, node, measure)
+        with scorer.asking(asked.bag):
+            found = exact(scorer, asked, np.arange(len(bags)))
         assert found.tolist() == pytest.approx([similarity(measure, bag, other) for other in bags], abs=1e-6)
 
 
@@ -152,12 +152,12 @@ def test_exact_is_the_measure_of_the_twin(counts: list[dict[int, int]], measure:
 @given(st.lists(BAGS.filter(bool), min_size=2, max_size=8), st.integers(1, 4))
 def test_an_answer_is_the_best_of_all_that_collide_in_order(counts: list[dict[int, int]], limit: int) -> None:
     index = index_of([normal(each) for each in counts])
-    desk = Scorer(index)
-    asked = question(index, 0)
-    with desk.asking(asked.bag):
-        nodes = [node for node in sorted(desk.agreements(asked.signature)[0].tolist()) if node != 0]
-        scores = exact(desk, asked, np.array(nodes, np.int64)).tolist()
-        answer = nearest(desk, asked, limit, 0.0)
+    scorer = Scorer(index)
+    asked = query(index, 0)
+    with scorer.asking(asked.bag):
+        nodes = [node for node in sorted(scorer.agreements(asked.signature)[0].tolist()) if node != 0]
+        scores = exact(scorer, asked, np.array(nodes, np.int64)).tolist()
+        answer = nearest(scorer, asked, limit, 0.0)
     assert answer == sorted(zip(scores, nodes, strict=True), key=lambda each: (-each[0], each[1]))[:limit]
 
 
@@ -168,20 +168,20 @@ def many(count: int) -> Index:
 
 def test_an_answer_is_filled_from_less_likely_candidates_when_filters_take_the_likely_ones() -> None:
     index = many(1200)
-    desk = Scorer(index)
-    asked = question(index, 0)
-    with desk.asking(asked.bag):
-        found = nearest(desk, asked, 5, 0.0, allowed=lambda node: node >= 1000)
+    scorer = Scorer(index)
+    asked = query(index, 0)
+    with scorer.asking(asked.bag):
+        found = nearest(scorer, asked, 5, 0.0, allowed=lambda node: node >= 1000)
     assert [node for _, node in found] == [1000, 1001, 1002, 1003, 1004]
 
 
 def test_pages_of_one_similarity_come_in_order() -> None:
     index = index_of([{0: 1.0}, *({0: 0.5, 1: 0.5} for _ in range(300))])
-    desk = Scorer(index)
-    asked = question(index, 0)
-    with desk.asking(asked.bag):
+    scorer = Scorer(index)
+    asked = query(index, 0)
+    with scorer.asking(asked.bag):
         # Minima 1/2, maxima 1 + 1/2.
-        assert nearest(desk, asked, 4, 0.0) == [(THIRD, 1), (THIRD, 2), (THIRD, 3), (THIRD, 4)]
+        assert nearest(scorer, asked, 4, 0.0) == [(THIRD, 1), (THIRD, 2), (THIRD, 3), (THIRD, 4)]
 
 
 def test_the_mean_of_bags_is_that_of_their_weights() -> None:
@@ -192,14 +192,14 @@ def test_the_mean_of_bags_is_that_of_their_weights() -> None:
 
 
 def test_who_goes_on_asking_gets_kernels() -> None:
-    reception = ScorerPool(index_of(HAND))
-    assert {type(reception.desk()) for _ in range(20)} == {CompiledScorer}  # numba is loaded in this process
+    scorer_pool = ScorerPool(index_of(HAND))
+    assert {type(scorer_pool.scorer()) for _ in range(20)} == {CompiledScorer}  # numba is loaded in this process
 
 
 def test_an_empty_bag_has_no_kin() -> None:
     index = index_of([{}, {0: 1.0}])
-    for desk in (Scorer(index), CompiledScorer(index)):
+    for scorer in (Scorer(index), CompiledScorer(index)):
         empty = Query(Bag(np.empty(0, np.uint32), np.empty(0, np.float32)), index.signatures[0], "cosine")
-        with desk.asking(empty.bag):
-            assert nearest(desk, empty, 3, 0.0) == []
-            assert exact(desk, empty, np.array([0, 1])).tolist() == [0.0, 0.0]
+        with scorer.asking(empty.bag):
+            assert nearest(scorer, empty, 3, 0.0) == []
+            assert exact(scorer, empty, np.array([0, 1])).tolist() == [0.0, 0.0]

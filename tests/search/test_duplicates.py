@@ -49,8 +49,8 @@ def test_a_group_stands_under_the_page_that_most_pages_link_to(mirrored: Path) -
     found = pagekin.find_duplicates(mirrored)
     assert named(found) == [["http://b.example/wren", "http://a.example/wren"]]
     member = found.groups[0].members[0]
-    assert member.page.title == "Wren" and member.likeness.a_in_b and not member.likeness.b_in_a
-    assert member.similarity == member.likeness.similarity
+    assert member.page.title == "Wren" and member.overlap.a_in_b and not member.overlap.b_in_a
+    assert member.similarity == member.overlap.similarity
     assert (found.pages, found.uncompared, found.cut) == (8, {"empty text": 1}, 0)
 
 
@@ -95,5 +95,5 @@ def test_links_are_sets_of_nodes_without_the_page_itself() -> None:
 
 
 def test_links_that_recur_on_a_host_do_not_count(mirrored: Path) -> None:
-    kin = IndexedStore.open(mirrored)
-    assert links_of(kin, GroupSettings()).chunks.counts().sum() == 0  # all five pages of a host link to one
+    indexed = IndexedStore.open(mirrored)
+    assert links_of(indexed, GroupSettings()).chunks.counts().sum() == 0  # all five pages of a host link to one

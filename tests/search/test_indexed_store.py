@@ -161,12 +161,12 @@ def test_a_page_is_never_its_own_kin(web: IndexedStore) -> None:
 def test_answers_are_those_of_an_exhaustive_search(web: IndexedStore) -> None:
     found = wanted = 0
     everything = np.arange(len(web))
-    desk = CompiledScorer(web.index)
+    scorer = CompiledScorer(web.index)
     for node in range(len(web)):
-        question = Query(bag_of(web.index, node), web.index.signatures[node], "jaccard", but=(node,))
-        with desk.asking(question.bag):
-            scores = exact(desk, question, everything)
-            answer = {each for _, each in nearest(desk, question, 10, 0.0)}
+        query = Query(bag_of(web.index, node), web.index.signatures[node], "jaccard", but=(node,))
+        with scorer.asking(query.bag):
+            scores = exact(scorer, query, everything)
+            answer = {each for _, each in nearest(scorer, query, 10, 0.0)}
         best = [each for each in np.argsort(-scores, kind="stable").tolist() if each != node][:10]
         wanted += len(best)
         found += sum(each in answer for each in best)
@@ -212,9 +212,9 @@ def test_a_page_that_is_known_only_from_links_appears_where_it_is_wished(tmp_pat
     source = write_jsonl(tmp_path / "a.jsonl", rows)
     settings = {"stemming": "none", "frequency_weight": "none"}
     build([source], tmp_path / "a.kin", strategy=Strategy.from_dict({"outside": True, **settings}), processes=1)
-    kin = IndexedStore.open(tmp_path / "a.kin")
-    assert urls(kin.related("http://a.example/2")) == ["http://a.example/1"]
-    assert urls(kin.related("http://a.example/2", RelatedOptions(outside=True))) == [
+    indexed = IndexedStore.open(tmp_path / "a.kin")
+    assert urls(indexed.related("http://a.example/2")) == ["http://a.example/1"]
+    assert urls(indexed.related("http://a.example/2", RelatedOptions(outside=True))) == [
         "http://a.example/1",
         "http://b.example/gone",
     ]
@@ -340,9 +340,9 @@ def copied(tmp_path_factory: pytest.TempPathFactory) -> IndexedStore:
 
 
 def test_near_duplicates_stand_under_the_best_and_none_is_dropped(copied: IndexedStore) -> None:
-    wishes = RelatedOptions(min_similarity=0, limit=50)
-    grouped = copied.related("http://h00.example/", wishes)
-    plain = copied.related("http://h00.example/", replace(wishes, group_duplicates=False))
+    options = RelatedOptions(min_similarity=0, limit=50)
+    grouped = copied.related("http://h00.example/", options)
+    plain = copied.related("http://h00.example/", replace(options, group_duplicates=False))
     assert len(plain) == 18 and not any(each.duplicates for each in plain)
     members = [[each.url, *(member.url for member in each.duplicates)] for each in grouped]
     assert sorted(url for group in members for url in group) == sorted(urls(plain))
@@ -356,7 +356,7 @@ def test_copies_of_the_page_that_is_asked_for_take_one_line(copied: IndexedStore
     first, *others = copied.related("http://h00.example/", RelatedOptions(min_similarity=0, limit=5))
     assert (first.url, first.is_duplicate) == ("http://h01.example/", True)
     assert [each.url for each in first.duplicates] == ["http://h02.example/", "http://h03.example/"]
-    assert all(each.likeness.a_in_b and each.likeness.b_in_a for each in first.duplicates)
+    assert all(each.overlap.a_in_b and each.overlap.b_in_a for each in first.duplicates)
     assert len(others) == 4 and not any(each.is_duplicate for each in others)
 
 

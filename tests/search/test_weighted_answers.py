@@ -102,11 +102,11 @@ def test_a_text_from_elsewhere_is_weighed_as_a_page_would_be(garden: IndexedStor
 
 
 def test_the_minimum_acts_on_the_similarity(garden: IndexedStore) -> None:
-    wishes = replace(ALL, similarity="okapi", explain=False)
-    similar = [each.similarity for each in garden.related(url("a"), wishes)]
+    options = replace(ALL, similarity="okapi", explain=False)
+    similar = [each.similarity for each in garden.related(url("a"), options)]
     assert similar[0] > similar[-1] > 0.0
     least = (similar[0] + similar[-1]) / 2
-    some = garden.related(url("a"), replace(wishes, min_similarity=least))
+    some = garden.related(url("a"), replace(options, min_similarity=least))
     assert [each.similarity for each in some] == [each for each in similar if each >= least]
 
 
@@ -131,8 +131,8 @@ def test_reasons_and_links_go_with_every_measure(garden: IndexedStore) -> None:
 def test_the_share_of_links_is_that_which_was_learned_unless_another_is_wished_for(tmp_path: Path) -> None:
     """By links, a and c are cited by d, of {d, a, c}: 1/3."""
     learned = replace(DRAWN, link_share=0.25)
-    kin = built(tmp_path, replace(PLAIN, similarity="linklearn", weights=learned.as_text()))
-    for wishes, share in (
+    indexed = built(tmp_path, replace(PLAIN, similarity="linklearn", weights=learned.as_text()))
+    for options, share in (
         (RelatedOptions(), 0.25),
         (RelatedOptions(link_share=0.5), 0.5),
         (RelatedOptions(link_share=0.0), 0.0),
@@ -140,12 +140,12 @@ def test_the_share_of_links_is_that_which_was_learned_unless_another_is_wished_f
         (RelatedOptions(weighting=replace(DRAWN, link_share=0.75)), 0.75),
         (RelatedOptions(similarity="okapi"), 0.0),
     ):
-        (found,) = [each for each in kin.related(url("a"), wishes) if each.url == url("c")]
+        (found,) = [each for each in indexed.related(url("a"), options) if each.url == url("c")]
         links = [(part.similarity, part.share) for part in found.why.parts if part.name == "links"]
         assert [each for _, each in links] == ([share] if share else [])
         assert [each for each, _ in links] == pytest.approx([1 / 3] if share else [])
-        assert kin.link_share(wishes) == share
-    (first, *_) = kin.related_to(
+        assert indexed.link_share(options) == share
+    (first, *_) = indexed.related_to(
         b"birch oak", RelatedOptions(), plain=True
     )  # what is not in the collection has no links here
     assert [part.name for part in first.why.parts] == ["words"]
@@ -197,14 +197,14 @@ def test_measures_of_bags_have_no_score(garden: IndexedStore) -> None:
 
 def test_an_index_keeps_the_weights_that_it_was_built_on(tmp_path: Path) -> None:
     save_weights(tmp_path / "w.json", DRAWN)
-    kin = built(tmp_path, replace(PLAIN, similarity="linklearn", weights=str(tmp_path / "w.json")))
+    indexed = built(tmp_path, replace(PLAIN, similarity="linklearn", weights=str(tmp_path / "w.json")))
     (tmp_path / "w.json").unlink()
-    kin = IndexedStore.open(kin.root)
-    wishes = replace(ALL, explain=False)
-    assert kin.related(url("a"), wishes) == kin.related(url("a"), replace(wishes, weighting=DRAWN))
-    assert build([tmp_path / "g.jsonl"], kin.root, strategy=kin.index.strategy, processes=1).changed is False
-    other = replace(kin.index.strategy, weights=Learned(BY_COUNT, BY_COUNT, BY_COUNT).as_text())
-    assert build([tmp_path / "g.jsonl"], kin.root, strategy=other, processes=1).changed is True
+    indexed = IndexedStore.open(indexed.root)
+    options = replace(ALL, explain=False)
+    assert indexed.related(url("a"), options) == indexed.related(url("a"), replace(options, weighting=DRAWN))
+    assert build([tmp_path / "g.jsonl"], indexed.root, strategy=indexed.index.strategy, processes=1).changed is False
+    other = replace(indexed.index.strategy, weights=Learned(BY_COUNT, BY_COUNT, BY_COUNT).as_text())
+    assert build([tmp_path / "g.jsonl"], indexed.root, strategy=other, processes=1).changed is True
 
 
 @KINDS
@@ -213,15 +213,15 @@ def test_bags_can_be_made_of_the_weights(tmp_path: Path, kind: Okapi | Learned) 
     learned = DRAWN.as_text() if isinstance(kind, Learned) else None
     k, b = (kind.k, kind.b) if isinstance(kind, Okapi) else (1.5, 0.6)
     strategy = replace(PLAIN, anchors=False, links=False, weights=learned, okapi_k=k, okapi_b=b)
-    kin = built(tmp_path, replace(strategy, frequency_weight=kind.kind, similarity=kind.kind))
+    indexed = built(tmp_path, replace(strategy, frequency_weight=kind.kind, similarity=kind.kind))
     for name, asked in zip(TEXTS, collection().pages, strict=True):
         weights = collection().weights(asked, kind)
         total = sum(weights.values())
         shares = {WORDS[word]: weight / total for word, weight in weights.items()}
-        assert dict(kin.top_terms(kin.find_node(url(name)))) == pytest.approx(shares, rel=1e-5, abs=1e-7)
-        assert kin.related(url(name), replace(ALL, weighting=kind)) == kin.related(url(name), ALL)
+        assert dict(indexed.top_terms(indexed.find_node(url(name)))) == pytest.approx(shares, rel=1e-5, abs=1e-7)
+        assert indexed.related(url(name), replace(ALL, weighting=kind)) == indexed.related(url(name), ALL)
     body = TEXTS["c"].encode()
-    assert kin.related_to(body, ALL, plain=True)[0].score == pytest.approx(
+    assert indexed.related_to(body, ALL, plain=True)[0].score == pytest.approx(
         max(expected(counts(TEXTS["c"]), kind).values())
     )
 
@@ -238,9 +238,9 @@ def test_words_on_too_many_pages_weigh_nothing_and_are_not_counted(tmp_path: Pat
     """Of 20 pages 11 have `oak`, which is more than ten, and more than 6.6 %."""
     rows = [page(url(f"p{k}"), f"<p>{'oak ' * (k < 11)}{TREES[k // 2]} {TREES[k // 2]}") for k in range(20)]
     build([write_jsonl(tmp_path / "g.jsonl", rows)], tmp_path / "g.kin", strategy=PLAIN, processes=1)
-    kin = IndexedStore.open(tmp_path / "g.kin")
-    assert set(kin.index.contents.length.tolist()) == {2}
-    (first,) = [each for each in kin.related(url("p0"), replace(ALL, similarity="okapi")) if each.score]
+    indexed = IndexedStore.open(tmp_path / "g.kin")
+    assert set(indexed.index.contents.length.tolist()) == {2}
+    (first,) = [each for each in indexed.related(url("p0"), replace(ALL, similarity="okapi")) if each.score]
     # The other page that has ash, twice: ndl 1, so 2.5 * 2 ln(20 / 2) / 3.5, as of p0 with itself.
     assert (first.url, first.similarity) == (url("p1"), 1.0)
     assert first.score == pytest.approx(2.5 * 2 * math.log(10) / 3.5)
@@ -251,9 +251,9 @@ def test_what_cannot_be_weighed_is_misuse(garden: IndexedStore, tmp_path: Path) 
         garden.related(url("a"), RelatedOptions(similarity="linklearn"))
     with pytest.raises(MisuseError, match="similarity is 'jaccard', but the weights are for linklearn"):
         RelatedOptions(similarity="jaccard", weighting=DRAWN)
-    kin = built(tmp_path, replace(PLAIN, content=False))
+    indexed = built(tmp_path, replace(PLAIN, content=False))
     with pytest.raises(MisuseError, match="okapi weighs contents, which this index has none of"):
-        kin.related(url("a"), RelatedOptions(similarity="okapi"))
+        indexed.related(url("a"), RelatedOptions(similarity="okapi"))
 
 
 @pytest.mark.parametrize(
@@ -265,18 +265,18 @@ def test_what_cannot_be_weighed_is_misuse(garden: IndexedStore, tmp_path: Path) 
     ],
 )
 def test_damaged_numbers_are_told(tmp_path: Path, name: str, value: int, wrong: str) -> None:
-    kin = built(tmp_path, PLAIN)
-    path = next(kin.root.glob("index-*")) / f"{name}.npy"
+    indexed = built(tmp_path, PLAIN)
+    path = next(indexed.root.glob("index-*")) / f"{name}.npy"
     np.save(path, np.full_like(np.load(path), value))
     with pytest.raises(StoreError, match=rf"{name}\.npy is damaged \({wrong}\)"):
-        IndexedStore.open(kin.root).related(url("a"))
+        IndexedStore.open(indexed.root).related(url("a"))
 
 
 @pytest.mark.parametrize(("name", "value"), [("bags.content", 2**32 - 1), ("contents.length", 2**60)])
 def test_numbers_that_cannot_be_are_borne(tmp_path: Path, name: str, value: int) -> None:
-    kin = built(tmp_path, PLAIN)
-    path = next(kin.root.glob("index-*")) / f"{name}.npy"
+    indexed = built(tmp_path, PLAIN)
+    path = next(indexed.root.glob("index-*")) / f"{name}.npy"
     np.save(path, np.full_like(np.load(path), value))
     for kind in (Okapi(), DRAWN):
-        answer = IndexedStore.open(kin.root).related(url("a"), replace(ALL, weighting=kind))
+        answer = IndexedStore.open(indexed.root).related(url("a"), replace(ALL, weighting=kind))
         assert all(0.0 <= each.similarity <= 1.0 for each in answer)

@@ -60,20 +60,20 @@ def asked(index: Index, kind: Okapi | Learned, *nodes: int) -> Query:
 
 
 @DESKS
-def test_okapi_by_hand(desk: type[Scorer]) -> None:
+def test_okapi_by_hand(scorer: type[Scorer]) -> None:
     """Four pages of 2, 2, 4 and 1 words, 9/4 in the mean. Words 0 and 1 are on three and two pages.
 
     K ((1 - B) + B l / (9/4)) is 1.4 for two words and 2.2 for four. Of page 0 with itself:
     2.5 ln(4/3) / 2.4 + 2.5 ln 2 / 2.4; with page 2: 2.5 ln(4/3) / 3.2 + 7.5 ln 2 / 5.2; with page 1: 2.5 ln(4/3) / 2.4.
     """
     index = index_of([{0: 1, 1: 1}, {0: 1, 2: 1}, {0: 1, 1: 3}, {3: 1}], outside=1)
-    work, question = desk(index), asked(index, Okapi(), 0)
+    work, query = scorer(index), asked(index, Okapi(), 0)
     often, rare = math.log(4 / 3), math.log(2)
     own = 2.5 * (often + rare) / 2.4
-    with work.asking(question.bag, question.weighed):
-        scores = raw_scores(work, question, np.arange(5)).tolist()
-        answer = nearest(work, question, 10, 0.0, allowed=lambda node: node < 4)
-        [shared] = shared_terms(work, question, np.array([2]), 5)
+    with work.asking(query.bag, query.weighed):
+        scores = raw_scores(work, query, np.arange(5)).tolist()
+        answer = nearest(work, query, 10, 0.0, allowed=lambda node: node < 4)
+        [shared] = shared_terms(work, query, np.array([2]), 5)
     expected = [own, 2.5 * often / 2.4, 2.5 * often / 3.2 + 7.5 * rare / 5.2, 0.0, 0.0]
     assert scores == pytest.approx(expected, abs=1e-9)
     # Page 2 scores more than page 0 itself would, and counts as wholly similar.
@@ -94,16 +94,16 @@ def test_scores_are_those_of_the_twin_on_both_desks(
     collection = twin.Collection(pages, STOP_PAGES)
     nodes = np.arange(len(pages) + outside)
     for node, page in enumerate(pages):
-        question = asked(index, kind, node)
+        query = asked(index, kind, node)
         expected = [*(collection.score(page, other, kind) for other in pages), *[0.0] * outside]
         own = collection.score(page, page, kind)
         found = []
-        for desk in (Scorer(index), CompiledScorer(index)):
-            with desk.asking(question.bag, question.weighed):
-                found.append(raw_scores(desk, question, nodes).tolist())
-                similar = exact(desk, question, nodes).tolist()
-                answer = nearest(desk, question, 20, 0.0)
-            assert not desk.worth.any()
+        for scorer in (Scorer(index), CompiledScorer(index)):
+            with scorer.asking(query.bag, query.weighed):
+                found.append(raw_scores(scorer, query, nodes).tolist())
+                similar = exact(scorer, query, nodes).tolist()
+                answer = nearest(scorer, query, 20, 0.0)
+            assert not scorer.worth.any()
         assert found[0] == found[1]
         assert found[0] == pytest.approx(expected, rel=1e-9, abs=1e-8)
         if own > 1e-6:
@@ -117,11 +117,11 @@ def test_the_score_for_several_pages_is_the_mean_of_those_for_each(
     pages: list[dict[int, int]], kind: Okapi | Learned
 ) -> None:
     index = index_of(pages)
-    desk, nodes = Scorer(index), np.arange(len(pages))
+    scorer, nodes = Scorer(index), np.arange(len(pages))
     scores = []
-    for question in (asked(index, kind, 0), asked(index, kind, 1), asked(index, kind, 0, 1)):
-        with desk.asking(question.bag, question.weighed):
-            scores.append(raw_scores(desk, question, nodes))
+    for query in (asked(index, kind, 0), asked(index, kind, 1), asked(index, kind, 0, 1)):
+        with scorer.asking(query.bag, query.weighed):
+            scores.append(raw_scores(scorer, query, nodes))
     assert scores[2] == pytest.approx((scores[0] + scores[1]) / 2, abs=1e-8)
 
 
@@ -136,9 +136,9 @@ def test_a_text_may_say_a_word_more_often_than_any_page() -> None:
 
 def test_a_page_without_words_is_like_none() -> None:
     index = index_of([{}, {0: 2}])
-    desk, question = Scorer(index), asked(index, Okapi(), 0)
-    with desk.asking(question.bag, question.weighed):
-        assert exact(desk, question, np.arange(2)).tolist() == [0.0, 0.0]
+    scorer, query = Scorer(index), asked(index, Okapi(), 0)
+    with scorer.asking(query.bag, query.weighed):
+        assert exact(scorer, query, np.arange(2)).tolist() == [0.0, 0.0]
 
 
 def test_an_index_without_contents_cannot_weigh_them() -> None:
@@ -156,7 +156,7 @@ def test_pages_are_found_among_many_that_share_a_common_word() -> None:
     rare = {1: 2, 0: 1}
     pages = [rare, *({0: 1, 2 + k % 6: 1 + k % 3} for k in range(1200)), rare]
     index = index_of(pages)
-    for desk in (Scorer(index), CompiledScorer(index)):
-        question = asked(index, Okapi(), 0)
-        with desk.asking(question.bag, question.weighed):
-            assert nearest(desk, question, 1, 0.5) == [(1.0, 1201)]
+    for scorer in (Scorer(index), CompiledScorer(index)):
+        query = asked(index, Okapi(), 0)
+        with scorer.asking(query.bag, query.weighed):
+            assert nearest(scorer, query, 1, 0.5) == [(1.0, 1201)]

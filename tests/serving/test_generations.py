@@ -38,23 +38,23 @@ def write(folder: Path, pages: int) -> Path:
 def test_a_new_generation_is_seen_and_the_old_one_still_answers(tmp_path: Path) -> None:
     held = CurrentGeneration(write(tmp_path, 20))
     old = held.present
-    before = old.kin.related("http://birds.example/3")
+    before = old.indexed.related("http://birds.example/3")
     assert not held.look()
     write(tmp_path, 30)
-    assert not (tmp_path / "birds.kin" / old.kin.manifest.folder).exists()
+    assert not (tmp_path / "birds.kin" / old.indexed.manifest.folder).exists()
     assert held.look()
     assert not held.look()
-    assert (held.present.number, len(held.present.kin)) == (2, 30)
+    assert (held.present.number, len(held.present.indexed)) == (2, 30)
     assert held.present.tag != old.tag
-    assert old.kin.related("http://birds.example/3") == before
-    assert old.kin.page(old.kin.find("http://birds.example/19"))["title"] == "Bird 19"
-    row = old.kin.find("http://birds.example/3")
-    assert old.kin.text(row).endswith("plover")
-    assert old.kin.anchor_texts(old.kin.find_node("http://birds.example/3")) == [("heron", 1)]
+    assert old.indexed.related("http://birds.example/3") == before
+    assert old.indexed.page(old.indexed.find("http://birds.example/19"))["title"] == "Bird 19"
+    row = old.indexed.find("http://birds.example/3")
+    assert old.indexed.text(row).endswith("plover")
+    assert old.indexed.anchor_texts(old.indexed.find_node("http://birds.example/3")) == [("heron", 1)]
     with old.surroundings("http://birds.example/3") as (_, clusters):
         assert len(clusters) >= 1
     with pytest.raises(MisuseError):
-        old.kin.find("http://birds.example/29")
+        old.indexed.find("http://birds.example/29")
 
 
 def test_a_generation_that_cannot_be_opened_leaves_the_old_one_in_place(tmp_path: Path) -> None:
@@ -65,20 +65,20 @@ def test_a_generation_that_cannot_be_opened_leaves_the_old_one_in_place(tmp_path
     manifest.write_bytes(whole[:-9])
     assert not held.look()
     assert "damaged" in held.trouble
-    assert len(held.present.kin) == 20
+    assert len(held.present.indexed) == 20
     with TestClient(make_app(held)) as client:
         assert client.get("/healthz").json()["trouble"] is True
         assert "pagekin_index_trouble 1" in client.get("/metrics").text
     manifest.write_bytes(whole)
     assert held.look()
-    assert (len(held.present.kin), held.trouble) == (30, "")
+    assert (len(held.present.indexed), held.trouble) == (30, "")
 
 
 def test_a_store_that_is_gone_is_served_on(tmp_path: Path) -> None:
     held = CurrentGeneration(write(tmp_path, 20))
     shutil.rmtree(tmp_path / "birds.kin")
     assert not held.look()
-    assert held.present.kin.related("http://birds.example/3")
+    assert held.present.indexed.related("http://birds.example/3")
     assert held.trouble
 
 
@@ -107,18 +107,20 @@ def test_answers_are_found_again_before_a_new_generation_is_served(tmp_path: Pat
         kept = app.state.context.kept
         assert [key[2][-2:] for key, _ in kept.latest(9) if key[0] == new.tag] == [b"/3", b"/4"]
         assert [client.get(path).status_code for path in paths] == [200, 200, 404]
-        assert client.get(paths[0]).json() == report([paths[0][17:]], new.kin.related(paths[0][17:], PLAIN), "jaccard")
+        assert client.get(paths[0]).json() == report(
+            [paths[0][17:]], new.indexed.related(paths[0][17:], PLAIN), "jaccard"
+        )
         assert len(old[0]["related"]) == 10
 
 
 def test_threads_get_what_one_thread_gets(tmp_path: Path) -> None:
     held = CurrentGeneration(write(tmp_path, 40))
-    kin = held.present.kin
+    indexed = held.present.indexed
     urls = [f"http://birds.example/{k}" for k in range(40)]
-    alone = [kin.related(url) for url in urls]
+    alone = [indexed.related(url) for url in urls]
     with ThreadPoolExecutor(8) as threads:
         for _ in range(5):
-            assert list(threads.map(kin.related, urls)) == alone
+            assert list(threads.map(indexed.related, urls)) == alone
 
 
 def test_what_is_dear_is_made_once(tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ def odd(
 
 def test_every_view_of_an_odd_collection_is_shown_or_refused(odd: tuple[TestClient, CurrentGeneration]) -> None:
     client, held = odd
-    ids = [row["id"] for row in held.present.kin.catalog.rows("SELECT id FROM nodes")]
+    ids = [row["id"] for row in held.present.indexed.catalog.rows("SELECT id FROM nodes")]
     of_pages = [
         path.format(id)
         for id in ids
@@ -67,7 +67,7 @@ def test_every_view_of_an_odd_collection_is_shown_or_refused(odd: tuple[TestClie
     "path", ["?least=x", "?least=7", "?measure=no", "?by=no", "?limit=1000", "/clusters?alpha=0", "/graph?by=no"]
 )
 def test_a_choice_that_makes_no_sense_is_told_on_a_page(client: TestClient, held: CurrentGeneration, path: str) -> None:
-    id = held.present.kin.page(0)["id"]
+    id = held.present.indexed.page(0)["id"]
     answer = client.get(f"/page/{id}{path}")
     assert answer.status_code == 422 and 'role="alert"' in answer.text
     part = client.get(f"/page/{id}{path}&part=1")
@@ -93,7 +93,7 @@ def test_links_have_the_learned_share_unless_somebody_chooses(tmp_path: Path) ->
             answer = client.get(f"/api/related?url=http://a.example/b&explain=1{asked}").json()["related"][0]
             shares = {part["part"]: part["share"] for part in answer["why"]["parts"]}
             assert shares.get("links", 0.0) == share
-        number = held.present.kin.catalog.rows("SELECT id FROM nodes WHERE url = 'http://a.example/b'")[0]["id"]
+        number = held.present.indexed.catalog.rows("SELECT id FROM nodes WHERE url = 'http://a.example/b'")[0]["id"]
         for asked, tells in (("", True), ("?by=usual", True), ("?by=words", False)):
             shown = client.get(f"/page/{number}{asked}").text
             assert f'<option value="usual"{" selected" if tells else ""}>{learned}</option>' in shown

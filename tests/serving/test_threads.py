@@ -18,40 +18,40 @@ def request(client: str) -> HTTPConnection:
     return HTTPConnection({"type": "http", "client": (client, 1), "headers": []})
 
 
-async def refused(crew: RequestThreads, client: str) -> int:
+async def refused(pool: RequestThreads, client: str) -> int:
     with pytest.raises(RequestError) as told:
-        await crew.run(request(client), int)
+        await pool.run(request(client), int)
     return told.value.status
 
 
-def in_a_loop(crew: RequestThreads, work: Any) -> None:
+def in_a_loop(pool: RequestThreads, work: Any) -> None:
     try:
         asyncio.run(work)
     finally:
-        crew.close()
+        pool.close()
 
 
 def test_a_client_or_all_of_them_can_ask_for_too_much() -> None:
-    crew = RequestThreads(ServerSettings(threads=1, bounds=RequestLimits(waiting=2, per_client=2)))
+    pool = RequestThreads(ServerSettings(threads=1, bounds=RequestLimits(waiting=2, per_client=2)))
     gate = threading.Event()
 
     async def asked() -> None:
-        places = [asyncio.create_task(crew.run(request("1.1.1.1"), gate.wait)) for _ in range(2)]
+        places = [asyncio.create_task(pool.run(request("1.1.1.1"), gate.wait)) for _ in range(2)]
         await asyncio.sleep(0)
-        assert await refused(crew, "1.1.1.1") == 429
-        places.append(asyncio.create_task(crew.run(request("2.2.2.2"), gate.wait)))
+        assert await refused(pool, "1.1.1.1") == 429
+        places.append(asyncio.create_task(pool.run(request("2.2.2.2"), gate.wait)))
         await asyncio.sleep(0)
-        assert await refused(crew, "3.3.3.3") == 503
+        assert await refused(pool, "3.3.3.3") == 503
         gate.set()
         assert await asyncio.gather(*places) == [True, True, True]
         await asyncio.sleep(0)
-        assert await crew.run(request("1.1.1.1"), lambda: "again") == "again"
+        assert await pool.run(request("1.1.1.1"), lambda: "again") == "again"
 
-    in_a_loop(crew, asked())
+    in_a_loop(pool, asked())
 
 
 def test_what_takes_too_long_is_given_up_but_keeps_its_place() -> None:
-    crew = RequestThreads(ServerSettings(threads=1, bounds=RequestLimits(waiting=1, per_client=1, seconds=0.01)))
+    pool = RequestThreads(ServerSettings(threads=1, bounds=RequestLimits(waiting=1, per_client=1, seconds=0.01)))
     gate, done = threading.Event(), threading.Event()
 
     def work() -> None:
@@ -60,20 +60,20 @@ def test_what_takes_too_long_is_given_up_but_keeps_its_place() -> None:
 
     async def asked() -> None:
         with pytest.raises(RequestError, match=r"within 0\.01 seconds") as told:
-            await crew.run(request("1.1.1.1"), work)
+            await pool.run(request("1.1.1.1"), work)
         assert (told.value.status, told.value.headers) == (503, {"Retry-After": "10"})
-        assert await refused(crew, "1.1.1.1") == 429
+        assert await refused(pool, "1.1.1.1") == 429
         gate.set()
         await asyncio.to_thread(done.wait)
 
-    in_a_loop(crew, asked())
+    in_a_loop(pool, asked())
 
 
 def test_an_error_of_the_work_is_that_of_the_asker() -> None:
-    crew = RequestThreads(ServerSettings())
+    pool = RequestThreads(ServerSettings())
 
     async def asked() -> None:
         with pytest.raises(ZeroDivisionError):
-            await crew.run(request("1.1.1.1"), lambda: 1 // 0)
+            await pool.run(request("1.1.1.1"), lambda: 1 // 0)
 
-    in_a_loop(crew, asked())
+    in_a_loop(pool, asked())

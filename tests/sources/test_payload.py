@@ -40,11 +40,11 @@ PACKED = [name for name in WAYS if name != "identity"]
 
 @settings(deadline=None)
 @given(st.binary(max_size=3000), st.lists(st.sampled_from(PACKED), max_size=4), st.integers(0, 50))
-def test_every_combination_of_encodings_is_undone(body: bytes, ways: list[str], chunk: int) -> None:
+def test_every_combination_of_encodings_is_undone(body: bytes, context: list[str], chunk: int) -> None:
     data = body
-    for way in ways:
+    for way in context:
         data = WAYS[way][1](data)
-    said = ", ".join(WAYS[way][0] for way in ways)
+    said = ", ".join(WAYS[way][0] for way in context)
     assert decode_payload(data, "", said, LIMIT) == body
     if chunk:
         assert decode_payload(chunked(data, chunk), "chunked", said, LIMIT) == body

@@ -304,9 +304,9 @@ def test_an_old_handle_on_a_store_that_was_built_again_says_so(tmp_path: Path) -
     store_of(tmp_path, page("http://a.example/", "<p>old words"))
     old = Store.open(tmp_path / "test.kin")
     store_of(tmp_path, page("http://a.example/", "<p>other words here"))
-    for question in (old.text, old.page):
+    for query in (old.text, old.page):
         with pytest.raises(StoreError, match="was built again meanwhile; open it again"):
-            question(0)
+            query(0)
 
 
 def test_a_folder_and_an_archive_of_the_same_web_say_the_same(village: Store, tmp_path: Path) -> None:

@@ -57,42 +57,42 @@ class Damage:
             path.write_bytes(whole)
 
 
-def questions(store: Path) -> Iterator[Callable[[], object]]:
+def queries(store: Path) -> Iterator[Callable[[], object]]:
     """All that can be asked, in the way of every command."""
     yield lambda: info(IndexedStore.open(store))
-    for desk in (Scorer, CompiledScorer):
+    for scorer in (Scorer, CompiledScorer):
         for name in ASKED:
-            yield lambda desk=desk, name=name: at(desk, store).related(name)  # type: ignore[misc]
+            yield lambda scorer=scorer, name=name: at(scorer, store).related(name)  # type: ignore[misc]
         everything = RelatedOptions(
             min_similarity=0.0, limit=500, similarity="cosine", exclude_linked=True, exclude_host=True
         )
         weighed = RelatedOptions(min_similarity=0.0, limit=500, similarity="okapi")
-        for wishes in (everything, weighed):
-            yield lambda desk=desk, wishes=wishes: at(desk, store).related(list(ASKED), wishes)  # type: ignore[misc]
-        yield lambda desk=desk: at(desk, store).related_to(b"<p>cheese and stars and oak <a href=x>y</a>")  # type: ignore[misc]
+        for options in (everything, weighed):
+            yield lambda scorer=scorer, options=options: at(scorer, store).related(list(ASKED), options)  # type: ignore[misc]
+        yield lambda scorer=scorer: at(scorer, store).related_to(b"<p>cheese and stars and oak <a href=x>y</a>")  # type: ignore[misc]
     yield lambda: find_duplicates(store)
     yield lambda: find_duplicates(store, GroupSettings(link_weight=0.3, chunk_bytes=128))
     for row in (0, 40, -1):
         yield lambda row=row: every_word(IndexedStore.open(store), row)  # type: ignore[misc]
 
 
-def at(desk: type[Scorer], store: Path) -> IndexedStore:
+def at(scorer: type[Scorer], store: Path) -> IndexedStore:
     """A collection whose questions are worked on at such a desk."""
-    kin = IndexedStore.open(store)
-    kin._reception.desk = lambda: desk(kin.index)  # type: ignore[method-assign]
-    return kin
+    indexed = IndexedStore.open(store)
+    indexed._scorer_pool.scorer = lambda: scorer(indexed.index)  # type: ignore[method-assign]
+    return indexed
 
 
-def every_word(kin: IndexedStore, row: int) -> object:
+def every_word(indexed: IndexedStore, row: int) -> object:
     """What `show` tells of a page, and `show --text`."""
-    row %= len(kin)
-    return show(kin, row), kin.text(row), kin.hrefs(row)
+    row %= len(indexed)
+    return show(indexed, row), indexed.text(row), indexed.hrefs(row)
 
 
-def outcome(question: Callable[[], object]) -> str:
+def outcome(query: Callable[[], object]) -> str:
     """How a question went: answered, an error that says so, or a complaint."""
     try:
-        question()
+        query()
     except PagekinError as error:
         return "told" if "build" in str(error) or "no page" in str(error) else f"unclear: {error}"
     except Exception as error:
@@ -108,15 +108,15 @@ def main(store: Path, damages: Sequence[Damage]) -> None:
     import resource
 
     faulthandler.enable()
-    for question in questions(store):  # compile everything
-        assert outcome(question) == "answered"
+    for query in queries(store):  # compile everything
+        assert outcome(query) == "answered"
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     for damage in damages:
         print(json.dumps(asdict(damage)), flush=True)
         with damage.done_to(store):
-            for question in questions(store):
+            for query in queries(store):
                 faulthandler.dump_traceback_later(HANGING, exit=True)
-                print(json.dumps(outcome(question)), flush=True)
+                print(json.dumps(outcome(query)), flush=True)
                 faulthandler.cancel_dump_traceback_later()
     print("done", flush=True)
 

@@ -40,11 +40,11 @@ def test_in_every_stage_of_a_build_the_old_index_answers(hamlet: Hamlet, root: P
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there, files that are open cannot be removed")
 def test_who_has_an_index_open_goes_on_with_it_after_a_build(hamlet: Hamlet, root: Path) -> None:
-    kin = pagekin.open(root)
-    before = kin.related("http://host1.example/page1.html")
+    indexed = pagekin.open(root)
+    before = indexed.related("http://host1.example/page1.html")
     hamlet.grow(root)
-    assert kin.related("http://host1.example/page1.html") == before
-    kin.close()
+    assert indexed.related("http://host1.example/page1.html") == before
+    indexed.close()
 
 
 def test_who_asks_again_and_again_during_builds_gets_the_old_or_the_new_answer(hamlet: Hamlet, root: Path) -> None:

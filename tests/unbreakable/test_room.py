@@ -30,11 +30,11 @@ as_root = pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, re
 
 
 def answers(root: Path) -> list[tuple[str, float]]:
-    kin = pagekin.open(root)
+    indexed = pagekin.open(root)
     try:
-        return [(each.url, each.similarity) for each in kin.related(ASKED)]
+        return [(each.url, each.similarity) for each in indexed.related(ASKED)]
     finally:
-        kin.close()
+        indexed.close()
 
 
 def assert_old(root: Path, hamlet: Hamlet) -> None:

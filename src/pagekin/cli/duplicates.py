@@ -178,7 +178,7 @@ def say(grouping: Grouping) -> None:
 def _say_group(group: ResultGroup) -> None:
     click.echo(clean(_name(group.anchor)))
     for member in group.members:
-        like = member.likeness
+        like = member.overlap
         click.echo(f"  {like.similarity:.3f}  {clean(_name(member.entry))}{how(like)}")
 
 

@@ -25,7 +25,7 @@ def say(twins: DuplicateGroups) -> None:
     for each in twins.groups:
         click.echo(clean(_name(each.anchor)))
         for member in each.members:
-            click.echo(f"  {member.similarity:.3f}  {clean(_name(member.page))}{how(member.likeness)}")
+            click.echo(f"  {member.similarity:.3f}  {clean(_name(member.page))}{how(member.overlap)}")
     grouped, groups = sum(len(each.members) for each in twins.groups), counted(len(twins.groups), "group")
     click.echo(f"{counted(twins.pages, 'page')}, {groups} of near-duplicates, {grouped:,} grouped")
     click.echo(f"pairs compared: {twins.compared:,}")
@@ -35,11 +35,11 @@ def say(twins: DuplicateGroups) -> None:
         click.echo(f"not compared: {count} ({clean(reason)})")
 
 
-def how(likeness: Overlap) -> str:
+def how(overlap: Overlap) -> str:
     """Which of a member and its anchor has all of the other, as a remark."""
-    if likeness.a_in_b and likeness.b_in_a:
+    if overlap.a_in_b and overlap.b_in_a:
         return "  (the same)"
-    return "  (contained)" if likeness.a_in_b else "  (contains it)" if likeness.b_in_a else ""
+    return "  (contained)" if overlap.a_in_b else "  (contains it)" if overlap.b_in_a else ""
 
 
 def _name(page: StoredPage) -> str:

@@ -161,9 +161,9 @@ def _systems(case: LabelledCollection, options: dict[str, Any]) -> list[System]:
     if options["run"]:
         systems: list[System] = [case.run(options["run"])]
     elif strategy is None:
-        assert case.kin is not None
-        systems = [case.indexed(case.kin, similarity, weights, share)]
-        strategy = replace(case.kin.index.strategy, weights=weights or case.kin.index.strategy.weights)
+        assert case.indexed is not None
+        systems = [case.index_system(case.indexed, similarity, weights, share)]
+        strategy = replace(case.indexed.index.strategy, weights=weights or case.indexed.index.strategy.weights)
     else:
         strategy = replace(strategy, similarity=similarity or strategy.similarity, weights=weights or strategy.weights)
         systems = [case.under(strategy, options["strategy"], share)]

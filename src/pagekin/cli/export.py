@@ -80,9 +80,9 @@ def command(
         raise MisuseError(f"{output}: which format? The suffix or --format can be {', '.join(FORMATS)}")
     if kind == "parquet":
         _need_pyarrow()
-    kin = IndexedStore.open(store)
-    names = _asked(kin, queries)
-    wishes = RelatedOptions(
+    indexed = IndexedStore.open(store)
+    names = _asked(indexed, queries)
+    options = RelatedOptions(
         limit=limit,
         min_similarity=min_similarity,
         similarity=measured(similarity, weights),
@@ -91,18 +91,19 @@ def command(
         explain=False,
         group_duplicates=False,
     )
-    answers = ((name, kin.related(name, wishes)) for name in _watched(names))
-    count = _write(target, kind, answers, by_score=kin.link_share(wishes) == 0.0)
+    answers = ((name, indexed.related(name, options)) for name in _watched(names))
+    count = _write(target, kind, answers, by_score=indexed.link_share(options) == 0.0)
     if json:
         say_json({"output": output, "format": kind, "pages": len(names), "answers": count})
     else:
         click.echo(f"{output}: {counted(count, 'answer')} for {counted(len(names), 'page')}")
 
 
-def _asked(kin: IndexedStore, queries: str | None) -> list[str]:
+def _asked(indexed: IndexedStore, queries: str | None) -> list[str]:
     if queries is None:
         return [
-            row["url"] for row in kin.catalog.rows("SELECT url FROM nodes WHERE first_row IS NOT NULL ORDER BY node")
+            row["url"]
+            for row in indexed.catalog.rows("SELECT url FROM nodes WHERE first_row IS NOT NULL ORDER BY node")
         ]
     lines = Path(queries).read_text("utf-8", "replace").splitlines()
     return [line.strip() for line in lines if line.strip()]

@@ -107,11 +107,11 @@ def _learn(store: str | None, options: dict[str, Any], progress: Callable[[str],
         need_projection()
     units = _units(options["units"])
     chosen = {"begin": options["start"], "rate": options["rate"], "units": units, "most_steps": options["steps"]}
-    lesson = LearnOptions(options["seed"], **chosen, projection=options["projection"])
-    lesson.grid()  # what is wrong with it is told before work begins
+    settings = LearnOptions(options["seed"], **chosen, projection=options["projection"])
+    settings.grid()  # what is wrong with it is told before work begins
     output = Path(options["output"])
     notebook = Checkpoint(output.with_name(output.name + _UNFINISHED))
-    outcome = learn(IndexedStore.open(store), lesson, notebook, progress)
+    outcome = learn(IndexedStore.open(store), settings, notebook, progress)
     save_weights(output, outcome.weighting)
     if options["figures"]:
         _draw(outcome, Path(options["figures"]))
@@ -145,11 +145,11 @@ def _write_trec(outcome: LearnResult, folder: Path) -> None:
     from pagekin.learning.report import qrel_lines, run_lines
 
     test, names = outcome.parts["test"], outcome.names
-    questions = questions_of(test)
-    asking = [names[page] for page in questions.pages.tolist()]
-    write_lines(_folder(folder) / "qrels.txt", qrel_lines(questions, asking, names))
+    queries = questions_of(test)
+    asking = [names[page] for page in queries.pages.tolist()]
+    write_lines(_folder(folder) / "qrels.txt", qrel_lines(queries, asking, names))
     for name, weighting in (("okapi", outcome.okapi), ("linklearn", outcome.weighting)):
-        lines = run_lines(Ranker(test, weighting, questions), asking, names, name)
+        lines = run_lines(Ranker(test, weighting, queries), asking, names, name)
         write_lines(folder / f"{name}.run", lines)
 
 

@@ -86,8 +86,8 @@ def labelled(analysis: LinkAnalysis, file: str, depth: int) -> tuple[dict[int, s
 
 
 def _row(analysis: LinkAnalysis, name: str) -> int | None:
-    catalog = analysis.kin.catalog
-    for url in analysis.kin.urls_meant(name):
+    catalog = analysis.indexed.catalog
+    for url in analysis.indexed.urls_meant(name):
         row = catalog.page_at(url)
         if row is not None:
             return row

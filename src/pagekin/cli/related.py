@@ -84,8 +84,8 @@ def command(
     from pagekin.search.indexed_store import IndexedStore
     from pagekin.search.results import RelatedOptions
 
-    kin = IndexedStore.open(store)
-    wishes = RelatedOptions(
+    indexed = IndexedStore.open(store)
+    options = RelatedOptions(
         limit=limit,
         min_similarity=min_similarity,
         similarity=measured(similarity, weights),
@@ -105,11 +105,11 @@ def command(
     if bool(pages) + bool(html) + bool(text) != 1:
         raise MisuseError("ask for PAGEs, or with --html, or with --text")
     if file is not None:
-        neighbors = kin.related_to(_read(file, kin.settings.max_page_bytes), wishes, plain=text is not None)
+        neighbors = indexed.related_to(_read(file, indexed.settings.max_page_bytes), options, plain=text is not None)
     else:
-        neighbors = kin.related(pages, wishes)
+        neighbors = indexed.related(pages, options)
     if json:
-        say_json(report(pages, neighbors, wishes.similarity or kin.index.strategy.similarity))
+        say_json(report(pages, neighbors, options.similarity or indexed.index.strategy.similarity))
     else:
         say(neighbors, expand)
 
@@ -142,7 +142,7 @@ def say(neighbors: list[RelatedPage], expand: bool = False) -> None:
             told = ", ".join(f"{clean(url)} ({counted(apart, 'word')} apart)" for url, apart in places)
             click.echo(f"       cited together by {told}")
         for duplicate in each.duplicates if expand else ():
-            click.echo(f"       = {clean(duplicate.url)}{how(duplicate.likeness)}")
+            click.echo(f"       = {clean(duplicate.url)}{how(duplicate.overlap)}")
 
 
 def _remarks(neighbor: RelatedPage) -> str:

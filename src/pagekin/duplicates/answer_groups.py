@@ -12,15 +12,15 @@ from pagekin.duplicates.sets import Chunks
 from pagekin.model.arrays import Int64s
 
 
-def firsts(prints: Fingerprints, threshold: float, asked: int = 0, fixed: Collection[int] = ()) -> list[int]:
+def firsts(fingerprints: Fingerprints, threshold: float, asked: int = 0, fixed: Collection[int] = ()) -> list[int]:
     """For each page of a list the first of its group; who is similar to one of a group is of that group.
 
     The first `asked` pages are those that the list was made for, and one group from the beginning. A page that is
     `fixed` stays where it is.
     """
-    pairs = np.column_stack(np.tril_indices(len(prints), -1))
-    near = pairs[prints.similarities(pairs) >= threshold].tolist()
-    parents = list(range(len(prints)))
+    pairs = np.column_stack(np.tril_indices(len(fingerprints), -1))
+    near = pairs[fingerprints.similarities(pairs) >= threshold].tolist()
+    parents = list(range(len(fingerprints)))
 
     def root(page: int) -> int:
         while parents[page] != page:
@@ -30,7 +30,7 @@ def firsts(prints: Fingerprints, threshold: float, asked: int = 0, fixed: Collec
     for a, b in [*((k, 0) for k in range(1, asked)), *near]:
         a, b = root(a), root(b)
         parents[max(a, b)] = min(a, b)
-    return [page if page in fixed else root(page) for page in range(len(prints))]
+    return [page if page in fixed else root(page) for page in range(len(fingerprints))]
 
 
 @dataclass(frozen=True)

@@ -97,6 +97,6 @@ def groups_of(evidence: PageSets, found: FoundPairs, order: Int64s, settings: Gr
     others = np.flatnonzero(first != np.arange(len(first)))
     members = np.column_stack([order[others], order[first[others]]])
     groups = {anchor: PageGroup(anchor) for anchor in order[np.unique(first[others])].tolist()}
-    for (page, anchor), likeness in zip(members.tolist(), evidence.texts.likenesses(members), strict=True):
-        groups[anchor].members.append(GroupMember(page, likeness))
+    for (page, anchor), overlap in zip(members.tolist(), evidence.texts.overlaps(members), strict=True):
+        groups[anchor].members.append(GroupMember(page, overlap))
     return list(groups.values())

@@ -43,12 +43,12 @@ class Fingerprints:
         kept = None if others.words is None else np.concatenate([words, others.words])
         return Fingerprints(self.settings, Chunks.joined([self.chunks, others.chunks]), kept)
 
-    def likenesses(self, pairs: Int64s) -> list[Overlap]:
+    def overlaps(self, pairs: Int64s) -> list[Overlap]:
         """How the pages of each pair are to each other."""
         found: list[Overlap] = [_NONE] * len(pairs)
         for which, a, b in self._side_by_side(pairs):
-            for k, likeness in zip(which.tolist(), compare(a, b), strict=True):
-                found[k] = likeness
+            for k, overlap in zip(which.tolist(), compare(a, b), strict=True):
+                found[k] = overlap
         return found
 
     def similarities(self, pairs: Int64s) -> Floats:

@@ -29,7 +29,7 @@ class GroupMember:
     """A page of a group, and how it is to the group's anchor: A is the page, B the anchor."""
 
     page: int
-    likeness: Overlap
+    overlap: Overlap
 
 
 @dataclass(frozen=True)
@@ -142,9 +142,9 @@ class Grouper:
         found = near(some.rows(), others.rows(), triangle)
         return np.column_stack([some.pages[found[:, 0]], others.pages[found[:, 1]]])
 
-    def likenesses(self, pairs: Int64s) -> list[Overlap]:
+    def overlaps(self, pairs: Int64s) -> list[Overlap]:
         """How the pages of each pair are to each other, in filters of the size that the larger needs."""
-        return Fingerprints(self.settings, self.chunks).likenesses(pairs)
+        return Fingerprints(self.settings, self.chunks).overlaps(pairs)
 
     def anchors(self, ranks: Sequence[float] | None = None) -> Int64s:
         """Of each page so far the best-ranked page of its group; the least rank is the best, then the first page."""
@@ -152,7 +152,7 @@ class Grouper:
         place = np.empty_like(order)
         place[order] = np.arange(len(order))
         if self.settings.link == "complete":
-            similarity = [each.similarity for each in self.likenesses(self.pairs)]
+            similarity = [each.similarity for each in self.overlaps(self.pairs)]
             first = by_complete_link(len(order), place[self.pairs], similarity)
         else:
             first = by_chains(len(order), place[self.pairs])
@@ -165,8 +165,8 @@ class Grouper:
         anchors = self.anchors(ranks)[order]
         groups = {page: PageGroup(page) for page in order[anchors == order].tolist()}
         members = np.column_stack([order, anchors])[anchors != order]
-        for (page, anchor), likeness in zip(members.tolist(), self.likenesses(members), strict=True):
-            groups[anchor].members.append(GroupMember(page, likeness))
+        for (page, anchor), overlap in zip(members.tolist(), self.overlaps(members), strict=True):
+            groups[anchor].members.append(GroupMember(page, overlap))
         return list(groups.values())
 
     def _order(self, ranks: Sequence[float] | None) -> Int64s:

@@ -63,10 +63,10 @@ def growth(count: int, pairs: Int64s, similarity: Floats) -> list[DuplicateCurve
     return curves
 
 
-def profile_of(prints: Fingerprints, name: str, page: int, order: Int64s) -> Profile:
+def profile_of(fingerprints: Fingerprints, name: str, page: int, order: Int64s) -> Profile:
     """The profile of a page against all, in this order."""
     pairs = np.column_stack([np.full(len(order), page), order])
-    bits, chunks = prints.directed(pairs)
+    bits, chunks = fingerprints.directed(pairs)
     return Profile(name, int(np.flatnonzero(order == page)[0]), bits.round(4).tolist(), chunks.round(4).tolist())
 
 
@@ -91,8 +91,8 @@ def report_of_list(
 ) -> DuplicateReport:
     """The report of a result list; without a name, the result that has most near-duplicates is held against all."""
     least = replace(settings, threshold=THRESHOLDS[0], link="complete")
-    pairs, prints = Grouper(least).add(chunks), Fingerprints(least, chunks)
-    similarity = prints.similarities(pairs)
+    pairs, fingerprints = Grouper(least).add(chunks), Fingerprints(least, chunks)
+    similarity = fingerprints.similarities(pairs)
     order = np.argsort(ranks, kind="stable")
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
@@ -100,7 +100,7 @@ def report_of_list(
     if not len(order):
         return DuplicateReport(0, _BEST, curves, None)
     row = most_similar(len(order), pairs, similarity, settings.threshold) if name is None else names.index(name)
-    return DuplicateReport(len(order), _BEST, curves, profile_of(prints, names[row], row, order))
+    return DuplicateReport(len(order), _BEST, curves, profile_of(fingerprints, names[row], row, order))
 
 
 def draw(path: Path, kind: str, title: str, report: DuplicateReport) -> None:

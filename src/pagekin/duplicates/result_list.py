@@ -53,7 +53,7 @@ class ResultMember:
     """A result that says the same as the anchor of its group; A is the result, B the anchor."""
 
     entry: ResultEntry
-    likeness: Overlap
+    overlap: Overlap
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ class Grouping:
         found = self._grouper.groups([entry.rank for entry in self.entries])
         return [
             ResultGroup(
-                self.entries[each.anchor], [ResultMember(self.entries[m.page], m.likeness) for m in each.members]
+                self.entries[each.anchor], [ResultMember(self.entries[m.page], m.overlap) for m in each.members]
             )
             for each in found
         ]

@@ -66,18 +66,18 @@ def _follow_parent() -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-def run(function: Callable[[Job], Result], jobs: Iterable[Job], crew: WorkerPool) -> Iterator[Result]:
+def run(function: Callable[[Job], Result], jobs: Iterable[Job], pool: WorkerPool) -> Iterator[Result]:
     """The results of `function` on every job, as they come."""
-    if crew.workers == 1:
+    if pool.workers == 1:
         for job in jobs:
             yield function(job)
         return
-    pool = _pool(crew)
+    executor = _executor(pool)
     waiting: set[Future[Result]] = set()
     try:
         for job in jobs:
-            waiting.add(pool.submit(function, job))
-            if len(waiting) >= _UNDER_WAY * crew.workers:
+            waiting.add(executor.submit(function, job))
+            if len(waiting) >= _UNDER_WAY * pool.workers:
                 done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
                 yield from (future.result() for future in done)
         while waiting:
@@ -90,15 +90,15 @@ def run(function: Callable[[Job], Result], jobs: Iterable[Job], crew: WorkerPool
         ) from error
     finally:
         # Processes that have nothing left to do take a while to end; nobody need wait for them.
-        pool.shutdown(wait=bool(waiting), cancel_futures=True)
+        executor.shutdown(wait=bool(waiting), cancel_futures=True)
 
 
-def _pool(crew: WorkerPool) -> Executor:
-    if not crew.processes:
-        return ThreadPoolExecutor(crew.workers)
+def _executor(pool: WorkerPool) -> Executor:
+    if not pool.processes:
+        return ThreadPoolExecutor(pool.workers)
     # Not fork: threads of numpy or numba that were running would be copied in the middle of a step.
     context = multiprocessing.get_context("spawn")
-    return ProcessPoolExecutor(crew.workers, mp_context=context, initializer=_follow_parent)
+    return ProcessPoolExecutor(pool.workers, mp_context=context, initializer=_follow_parent)
 
 
 def in_order(workers: int, function: Callable[[Job], Result], jobs: Iterable[Job]) -> Iterator[Result]:

@@ -51,63 +51,63 @@ class PopulationSettings:
 class LabelledCollection:
     """Pages that can be judged, where they are from, and what was left out."""
 
-    kin: IndexedStore | None
+    indexed: IndexedStore | None
     population: Population
     addresses: PageNames
     notes: LeftOut
 
     def in_degrees(self) -> Int64s | None:
         """How many pages link to each page, if there is a collection to tell."""
-        return None if self.kin is None else self.kin.in_degrees()[self.population.nodes]
+        return None if self.indexed is None else self.indexed.in_degrees()[self.population.nodes]
 
     @cached_property
     def collection(self) -> BagSource:
         """What bags are made from, for as many strategies as are asked for."""
-        assert self.kin is not None
-        return bag_source(self.kin)
+        assert self.indexed is not None
+        return bag_source(self.indexed)
 
     def bags(self, strategy: Strategy) -> Bags:
         """The bags of all pages under a strategy."""
-        assert self.kin is not None
-        return bags_under(self.kin, strategy, self.collection)
+        assert self.indexed is not None
+        return bags_under(self.indexed, strategy, self.collection)
 
     def under(self, strategy: Strategy, name: str, share: Share = None) -> System:
         """The collection under a strategy, its bags made anew from what was read unless the index has them.
 
         `share` is that of links; by default what was learned with the weights of the strategy, else none.
         """
-        assert self.kin is not None
-        index = self.kin.index
+        assert self.indexed is not None
+        index = self.indexed.index
         bags, contents = index.bags, index.contents
         if not index.strategy.has_bags_of(strategy):
-            bags, contents = _made_under(self.kin, strategy, self.collection)
+            bags, contents = _made_under(self.indexed, strategy, self.collection)
         words = _system(name, strategy, bags, contents, self.population.nodes)
-        return _with_links(words, self.kin, strategy, self.population.nodes, share)
+        return _with_links(words, self.indexed, strategy, self.population.nodes, share)
 
-    def indexed(
-        self, kin: IndexedStore, similarity: str | None = None, weights: str | None = None, share: Share = None
+    def index_system(
+        self, indexed: IndexedStore, similarity: str | None = None, weights: str | None = None, share: Share = None
     ) -> System:
         """An index as it is, of this collection or of another with some of the same pages."""
         nodes = self.population.nodes
-        if kin is not self.kin:
-            addresses = addresses_of(kin)
+        if indexed is not self.indexed:
+            addresses = addresses_of(indexed)
             nodes = np.array(
                 [-1 if (k := addresses.find(url)) is None else k for url in self.population.urls], np.int64
             )
             if not (nodes >= 0).any():
                 raise MisuseError(
-                    f"{kin.root} has none of the pages that are compared, such as {self.population.urls[0]}"
+                    f"{indexed.root} has none of the pages that are compared, such as {self.population.urls[0]}"
                 )
             missing = np.flatnonzero(nodes < 0).tolist()
             example = self.population.urls[missing[0]] if missing else ""
-            self.notes.add(f"pages that are not in {kin.root}, where they tie", example, len(missing))
-        own = kin.index.strategy
+            self.notes.add(f"pages that are not in {indexed.root}, where they tie", example, len(missing))
+        own = indexed.index.strategy
         strategy = replace(own, similarity=similarity or own.similarity, weights=weights or own.weights)
-        words = _system(str(kin.root), strategy, kin.index.bags, kin.index.contents, nodes)
+        words = _system(str(indexed.root), strategy, indexed.index.bags, indexed.index.contents, nodes)
         projection = learned_in(weights).projection if weights is not None else None
         if projection is not None and isinstance(words, WeightedTextSystem):
-            words = words.projected(projection, list(kin.index.terms.name))
-        return _with_links(words, kin, strategy, nodes, share)
+            words = words.projected(projection, list(indexed.index.terms.name))
+        return _with_links(words, indexed, strategy, nodes, share)
 
     def run(self, file: str) -> System:
         """A run file."""
@@ -119,12 +119,12 @@ class LabelledCollection:
         `strategy` is the one that another measure shall be applied to; by default that of the index.
         """
         path = Path(name)
-        if self.kin is not None and name in MEASURES:
-            return self.under(replace(strategy or self.kin.index.strategy, similarity=name), str(self.kin.root))
-        if self.kin is not None and (name in PRESETS or path.suffix == ".toml"):
+        if self.indexed is not None and name in MEASURES:
+            return self.under(replace(strategy or self.indexed.index.strategy, similarity=name), str(self.indexed.root))
+        if self.indexed is not None and (name in PRESETS or path.suffix == ".toml"):
             return self.under(strategy_named(name), name)
         if path.is_dir():
-            return self.indexed(IndexedStore.open(path))
+            return self.index_system(IndexedStore.open(path))
         if not path.is_file():
             raise MisuseError(
                 f"there is no {name!r} to compare with: neither a store nor a run file nor, for a store, a strategy"
@@ -133,41 +133,45 @@ class LabelledCollection:
         return self.run(name)
 
 
-def open_labelled(bench: PopulationSettings, kin: IndexedStore | None = None) -> LabelledCollection:
+def open_labelled(bench: PopulationSettings, indexed: IndexedStore | None = None) -> LabelledCollection:
     """The pages of a collection that a hierarchy compares; without a collection, all that the hierarchy names."""
     notes = LeftOut()
     tree = read_tree(Path(bench.tree), notes) if bench.tree is not None else None
-    if kin is not None:
-        addresses = addresses_of(kin)
-        urls = [row[0] for row in kin.catalog.each("SELECT url FROM nodes WHERE first_row IS NOT NULL ORDER BY node")]
+    if indexed is not None:
+        addresses = addresses_of(indexed)
+        urls = [
+            row[0] for row in indexed.catalog.each("SELECT url FROM nodes WHERE first_row IS NOT NULL ORDER BY node")
+        ]
         by_path = bench.hierarchy == BY_PATH
         labels = path_labels(urls, notes) if by_path else read_labels(Path(bench.hierarchy), notes, tree)
-        classes = _with_in_links(kin, join(labels, addresses.find, notes), bench, urls, notes)
+        classes = _with_in_links(indexed, join(labels, addresses.find, notes), bench, urls, notes)
     else:
         addresses = NewPageNames()
         classes = _unbound(bench, addresses, read_labels(Path(bench.hierarchy), notes, tree), notes)
         urls = list(addresses.urls)
     if bench.sample is not None:
         classes = sample(classes, bench.sample, bench.shape, bench.seed, notes)
-    return LabelledCollection(kin, populate(classes, urls, bench.shape, notes), addresses, notes)
+    return LabelledCollection(indexed, populate(classes, urls, bench.shape, notes), addresses, notes)
 
 
 def _with_in_links(
-    kin: IndexedStore, classes: Labels, bench: PopulationSettings, urls: list[str], notes: LeftOut
+    indexed: IndexedStore, classes: Labels, bench: PopulationSettings, urls: list[str], notes: LeftOut
 ) -> Labels:
     """The pages that have a class and enough in-links; what is missing is noted."""
     if not classes and bench.hierarchy == BY_PATH:
-        raise MisuseError(f"all pages of {kin.root} lie in one folder: paths give no classes; name a file of labels")
+        raise MisuseError(
+            f"all pages of {indexed.root} lie in one folder: paths give no classes; name a file of labels"
+        )
     if not classes:
         raise MisuseError(
-            f"{bench.hierarchy} has a class for none of the {len(urls):,} pages of {kin.root} (labels such as"
+            f"{bench.hierarchy} has a class for none of the {len(urls):,} pages of {indexed.root} (labels such as"
             f" {notes.example(UNMET)!r}, pages such as {next(iter(urls), '')!r}); a label names a page by its URL or"
             " by its path in the folder that was read"
         )
     bare = [node for node in range(len(urls)) if node not in classes]
     notes.add("pages without a class", urls[bare[0]] if bare else "", len(bare))
     least = bench.min_in_links if bench.min_in_links is not None else int(bench.sample is not None)
-    degrees = kin.in_degrees()
+    degrees = indexed.in_degrees()
     few = [node for node in classes if degrees[node] < least]
     notes.add(f"pages with fewer than {least} in-links", urls[few[0]] if few else "", len(few))
     return {node: paths for node, paths in classes.items() if degrees[node] >= least}
@@ -207,12 +211,12 @@ def _system(name: str, strategy: Strategy, bags: Bags, contents: Contents, nodes
     return BagSystem(name, bags, nodes, strategy.similarity)
 
 
-def _with_links(words: System, kin: IndexedStore, strategy: Strategy, nodes: Int64s, wished: Share) -> System:
+def _with_links(words: System, indexed: IndexedStore, strategy: Strategy, nodes: Int64s, wished: Share) -> System:
     """Words, and links if they have a share, as answers mix them."""
     weighting = strategy.weighting_named(strategy.similarity)
     share = wished if wished is not None else (weighting.link_share if weighting is not None else 0.0)
-    share = kin.link_side.share if share == AUTO else share
-    return BlendedSystem(words, nodes, kin.link_side.evidence.beside, share) if share else words
+    share = indexed.link_side.share if share == AUTO else share
+    return BlendedSystem(words, nodes, indexed.link_side.evidence.beside, share) if share else words
 
 
 def bags_under(store: Store, strategy: Strategy, collection: BagSource | None = None) -> Bags:

@@ -110,8 +110,8 @@ def _gains(judgement: Judgement) -> tuple[Floats, Floats]:
     ends = np.cumsum(judgement.pages, axis=1)
     place = (np.arange(CUTOFF)[np.newaxis, :, np.newaxis] >= ends[:, np.newaxis, :]).sum(axis=2)
     ideal = np.append(gain(levels), 0.0)[place] @ discount
-    kin = ideal > 0
-    return np.divide(won, ideal, out=np.zeros(len(won)), where=kin), kin.astype(np.float64)
+    indexed = ideal > 0
+    return np.divide(won, ideal, out=np.zeros(len(won)), where=indexed), indexed.astype(np.float64)
 
 
 def estimates(table: Ratios, resamples: int = RESAMPLES, seed: int = SEED) -> dict[str, Estimate]:

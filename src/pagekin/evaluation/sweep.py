@@ -188,8 +188,8 @@ def reference(name: str, case: LabelledCollection) -> System:
 
 def _fingerprint(plan: SweepPlan, case: LabelledCollection) -> dict[str, Any]:
     """What all results of a sweep depend on: the collection, its classes, and how is judged."""
-    assert case.kin is not None
-    manifest, population = case.kin.manifest, case.population
+    assert case.indexed is not None
+    manifest, population = case.indexed.manifest, case.population
     digest = hashlib.sha256()
     for url in population.urls:
         digest.update(url.encode() + b"\n")

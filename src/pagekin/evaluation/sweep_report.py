@@ -166,8 +166,8 @@ class Drawing:
 
     def _curves(self, entries: Sequence[PlanEntry]) -> tuple[str, str]:
         """What a term of each document frequency is multiplied with, the most being one (figure 8)."""
-        assert self.swept.case.kin is not None
-        bags = len(self.swept.case.kin.links.offsets) - 1
+        assert self.swept.case.indexed is not None
+        bags = len(self.swept.case.indexed.links.offsets) - 1
         df = np.unique(np.geomspace(1, max(bags, 2), _POINTS).astype(np.int64))
         curves = []
         for entry in entries:
@@ -205,7 +205,7 @@ class Drawing:
             scores[source] = UNLISTED
             ranks = np.argsort(-scores, kind="stable")
             rows = [
-                (rank, float(scores[page]), "/".join(population.classes_of(page)[0]), _kin(int(distances[page])))
+                (rank, float(scores[page]), "/".join(population.classes_of(page)[0]), _indexed(int(distances[page])))
                 for rank in RANKS
                 if rank <= len(ranks) and scores[page := int(ranks[rank - 1])] > UNLISTED
             ]
@@ -248,7 +248,7 @@ def _only(table: Ratios, name: str) -> Ratios:
     return Ratios([name], table.top[:, place : place + 1], table.bottom[:, place : place + 1])
 
 
-def _kin(distance: int) -> str:
+def _indexed(distance: int) -> str:
     return {0: "same class", 1: "sibling", 2: "cousin", 3: "unrelated"}.get(distance, f"distance {distance}")
 
 

@@ -45,18 +45,18 @@ def apart(one: float, other: float, between: float, alpha: float) -> float:
 
 
 @inlined
-def copy_and_find_nearest(row: Floats, k: int, desk: Floats) -> tuple[int, float]:
+def copy_and_find_nearest(row: Floats, k: int, workspace: Floats) -> tuple[int, float]:
     """The nearest of all groups after the k-th, whose distances are copied on the way; of equals the first."""
     found, least = k, np.inf
     for j in range(k + 1, len(row)):
-        desk[j] = row[j]
+        workspace[j] = row[j]
         if row[j] < least:
             found, least = j, row[j]
     return found, least
 
 
 @kernel
-def merge_flexibly(distances: Matrix, alpha: float, desk: Matrix) -> tuple[Int64s, Floats]:
+def merge_flexibly(distances: Matrix, alpha: float, workspace: Matrix) -> tuple[Int64s, Floats]:
     """The merges of n groups, and the distance at which each happens.
 
     A merge is two groups, of which the first lives on under its own number, the smaller. Of equally near pairs the
@@ -68,15 +68,15 @@ def merge_flexibly(distances: Matrix, alpha: float, desk: Matrix) -> tuple[Int64
     group = np.arange(n).astype(np.uintp)  # no sign, so that nobody asks for it before every look into a row
     merges, heights = np.empty((max(0, n - 1), 2), np.int64), np.empty(max(0, n - 1))
     for k in range(n):
-        nearest[k], bound[k] = copy_and_find_nearest(distances[k], k, desk[k])
+        nearest[k], bound[k] = copy_and_find_nearest(distances[k], k, workspace[k])
     for step in range(n - 1):
         while True:
             k = first_least(bound, group)
             x, y = group[k], nearest[group[k]]
-            if not gone[y] and desk[x, y] == bound[x]:
+            if not gone[y] and workspace[x, y] == bound[x]:
                 break
-            nearest[x], bound[x] = find_nearest(desk[x], group, k)
-        between, mine, other = bound[x], desk[x], desk[y]
+            nearest[x], bound[x] = find_nearest(workspace[x], group, k)
+        between, mine, other = bound[x], workspace[x], workspace[y]
         merges[step, 0], merges[step, 1], heights[step] = x, y, between
         gone[y] = True
         last = np.searchsorted(group, np.uintp(y))
@@ -84,11 +84,11 @@ def merge_flexibly(distances: Matrix, alpha: float, desk: Matrix) -> tuple[Int64
         group = group[:-1]
         for j in range(k):  # groups before x, which have x after them
             z = group[j]
-            desk[z, x] = apart(desk[z, x], desk[z, y], between, alpha)
-            if desk[z, x] < bound[z] or (desk[z, x] == bound[z] and x < nearest[z]):
-                nearest[z], bound[z] = x, desk[z, x]
+            workspace[z, x] = apart(workspace[z, x], workspace[z, y], between, alpha)
+            if workspace[z, x] < bound[z] or (workspace[z, x] == bound[z] and x < nearest[z]):
+                nearest[z], bound[z] = x, workspace[z, x]
         for j in range(k + 1, last):
-            mine[group[j]] = apart(mine[group[j]], desk[group[j], y], between, alpha)
+            mine[group[j]] = apart(mine[group[j]], workspace[group[j], y], between, alpha)
         for j in range(last, len(group)):
             mine[group[j]] = apart(mine[group[j]], other[group[j]], between, alpha)
         nearest[x], bound[x] = find_nearest(mine, group, k)

@@ -62,112 +62,112 @@ def closer_than(near: Floats, count: int, score: float) -> int:
 
 
 @inner
-def add_up(page: int, corpus: Corpus, theta: Floats, idf: NetworkArrays, desk: Workspace) -> None:
+def add_up(page: int, corpus: Corpus, theta: Floats, idf: NetworkArrays, workspace: Workspace) -> None:
     """Sum up, for all pages that share a term with a page, what the terms contribute."""
     for i in range(corpus.offsets[page], corpus.offsets[page + 1]):
         t = corpus.term[i]
         v = corpus.idf[t]
-        if not desk.idf.known[v]:
-            desk.idf.known[v] = True
-            evaluate(theta, idf, v, desk.idf)
-        mine = desk.tf.value[corpus.tf[i]] * desk.idf.value[v] ** 2
+        if not workspace.idf.known[v]:
+            workspace.idf.known[v] = True
+            evaluate(theta, idf, v, workspace.idf)
+        mine = workspace.tf.value[corpus.tf[i]] * workspace.idf.value[v] ** 2
         for r in range(corpus.run_offsets[t], corpus.run_offsets[t + 1]):
-            more = mine * desk.tf.value[corpus.run_tf[r]]
+            more = mine * workspace.tf.value[corpus.run_tf[r]]
             for k in range(corpus.run_begin[r], corpus.run_begin[r + 1]):
-                desk.total[corpus.posting[k]] += more
+                workspace.total[corpus.posting[k]] += more
 
 
 @kernel
-def rank(page: int, corpus: Corpus, desk: Workspace) -> int:
+def rank(page: int, corpus: Corpus, workspace: Workspace) -> int:
     """Sort the scores of the linked pages, less the margin of 1; how many there are."""
-    own = desk.length.value[corpus.length[page]]
+    own = workspace.length.value[corpus.length[page]]
     first = corpus.link_offsets[page]
     count = corpus.link_offsets[page + 1] - first
-    desk.linked[page] = True
+    workspace.linked[page] = True
     for k in range(count):
         e = corpus.link[first + k]
-        desk.linked[e] = True
-        desk.near[k] = own * desk.length.value[corpus.length[e]] * desk.total[e] - 1.0
-    desk.near[:count].sort()
-    desk.sums[0] = 0.0
+        workspace.linked[e] = True
+        workspace.near[k] = own * workspace.length.value[corpus.length[e]] * workspace.total[e] - 1.0
+    workspace.near[:count].sort()
+    workspace.sums[0] = 0.0
     for k in range(count):
-        desk.sums[k + 1] = desk.sums[k] + desk.near[k]
-    desk.passed[: count + 1] = 0
+        workspace.sums[k + 1] = workspace.sums[k] + workspace.near[k]
+    workspace.passed[: count + 1] = 0
     return int(count)
 
 
 @inner
-def blame_unlinked(page: int, count: int, corpus: Corpus, desk: Workspace) -> float:
+def blame_unlinked(page: int, count: int, corpus: Corpus, workspace: Workspace) -> float:
     """The loss, not yet divided by the number of pairs, and what each unlinked page contributes to it."""
-    own = desk.length.value[corpus.length[page]]
+    own = workspace.length.value[corpus.length[page]]
     loss = 0.0
-    zeros = -1 if desk.total[page] == 0.0 else 0
+    zeros = -1 if workspace.total[page] == 0.0 else 0
     for k in range(corpus.link_offsets[page], corpus.link_offsets[page + 1]):
-        zeros -= desk.total[corpus.link[k]] == 0.0
-    for e in range(len(desk.total)):
-        if desk.total[e] == 0.0:
+        zeros -= workspace.total[corpus.link[k]] == 0.0
+    for e in range(len(workspace.total)):
+        if workspace.total[e] == 0.0:
             zeros += 1
             continue
-        score = own * desk.length.value[corpus.length[e]] * desk.total[e]
-        if score > desk.near[0] and not desk.linked[e]:
-            close = closer_than(desk.near, count, score)
-            desk.blame[e] = close
-            desk.passed[close] += 1
-            loss += close * score - desk.sums[close]
-    close = closer_than(desk.near, count, 0.0)
-    desk.passed[close] += zeros
-    return float(loss - zeros * desk.sums[close])
+        score = own * workspace.length.value[corpus.length[e]] * workspace.total[e]
+        if score > workspace.near[0] and not workspace.linked[e]:
+            close = closer_than(workspace.near, count, score)
+            workspace.blame[e] = close
+            workspace.passed[close] += 1
+            loss += close * score - workspace.sums[close]
+    close = closer_than(workspace.near, count, 0.0)
+    workspace.passed[close] += zeros
+    return float(loss - zeros * workspace.sums[close])
 
 
 @inner
-def blame_linked(page: int, count: int, corpus: Corpus, desk: Workspace) -> None:
+def blame_linked(page: int, count: int, corpus: Corpus, workspace: Workspace) -> None:
     """What each linked page contributes: minus the number of unlinked ones that come too close to it."""
-    own = desk.length.value[corpus.length[page]]
+    own = workspace.length.value[corpus.length[page]]
     for k in range(count - 1, 0, -1):
-        desk.passed[k] += desk.passed[k + 1]
+        workspace.passed[k] += workspace.passed[k + 1]
     for k in range(corpus.link_offsets[page], corpus.link_offsets[page + 1]):
         e = corpus.link[k]
-        score = own * desk.length.value[corpus.length[e]] * desk.total[e] - 1.0
-        place = closer_than(desk.near, count, score)
-        desk.blame[e] = -desk.passed[place + 1]
-        desk.linked[e] = False
-    desk.linked[page] = False
+        score = own * workspace.length.value[corpus.length[e]] * workspace.total[e] - 1.0
+        place = closer_than(workspace.near, count, score)
+        workspace.blame[e] = -workspace.passed[place + 1]
+        workspace.linked[e] = False
+    workspace.linked[page] = False
 
 
 @inner
-def blame_lengths(page: int, pairs: float, corpus: Corpus, desk: Workspace) -> None:
+def blame_lengths(page: int, pairs: float, corpus: Corpus, workspace: Workspace) -> None:
     """From scores to lengths; what is left is what the sums over terms contribute. The sums are cleared."""
     mine = corpus.length[page]
-    own = desk.length.value[mine]
+    own = workspace.length.value[mine]
     back = 0.0
-    for e in range(len(desk.total)):
-        if desk.blame[e] != 0.0:
+    for e in range(len(workspace.total)):
+        if workspace.blame[e] != 0.0:
             v = corpus.length[e]
-            wish = desk.blame[e] / pairs
-            desk.length.back[v] += wish * own * desk.total[e]
-            back += wish * desk.length.value[v] * desk.total[e]
-            desk.blame[e] = wish * own * desk.length.value[v]
-    desk.total[:] = 0.0
-    desk.length.back[mine] += back
+            wish = workspace.blame[e] / pairs
+            workspace.length.back[v] += wish * own * workspace.total[e]
+            back += wish * workspace.length.value[v] * workspace.total[e]
+            workspace.blame[e] = wish * own * workspace.length.value[v]
+    workspace.total[:] = 0.0
+    workspace.length.back[mine] += back
 
 
 @inner
-def blame_terms(page: int, corpus: Corpus, desk: Workspace) -> None:
+def blame_terms(page: int, corpus: Corpus, workspace: Workspace) -> None:
     """From the sums over terms to what tf and idf contribute."""
     for i in range(corpus.offsets[page], corpus.offsets[page + 1]):
         t = corpus.term[i]
         v = corpus.idf[t]
-        tf, idf = desk.tf.value[corpus.tf[i]], desk.idf.value[v]
+        tf, idf = workspace.tf.value[corpus.tf[i]], workspace.idf.value[v]
         mine = 0.0
         for r in range(corpus.run_offsets[t], corpus.run_offsets[t + 1]):
             wish = 0.0
             for k in range(corpus.run_begin[r], corpus.run_begin[r + 1]):
-                wish += desk.blame[corpus.posting[k]]
-            desk.tf.back[corpus.run_tf[r]] += wish * tf * idf * idf
-            mine += wish * desk.tf.value[corpus.run_tf[r]]
-        desk.tf.back[corpus.tf[i]] += mine * idf * idf
-        desk.idf.back[v] += mine * tf * 2.0 * idf
-    desk.blame[:] = 0.0
+                wish += workspace.blame[corpus.posting[k]]
+            workspace.tf.back[corpus.run_tf[r]] += wish * tf * idf * idf
+            mine += wish * workspace.tf.value[corpus.run_tf[r]]
+        workspace.tf.back[corpus.tf[i]] += mine * idf * idf
+        workspace.idf.back[v] += mine * tf * 2.0 * idf
+    workspace.blame[:] = 0.0
 
 
 @kernel
@@ -178,7 +178,7 @@ def slope_at(
     idf: NetworkArrays,
     length: NetworkArrays,
     theta: Floats,
-    desk: Workspace,
+    workspace: Workspace,
     gradient: Floats,
 ) -> float:
     """The loss of a page (equation 4) and, added to `gradient`, its derivative by all parameters.
@@ -186,25 +186,25 @@ def slope_at(
     The page must have links, and there must be others that it is not linked with.
     """
     for v in range(len(tf.x)):
-        evaluate(theta, tf, v, desk.tf)
+        evaluate(theta, tf, v, workspace.tf)
     for v in range(len(length.x)):
-        evaluate(theta, length, v, desk.length)
-    add_up(page, corpus, theta, idf, desk)
-    count = rank(page, corpus, desk)
-    pairs = float(count) * float(len(desk.total) - 1 - count)
-    loss = blame_unlinked(page, count, corpus, desk) / pairs
-    blame_linked(page, count, corpus, desk)
-    blame_lengths(page, pairs, corpus, desk)
-    blame_terms(page, corpus, desk)
+        evaluate(theta, length, v, workspace.length)
+    add_up(page, corpus, theta, idf, workspace)
+    count = rank(page, corpus, workspace)
+    pairs = float(count) * float(len(workspace.total) - 1 - count)
+    loss = blame_unlinked(page, count, corpus, workspace) / pairs
+    blame_linked(page, count, corpus, workspace)
+    blame_lengths(page, pairs, corpus, workspace)
+    blame_terms(page, corpus, workspace)
     for v in range(len(tf.x)):
-        send_back(theta, tf, v, desk.tf, gradient)
+        send_back(theta, tf, v, workspace.tf, gradient)
     for v in range(len(length.x)):
-        send_back(theta, length, v, desk.length, gradient)
+        send_back(theta, length, v, workspace.length, gradient)
     for i in range(corpus.offsets[page], corpus.offsets[page + 1]):
         v = corpus.idf[corpus.term[i]]
-        if desk.idf.known[v]:
-            desk.idf.known[v] = False
-            send_back(theta, idf, v, desk.idf, gradient)
+        if workspace.idf.known[v]:
+            workspace.idf.known[v] = False
+            send_back(theta, idf, v, workspace.idf, gradient)
     return loss
 
 
@@ -217,14 +217,14 @@ def descend(
     idf: NetworkArrays,
     length: NetworkArrays,
     theta: Floats,
-    desk: Workspace,
+    workspace: Workspace,
 ) -> float:
     """A step for each of the pages, one after the other; the sum of their losses. `theta` is changed."""
     gradient = np.empty(len(theta))
     loss = 0.0
     for page in pages:
         gradient[:] = 0.0
-        loss += slope_at(page, corpus, tf, idf, length, theta, desk, gradient)
+        loss += slope_at(page, corpus, tf, idf, length, theta, workspace, gradient)
         for k in range(len(theta)):
             theta[k] -= rate * gradient[k]
     return loss

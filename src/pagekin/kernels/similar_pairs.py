@@ -44,7 +44,7 @@ class PairBuffers(NamedTuple):
     """Where a search is, and its desk: a row for every set, with what it shares with the set at hand, and its size."""
 
     cursor: Int64s
-    desk: NDArray[np.float64]  # one array, since both are needed at once
+    workspace: NDArray[np.float64]  # one array, since both are needed at once
     close: Floats
     touched: UInt32s
     one: UInt32s  # the pairs that are found
@@ -62,8 +62,8 @@ def work_for(sets: Sets, room: int) -> PairBuffers:
     """
     blank, room = np.zeros(len(sets.size)), room + len(sets.size)
     touched, one, other = (np.zeros(length, np.uint32) for length in (len(blank), room, room))
-    desk = np.column_stack([blank, sets.size])
-    return PairBuffers(sets.holder_offsets[:-1].copy(), desk, blank, touched, one, other, np.zeros(room))
+    workspace = np.column_stack([blank, sets.size])
+    return PairBuffers(sets.holder_offsets[:-1].copy(), workspace, blank, touched, one, other, np.zeros(room))
 
 
 @inlined
@@ -91,10 +91,10 @@ def gather(sets: Sets, work: PairBuffers, a: int, limit: int) -> int:
             b = sets.holder[at]
             if b >= limit:
                 break
-            if work.desk[b, SHARED] == 0.0:
+            if work.workspace[b, SHARED] == 0.0:
                 work.touched[count] = b
                 count += 1
-            work.desk[b, SHARED] += weight
+            work.workspace[b, SHARED] += weight
     return count
 
 
@@ -137,9 +137,9 @@ def gather_close(sets: Sets, work: PairBuffers, a: int, limit: int, half: float)
 @inlined
 def similarity(work: PairBuffers, a: int, b: int, links: float, inside: float, half: float) -> float:
     """Equation 4 of the paper; clears the sums of `b`."""
-    shared = work.desk[b, SHARED]
-    union = work.desk[a, SIZE] + work.desk[b, SIZE] - shared + 2.0 - inside
-    work.desk[b, SHARED] = 0.0
+    shared = work.workspace[b, SHARED]
+    union = work.workspace[a, SIZE] + work.workspace[b, SIZE] - shared + 2.0 - inside
+    work.workspace[b, SHARED] = 0.0
     if half > 0.0:
         shared = work.close[b]
         work.close[b] = 0.0
@@ -171,7 +171,7 @@ def pairs_above(
                 n += value[n] >= delta
         for k in range(count):
             b = work.touched[k]
-            if work.desk[b, SHARED] > 0.0:  # else they are linked, and have had their turn
+            if work.workspace[b, SHARED] > 0.0:  # else they are linked, and have had their turn
                 one[n], other[n] = a, b
                 value[n] = similarity(work, a, b, 0.0, 0.0, half)
                 n += value[n] >= delta

@@ -22,8 +22,8 @@ def mixing_on(
     """Words and links to be mixed, for at most so many pages of a part; the links of the other part are not seen."""
     riddle = hide(part, seed)
     hidden = riddle.hidden
-    questions = questions_of(hidden) if most is None else sampled(hidden, most, seed)
-    return LinkShareTuner(riddle, weighting, shown(links, riddle, other), questions)
+    queries = questions_of(hidden) if most is None else sampled(hidden, most, seed)
+    return LinkShareTuner(riddle, weighting, shown(links, riddle, other), queries)
 
 
 def shown(links: StoredLinks, riddle: HiddenLinks, other: CorpusPart) -> Beside:
@@ -46,7 +46,7 @@ def are_shown(links: StoredLinks, riddle: HiddenLinks, other: CorpusPart) -> Boo
 def mixed(test: CorpusPart, valid: CorpusPart, links: StoredLinks, seed: int, weighting: Learned) -> dict[str, Any]:
     """Words alone beside words and links."""
     mixer = mixing_on(test, valid, links, seed, weighting)
-    if not len(mixer.questions):
+    if not len(mixer.queries):
         return {"pages": 0, "measures": {}}
     one, other = mixer.measured((0.0, weighting.link_share))
-    return {"pages": len(mixer.questions), "measures": compared(one, other, ("words", "words_and_links"))}
+    return {"pages": len(mixer.queries), "measures": compared(one, other, ("words", "words_and_links"))}

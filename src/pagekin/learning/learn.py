@@ -82,9 +82,9 @@ def counted(store: Store, strategy: Strategy = COUNTING) -> tuple[CorpusCounts, 
     return counts, folded.terms.name
 
 
-def links_of(kin: IndexedStore) -> CorpusLinks:
+def links_of(indexed: IndexedStore) -> CorpusLinks:
     """The links between pages of a collection that count for the strategy of its index."""
-    return _between_pages(stored_links(kin))
+    return _between_pages(stored_links(indexed))
 
 
 def _between_pages(links: StoredLinks) -> CorpusLinks:
@@ -94,38 +94,38 @@ def _between_pages(links: StoredLinks) -> CorpusLinks:
 
 @telling_damage
 def learn(
-    kin: IndexedStore,
-    lesson: LearnOptions | None = None,
+    indexed: IndexedStore,
+    options: LearnOptions | None = None,
     notebook: Checkpoint | None = None,
     progress: Callable[[str], None] = lambda _: None,
 ) -> LearnResult:
     """Learn a weighting from the links of a collection, and compare it with OKAPI on pages that were kept apart."""
-    lesson = lesson or LearnOptions()
+    options = options or LearnOptions()
     progress("counting words")
-    counts, _ = counted(kin)
-    links = stored_links(kin)
-    parts = split(counts, _between_pages(links), lesson.seed)
-    urls = kin.reading.pages.url
-    names = [urls[int(kin.nodes[node])] for node in parts["test"].pages.tolist()]
-    outcome = learn_from(parts, links, names, lesson, notebook or Checkpoint(), progress)
-    return _projected(kin, outcome, links, lesson.seed, progress) if lesson.projection else outcome
+    counts, _ = counted(indexed)
+    links = stored_links(indexed)
+    parts = split(counts, _between_pages(links), options.seed)
+    urls = indexed.reading.pages.url
+    names = [urls[int(indexed.nodes[node])] for node in parts["test"].pages.tolist()]
+    outcome = learn_from(parts, links, names, options, notebook or Checkpoint(), progress)
+    return _projected(indexed, outcome, links, options.seed, progress) if options.projection else outcome
 
 
 def learn_from(
     parts: dict[str, CorpusPart],
     links: StoredLinks,
     names: list[str],
-    lesson: LearnOptions,
+    options: LearnOptions,
     notebook: Checkpoint,
     progress: Callable[[str], None],
 ) -> LearnResult:
     """Tune and train on train and valid; then, and only then, look at test."""
     train, valid, test = parts["train"], parts["valid"], parts["test"]
-    questions = sampled(valid, MOST_LOOKED_AT, lesson.seed)
-    demand_examples(train, questions)
-    okapi, okapi_on_valid = tune_okapi(valid, questions, progress)
-    trainer = Trainer(train, valid, questions, okapi)
-    grid = lesson.grid()
+    queries = sampled(valid, MOST_LOOKED_AT, options.seed)
+    demand_examples(train, queries)
+    okapi, okapi_on_valid = tune_okapi(valid, queries, progress)
+    trainer = Trainer(train, valid, queries, okapi)
+    grid = options.grid()
     state = notebook.open(fingerprint(grid, train, valid))
 
     def looked(state: SearchState) -> None:
@@ -133,9 +133,9 @@ def learn_from(
         progress(_told(state, okapi_on_valid))
 
     run = choose(trainer, grid, state, looked)
-    weighting = trainer.learned(run, _facts(parts, lesson, run, okapi))
+    weighting = trainer.learned(run, _facts(parts, options, run, okapi))
     progress("mixing words with links")
-    share, share_on_valid = mixing_on(valid, test, links, lesson.seed, weighting, MOST_LOOKED_AT).best_share()
+    share, share_on_valid = mixing_on(valid, test, links, options.seed, weighting, MOST_LOOKED_AT).best_share()
     weighting = replace(weighting, link_share=share)
     progress("judging on test")
     report = {
@@ -145,32 +145,32 @@ def learn_from(
         "tried": [{**_settings(each), "AP": each.best[AP]} for each in state.done],
         "resumed": notebook.resumed,
         "test": _tested(test, okapi, weighting),
-        "links": {"share": share, "valid": share_on_valid, "test": mixed(test, valid, links, lesson.seed, weighting)},
+        "links": {"share": share, "valid": share_on_valid, "test": mixed(test, valid, links, options.seed, weighting)},
     }
     return LearnResult(weighting, okapi, run, parts, names, report, okapi_on_valid)
 
 
 def _projected(
-    kin: IndexedStore, outcome: LearnResult, links: StoredLinks, seed: int, progress: Callable[[str], None]
+    indexed: IndexedStore, outcome: LearnResult, links: StoredLinks, seed: int, progress: Callable[[str], None]
 ) -> LearnResult:
     """With a projection on top of the weights, over terms as the index has them; or without, if valid wants none."""
     progress("learning a projection")
-    names, (train, valid, test) = spaces_of(kin, outcome, links)
+    names, (train, valid, test) = spaces_of(indexed, outcome, links)
     matrix, on_valid = learn_projection(train, valid, seed, progress)
-    weighting, questions, terms = outcome.weighting, questions_of(test.part), train.part.terms
+    weighting, queries, terms = outcome.weighting, questions_of(test.part), train.part.terms
     report: dict[str, Any] = {"dimensions": matrix.shape[1], "terms": len(terms), "valid": on_valid}
     if matrix.shape[1]:
         known = Projection(tuple(names[term] for term in terms.tolist()), matrix[terms].astype(np.float32))
         weighting = replace(weighting, projection=known)
-    one, other = (test.measured(each, questions) for each in (matrix[:, :0], matrix))
-    report["test"] = {"pages": len(questions), "measures": compared(one, other, ("without", "with"))}
+    one, other = (test.measured(each, queries) for each in (matrix[:, :0], matrix))
+    report["test"] = {"pages": len(queries), "measures": compared(one, other, ("without", "with"))}
     return replace(outcome, weighting=weighting, report={**outcome.report, "projection": report})
 
 
-def spaces_of(kin: IndexedStore, outcome: LearnResult, links: StoredLinks) -> tuple[Strings, list[WeightedSpace]]:
+def spaces_of(indexed: IndexedStore, outcome: LearnResult, links: StoredLinks) -> tuple[Strings, list[WeightedSpace]]:
     """Train, valid and test as learned weights of terms as the index has them, and what these are called."""
-    own = kin.index.strategy
-    counts, names = counted(kin, replace(COUNTING, stemming=own.stemming, language=own.language))
+    own = indexed.index.strategy
+    counts, names = counted(indexed, replace(COUNTING, stemming=own.stemming, language=own.language))
     parts = [part_of(outcome.parts[name].pages, counts, _between_pages(links)) for name in PARTS]
     return names, [space_of(part, outcome.weighting, len(names)) for part in parts]
 
@@ -198,13 +198,13 @@ def _measures(look: dict[str, Any]) -> dict[str, float]:
     return {key: value for key, value in look.items() if key not in ("steps", "rate", "loss")}
 
 
-def _facts(parts: dict[str, CorpusPart], lesson: LearnOptions, run: TrainingRun, okapi: Okapi) -> dict[str, Any]:
+def _facts(parts: dict[str, CorpusPart], options: LearnOptions, run: TrainingRun, okapi: Okapi) -> dict[str, Any]:
     from pagekin import __version__
 
     return {
         "pagekin": __version__,
         "pages": len(parts["train"]),
-        "seed": lesson.seed,
+        "seed": options.seed,
         **_settings(run),
         "valid": _measures(run.best),
         "okapi": {"K": okapi.k, "B": okapi.b},
@@ -213,9 +213,9 @@ def _facts(parts: dict[str, CorpusPart], lesson: LearnOptions, run: TrainingRun,
 
 def _tested(test: CorpusPart, okapi: Okapi, weighting: Learned) -> dict[str, Any]:
     """Table 4."""
-    questions = questions_of(test)
-    if not len(questions):
+    queries = questions_of(test)
+    if not len(queries):
         raise MisuseError("no page of test is linked with some of its pages and not with others; nothing can be judged")
-    one, other = (Ranker(test, each, questions).measured() for each in (okapi, weighting))
-    paper = measured(test, Okapi(), questions)
-    return {"pages": len(questions), "measures": compared(one, other), "okapi_of_the_paper": paper}
+    one, other = (Ranker(test, each, queries).measured() for each in (okapi, weighting))
+    paper = measured(test, Okapi(), queries)
+    return {"pages": len(queries), "measures": compared(one, other), "okapi_of_the_paper": paper}

@@ -57,14 +57,14 @@ def _with(part: CorpusPart, first: Int64s, chosen: Bools) -> CorpusPart:
 class LinkShareTuner:
     """Pages ordered by words and links together, for questions whose right answers are hidden links."""
 
-    def __init__(self, riddle: HiddenLinks, weighting: Weighting, beside: Beside, questions: RankingQueries) -> None:
+    def __init__(self, riddle: HiddenLinks, weighting: Weighting, beside: Beside, queries: RankingQueries) -> None:
         self._riddle, self._beside = riddle, beside
-        self._ranker = Ranker(riddle.hidden, weighting, questions)
-        self.questions = questions
+        self._ranker = Ranker(riddle.hidden, weighting, queries)
+        self.queries = queries
 
     def measured(self, shares: Sequence[float]) -> Floats:
         """The four measures of each question, for each share. Links that are known are no news, and not listed."""
-        asked = self.questions
+        asked = self.queries
         result = np.empty((len(shares), len(asked), len(MEASURES)))
         for rows, words, links, known in self.rows():
             first, last = int(rows[0]), int(rows[-1]) + 1
@@ -79,12 +79,12 @@ class LinkShareTuner:
     def rows(self) -> Iterator[tuple[Int64s, Floats, Floats, Bools]]:
         """Some questions, with rows of inner products, of similarities by links, and of which links are known."""
         for rows, words in self._ranker.rows():
-            pages = self.questions.pages[rows]
+            pages = self.queries.pages[rows]
             yield rows, words, self._by_links(pages), self._known(pages)
 
     def best_share(self) -> tuple[float, dict[str, float]]:
         """The share of most average precision, of equal ones the smallest; and that, without links and with them."""
-        if not len(self.questions):
+        if not len(self.queries):
             return 0.0, {}
         average = self.measured(SHARES)[:, :, MEASURES.index(AP)].mean(axis=1)
         best = int(average.argmax())

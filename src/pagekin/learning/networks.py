@@ -44,7 +44,7 @@ class Layout:
         )
         return tf, idf, length
 
-    def desk(self, networks: Networks) -> Workspace:
+    def workspace(self, networks: Networks) -> Workspace:
         """Room to work."""
         pages = len(self.corpus.length)
         most = int(np.diff(self.corpus.link_offsets).max(initial=0)) + 2

@@ -14,14 +14,14 @@ BS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 
 def tune_okapi(
-    valid: CorpusPart, questions: RankingQueries, progress: Callable[[str], None] = lambda _: None
+    valid: CorpusPart, queries: RankingQueries, progress: Callable[[str], None] = lambda _: None
 ) -> tuple[Okapi, dict[str, float]]:
     """The K and B of most average precision, and all measures there. The walk begins at the paper's values."""
     known: dict[tuple[int, int], dict[str, float]] = {}
 
     def at(k: int, b: int) -> float:
         if (k, b) not in known:
-            known[k, b] = measured(valid, Okapi(KS[k], BS[b]), questions)
+            known[k, b] = measured(valid, Okapi(KS[k], BS[b]), queries)
             progress(f"tuning OKAPI, K {KS[k]:g}, B {BS[b]:g}: AP {known[k, b][AP]:.4f}")
         return known[k, b][AP]
 

@@ -46,29 +46,29 @@ class WeightedSpace:
     part: CorpusPart
     x: Matrix
 
-    def measured(self, matrix: Floats, questions: RankingQueries) -> Floats:
+    def measured(self, matrix: Floats, queries: RankingQueries) -> Floats:
         """The four measures of each question, with the projection; a matrix of no columns changes nothing."""
-        return self._measured(matrix, questions, self.products(questions))
+        return self._measured(matrix, queries, self.products(queries))
 
-    def products(self, questions: RankingQueries) -> Iterator[Floats]:
+    def products(self, queries: RankingQueries) -> Iterator[Floats]:
         """Inner products of the weights alone, some rows at a time."""
         transposed = self.x.T.tocsc()
-        for first in range(0, len(questions), _ROWS):
-            yield (self.x[questions.pages[first : first + _ROWS]] @ transposed).toarray()
+        for first in range(0, len(queries), _ROWS):
+            yield (self.x[queries.pages[first : first + _ROWS]] @ transposed).toarray()
 
-    def average(self, matrix: Floats, questions: RankingQueries, products: Iterable[Floats] | None = None) -> float:
+    def average(self, matrix: Floats, queries: RankingQueries, products: Iterable[Floats] | None = None) -> float:
         """Average precision; products that are known need not be found again."""
-        known = self.products(questions) if products is None else products
-        return float(self._measured(matrix, questions, known)[:, MEASURES.index(AP)].mean())
+        known = self.products(queries) if products is None else products
+        return float(self._measured(matrix, queries, known)[:, MEASURES.index(AP)].mean())
 
-    def _measured(self, matrix: Floats, questions: RankingQueries, products: Iterable[Floats]) -> Floats:
+    def _measured(self, matrix: Floats, queries: RankingQueries, products: Iterable[Floats]) -> Floats:
         z, first = self.x @ matrix, 0
-        result = np.empty((len(questions), len(MEASURES)))
+        result = np.empty((len(queries), len(MEASURES)))
         for rows in products:
             last = first + len(rows)
-            pages, offsets = questions.pages[first:last], questions.right_offsets[first : last + 1]
+            pages, offsets = queries.pages[first:last], queries.right_offsets[first : last + 1]
             scores = np.maximum(rows + z[pages] @ z.T, 0.0)
-            measure_rows(pages, offsets, questions.right, scores, result[first:last])
+            measure_rows(pages, offsets, queries.right, scores, result[first:last])
             first = last
         return result
 
@@ -85,11 +85,11 @@ def learn_projection(
     train: WeightedSpace, valid: WeightedSpace, seed: int, progress: Callable[[str], None] = lambda _: None
 ) -> tuple[Floats, dict[str, float]]:
     """The matrix that does best on valid, terms x dimensions, of no columns if none helps; and AP there."""
-    questions = sampled(valid.part, min(MOST_LOOKED_AT, _KEPT // len(valid.part)), seed)
-    known = list(valid.products(questions))
+    queries = sampled(valid.part, min(MOST_LOOKED_AT, _KEPT // len(valid.part)), seed)
+    known = list(valid.products(queries))
 
     def look(matrix: Floats) -> float:
-        return valid.average(matrix, questions, known)
+        return valid.average(matrix, queries, known)
 
     nothing = np.zeros((train.x.shape[1], 0))
     without = look(nothing)

@@ -53,32 +53,32 @@ class Ranker:
     """The pages of a part ordered by the inner product of the weights of a question and theirs (equation 2)."""
 
     def __init__(
-        self, part: CorpusPart, weighting: Weighting, questions: RankingQueries, *, binary: bool | None = None
+        self, part: CorpusPart, weighting: Weighting, queries: RankingQueries, *, binary: bool | None = None
     ) -> None:
         """Terms of questions count one each if `binary`; by default as the weighting says."""
         weight = weights_in(part, weighting).astype(np.float32)
-        self.questions = questions
+        self.queries = queries
         self._pages = len(part)
         self._inverted = invert(part.counts.offsets, part.counts.term, weight, len(part.terms))
         if weighting.binary if binary is None else binary:
-            self._asking: NDArray[np.float32] = np.ones(len(questions.counts.term), np.float32)
+            self._asking: NDArray[np.float32] = np.ones(len(queries.counts.term), np.float32)
         else:
-            begin = part.counts.offsets[questions.pages]
-            self._asking = weight[spans(begin, np.diff(questions.counts.offsets))]
+            begin = part.counts.offsets[queries.pages]
+            self._asking = weight[spans(begin, np.diff(queries.counts.offsets))]
 
     def rows(self) -> Iterator[tuple[Int64s, Floats]]:
         """Some questions, and a row of scores for each, until all have come."""
-        asking = self.questions.counts
+        asking = self.queries.counts
         step = max(1, min(_ROWS, _SCORES // max(1, self._pages)))
-        for first in range(0, len(self.questions), step):
-            rows = np.arange(first, min(first + step, len(self.questions)))
+        for first in range(0, len(self.queries), step):
+            rows = np.arange(first, min(first + step, len(self.queries)))
             scores = np.empty((len(rows), self._pages))
             products(rows, asking.offsets, asking.term, self._asking, *self._inverted, scores)
             yield rows, scores
 
     def measured(self) -> Floats:
         """The four measures of each question."""
-        asked, result = self.questions, np.empty((len(self.questions), len(MEASURES)))
+        asked, result = self.queries, np.empty((len(self.queries), len(MEASURES)))
         for rows, scores in self.rows():
             first, last = int(rows[0]), int(rows[-1]) + 1
             offsets = asked.right_offsets[first : last + 1]
@@ -86,9 +86,9 @@ class Ranker:
         return result
 
 
-def measured(part: CorpusPart, weighting: Weighting, questions: RankingQueries) -> dict[str, float]:
+def measured(part: CorpusPart, weighting: Weighting, queries: RankingQueries) -> dict[str, float]:
     """The mean of each measure over some questions."""
-    means = Ranker(part, weighting, questions).measured().mean(axis=0)
+    means = Ranker(part, weighting, queries).measured().mean(axis=0)
     return dict(zip(MEASURES, means.tolist(), strict=True))
 
 

@@ -31,10 +31,10 @@ def compared(one: Floats, other: Floats, names: tuple[str, str] = ("okapi", "lin
     return table
 
 
-def qrel_lines(questions: RankingQueries, asking: Sequence[str], names: Sequence[str]) -> Iterator[str]:
+def qrel_lines(queries: RankingQueries, asking: Sequence[str], names: Sequence[str]) -> Iterator[str]:
     """What is right, in the format of TREC."""
-    for k in range(len(questions)):
-        for page in questions.right[questions.right_offsets[k] : questions.right_offsets[k + 1]].tolist():
+    for k in range(len(queries)):
+        for page in queries.right[queries.right_offsets[k] : queries.right_offsets[k + 1]].tolist():
             yield f"{_word(asking[k])} 0 {_word(names[page])} 1"
 
 
@@ -46,8 +46,8 @@ def run_lines(ranker: Ranker, asking: Sequence[str], names: Sequence[str], tag: 
     """
     for rows, scores in ranker.rows():
         for k, row in zip(rows.tolist(), scores, strict=True):
-            if ranker.questions.pages[k] >= 0:
-                row[ranker.questions.pages[k]] = 0.0
+            if ranker.queries.pages[k] >= 0:
+                row[ranker.queries.pages[k]] = 0.0
             order = np.argsort(-row, kind="stable")
             last = np.float32(np.inf)
             for rank, page in enumerate(order[row[order] > 0.0].tolist(), 1):

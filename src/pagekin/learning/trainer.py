@@ -94,9 +94,9 @@ class TrainingRun:
         return run
 
 
-def demand_examples(train: CorpusPart, questions: RankingQueries) -> None:
+def demand_examples(train: CorpusPart, queries: RankingQueries) -> None:
     """Refuse parts that there is nothing to learn from."""
-    if not len(train.linked()) or not len(questions):
+    if not len(train.linked()) or not len(queries):
         raise MisuseError(
             "no page is linked with some pages of its part and not with others, so there is nothing to learn from"
         )
@@ -107,8 +107,8 @@ def demand_examples(train: CorpusPart, questions: RankingQueries) -> None:
 class Trainer:
     """Train and valid, ready for any number of descents. It knows nothing of test."""
 
-    def __init__(self, train: CorpusPart, valid: CorpusPart, questions: RankingQueries, okapi: Okapi) -> None:
-        self._train, self._valid, self._questions, self._okapi = train, valid, questions, okapi
+    def __init__(self, train: CorpusPart, valid: CorpusPart, queries: RankingQueries, okapi: Okapi) -> None:
+        self._train, self._valid, self._queries, self._okapi = train, valid, queries, okapi
         self._pages = train.linked()
         self.scales = scales_of(train)
         self._layout = laid_out(train)
@@ -128,7 +128,7 @@ class Trainer:
         drawn = np.random.default_rng((descent.seed, 2, run.steps)).choice(self._pages, count)
         networks = self._layout.networks(self.scales, descent.units)
         theta = np.array(run.theta)
-        loss = descend(drawn, run.rate, self._layout.corpus, *networks, theta, self._layout.desk(networks))
+        loss = descend(drawn, run.rate, self._layout.corpus, *networks, theta, self._layout.workspace(networks))
         run.steps += count
         sound = bool(np.isfinite(theta).all() and (np.abs(theta) < _LARGEST).all())
         if sound:
@@ -140,7 +140,7 @@ class Trainer:
 
     def _look(self, run: TrainingRun, theta: Floats, loss: float | None = None) -> None:
         run.theta = theta.tolist()
-        found = measured(self._valid, learned_of(theta, self.scales, run.descent.units), self._questions)
+        found = measured(self._valid, learned_of(theta, self.scales, run.descent.units), self._queries)
         better = not run.history or found[AP] > run.best[AP]
         run.history.append({"steps": run.steps, "rate": run.rate, "loss": loss, **found})
         run.idle = 0 if better else run.idle + 1

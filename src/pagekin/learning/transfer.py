@@ -39,20 +39,20 @@ class TransferTask:
 
     part: CorpusPart
     names: list[str]  # of the documents
-    questions: RankingQueries
+    queries: RankingQueries
     asking: list[str]  # the topics
     left_out: dict[str, int]
 
     def statistics(self) -> dict[str, float]:
         """Table 2."""
-        queries = max(1, len(self.questions))
+        queries = max(1, len(self.queries))
         return {
             "documents": len(self.part),
             "terms_per_document": self.part.mean_length,
             "vocabulary": len(self.part.terms),
-            "queries": len(self.questions),
-            "terms_per_query": len(self.questions.counts.term) / queries,
-            "relevant_per_query": len(self.questions.right) / queries,
+            "queries": len(self.queries),
+            "terms_per_query": len(self.queries.counts.term) / queries,
+            "relevant_per_query": len(self.queries.right) / queries,
         }
 
 
@@ -75,7 +75,7 @@ def transferred(task: TransferTask, weighting: Learned) -> dict[str, Any]:
 
 def ranker(task: TransferTask, weighting: Weighting) -> Ranker:
     """The documents in the order of a weighting."""
-    return Ranker(task.part, weighting, task.questions, binary=True)
+    return Ranker(task.part, weighting, task.queries, binary=True)
 
 
 def open_task(
@@ -165,11 +165,11 @@ def _asked(
     urls = store.reading.pages.url
     names = [urls[int(store.nodes[node])] for node in range(len(counts))]
     return TransferTask(
-        part, names, _questions([rows[topic] for topic in kept], [right[topic] for topic in kept]), kept, left_out
+        part, names, _queries([rows[topic] for topic in kept], [right[topic] for topic in kept]), kept, left_out
     )
 
 
-def _questions(rows: list[list[int]], right: list[list[int]]) -> RankingQueries:
+def _queries(rows: list[list[int]], right: list[list[int]]) -> RankingQueries:
     terms = np.array([term for row in rows for term in row], np.uint32)
     counts = CorpusCounts(offsets_of(np.array(list(map(len, rows)), np.int64)), terms, np.ones(len(terms), np.uint32))
     pages = np.array([page for row in right for page in row], np.uint32)

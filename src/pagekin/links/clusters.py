@@ -30,7 +30,7 @@ class Clusters:
     def __init__(self, subgraph: Subgraph, node: int) -> None:
         self.subgraph = subgraph
         self.leaf = int(np.searchsorted(subgraph.nodes, node))
-        self._desk = np.empty_like(subgraph.distance)
+        self._scorer = np.empty_like(subgraph.distance)
         self.at = lru_cache(_KEPT)(self._at)
 
     def __len__(self) -> int:
@@ -43,7 +43,7 @@ class Clusters:
 
     def _at(self, alpha: float) -> Hierarchy:
         """The hierarchy at this alpha."""
-        return merged(self.subgraph.distance, alpha, self._desk)
+        return merged(self.subgraph.distance, alpha, self._scorer)
 
     def ordered(self, alpha: float) -> list[tuple[int, float]]:
         """(node, estimated distance) of the other pages, the nearest first."""

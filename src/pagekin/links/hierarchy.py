@@ -138,10 +138,10 @@ class Hierarchy:
         return np.column_stack([np.sort(self.merges, axis=1), self.heights, size])
 
 
-def merged(distance: NDArray[np.float64], alpha: float, desk: NDArray[np.float64] | None = None) -> Hierarchy:
+def merged(distance: NDArray[np.float64], alpha: float, scorer: NDArray[np.float64] | None = None) -> Hierarchy:
     """The hierarchy of a symmetric matrix of distances, made on a desk of the same size if there is one."""
-    desk = np.empty_like(distance) if desk is None else desk
-    slots, heights = merge_flexibly(distance, check_alpha(alpha), desk)
+    scorer = np.empty_like(distance) if scorer is None else scorer
+    slots, heights = merge_flexibly(distance, check_alpha(alpha), scorer)
     return Hierarchy(alpha, _as_clusters(slots, len(distance)), heights)
 
 

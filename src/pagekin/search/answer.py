@@ -45,27 +45,27 @@ class ShownPage(NamedTuple):
 class AnswerBuilder:
     """The answer to one question, in the making."""
 
-    kin: IndexedStore
+    indexed: IndexedStore
     asked: list[int]  # the nodes that are asked for; none, if it is for a page that is not in the collection
-    wishes: RelatedOptions
+    options: RelatedOptions
     own: Fingerprints | None  # of what is asked for, if near-duplicates shall stand under the best of them
 
-    def to(self, question: Query) -> list[RelatedPage]:
+    def to(self, query: Query) -> list[RelatedPage]:
         """The lines of the answer."""
-        pinned = [self.kin.find_node(url) for url in self.wishes.pin]
-        desk = self.kin.desk()
-        question = replace(question, but=(*self.asked, *pinned))
-        fusion = self.kin.link_side.fusion(desk, question, self.asked, self.kin.link_share(self.wishes))
-        with desk.asking(question.bag, question.weighed):
+        pinned = [self.indexed.find_node(url) for url in self.options.pin]
+        scorer = self.indexed.scorer()
+        query = replace(query, but=(*self.asked, *pinned))
+        fusion = self.indexed.link_side.fusion(scorer, query, self.asked, self.indexed.link_share(self.options))
+        with scorer.asking(query.bag, query.weighed):
             first = [ScoredNode(*each) for each in zip(fusion.scores(pinned), pinned, strict=True)]
             found, lines = self._listed(first, fusion)
             reasons = self._reasons(fusion, [found[line.anchor].node for line in lines])
             shown = self._shown(fusion, found, lines)
-        likenesses = self._likenesses(found, lines)
+        overlaps = self._overlaps(found, lines)
         neighbors = []
         for line, why in zip(lines, reasons, strict=True):
             best = shown[line.anchor]
-            under = [NearDuplicate(*shown[k][:3], likenesses[k], shown[k].score) for k in line.members]
+            under = [NearDuplicate(*shown[k][:3], overlaps[k], shown[k].score) for k in line.members]
             is_pinned = line.anchor < len(pinned)
             neighbors.append(RelatedPage(*best[:3], why, is_pinned, line.is_duplicate, under, best.score))
         return neighbors
@@ -75,50 +75,50 @@ class AnswerBuilder:
 
         Where near-duplicates leave too few lines, more are looked for.
         """
-        wishes, wanted, allowed = self.wishes, self.wishes.limit, self._filter()
+        options, wanted, allowed = self.options, self.options.limit, self._filter()
         while True:
-            near = fusion.nearest(wanted, wishes.min_similarity, allowed)
+            near = fusion.nearest(wanted, options.min_similarity, allowed)
             found = [*first, *(ScoredNode(*each) for each in near)]
             lines = self._lines(found, len(first))
-            if len(lines) >= wishes.limit or len(near) < wanted or wanted >= _MOST_LISTED:
-                return found, lines[: max(wishes.limit, len(first))]
-            wanted = min(4 * wanted, max(_MOST_LISTED, wishes.limit))
+            if len(lines) >= options.limit or len(near) < wanted or wanted >= _MOST_LISTED:
+                return found, lines[: max(options.limit, len(first))]
+            wanted = min(4 * wanted, max(_MOST_LISTED, options.limit))
 
     def _lines(self, found: list[ScoredNode], pinned: int) -> list[AnswerLine]:
         if self.own is None:
             return [AnswerLine(place) for place in range(len(found))]
-        rows = self.kin.rows_of([each.node for each in found])
+        rows = self.indexed.rows_of([each.node for each in found])
         with_page = np.flatnonzero(rows >= 0)
-        listed = self.kin.prints.rows(rows[with_page])
+        listed = self.indexed.fingerprints.rows(rows[with_page])
         return lines_of(self.own, listed, with_page.tolist(), len(found), pinned)
 
     def _shown(self, fusion: Blend, found: list[ScoredNode], lines: list[AnswerLine]) -> dict[int, ShownPage]:
         """What stands in the lines, by place."""
         places = [place for line in lines for place in (line.anchor, *line.members)]
         nodes = [found[place].node for place in places]
-        names, scores = self.kin.catalog.named_nodes(nodes), fusion.products(nodes)
+        names, scores = self.indexed.catalog.named_nodes(nodes), fusion.products(nodes)
         return {
             place: ShownPage(name["url"], name["title"], found[place].similarity, score)
             for place, name, score in zip(places, names, scores, strict=True)
         }
 
-    def _likenesses(self, found: list[ScoredNode], lines: list[AnswerLine]) -> dict[int, Overlap]:
+    def _overlaps(self, found: list[ScoredNode], lines: list[AnswerLine]) -> dict[int, Overlap]:
         """How each near-duplicate is like the page that it stands under."""
         pairs = [(member, line.anchor) for line in lines for member in line.members]
         if not pairs:
             return {}
-        rows = self.kin.rows_of([each.node for each in found])
-        likenesses = self.kin.prints.likenesses(rows[np.array(pairs)])
-        return dict(zip((member for member, _ in pairs), likenesses, strict=True))
+        rows = self.indexed.rows_of([each.node for each in found])
+        overlaps = self.indexed.fingerprints.overlaps(rows[np.array(pairs)])
+        return dict(zip((member for member, _ in pairs), overlaps, strict=True))
 
     def _reasons(self, fusion: Blend, nodes: list[int]) -> list[Explanation]:
-        if not self.wishes.explain:
+        if not self.options.explain:
             return [Explanation() for _ in nodes]
-        shared = shared_terms(fusion.desk, fusion.question, np.array(nodes, np.int64), _REASONS)
+        shared = shared_terms(fusion.scorer, fusion.query, np.array(nodes, np.int64), _REASONS)
         one, others = self._standing(self.asked[:1]), self._standing(nodes)
         together = cited_together(one, others, len(nodes), _REASONS)
         words, links = fusion.parts(nodes)
-        shown, urls = self.kin.index.terms.shown, self.kin.reading.pages.url
+        shown, urls = self.indexed.index.terms.shown, self.indexed.reading.pages.url
         reasons = []
         for terms, citing, by_words, by_links in zip(shared, together, words.tolist(), links.tolist(), strict=True):
             parts = [Contribution("words", by_words, 1.0 - fusion.share), Contribution("links", by_links, fusion.share)]
@@ -133,25 +133,25 @@ class AnswerBuilder:
         return reasons
 
     def _standing(self, nodes: list[int]) -> LinkPositions:
-        return link_positions(self.kin.links, self.kin.reading.anchors, np.array(nodes, np.int64))
+        return link_positions(self.indexed.links, self.indexed.reading.anchors, np.array(nodes, np.int64))
 
     def _filter(self) -> Callable[[int], bool]:
         """A function that tells whether a node may be in the answer."""
-        kin, wishes = self.kin, self.wishes
-        hosts = {host_of(kin.node_url(node)) for node in self.asked} if wishes.exclude_host else set()
-        but = kin.nodes_linked_from(self.asked) if wishes.exclude_linked else set()
-        but |= {kin.find_node(url) for url in wishes.never}
-        include = re.compile("|".join(f"(?:{each})" for each in wishes.include))
-        exclude = re.compile("|".join(f"(?:{each})" for each in wishes.exclude) or r"(?!)")
-        known = len(kin.nodes) - 1
-        any_url = not (hosts or wishes.include or wishes.exclude)
+        indexed, options = self.indexed, self.options
+        hosts = {host_of(indexed.node_url(node)) for node in self.asked} if options.exclude_host else set()
+        but = indexed.nodes_linked_from(self.asked) if options.exclude_linked else set()
+        but |= {indexed.find_node(url) for url in options.never}
+        include = re.compile("|".join(f"(?:{each})" for each in options.include))
+        exclude = re.compile("|".join(f"(?:{each})" for each in options.exclude) or r"(?!)")
+        known = len(indexed.nodes) - 1
+        any_url = not (hosts or options.include or options.exclude)
 
         def allowed(node: int) -> bool:
-            if node in but or (node >= known and not wishes.outside):
+            if node in but or (node >= known and not options.outside):
                 return False
             if any_url:
                 return True
-            url = kin.node_url(node)
+            url = indexed.node_url(node)
             return host_of(url) not in hosts and bool(include.search(url)) and not exclude.search(url)
 
         return allowed

@@ -27,14 +27,14 @@ _WIDE = 50  # pages nearest by words, and by links, of which the nearest by both
 class Blend:
     """A question whose answer is similar by words and by links."""
 
-    desk: Scorer
-    question: Query
+    scorer: Scorer
+    query: Query
     links: dict[int, float]
     share: float
 
     def parts(self, nodes: list[int]) -> tuple[Floats, Floats]:
         """The similarities by words and by links."""
-        words = exact(self.desk, self.question, np.array(nodes, np.int64))
+        words = exact(self.scorer, self.query, np.array(nodes, np.int64))
         return words, np.array([self.links.get(node, 0.0) for node in nodes])
 
     def scores(self, nodes: list[int]) -> list[float]:
@@ -45,22 +45,22 @@ class Blend:
 
     def products(self, nodes: list[int]) -> Sequence[float | None]:
         """The inner products that the similarities by words of nodes come from, if they do."""
-        if self.question.weighed is None:
+        if self.query.weighed is None:
             return [None] * len(nodes)
-        return raw_scores(self.desk, self.question, np.array(nodes, np.int64)).tolist()  # type: ignore[no-any-return]
+        return raw_scores(self.scorer, self.query, np.array(nodes, np.int64)).tolist()  # type: ignore[no-any-return]
 
     def nearest(self, limit: int, least: float, allowed: Callable[[int], bool]) -> list[tuple[float, int]]:
         """The nodes most similar by both, with their similarities; nodes of one similarity in order."""
         if not self.share:
-            return nearest(self.desk, self.question, limit, least, allowed)
-        by_words = [node for _, node in nearest(self.desk, self.question, max(_WIDE, limit), 0.0, allowed)]
+            return nearest(self.scorer, self.query, limit, least, allowed)
+        by_words = [node for _, node in nearest(self.scorer, self.query, max(_WIDE, limit), 0.0, allowed)]
         by_links = [node for node in self._best_linked(max(_WIDE, limit)).tolist() if allowed(node)]
         nodes = sorted({*by_words, *by_links})
         ranked = sorted(zip(self.scores(nodes), nodes, strict=True), key=lambda each: (-each[0], each[1]))
         return [each for each in ranked[:limit] if each[0] >= least]
 
     def _best_linked(self, most: int) -> Int64s:
-        nodes = np.setdiff1d(np.fromiter(self.links, np.int64), self.question.but)
+        nodes = np.setdiff1d(np.fromiter(self.links, np.int64), self.query.but)
         values = np.array([self.links[node] for node in nodes.tolist()])
         return nodes[np.lexsort((nodes, -values))[:most]]
 
@@ -69,29 +69,29 @@ class Blend:
 class LinkSide:
     """The links of a collection, ready for questions."""
 
-    kin: IndexedStore
+    indexed: IndexedStore
 
     @cached_property
     def evidence(self) -> LinkSimilarity:
         """What links say."""
         from pagekin.search.link_analysis import evidence_of, stored_links
 
-        return evidence_of(stored_links(self.kin))
+        return evidence_of(stored_links(self.indexed))
 
     @cached_property
     def share(self) -> float:
         """The share that links deserve in this collection, since they agree so far with words."""
-        index = self.kin.index
-        nodes = min(len(self.kin.nodes) - 1, len(index.signatures))
+        index = self.indexed.index
+        nodes = min(len(self.indexed.nodes) - 1, len(index.signatures))
         shares = []
         for node in range(0, nodes, max(1, nodes // _SAMPLE)):
             near = self.evidence.beside(node)[0][:_TEN]
-            question = Query(bag_of(index, node), index.signatures[node], "jaccard", but=(node,))
-            desk = self.kin.desk()
-            with desk.asking(question.bag):
-                best = [similarity for similarity, _ in nearest(desk, question, _TEN, 0.0)]
+            query = Query(bag_of(index, node), index.signatures[node], "jaccard", but=(node,))
+            scorer = self.indexed.scorer()
+            with scorer.asking(query.bag):
+                best = [similarity for similarity, _ in nearest(scorer, query, _TEN, 0.0)]
                 if len(near) and sum(best) > 0.0:
-                    shares.append(float(exact(desk, question, near).mean() / np.mean(best)))
+                    shares.append(float(exact(scorer, query, near).mean() / np.mean(best)))
         return round(believed(float(np.mean(shares))), 2) if shares else 0.0
 
     def beside(self, asked: Sequence[int]) -> dict[int, float]:
@@ -102,8 +102,8 @@ class LinkSide:
                 sums[other] = sums.get(other, 0.0) + similarity / len(asked)
         return sums
 
-    def fusion(self, desk: Scorer, question: Query, asked: list[int], share: float | Literal["auto"]) -> Blend:
+    def fusion(self, scorer: Scorer, query: Query, asked: list[int], share: float | Literal["auto"]) -> Blend:
         """A question with the links of those that are asked for; one of words alone, where these are none."""
         if share == 0.0 or not asked:
-            return Blend(desk, question, {}, 0.0)
-        return Blend(desk, question, self.beside(asked), self.share if share == AUTO else share)
+            return Blend(scorer, query, {}, 0.0)
+        return Blend(scorer, query, self.beside(asked), self.share if share == AUTO else share)

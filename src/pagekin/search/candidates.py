@@ -55,56 +55,56 @@ def mean_bag(bags: list[Bag]) -> Bag:
 
 
 def nearest(
-    desk: Scorer, question: Query, limit: int, least: float, allowed: Callable[[int], bool] | None = None
+    scorer: Scorer, query: Query, limit: int, least: float, allowed: Callable[[int], bool] | None = None
 ) -> list[tuple[float, int]]:
     """The nodes most similar to the bag on the desk, with their similarities; nodes of one similarity in order.
 
     The most promising candidates are compared exactly. Should those that are allowed not fill the answer though others
     might, all candidates are.
     """
-    if question.measure == "jaccard":
-        similar, nodes = desk.compared(question.signature, question.but, limit)
+    if query.measure == "jaccard":
+        similar, nodes = scorer.compared(query.signature, query.but, limit)
     else:
-        wide = question.weighed is not None
-        nodes = desk.narrowed(question.signature, question.but, SLACK * limit if wide else limit, ROOM if wide else 0)
-        similar, nodes = _ranked(desk, question, nodes)
+        wide = query.weighed is not None
+        nodes = scorer.narrowed(query.signature, query.but, SLACK * limit if wide else limit, ROOM if wide else 0)
+        similar, nodes = _ranked(scorer, query, nodes)
     answer = _best(similar, nodes, limit, least, allowed)
     if len(answer) < limit and (len(similar) == 0 or similar[-1] >= least):
-        nodes = np.setdiff1d(desk.agreements(question.signature)[0], question.but)
-        answer = _best(*_ranked(desk, question, nodes), limit, least, allowed)
+        nodes = np.setdiff1d(scorer.agreements(query.signature)[0], query.but)
+        answer = _best(*_ranked(scorer, query, nodes), limit, least, allowed)
     return answer
 
 
-def exact(desk: Scorer, question: Query, nodes: Int64s) -> Floats:
+def exact(scorer: Scorer, query: Query, nodes: Int64s) -> Floats:
     """The exact similarity of the bag on the desk to those of nodes, to nine places."""
-    return _similar(question, raw_scores(desk, question, nodes))
+    return _similar(query, raw_scores(scorer, query, nodes))
 
 
-def raw_scores(desk: Scorer, question: Query, nodes: Int64s) -> Floats:
+def raw_scores(scorer: Scorer, query: Query, nodes: Int64s) -> Floats:
     """What similarities are made of, to nine places: inner products, if the measure weighs contents; else the same."""
-    if question.weighed is not None:
-        return desk.weighed_products(nodes, question.weighed.tables).round(9)
-    if question.measure == "jaccard":
-        return jaccard(desk.minima(nodes))
-    both, squares = desk.products(nodes)
-    own = float(np.square(question.bag.weight, dtype=np.float64).sum())
+    if query.weighed is not None:
+        return scorer.weighed_products(nodes, query.weighed.tables).round(9)
+    if query.measure == "jaccard":
+        return jaccard(scorer.minima(nodes))
+    both, squares = scorer.products(nodes)
+    own = float(np.square(query.bag.weight, dtype=np.float64).sum())
     lengths = np.sqrt(own * squares)
     return np.divide(both, lengths, out=np.zeros(len(nodes)), where=lengths > 0).round(9)
 
 
-def _similar(question: Query, scores: Floats) -> Floats:
+def _similar(query: Query, scores: Floats) -> Floats:
     """The similarities that scores are: of an inner product its share of that of the question with itself."""
-    if question.weighed is None:
+    if query.weighed is None:
         return scores
-    own = question.weighed.own
+    own = query.weighed.own
     return (np.clip(scores / own, 0.0, 1.0) if own > 0.0 else np.zeros(len(scores))).round(9)
 
 
-def _ranked(desk: Scorer, question: Query, nodes: Int64s) -> tuple[Floats, Int64s]:
+def _ranked(scorer: Scorer, query: Query, nodes: Int64s) -> tuple[Floats, Int64s]:
     """The similarities of nodes, and the nodes; the best first, by scores, of which several may be one similarity."""
-    scores = raw_scores(desk, question, nodes)
+    scores = raw_scores(scorer, query, nodes)
     order = np.lexsort((nodes, -scores))
-    return _similar(question, scores)[order], nodes[order]
+    return _similar(query, scores)[order], nodes[order]
 
 
 def _best(
@@ -134,15 +134,15 @@ def signature_of(index: Index, bag: Bag) -> Unsigned:
     return signature
 
 
-def shared_terms(desk: Scorer, question: Query, nodes: Int64s, most: int) -> list[list[SharedTerm]]:
+def shared_terms(scorer: Scorer, query: Query, nodes: Int64s, most: int) -> list[list[SharedTerm]]:
     """The words that make the bag on the desk and nodes similar, with their shares of it, the strongest first."""
-    row, places = desk.places(nodes)
-    term = desk.index.bags.term[places]
-    parts = _parts(desk, question, nodes[row], places, term)
+    row, places = scorer.places(nodes)
+    term = scorer.index.bags.term[places]
+    parts = _parts(scorer, query, nodes[row], places, term)
     total = np.bincount(row, parts, len(nodes))
-    told = (parts > 0.0) & (term < desk.index.words) & (total > 0.0)[row]
-    if question.weighed is not None and len(question.weighed.said) < len(question.weighed.word):
-        told &= np.isin(term, question.weighed.said)  # others are not shared, but alike by a projection
+    told = (parts > 0.0) & (term < scorer.index.words) & (total > 0.0)[row]
+    if query.weighed is not None and len(query.weighed.said) < len(query.weighed.word):
+        told &= np.isin(term, query.weighed.said)  # others are not shared, but alike by a projection
     row, term, parts = row[told], term[told], parts[told]
     shared = []
     for k, (begin, end) in enumerate(pairwise(np.searchsorted(row, np.arange(len(nodes) + 1)).tolist())):
@@ -160,11 +160,11 @@ def _largest(parts: Floats, term: UInt32s, most: int) -> Int64s:
     return likely[np.lexsort((term[likely], -parts[likely]))[:most]]
 
 
-def _parts(desk: Scorer, question: Query, node: Int64s, places: Int64s, term: UInt32s) -> Floats:
+def _parts(scorer: Scorer, query: Query, node: Int64s, places: Int64s, term: UInt32s) -> Floats:
     """What each term of some nodes' bags adds to their scores."""
-    bags = desk.index.bags
-    if question.weighed is not None:
-        words = np.minimum(term, desk.index.words)
-        return np.append(desk.worth, 0.0)[words] * question.weighed.tables.weights(node, bags.content[places])
-    mine, theirs = desk.asked[term].astype(np.float64), bags.weight[places].astype(np.float64)
-    return mine * theirs if question.measure == "cosine" else np.minimum(mine, theirs)
+    bags = scorer.index.bags
+    if query.weighed is not None:
+        words = np.minimum(term, scorer.index.words)
+        return np.append(scorer.worth, 0.0)[words] * query.weighed.tables.weights(node, bags.content[places])
+    mine, theirs = scorer.asked[term].astype(np.float64), bags.weight[places].astype(np.float64)
+    return mine * theirs if query.measure == "cosine" else np.minimum(mine, theirs)

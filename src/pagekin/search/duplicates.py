@@ -40,7 +40,7 @@ class DuplicatePage:
 
     page: StoredPage
     similarity: float  # what decides: of texts and, if they have a weight, of links
-    likeness: Overlap  # of texts
+    overlap: Overlap  # of texts
 
 
 @dataclass(frozen=True)
@@ -71,84 +71,86 @@ def find_duplicates(
     Pages are compared by their main text, or if `whole_text`, with the blocks that recur on their host. If texts are to
     be cut otherwise than in the build, or templates to be counted otherwise, all are cut again.
     """
-    kin = collection if isinstance(collection, IndexedStore) else IndexedStore.open(collection)
-    return _found(kin, settings or kin.prints.settings, whole_text)
+    indexed = collection if isinstance(collection, IndexedStore) else IndexedStore.open(collection)
+    return _found(indexed, settings or indexed.fingerprints.settings, whole_text)
 
 
 @telling_damage
 def report_of(
-    kin: IndexedStore, settings: GroupSettings, page: str | None = None, *, whole_text: bool = False
+    indexed: IndexedStore, settings: GroupSettings, page: str | None = None, *, whole_text: bool = False
 ) -> DuplicateReport:
     """How many near-duplicates a collection has among its most linked pages, and a page against all others.
 
     Without a name it is the page that has most near-duplicates.
     """
     least = replace(settings, threshold=THRESHOLDS[0], link="complete")
-    evidence, order = evidence_of(kin, least, whole_text), best_first(kin)
+    evidence, order = evidence_of(indexed, least, whole_text), best_first(indexed)
     pairs = find_pairs(evidence, least, every=True).pairs
     similarity = evidence.similarities(pairs)
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
-    curves = growth(len(kin), place[pairs], similarity)
-    if not len(kin):
+    curves = growth(len(indexed), place[pairs], similarity)
+    if not len(indexed):
         return DuplicateReport(0, _ORDER, curves, None)
-    row = most_similar(len(kin), pairs, similarity, settings.threshold) if page is None else kin.find(page)
-    return DuplicateReport(len(kin), _ORDER, curves, profile_of(evidence.texts, kin.reading.pages.url[row], row, order))
+    row = most_similar(len(indexed), pairs, similarity, settings.threshold) if page is None else indexed.find(page)
+    return DuplicateReport(
+        len(indexed), _ORDER, curves, profile_of(evidence.texts, indexed.reading.pages.url[row], row, order)
+    )
 
 
 @telling_damage
-def _found(kin: IndexedStore, settings: GroupSettings, whole_text: bool) -> DuplicateGroups:
-    evidence = evidence_of(kin, settings, whole_text)
+def _found(indexed: IndexedStore, settings: GroupSettings, whole_text: bool) -> DuplicateGroups:
+    evidence = evidence_of(indexed, settings, whole_text)
     found = find_pairs(evidence, settings, every=settings.link == "complete")
-    groups = groups_of(evidence, found, best_first(kin), settings)
+    groups = groups_of(evidence, found, best_first(indexed), settings)
     pairs = np.array([(m.page, each.anchor) for each in groups for m in each.members], np.int64).reshape(-1, 2)
     scores = iter(evidence.similarities(pairs).tolist())
     named = []
     for each in groups:
-        members = [DuplicatePage(page_of(kin, m.page), next(scores), m.likeness) for m in each.members]
-        named.append(DuplicateGroup(page_of(kin, each.anchor), members))
-    return DuplicateGroups(settings, len(kin), named, _uncompared(evidence.texts.chunks), found.compared, found.cut)
+        members = [DuplicatePage(page_of(indexed, m.page), next(scores), m.overlap) for m in each.members]
+        named.append(DuplicateGroup(page_of(indexed, each.anchor), members))
+    return DuplicateGroups(settings, len(indexed), named, _uncompared(evidence.texts.chunks), found.compared, found.cut)
 
 
-def page_of(kin: IndexedStore, row: int) -> StoredPage:
+def page_of(indexed: IndexedStore, row: int) -> StoredPage:
     """A page by its row."""
-    return StoredPage(row, kin.reading.pages.url[row], kin.reading.pages.title[row])
+    return StoredPage(row, indexed.reading.pages.url[row], indexed.reading.pages.title[row])
 
 
-def evidence_of(kin: IndexedStore, settings: GroupSettings, whole_text: bool = False) -> PageSets:
+def evidence_of(indexed: IndexedStore, settings: GroupSettings, whole_text: bool = False) -> PageSets:
     """What the pages of a collection are compared by."""
-    links = links_of(kin, settings) if settings.link_weight else None
-    return PageSets(texts_of(kin, settings, whole_text), links, settings.link_weight)
+    links = links_of(indexed, settings) if settings.link_weight else None
+    return PageSets(texts_of(indexed, settings, whole_text), links, settings.link_weight)
 
 
-def texts_of(kin: IndexedStore, settings: GroupSettings, whole_text: bool) -> Fingerprints:
+def texts_of(indexed: IndexedStore, settings: GroupSettings, whole_text: bool) -> Fingerprints:
     """What was kept of texts in the build, or made anew."""
-    kept = kin.prints
-    whole_text = whole_text or kin.index.strategy.templates
+    kept = indexed.fingerprints
+    whole_text = whole_text or indexed.index.strategy.templates
     same_way = all(getattr(settings, name) == getattr(kept.settings, name) for name in _HOW)
-    if same_way and whole_text == kin.index.strategy.templates:
+    if same_way and whole_text == indexed.index.strategy.templates:
         return replace(kept, settings=settings)
-    blocks = kin.reading.blocks
-    silent = np.zeros(len(blocks.hash), np.uint8) if whole_text else _recurring(kin, blocks.offsets, blocks.hash)
-    return Fingerprints(settings, Chunks.joined(list(chunks_of_pages(kin.reading, silent, settings))))
+    blocks = indexed.reading.blocks
+    silent = np.zeros(len(blocks.hash), np.uint8) if whole_text else _recurring(indexed, blocks.offsets, blocks.hash)
+    return Fingerprints(settings, Chunks.joined(list(chunks_of_pages(indexed.reading, silent, settings))))
 
 
-def links_of(kin: IndexedStore, settings: GroupSettings) -> Fingerprints:
+def links_of(indexed: IndexedStore, settings: GroupSettings) -> Fingerprints:
     """The sets of links, without those that recur on a host."""
-    node_of_page = np.repeat(np.arange(len(kin.nodes) - 1, dtype=np.uint32), np.diff(kin.nodes))
-    offsets, nodes = linked_nodes(kin.reading.anchors, kin.node_of_target, node_of_page)
-    return Fingerprints(settings, link_sets(offsets, nodes, _recurring(kin, offsets, nodes)))
+    node_of_page = np.repeat(np.arange(len(indexed.nodes) - 1, dtype=np.uint32), np.diff(indexed.nodes))
+    offsets, nodes = linked_nodes(indexed.reading.anchors, indexed.node_of_target, node_of_page)
+    return Fingerprints(settings, link_sets(offsets, nodes, _recurring(indexed, offsets, nodes)))
 
 
-def _recurring(kin: IndexedStore, offsets: Int64s, hashes: np.typing.NDArray[np.uint64]) -> Bytes:
+def _recurring(indexed: IndexedStore, offsets: Int64s, hashes: np.typing.NDArray[np.uint64]) -> Bytes:
     numbers: dict[str, int] = {}
-    hosts = np.array([numbers.setdefault(host_of(url), len(numbers)) for url in kin.reading.pages.url], np.int64)
-    return template_blocks(hosts, offsets, np.asarray(hashes), kin.index.strategy.template_share)
+    hosts = np.array([numbers.setdefault(host_of(url), len(numbers)) for url in indexed.reading.pages.url], np.int64)
+    return template_blocks(hosts, offsets, np.asarray(hashes), indexed.index.strategy.template_share)
 
 
-def best_first(kin: IndexedStore) -> Int64s:
+def best_first(indexed: IndexedStore) -> Int64s:
     """The order of pages in which the first of a group becomes its anchor: by in-links, then by URL."""
-    degrees = np.repeat(kin.in_degrees()[: len(kin.nodes) - 1], np.diff(kin.nodes))
+    degrees = np.repeat(indexed.in_degrees()[: len(indexed.nodes) - 1], np.diff(indexed.nodes))
     return np.argsort(-degrees, kind="stable")
 
 

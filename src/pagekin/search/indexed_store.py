@@ -42,7 +42,7 @@ class IndexedStore(Store):
         return open_index(self.root / self.manifest.index_folder, Strategy.from_dict(self._index_facts["strategy"]))
 
     @cached_property
-    def prints(self) -> Fingerprints:
+    def fingerprints(self) -> Fingerprints:
         """What tells which pages say the same, memory-mapped."""
         settings = GroupSettings(**self._index_facts["duplicates"]["settings"])
         return open_fingerprints(self.root / self.manifest.index_folder, len(self), settings)
@@ -71,7 +71,7 @@ class IndexedStore(Store):
         return node
 
     @telling_damage
-    def related(self, names: str | Sequence[str], wishes: RelatedOptions | None = None) -> list[RelatedPage]:
+    def related(self, names: str | Sequence[str], options: RelatedOptions | None = None) -> list[RelatedPage]:
         """The pages that are kin to a page, or to several at once, the most similar first."""
         asked = [self.find_node(name) for name in ([names] if isinstance(names, str) else names)]
         if not asked:
@@ -79,13 +79,13 @@ class IndexedStore(Store):
         bag = mean_bag([bag_of(self.index, node) for node in asked])
         known = len(asked) == 1 and asked[0] < len(self.index.signatures)
         signature = self.index.signatures[asked[0]] if known else signature_of(self.index, bag)
-        wishes = wishes or RelatedOptions()
-        question = self._question(wishes, bag, signature, (term_counts_of(self.index, node) for node in asked))
-        return self._answer(asked, question, wishes, self._prints(asked) if wishes.group_duplicates else None)
+        options = options or RelatedOptions()
+        query = self._query(options, bag, signature, (term_counts_of(self.index, node) for node in asked))
+        return self._answer(asked, query, options, self._fingerprints(asked) if options.group_duplicates else None)
 
     @telling_damage
     def related_to(
-        self, body: bytes, wishes: RelatedOptions | None = None, *, plain: bool = False
+        self, body: bytes, options: RelatedOptions | None = None, *, plain: bool = False
     ) -> list[RelatedPage]:
         """The pages that are kin to a page that is not in the collection: HTML or, if `plain`, text."""
         # These load kernels, which a question for a page of the collection can do without.
@@ -97,15 +97,15 @@ class IndexedStore(Store):
         reading = read_captures([capture], self.settings)
         if not len(reading):
             raise MisuseError(f"the page that is asked for cannot be read: {reading.skips[0].reason}")
-        index, wishes, own = self.index, wishes or RelatedOptions(), None
+        index, options, own = self.index, options or RelatedOptions(), None
         asked = query_bag(reading, index.terms, index.contents, index.strategy, len(index.bags))
         bag = Bag(asked.term, asked.weight)
         said = TermCounts(asked.term[asked.count > 0], asked.count[asked.count > 0])
-        question = self._question(wishes, bag, signature_of(index, bag), [said])
-        if wishes.group_duplicates:
-            settings, silent = self.prints.settings, np.zeros(len(reading.blocks.hash), np.uint8)
+        query = self._query(options, bag, signature_of(index, bag), [said])
+        if options.group_duplicates:
+            settings, silent = self.fingerprints.settings, np.zeros(len(reading.blocks.hash), np.uint8)
             own = Fingerprints(settings, Chunks.joined(list(chunks_of_pages(reading, silent, settings))))
-        return self._answer([], question, wishes, own)
+        return self._answer([], query, options, own)
 
     @telling_damage
     def top_terms(self, node: int, most: int = 12) -> list[tuple[str, float]]:
@@ -115,7 +115,7 @@ class IndexedStore(Store):
         return [(self.index.terms.shown[int(bag.term[k])], float(bag.weight[k])) for k in words]
 
     @cached_property
-    def _reception(self) -> ScorerPool:
+    def _scorer_pool(self) -> ScorerPool:
         return ScorerPool(self.index)
 
     @cached_property
@@ -127,31 +127,31 @@ class IndexedStore(Store):
         """The links, for answers in which they count."""
         return LinkSide(self)
 
-    def desk(self) -> Scorer:
+    def scorer(self) -> Scorer:
         """A desk for the next question."""
-        return self._reception.desk()
+        return self._scorer_pool.scorer()
 
-    def link_share(self, wishes: RelatedOptions) -> float | Literal["auto"]:
+    def link_share(self, options: RelatedOptions) -> float | Literal["auto"]:
         """The share of links in the similarity: what is wished for, else what was learned with the weights."""
-        if wishes.link_share is not None:
-            return wishes.link_share
+        if options.link_share is not None:
+            return options.link_share
         strategy = self.index.strategy
-        weighting = wishes.weighting or strategy.weighting_named(wishes.similarity or strategy.similarity)
+        weighting = options.weighting or strategy.weighting_named(options.similarity or strategy.similarity)
         return weighting.link_share if weighting is not None else 0.0
 
-    def _question(self, wishes: RelatedOptions, bag: Bag, signature: Unsigned, said: Iterable[TermCounts]) -> Query:
-        measure = wishes.similarity or self.index.strategy.similarity
-        return Query(bag, signature, measure, weighed=self._scales.weighed(measure, wishes.weighting, said))
+    def _query(self, options: RelatedOptions, bag: Bag, signature: Unsigned, said: Iterable[TermCounts]) -> Query:
+        measure = options.similarity or self.index.strategy.similarity
+        return Query(bag, signature, measure, weighed=self._scales.weighed(measure, options.weighting, said))
 
     def _answer(
-        self, asked: list[int], question: Query, wishes: RelatedOptions, own: Fingerprints | None
+        self, asked: list[int], query: Query, options: RelatedOptions, own: Fingerprints | None
     ) -> list[RelatedPage]:
-        if wishes.outside and not self.index.strategy.outside:
+        if options.outside and not self.index.strategy.outside:
             raise MisuseError(
                 f"the index of {self.root} has no pages that are known only from links;"
                 " build it with `outside = true` in its strategy"
             )
-        return AnswerBuilder(self, asked, wishes, own).to(question)
+        return AnswerBuilder(self, asked, options, own).to(query)
 
     def rows_of(self, nodes: list[int]) -> Int64s:
         """The pages of nodes; -1 if there is none, or there are several."""
@@ -161,9 +161,9 @@ class IndexedStore(Store):
         one = (node == inside) & (self.nodes[inside + 1] - row == 1) & (row >= 0) & (row < len(self))
         return np.where(one, row, -1)
 
-    def _prints(self, nodes: list[int]) -> Fingerprints:
+    def _fingerprints(self, nodes: list[int]) -> Fingerprints:
         rows = self.rows_of(nodes)
-        return self.prints.rows(rows[rows >= 0])
+        return self.fingerprints.rows(rows[rows >= 0])
 
     def node_url(self, node: int) -> str:
         """The URL of a node."""

@@ -1,4 +1,4 @@
-"""The links of a collection opened for questions: `analyse_links(pagekin.open("my.kin")).clusters(url).ordered(0.5)`."""
+"""The links of a collection, analysed: `analyse_links(store).clusters(url).ordered(0.5)`."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ _NEAR = 200  # pages around each page, when all pages of a collection are looked
 class LinkAnalysis:
     """How the pages of a collection hang together by a measure of their links."""
 
-    kin: IndexedStore
+    indexed: IndexedStore
     measure: str
     web: LinkGraph
     graph: ThresholdGraph
 
     def node(self, name: str) -> int:
         """The node that a name means, after preparation."""
-        return int(self.web.node_of[self.kin.find_node(name)])
+        return int(self.web.node_of[self.indexed.find_node(name)])
 
     def node_of_row(self, row: int) -> int:
         """The node of a page."""
-        return int(self.web.node_of[np.searchsorted(self.kin.nodes, row, side="right") - 1])
+        return int(self.web.node_of[np.searchsorted(self.indexed.nodes, row, side="right") - 1])
 
     def clusters(self, name: str, most: int = MOST) -> Clusters:
         """The surroundings of a page, for orderings at any alpha."""
@@ -53,12 +53,12 @@ class LinkAnalysis:
         """URL and title of nodes."""
         if self.web.hosts:
             return [{"url": self.web.hosts[node], "title": ""} for node in nodes]
-        return self.kin.catalog.named_nodes(nodes)
+        return self.indexed.catalog.named_nodes(nodes)
 
     def top_terms(self, node: int, most: int) -> list[str]:
         """The words that weigh most in the bag of a page, or of the first page of a host."""
         found = int(np.flatnonzero(self.web.node_of == node)[0])
-        return [term for term, _ in self.kin.top_terms(found, most)]
+        return [term for term, _ in self.indexed.top_terms(found, most)]
 
     def bridges(self, alpha: float, progress: Callable[[list[int]], Iterable[int]] = iter) -> list[CrossTopicPage]:
         """The pages between topics, the strongest bridges first."""
@@ -103,7 +103,7 @@ class LinkAnalysis:
 
 @telling_damage
 def analyse_links(
-    kin: IndexedStore,
+    indexed: IndexedStore,
     measure: str = "amsler",
     delta: float | None = None,
     preparation: Preparation | None = None,
@@ -113,28 +113,30 @@ def analyse_links(
     """Measure the links of a collection, or of a core set of pages expanded so many times."""
     if measure not in MEASURES:
         raise MisuseError(f"measure is {measure!r}; it can be {', '.join(MEASURES)}")
-    web = prepare(stored_links(kin), preparation or Preparation())
+    web = prepare(stored_links(indexed), preparation or Preparation())
     if not len(web.pairs):
-        raise FailureError(f"{kin.root} has no links that count, so they say nothing of its pages")
+        raise FailureError(f"{indexed.root} has no links that count, so they say nothing of its pages")
     if core:
-        web = web.around(web.node_of[[kin.find_node(name) for name in core]], steps)
-    return LinkAnalysis(kin, measure, web, threshold_graph(compare(web, measure), len(web), delta))
+        web = web.around(web.node_of[[indexed.find_node(name) for name in core]], steps)
+    return LinkAnalysis(indexed, measure, web, threshold_graph(compare(web, measure), len(web), delta))
 
 
-def stored_links(kin: IndexedStore) -> StoredLinks:
+def stored_links(indexed: IndexedStore) -> StoredLinks:
     """The links of a store that count for the strategy of its index."""
 
     def urls() -> list[str]:
-        return [row[0] for row in kin.catalog.each("SELECT url FROM nodes ORDER BY node")]
+        return [row[0] for row in indexed.catalog.each("SELECT url FROM nodes ORDER BY node")]
 
-    links, anchors = kin.links, kin.reading.anchors
-    collection = BagSource(kin.reading, kin.words, kin.word_of_form, kin.nodes, links, kin.node_hosts)
-    counting = counting_links(collection, kin.index.strategy) != 0
+    links, anchors = indexed.links, indexed.reading.anchors
+    collection = BagSource(
+        indexed.reading, indexed.words, indexed.word_of_form, indexed.nodes, links, indexed.node_hosts
+    )
+    counting = counting_links(collection, indexed.index.strategy) != 0
     page = links.page.astype(np.int64)
     cited = np.repeat(np.arange(len(links.offsets) - 1), links.lengths())
     citing = collection.node_of_page()[page].astype(np.int64)
     place = page << 32 | anchors.start[anchors.offsets[page] + links.anchor]
-    has_page = np.arange(len(links.offsets) - 1) < len(kin.nodes) - 1
+    has_page = np.arange(len(links.offsets) - 1) < len(indexed.nodes) - 1
     return StoredLinks(citing[counting], cited[counting], place[counting], has_page, urls)
 
 

@@ -79,7 +79,7 @@ class NearDuplicate:
     url: str
     title: str
     similarity: float  # to what was asked for
-    likeness: Overlap  # A is the page, B the one that it stands under
+    overlap: Overlap  # A is the page, B the one that it stands under
     score: float | None = None  # as of a Neighbor
 
 

@@ -226,17 +226,17 @@ class ScorerPool:
 
     def __init__(self, index: Index) -> None:
         self._index = index
-        self._questions = 0
+        self._queries = 0
         self._desks = threading.local()
 
-    def desk(self) -> Scorer:
+    def scorer(self) -> Scorer:
         """A desk for the next question."""
-        self._questions += 1
-        kind = CompiledScorer if self._questions > _FEW or "numba" in sys.modules else Scorer
-        desk = getattr(self._desks, "desk", None)
-        if type(desk) is not kind:
-            desk = self._desks.desk = kind(self._index)
-        return desk
+        self._queries += 1
+        kind = CompiledScorer if self._queries > _FEW or "numba" in sys.modules else Scorer
+        scorer = getattr(self._desks, "desk", None)
+        if type(scorer) is not kind:
+            scorer = self._desks.scorer = kind(self._index)
+        return scorer
 
 
 def jaccard(minima: Floats) -> Floats:

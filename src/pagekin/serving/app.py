@@ -66,7 +66,7 @@ async def _lifespan(app: Starlette) -> AsyncIterator[None]:
     looking = asyncio.create_task(_look(context))
     yield
     looking.cancel()
-    context.crew.close()
+    context.pool.close()
 
 
 async def _look(context: Context) -> None:

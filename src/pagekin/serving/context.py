@@ -17,7 +17,7 @@ class Context:
     """The collection, the threads, what the server was told, and answers that may be asked for again."""
 
     held: CurrentGeneration
-    crew: RequestThreads
+    pool: RequestThreads
     settings: ServerSettings
     kept: AnswerCache
 

@@ -33,7 +33,7 @@ class _Surroundings:
 class Generation:
     """A generation of a collection with all its files open, and what is made of it once and kept with it."""
 
-    kin: IndexedStore
+    indexed: IndexedStore
     tag: str  # differs from that of any other generation
     _made: dict[object, object] = field(default_factory=dict)
     _locks: dict[object, threading.Lock] = field(default_factory=dict)
@@ -43,7 +43,7 @@ class Generation:
     @property
     def number(self) -> int:
         """Of the generation; builds count them."""
-        return self.kin.manifest.generation
+        return self.indexed.manifest.generation
 
     def kept(self, key: object, make: Callable[[], Made]) -> Made:
         """What `make` makes, made once: for what is dear and the same for every request. It blocks."""
@@ -54,7 +54,7 @@ class Generation:
 
     def analyse_links(self, measure: str = "amsler") -> LinkAnalysis:
         """The links of the collection, measured."""
-        return self.kept(("links", measure), lambda: analyse_links(self.kin, measure))
+        return self.kept(("links", measure), lambda: analyse_links(self.indexed, measure))
 
     @contextmanager
     def surroundings(self, name: str, measure: str = "amsler") -> Iterator[tuple[LinkAnalysis, Clusters]]:
@@ -130,31 +130,39 @@ class CurrentGeneration:
 def opened(root: Path) -> Generation:
     """The generation that the manifest names, all of its files open."""
     for _ in range(_TRIES - 1):
-        kin = IndexedStore.open(root)
+        indexed = IndexedStore.open(root)
         try:
-            return _touched(kin)
+            return _touched(indexed)
         except PagekinError:
-            if IndexedStore.open(root).manifest == kin.manifest:
+            if IndexedStore.open(root).manifest == indexed.manifest:
                 raise
     return _touched(IndexedStore.open(root))
 
 
-def _touched(kin: IndexedStore) -> Generation:
+def _touched(indexed: IndexedStore) -> Generation:
     """Open all files, also those that are opened when first looked at: they may be gone by then."""
-    _ = kin.reading, kin.links, kin.nodes, kin.node_of_target, kin.words, kin.word_of_form, kin.form_counts
-    _ = kin.index, kin.prints
-    kin.catalog.rows("SELECT row FROM pages LIMIT 1")
-    _rehearse(kin)
-    tag = hashlib.sha256(repr(kin.manifest).encode("utf-8", "surrogatepass")).hexdigest()[:12]
-    return Generation(kin, tag)
+    _ = (
+        indexed.reading,
+        indexed.links,
+        indexed.nodes,
+        indexed.node_of_target,
+        indexed.words,
+        indexed.word_of_form,
+        indexed.form_counts,
+    )
+    _ = indexed.index, indexed.fingerprints
+    indexed.catalog.rows("SELECT row FROM pages LIMIT 1")
+    _rehearse(indexed)
+    tag = hashlib.sha256(repr(indexed.manifest).encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    return Generation(indexed, tag)
 
 
-def _rehearse(kin: IndexedStore) -> None:
+def _rehearse(indexed: IndexedStore) -> None:
     """Ask a question of each kind, so that kernels are loaded before somebody waits for them."""
-    if not len(kin):
+    if not len(indexed):
         return
     try:
-        kin.related(kin.reading.pages.url[0], RelatedOptions(limit=1))
-        kin.related_to(b"a", RelatedOptions(limit=1), plain=True)
+        indexed.related(indexed.reading.pages.url[0], RelatedOptions(limit=1))
+        indexed.related_to(b"a", RelatedOptions(limit=1), plain=True)
     except MisuseError as error:
-        raise StoreError(f"{kin.root} cannot be served: {error}") from error
+        raise StoreError(f"{indexed.root} cannot be served: {error}") from error

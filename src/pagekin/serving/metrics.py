@@ -69,7 +69,7 @@ class Metrics:
         yield "# TYPE pagekin_index_generation gauge"
         yield f"pagekin_index_generation {held.present.number}"
         yield "# TYPE pagekin_pages gauge"
-        yield f"pagekin_pages {len(held.present.kin)}"
+        yield f"pagekin_pages {len(held.present.indexed)}"
         yield "# TYPE pagekin_index_trouble gauge"
         yield f"pagekin_index_trouble {int(bool(held.trouble))}"
 

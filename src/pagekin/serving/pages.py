@@ -45,7 +45,7 @@ class PageRequest:
 
     def page(self) -> PageRef:
         """The page that the path names."""
-        return ref_by_id(self.generation.kin, self.id)
+        return ref_by_id(self.generation.indexed, self.id)
 
     def shown(self, template: str, status: int = 200, /, **values: Any) -> Response:
         """A template as an answer."""
@@ -58,10 +58,10 @@ Handler = Callable[[PageRequest], Response]
 def routes() -> list[BaseRoute]:
     """All paths of the page."""
     parts: dict[str, Callable[[Generation], object]] = {
-        "similarities": lambda generation: collection.similarities(generation.kin),
-        "unlinked": lambda generation: collection.unlinked(generation.kin),
-        "bridges": lambda generation: collection.bridges(generation.kin, generation.analyse_links()),
-        "duplicates": lambda generation: collection.duplicate_groups(generation.kin),
+        "similarities": lambda generation: collection.similarities(generation.indexed),
+        "unlinked": lambda generation: collection.unlinked(generation.indexed),
+        "bridges": lambda generation: collection.bridges(generation.indexed, generation.analyse_links()),
+        "duplicates": lambda generation: collection.duplicate_groups(generation.indexed),
     }
     return [
         Route("/", _answered(_home)),
@@ -89,7 +89,7 @@ def _answered(handler: Handler) -> Callable[[Request], Any]:
             context.settings.replay,
         )
         try:
-            return await context.crew.run(request, handler, asked)
+            return await context.pool.run(request, handler, asked)
         except NoPageError as error:
             return _told(asked, RequestError(404, str(error)))
         except (RequestError, PagekinError) as error:
@@ -108,43 +108,43 @@ def _told(asked: PageRequest, error: RequestError) -> Response:
 
 def _without_path(asked: PageRequest, problem: str) -> str:
     """Errors name the collection by its path, which is nobody's business on the web."""
-    path = re.escape(str(asked.generation.kin.root))
+    path = re.escape(str(asked.generation.indexed.root))
     return re.sub(rf"(?<!\S){path}(?![\w/])", "the collection", problem)
 
 
 def _home(asked: PageRequest) -> Response:
     generation = asked.generation
-    linked = generation.kept("most linked", lambda: collection.most_linked(generation.kin, _HOME))
+    linked = generation.kept("most linked", lambda: collection.most_linked(generation.indexed, _HOME))
     return asked.shown("home.html", most_linked=linked)
 
 
 def _search(asked: PageRequest) -> Response:
     query, most = asked.query.get("q", ""), _SUGGESTED if asked.alone else _FOUND
-    found = search(asked.generation.kin, query, most)
+    found = search(asked.generation.indexed, query, most)
     return asked.shown("_suggestions.html" if asked.alone else "search.html", query=query, found=found, most=most)
 
 
 def _random(asked: PageRequest) -> Response:
-    kin = asked.generation.kin
-    if not len(kin):
+    indexed = asked.generation.indexed
+    if not len(indexed):
         raise RequestError(404, "the collection has no pages")
-    page = refs_by_row(kin, [secrets.randbelow(len(kin))])[0]
+    page = refs_by_row(indexed, [secrets.randbelow(len(indexed))])[0]
     return RedirectResponse(f"{asked.root}/page/{page.id}", 302, {"Cache-Control": "no-store"})
 
 
 def _page(asked: PageRequest) -> Response:
-    kin, page, filters = asked.generation.kin, asked.page(), AnswerFilters.chosen(asked.query)
-    found = related(kin, page, filters)
+    indexed, page, filters = asked.generation.indexed, asked.page(), AnswerFilters.chosen(asked.query)
+    found = related(indexed, page, filters)
     if asked.alone:
         return asked.shown("_related.html", page=page, related=found, filters=filters)
     return asked.shown(
         "page.html",
-        view=page_view(kin, page, asked.replay),
+        view=page_view(indexed, page, asked.replay),
         related=found,
         filters=filters,
-        measures=kin.index.strategy.measures(),
-        learned_share=learned_share(kin),
-        strategy=kin.index.strategy.as_dict(),
+        measures=indexed.index.strategy.measures(),
+        learned_share=learned_share(indexed),
+        strategy=indexed.index.strategy.as_dict(),
     )
 
 
@@ -159,7 +159,7 @@ def _clusters(asked: PageRequest) -> Response:
 
 def _around(generation: Generation, page: PageRef, alpha: float) -> ClusterView:
     with generation.surroundings(page.url) as (_, clusters):
-        return around(generation.kin, page, clusters, alpha)
+        return around(generation.indexed, page, clusters, alpha)
 
 
 def _graph(asked: PageRequest) -> Response:
@@ -175,9 +175,9 @@ def _graph(asked: PageRequest) -> Response:
 
 def _drawn(generation: Generation, page: PageRef, by: str) -> graph.Graph:
     if by == "words":
-        return graph.graph_by_words(generation.kin, page)
+        return graph.graph_by_words(generation.indexed, page)
     with generation.surroundings(page.url) as (_, clusters):
-        return graph.graph_by_links(generation.kin, page, clusters)
+        return graph.graph_by_links(generation.indexed, page, clusters)
 
 
 def _asking_links(asked: PageRequest, make: Callable[[], Any]) -> tuple[Any, str]:
@@ -191,13 +191,13 @@ def _asking_links(asked: PageRequest, make: Callable[[], Any]) -> tuple[Any, str
 
 
 def _compare(asked: PageRequest) -> Response:
-    kin, names = asked.generation.kin, [asked.query.get(each, "").strip()[:2000] for each in "ab"]
+    indexed, names = asked.generation.indexed, [asked.query.get(each, "").strip()[:2000] for each in "ab"]
     values: dict[str, Any] = {"a": names[0], "b": names[1], "view": None, "problem": ""}
     try:
-        pages = [meant(kin, name) if name else None for name in names]
+        pages = [meant(indexed, name) if name else None for name in names]
         values |= {key: page.url for key, page in zip("ab", pages, strict=True) if page is not None}
         if pages[0] is not None and pages[1] is not None:
-            values["view"] = compared(kin, pages[0], pages[1], asked.replay)
+            values["view"] = compared(indexed, pages[0], pages[1], asked.replay)
     except MisuseError as error:
         values["problem"] = _without_path(asked, str(error))
     return asked.shown("compare.html", here="compare", **values)
@@ -205,8 +205,8 @@ def _compare(asked: PageRequest) -> Response:
 
 def _collection(asked: PageRequest) -> Response:
     generation = asked.generation
-    view = generation.kept("collection view", lambda: collection.collection_view(generation.kin))
-    return asked.shown("collection.html", here="collection", view=view, reports=reports(generation.kin.root))
+    view = generation.kept("collection view", lambda: collection.collection_view(generation.indexed))
+    return asked.shown("collection.html", here="collection", view=view, reports=reports(generation.indexed.root))
 
 
 def _part(name: str, make: Callable[[Generation], object]) -> Handler:

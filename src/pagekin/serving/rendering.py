@@ -35,12 +35,12 @@ def rendered(
     name: str, generation: Generation, root: str, values: dict[str, Any], status: int = 200, **headers: str
 ) -> Response:
     """A template as an answer; `root` is the path below which the server is mounted."""
-    kin = generation.kin
+    indexed = generation.indexed
     common: dict[str, Any] = {
         "at": _below(root),
         "static": lambda file: f"{root}/static/{file}",
-        "collection": shown(kin.root.resolve().name.removesuffix(".kin"), 60),
-        "counts": kin.manifest.counts,
+        "collection": shown(indexed.root.resolve().name.removesuffix(".kin"), 60),
+        "counts": indexed.manifest.counts,
         "generation": generation.number,
         "here": "",
         "query": "",

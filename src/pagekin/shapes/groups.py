@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pagekin.shapes.twins import likeness
+from pagekin.shapes.twins import overlap
 
 if TYPE_CHECKING:
     from pagekin.duplicates.result_list import Grouping, ResultEntry
@@ -18,7 +18,7 @@ def report(grouping: Grouping) -> dict[str, Any]:
         "groups": [
             {
                 "anchor": entry_of(each.anchor),
-                "members": [{**entry_of(member.entry), **likeness(member.likeness)} for member in each.members],
+                "members": [{**entry_of(member.entry), **overlap(member.overlap)} for member in each.members],
             }
             for each in grouping.groups()
         ],

@@ -48,7 +48,7 @@ def _duplicate(duplicate: NearDuplicate) -> dict[str, Any]:
         "title": duplicate.title,
         "similarity": round(duplicate.similarity, 6),
         **_score(duplicate),
-        "text_similarity": round(duplicate.likeness.similarity, 4),
-        "contains": duplicate.likeness.b_in_a,
-        "contained": duplicate.likeness.a_in_b,
+        "text_similarity": round(duplicate.overlap.similarity, 4),
+        "contains": duplicate.overlap.b_in_a,
+        "contained": duplicate.overlap.a_in_b,
     }

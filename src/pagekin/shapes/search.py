@@ -11,11 +11,11 @@ _PREFIXES = ("", "http://", "https://", "http://www.", "https://www.")
 _ROWS = "SELECT row FROM pages WHERE "
 
 
-def search(kin: IndexedStore, query: str, limit: int) -> dict[str, Any]:
+def search(indexed: IndexedStore, query: str, limit: int) -> dict[str, Any]:
     """The page of this URL, pages whose titles hold the words, whose URLs begin so, or have this anywhere."""
     rows: dict[int, None] = {}
-    catalog, query = kin.catalog, query.strip().encode("utf-8", "replace").decode("utf-8")
-    for url in kin.urls_meant(query) if query else ():
+    catalog, query = indexed.catalog, query.strip().encode("utf-8", "replace").decode("utf-8")
+    for url in indexed.urls_meant(query) if query else ():
         row = catalog.page_at(url)
         if row is not None:
             rows[row] = None
@@ -28,9 +28,9 @@ def search(kin: IndexedStore, query: str, limit: int) -> dict[str, Any]:
     if query and len(rows) < limit:
         anywhere = catalog.rows(f"{_ROWS} instr(url, ?) ORDER BY row LIMIT ?", query, limit)
         rows |= {each["row"]: None for each in anywhere}
-    return {"query": query, "pages": [_named(kin, row) for row in list(rows)[:limit]]}
+    return {"query": query, "pages": [_named(indexed, row) for row in list(rows)[:limit]]}
 
 
-def _named(kin: IndexedStore, row: int) -> dict[str, Any]:
-    page = kin.catalog.page(row)
+def _named(indexed: IndexedStore, row: int) -> dict[str, Any]:
+    page = indexed.catalog.page(row)
     return {name: page[name] for name in ("id", "url", "title", "host", "language", "in_degree")}

@@ -18,8 +18,7 @@ def report(twins: DuplicateGroups) -> dict[str, Any]:
             {
                 "anchor": _page(each.anchor),
                 "members": [
-                    {**_page(m.page), **likeness(m.likeness), "similarity": round(m.similarity, 4)}
-                    for m in each.members
+                    {**_page(m.page), **overlap(m.overlap), "similarity": round(m.similarity, 4)} for m in each.members
                 ],
             }
             for each in twins.groups
@@ -34,14 +33,14 @@ def _page(page: StoredPage) -> dict[str, Any]:
     return {"url": page.url, "title": page.title}
 
 
-def likeness(likeness: Overlap) -> dict[str, Any]:
+def overlap(overlap: Overlap) -> dict[str, Any]:
     """Of a member and its anchor."""
     return {
-        "similarity": round(likeness.similarity, 4),
-        "share": round(likeness.share_of_a, 4),
-        "share_of_anchor": round(likeness.share_of_b, 4),
-        "bits": round(likeness.bits_of_a, 4),
-        "bits_of_anchor": round(likeness.bits_of_b, 4),
-        "contains": likeness.b_in_a,
-        "contained": likeness.a_in_b,
+        "similarity": round(overlap.similarity, 4),
+        "share": round(overlap.share_of_a, 4),
+        "share_of_anchor": round(overlap.share_of_b, 4),
+        "bits": round(overlap.bits_of_a, 4),
+        "bits_of_anchor": round(overlap.bits_of_b, 4),
+        "contains": overlap.b_in_a,
+        "contained": overlap.a_in_b,
     }

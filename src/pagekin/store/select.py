@@ -95,20 +95,20 @@ class SelectedPages:
         return None
 
 
-def choose_pages(harvest: ReadPages, settings: ReadingSettings) -> SelectedPages:
+def choose_pages(read_pages: ReadPages, settings: ReadingSettings) -> SelectedPages:
     """Choose one capture per URL, then let redirects and canonical links have their say."""
-    choice = _newest(harvest, settings)
-    _follow_redirects(choice, _redirects(harvest, choice))
-    _follow_canonicals(choice, harvest.readings)
+    choice = _newest(read_pages, settings)
+    _follow_redirects(choice, _redirects(read_pages, choice))
+    _follow_canonicals(choice, read_pages.readings)
     choice.pages = dict(sorted(choice.pages.items(), key=lambda page: (host_of(page[0]), page[0])))
     choice.aliases = dict(sorted(choice.aliases.items()))
     return choice
 
 
-def _newest(harvest: ReadPages, settings: ReadingSettings) -> SelectedPages:
-    captures, urls = _captures(harvest)
+def _newest(read_pages: ReadPages, settings: ReadingSettings) -> SelectedPages:
+    captures, urls = _captures(read_pages)
     best: dict[str, int] = {}
-    older = list(harvest.older)
+    older = list(read_pages.older)
     for capture, url in enumerate(urls):
         other = best.setdefault(url, capture)
         if other != capture:
@@ -123,14 +123,14 @@ def _newest(harvest: ReadPages, settings: ReadingSettings) -> SelectedPages:
     return choice
 
 
-def _captures(harvest: ReadPages) -> tuple[CaptureTable, list[str]]:
+def _captures(read_pages: ReadPages) -> tuple[CaptureTable, list[str]]:
     """The captures of a harvest, and their URLs."""
     urls: list[str] = []
     sources: dict[str, int] = {}
     refresh: dict[int, str] = {}
     canonical: dict[int, str] = {}
     columns: list[tuple[Array, ...]] = [(np.empty(0, np.int64),) * 5 + (np.empty(0, np.uint8),)]
-    for number, (reading, rows) in enumerate(zip(harvest.readings, harvest.rows, strict=True)):
+    for number, (reading, rows) in enumerate(zip(read_pages.readings, read_pages.rows, strict=True)):
         pages = reading.pages
         source = np.array([sources.setdefault(name, len(sources)) for name in reading.sources.name], np.int64)
         facts = (pages.captured[rows], source[pages.source[rows]], pages.offset[rows], pages.flags[rows])
@@ -150,10 +150,10 @@ def _given(strings: Strings, rows: Int64s, first: int) -> dict[int, str]:
     return {first + place: strings[int(rows[place])] for place in places.tolist()}
 
 
-def _redirects(harvest: ReadPages, choice: SelectedPages) -> dict[str, tuple[int, str]]:
+def _redirects(read_pages: ReadPages, choice: SelectedPages) -> dict[str, tuple[int, str]]:
     """(when, where to) of the newest redirect of each URL, pages that only send their visitors on among them."""
     newest: dict[str, tuple[int, str]] = {}
-    for redirect in harvest.redirects:
+    for redirect in read_pages.redirects:
         _keep_newest(newest, redirect.url, (redirect.captured, redirect.target))
     refresh = choice.captures.refresh
     for url, capture in choice.pages.items():

@@ -62,17 +62,17 @@ class WrittenStore:
 
 
 def write_store(
-    folder: Path, harvest: ReadPages, settings: ReadingSettings, progress: Progress, mapper: Mapper = map
+    folder: Path, read_pages: ReadPages, settings: ReadingSettings, progress: Progress, mapper: Mapper = map
 ) -> WrittenStore:
     """Write every file of a generation into `folder`; `mapper` is like `map`, but may write several at a time."""
     progress("choosing pages")
-    choice = choose_pages(harvest, settings)
-    selection = Selection(harvest.readings, *choice.places())
+    choice = choose_pages(read_pages, settings)
+    selection = Selection(read_pages.readings, *choice.places())
     progress("uniting vocabularies")
     forms = unite(selection, lambda r: r.forms, [(_part("tokens"), "form"), (_part("titles"), "form")], commonest_first)
     targets = unite(selection, lambda r: r.targets, [(_part("anchors"), "target")], alphabetically)
     progress("writing pages")
-    sources, source_of = _sources(harvest, selection, choice)
+    sources, source_of = _sources(read_pages, selection, choice)
     pages = _pages(selection, source_of)
     write_table(folder, "pages", pages)
     write_table(folder, "sources", sources)
@@ -85,8 +85,8 @@ def write_store(
     nodes = (_host_nodes if settings.chop_host else _page_nodes)(choice, pages.url, targets.strings)
     in_and_out = _write_links(folder, nodes, pages, settings)
     progress("writing the catalogue")
-    skips = _skips(harvest, choice) + _dropped(pages, sources)
-    write_catalog(folder, _tables(folder, harvest, choice, nodes, pages, sources, in_and_out, skips))
+    skips = _skips(read_pages, choice) + _dropped(pages, sources)
+    write_catalog(folder, _tables(folder, read_pages, choice, nodes, pages, sources, in_and_out, skips))
     return _report(folder, nodes, pages, forms, choice, skips)
 
 
@@ -95,20 +95,20 @@ def _part(name: str) -> Callable[[Reading], Ragged]:
 
 
 def _sources(
-    harvest: ReadPages, selection: Selection, choice: SelectedPages
+    read_pages: ReadPages, selection: Selection, choice: SelectedPages
 ) -> tuple[Sources, dict[tuple[str, int, int], int]]:
     """Every file of the harvest, and its number by name, size and time."""
     kept: dict[tuple[str, int, int], int] = {}
     read: dict[tuple[str, int, int], int] = {}
-    for reading, rows in zip(harvest.readings, harvest.rows, strict=True):
+    for reading, rows in zip(read_pages.readings, read_pages.rows, strict=True):
         _count_sources(reading, rows, read)
     for reading, _, rows in selection.by_reading():
         _count_sources(reading, rows, kept)
     older = Counter(rank.source for _, rank in choice.older)
-    known = Counter(rank.source for _, rank in harvest.older)
-    keys = sorted({(origin.source, origin.size, origin.modified) for origin in harvest.sources})
+    known = Counter(rank.source for _, rank in read_pages.older)
+    keys = sorted({(origin.source, origin.size, origin.modified) for origin in read_pages.sources})
     whole = [
-        key[0] not in harvest.dependent and kept.get(key, 0) + older[key[0]] == read.get(key, 0) + known[key[0]]
+        key[0] not in read_pages.dependent and kept.get(key, 0) + older[key[0]] == read.get(key, 0) + known[key[0]]
         for key in keys
     ]
     sources = Sources(
@@ -205,10 +205,10 @@ def _write_links(folder: Path, nodes: Nodes, pages: Pages, settings: ReadingSett
     return degrees(links.offsets, links.page, node_of_page)
 
 
-def _skips(harvest: ReadPages, choice: SelectedPages) -> list[tuple[Skip, bool]]:
+def _skips(read_pages: ReadPages, choice: SelectedPages) -> list[tuple[Skip, bool]]:
     """Skips of one source and reason as one, those that the store decided apart."""
     summed: dict[tuple[str, str, bool], tuple[int, str]] = {}
-    for skips, decided in ((harvest.skips, False), (choice.skips, True)):
+    for skips, decided in ((read_pages.skips, False), (choice.skips, True)):
         for skip in skips:
             key = (skip.source, skip.reason, decided)
             count, example = summed.get(key, (0, skip.where))
@@ -237,7 +237,7 @@ def _dropped(pages: Pages, sources: Sources) -> list[tuple[Skip, bool]]:
 
 def _tables(
     folder: Path,
-    harvest: ReadPages,
+    read_pages: ReadPages,
     choice: SelectedPages,
     nodes: Nodes,
     pages: Pages,
@@ -289,7 +289,7 @@ def _tables(
         nodes=node_rows(),
         pages=page_rows(),
         aliases=((url, int(node_of_page[choice.row_of[page]]), kind) for url, (page, kind) in choice.aliases.items()),
-        redirects=sorted(harvest.redirects, key=lambda r: (r.origin.source, r.origin.offset, r.url)),
+        redirects=sorted(read_pages.redirects, key=lambda r: (r.origin.source, r.origin.offset, r.url)),
         skips=skips,
         older=choice.older,
     )

@@ -23,8 +23,8 @@ def axe() -> str:
 
 
 def address(site: str, held: CurrentGeneration, view: str) -> str:
-    kin = held.present.kin
-    one, other = (kin.page(kin.find(url))["id"] for url in (OAK, "http://treeroom.example/"))
+    indexed = held.present.indexed
+    one, other = (indexed.page(indexed.find(url))["id"] for url in (OAK, "http://treeroom.example/"))
     return site + VIEWS[view].format(id=one, other=other, query="oak")
 
 

@@ -20,12 +20,12 @@ PAGE = re.compile(r"/page/[0-9a-f]{16}$")
 
 
 @pytest.fixture(scope="module")
-def kin(held: CurrentGeneration) -> IndexedStore:
-    return held.present.kin
+def indexed(held: CurrentGeneration) -> IndexedStore:
+    return held.present.indexed
 
 
-def id_of(kin: IndexedStore, url: str) -> str:
-    return str(kin.page(kin.find(url))["id"])
+def id_of(indexed: IndexedStore, url: str) -> str:
+    return str(indexed.page(indexed.find(url))["id"])
 
 
 @pytest.mark.parametrize("typed", ["many gue", "treeroom.example/oak", "oom.example/oak"])
@@ -64,11 +64,11 @@ def test_a_random_page_is_a_page_and_not_always_the_same(site: str, look: Look) 
 
 
 def test_pages_that_were_viewed_are_remembered_until_they_are_forgotten(
-    site: str, kin: IndexedStore, look: Look
+    site: str, indexed: IndexedStore, look: Look
 ) -> None:
-    page = look(f"{site}/page/{id_of(kin, OAK)}")
+    page = look(f"{site}/page/{id_of(indexed, OAK)}")
     expect(page.locator("[data-recent]")).to_be_hidden()
-    page.goto(f"{site}/page/{id_of(kin, 'http://treeroom.example/')}")
+    page.goto(f"{site}/page/{id_of(indexed, 'http://treeroom.example/')}")
     page.goto(site)
     expect(page.locator("[data-recent-list] a")).to_have_count(2)
     expect(page.locator("[data-recent-list] a").nth(1)).to_have_text("Oak and its many guests")
@@ -102,20 +102,20 @@ def test_the_first_key_leads_past_the_head(site: str, look: Look) -> None:
     expect(page.locator("#main")).to_be_focused()
 
 
-def test_two_pages_are_compared_by_what_they_share(site: str, kin: IndexedStore, look: Look) -> None:
-    other = kin.related(OAK)[0]
-    page = look(f"{site}/page/{id_of(kin, OAK)}")
+def test_two_pages_are_compared_by_what_they_share(site: str, indexed: IndexedStore, look: Look) -> None:
+    other = indexed.related(OAK)[0]
+    page = look(f"{site}/page/{id_of(indexed, OAK)}")
     page.get_by_role("link", name=f"Compare with {other.title}").first.click()
     expect(page.locator(".side h2")).to_have_text(["Oak and its many guests", other.title])
     expect(page.locator(".tiles dd").first).to_have_text(f"{other.similarity:.3f}")
     expect(page.locator(".versus tbody th").first).to_have_text(other.why.terms[0][0])
-    for node, side in ((kin.find_node(OAK), 0), (kin.find_node(other.url), 1)):
+    for node, side in ((indexed.find_node(OAK), 0), (indexed.find_node(other.url), 1)):
         only = page.locator("section:has(> h2.only)").nth(side).locator(".words bdi").all_inner_texts()
         mine, theirs = (
-            set(dict(kin.top_terms(each, 10_000))) for each in (node, kin.find_node((other.url, OAK)[side]))
+            set(dict(indexed.top_terms(each, 10_000))) for each in (node, indexed.find_node((other.url, OAK)[side]))
         )
         assert only and set(only) <= mine - theirs
-    one, two = (kin.index.signatures[kin.find_node(url)] for url in (OAK, other.url))
+    one, two = (indexed.index.signatures[indexed.find_node(url)] for url in (OAK, other.url))
     agree = sum(a == b for a, b in zip(one.tolist(), two.tolist(), strict=True))
     expect(page.locator("main")).to_contain_text(f"agree in {agree} of 80 places")
 
@@ -158,12 +158,12 @@ def report(village_kin: Path) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("report")
-def test_the_collection_is_seen_at_a_glance(site: str, kin: IndexedStore, look: Look) -> None:
+def test_the_collection_is_seen_at_a_glance(site: str, indexed: IndexedStore, look: Look) -> None:
     page = settled(look(f"{site}/collection"))
     counts = dict(
         zip(page.locator(".counts dt").all_inner_texts(), page.locator(".counts dd").all_inner_texts(), strict=True)
     )
-    assert counts["pages"] == f"{len(kin):,}" and counts["links"] == f"{kin.manifest.counts['links']:,}"
+    assert counts["pages"] == f"{len(indexed):,}" and counts["links"] == f"{indexed.manifest.counts['links']:,}"
     expect(page.locator("main")).to_contain_text("HTTP status 404")
     for title in ("In-links", "Out-links", "Similarity to the nearest page"):
         expect(page.get_by_role("img", name=re.compile(f"^{title}")).locator("text").first).to_be_visible()
@@ -188,7 +188,7 @@ def test_an_unknown_page_is_told_with_a_way_on(site: str, look: Look) -> None:
     expect(page.locator("h1")).to_contain_text("are kin?")
 
 
-def test_all_of_it_works_without_scripts(site: str, kin: IndexedStore, look: Look) -> None:
+def test_all_of_it_works_without_scripts(site: str, indexed: IndexedStore, look: Look) -> None:
     page = look(site, java_script_enabled=False)
     page.locator("#q").fill("many guests")
     page.keyboard.press("Enter")

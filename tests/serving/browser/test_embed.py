@@ -83,7 +83,7 @@ def assert_unharmed(page: Page) -> None:
 def test_a_page_of_another_origin_gets_related_links(blog: Blog, held: CurrentGeneration, look: Look) -> None:
     with running(held.root, "--cors", blog.origin) as server:
         page = look(blog.embedding(server.url.rstrip("/"), OAK, "data-pagekin-limit=3"))
-        found = held.present.kin.related(OAK, RelatedOptions(limit=3))
+        found = held.present.indexed.related(OAK, RelatedOptions(limit=3))
         expect(items(page)).to_have_text([each.title for each in found])
     assert items(page).locator("a").evaluate_all("all => all.map((each) => each.href)") == [each.url for each in found]
     assert_unharmed(page)
@@ -103,7 +103,7 @@ def test_titles_of_a_crawl_that_means_harm_are_text_of_one_line(
     asked = "http://harm.example/hebrew.html"
     with served(harm, ServerSettings(cors=("*",))) as server:
         page = look(blog.embedding(server, asked, "data-pagekin-limit=100"))
-        found = harm.present.kin.related(asked, RelatedOptions(limit=100))
+        found = harm.present.indexed.related(asked, RelatedOptions(limit=100))
         expect(items(page)).to_have_text([shown(each.title or each.url) for each in found])
     names = {each.url.removeprefix("http://harm.example/").removesuffix(".html") for each in found}
     assert names | {"hebrew", "twin", "twin-again"} == TITLES.keys() | {"twin-again"}

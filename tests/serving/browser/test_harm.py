@@ -16,8 +16,8 @@ NAMES = ["script", "image", "event", "svg", "template", "turned", "controls", "h
 
 
 def id_of(held: CurrentGeneration, name: str) -> str:
-    kin = held.present.kin
-    return str(kin.page(kin.find(f"http://harm.example/{name}.html"))["id"])
+    indexed = held.present.indexed
+    return str(indexed.page(indexed.find(f"http://harm.example/{name}.html"))["id"])
 
 
 def assert_harmless(page: Page) -> None:

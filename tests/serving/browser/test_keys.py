@@ -14,8 +14,8 @@ OAK = "http://treeroom.example/oak.html"
 
 @pytest.fixture
 def oak(site: str, held: CurrentGeneration) -> str:
-    kin = held.present.kin
-    return f"{site}/page/{kin.page(kin.find(OAK))['id']}"
+    indexed = held.present.indexed
+    return f"{site}/page/{indexed.page(indexed.find(OAK))['id']}"
 
 
 def box(tree: Locator) -> list[float]:

@@ -23,21 +23,21 @@ OAK = "http://treeroom.example/oak.html"
 
 
 @pytest.fixture(scope="module")
-def kin(held: CurrentGeneration) -> IndexedStore:
-    return held.present.kin
+def indexed(held: CurrentGeneration) -> IndexedStore:
+    return held.present.indexed
 
 
 @pytest.fixture(scope="module")
-def oak(site: str, kin: IndexedStore) -> str:
-    return f"{site}/page/{kin.page(kin.find(OAK))['id']}"
+def oak(site: str, indexed: IndexedStore) -> str:
+    return f"{site}/page/{indexed.page(indexed.find(OAK))['id']}"
 
 
 def related(page: Page) -> Locator:
     return page.locator("#related .kin > li h3 a")
 
 
-def titles(kin: IndexedStore, **wishes: object) -> list[str]:
-    return [each.title for each in kin.related(OAK, RelatedOptions(**wishes))]  # type: ignore[arg-type]
+def titles(indexed: IndexedStore, **options: object) -> list[str]:
+    return [each.title for each in indexed.related(OAK, RelatedOptions(**options))]  # type: ignore[arg-type]
 
 
 def slide(page: Page, name: str, value: str) -> None:
@@ -47,63 +47,63 @@ def slide(page: Page, name: str, value: str) -> None:
     )
 
 
-def test_a_page_shows_what_is_known_of_it(oak: str, kin: IndexedStore, look: Look) -> None:
+def test_a_page_shows_what_is_known_of_it(oak: str, indexed: IndexedStore, look: Look) -> None:
     page = look(oak)
-    node = kin.find_node(OAK)
+    node = indexed.find_node(OAK)
     expect(page.locator("h1")).to_have_text("Oak and its many guests")
     expect(page.locator("[data-original]")).to_have_attribute("href", OAK)
-    expect(page.locator(".cloud li").first).to_have_text(kin.top_terms(node)[0][0])
-    text, count = kin.anchor_texts(node)[0]
+    expect(page.locator(".cloud li").first).to_have_text(indexed.top_terms(node)[0][0])
+    text, count = indexed.anchor_texts(node)[0]
     expect(page.locator(".anchors tr").nth(1)).to_contain_text(text)
     expect(page.locator(".anchors tr").nth(1)).to_contain_text(f"{count} ×")
-    degree = kin.page(kin.find(OAK))["in_degree"]
+    degree = indexed.page(indexed.find(OAK))["in_degree"]
     expect(page.locator(".facts")).to_contain_text(f"linked from {degree} pages")
 
 
-def test_the_list_is_the_answer_of_the_collection_with_its_reasons(oak: str, kin: IndexedStore, look: Look) -> None:
+def test_the_list_is_the_answer_of_the_collection_with_its_reasons(oak: str, indexed: IndexedStore, look: Look) -> None:
     page = look(oak)
-    found = kin.related(OAK)
+    found = indexed.related(OAK)
     expect(related(page)).to_have_text([each.title for each in found])
     first = page.locator("#related .kin > li").first
     expect(first.locator(".score b")).to_have_text(f"{found[0].similarity:.3f}")
     expect(first.locator(".why b").first).to_have_text(found[0].why.terms[0][0])
     expect(first.locator(".why .share").first).to_have_text(f"{100 * found[0].why.terms[0][1]:.0f} %")
     expect(first.locator(".why")).to_contain_text("Cited together by")
-    expect(first.locator(".about")).to_contain_text(kin.top_terms(kin.find_node(found[0].url))[0][0])
+    expect(first.locator(".about")).to_contain_text(indexed.top_terms(indexed.find_node(found[0].url))[0][0])
     expect(first.locator(".where").first).to_contain_text(found[0].url.removeprefix("http://"))
 
 
-def test_a_higher_similarity_leaves_fewer_pages_without_a_reload(oak: str, kin: IndexedStore, look: Look) -> None:
+def test_a_higher_similarity_leaves_fewer_pages_without_a_reload(oak: str, indexed: IndexedStore, look: Look) -> None:
     page = look(oak)
     page.evaluate("window.here = true")
-    third = kin.related(OAK)[2].similarity
+    third = indexed.related(OAK)[2].similarity
     slide(page, "least", str(round(third, 2) + 0.01))
-    expect(related(page)).to_have_text(titles(kin, min_similarity=round(third, 2) + 0.01))
+    expect(related(page)).to_have_text(titles(indexed, min_similarity=round(third, 2) + 0.01))
     assert page.evaluate("window.here")
     assert "least=" in page.url  # and so it can be sent to somebody
     slide(page, "least", "1")
     expect(page.locator("#related [role=status]")).to_contain_text("No page is that similar")
 
 
-def test_pages_that_it_links_to_are_marked_or_hidden(oak: str, kin: IndexedStore, look: Look) -> None:
+def test_pages_that_it_links_to_are_marked_or_hidden(oak: str, indexed: IndexedStore, look: Look) -> None:
     page = look(oak)
-    linked = kin.nodes_linked_from([kin.find_node(OAK)])
-    marked = sum(kin.find_node(each.url) in linked for each in kin.related(OAK))
+    linked = indexed.nodes_linked_from([indexed.find_node(OAK)])
+    marked = sum(indexed.find_node(each.url) in linked for each in indexed.related(OAK))
     assert marked
     expect(page.locator("#related .linked")).to_have_count(marked)
     page.get_by_text("More filters").click()
     page.get_by_label("hide pages that it links to").check()
-    expect(related(page)).to_have_text(titles(kin, exclude_linked=True))
+    expect(related(page)).to_have_text(titles(indexed, exclude_linked=True))
     expect(page.locator("#related .linked")).to_have_count(0)
 
 
-def test_filters_hold_together(oak: str, kin: IndexedStore, look: Look) -> None:
+def test_filters_hold_together(oak: str, indexed: IndexedStore, look: Look) -> None:
     page = look(oak)
     page.get_by_text("More filters").click()
     page.get_by_label("other hosts only").check()
     page.get_by_label("At most").fill("3")
     page.get_by_label("URL has not").fill("library")
-    expect(related(page)).to_have_text(titles(kin, exclude_host=True, limit=3, exclude=("library",)))
+    expect(related(page)).to_have_text(titles(indexed, exclude_host=True, limit=3, exclude=("library",)))
     page.get_by_label("URL has", exact=True).fill("example/.")  # a point is a point, not any letter
     expect(related(page)).to_have_count(0)
 
@@ -118,11 +118,11 @@ def test_filters_hold_together(oak: str, kin: IndexedStore, look: Look) -> None:
     ],
 )
 def test_the_measure_can_be_changed(
-    oak: str, kin: IndexedStore, look: Look, label: str, value: str, wishes: dict[str, object]
+    oak: str, indexed: IndexedStore, look: Look, label: str, value: str, options: dict[str, object]
 ) -> None:
     page = look(oak)
     page.locator(".filters").get_by_label(label).select_option(value)
-    expect(related(page)).to_have_text(titles(kin, **wishes))
+    expect(related(page)).to_have_text(titles(indexed, **options))
 
 
 def test_learned_weights_can_be_asked_by_where_the_index_has_some(tmp_path: Path, look: Look) -> None:
@@ -131,9 +131,9 @@ def test_learned_weights_can_be_asked_by_where_the_index_has_some(tmp_path: Path
     build([write_jsonl(tmp_path / "a.jsonl", rows)], tmp_path / "a.kin", strategy=strategy, processes=1)
     held = CurrentGeneration(tmp_path / "a.kin")
     with served(held) as site:
-        shown = look(f"{site}/page/{held.present.kin.page(0)['id']}?least=0")
+        shown = look(f"{site}/page/{held.present.indexed.page(0)['id']}?least=0")
         shown.get_by_label("Measure").select_option("LinkLearn")
-        found = held.present.kin.related(
+        found = held.present.indexed.related(
             "http://a.example/a", RelatedOptions(similarity="linklearn", min_similarity=0.0)
         )
         expect(shown.locator("#related .score b").first).to_have_text(f"{found[0].similarity:.3f}")
@@ -148,9 +148,9 @@ def test_the_slider_orders_the_list_and_draws_the_tree_anew(oak: str, held: Curr
         if alpha != 0.5:
             slide(page, "alpha", str(alpha))
         expect(tree).to_have_attribute("aria-label", f"Dendrogram of 16 pages at alpha {alpha:.2f}")
-        with held.present.surroundings(OAK) as (kinship, clusters):
+        with held.present.surroundings(OAK) as (analysis, clusters):
             order = [node for node, _ in clusters.ordered(alpha)[:15]]
-        names = [each["title"] for each in kinship.named(order)]
+        names = [each["title"] for each in analysis.named(order)]
         expect(page.locator("#clusters .order .what a")).to_have_text(names)
         expect(tree.locator(".fork")).to_have_count(15)
         assert sorted(
@@ -209,20 +209,20 @@ def test_a_page_says_between_which_topics_it_lies(oak: str, held: CurrentGenerat
     from pagekin.links.cross_topic import cross_topic_page
 
     page = settled(look(oak))
-    with held.present.surroundings(OAK) as (kinship, clusters):
+    with held.present.surroundings(OAK) as (analysis, clusters):
         found = cross_topic_page(clusters, 0.5)
     assert found is not None
-    ends = [each["title"] for each in kinship.named([found.one, found.other])]
+    ends = [each["title"] for each in analysis.named([found.one, found.other])]
     expect(page.locator(".bridge a").nth(0)).to_have_text(ends[0])
     expect(page.locator(".bridge a").nth(1)).to_have_text(ends[1])
 
 
-def test_the_neighbourhood_is_walked_by_clicks_and_back(oak: str, kin: IndexedStore, look: Look) -> None:
+def test_the_neighbourhood_is_walked_by_clicks_and_back(oak: str, indexed: IndexedStore, look: Look) -> None:
     page = settled(look(oak))
     middle = page.locator("#graph figcaption a")
     expect(middle).to_have_text("Oak and its many guests")
     around = page.locator("svg.graph .spot:not(.own)")
-    expect(around).to_have_count(min(14, len(kin.related(OAK, RelatedOptions(limit=14, min_similarity=0.03)))))
+    expect(around).to_have_count(min(14, len(indexed.related(OAK, RelatedOptions(limit=14, min_similarity=0.03)))))
     step = around.nth(2).get_attribute("data-title") or "?"
     around.nth(2).click()
     expect(middle).to_have_text(step)

@@ -39,5 +39,5 @@ async def get(request: Request) -> ASGIApp:
 
 def _clusters(generation: Generation, given: Given) -> dict[str, Any]:
     alphas = tuple(given["alpha"]) or (0.5,)
-    with generation.surroundings(given["url"], given["measure"]) as (kinship, clusters):
-        return describe(kinship, clusters, given["url"], alphas, given["limit"], given["clusters"])
+    with generation.surroundings(given["url"], given["measure"]) as (analysis, clusters):
+        return describe(analysis, clusters, given["url"], alphas, given["limit"], given["clusters"])

@@ -41,7 +41,7 @@ async def answered(request: Request, params: Sequence[Param], make: Make) -> ASG
     def made(generation: Generation, key: Key) -> CachedAnswer:
         return ready(_told(generation, make, given), key, control)
 
-    answer = await context.crew.run(request, made, generation, key)
+    answer = await context.pool.run(request, made, generation, key)
     context.kept.put(key, answer, made)
     return answer
 
@@ -53,7 +53,7 @@ def _told(generation: Generation, make: Make, given: Given) -> Any:
     except StoreError:
         raise
     except (MisuseError, FailureError) as error:
-        told = str(error).replace(str(generation.kin.root), "this collection")
+        told = str(error).replace(str(generation.indexed.root), "this collection")
         if isinstance(error, NoPageError):
             raise RequestError(404, told, kind="no-such-page") from error
         raise RequestError(422, told, kind="invalid-request") from error
@@ -66,7 +66,7 @@ async def posted(request: Request, given: Given, make: Make) -> Response:
     def made() -> bytes:
         return as_json(_told(context.held.present, make, given))
 
-    body = await context.crew.run(request, made)
+    body = await context.pool.run(request, made)
     return Response(body, headers={"Cache-Control": "no-store"}, media_type="application/json")
 
 

@@ -53,9 +53,9 @@ def _answer(generation: Generation, given: Given) -> dict[str, Any]:
     if len(titles) > _MOST:
         return _error("toomanyvalues", f"There may be {_MOST} titles.")
     urls = [url for title in titles for url in _urls(generation, title)]
-    wishes = RelatedOptions(limit=max(1, min(limit, _MOST)), explain=False)
-    found = generation.kin.related(urls, wishes) if urls else []
-    return _shaped(generation.kin, found, given)
+    options = RelatedOptions(limit=max(1, min(limit, _MOST)), explain=False)
+    found = generation.indexed.related(urls, options) if urls else []
+    return _shaped(generation.indexed, found, given)
 
 
 def _error(code: str, told: str) -> dict[str, Any]:
@@ -64,20 +64,20 @@ def _error(code: str, told: str) -> dict[str, Any]:
 
 def _urls(generation: Generation, title: str) -> list[str]:
     """The page of a title, or none: MediaWiki finds nothing then, and calls it no error."""
-    kin = generation.kin
-    named = generation.kept("titles", lambda: _titles(kin))
+    indexed = generation.indexed
+    named = generation.kept("titles", lambda: _titles(indexed))
     url = named.get(_plain(title))
     if url is not None:
         return [url]
     try:
-        return [str(kin.page(kin.find(title))["url"])]
+        return [str(indexed.page(indexed.find(title))["url"])]
     except NoPageError:
         return []
 
 
-def _titles(kin: IndexedStore) -> dict[str, str]:
+def _titles(indexed: IndexedStore) -> dict[str, str]:
     """The URLs of pages that have their titles in them."""
-    return {_plain(title): url for url in kin.reading.pages.url if (title := title_in(url))}
+    return {_plain(title): url for url in indexed.reading.pages.url if (title := title_in(url))}
 
 
 def _plain(title: str) -> str:
@@ -96,16 +96,16 @@ def title_in(url: str) -> str:
     return _plain(unquote(found[1])) if found else ""
 
 
-def _shaped(kin: IndexedStore, found: list[RelatedPage], given: Given) -> dict[str, Any]:
+def _shaped(indexed: IndexedStore, found: list[RelatedPage], given: Given) -> dict[str, Any]:
     newer = given.get("formatversion", "1") in ("2", "latest")
-    shown = [_page(kin, place, each, given) for place, each in enumerate(found, 1)]
+    shown = [_page(indexed, place, each, given) for place, each in enumerate(found, 1)]
     pages: Any = shown if newer else {str(page["pageid"]): page for page in shown}
     answer: dict[str, Any] = {"batchcomplete": True if newer else ""}
     return {**answer, "query": {"pages": pages}} if shown else answer
 
 
-def _page(kin: IndexedStore, place: int, neighbor: RelatedPage, given: Given) -> dict[str, Any]:
-    node = kin.find_node(neighbor.url)
+def _page(indexed: IndexedStore, place: int, neighbor: RelatedPage, given: Given) -> dict[str, Any]:
+    node = indexed.find_node(neighbor.url)
     title = title_in(neighbor.url) or neighbor.title or neighbor.url
     page: dict[str, Any] = {"pageid": node + 1, "ns": 0, "title": title, "index": place}
     if "url" in given.get("inprop", "").split("|"):

@@ -43,17 +43,17 @@ async def info(request: Request) -> ASGIApp:
 
 
 def _found(generation: Generation, given: Given) -> dict[str, Any]:
-    return search(generation.kin, given["query"], given["limit"])
+    return search(generation.indexed, given["query"], given["limit"])
 
 
 def _page(generation: Generation, given: Given) -> dict[str, Any]:
     name = given["id"].encode("utf-8", "replace").decode("utf-8")
-    for row in generation.kin.catalog.rows("SELECT first_row FROM nodes WHERE id = ? LIMIT 1", name):
+    for row in generation.indexed.catalog.rows("SELECT first_row FROM nodes WHERE id = ? LIMIT 1", name):
         if row["first_row"] is not None:
-            return describe_page(generation.kin, row["first_row"])
+            return describe_page(generation.indexed, row["first_row"])
         raise RequestError(404, "This page is known only from links to it.", kind="no-such-page")
     raise RequestError(404, f"No page has the id {name[:100]!r}; /api/pages finds ids.", kind="no-such-page")
 
 
 def _info(generation: Generation, given: Given) -> dict[str, Any]:
-    return {**describe_store(generation.kin), "store": generation.kin.root.name}
+    return {**describe_store(generation.indexed), "store": generation.indexed.root.name}

@@ -25,12 +25,12 @@ LINKS = (
 )
 
 
-def wish_params(bounds: RequestLimits) -> tuple[Param, ...]:
+def option_params(bounds: RequestLimits) -> tuple[Param, ...]:
     """What may be wished for in an answer."""
-    wishes = RelatedOptions()
+    options = RelatedOptions()
     return (
-        Param("limit", "integer", "At most so many pages, or groups of them.", wishes.limit, 1, bounds.limit),
-        Param("min_similarity", "number", "Rather fewer than worse.", wishes.min_similarity, 0, 1),
+        Param("limit", "integer", "At most so many pages, or groups of them.", options.limit, 1, bounds.limit),
+        Param("min_similarity", "number", "Rather fewer than worse.", options.min_similarity, 0, 1),
         Param("similarity", "string", "By default that of the strategy.", choices=MEASURES),
         Param("exclude_linked", "boolean", "No pages that the page links to already.", False),
         Param("exclude_host", "boolean", "No pages of the same host.", False),
@@ -44,7 +44,7 @@ def get_params(bounds: RequestLimits) -> tuple[Param, ...]:
     """Of a GET."""
     about = f"{PAGE}; several are asked for as one."
     url = Param("url", "string", about, least=1, most=bounds.name, required=True, many=bounds.seeds)
-    return (url, *wish_params(bounds))
+    return (url, *option_params(bounds))
 
 
 def post_params(bounds: RequestLimits) -> tuple[Param, ...]:
@@ -59,7 +59,7 @@ def post_params(bounds: RequestLimits) -> tuple[Param, ...]:
         Param("text", "string", "The text of one.", least=1, most=bounds.text),
         pages("pin", "Pages that come first."),
         pages("never", "Pages that do not appear."),
-        *wish_params(bounds),
+        *option_params(bounds),
     )
 
 
@@ -83,20 +83,22 @@ async def _post(request: Request) -> ASGIApp:
 
 
 def _of_pages(generation: Generation, given: Given) -> dict[str, Any]:
-    kin, urls = generation.kin, given["url"]
-    return report(urls, kin.related(urls, wishes_of(given)), given["similarity"] or kin.index.strategy.similarity)
+    indexed, urls = generation.indexed, given["url"]
+    return report(
+        urls, indexed.related(urls, options_of(given)), given["similarity"] or indexed.index.strategy.similarity
+    )
 
 
 def _of_any(generation: Generation, given: Given) -> dict[str, Any]:
     if given["urls"]:
         return _of_pages(generation, {**given, "url": given["urls"]})
-    kin, plain = generation.kin, given["text"] is not None
+    indexed, plain = generation.indexed, given["text"] is not None
     body = (given["text"] if plain else given["html"]).encode("utf-8", "replace")
-    neighbors = kin.related_to(body, wishes_of(given), plain=plain)
-    return report((), neighbors, given["similarity"] or kin.index.strategy.similarity)
+    neighbors = indexed.related_to(body, options_of(given), plain=plain)
+    return report((), neighbors, given["similarity"] or indexed.index.strategy.similarity)
 
 
-def wishes_of(given: Given) -> RelatedOptions:
+def options_of(given: Given) -> RelatedOptions:
     """The wishes of a request."""
     return RelatedOptions(
         limit=given["limit"],

@@ -39,7 +39,7 @@ async def healthz(request: Request) -> Response:
     facts = {
         "status": "ok",
         "generation": held.present.number,
-        "pages": len(held.present.kin),
+        "pages": len(held.present.indexed),
         "trouble": bool(held.trouble),
     }
     return Response(as_json(facts), headers={"Cache-Control": "no-store"}, media_type="application/json")

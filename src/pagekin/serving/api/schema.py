@@ -47,7 +47,7 @@ def _paths(bounds: RequestLimits) -> dict[str, Any]:
             "post": _operation(
                 "relatedTo", "The same for several pages, or for one that is not here.", "Related", errors=_POST
             )
-            | {"requestBody": _body(_question(bounds))},
+            | {"requestBody": _body(_query(bounds))},
         },
         "/api/pages": {
             "get": _operation("findPages", "Pages by URL or title.", "Pages", pages.search_params(bounds)),
@@ -108,7 +108,7 @@ def _wiki(name: str, only: str) -> dict[str, Any]:
     }
 
 
-def _question(bounds: RequestLimits) -> Schema:
+def _query(bounds: RequestLimits) -> Schema:
     """The body of a question: pages, or HTML, or a text."""
     properties = {param.name: {**param.schema(), "description": param.about} for param in related.post_params(bounds)}
     one_of = [{"required": [name]} for name in ("urls", "html", "text")]

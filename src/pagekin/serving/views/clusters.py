@@ -86,43 +86,43 @@ class ClusterView:
     between: Between | None
 
 
-def around(kin: IndexedStore, page: PageRef, clusters: Clusters, alpha: float) -> ClusterView:
+def around(indexed: IndexedStore, page: PageRef, clusters: Clusters, alpha: float) -> ClusterView:
     """Order the surroundings of a page as tightly as alpha says."""
     ordered = clusters.ordered(alpha)[:_LISTED]
     alike = dict(zip(clusters.subgraph.nodes.tolist(), clusters.similarities().tolist(), strict=True))
     before = {node: k for k, node in enumerate(clusters.by_similarity())}
     places = [
         ClusterRow(each, apart, alike[node], before[node] - k if node in before else None)
-        for k, ((node, apart), each) in enumerate(zip(ordered, refs(kin, [n for n, _ in ordered]), strict=True))
+        for k, ((node, apart), each) in enumerate(zip(ordered, refs(indexed, [n for n, _ in ordered]), strict=True))
     ]
     return ClusterView(
         page,
         alpha,
         len(clusters),
         clusters.subgraph.of,
-        ref(kin, clusters.node) if clusters.node != page.node else None,
+        ref(indexed, clusters.node) if clusters.node != page.node else None,
         places,
-        _tree(kin, clusters, alpha, [node for node, _ in ordered]) if places else None,
-        _between(kin, clusters, alpha),
+        _tree(indexed, clusters, alpha, [node for node, _ in ordered]) if places else None,
+        _between(indexed, clusters, alpha),
     )
 
 
-def _between(kin: IndexedStore, clusters: Clusters, alpha: float) -> Between | None:
+def _between(indexed: IndexedStore, clusters: Clusters, alpha: float) -> Between | None:
     found = cross_topic_page(clusters, alpha)
     if found is None or found.strength <= 0.0:
         return None
-    return Between(ref(kin, found.one), ref(kin, found.other), found.distance, found.strength)
+    return Between(ref(indexed, found.one), ref(indexed, found.other), found.distance, found.strength)
 
 
-def _tree(kin: IndexedStore, clusters: Clusters, alpha: float, nodes: list[int]) -> Tree:
+def _tree(indexed: IndexedStore, clusters: Clusters, alpha: float, nodes: list[int]) -> Tree:
     shown_nodes = [clusters.node, *nodes]
     some = np.searchsorted(clusters.subgraph.nodes, shown_nodes).tolist()
     smaller = clusters.at(alpha).only(some)
-    return drawn(smaller, refs(kin, shown_nodes), [_terms(kin, node) for node in shown_nodes])
+    return drawn(smaller, refs(indexed, shown_nodes), [_terms(indexed, node) for node in shown_nodes])
 
 
-def _terms(kin: IndexedStore, node: int) -> str:
-    return ", ".join(shown(term, 40) for term, _ in kin.top_terms(node, _TERMS))
+def _terms(indexed: IndexedStore, node: int) -> str:
+    return ", ".join(shown(term, 40) for term, _ in indexed.top_terms(node, _TERMS))
 
 
 def drawn(hierarchy: Hierarchy, pages: list[PageRef], terms: list[str]) -> Tree:

@@ -54,37 +54,37 @@ class CollectionView:
     most_linked: list[tuple[PageRef, int]]
 
 
-def collection_view(kin: IndexedStore) -> CollectionView:
+def collection_view(indexed: IndexedStore) -> CollectionView:
     """Counts, and how links are spread."""
-    rows = kin.catalog.rows
+    rows = indexed.catalog.rows
     hosts = rows("SELECT host, count(*) AS n FROM pages GROUP BY host ORDER BY n DESC, host LIMIT 10")
     languages = rows("SELECT language, count(*) AS n FROM pages GROUP BY language ORDER BY n DESC, language LIMIT 10")
     skipped = rows(
         "SELECT reason, sum(count) AS n, min(example) AS example FROM skips GROUP BY reason ORDER BY n DESC, reason"
     )
     degrees = [
-        np.array([row[0] for row in kin.catalog.each(f"SELECT {which} FROM nodes WHERE first_row IS NOT NULL")])
+        np.array([row[0] for row in indexed.catalog.each(f"SELECT {which} FROM nodes WHERE first_row IS NOT NULL")])
         for which in ("in_degree", "out_degree")
     ]
     return CollectionView(
-        kin.manifest.counts,
-        kin.manifest.generation,
-        kin.index.strategy.as_dict(),
+        indexed.manifest.counts,
+        indexed.manifest.generation,
+        indexed.index.strategy.as_dict(),
         [(shown(row["host"], 80), row["n"]) for row in hosts],
         [(shown(row["language"], 20) or "not told", row["n"]) for row in languages],
         [Skipped(shown(row["reason"]), row["n"], shown(row["example"] or "", 90)) for row in skipped],
         doublings(degrees[0]),
         doublings(degrees[1]),
-        most_linked(kin, _LISTED),
+        most_linked(indexed, _LISTED),
     )
 
 
-def most_linked(kin: IndexedStore, most: int) -> list[tuple[PageRef, int]]:
+def most_linked(indexed: IndexedStore, most: int) -> list[tuple[PageRef, int]]:
     """The pages that most pages link to, and how many do."""
-    found = kin.catalog.rows(
+    found = indexed.catalog.rows(
         "SELECT node, in_degree FROM nodes WHERE first_row IS NOT NULL ORDER BY in_degree DESC, node LIMIT ?", most
     )
-    return [(ref(kin, row["node"]), row["in_degree"]) for row in found]
+    return [(ref(indexed, row["node"]), row["in_degree"]) for row in found]
 
 
 def doublings(values: Int64s) -> list[HistogramBar]:
@@ -109,10 +109,10 @@ def bars(labels: list[str], counts: list[int]) -> list[HistogramBar]:
     return [HistogramBar(label, count, count / most) for label, count in zip(labels, counts, strict=True)]
 
 
-def _sample(kin: IndexedStore) -> list[PageRef]:
+def _sample(indexed: IndexedStore) -> list[PageRef]:
     """Pages spread evenly over the collection."""
-    step = max(1, -(-len(kin) // SAMPLE))
-    return refs_by_row(kin, range(0, len(kin), step))
+    step = max(1, -(-len(indexed) // SAMPLE))
+    return refs_by_row(indexed, range(0, len(indexed), step))
 
 
 @dataclass(frozen=True)
@@ -124,11 +124,11 @@ class Similarities:
     alone: int  # pages with no kin at all
 
 
-def similarities(kin: IndexedStore) -> Similarities:
+def similarities(indexed: IndexedStore) -> Similarities:
     """The similarity of each page of a sample to its nearest kin."""
-    wishes = RelatedOptions(limit=1, min_similarity=0.0, group_duplicates=False, explain=False)
-    pages = _sample(kin)
-    best = [found[0].similarity for page in pages if (found := kin.related(page.url, wishes))]
+    options = RelatedOptions(limit=1, min_similarity=0.0, group_duplicates=False, explain=False)
+    pages = _sample(indexed)
+    best = [found[0].similarity for page in pages if (found := indexed.related(page.url, options))]
     counts = np.histogram(best, np.linspace(0.0, 1.0, 11))[0].tolist()
     return Similarities(len(pages), bars([f".{k}" for k in range(10)], counts), len(pages) - len(best))
 
@@ -152,14 +152,14 @@ class Groups:
     uncompared: dict[str, int]
 
 
-def duplicate_groups(kin: IndexedStore) -> Groups:
+def duplicate_groups(indexed: IndexedStore) -> Groups:
     """The near-duplicates of all pages."""
-    twins = find_duplicates(kin)
+    twins = find_duplicates(indexed)
     largest = sorted(twins.groups, key=lambda group: (-len(group.members), group.anchor.row))[:_LISTED]
     named = [
         DuplicateGroupRow(
-            refs_by_row(kin, [group.anchor.row])[0],
-            [(refs_by_row(kin, [each.page.row])[0], each.similarity) for each in group.members[:_MEMBERS]],
+            refs_by_row(indexed, [group.anchor.row])[0],
+            [(refs_by_row(indexed, [each.page.row])[0], each.similarity) for each in group.members[:_MEMBERS]],
             len(group.members) + 1,
         )
         for group in largest
@@ -187,21 +187,21 @@ class Bridges:
     bridges: list[Crossing]
 
 
-def bridges(kin: IndexedStore, kinship: LinkAnalysis, alpha: float = 0.5) -> Bridges:
+def bridges(indexed: IndexedStore, analysis: LinkAnalysis, alpha: float = 0.5) -> Bridges:
     """The strongest bridges of a sample of pages."""
-    pages = _sample(kin)
-    found = {each.node: each for page in pages if (each := cross_topic_page(kinship.clusters(page.url, _NEAR), alpha))}
+    pages = _sample(indexed)
+    found = {each.node: each for page in pages if (each := cross_topic_page(analysis.clusters(page.url, _NEAR), alpha))}
     best = sorted(found.values(), key=lambda each: (-each.strength, each.node))[:_LISTED]
     listed = [
-        Crossing(page, one, _terms(kin, one), other, _terms(kin, other), each.strength)
+        Crossing(page, one, _terms(indexed, one), other, _terms(indexed, other), each.strength)
         for each in best
-        for page, one, other in [refs(kin, [each.node, each.one, each.other])]
+        for page, one, other in [refs(indexed, [each.node, each.one, each.other])]
     ]
     return Bridges(len(pages), listed)
 
 
-def _terms(kin: IndexedStore, page: PageRef) -> list[str]:
-    return [shown(term, 40) for term, _ in kin.top_terms(page.node, _TERMS)]
+def _terms(indexed: IndexedStore, page: PageRef) -> list[str]:
+    return [shown(term, 40) for term, _ in indexed.top_terms(page.node, _TERMS)]
 
 
 @dataclass(frozen=True)
@@ -212,15 +212,15 @@ class Unlinked:
     pairs: list[tuple[PageRef, PageRef, float, list[str]]]
 
 
-def unlinked(kin: IndexedStore) -> Unlinked:
+def unlinked(indexed: IndexedStore) -> Unlinked:
     """The most similar pairs of a sample of pages and their kin that no link joins, near-duplicates left aside."""
-    wishes = RelatedOptions(limit=2, min_similarity=0.05, exclude_linked=True)
+    options = RelatedOptions(limit=2, min_similarity=0.05, exclude_linked=True)
     found: dict[tuple[int, int], tuple[PageRef, PageRef, float, list[str]]] = {}
-    pages = _sample(kin)
+    pages = _sample(indexed)
     for page in pages:
-        for each in kin.related(page.url, wishes):
-            other = refs_by_url(kin, [each.url])[0]
-            if not each.is_duplicate and page.node not in kin.nodes_linked_from([other.node]):
+        for each in indexed.related(page.url, options):
+            other = refs_by_url(indexed, [each.url])[0]
+            if not each.is_duplicate and page.node not in indexed.nodes_linked_from([other.node]):
                 words = [shown(term, 40) for term, _ in each.why.terms[:_TERMS]]
                 ends = min(page.node, other.node), max(page.node, other.node)
                 found.setdefault(ends, (page, other, each.similarity, words))

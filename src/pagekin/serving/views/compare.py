@@ -69,78 +69,78 @@ class PageComparison:
     same_text: float | None  # the share of the text that is the same, if both have one
 
 
-def compared(kin: IndexedStore, one: PageRef, other: PageRef, replay: str | None = None) -> PageComparison:
+def compared(indexed: IndexedStore, one: PageRef, other: PageRef, replay: str | None = None) -> PageComparison:
     """Compare two pages."""
-    bags = bag_of(kin.index, one.node), bag_of(kin.index, other.node)
-    desk, target = kin.desk(), np.array([other.node], np.int64)
-    signed = _signature(kin, one.node, bags[0]), _signature(kin, other.node, bags[1])
-    with desk.asking(bags[0]):
+    bags = bag_of(indexed.index, one.node), bag_of(indexed.index, other.node)
+    scorer, target = indexed.scorer(), np.array([other.node], np.int64)
+    signed = _signature(indexed, one.node, bags[0]), _signature(indexed, other.node, bags[1])
+    with scorer.asking(bags[0]):
         jaccard, cosine = (
-            float(exact(desk, Query(bags[0], signed[0], measure), target)[0]) for measure in ("jaccard", "cosine")
+            float(exact(scorer, Query(bags[0], signed[0], measure), target)[0]) for measure in ("jaccard", "cosine")
         )
-    shared, by_links = _shared(kin, *bags)
-    linked = kin.nodes_linked_from([one.node]), kin.nodes_linked_from([other.node])
+    shared, by_links = _shared(indexed, *bags)
+    linked = indexed.nodes_linked_from([one.node]), indexed.nodes_linked_from([other.node])
     common = sorted(linked[0] & linked[1] - {one.node, other.node})
-    [together] = cited_together(_places(kin, one), _places(kin, other), 1, _LINKS)
+    [together] = cited_together(_places(indexed, one), _places(indexed, other), 1, _LINKS)
     return PageComparison(
-        page_view(kin, one, replay),
-        page_view(kin, other, replay),
+        page_view(indexed, one, replay),
+        page_view(indexed, other, replay),
         jaccard,
         cosine,
         Signatures(int((signed[0] == signed[1]).sum()), len(signed[0]), jaccard),
         shared,
-        _alone(kin, bags[0], bags[1]),
-        _alone(kin, bags[1], bags[0]),
+        _alone(indexed, bags[0], bags[1]),
+        _alone(indexed, bags[1], bags[0]),
         by_links,
         other.node in linked[0],
         one.node in linked[1],
-        [(page, apart) for row, apart in together for page in refs_by_row(kin, [row])],
-        refs(kin, common[:_LINKS]),
+        [(page, apart) for row, apart in together for page in refs_by_row(indexed, [row])],
+        refs(indexed, common[:_LINKS]),
         len(common),
-        _same_text(kin, one.node, other.node),
+        _same_text(indexed, one.node, other.node),
     )
 
 
-def _places(kin: IndexedStore, page: PageRef) -> LinkPositions:
-    return link_positions(kin.links, kin.reading.anchors, np.array([page.node]))
+def _places(indexed: IndexedStore, page: PageRef) -> LinkPositions:
+    return link_positions(indexed.links, indexed.reading.anchors, np.array([page.node]))
 
 
-def _signature(kin: IndexedStore, node: int, bag: Bag) -> Unsigned:
-    known = node < len(kin.index.signatures)
-    return np.asarray(kin.index.signatures[node]) if known else signature_of(kin.index, bag)
+def _signature(indexed: IndexedStore, node: int, bag: Bag) -> Unsigned:
+    known = node < len(indexed.index.signatures)
+    return np.asarray(indexed.index.signatures[node]) if known else signature_of(indexed.index, bag)
 
 
-def _shared(kin: IndexedStore, one: Bag, other: Bag) -> tuple[list[WeightedTerm], float]:
+def _shared(indexed: IndexedStore, one: Bag, other: Bag) -> tuple[list[WeightedTerm], float]:
     """The words that both have, those first that make them most alike; and the share that citing pages have in it."""
     terms, mine, theirs = np.intersect1d(one.term, other.term, return_indices=True)
     weights = one.weight[mine].astype(np.float64), other.weight[theirs].astype(np.float64)
     least = np.minimum(*weights)
     total = float(least.sum()) or 1.0
-    words = np.flatnonzero(terms < kin.index.words)
+    words = np.flatnonzero(terms < indexed.index.words)
     best = words[np.lexsort((terms[words], -least[words]))[:_SHARED]]
     heaviest = float(np.maximum(*weights)[best].max(initial=0.0)) or 1.0
     listed = [
         WeightedTerm(
-            shown(kin.index.terms.shown[int(terms[k])], 40),
+            shown(indexed.index.terms.shown[int(terms[k])], 40),
             float(weights[0][k]) / heaviest,
             float(weights[1][k]) / heaviest,
             float(least[k]) / total,
         )
         for k in best.tolist()
     ]
-    return listed, float(least[terms >= kin.index.words].sum()) / total
+    return listed, float(least[terms >= indexed.index.words].sum()) / total
 
 
-def _alone(kin: IndexedStore, one: Bag, other: Bag) -> list[str]:
+def _alone(indexed: IndexedStore, one: Bag, other: Bag) -> list[str]:
     """The words that weigh most in one bag and are not in the other."""
-    alone = (one.term < kin.index.words) & ~np.isin(one.term, other.term)
+    alone = (one.term < indexed.index.words) & ~np.isin(one.term, other.term)
     places = np.flatnonzero(alone)
     heaviest = places[np.lexsort((one.term[places], -one.weight[places]))[:_ALONE]]
-    return [shown(kin.index.terms.shown[int(one.term[k])], 40) for k in heaviest.tolist()]
+    return [shown(indexed.index.terms.shown[int(one.term[k])], 40) for k in heaviest.tolist()]
 
 
-def _same_text(kin: IndexedStore, one: int, other: int) -> float | None:
-    rows = [int(kin.nodes[node]) if node + 1 < len(kin.nodes) else -1 for node in (one, other)]
+def _same_text(indexed: IndexedStore, one: int, other: int) -> float | None:
+    rows = [int(indexed.nodes[node]) if node + 1 < len(indexed.nodes) else -1 for node in (one, other)]
     if min(rows) < 0:
         return None
-    return float(kin.prints.similarities(np.array([rows], np.int64))[0])
+    return float(indexed.fingerprints.similarities(np.array([rows], np.int64))[0])

@@ -62,26 +62,26 @@ class Graph:
     height: float = HEIGHT
 
 
-def graph_by_words(kin: IndexedStore, page: PageRef) -> Graph:
+def graph_by_words(indexed: IndexedStore, page: PageRef) -> Graph:
     """The pages that are kin by words, and how alike they are among themselves."""
-    found = kin.related(page.url, RelatedOptions(limit=KIN, min_similarity=_FAINT, explain=False))
-    pages = [page, *refs_by_url(kin, [each.url for each in found])]
+    found = indexed.related(page.url, RelatedOptions(limit=KIN, min_similarity=_FAINT, explain=False))
+    pages = [page, *refs_by_url(indexed, [each.url for each in found])]
     nodes = np.array([each.node for each in pages], np.int64)
     similar = np.eye(len(nodes))
-    desk, measure = kin.desk(), kin.index.strategy.similarity
+    scorer, measure = indexed.scorer(), indexed.index.strategy.similarity
     for k, node in enumerate(nodes.tolist()):
-        bag = bag_of(kin.index, node)
-        with desk.asking(bag):
-            similar[k] = exact(desk, Query(bag, np.empty(0, np.uint32), measure), nodes)
+        bag = bag_of(indexed.index, node)
+        with scorer.asking(bag):
+            similar[k] = exact(scorer, Query(bag, np.empty(0, np.uint32), measure), nodes)
     return laid_out(pages, similar, "words")
 
 
-def graph_by_links(kin: IndexedStore, page: PageRef, clusters: Clusters) -> Graph:
+def graph_by_links(indexed: IndexedStore, page: PageRef, clusters: Clusters) -> Graph:
     """The same by links. A page that another stands for is drawn in its place."""
     nodes = clusters.by_similarity()[:KIN]
     leaves = np.searchsorted(clusters.subgraph.nodes, [clusters.node, *nodes])
     similar = 1.0 - clusters.subgraph.distance[np.ix_(leaves, leaves)]
-    return laid_out([page, *refs(kin, nodes)], similar, "links")
+    return laid_out([page, *refs(indexed, nodes)], similar, "links")
 
 
 def laid_out(pages: list[PageRef], similar: NDArray[np.float64], by: str) -> Graph:

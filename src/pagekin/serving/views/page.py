@@ -44,32 +44,32 @@ class PageView:
     aliases: list[tuple[str, str]]  # other URLs of it, and why
 
 
-def page_view(kin: IndexedStore, page: PageRef, replay: str | None = None) -> PageView:
+def page_view(indexed: IndexedStore, page: PageRef, replay: str | None = None) -> PageView:
     """All that the page's own view shows of it, without its kin."""
-    degrees = kin.catalog.rows("SELECT in_degree, out_degree, first_row FROM nodes WHERE node = ?", page.node)[0]
+    degrees = indexed.catalog.rows("SELECT in_degree, out_degree, first_row FROM nodes WHERE node = ?", page.node)[0]
     row = degrees["first_row"]
-    facts: dict[str, Any] = kin.page(row) if row is not None else {"language": "", "tokens": 0}
-    citing = np.unique(kin.links.page[kin.links.row(page.node)])[:_LINKS].tolist()
+    facts: dict[str, Any] = indexed.page(row) if row is not None else {"language": "", "tokens": 0}
+    citing = np.unique(indexed.links.page[indexed.links.row(page.node)])[:_LINKS].tolist()
     return PageView(
         page,
         original_href(page.url, replay),
         row is not None,
         shown(facts["language"], 20),
         facts["tokens"],
-        _excerpt(kin.text(row), page.title) if row is not None else "",
+        _excerpt(indexed.text(row), page.title) if row is not None else "",
         degrees["in_degree"],
         degrees["out_degree"],
-        terms_of(kin, page.node, _TERMS),
-        [(shown(text, 80), count) for text, count in kin.anchor_texts(page.node, _TEXTS)],
-        refs_by_row(kin, citing),
-        refs(kin, sorted(kin.nodes_linked_from([page.node]) - {page.node})[:_LINKS]),
-        [(shown(url, 200), kind) for url, kind in kin.catalog.aliases(page.node)[:_LINKS]],
+        terms_of(indexed, page.node, _TERMS),
+        [(shown(text, 80), count) for text, count in indexed.anchor_texts(page.node, _TEXTS)],
+        refs_by_row(indexed, citing),
+        refs(indexed, sorted(indexed.nodes_linked_from([page.node]) - {page.node})[:_LINKS]),
+        [(shown(url, 200), kind) for url, kind in indexed.catalog.aliases(page.node)[:_LINKS]],
     )
 
 
-def terms_of(kin: IndexedStore, node: int, most: int) -> list[Term]:
+def terms_of(indexed: IndexedStore, node: int, most: int) -> list[Term]:
     """The words that weigh most in the bag of a page."""
-    found = kin.top_terms(node, most)
+    found = indexed.top_terms(node, most)
     heaviest = max((weight for _, weight in found), default=1.0)
     return [Term(shown(word, 40), weight, weight / heaviest) for word, weight in found]
 

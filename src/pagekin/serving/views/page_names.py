@@ -30,52 +30,52 @@ class PageRef:
     host: str
 
 
-def refs(kin: IndexedStore, nodes: Iterable[int]) -> list[PageRef]:
+def refs(indexed: IndexedStore, nodes: Iterable[int]) -> list[PageRef]:
     """The pages of some nodes."""
-    return [_ref(kin, row) for node in nodes for row in kin.catalog.rows(_SELECT + "WHERE node = ?", int(node))]
+    return [_ref(indexed, row) for node in nodes for row in indexed.catalog.rows(_SELECT + "WHERE node = ?", int(node))]
 
 
-def ref(kin: IndexedStore, node: int) -> PageRef:
+def ref(indexed: IndexedStore, node: int) -> PageRef:
     """The page of a node."""
-    return refs(kin, [node])[0]
+    return refs(indexed, [node])[0]
 
 
-def refs_by_url(kin: IndexedStore, urls: Iterable[str]) -> list[PageRef]:
+def refs_by_url(indexed: IndexedStore, urls: Iterable[str]) -> list[PageRef]:
     """The pages at some URLs, which the collection has."""
-    return [_ref(kin, row) for url in urls for row in kin.catalog.rows(_SELECT + "WHERE url = ? LIMIT 1", url)]
+    return [_ref(indexed, row) for url in urls for row in indexed.catalog.rows(_SELECT + "WHERE url = ? LIMIT 1", url)]
 
 
-def refs_by_row(kin: IndexedStore, rows: Sequence[int]) -> list[PageRef]:
+def refs_by_row(indexed: IndexedStore, rows: Sequence[int]) -> list[PageRef]:
     """The pages of some rows, each once."""
     query = "SELECT node FROM pages WHERE row = ?"
-    return refs(kin, dict.fromkeys(found["node"] for row in rows for found in kin.catalog.rows(query, row)))
+    return refs(indexed, dict.fromkeys(found["node"] for row in rows for found in indexed.catalog.rows(query, row)))
 
 
-def ref_by_id(kin: IndexedStore, id: str) -> PageRef:
+def ref_by_id(indexed: IndexedStore, id: str) -> PageRef:
     """The page of an id."""
-    for row in kin.catalog.rows(_SELECT + "WHERE id = ? LIMIT 1", id):
-        return _ref(kin, row)
+    for row in indexed.catalog.rows(_SELECT + "WHERE id = ? LIMIT 1", id):
+        return _ref(indexed, row)
     raise NoPageError(f"no page has the id {shown(id, 40)!r}; it may have left the collection, so search for it")
 
 
-def meant(kin: IndexedStore, name: str) -> PageRef:
+def meant(indexed: IndexedStore, name: str) -> PageRef:
     """The page that somebody means: an id, a URL, a title."""
     if re.fullmatch("[0-9a-f]{16}", name):
-        return ref_by_id(kin, name)
-    return ref(kin, kin.find_node(name))
+        return ref_by_id(indexed, name)
+    return ref(indexed, indexed.find_node(name))
 
 
-def search(kin: IndexedStore, query: str, limit: int) -> list[PageRef]:
+def search(indexed: IndexedStore, query: str, limit: int) -> list[PageRef]:
     """Pages that somebody who has typed so much may mean."""
-    return refs_by_url(kin, [page["url"] for page in searched(kin, query[:_TYPED], limit)["pages"]])
+    return refs_by_url(indexed, [page["url"] for page in searched(indexed, query[:_TYPED], limit)["pages"]])
 
 
 _SELECT = "SELECT node, id, url, title, host FROM nodes "
 
 
-def _ref(kin: IndexedStore, row: Sequence[Any]) -> PageRef:
+def _ref(indexed: IndexedStore, row: Sequence[Any]) -> PageRef:
     node, id, url, title, host = row
-    site = _site_name(kin.catalog, host) if title else ""
+    site = _site_name(indexed.catalog, host) if title else ""
     title = shown(title.removesuffix(site)) if title != site else shown(title)
     return PageRef(node, id, url, title or shown(last_part(url)), shown(host, 80))
 

@@ -52,7 +52,7 @@ class AnswerFilters:
             without=query.get("without", "").strip()[:200],
         )
 
-    def wishes(self) -> RelatedOptions:
+    def options(self) -> RelatedOptions:
         """What the collection is asked for. What is typed is text: a pattern could take any time."""
         return RelatedOptions(
             limit=self.limit,
@@ -66,9 +66,9 @@ class AnswerFilters:
         )
 
 
-def learned_share(kin: IndexedStore) -> float:
+def learned_share(indexed: IndexedStore) -> float:
     """The share of links that was learned with the weights of an index, if it has such."""
-    weighting = kin.index.strategy.weighting_named("linklearn") if kin.index.strategy.weights else None
+    weighting = indexed.index.strategy.weighting_named("linklearn") if indexed.index.strategy.weights else None
     return weighting.link_share if weighting is not None else 0.0
 
 
@@ -118,30 +118,30 @@ class RelatedRow:
     twins: list[DuplicateRow]
 
 
-def related(kin: IndexedStore, page: PageRef, filters: AnswerFilters) -> list[RelatedRow]:
+def related(indexed: IndexedStore, page: PageRef, filters: AnswerFilters) -> list[RelatedRow]:
     """The kin of a page, the most similar first."""
-    found = kin.related(page.url, filters.wishes())
-    linked = kin.nodes_linked_from([page.node])
-    return [_relative(kin, page, each, linked) for each in found]
+    found = indexed.related(page.url, filters.options())
+    linked = indexed.nodes_linked_from([page.node])
+    return [_relative(indexed, page, each, linked) for each in found]
 
 
-def _relative(kin: IndexedStore, asked: PageRef, found: RelatedPage, linked: set[int]) -> RelatedRow:
-    page = refs_by_url(kin, [found.url])[0]
+def _relative(indexed: IndexedStore, asked: PageRef, found: RelatedPage, linked: set[int]) -> RelatedRow:
+    page = refs_by_url(indexed, [found.url])[0]
     return RelatedRow(
         page,
         found.similarity,
-        _reason(kin, found),
-        [shown(term, 40) for term, _ in kin.top_terms(page.node, _TERMS)],
+        _reason(indexed, found),
+        [shown(term, 40) for term, _ in indexed.top_terms(page.node, _TERMS)],
         page.node in linked,
-        asked.node in kin.nodes_linked_from([page.node]),
+        asked.node in indexed.nodes_linked_from([page.node]),
         found.is_duplicate,
-        [_twin(kin, each) for each in found.duplicates],
+        [_twin(indexed, each) for each in found.duplicates],
     )
 
 
-def _reason(kin: IndexedStore, found: RelatedPage) -> ReasonText:
+def _reason(indexed: IndexedStore, found: RelatedPage) -> ReasonText:
     why = found.why
-    citing = {each.url: each for each in refs_by_url(kin, why.cited_by)}
+    citing = {each.url: each for each in refs_by_url(indexed, why.cited_by)}
     apart = zip(why.cited_by, why.apart, strict=True)
     return ReasonText(
         [(shown(term, 40), share) for term, share in why.terms],
@@ -150,14 +150,14 @@ def _reason(kin: IndexedStore, found: RelatedPage) -> ReasonText:
     )
 
 
-def _twin(kin: IndexedStore, found: NearDuplicate) -> DuplicateRow:
-    likeness = found.likeness
-    if likeness.a_in_b and likeness.b_in_a:
+def _twin(indexed: IndexedStore, found: NearDuplicate) -> DuplicateRow:
+    overlap = found.overlap
+    if overlap.a_in_b and overlap.b_in_a:
         how = "the same text"
-    elif likeness.a_in_b:
+    elif overlap.a_in_b:
         how = "all of it is in the page above"
-    elif likeness.b_in_a:
+    elif overlap.b_in_a:
         how = "has all of the page above, and more"
     else:
-        how = f"{likeness.similarity:.0%} of the text is the same"
-    return DuplicateRow(refs_by_url(kin, [found.url])[0], found.similarity, how)
+        how = f"{overlap.similarity:.0%} of the text is the same"
+    return DuplicateRow(refs_by_url(indexed, [found.url])[0], found.similarity, how)
