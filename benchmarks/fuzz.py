@@ -275,7 +275,7 @@ def index(home: Path) -> Target:
     """Files of a store and its index: every five bytes say which file, where, and what is done to the byte there."""
     from pagekin.pipeline import build
     from pagekin.search.indexed_store import IndexedStore
-    from pagekin.search.results import RelatedOptions
+    from pagekin.search.options import RelatedOptions
     from pagekin.search.scorer import CompiledScorer, Scorer
     from pagekin.village import write_warc
 

@@ -32,7 +32,7 @@ from pagekin.pipeline import build
 from pagekin.search.blend import LinkSide
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.link_analysis import LinkAnalysis, analyse_links
-from pagekin.search.results import RelatedOptions
+from pagekin.search.options import RelatedOptions
 
 ALPHAS = (0.06, 0.25, 0.5, 0.8)
 FIGURES = Path(__file__).parents[1] / "docs" / "figures"

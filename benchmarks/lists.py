@@ -17,7 +17,7 @@ from benchmarks.machine import QUICK, facts, keep
 from pagekin import village
 from pagekin.pipeline import build
 from pagekin.search.indexed_store import IndexedStore
-from pagekin.search.results import RelatedOptions
+from pagekin.search.options import RelatedOptions
 
 MINIMA = (0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.1, 0.15)
 ASKED = 100 if QUICK else 500

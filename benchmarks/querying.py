@@ -26,7 +26,7 @@ from benchmarks.machine import QUICK, Figure, facts, keep, kept, show
 from pagekin.pipeline import build
 from pagekin.search.candidates import Query, bag_of, nearest
 from pagekin.search.indexed_store import IndexedStore
-from pagekin.search.results import RelatedOptions
+from pagekin.search.options import RelatedOptions
 
 QUESTIONS = 50 if QUICK else 400
 LIMIT = 10

@@ -38,7 +38,7 @@ from pagekin.model.arrays import Int64s
 from pagekin.pipeline import build
 from pagekin.search.duplicates import find_duplicates
 from pagekin.search.indexed_store import IndexedStore
-from pagekin.search.results import RelatedOptions
+from pagekin.search.options import RelatedOptions
 
 SETTINGS = GroupSettings()
 SETS = 100_000 if QUICK else 1_000_000

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from pagekin.pipeline import build
     from pagekin.search.duplicates import DuplicateGroups, find_duplicates
     from pagekin.search.indexed_store import IndexedStore
-    from pagekin.search.results import RelatedOptions
+    from pagekin.search.options import RelatedOptions
     from pagekin.store.store import Store
 
     open = IndexedStore.open
@@ -50,7 +50,7 @@ _HOMES = {
     "Store": "pagekin.store.store",
     "Strategy": "pagekin.model.strategy",
     "DuplicateGroups": "pagekin.search.duplicates",
-    "RelatedOptions": "pagekin.search.results",
+    "RelatedOptions": "pagekin.search.options",
 }
 
 

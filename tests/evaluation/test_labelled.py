@@ -21,7 +21,7 @@ from pagekin.model.weights import save_weights
 from pagekin.pipeline import build
 from pagekin.search.candidates import Query, bag_of, exact
 from pagekin.search.indexed_store import IndexedStore
-from pagekin.search.results import RelatedOptions
+from pagekin.search.options import RelatedOptions
 from store.making import page, write_jsonl
 
 

@@ -16,7 +16,8 @@ from pagekin.model.strategy import PRESETS, Strategy
 from pagekin.pipeline import build
 from pagekin.search.candidates import Query, bag_of, exact, nearest
 from pagekin.search.indexed_store import IndexedStore
-from pagekin.search.results import RelatedOptions, RelatedPage
+from pagekin.search.options import RelatedOptions
+from pagekin.search.results import RelatedPage
 from pagekin.search.scorer import CompiledScorer
 from pagekin.store.manifest import write_manifest
 from store.making import page, write_jsonl

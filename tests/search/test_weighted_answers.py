@@ -19,7 +19,8 @@ from pagekin.model.weighting import Learned, Okapi
 from pagekin.model.weights import save_weights
 from pagekin.pipeline import build
 from pagekin.search.indexed_store import IndexedStore
-from pagekin.search.results import RelatedOptions, RelatedPage
+from pagekin.search.options import RelatedOptions
+from pagekin.search.results import RelatedPage
 from reference import weighing as twin
 from store.making import page, write_jsonl
 

@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 
 from pagekin.errors import MisuseError
 from pagekin.pipeline import build
-from pagekin.search.results import RelatedOptions
+from pagekin.search.options import RelatedOptions
 from pagekin.serving.app import make_app, switch
 from pagekin.serving.generations import CurrentGeneration
 from pagekin.shapes.related import report

@@ -20,7 +20,7 @@ from pagekin.duplicates.settings import GroupSettings
 from pagekin.errors import PagekinError
 from pagekin.search.duplicates import find_duplicates
 from pagekin.search.indexed_store import IndexedStore
-from pagekin.search.results import RelatedOptions
+from pagekin.search.options import RelatedOptions
 from pagekin.search.scorer import CompiledScorer, Scorer
 from pagekin.shapes.info import describe as info
 from pagekin.shapes.page import describe as show

@@ -70,7 +70,7 @@ def command(
 ) -> None:
     """Write the answers for every page into a file that other programs read."""
     from pagekin.search.indexed_store import IndexedStore
-    from pagekin.search.results import RelatedOptions
+    from pagekin.search.options import RelatedOptions
 
     if output == "-":
         raise MisuseError("answers go into a file, whole or not at all, not to the standard output; name one with -o")

@@ -82,7 +82,7 @@ def command(
     Several PAGEs are asked for as one.
     """
     from pagekin.search.indexed_store import IndexedStore
-    from pagekin.search.results import RelatedOptions
+    from pagekin.search.options import RelatedOptions
 
     indexed = IndexedStore.open(store)
     options = RelatedOptions(

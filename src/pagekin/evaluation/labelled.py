@@ -27,7 +27,7 @@ from pagekin.model.bags import Bags, Contents
 from pagekin.model.strategy import MEASURES, PRESETS, Strategy, learned_in, strategy_named
 from pagekin.pipeline import bag_source
 from pagekin.search.indexed_store import IndexedStore
-from pagekin.search.results import AUTO
+from pagekin.search.options import AUTO
 from pagekin.store.store import Store
 
 Labels = Mapping[int, Iterable[Class]]  # by the numbers of pages

@@ -15,7 +15,8 @@ from pagekin.duplicates.fingerprints import Fingerprints
 from pagekin.links.citing_pages import LinkPositions, cited_together, link_positions
 from pagekin.search.blend import Blend
 from pagekin.search.candidates import Query, shared_terms
-from pagekin.search.results import Contribution, Explanation, NearDuplicate, RelatedOptions, RelatedPage
+from pagekin.search.options import RelatedOptions
+from pagekin.search.results import Contribution, Explanation, NearDuplicate, RelatedPage
 from pagekin.urls import host_of
 
 if TYPE_CHECKING:

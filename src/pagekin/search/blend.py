@@ -12,7 +12,7 @@ import numpy as np
 from pagekin.links.similarity import LinkSimilarity, believed
 from pagekin.model.arrays import Floats, Int64s
 from pagekin.search.candidates import Query, bag_of, exact, nearest, raw_scores
-from pagekin.search.results import AUTO
+from pagekin.search.options import AUTO
 from pagekin.search.scorer import Scorer
 
 if TYPE_CHECKING:

@@ -24,7 +24,8 @@ from pagekin.search.candidates import (
     mean_bag,
     signature_of,
 )
-from pagekin.search.results import RelatedOptions, RelatedPage
+from pagekin.search.options import RelatedOptions
+from pagekin.search.results import RelatedPage
 from pagekin.search.scorer import Bag, Scorer, ScorerPool
 from pagekin.search.weighted_text import QueryWeights, TermCounts, term_counts_of
 from pagekin.store.columns import demand

@@ -14,7 +14,7 @@ from pagekin.errors import MisuseError, PagekinError, StoreError
 from pagekin.links.clusters import Clusters
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.link_analysis import LinkAnalysis, analyse_links
-from pagekin.search.results import RelatedOptions
+from pagekin.search.options import RelatedOptions
 from pagekin.store.manifest import NAME
 
 Made = TypeVar("Made")

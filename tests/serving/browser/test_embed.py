@@ -12,7 +12,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import Locator, Page, Request, Response, expect
 
-from pagekin.search.results import RelatedOptions
+from pagekin.search.options import RelatedOptions
 from pagekin.serving.generations import CurrentGeneration
 from pagekin.serving.settings import ServerSettings
 from pagekin.serving.views.text import shown

@@ -12,7 +12,7 @@ from model.learned import DRAWN
 from pagekin.model.strategy import Strategy
 from pagekin.pipeline import build
 from pagekin.search.indexed_store import IndexedStore
-from pagekin.search.results import RelatedOptions
+from pagekin.search.options import RelatedOptions
 from pagekin.serving.generations import CurrentGeneration
 from serving.browser.conftest import Look, served
 from serving.browser.views import settled

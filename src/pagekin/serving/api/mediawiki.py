@@ -15,7 +15,8 @@ from starlette.types import ASGIApp
 
 from pagekin.errors import NoPageError
 from pagekin.search.indexed_store import IndexedStore
-from pagekin.search.results import RelatedOptions, RelatedPage
+from pagekin.search.options import RelatedOptions
+from pagekin.search.results import RelatedPage
 from pagekin.serving.api.handlers import Given, answered
 from pagekin.serving.api.params import Param, pairs
 from pagekin.serving.generations import Generation

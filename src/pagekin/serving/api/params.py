@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl
 
-from pagekin.search.results import AUTO
+from pagekin.search.options import AUTO
 from pagekin.serving.problems import RequestError
 
 _WORDS = {"true": True, "1": True, "yes": True, "": True, "false": False, "0": False, "no": False}

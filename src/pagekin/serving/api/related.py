@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.types import ASGIApp
 
 from pagekin.model.strategy import MEASURES
-from pagekin.search.results import RelatedOptions
+from pagekin.search.options import RelatedOptions
 from pagekin.serving.api.handlers import Given, answered, body_of, posted
 from pagekin.serving.api.mediawiki import is_mediawiki, mediawiki
 from pagekin.serving.api.params import Param, complete

@@ -12,7 +12,7 @@ from pagekin.model.arrays import Int64s
 from pagekin.search.duplicates import find_duplicates
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.link_analysis import LinkAnalysis
-from pagekin.search.results import RelatedOptions
+from pagekin.search.options import RelatedOptions
 from pagekin.serving.views.page_names import PageRef, ref, refs, refs_by_row, refs_by_url
 from pagekin.serving.views.text import shown
 

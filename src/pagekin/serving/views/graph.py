@@ -12,7 +12,7 @@ from pagekin.links.clusters import Clusters
 from pagekin.links.hierarchy import merged
 from pagekin.search.candidates import Query, bag_of, exact
 from pagekin.search.indexed_store import IndexedStore
-from pagekin.search.results import RelatedOptions
+from pagekin.search.options import RelatedOptions
 from pagekin.serving.views.page_names import PageRef, refs, refs_by_url
 from pagekin.serving.views.text import middle_cut
 

@@ -10,7 +10,8 @@ from typing import Literal
 from pagekin.errors import MisuseError
 from pagekin.model.strategy import MEASURES
 from pagekin.search.indexed_store import IndexedStore
-from pagekin.search.results import AUTO, Contribution, NearDuplicate, RelatedOptions, RelatedPage
+from pagekin.search.options import AUTO, RelatedOptions
+from pagekin.search.results import Contribution, NearDuplicate, RelatedPage
 from pagekin.serving.views.page_names import PageRef, refs_by_url
 from pagekin.serving.views.text import shown
 
