@@ -66,9 +66,9 @@ class AnswerBuilder:
         neighbors = []
         for line, why in zip(lines, reasons, strict=True):
             best = shown[line.anchor]
-            under = [NearDuplicate(*shown[k][:3], overlaps[k], shown[k].score) for k in line.members]
+            under = [NearDuplicate(*shown[k][:3], shown[k].score, overlaps[k]) for k in line.members]
             is_pinned = line.anchor < len(pinned)
-            neighbors.append(RelatedPage(*best[:3], why, is_pinned, line.is_duplicate, under, best.score))
+            neighbors.append(RelatedPage(*best[:3], best.score, is_pinned, line.is_duplicate, under, why))
         return neighbors
 
     def _listed(self, first: list[ScoredNode], fusion: Blend) -> tuple[list[ScoredNode], list[AnswerLine]]:

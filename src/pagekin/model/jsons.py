@@ -1,0 +1,159 @@
+"""JSON from result dataclasses, and its schema: keys, rounding and omissions are stated once, at the fields."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Mapping
+from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+Schema = dict[str, Any]
+_KEY = "json"
+_SCHEMAS: dict[Any, Schema] = {
+    str: {"type": "string"},
+    int: {"type": "integer"},
+    float: {"type": "number"},
+    bool: {"type": "boolean"},
+    type(None): {"type": "null"},
+}
+
+
+@dataclass(frozen=True)
+class JsonRule:
+    """How a field appears in JSON."""
+
+    key: str = ""  # by default the name of the field
+    digits: int | None = None  # decimal places of its numbers
+    omit: bool = False  # the key is left out where the value is None or ""
+    columns: tuple[str, ...] = ()  # each tuple of the list becomes an object with these keys
+    # Keys taken from attributes of the value, in place of the value: {"text_similarity": "similarity"}.
+    expand: Mapping[str, str] | None = None
+    inline: bool = False  # the keys of the nested object are keys of this one
+
+
+_PLAIN = JsonRule()
+
+
+def json_field(*, default: Any = MISSING, default_factory: Any = MISSING, **rule: Any) -> Any:
+    """A dataclass field with its JSON form; `rule` are fields of `JsonRule`.
+
+    >>> @dataclass(frozen=True)
+    ... class Hit:
+    ...     url: str
+    ...     score: float | None = json_field(default=None, digits=2, omit=True)
+    >>> to_json([Hit("a", 0.123), Hit("b")])
+    [{'url': 'a', 'score': 0.12}, {'url': 'b'}]
+    >>> json_schemas(Hit)["Hit"]["required"]
+    ['url']
+    """
+    metadata = {_KEY: JsonRule(**rule)}
+    if default_factory is not MISSING:
+        return field(default_factory=default_factory, metadata=metadata)
+    return field(default=default, metadata=metadata)
+
+
+def to_json(value: Any, digits: int | None = None) -> Any:
+    """Lists, dicts, strings and numbers that `json.dumps` prints."""
+    if isinstance(value, float):
+        return value if digits is None else round(value, digits)
+    if is_dataclass(value):
+        return _object(value)
+    if isinstance(value, Mapping):
+        return {key: to_json(each, digits) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [to_json(each, digits) for each in value]
+    return value
+
+
+def _object(value: Any) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for each in fields(value):
+        rule, one = _rule(each), getattr(value, each.name)
+        if rule.omit and (one is None or one == ""):
+            continue
+        if rule.expand is not None:
+            found |= {key: to_json(getattr(one, name), rule.digits) for key, name in rule.expand.items()}
+        elif rule.inline:
+            found |= to_json(one)
+        elif rule.columns:
+            found[rule.key or each.name] = [
+                dict(zip(rule.columns, to_json(row, rule.digits), strict=True)) for row in one
+            ]
+        else:
+            found[rule.key or each.name] = to_json(one, rule.digits)
+    return found
+
+
+def _rule(each: Field[Any]) -> JsonRule:
+    rule: JsonRule = each.metadata.get(_KEY, _PLAIN)
+    return rule
+
+
+def json_schema(cls: type) -> Schema:
+    """A reference to the schema of a result class; `json_schemas` has the schema itself."""
+    return {"$ref": f"#/components/schemas/{cls.__name__}"}
+
+
+def json_schemas(*classes: type) -> dict[str, Schema]:
+    """The schemas of result classes, and of all result classes in them, by name."""
+    found: dict[str, Schema] = {}
+    for cls in classes:
+        _add(cls, found)
+    return found
+
+
+def _add(cls: type, found: dict[str, Schema]) -> None:
+    if cls.__name__ not in found:
+        found[cls.__name__] = {}  # first, or a class that contains itself would never end
+        found[cls.__name__] = _class_schema(cls, found)
+
+
+def _class_schema(cls: type, found: dict[str, Schema]) -> Schema:
+    hints = get_type_hints(cls)
+    properties: dict[str, Schema] = {}
+    required: list[str] = []
+    for each in fields(cls):
+        rule, hint = _rule(each), hints[each.name]
+        if rule.expand is not None:
+            inner = get_type_hints(hint)
+            some = {key: _schema(inner[name], found) for key, name in rule.expand.items()}
+        elif rule.inline:
+            some = _class_schema(hint, found)["properties"]
+        elif rule.columns:
+            row = zip(rule.columns, get_args(get_args(hint)[0]), strict=True)
+            some = {rule.key or each.name: _list(_closed({key: _schema(kind, found) for key, kind in row}))}
+        else:
+            some = {rule.key or each.name: _schema(hint, found, rule.omit)}
+        properties |= some
+        required += [key for key in some if key not in required and not rule.omit]
+    return {"type": "object", "properties": properties, "required": required}
+
+
+def _closed(properties: dict[str, Schema]) -> Schema:
+    return {"type": "object", "properties": properties, "required": list(properties)}
+
+
+def _list(items: Schema) -> Schema:
+    return {"type": "array", "items": items}
+
+
+def _schema(hint: Any, found: dict[str, Schema], omit: bool = False) -> Schema:
+    origin, args = get_origin(hint), get_args(hint)
+    if hint in _SCHEMAS:
+        return _SCHEMAS[hint]
+    if origin is Literal:
+        return {"enum": list(args)}
+    if origin in (Union, types.UnionType):
+        parts = [_schema(each, found) for each in args if not (omit and each is type(None))]
+        if all(set(part) == {"type"} for part in parts):
+            kinds = [part["type"] for part in parts]
+            return {"type": kinds[0] if len(kinds) == 1 else kinds}
+        return parts[0] if len(parts) == 1 else {"anyOf": parts}
+    if origin in (list, tuple):
+        return _list(_schema(args[0], found) if args else {})
+    if isinstance(hint, type) and is_dataclass(hint):
+        _add(hint, found)
+        return json_schema(hint)
+    if origin in (dict, Mapping) and args[1] is not Any:
+        return {"type": "object", "additionalProperties": _schema(args[1], found)}
+    return {"type": "object"} if origin in (dict, Mapping) else {}
