@@ -2,14 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import overload
+from typing import TypeVar, overload
 
 from pagekin.duplicates.filters import Overlap
 from pagekin.model.jsons import json_field
 
+T = TypeVar("T")
 _OVERLAP = {"text_similarity": "similarity", "contains": "b_in_a", "contained": "a_in_b"}
+
+
+class ResultSequence(Sequence[T]):
+    """A result that can be used as the sequence of its items."""
+
+    @property
+    @abstractmethod
+    def items(self) -> Sequence[T]:
+        """The items."""
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    @overload
+    def __getitem__(self, place: int) -> T: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[T]: ...
+    def __getitem__(self, place: int | slice) -> T | Sequence[T]:
+        return self.items[place]
+
+
+@dataclass(frozen=True)
+class PageLink:
+    """The URL and the title of a page."""
+
+    url: str
+    title: str
 
 
 @dataclass(frozen=True)
@@ -39,7 +68,7 @@ class NearDuplicate:
     url: str
     title: str
     similarity: float = json_field(digits=6)  # to the query
-    score: float | None = json_field(digits=6, omit=True)
+    score: float | None = json_field(digits=6, omit=None)
     overlap: Overlap = json_field(expand=_OVERLAP, digits=4)
 
 
@@ -51,7 +80,7 @@ class RelatedPage:
     title: str
     similarity: float = json_field(digits=6)
     # With okapi and linklearn: the inner product that the similarity of the words comes from.
-    score: float | None = json_field(default=None, digits=6, omit=True)
+    score: float | None = json_field(default=None, digits=6, omit=None)
     pinned: bool = False
     is_duplicate: bool = json_field(key="duplicate_of_query", default=False)  # as are its `duplicates`
     duplicates: list[NearDuplicate] = field(default_factory=list)
@@ -67,21 +96,13 @@ class RelatedQuery:
 
 
 @dataclass(frozen=True)
-class RelatedPages(Sequence[RelatedPage]):
+class RelatedPages(ResultSequence[RelatedPage]):
     """The answer to a request: a sequence of related pages, the most similar first."""
 
     query: RelatedQuery
     related: list[RelatedPage]
 
-    def __len__(self) -> int:
-        return len(self.related)
-
-    def __iter__(self) -> Iterator[RelatedPage]:
-        return iter(self.related)
-
-    @overload
-    def __getitem__(self, place: int) -> RelatedPage: ...
-    @overload
-    def __getitem__(self, place: slice) -> list[RelatedPage]: ...
-    def __getitem__(self, place: int | slice) -> RelatedPage | list[RelatedPage]:
-        return self.related[place]
+    @property
+    def items(self) -> Sequence[RelatedPage]:
+        """The related pages."""
+        return self.related
