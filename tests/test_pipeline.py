@@ -55,7 +55,7 @@ def alone(sources: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Stor
     return build(sources, tmp_path_factory.mktemp("alone") / "test.kin", base_urls=["http://"], processes=1).store
 
 
-@pytest.mark.parametrize("crew", [WorkerPool(1), WorkerPool(3), WorkerPool(2, processes=True)])
+@pytest.mark.parametrize("pool", [WorkerPool(1), WorkerPool(3), WorkerPool(2, processes=True)])
 def test_the_bytes_do_not_depend_on_who_reads_nor_on_batches(
     sources: list[Path], alone: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pool: WorkerPool
 ) -> None:

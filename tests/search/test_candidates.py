@@ -23,7 +23,7 @@ WORDS = 10
 BAGS = st.dictionaries(st.integers(0, WORDS - 1), st.integers(1, 9), max_size=6)
 MEASURES = st.sampled_from(["jaccard", "cosine"])
 THIRD = 0.333333333
-DESKS = pytest.mark.parametrize("desk", [Scorer, CompiledScorer])
+DESKS = pytest.mark.parametrize("scorer", [Scorer, CompiledScorer])
 
 
 def normal(counts: dict[int, int]) -> dict[int, float]:

@@ -26,7 +26,7 @@ from reference import weighing as twin
 WORDS = 8
 PAGES = st.dictionaries(st.integers(0, WORDS - 1), st.integers(1, 9), max_size=6)
 WEIGHTINGS = st.just(DRAWN) | st.builds(Okapi, st.floats(0, 3), st.floats(0, 1))
-DESKS = pytest.mark.parametrize("desk", [Scorer, CompiledScorer])
+DESKS = pytest.mark.parametrize("scorer", [Scorer, CompiledScorer])
 
 
 def index_of(pages: list[dict[int, int]], outside: int = 0, strategy: Strategy | None = None) -> Index:

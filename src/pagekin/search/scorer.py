@@ -227,15 +227,15 @@ class ScorerPool:
     def __init__(self, index: Index) -> None:
         self._index = index
         self._queries = 0
-        self._desks = threading.local()
+        self._scorers = threading.local()
 
     def scorer(self) -> Scorer:
         """A desk for the next question."""
         self._queries += 1
         kind = CompiledScorer if self._queries > _FEW or "numba" in sys.modules else Scorer
-        scorer = getattr(self._desks, "desk", None)
+        scorer = getattr(self._scorers, "scorer", None)
         if type(scorer) is not kind:
-            scorer = self._desks.scorer = kind(self._index)
+            scorer = self._scorers.scorer = kind(self._index)
         return scorer
 
 
