@@ -1,41 +1,41 @@
-"""Everything that can go wrong, as one family tree.
+"""The errors of pagekin, in one hierarchy.
 
     PagekinError
     ├── MisuseError        the call is wrong: a missing file, an unknown option value     (exit code 2)
     │   └── NoPageError    no page has this name, or several have
-    └── FailureError       the call is right, and still it cannot be done                 (exit code 1)
+    └── FailureError       the call is right but cannot be completed                      (exit code 1)
         ├── SourceError    a source cannot be read at all
         └── StoreError     a store is missing, damaged, of another format, or busy
 
-The sentence of an error says what, where, and what to do.
+A message states what is wrong, where, and what to do.
 """
 
 from __future__ import annotations
 
 
 class PagekinError(Exception):
-    """The root: whoever catches this catches all of ours."""
+    """The root of all errors of pagekin."""
 
     exit_code = 1
 
 
 class MisuseError(PagekinError):
-    """The user asked for something that makes no sense."""
+    """The call is wrong: a missing file, an unknown option value."""
 
     exit_code = 2
 
 
 class NoPageError(MisuseError):
-    """A name that means no page of a collection, or several."""
+    """No page of the collection has this name, or several have."""
 
 
 class FailureError(PagekinError):
-    """A sensible wish that could not be fulfilled."""
+    """The call is right but cannot be completed."""
 
 
 class SourceError(FailureError):
-    """A source that cannot be read."""
+    """A source cannot be read at all."""
 
 
 class StoreError(FailureError):
-    """A store that cannot be opened or written."""
+    """A store is missing, damaged, of another format, or busy."""
