@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pagekin.cli.evaluate_output import say
-from pagekin.cli.files import write_lines
 from pagekin.cli.output import clean, json_option, progress_bar, say_json
 from pagekin.cli.similarity_options import links_option, measured, share_of, similarity_option, weights_option
 from pagekin.errors import MisuseError
+from pagekin.model.files import write_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable
