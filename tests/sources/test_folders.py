@@ -49,10 +49,10 @@ def built(*sources: Path, bases: tuple[str, ...] = (BASE,)) -> Store:
 
 
 def test_what_was_written_comes_out(tmp_path: Path) -> None:
-    folder = site(tmp_path, "index.html", "a/b/c.htm", "a/d.xhtml", "A/UPPER.HTML")
+    folder = site(tmp_path, "index.html", "a/b/c.htm", "a/d.xhtml", "a/e.shtml", "A/UPPER.HTML")
     found = {each.url: each for each in captures(folder, bases=(BASE,))}
     assert {url: body(each) for url, each in found.items()} == {
-        BASE + name: page(name) for name in ("index.html", "a/b/c.htm", "a/d.xhtml", "A/UPPER.HTML")
+        BASE + name: page(name) for name in ("index.html", "a/b/c.htm", "a/d.xhtml", "a/e.shtml", "A/UPPER.HTML")
     }
     origin = found[BASE + "a/b/c.htm"].origin
     status = (folder / "a/b/c.htm").stat()
