@@ -38,7 +38,7 @@ def test_answers_are_the_same_where_there_are_many_pages(
 ) -> None:
     """H and I of many pages are kept in more bits; here any number counts as many."""
     few = web.index  # opened while it counts as few
-    monkeypatch.setattr("pagekin.index.values._FEW", 0)
+    monkeypatch.setattr("pagekin.index.invert._MAX_SHORT", 0)
     build([village.write_warc(tmp_path / "village.warc.gz")], tmp_path / "village.kin", processes=1)
     many = IndexedStore.open(tmp_path / "village.kin")
     assert few.signatures.itemsize == 2 and many.index.signatures.itemsize == 4

@@ -206,9 +206,9 @@ def _bar(name: str, total: int, quiet: bool) -> Iterator[Callable[[int], None]]:
 def _judged(
     system: System, case: LabelledCollection, sources: Int64s | None, threads: int | None, quiet: bool
 ) -> Judgement:
-    from pagekin.engines.local import len_of_cpus
+    from pagekin.engines.local import cpu_count
     from pagekin.evaluation.judge import judge
 
     asked = len(case.population) if sources is None else len(sources)
     with _bar(system.name, asked, quiet) as advance:
-        return judge(system, case.population, sources, threads=threads or len_of_cpus(), progress=advance)
+        return judge(system, case.population, sources, threads=threads or cpu_count(), progress=advance)

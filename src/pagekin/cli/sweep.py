@@ -39,7 +39,7 @@ def command(
     They are those of SWEEP.toml or, given a STORE, those of the paper's figures. Writes a table (results.csv,
     results.json and, if pyarrow is there, results.parquet) and report.html. A sweep that was stopped goes on.
     """
-    from pagekin.engines.local import len_of_cpus
+    from pagekin.engines.local import cpu_count
     from pagekin.evaluation.sweep import sweep as run_sweep
     from pagekin.evaluation.sweep_plan import paper_text
 
@@ -51,7 +51,7 @@ def command(
     plan = _plan(sweep, hierarchy, references)
     folder = Path(output or f"{sweep.rstrip('/').removesuffix('.toml').removesuffix('.kin')}.sweep")
     with progress_bar(json) as show:
-        swept = run_sweep(plan, folder, threads=threads or len_of_cpus(), progress=show)
+        swept = run_sweep(plan, folder, threads=threads or cpu_count(), progress=show)
         files = _write(swept, folder)
     if json:
         say_json(_result(swept, folder, files))

@@ -6,13 +6,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from tempfile import TemporaryFile
 from typing import Literal
 
 import numpy as np
 
-from pagekin.bags.build import BagSource as BagSource
-from pagekin.bags.build import fold_bags
+from pagekin.bags.build import BagSource, bags_of_pages
 from pagekin.errors import MisuseError
 from pagekin.evaluation.blended import BlendedSystem
 from pagekin.evaluation.labels import Class, Label, path_labels, read_labels, read_tree
@@ -25,7 +23,6 @@ from pagekin.evaluation.weighted import WeightedTextSystem, weighted_text_system
 from pagekin.model.arrays import Int64s
 from pagekin.model.bags import Bags, Contents
 from pagekin.model.strategy import MEASURES, PRESETS, Strategy, learned_in, strategy_named
-from pagekin.pipeline import bag_source
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.options import AUTO
 from pagekin.store.store import Store
@@ -64,7 +61,7 @@ class LabelledCollection:
     def collection(self) -> BagSource:
         """What bags are made from, for as many strategies as are asked for."""
         assert self.indexed is not None
-        return bag_source(self.indexed)
+        return BagSource.of(self.indexed)
 
     def bags(self, strategy: Strategy) -> Bags:
         """The bags of all pages under a strategy."""
@@ -80,7 +77,7 @@ class LabelledCollection:
         index = self.indexed.index
         bags, contents = index.bags, index.contents
         if not index.strategy.has_bags_of(strategy):
-            bags, contents = _made_under(self.indexed, strategy, self.collection)
+            bags, _, contents = bags_of_pages(self.collection, strategy)
         words = _system(name, strategy, bags, contents, self.population.nodes)
         return _with_links(words, self.indexed, strategy, self.population.nodes, share)
 
@@ -221,21 +218,4 @@ def _with_links(words: System, indexed: IndexedStore, strategy: Strategy, nodes:
 
 def bags_under(store: Store, strategy: Strategy, collection: BagSource | None = None) -> Bags:
     """The bags of the pages of a store under a strategy, in memory; nothing is read again but the store."""
-    return _made_under(store, strategy, collection)[0]
-
-
-def _made_under(store: Store, strategy: Strategy, collection: BagSource | None = None) -> tuple[Bags, Contents]:
-    pages = len(store.nodes) - 1
-    with TemporaryFile() as file:
-        folded = fold_bags(collection or bag_source(store), strategy, file)
-        pieces: list[Bags] = []
-        for piece in folded.weighed():
-            pieces.append(piece.first(pages - sum(map(len, pieces))))
-            if sum(map(len, pieces)) == pages:
-                break
-    end = int(folded.offsets[pages])
-    term, weight, content, around = (
-        np.concatenate([getattr(piece, column) for piece in pieces])[:end]
-        for column in ("term", "weight", "content", "around")
-    )
-    return Bags(folded.offsets[: pages + 1], term, weight, content, around), folded.contents
+    return bags_of_pages(collection or BagSource.of(store), strategy)[0]

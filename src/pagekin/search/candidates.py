@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from pagekin.index.files import Index
-from pagekin.index.values import kept_in
+from pagekin.index.invert import truncate
 from pagekin.model.arrays import Int64s, UInt32s, Unsigned
 from pagekin.model.bags import Bags
 from pagekin.search.scorer import Bag, Floats, Scorer, jaccard
@@ -130,7 +130,7 @@ def signature_of(index: Index, bag: Bag) -> Unsigned:
     )
     keys = seeded(keys_of(index.terms.name, bag.term), strategy.seed)
     made = make_signatures(one, keys, strategy.signature_length)
-    signature: Unsigned = kept_in(index.signatures.dtype.type, made)[0]
+    signature: Unsigned = truncate(made, index.signatures.dtype.type)[0]
     return signature
 
 

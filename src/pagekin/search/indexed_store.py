@@ -12,7 +12,7 @@ from pagekin.duplicates.fingerprints import Fingerprints, open_fingerprints
 from pagekin.duplicates.sets import Chunks
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.errors import MisuseError, StoreError
-from pagekin.index.files import VERSION, Index, open_index
+from pagekin.index.files import INDEX_VERSION, Index, open_index
 from pagekin.model.arrays import Int64s, Unsigned
 from pagekin.model.capture import Capture, Origin
 from pagekin.model.strategy import Strategy
@@ -28,8 +28,8 @@ from pagekin.search.options import RelatedOptions
 from pagekin.search.results import RelatedPage
 from pagekin.search.scorer import Bag, Scorer, ScorerPool
 from pagekin.search.weighted_text import QueryWeights, TermCounts, term_counts_of
-from pagekin.store.columns import demand
-from pagekin.store.store import Store, telling_damage
+from pagekin.store.columns import check
+from pagekin.store.store import Store, report_damage
 
 _QUESTION = "http://question.localhost/"
 
@@ -53,10 +53,10 @@ class IndexedStore(Store):
         facts = self.manifest.index
         if facts is None:
             raise StoreError(f"{self.root} has no index; build it again")
-        if facts["version"] != VERSION:
+        if facts["version"] != INDEX_VERSION:
             raise StoreError(
-                f"the index of {self.root} has format version {facts['version']}, this pagekin reads version {VERSION};"
-                " build it again"
+                f"the index of {self.root} has format version {facts['version']}, "
+                f"this pagekin reads version {INDEX_VERSION}; build it again"
             )
         return facts
 
@@ -68,10 +68,10 @@ class IndexedStore(Store):
         return self._known_node(int(np.searchsorted(self.nodes, self.find(name), side="right")) - 1)
 
     def _known_node(self, node: int) -> int:
-        demand(0 <= node < len(self.index.bags), self.catalog.path, f"it names a node {node}")
+        check(0 <= node < len(self.index.bags), self.catalog.path, f"it names a node {node}")
         return node
 
-    @telling_damage
+    @report_damage
     def related(self, names: str | Sequence[str], options: RelatedOptions | None = None) -> list[RelatedPage]:
         """The pages that are kin to a page, or to several at once, the most similar first."""
         asked = [self.find_node(name) for name in ([names] if isinstance(names, str) else names)]
@@ -84,7 +84,7 @@ class IndexedStore(Store):
         query = self._query(options, bag, signature, (term_counts_of(self.index, node) for node in asked))
         return self._answer(asked, query, options, self._fingerprints(asked) if options.group_duplicates else None)
 
-    @telling_damage
+    @report_damage
     def related_to(
         self, body: bytes, options: RelatedOptions | None = None, *, plain: bool = False
     ) -> list[RelatedPage]:
@@ -108,7 +108,7 @@ class IndexedStore(Store):
             own = Fingerprints(settings, Chunks.joined(list(chunks_of_pages(reading, silent, settings))))
         return self._answer([], query, options, own)
 
-    @telling_damage
+    @report_damage
     def top_terms(self, node: int, most: int = 12) -> list[tuple[str, float]]:
         """The words of a bag that weigh most, with their weights."""
         bag = bag_of(self.index, node)

@@ -19,7 +19,7 @@ from pagekin.links.similarity import LinkSimilarity
 from pagekin.links.threshold_graph import MOST, ThresholdGraph, threshold_graph
 from pagekin.model.arrays import Int64s
 from pagekin.search.indexed_store import IndexedStore
-from pagekin.store.store import telling_damage
+from pagekin.store.store import report_damage
 
 _NEAR = 200  # pages around each page, when all pages of a collection are looked at
 
@@ -101,7 +101,7 @@ class LinkAnalysis:
         }
 
 
-@telling_damage
+@report_damage
 def analyse_links(
     indexed: IndexedStore,
     measure: str = "amsler",
@@ -128,9 +128,7 @@ def stored_links(indexed: IndexedStore) -> StoredLinks:
         return [row[0] for row in indexed.catalog.each("SELECT url FROM nodes ORDER BY node")]
 
     links, anchors = indexed.links, indexed.reading.anchors
-    collection = BagSource(
-        indexed.reading, indexed.words, indexed.word_of_form, indexed.nodes, links, indexed.node_hosts
-    )
+    collection = BagSource.of(indexed)
     counting = counting_links(collection, indexed.index.strategy) != 0
     page = links.page.astype(np.int64)
     cited = np.repeat(np.arange(len(links.offsets) - 1), links.lengths())
