@@ -168,6 +168,12 @@ def test_empty_folder_gives_an_empty_store(tmp_path: Path) -> None:
     assert (len(store), store.manifest.skipped) == (0, {})
 
 
+def test_a_file_with_server_side_includes_is_a_page(tmp_path: Path) -> None:
+    found = items(site(tmp_path, "a.shtml", "B.SHTML"), bases=(BASE,))
+    assert skipped(found) == {}
+    assert {each.url for each in found if isinstance(each, Capture)} == {BASE + "a.shtml", BASE + "B.SHTML"}
+
+
 def test_other_files_are_counted(tmp_path: Path) -> None:
     found = items(site(tmp_path, "a.html", "style.css", "deep/image.png", "html", "a.html.gz"))
     assert skipped(found) == {"not HTML": 4}
