@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-LONG = "test_with_checks.py"
+LONG = "test_kernel_modes.py"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -19,7 +19,7 @@ from pagekin.model.settings import ReadingSettings
 from pagekin.pipeline import Progress, build
 from pagekin.store.store import Store
 from pagekin.village import write_folder, write_wacz, write_warc
-from store.making import (
+from store.builders import (
     Record,
     aliases_of,
     assert_same_store,
@@ -31,7 +31,7 @@ from store.making import (
     urls_of,
     write_jsonl,
 )
-from store.making import write_warc as write_records
+from store.builders import write_warc as write_records
 
 # --- the same bytes ------------------------------------------------------------------------------
 

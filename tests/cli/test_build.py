@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cli.conftest import Pagekin
-from cli.running import in_a_terminal
+from cli.processes import in_a_terminal
 from pagekin.engines.local import WorkerPool
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.store.store import Store

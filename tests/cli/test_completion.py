@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from cli.conftest import Pagekin
-from cli.running import PAGEKIN
+from cli.processes import PAGEKIN
 from pagekin.cli.main import COMMANDS
 
 

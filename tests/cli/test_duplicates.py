@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cli.conftest import Pagekin
-from cli.running import PAGEKIN
+from cli.processes import PAGEKIN
 from duplicates.test_result_list import prose
 
 ROWS = [

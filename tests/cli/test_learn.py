@@ -11,7 +11,7 @@ import pytest
 from ir_measures import AP, P, Rprec
 
 from cli.conftest import Pagekin
-from cli.running import in_a_terminal
+from cli.processes import in_a_terminal
 from pagekin import village
 from pagekin.learning import projection as projecting
 from pagekin.learning.checkpoint import Checkpoint

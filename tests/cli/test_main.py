@@ -12,7 +12,7 @@ import pytest
 
 import pagekin as package
 from cli.conftest import Pagekin
-from cli.running import PAGEKIN, in_a_process
+from cli.processes import PAGEKIN, in_a_process
 from pagekin.cli.main import COMMANDS, cli
 from pagekin.store.store import Store
 

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from cli.conftest import PAGES, Pagekin
-from cli.running import in_a_process, in_a_terminal
+from cli.processes import in_a_process, in_a_terminal
 from pagekin.pipeline import build
 from pagekin.urls import page_id
-from store.making import page, write_jsonl
+from store.builders import page, write_jsonl
 
 ROBIN = "http://lib.example/birds/robin.html"
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from cli.conftest import Pagekin
-from cli.running import PAGEKIN
+from cli.processes import PAGEKIN
 from pagekin import village
 from pagekin.evaluation.sweep_plan import paper_text
 from pagekin.pipeline import build

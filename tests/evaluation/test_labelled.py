@@ -22,7 +22,7 @@ from pagekin.pipeline import build
 from pagekin.search.candidates import Query, bag_of, exact
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.options import RelatedOptions
-from store.making import page, write_jsonl
+from store.builders import page, write_jsonl
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from kernels.nasty import BATCHES, DENSE, PAGES, SOUPS, dense_batches, soup
+from kernels.html_strategies import BATCHES, DENSE, PAGES, SOUPS, dense_batches, soup
 from pagekin.kernels.html import scan_pages
 from pagekin.kernels.page_output import (
     BASE_URL,

@@ -20,7 +20,7 @@ from pagekin.search.options import RelatedOptions
 from pagekin.search.results import RelatedPage
 from pagekin.search.scorer import CompiledScorer
 from pagekin.store.manifest import write_manifest
-from store.making import page, write_jsonl
+from store.builders import page, write_jsonl
 
 OAK = "http://treeroom.example/oak.html"
 

@@ -14,7 +14,7 @@ from pagekin.model.strategy import Strategy
 from pagekin.pipeline import build
 from pagekin.serving.app import make_app
 from pagekin.serving.generations import CurrentGeneration
-from store.making import Row, page, write_jsonl
+from store.builders import Row, page, write_jsonl
 
 ODD: dict[str, list[Row]] = {
     "no pages": [],

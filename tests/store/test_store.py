@@ -20,7 +20,7 @@ from pagekin.store.store import Store
 from pagekin.urls import canonical_url, page_id
 from pagekin.village import pages as village_pages
 from pagekin.village import write_folder
-from store.making import assert_sound, page, store_of, urls_of
+from store.builders import assert_sound, page, store_of, urls_of
 
 
 @pytest.fixture(scope="module")

@@ -18,8 +18,8 @@ from pagekin.serving.app import make_app
 from pagekin.serving.generations import CurrentGeneration
 from pagekin.serving.server import address_of, listening
 from pagekin.serving.settings import ServerSettings
-from serving.browser.harm import harmful_pages
-from store.making import write_jsonl
+from serving.browser.hostile import harmful_pages
+from store.builders import write_jsonl
 
 expect.set_options(timeout=20_000)  # machines of tests can be slow
 

@@ -8,18 +8,18 @@ import pytest
 
 from pagekin.pipeline import build
 from pagekin.village import write_warc
-from store.making import generated, write_jsonl
+from store.builders import generated, write_jsonl
 
 
 @pytest.fixture(scope="session")
 def village(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store of the sample web; whoever wants to damage it makes a copy."""
-    folder = tmp_path_factory.mktemp("unbreakable")
+    folder = tmp_path_factory.mktemp("robustness")
     build([write_warc(folder / "village.warc.gz")], folder / "village.kin", processes=1)
     return folder / "village.kin"
 
 
-class Hamlet:
+class TwoStores:
     """A few pages, then a few more: the store of the first, and of all, each built without disturbance."""
 
     def __init__(self, folder: Path) -> None:
@@ -36,5 +36,5 @@ class Hamlet:
 
 
 @pytest.fixture(scope="session")
-def hamlet(tmp_path_factory: pytest.TempPathFactory) -> Hamlet:
-    return Hamlet(tmp_path_factory.mktemp("hamlet"))
+def two_stores(tmp_path_factory: pytest.TempPathFactory) -> TwoStores:
+    return TwoStores(tmp_path_factory.mktemp("two_stores"))

@@ -15,7 +15,7 @@ from pagekin.cli.main import cli
 from pagekin.errors import PagekinError
 from pagekin.store.manifest import NAME
 from pagekin.store.store import Store
-from unbreakable.damage import Damage, ask_after
+from robustness.damage import Damage, ask_after
 
 # Their numbers lead into other arrays; a header of 128 bytes comes first.
 LEADING = {

@@ -16,7 +16,7 @@ import pytest
 
 from pagekin.pipeline import build
 from pagekin.store.store import Store
-from store.making import assert_same_store, assert_sound, files_of, generated, write_jsonl
+from store.builders import assert_same_store, assert_sound, files_of, generated, write_jsonl
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import httpx2
 
-from cli.running import PAGEKIN
+from cli.processes import PAGEKIN
 
 
 @dataclass(frozen=True)

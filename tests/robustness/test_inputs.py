@@ -1,4 +1,4 @@
-"""Inputs that are too much: each takes bounded time and memory. More of them are on the shelf of `broken`."""
+"""Inputs that are too much: each takes bounded time and memory. More of them are in `malformed.py`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pagekin.pipeline import build
 from pagekin.reading.batch import read_captures
 from pagekin.sources.open import open_sources
 from sources.measure import peak_megabytes, within
-from store.making import page, write_jsonl
+from store.builders import page, write_jsonl
 
 GIGABYTES = 2 << 30
 WARCINFO = b"WARC/1.1\r\nWARC-Type: warcinfo\r\nContent-Length: 0\r\n\r\n\r\n\r\n"
