@@ -25,7 +25,7 @@ from pagekin.search.scorer import CompiledScorer, Scorer
 from pagekin.shapes.info import describe as info
 from pagekin.shapes.page import describe as show
 
-HANGING = 60  # seconds for questions that take a tenth of one
+HANGING = 600  # seconds for questions that take a tenth of one
 MEMORY = 4 << 30  # bytes of addresses; numba alone takes one
 ASKED = ("http://larder.example/", "http://nightsky.example/")
 

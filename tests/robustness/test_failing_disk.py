@@ -119,7 +119,7 @@ def touches(two_stores: TwoStores, tmp_path_factory: pytest.TempPathFactory) -> 
     return count
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(share=st.floats(0.0, 1.0, exclude_max=True), error=st.sampled_from([errno.ENOSPC, errno.EROFS, errno.EIO]))
 def test_a_disk_that_fails_at_any_moment_is_told_and_the_old_index_stays(
     two_stores: TwoStores, touches: int, share: float, error: int
@@ -136,7 +136,7 @@ def test_a_disk_that_fails_at_any_moment_is_told_and_the_old_index_stays(
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(share=st.floats(0.0, 0.999))
 def test_files_that_cannot_grow_beyond_any_size_are_told_and_the_old_index_stays(
     two_stores: TwoStores, share: float

@@ -27,7 +27,7 @@ from pagekin.serving.server import address_of, listening
 from serving.processes import announced, running, started
 from serving.test_generations import write
 
-SECONDS = 100  # far more than anything here takes
+SECONDS = 600  # far more than anything here takes
 
 
 def until(there: object, what: str) -> None:
