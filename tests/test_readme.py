@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 from dataclasses import fields
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from cli.processes import in_this_process
 from pagekin import GroupSettings, __version__, village
 from pagekin.cli.main import COMMANDS
 from pagekin.evaluation.baselines import REFERENCES
@@ -42,24 +44,33 @@ def resource(url: str, html: str) -> bytes:
 
 
 @pytest.fixture(scope="module")
-def scorer(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with all files that the README speaks of."""
-    scorer = tmp_path_factory.mktemp("desk")
-    (scorer / "public").mkdir()
-    (scorer / "public" / "about.html").write_text(ABOUT, "utf-8")
-    (scorer / "crawl-1.warc.gz").write_bytes(resource("https://example.org/about.html", ABOUT))
-    village.write_wacz(scorer / "crawl-2.wacz")
-    (scorer / "pages.jsonl").write_text(json.dumps({"url": "https://example.org/", "text": "Bread bins."}), "utf-8")
+    folder = tmp_path_factory.mktemp("readme")
+    (folder / "public").mkdir()
+    (folder / "public" / "about.html").write_text(ABOUT, "utf-8")
+    (folder / "crawl-1.warc.gz").write_bytes(resource("https://example.org/about.html", ABOUT))
+    village.write_wacz(folder / "crawl-2.wacz")
+    (folder / "pages.jsonl").write_text(json.dumps({"url": "https://example.org/", "text": "Bread bins."}), "utf-8")
     rows = [{"id": 1, "text": "Bread bins."}, {"id": 2, "text": "Bread bins."}]
-    (scorer / "results.json").write_text(json.dumps(rows), "utf-8")
-    (scorer / "hits.jsonl").write_text("\n".join(map(json.dumps, rows)), "utf-8")
-    return scorer
+    (folder / "results.json").write_text(json.dumps(rows), "utf-8")
+    (folder / "hits.jsonl").write_text("\n".join(map(json.dumps, rows)), "utf-8")
+    return folder
 
 
-def run(command: str, scorer: Path) -> subprocess.CompletedProcess[str]:
+def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run a command in a folder: `pagekin` in this process, and what needs a shell in a shell."""
+    program, *arguments = shlex.split(command)
+    if program == "pagekin" and not set("*<>|") & set(command):
+        done = in_this_process(*arguments, folder=folder)
+        return subprocess.CompletedProcess(command, done.code, done.out, done.err)
+    return in_a_shell(command, folder)
+
+
+def in_a_shell(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
     path = str(Path(sys.executable).parent) + os.pathsep + os.environ["PATH"]
     return subprocess.run(
-        command, shell=True, cwd=scorer, env=os.environ | {"PATH": path}, capture_output=True, text=True, check=False
+        command, shell=True, cwd=folder, env=os.environ | {"PATH": path}, capture_output=True, text=True, check=False
     )
 
 
@@ -75,18 +86,18 @@ def test_every_setting_of_groups_is_documented() -> None:
         assert f"`{each.name}`" in told, each.name
 
 
-def test_every_command_of_the_readme_works_in_its_order(scorer: Path) -> None:
+def test_every_command_of_the_readme_works_in_its_order(folder: Path) -> None:
     assert len(shell_commands()) >= 8
     for command in shell_commands():
-        done = run(command, scorer)
+        done = run(command, folder)
         assert (done.returncode, done.stderr) == (0, ""), command
         assert done.stdout, command
 
 
-def test_python_of_the_readme_works(scorer: Path) -> None:
+def test_python_of_the_readme_works(folder: Path) -> None:
     (code,) = blocks("python")
-    (scorer / "snippet.py").write_text(code, "utf-8")
-    done = run(f"{sys.executable} snippet.py", scorer)
+    (folder / "snippet.py").write_text(code, "utf-8")
+    done = run(f"{sys.executable} snippet.py", folder)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("About us We mend bread bins.")
 
@@ -95,8 +106,8 @@ def test_readme_names_every_command() -> None:
     assert [name for name in COMMANDS if f"pagekin {name}" not in README and f"make {name}" not in README] == []
 
 
-def test_version_is_printed(scorer: Path) -> None:
-    assert run("pagekin --version", scorer).stdout == f"pagekin, version {__version__}\n"
+def test_version_is_printed(folder: Path) -> None:
+    assert in_a_shell("pagekin --version", folder).stdout == f"pagekin, version {__version__}\n"
 
 
 def test_the_example_of_the_evaluation_is_what_is_said(tmp_path: Path) -> None:
