@@ -86,6 +86,7 @@ def test_every_setting_of_groups_is_documented() -> None:
         assert f"`{each.name}`" in told, each.name
 
 
+@pytest.mark.slow
 def test_every_command_of_the_readme_works_in_its_order(folder: Path) -> None:
     assert len(shell_commands()) >= 8
     for command in shell_commands():
@@ -94,6 +95,7 @@ def test_every_command_of_the_readme_works_in_its_order(folder: Path) -> None:
         assert done.stdout, command
 
 
+@pytest.mark.slow
 def test_python_of_the_readme_works(folder: Path) -> None:
     (code,) = blocks("python")
     (folder / "snippet.py").write_text(code, "utf-8")
@@ -106,6 +108,7 @@ def test_readme_names_every_command() -> None:
     assert [name for name in COMMANDS if f"pagekin {name}" not in README and f"make {name}" not in README] == []
 
 
+@pytest.mark.slow
 def test_version_is_printed(folder: Path) -> None:
     assert in_a_shell("pagekin --version", folder).stdout == f"pagekin, version {__version__}\n"
 
@@ -141,6 +144,7 @@ def test_every_option_of_learning_is_documented() -> None:
         assert any(name in text for name in names) or option.name in ("store", "json"), option.opts
 
 
+@pytest.mark.slow
 def test_the_sweep_file_of_the_docs_works(tmp_path: Path) -> None:
     (sweep,) = re.findall(r"^```toml\n(.*?)^```", (ROOT / "docs" / "evaluation.md").read_text("utf-8"), re.M | re.S)
     village.write_warc(tmp_path / "crawl.warc.gz")
@@ -152,6 +156,7 @@ def test_the_sweep_file_of_the_docs_works(tmp_path: Path) -> None:
     assert "contents, cosine" in done.stdout
 
 
+@pytest.mark.slow
 def test_python_of_the_evaluation_works(tmp_path: Path) -> None:
     (code,) = re.findall(r"^```python\n(.*?)^```", (ROOT / "docs" / "evaluation.md").read_text("utf-8"), re.M | re.S)
     village.write_warc(tmp_path / "crawl.warc.gz")
@@ -173,6 +178,7 @@ def test_format_names_every_file_of_a_store(tmp_path: Path) -> None:
         assert ragged or any(f"`{each}`" in text for each in known), path
 
 
+@pytest.mark.slow
 def test_json_shapes_are_written_down(tmp_path: Path) -> None:
     village.write_warc(tmp_path / "village.warc.gz")
     (tmp_path / "r.json").write_text('[{"id": 1, "text": "oak"}]', "utf-8")

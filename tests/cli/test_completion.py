@@ -14,6 +14,8 @@ from cli.conftest import Pagekin
 from cli.processes import PAGEKIN
 from pagekin.cli.main import COMMANDS
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_there_is_a_script_for_each_shell(pagekin: Pagekin, tmp_path: Path, shell: str) -> None:

@@ -84,6 +84,7 @@ def test_files_are_compared_by_name_or_by_a_list_of_names(pagekin: Pagekin, tmp_
     assert groups[0]["members"][0]["id"] == "b.html"
 
 
+@pytest.mark.slow
 def test_a_stream_is_answered_result_by_result() -> None:
     """The answer for a result comes before the next result is sent."""
     command = [*PAGEKIN, "duplicates", "-", "--stream"]

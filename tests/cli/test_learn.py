@@ -35,6 +35,7 @@ def report_of(answer: Any) -> dict[str, Any]:
     return report
 
 
+@pytest.mark.slow
 def test_it_learns_reports_and_writes_weights_figures_and_files_of_trec(pagekin: Pagekin, store: Path) -> None:
     report = report_of(pagekin("learn", store, *QUICK, "--figures", "pictures", "--trec", "trec", "--json"))
     weighting = load_weights(Path("weights.json"))
@@ -118,6 +119,7 @@ def test_what_cannot_be_gone_on_with_is_begun_again(pagekin: Pagekin, store: Pat
     assert report["resumed"] is False
 
 
+@pytest.mark.slow
 def test_a_terminal_shows_validation_as_it_goes(store: Path, tmp_path: Path) -> None:
     code, said = in_a_terminal("learn", store, *QUICK, "-o", tmp_path / "w.json")
     assert code == 0
@@ -164,6 +166,7 @@ def test_misuse_is_told_in_a_sentence(pagekin: Pagekin, store: Path, arguments: 
     assert said in answer.err
 
 
+@pytest.mark.slow
 def test_pages_without_links_one_page_and_pages_without_words_are_told(pagekin: Pagekin) -> None:
     pages = {
         "unlinked": [f"<p>words of page {k} and more" for k in range(30)],

@@ -16,7 +16,9 @@ import pytest
 from pagekin.engines.local import WorkerPool, in_order, len_of_cpus, run, worker_pool
 from pagekin.errors import FailureError, MisuseError
 
-CREWS = [WorkerPool(1), WorkerPool(2), WorkerPool(2, processes=True)]
+pytestmark = pytest.mark.slow  # most of them start processes
+
+POOLS = [WorkerPool(1), WorkerPool(2), WorkerPool(2, processes=True)]
 PROCESSES = WorkerPool(2, processes=True)
 
 
@@ -53,12 +55,12 @@ def whoami(number: int) -> int:
     return os.getpid()
 
 
-@pytest.mark.parametrize("pool", [*CREWS, WorkerPool(3), WorkerPool(3, processes=True)])
+@pytest.mark.parametrize("pool", [*POOLS, WorkerPool(3), WorkerPool(3, processes=True)])
 def test_every_job_is_done_once(pool: WorkerPool) -> None:
     assert sorted(run(square_slowly, range(20), pool)) == [k * k for k in range(20)]
 
 
-@pytest.mark.parametrize("pool", CREWS)
+@pytest.mark.parametrize("pool", POOLS)
 def test_no_jobs_give_no_results(pool: WorkerPool) -> None:
     assert list(run(square, [], pool)) == []
 
@@ -74,7 +76,7 @@ def test_two_processes_are_others() -> None:
     assert len(others) == 2
 
 
-@pytest.mark.parametrize("pool", CREWS)
+@pytest.mark.parametrize("pool", POOLS)
 def test_jobs_are_made_when_there_is_room_for_them(pool: WorkerPool) -> None:
     made: list[int] = []
 
@@ -90,14 +92,14 @@ def test_jobs_are_made_when_there_is_room_for_them(pool: WorkerPool) -> None:
     assert done == 40
 
 
-@pytest.mark.parametrize("pool", CREWS)
+@pytest.mark.parametrize("pool", POOLS)
 def test_an_error_of_a_job_comes_back_as_it_is(pool: WorkerPool) -> None:
     with pytest.raises(OSError, match="No space left") as error:
         list(run(fail_at_three, range(8), pool))
     assert error.value.errno == 28
 
 
-@pytest.mark.parametrize("pool", CREWS)
+@pytest.mark.parametrize("pool", POOLS)
 def test_an_error_of_whoever_makes_the_jobs_comes_back_as_it_is(pool: WorkerPool) -> None:
     def jobs() -> Iterator[int]:
         yield 1
@@ -112,7 +114,7 @@ def test_a_process_that_dies_is_told_with_what_to_do() -> None:
         list(run(die_at_three, range(8), PROCESSES))
 
 
-@pytest.mark.parametrize("pool", CREWS)
+@pytest.mark.parametrize("pool", POOLS)
 def test_whoever_stops_listening_ends_the_work(pool: WorkerPool) -> None:
     drawn: list[int] = []
 

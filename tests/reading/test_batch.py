@@ -61,6 +61,7 @@ FRAGMENTS = st.sampled_from([*TAGS, *SIGNS, *RUNS])
 PAGES = st.lists(st.lists(FRAGMENTS, max_size=25).map("".join) | st.text(max_size=30), min_size=1, max_size=4)
 
 
+@pytest.mark.slow
 @given(PAGES)
 @settings(max_examples=300, deadline=None)
 @example(["<p>un<a href=x>believ</a>able", "", "<a href=x></a>"])

@@ -16,6 +16,8 @@ from pagekin.pipeline import Progress, build
 from robustness.conftest import TwoStores
 from robustness.test_failing_disk import answers
 
+pytestmark = pytest.mark.slow
+
 LATEST = "checksums"  # the last stage of which a build tells
 
 

@@ -17,6 +17,8 @@ from pagekin.store.manifest import NAME
 from pagekin.store.store import Store
 from robustness.damage import Damage, ask_after
 
+pytestmark = pytest.mark.campaign
+
 # Their numbers lead into other arrays; a header of 128 bytes comes first.
 LEADING = {
     "bags.offsets": 8,

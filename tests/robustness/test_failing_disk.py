@@ -25,6 +25,8 @@ from robustness.conftest import TwoStores
 from robustness.forking import become_nobody, in_a_fork
 from store.builders import assert_same_store, assert_sound, files_of
 
+pytestmark = pytest.mark.slow
+
 ASKED = "http://host1.example/page1.html"
 as_root = pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can be somebody else")
 

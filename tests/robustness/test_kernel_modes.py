@@ -14,6 +14,8 @@ import pytest
 
 from store.builders import generated, page, write_jsonl
 
+pytestmark = pytest.mark.campaign
+
 TESTS = Path(__file__).parents[1]
 
 # Statistics of a million hashes, pages of megabytes, and what looks for compiled code: too slow, or not there.

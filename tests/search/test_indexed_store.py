@@ -33,6 +33,7 @@ def web(tmp_path_factory: pytest.TempPathFactory) -> IndexedStore:
     return IndexedStore.open(folder / "village.kin")
 
 
+@pytest.mark.slow
 def test_answers_are_the_same_where_there_are_many_pages(
     web: IndexedStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

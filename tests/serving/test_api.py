@@ -36,6 +36,7 @@ def problem(response: Any, status: int) -> str:
     return str(told["detail"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("path", "command"),
     [

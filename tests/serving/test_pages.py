@@ -48,6 +48,7 @@ def odd(
         yield client, held
 
 
+@pytest.mark.slow
 def test_every_view_of_an_odd_collection_is_shown_or_refused(odd: tuple[TestClient, CurrentGeneration]) -> None:
     client, held = odd
     ids = [row["id"] for row in held.present.indexed.catalog.rows("SELECT id FROM nodes")]

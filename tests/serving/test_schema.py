@@ -17,6 +17,8 @@ from pagekin.serving.api.schema import openapi
 from pagekin.serving.settings import ServerSettings
 from serving.processes import running
 
+pytestmark = pytest.mark.slow
+
 LOADED: Any = schemathesis.openapi.from_dict(openapi(ServerSettings()))
 OPERATIONS = [each.ok() for each in LOADED.get_all_operations()]
 CHECKS = [

@@ -27,6 +27,8 @@ from pagekin.serving.server import address_of, listening
 from serving.processes import announced, running, started
 from serving.test_generations import write
 
+pytestmark = pytest.mark.slow
+
 SECONDS = 600  # far more than anything here takes
 
 

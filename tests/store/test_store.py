@@ -252,6 +252,7 @@ def frozen(root: Path) -> dict[str, tuple[int, int, int]]:
     return {str(p): (p.stat().st_mtime_ns, p.stat().st_size, p.stat().st_mode) for p in every}
 
 
+@pytest.mark.slow
 def test_a_store_is_read_from_a_folder_where_nothing_may_be_written(village_store: Path, tmp_path: Path) -> None:
     root = tmp_path / "frozen.kin"
     shutil.copytree(village_store, root)

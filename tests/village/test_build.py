@@ -53,6 +53,7 @@ def records(path: Path) -> Iterator[Any]:
         yield from ArchiveIterator(stream, check_digests="raise")
 
 
+@pytest.mark.slow
 def test_two_runs_write_the_same_bytes(built: Path, tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONHASHSEED": "7", "TZ": "Asia/Tokyo"}
     subprocess.run([sys.executable, "-c", ALL, str(tmp_path)], check=True, env=environment)
