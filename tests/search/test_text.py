@@ -201,7 +201,7 @@ def test_a_process_that_goes_on_asking_gets_kernels() -> None:
 def test_an_empty_bag_has_no_related_pages() -> None:
     index = index_of([{}, {0: 1.0}])
     for scorer in (Scorer, CompiledScorer):
-        empty = Query((), Bag(np.empty(0, np.uint32), np.empty(0, np.float32)), (), index.signatures[0])
+        empty = Query((), Bag(np.empty(0, np.uint32), np.empty(0, np.float32)), index.signatures[0])
         evidence = text(index, scorer, "cosine")
         assert nearest(evidence, empty, 3) == []
         assert evidence.scores(empty, np.array([0, 1])).tolist() == [0.0, 0.0]

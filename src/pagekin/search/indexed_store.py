@@ -112,7 +112,7 @@ class IndexedStore(NodeStore):
         if options.group_duplicates:
             settings, silent = self.fingerprints.settings, np.zeros(len(reading.blocks.hash), np.uint8)
             own = Fingerprints(settings, Chunks.joined(list(chunks_of_pages(reading, silent, settings))))
-        return self._answer(Query((), bag, (counts,), signature_of(index, bag)), options, own)
+        return self._answer(Query((), bag, signature_of(index, bag), counts), options, own)
 
     def _answer(self, query: Query, options: RelatedOptions, own: Fingerprints | None) -> list[RelatedPage]:
         if options.outside and not self.index.strategy.outside:
