@@ -216,7 +216,7 @@ def _with_links(words: System, indexed: IndexedStore, strategy: Strategy, nodes:
     weighting = strategy.weighting_named(strategy.similarity)
     share = wished if wished is not None else (weighting.link_share if weighting is not None else 0.0)
     share = indexed.link_side.share if share == AUTO else share
-    return BlendedSystem(words, nodes, indexed.link_side.evidence.beside, share) if share else words
+    return BlendedSystem(words, nodes, indexed.link_side.evidence.similar_to, share) if share else words
 
 
 def bags_under(store: Store, strategy: Strategy, collection: BagSource | None = None) -> Bags:

@@ -1,6 +1,4 @@
-"""Pages between topics: those whose own kin are far from each other (section 6.3.4)."""
-
-from __future__ import annotations
+"""Cross-topic pages: pages whose most similar pages are far from each other (section 6.3.4)."""
 
 from dataclasses import dataclass
 
@@ -11,23 +9,23 @@ from pagekin.links.clusters import Clusters
 
 @dataclass(frozen=True)
 class CrossTopicPage:
-    """A page and two pages that it is similar to, far from each other."""
+    """A page between two topics, and a page of each topic that is similar to it."""
 
     node: int
     one: int
     other: int
-    distance: float  # estimated, of the two ends
-    strength: float  # the distance times the smaller similarity: a bridge carries what its weaker end carries
+    distance: float  # estimated, between the one and the other
+    strength: float  # the distance times the smaller of the page's similarities to the two
 
 
-def cross_topic_page(clusters: Clusters, alpha: float, listed: int = 10) -> CrossTopicPage | None:
-    """The strongest bridge between the pages that a page is most similar to; None if there are fewer than two.
+def find_cross_topic(clusters: Clusters, alpha: float, neighbours: int = 10) -> CrossTopicPage | None:
+    """Find the strongest pair among the most similar pages of a page; None if it has fewer than two.
 
-    The paper takes the first pages of the ordering, and distance alone. But where a topic has few pages the ordering
-    goes on with whatever is left, far away: the smallest topics would seem to be the widest.
+    The paper takes the first pages of the ordering, and distance alone. But where a topic has few pages, the ordering
+    continues with remote pages, and the smallest topics seem to be the widest.
     """
-    hierarchy, similarity, nodes = clusters.at(alpha), clusters.similarities(), clusters.subgraph.nodes
-    leaves = np.searchsorted(nodes, clusters.by_similarity()[:listed])
+    hierarchy, similarity, nodes = clusters.hierarchy(alpha), clusters.similarities(), clusters.subgraph.nodes
+    leaves = np.searchsorted(nodes, clusters.order_by_similarity()[:neighbours])
     if len(leaves) < 2:
         return None
     distance = np.array([hierarchy.distances(int(leaf))[leaves] for leaf in leaves])

@@ -12,7 +12,7 @@ import numpy as np
 from pagekin.duplicates.answer_groups import AnswerLine, lines_of
 from pagekin.duplicates.filters import Overlap
 from pagekin.duplicates.fingerprints import Fingerprints
-from pagekin.links.citing_pages import LinkPositions, cited_together, link_positions
+from pagekin.links.citing_pages import LinkPositions, find_citing_pages, link_positions
 from pagekin.search.blend import Blend
 from pagekin.search.candidates import Query, shared_terms
 from pagekin.search.options import RelatedOptions
@@ -117,7 +117,7 @@ class AnswerBuilder:
             return [Explanation() for _ in nodes]
         shared = shared_terms(fusion.scorer, fusion.query, np.array(nodes, np.int64), _REASONS)
         one, others = self._standing(self.asked[:1]), self._standing(nodes)
-        together = cited_together(one, others, len(nodes), _REASONS)
+        together = find_citing_pages(one, others, len(nodes), _REASONS)
         words, links = fusion.parts(nodes)
         shown, urls = self.indexed.index.terms.shown, self.indexed.reading.pages.url
         reasons = []

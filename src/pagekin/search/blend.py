@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from pagekin.links.similarity import LinkSimilarity, believed
+from pagekin.links.similarity import LinkSimilarity, link_share_for
 from pagekin.model.arrays import Floats, Int64s
 from pagekin.search.candidates import Query, bag_of, exact, nearest, raw_scores
 from pagekin.search.options import AUTO
@@ -74,9 +74,9 @@ class LinkSide:
     @cached_property
     def evidence(self) -> LinkSimilarity:
         """What links say."""
-        from pagekin.search.link_analysis import evidence_of, stored_links
+        from pagekin.search.link_analysis import link_similarity, stored_links
 
-        return evidence_of(stored_links(self.indexed))
+        return link_similarity(stored_links(self.indexed))
 
     @cached_property
     def share(self) -> float:
@@ -85,20 +85,20 @@ class LinkSide:
         nodes = min(len(self.indexed.nodes) - 1, len(index.signatures))
         shares = []
         for node in range(0, nodes, max(1, nodes // _SAMPLE)):
-            near = self.evidence.beside(node)[0][:_TEN]
+            near = self.evidence.similar_to(node)[0][:_TEN]
             query = Query(bag_of(index, node), index.signatures[node], "jaccard", but=(node,))
             scorer = self.indexed.scorer()
             with scorer.asking(query.bag):
                 best = [similarity for similarity, _ in nearest(scorer, query, _TEN, 0.0)]
                 if len(near) and sum(best) > 0.0:
                     shares.append(float(exact(scorer, query, near).mean() / np.mean(best)))
-        return round(believed(float(np.mean(shares))), 2) if shares else 0.0
+        return round(link_share_for(float(np.mean(shares))), 2) if shares else 0.0
 
     def beside(self, asked: Sequence[int]) -> dict[int, float]:
         """The similarity by links of each node to those that are asked for, the mean if they are several."""
         sums: dict[int, float] = {}
         for node in asked:
-            for other, similarity in zip(*(each.tolist() for each in self.evidence.beside(node)), strict=True):
+            for other, similarity in zip(*(each.tolist() for each in self.evidence.similar_to(node)), strict=True):
                 sums[other] = sums.get(other, 0.0) + similarity / len(asked)
         return sums
 
