@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pagekin.duplicates import chunks
-from pagekin.duplicates.chunks import chunks_of, chunks_of_pieces
+from pagekin.duplicates.chunks import chunks_of, chunks_of_stream
 from pagekin.duplicates.sets import Chunks
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.errors import MisuseError
@@ -51,8 +51,8 @@ def test_elements_are_the_digests_of_the_twins_chunks(text: bytes, minimum: int)
 @given(st.lists(st.binary(max_size=200), max_size=6), st.integers(1, 300))
 def test_texts_beside_each_other_do_not_matter(texts: list[bytes], together: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(chunks, "TOGETHER", together)
-        assert same(chunks_of(texts, SMALL), Chunks.joined([chunks_of([text], SMALL) for text in texts]))
+        patch.setattr(chunks, "BATCH_BYTES", together)
+        assert same(chunks_of(texts, SMALL), Chunks.concatenate([chunks_of([text], SMALL) for text in texts]))
 
 
 def test_rows_are_those_of_some_pages() -> None:
@@ -66,7 +66,7 @@ def test_rows_are_those_of_some_pages() -> None:
 def test_pieces_do_not_matter(text: bytes, cuts: list[int]) -> None:
     places = [0, *sorted(cuts), 500]
     pieces = [text[a:b] for a, b in pairwise(places)]
-    assert same(chunks_of_pieces(pieces, SMALL), chunks_of([text], SMALL))
+    assert same(chunks_of_stream(pieces, SMALL), chunks_of([text], SMALL))
 
 
 def test_a_change_changes_the_chunks_around_it_alone() -> None:
@@ -93,8 +93,8 @@ def test_more_chunks_than_can_be_kept_are_noticed_and_not_waited_for(monkeypatch
         while True:
             yield random.randbytes(1000)
 
-    monkeypatch.setattr(chunks, "MOST_CHUNKS", 500)
-    assert chunks_of_pieces(endless(), SMALL) is None
+    monkeypatch.setattr(chunks, "MAX_CHUNKS", 500)
+    assert chunks_of_stream(endless(), SMALL) is None
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from duplicates.making import pages
-from pagekin.duplicates.filters import BloomFilters, Overlap, bits_for, compare, elements_in
+from pagekin.duplicates.filters import BloomFilters, Overlap, bits_for, estimate_elements, overlaps
 from pagekin.duplicates.sets import Chunks
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.errors import MisuseError
@@ -19,7 +19,7 @@ NUMBERS = st.sets(st.integers(0, 60), max_size=40)
 
 
 def overlap(a: Chunks, b: Chunks, bits: int = 2048, hashes: int = 4) -> Overlap:
-    return compare(BloomFilters.of(a, bits, hashes), BloomFilters.of(b, bits, hashes))[0]
+    return overlaps(BloomFilters.of(a, bits, hashes), BloomFilters.of(b, bits, hashes))[0]
 
 
 # --- folding -------------------------------------------------------------------------------------
@@ -29,20 +29,20 @@ def overlap(a: Chunks, b: Chunks, bits: int = 2048, hashes: int = 4) -> Overlap:
 @given(st.lists(NUMBERS, min_size=1, max_size=4), st.sampled_from([64, 128, 256, 512]))
 def test_a_folded_filter_is_the_filter_of_that_size(sets: list[set[int]], bits: int) -> None:
     some = pages(*sets)
-    assert BloomFilters.of(some, 512, 3).folded(bits).words.tolist() == BloomFilters.of(some, bits, 3).words.tolist()
+    assert BloomFilters.of(some, 512, 3).fold(bits).words.tolist() == BloomFilters.of(some, bits, 3).words.tolist()
 
 
 def test_filters_of_two_sizes_meet_in_the_smaller() -> None:
     a, b = pages(range(40)), pages(range(20, 60))
     large, small = BloomFilters.of(a, 8192, 4), BloomFilters.of(b, 1024, 4)
-    assert compare(large, small) == compare(BloomFilters.of(a, 1024, 4), small)
+    assert overlaps(large, small) == overlaps(BloomFilters.of(a, 1024, 4), small)
 
 
 def test_what_cannot_be_compared_is_refused() -> None:
     with pytest.raises(MisuseError, match="4 and of 5 hash functions"):
-        compare(BloomFilters.of(pages([1]), 128, 4), BloomFilters.of(pages([1]), 128, 5))
+        overlaps(BloomFilters.of(pages([1]), 128, 4), BloomFilters.of(pages([1]), 128, 5))
     with pytest.raises(MisuseError, match="folded"):
-        BloomFilters.of(pages([1]), 128, 4).folded(256)
+        BloomFilters.of(pages([1]), 128, 4).fold(256)
 
 
 # --- estimates -----------------------------------------------------------------------------------
@@ -51,7 +51,7 @@ def test_what_cannot_be_compared_is_refused() -> None:
 def test_so_many_elements_are_estimated_as_set_so_many_bits_by_expectation() -> None:
     for count in (0, 1, 50, 500):
         expected_bits = 2048 * (1 - (1 - 1 / 2048) ** (4 * count))
-        assert elements_in(expected_bits, 2048, 4) == pytest.approx(count, abs=1e-9)
+        assert estimate_elements(expected_bits, 2048, 4) == pytest.approx(count, abs=1e-9)
 
 
 @pytest.mark.parametrize(("hashes", "count"), [(1, 60), (4, 30), (4, 100), (4, 120), (8, 60)])
@@ -87,7 +87,7 @@ def test_identical_pages_share_everything() -> None:
 def test_raw_shares_are_counted_bits() -> None:
     a, b = BloomFilters.of(pages(range(30)), 256, 2), BloomFilters.of(pages(range(20, 45)), 256, 2)
     bits_a, bits_b = (set(np.flatnonzero(np.unpackbits(each.words.view(np.uint8)))) for each in (a, b))
-    found = compare(a, b)[0]
+    found = overlaps(a, b)[0]
     assert found.bits_of_a == len(bits_a & bits_b) / len(bits_a)
     assert found.bits_of_b == len(bits_a & bits_b) / len(bits_b)
 

@@ -17,7 +17,7 @@ from pagekin.duplicates.canonical import canonical
 from pagekin.duplicates.chunks import chunks_of
 from pagekin.duplicates.filters import BloomFilters
 from pagekin.duplicates.fingerprints import filters_of, open_fingerprints, write_fingerprints
-from pagekin.duplicates.pages import _ranges
+from pagekin.duplicates.page_sets import _ranges
 from pagekin.duplicates.sets import Chunks
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.errors import StoreError
@@ -37,8 +37,8 @@ def test_what_is_written_is_read_again(tmp_path: Path) -> None:
     some, others = pages([1, 2, 3], []), pages(range(40))
     facts = write_fingerprints(tmp_path, 3, [some, others], SMALL)
     found = open_fingerprints(tmp_path, 3, SMALL)
-    assert sets_of(found.chunks) == sets_of(Chunks.joined([some, others]))
-    assert found.chunks.ends.tolist() == Chunks.joined([some, others]).ends.tolist()
+    assert sets_of(found.chunks) == sets_of(Chunks.concatenate([some, others]))
+    assert found.chunks.ends.tolist() == Chunks.concatenate([some, others]).ends.tolist()
     assert found.words is not None
     assert found.words[:2].tolist() == BloomFilters.of(some, 256, 4).words.tolist()
     assert (facts["without_text"], facts["larger_filters"], facts["too_large"]) == (1, 1, 0)

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from duplicates.making import pages
 from pagekin.duplicates import grouper as grouping
-from pagekin.duplicates.grouper import Grouper, PageGroup
-from pagekin.duplicates.groups import by_chains, by_complete_link
+from pagekin.duplicates.grouper import Grouper
+from pagekin.duplicates.groups import DuplicateGroup, complete_linkage, single_linkage
 from pagekin.duplicates.settings import GroupSettings
 from reference import filters as twin
 
@@ -25,7 +25,7 @@ def grouped(sets: Sequence[Iterable[int]], ranks: list[float] | None = None, **w
     return named(grouper.groups(ranks))
 
 
-def named(groups: list[PageGroup]) -> list[list[int]]:
+def named(groups: list[DuplicateGroup[int]]) -> list[list[int]]:
     return [[group.anchor, *(member.page for member in group.members)] for group in groups]
 
 
@@ -140,7 +140,7 @@ def test_the_first_results_are_grouped_before_the_last_have_come() -> None:
 def test_visitors_come_some_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     sets = [*(range(50 * k, 50 * k + 50) for k in range(6)), range(2000)]
     expected = grouped(sets)
-    monkeypatch.setattr(grouping, "_VISIT_BYTES", 1)
+    monkeypatch.setattr(grouping, "_BATCH_BYTES", 1)
     assert grouped(sets) == expected == [[0, 1, 2, 3, 4, 5, 6]]
 
 
@@ -157,7 +157,7 @@ def test_complete_links_are_those_of_the_definition(similarity: dict[tuple[int, 
     # Each similarity once: of equal ones the definition leaves open which comes first.
     distinct = {pair: k for k, pair in enumerate(sorted(similarity, key=lambda p: (similarity[p], p)), 1)}
     pairs = np.array(list(distinct), np.int64).reshape(-1, 2)
-    found = by_complete_link(8, pairs, list(distinct.values()))
+    found = complete_linkage(8, pairs, list(distinct.values()))
     assert found.tolist() == twin.complete_links(8, {pair: float(value) for pair, value in distinct.items()})
 
 
@@ -165,7 +165,7 @@ def test_complete_links_are_those_of_the_definition(similarity: dict[tuple[int, 
 @given(PAIRS)
 def test_all_of_a_complete_group_are_similar_and_chains_are_unions_of_such(pairs: dict[tuple[int, int], float]) -> None:
     rows = np.array(list(pairs), np.int64).reshape(-1, 2)
-    complete, chains = by_complete_link(8, rows, list(pairs.values())), by_chains(8, rows)
+    complete, chains = complete_linkage(8, rows, list(pairs.values())), single_linkage(8, rows)
     for a in range(8):
         for b in range(a + 1, 8):
             if complete[a] == complete[b]:

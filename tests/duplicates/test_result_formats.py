@@ -126,7 +126,7 @@ def test_an_empty_list_is_a_list() -> None:
         ),
         ({"message": "Could not find a field named `x`"}, "Could not find"),
         ({"hits": {"total": 3}}, "no list of hits"),
-        ([3], "result 1 is no object"),
+        ([3], "result 1 is not an object"),
         ([{"id": [1]}], "its id is"),
         ([{"id": True}], "its id is"),
         ([{"id": 1}, {"id": 2, "rank": "first"}], "result 2: its rank is"),
@@ -225,10 +225,10 @@ def test_malformed_json_is_told_with_its_line_and_column(data: bytes, told: str)
 
 
 def test_more_json_than_can_be_held_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(results, "LARGEST_JSON", 50)
+    monkeypatch.setattr(results, "MAX_JSON", 50)
     for data in (json.dumps(PLAIN).encode(), as_lines([{"id": 1}, {"id": 2, "text": "x" * 60}])):
         with pytest.raises(MisuseError, match=r"too large.*JSON lines"):
             read(data)
-    monkeypatch.setattr(results, "_MOST_STRUCTURE", 20)
+    monkeypatch.setattr(results, "_MAX_STRUCTURE", 20)
     with pytest.raises(MisuseError, match="too large"):
         read(b"[" + b"[]," * 10 + b"[]]")

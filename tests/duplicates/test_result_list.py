@@ -24,7 +24,7 @@ def prose(seed: int, words: int = 800) -> str:
 
 
 def named(grouping: Grouping) -> list[list[Any]]:
-    return [[each.anchor.result.id, *(member.entry.result.id for member in each.members)] for each in grouping.groups()]
+    return [[each.anchor.result.id, *(member.page.result.id for member in each.members)] for each in grouping.groups()]
 
 
 def test_results_are_grouped_under_the_best_ranked_and_none_is_dropped() -> None:

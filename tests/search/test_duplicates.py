@@ -10,10 +10,10 @@ import pytest
 import pagekin
 from duplicates.test_result_list import prose
 from pagekin import GroupSettings
-from pagekin.duplicates.links import link_sets, linked_nodes
+from pagekin.duplicates.page_sets import link_sets, linked_nodes
 from pagekin.model.reading import NO_TARGET, Anchors
 from pagekin.pipeline import build
-from pagekin.search.duplicates import DuplicateGroups, links_of
+from pagekin.search.duplicates import DuplicateGroups, link_fingerprints
 from pagekin.search.indexed_store import IndexedStore
 from store.making import page, write_jsonl
 
@@ -96,4 +96,6 @@ def test_links_are_sets_of_nodes_without_the_page_itself() -> None:
 
 def test_links_that_recur_on_a_host_do_not_count(mirrored: Path) -> None:
     indexed = IndexedStore.open(mirrored)
-    assert links_of(indexed, GroupSettings()).chunks.counts().sum() == 0  # all five pages of a host link to one
+    assert (
+        link_fingerprints(indexed, GroupSettings()).chunks.counts().sum() == 0
+    )  # all five pages of a host link to one

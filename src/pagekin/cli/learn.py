@@ -92,8 +92,8 @@ def _units(text: str | None) -> Units | None:
 
 
 def _learn(store: str | None, options: dict[str, Any], progress: Callable[[str], None]) -> dict[str, Any]:
+    from pagekin.figures.plot_files import require_plots
     from pagekin.learning.checkpoint import Checkpoint
-    from pagekin.learning.figures import need_plots
     from pagekin.learning.learn import LearnOptions, learn
     from pagekin.learning.projection import need_projection
     from pagekin.model.weights import save_weights
@@ -102,7 +102,7 @@ def _learn(store: str | None, options: dict[str, Any], progress: Callable[[str],
     if store is None:
         raise MisuseError("name a STORE to learn from, or a collection to try weights on with --transfer")
     if options["figures"]:
-        need_plots()
+        require_plots()
     if options["projection"]:
         need_projection()
     units = _units(options["units"])

@@ -7,7 +7,7 @@ import numpy as np
 
 from pagekin.kernels.similar_pairs import Direct, Sets, pairs_above, work_for
 from pagekin.links.link_graph import LinkGraph
-from pagekin.model.arrays import Floats, Int64s, UInt32s
+from pagekin.model.arrays import Floats, Int64s, UInt32s, offsets_of
 
 MEASURES = ("co-citation", "coupling", "amsler", "proximity")
 HALF_DISTANCE = 64.0  # words between two links at which a common in-link counts one half in `proximity`
@@ -75,11 +75,11 @@ def build_link_sets(graph: LinkGraph, measure: str) -> LinkSets:
     by_set, by_element = np.argsort(page * len(graph) + element), np.argsort(element * len(graph) + page)
     pairs = graph.pairs
     sets = Sets(
-        _offsets(page, len(nodes)),
+        offsets_of(np.bincount(page, minlength=len(nodes))),
         element[by_set].astype(np.uint32),
         size[nodes],
         weight,
-        _offsets(element, len(graph)),
+        offsets_of(np.bincount(element, minlength=len(graph))),
         page[by_element].astype(np.uint32),
         link[by_element].astype(np.uint32),
         pairs.position_offsets,
@@ -101,10 +101,6 @@ def _elements(graph: LinkGraph, measure: str) -> tuple[Int64s, Int64s, Int64s]:
     return page[first], element[first], link[first]
 
 
-def _offsets(rows: Int64s, count: int) -> Int64s:
-    return np.concatenate([np.zeros(1, np.int64), np.cumsum(np.bincount(rows, minlength=count))])
-
-
 def _sums(rows: Int64s, values: Floats, count: int) -> Floats:
     return np.asarray(np.bincount(rows, values, count), np.float64)
 
@@ -119,4 +115,4 @@ def _direct(citing: Int64s, cited: Int64s, page: Int64s, element: Int64s, weight
     distinct, inverse = np.unique(keys, return_inverse=True)
     first, second = distinct // max(1, sets), distinct % max(1, sets)
     sums = (_sums(inverse, values[both], len(distinct)) for values in (links, inside))
-    return Direct(_offsets(first, sets), second.astype(np.uint32), *sums)
+    return Direct(offsets_of(np.bincount(first, minlength=sets)), second.astype(np.uint32), *sums)

@@ -26,3 +26,12 @@ def spans(first: Int64s, counts: Int64s) -> Int64s:
     before = np.cumsum(counts) - counts
     numbers: Int64s = np.arange(int(counts.sum())) + np.repeat(first - before, counts)
     return numbers
+
+
+def offsets_of(counts: Int64s) -> Int64s:
+    """The offsets of consecutive rows of these lengths: row k is offsets[k] to offsets[k+1].
+
+    >>> offsets_of(np.array([2, 0, 3])).tolist()
+    [0, 2, 2, 5]
+    """
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])

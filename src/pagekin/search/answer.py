@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from pagekin.duplicates.answer_groups import AnswerLine, lines_of
+from pagekin.duplicates.answer_groups import AnswerLine, group_answer
 from pagekin.duplicates.filters import Overlap
 from pagekin.duplicates.fingerprints import Fingerprints
 from pagekin.links.citing_pages import LinkPositions, find_citing_pages, link_positions
@@ -91,7 +91,7 @@ class AnswerBuilder:
         rows = self.indexed.rows_of([each.node for each in found])
         with_page = np.flatnonzero(rows >= 0)
         listed = self.indexed.fingerprints.rows(rows[with_page])
-        return lines_of(self.own, listed, with_page.tolist(), len(found), pinned)
+        return group_answer(self.own, listed, with_page.tolist(), len(found), pinned)
 
     def _shown(self, fusion: Blend, found: list[ScoredNode], lines: list[AnswerLine]) -> dict[int, ShownPage]:
         """What stands in the lines, by place."""

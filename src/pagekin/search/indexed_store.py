@@ -91,7 +91,7 @@ class IndexedStore(Store):
         """The pages that are kin to a page that is not in the collection: HTML or, if `plain`, text."""
         # These load kernels, which a question for a page of the collection can do without.
         from pagekin.bags.query import query_bag
-        from pagekin.duplicates.pages import chunks_of_pages
+        from pagekin.duplicates.page_sets import chunks_of_pages
         from pagekin.reading.batch import read_captures
 
         capture = Capture(_QUESTION, Origin("question", 0, len(body), 0), body=body, plain=plain)
@@ -105,7 +105,7 @@ class IndexedStore(Store):
         query = self._query(options, bag, signature_of(index, bag), [said])
         if options.group_duplicates:
             settings, silent = self.fingerprints.settings, np.zeros(len(reading.blocks.hash), np.uint8)
-            own = Fingerprints(settings, Chunks.joined(list(chunks_of_pages(reading, silent, settings))))
+            own = Fingerprints(settings, Chunks.concatenate(list(chunks_of_pages(reading, silent, settings))))
         return self._answer([], query, options, own)
 
     @telling_damage

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pagekin.bags.build import counting_links
+from pagekin.bags.build import BagSource, counting_links
 from pagekin.errors import FailureError, MisuseError
 from pagekin.links.clusters import Clusters
 from pagekin.links.cross_topic import CrossTopicPage, find_cross_topic
@@ -15,7 +15,6 @@ from pagekin.links.link_graph import LinkGraph, Preparation, StoredLinks, prepar
 from pagekin.links.measures import MEASURES, build_link_sets
 from pagekin.links.similarity import LinkSimilarity
 from pagekin.links.threshold_graph import MAX_PAGES, ThresholdGraph, build_threshold_graph
-from pagekin.pipeline import bag_source
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.store.store import telling_damage
 
@@ -122,7 +121,8 @@ def stored_links(indexed: IndexedStore) -> StoredLinks:
     def urls() -> list[str]:
         return [row[0] for row in indexed.catalog.each("SELECT url FROM nodes ORDER BY node")]
 
-    links, anchors, source = indexed.links, indexed.reading.anchors, bag_source(indexed)
+    links, anchors = indexed.links, indexed.reading.anchors
+    source = BagSource(indexed.reading, indexed.words, indexed.word_of_form, indexed.nodes, links, indexed.node_hosts)
     counting = counting_links(source, indexed.index.strategy) != 0
     page = links.page.astype(np.int64)
     cited = np.repeat(np.arange(len(links.offsets) - 1), links.lengths())
