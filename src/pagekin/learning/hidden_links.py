@@ -11,9 +11,9 @@ from pagekin.learning.link_share import Beside, HiddenLinks, LinkShareTuner, hid
 from pagekin.learning.ranking import questions_of, sampled
 from pagekin.learning.report import compared
 from pagekin.links.link_graph import StoredLinks
+from pagekin.links.stored import link_similarity
 from pagekin.model.arrays import Bools
 from pagekin.model.weighting import Learned
-from pagekin.search.link_analysis import link_similarity
 
 
 def mixing_on(

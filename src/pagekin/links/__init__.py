@@ -1,6 +1,7 @@
 """Link analysis: links -> link similarities of pages, their threshold graph, and clusters of it.
 
-link_graph       selects and weights the links of a store
+stored           the links of a store that count under a strategy
+link_graph       selects and weights them
 measures         co-citation, bibliographic coupling, Amsler, proximity: all pairs above a threshold
 similarity       the same for one page at a time
 citing_pages     pages that link to both of two pages

@@ -51,7 +51,7 @@ class StoredLinks:
 
 
 @dataclass(frozen=True)
-class LinkPairs:
+class DistinctLinks:
     """Distinct (citing, cited) pairs of nodes, sorted."""
 
     citing: Int64s
@@ -67,7 +67,7 @@ class LinkPairs:
 class LinkGraph:
     """The links that count. In-links are (page, pair) rows, because a page may share the in-links of another."""
 
-    pairs: LinkPairs
+    pairs: DistinctLinks
     page: Int64s  # the in-links of this page ...
     in_link: Int64s  # ... include the citing node of this pair
     compared: Bools  # per node: whether it is a page to compare
@@ -137,16 +137,16 @@ def _merge_hosts(urls: Sequence[str]) -> tuple[list[str], Int64s]:
     return [f"http://{host}/" for host in hosts], np.array([number[host_of(url)] for url in urls], np.int64)
 
 
-def _distinct(citing: Int64s, cited: Int64s, position: Int64s, counting: Bools, nodes: int) -> LinkPairs:
+def _distinct(citing: Int64s, cited: Int64s, position: Int64s, counting: Bools, nodes: int) -> DistinctLinks:
     key, position = (citing * nodes + cited)[counting], position[counting]
     order = np.argsort(key, kind="stable")
     key, position = key[order], position[order]
     first = np.flatnonzero(np.diff(key, prepend=-1))
-    return LinkPairs(key[first] // nodes, key[first] % nodes, np.append(first, len(key)), position)
+    return DistinctLinks(key[first] // nodes, key[first] % nodes, np.append(first, len(key)), position)
 
 
 def _back_off(
-    pairs: LinkPairs, least: int, urls: Callable[[], Sequence[str]], nodes: int
+    pairs: DistinctLinks, least: int, urls: Callable[[], Sequence[str]], nodes: int
 ) -> tuple[Int64s, Int64s, int]:
     """All in-links as (page, pair), sorted by page and citing node; and the number of pages that share others'."""
     in_link = np.argsort(pairs.cited, kind="stable")
@@ -186,7 +186,7 @@ def parent_urls(url: str) -> list[str]:
     return ["/".join(parts[:end]) + "/" for end in range(len(parts) - 1, 2, -1)]
 
 
-def _limit_in_links(pairs: LinkPairs, page: Int64s, in_link: Int64s, limit: int, nodes: int) -> Int64s:
+def _limit_in_links(pairs: DistinctLinks, page: Int64s, in_link: Int64s, limit: int, nodes: int) -> Int64s:
     """Select up to `limit` in-links per page: from the pages with most out-links, ties by URL."""
     counts = np.bincount(page, minlength=nodes)
     many = np.flatnonzero(counts[page] > limit)

@@ -6,14 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from pagekin.bags.build import BagSource, counting_links
 from pagekin.errors import FailureError, MisuseError
 from pagekin.links.clusters import Clusters
 from pagekin.links.cross_topic import CrossTopicPage, find_cross_topic
 from pagekin.links.export import Vertex
-from pagekin.links.link_graph import LinkGraph, Preparation, StoredLinks, prepare
+from pagekin.links.link_graph import LinkGraph, Preparation, prepare
 from pagekin.links.measures import MEASURES, build_link_sets
-from pagekin.links.similarity import LinkSimilarity
+from pagekin.links.stored import stored_links
 from pagekin.links.threshold_graph import MAX_PAGES, ThresholdGraph, build_threshold_graph
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.store.store import telling_damage
@@ -106,32 +105,10 @@ def analyse_links(
     """Compare the pages of a collection by their links, or only a core set of pages expanded `steps` - 1 times."""
     if measure not in MEASURES:
         raise MisuseError(f"measure is {measure!r}; it must be one of {', '.join(MEASURES)}")
-    graph = prepare(stored_links(indexed), preparation or Preparation())
+    graph = prepare(stored_links(indexed, indexed.index.strategy), preparation or Preparation())
     if not len(graph.pairs):
         raise FailureError(f"{indexed.root} has no links that count, so link analysis is not possible")
     if core:
         graph = graph.restrict_to(graph.node_of[[indexed.find_node(name) for name in core]], steps)
     link_sets = build_link_sets(graph, measure)
     return LinkAnalysis(indexed, measure, graph, build_threshold_graph(link_sets, len(graph), delta))
-
-
-def stored_links(indexed: IndexedStore) -> StoredLinks:
-    """The links of a store that count under the strategy of its index."""
-
-    def urls() -> list[str]:
-        return [row[0] for row in indexed.catalog.each("SELECT url FROM nodes ORDER BY node")]
-
-    links, anchors = indexed.links, indexed.reading.anchors
-    source = BagSource(indexed.reading, indexed.words, indexed.word_of_form, indexed.nodes, links, indexed.node_hosts)
-    counting = counting_links(source, indexed.index.strategy) != 0
-    page = links.page.astype(np.int64)
-    cited = np.repeat(np.arange(len(links.offsets) - 1), links.lengths())
-    citing = source.node_of_page()[page].astype(np.int64)
-    position = page << 32 | anchors.start[anchors.offsets[page] + links.anchor]
-    has_page = np.arange(len(links.offsets) - 1) < len(indexed.nodes) - 1
-    return StoredLinks(citing[counting], cited[counting], position[counting], has_page, urls)
-
-
-def link_similarity(links: StoredLinks) -> LinkSimilarity:
-    """Link similarities for ranking, by the most accurate measure (`python -m benchmarks.kinship`)."""
-    return LinkSimilarity(build_link_sets(prepare(links, Preparation()), "amsler"))
