@@ -82,7 +82,7 @@ def edited(name: str, folder: Path) -> Iterator[Figure]:
         for who, pairs in (("pagekin", judged.ours), ("MinHashLSH", judged.theirs)):
             yield Figure(f"{name}: {kind}: found by {who}", round(sum(pair in pairs for pair in asked) / len(asked), 3))
     inside = np.array([(k, k + versions - 1) for k in range(0, len(texts), versions)])
-    told = [each.a_in_b and not each.b_in_a for each in judged.grouper.overlaps(inside)]
+    told = [each.a_in_b and not each.b_in_a for each in judged.grouper.fingerprints.overlaps(inside)]
     yield Figure(
         f"{name}: pages inside others that are called contained", round(float(np.mean(told)), 3), at_least=0.95
     )

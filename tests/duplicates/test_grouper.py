@@ -116,7 +116,7 @@ def test_pairs_are_those_whose_similarity_reaches_the_threshold(ranges: list[ran
     found = grouper.add(pages(*ranges)).tolist()
     full = [k for k, each in enumerate(ranges) if len(each)]
     pairs = [(b, a) for b in full for a in full if a < b]
-    overlaps = grouper.overlaps(np.array(pairs, np.int64).reshape(-1, 2))
+    overlaps = grouper.fingerprints.overlaps(np.array(pairs, np.int64).reshape(-1, 2))
     near = [tuple(sorted(pair)) for pair, each in zip(pairs, overlaps, strict=True) if each.similarity >= 0.7]
     assert sorted_pairs(found) == sorted(near)
 

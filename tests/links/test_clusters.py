@@ -6,7 +6,6 @@ import numpy as np
 
 from links.test_hierarchy import FIGURE_2, A, B, D
 from pagekin.links.clusters import Clusters
-from pagekin.links.cross_topic import find_cross_topic
 from pagekin.links.threshold_graph import Subgraph
 
 NODES = np.array([10, 20, 30, 40])
@@ -48,8 +47,8 @@ def test_going_back_to_an_alpha_gives_the_same_again() -> None:
 def test_the_bridge_of_a_page_is_as_strong_as_its_weaker_end_times_its_length() -> None:
     # a is similar to b (.5), c (.4) and d (.3). At .5: c and d 2 x .9 - .75 - .9 = .15, times .3; b and c
     # 2 x .9 - .5 - .9 = .4, times .4; b and d 2 x .75 - .5 - .75 = .25, times .3.
-    found = find_cross_topic(Clusters(Subgraph(NODES, FIGURE_2, 4), 10), 0.5)
+    found = Clusters(Subgraph(NODES, FIGURE_2, 4), 10).cross_topic(0.5)
     assert found is not None
     assert (found.node, {found.one, found.other}) == (10, {20, 30})
     assert (round(found.distance, 12), round(found.strength, 12)) == (0.4, 0.16)
-    assert find_cross_topic(CLUSTERS, 0.5, neighbours=1) is None
+    assert CLUSTERS.cross_topic(0.5, neighbours=1) is None

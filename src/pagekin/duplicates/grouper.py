@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pagekin.duplicates.filters import MIN_CHUNKS, BloomFilters, Overlap, bits_for
+from pagekin.duplicates.filters import MIN_CHUNKS, BloomFilters, bits_for
 from pagekin.duplicates.fingerprints import Fingerprints
 from pagekin.duplicates.groups import DuplicateGroup, build_groups, find_anchors
 from pagekin.duplicates.sets import MAX_CHUNKS, Chunks
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.kernels.filters import Rows, join, near, rows_of
-from pagekin.model.arrays import Floats, Int64s
+from pagekin.model.arrays import Int64s
 
 _BATCH_BYTES = 1 << 25  # of filters that are built for a comparison
 
@@ -120,20 +120,19 @@ class Grouper:
         found = near(some.rows(), others.rows(), triangle)
         return np.column_stack([some.pages[found[:, 0]], others.pages[found[:, 1]]])
 
-    def overlaps(self, pairs: Int64s) -> list[Overlap]:
-        """The overlap of each pair of pages."""
-        return Fingerprints(self.settings, self.chunks).overlaps(pairs)
-
-    def _similarities(self, pairs: Int64s) -> Floats:
-        return Fingerprints(self.settings, self.chunks).similarities(pairs)
+    @property
+    def fingerprints(self) -> Fingerprints:
+        """The fingerprints of all pages so far."""
+        return Fingerprints(self.settings, self.chunks)
 
     def anchors(self, ranks: Sequence[float] | None = None) -> Int64s:
         """The best-ranked page of each page's group; the lowest rank is the best, ties by page number."""
-        return find_anchors(self._order(ranks), self.pairs, self.settings.link, self._similarities)
+        order, link = self._order(ranks), self.settings.link
+        return find_anchors(order, self.pairs, link, lambda pairs: self.fingerprints.similarities(pairs))
 
     def groups(self, ranks: Sequence[float] | None = None) -> list[DuplicateGroup[int]]:
         """The groups of all pages so far, in the order of ranks."""
-        return build_groups(self._order(ranks), self.anchors(ranks), self.overlaps)
+        return build_groups(self._order(ranks), self.anchors(ranks), self.fingerprints.overlaps)
 
     def _order(self, ranks: Sequence[float] | None) -> Int64s:
         return np.argsort(np.arange(self._count) if ranks is None else np.array(ranks, np.float64), kind="stable")

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -125,21 +124,15 @@ def draw_report(path: Path, kind: str, title: str, report: DuplicateReport) -> N
     axes.set(xlabel=report.order, ylabel="near-duplicates among them, %", ylim=(0, None))
     legend = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.0), "frameon": False}
     axes.legend(title="least similarity", ncols=len(_COLORS), **legend)
-    if report.profile:
+    if (profile := report.profile) is not None:
         axes = figure.add_subplot(1, 2, 2)
-        _plot_profile(axes, report.profile)
+        x = np.delete(np.arange(1, len(profile.bits) + 1), profile.place)
+        series = (profile.bits, "+", "0.65", "set bits"), (profile.chunks, ".", "0.0", "chunks, estimated")
+        for values, marker, color, label in series:
+            axes.plot(x, 100 * np.delete(np.array(values), profile.place), marker, color=color, label=label)
         axes.set(xlabel=report.order, ylabel="share of it that is in the other page, %", ylim=(-3, 103))
-        axes.legend(title=_shorten(report.profile.name), ncols=2, **legend)
+        axes.legend(title=_shorten(profile.name), ncols=2, **legend)
     save_figure(figure, path, kind)
-
-
-def _plot_profile(axes: Any, profile: Profile) -> None:
-    x = np.delete(np.arange(1, len(profile.bits) + 1), profile.place)
-    for values, marker, color, label in (
-        (profile.bits, "+", "0.65", "set bits"),
-        (profile.chunks, ".", "0.0", "chunks, estimated"),
-    ):
-        axes.plot(x, 100 * np.delete(np.array(values), profile.place), marker, color=color, label=label)
 
 
 def _shorten(name: str) -> str:

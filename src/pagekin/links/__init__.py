@@ -7,8 +7,7 @@ similarity       the same for one page at a time
 citing_pages     pages that link to both of two pages
 threshold_graph  the graph of those pairs and its connected subgraphs
 hierarchy        flexible clustering of a subgraph, controlled by alpha
-clusters         orderings and cuts of one subgraph at any alpha
-cross_topic      pages between topics
+clusters         orderings of one subgraph at any alpha, and pages between topics
 cluster_quality  precision and recall of clusters against categories
 export, plots    graphs and dendrograms as files and text
 """

@@ -1,6 +1,7 @@
 """The connected subgraph around one page, ordered and cut by clustering at any alpha."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -10,6 +11,17 @@ from pagekin.links.threshold_graph import Subgraph
 from pagekin.model.arrays import Floats, Int64s
 
 _CACHED = 32  # hierarchies, so that a slider can go back
+
+
+@dataclass(frozen=True)
+class CrossTopicPage:
+    """A page between two topics, and a page of each topic that is similar to it (section 6.3.4)."""
+
+    node: int
+    one: int
+    other: int
+    distance: float  # estimated, between the one and the other
+    strength: float  # the distance times the smaller of the page's similarities to the two
 
 
 class Clusters:
@@ -79,3 +91,20 @@ class Clusters:
         """The similarity of each page of the subgraph to this page; 0 below the threshold."""
         similarities: Floats = 1.0 - self.subgraph.distance[self.leaf]
         return similarities
+
+    def cross_topic(self, alpha: float, neighbours: int = 10) -> CrossTopicPage | None:
+        """The strongest pair among the most similar pages; None if there are fewer than two.
+
+        The paper takes the first pages of the ordering, and distance alone. But where a topic has few pages, the
+        ordering continues with remote pages, and the smallest topics seem to be the widest.
+        """
+        hierarchy, nodes = self.hierarchy(alpha), self.subgraph.nodes
+        leaves = np.searchsorted(nodes, self.order_by_similarity()[:neighbours])
+        if len(leaves) < 2:
+            return None
+        similarity = self.similarities()[leaves]
+        distance = np.array([hierarchy.distances(int(leaf))[leaves] for leaf in leaves])
+        strength = distance * np.minimum.outer(similarity, similarity)
+        one, other = np.unravel_index(int(np.argmax(strength)), strength.shape)
+        ends = int(nodes[leaves[one]]), int(nodes[leaves[other]])
+        return CrossTopicPage(self.node, *ends, float(distance[one, other]), float(strength[one, other]))

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from pagekin.errors import FailureError, MisuseError
-from pagekin.links.clusters import Clusters
-from pagekin.links.cross_topic import CrossTopicPage, find_cross_topic
+from pagekin.links.clusters import Clusters, CrossTopicPage
 from pagekin.links.export import Vertex
 from pagekin.links.link_graph import LinkGraph, Preparation, prepare
 from pagekin.links.measures import MEASURES, build_link_sets
@@ -57,7 +56,7 @@ class LinkAnalysis:
     ) -> list[CrossTopicPage]:
         """The pages between topics, strongest first."""
         nodes = progress(self.graph.connected_nodes().tolist())
-        found = (find_cross_topic(self.clusters_around(node, _CROSS_TOPIC_PAGES), alpha) for node in nodes)
+        found = (self.clusters_around(node, _CROSS_TOPIC_PAGES).cross_topic(alpha) for node in nodes)
         return sorted((each for each in found if each is not None), key=lambda each: (-each.strength, each.node))
 
     def vertices(self) -> list[Vertex]:

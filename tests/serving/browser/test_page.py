@@ -206,11 +206,10 @@ def test_a_leaf_that_is_pointed_at_shows_its_page(oak: str, look: Look) -> None:
 
 
 def test_a_page_says_between_which_topics_it_lies(oak: str, held: CurrentGeneration, look: Look) -> None:
-    from pagekin.links.cross_topic import find_cross_topic
 
     page = settled(look(oak))
     with held.present.surroundings(OAK) as (analysis, clusters):
-        found = find_cross_topic(clusters, 0.5)
+        found = clusters.cross_topic(0.5)
     assert found is not None
     ends = [each["title"] for each in analysis.named([found.one, found.other])]
     expect(page.locator(".bridge a").nth(0)).to_have_text(ends[0])

@@ -8,7 +8,6 @@ import numpy as np
 
 from pagekin.figures.charts import ticks
 from pagekin.links.clusters import Clusters
-from pagekin.links.cross_topic import find_cross_topic
 from pagekin.links.hierarchy import Hierarchy
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.serving.views.page_names import PageRef, ref, refs
@@ -108,7 +107,7 @@ def around(indexed: IndexedStore, page: PageRef, clusters: Clusters, alpha: floa
 
 
 def _between(indexed: IndexedStore, clusters: Clusters, alpha: float) -> Between | None:
-    found = find_cross_topic(clusters, alpha)
+    found = clusters.cross_topic(alpha)
     if found is None or found.strength <= 0.0:
         return None
     return Between(ref(indexed, found.one), ref(indexed, found.other), found.distance, found.strength)
