@@ -1,4 +1,4 @@
-"""The lines of a short list."""
+"""Grouping of one answer."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def fingerprints_of(pages: list[range]) -> Fingerprints:
 
 @settings(deadline=None, max_examples=150)
 @given(st.lists(PAGES, max_size=2), st.lists(PAGES, max_size=7), st.integers(0, 2))
-def test_lines_are_those_of_all_pairs(asked: list[range], listed: list[range], fixed: int) -> None:
+def test_lines_equal_those_of_comparing_all_pairs(asked: list[range], listed: list[range], fixed: int) -> None:
     stay = range(len(asked), len(asked) + fixed)
     groups = first_of_groups(fingerprints_of([*asked, *listed]), SETTINGS.threshold, len(asked), stay)[len(asked) :]
     expected: dict[int, list[int]] = {}
@@ -37,7 +37,7 @@ def test_lines_are_those_of_all_pairs(asked: list[range], listed: list[range], f
     assert [line.is_duplicate for line in lines] == [group < len(asked) for group in expected]
 
 
-def test_a_page_inside_another_stands_under_it_though_most_of_the_larger_is_its_own() -> None:
+def test_a_page_is_grouped_under_a_larger_page_that_contains_it() -> None:
     small, large, other = range(5), range(12), range(24, 32)
     [first, second] = group_answer(fingerprints_of([]), fingerprints_of([large, other, small]), range(3), 3, 0)
     assert (first.anchor, first.members, second.anchor, second.members) == (0, [2], 1, [])

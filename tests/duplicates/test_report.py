@@ -1,4 +1,4 @@
-"""The pictures: how many near-duplicates there are among the first of a list, and a page against all others."""
+"""Reports on near-duplicates."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pagekin.search.duplicates import duplicate_report
 from pagekin.search.indexed_store import IndexedStore
 
 
-def test_a_pair_counts_when_its_later_page_has_come() -> None:
+def test_a_pair_counts_from_its_later_page_on() -> None:
     """By hand: the third joins the first at 80 %, the fourth both at 60 %; then two of four, or one, are grouped."""
     pairs, similarity = np.array([[2, 0], [0, 3], [3, 2]]), np.array([0.8, 0.6, 0.65])
     curves = {curve.threshold: curve.shares for curve in growth(4, pairs, similarity)}
@@ -35,7 +35,7 @@ def test_the_page_in_most_pairs_is_found() -> None:
     assert most_duplicated(6, pairs, similarity, 0.5) == 0
 
 
-def test_a_profile_tells_how_much_of_the_page_is_in_each_other() -> None:
+def test_a_profile_has_the_share_of_the_page_in_each_other_page() -> None:
     """By hand: all, half and none of its ten chunks; a page of twenty has all of it."""
     some = pages(range(10), range(5, 30), range(100, 110), range(20))
     profile = profile_of(Fingerprints(GroupSettings(), some), "it", 0, np.array([3, 2, 1, 0]))

@@ -1,4 +1,4 @@
-"""Small webs for tests."""
+"""Small link graphs for tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Clusters beside categories."""
+"""Precision and recall of clusters."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_precision_and_recall_by_hand() -> None:
     assert [quality.precision_mean, quality.recall_mean] == pytest.approx([3 / 4, 13 / 24])
 
 
-def test_pages_that_do_not_hang_together_are_not_clustered() -> None:
+def test_unconnected_pages_are_not_clustered() -> None:
     graph = link_graph_of({(0, 1): [1], (2, 3): [1]}, 6)
     quality = evaluate_clusters(
         build_threshold_graph(build_link_sets(graph, "coupling"), len(graph)), {4: {"a"}, 5: {"b"}}, 0.5
@@ -41,7 +41,7 @@ def test_pages_that_do_not_hang_together_are_not_clustered() -> None:
     assert [(each.precision, each.recall) for each in quality.categories] == [(0.0, 0.0), (0.0, 0.0)]
 
 
-def test_a_collapsed_page_is_judged_where_the_one_stands_that_stands_for_it() -> None:
+def test_a_collapsed_page_belongs_to_the_cluster_of_its_representative() -> None:
     links = {(citing, cited): [1] for citing in range(40) for cited in (50, 51)}
     links |= {(citing, 52): [1] for citing in range(20)}
     link_graph = link_graph_of(links, 53)
@@ -56,7 +56,7 @@ def test_a_collapsed_page_is_judged_where_the_one_stands_that_stands_for_it() ->
         lambda n: st.lists(st.lists(st.integers(0, 9), min_size=n, max_size=n), min_size=n, max_size=n)
     )
 )
-def test_an_assignment_gains_as_much_as_the_best_of_all(gain: list[list[int]]) -> None:
+def test_an_assignment_has_the_largest_gain_of_all_permutations(gain: list[list[int]]) -> None:
     columns = assign(np.array(gain))
     best = max(sum(gain[row][column] for row, column in enumerate(order)) for order in permutations(range(len(gain))))
     assert sorted(columns) == list(range(len(gain)))

@@ -1,4 +1,4 @@
-"""What a user holds in the hand."""
+"""Orderings of a subgraph, and cross-topic pages."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ def test_positions_that_change_between_two_alphas_are_listed() -> None:
     assert clusters.changed_positions(0.5, 0.5, 5) == []
 
 
-def test_going_back_to_an_alpha_gives_the_same_again() -> None:
+def test_the_ordering_at_an_alpha_is_the_same_when_asked_again() -> None:
     first = CLUSTERS.order(0.3)
     CLUSTERS.order(0.9)
     assert CLUSTERS.order(0.3) == first
     assert (CLUSTERS.subgraph.distance == FIGURE_2).all()
 
 
-def test_the_bridge_of_a_page_is_as_strong_as_its_weaker_end_times_its_length() -> None:
+def test_a_cross_topic_page_has_the_distance_times_the_smaller_similarity_as_strength() -> None:
     # a is similar to b (.5), c (.4) and d (.3). At .5: c and d 2 x .9 - .75 - .9 = .15, times .3; b and c
     # 2 x .9 - .5 - .9 = .4, times .4; b and d 2 x .75 - .5 - .75 = .25, times .3.
     found = Clusters(Subgraph(NODES, FIGURE_2, 4), 10).cross_topic(0.5)

@@ -36,7 +36,7 @@ def test_formula_5_by_hand_where_the_paper_says_otherwise() -> None:
     assert hierarchy.order(B).tolist() == [A, D, C]
 
 
-def test_a_page_that_shares_nothing_with_another_can_still_be_its_kin() -> None:
+def test_pages_without_common_links_are_related_through_others() -> None:
     """b and c are 1 apart, and come together through a."""
     three = build_hierarchy(FIGURE_2[:3, :3], 0.5)
     assert three.distances(B)[C] == pytest.approx(0.3)
@@ -86,7 +86,7 @@ def members(hierarchy: Hierarchy) -> list[set[int]]:
 
 @settings(deadline=None, max_examples=150)
 @given(matrices(), ALPHAS, st.data())
-def test_estimated_distances_are_as_table_1_has_them(
+def test_estimated_distances_are_those_of_table_1(
     distance: NDArray[np.float64], alpha: float, data: st.DataObject
 ) -> None:
     hierarchy = build_hierarchy(distance, alpha)
@@ -105,7 +105,7 @@ def test_estimated_distances_are_as_table_1_has_them(
 
 @settings(deadline=None, max_examples=150)
 @given(matrices(), ALPHAS)
-def test_every_cluster_lies_side_by_side_among_the_leaves(distance: NDArray[np.float64], alpha: float) -> None:
+def test_every_cluster_is_contiguous_among_the_leaves(distance: NDArray[np.float64], alpha: float) -> None:
     hierarchy = build_hierarchy(distance, alpha)
     place = {leaf: k for k, leaf in enumerate(hierarchy.leaves.tolist())}
     assert sorted(place) == list(range(len(hierarchy)))

@@ -1,4 +1,4 @@
-"""Whose links count."""
+"""The preparation of links."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_a_page_links_to_another_once_and_never_to_itself() -> None:
     assert graph.pairs.position_offsets.tolist() == [0, 1, 3]
 
 
-def test_a_page_keeps_the_in_links_of_those_that_link_most_and_of_equals_the_first() -> None:
+def test_a_page_keeps_the_in_links_from_pages_with_most_out_links_ties_by_number() -> None:
     assert in_links(link_graph_of(STAR, 10, Preparation(in_links=2)), 9) == [1, 2]
     assert in_links(link_graph_of(STAR, 10, Preparation(in_links=1)), 9) == [2]
     equal = link_graph_of({(5, 9): [1], (3, 9): [1], (4, 9): [1]}, 10, Preparation(in_links=2))
@@ -39,31 +39,31 @@ def test_a_page_keeps_the_in_links_of_those_that_link_most_and_of_equals_the_fir
     assert len(equal.pairs) == 3  # out-links are all kept
 
 
-def test_links_of_a_page_with_too_many_do_not_count() -> None:
+def test_links_of_a_portal_do_not_count() -> None:
     graph = link_graph_of(STAR, 10, Preparation(out_links=2))
     assert pairs(graph) == [(0, 9), (1, 8), (1, 9)]
     assert graph.counts["portals"] == 1
 
 
-def test_a_page_that_links_often_to_the_same_is_no_portal() -> None:
+def test_repeated_links_to_one_page_do_not_make_a_portal() -> None:
     assert link_graph_of({(0, 1): [1, 2, 3, 4]}, 2, Preparation(out_links=1)).counts["portals"] == 0
 
 
-def test_urls_of_the_stop_list_neither_cite_nor_are_cited_nor_compared() -> None:
+def test_stopped_urls_are_neither_citing_nor_cited_nor_compared() -> None:
     graph = link_graph_of(STAR, 10, Preparation(stop=("h9", "^http://h2[.]")))
     assert pairs(graph) == [(1, 8)]
     assert [node for node in range(10) if not graph.compared[node]] == [2, 9]
     assert graph.counts["stopped"] == 2
 
 
-def test_a_page_to_which_many_link_counts_less_where_out_links_are_compared() -> None:
+def test_a_popular_page_has_less_weight_as_a_common_out_link() -> None:
     """A tenth of 20 pages is 2: a page with four in-links counts one half."""
     graph = link_graph_of({(k, 19): [1] for k in range(4)} | {(0, 18): [1], (1, 18): [1]}, 20, Preparation(popular=0.1))
     assert graph.weight[[19, 18, 17]].tolist() == [0.5, 1.0, 1.0]
     assert graph.counts["popular"] == 1
 
 
-def test_pages_of_a_host_can_be_one() -> None:
+def test_the_pages_of_a_host_can_be_treated_as_one() -> None:
     urls = ["http://a.example/1", "http://b.example/", "http://a.example/2", "http://c.example/"]
     graph = prepare(
         stored_links_of({(0, 1): [5], (2, 1): [9], (0, 2): [1], (3, 0): [1]}, urls), Preparation(chop_hosts=True)
@@ -92,7 +92,7 @@ def test_a_page_with_few_in_links_shares_those_of_a_url_above_it() -> None:
     assert in_links(prepare(stored_links_of(links, urls), Preparation()), 2) == [6]
 
 
-def test_a_core_set_grows_by_what_links_to_it_and_what_it_links_to() -> None:
+def test_a_core_set_is_expanded_by_its_in_links_and_out_links() -> None:
     graph = link_graph_of({(0, 1): [1], (1, 2): [1], (3, 2): [1], (3, 4): [1], (5, 6): [1]}, 7)
     assert graph.expand(np.array([1]), 0).tolist() == [1]
     assert graph.expand(np.array([1]), 1).tolist() == [0, 1, 2]
@@ -110,6 +110,6 @@ def test_a_collection_without_links_has_none() -> None:
 @pytest.mark.parametrize(
     "wrong", [{"in_links": 0}, {"out_links": 0}, {"back_off": -1}, {"popular": 0.0}, {"popular": 2.0}, {"stop": ("(",)}]
 )
-def test_settings_that_make_no_sense_are_misuse(wrong: dict[str, object]) -> None:
+def test_invalid_settings_are_misuse(wrong: dict[str, object]) -> None:
     with pytest.raises(MisuseError):
         Preparation(**wrong)  # type: ignore[arg-type]

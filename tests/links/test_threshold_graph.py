@@ -1,4 +1,4 @@
-"""The graph of pages that are alike by their links."""
+"""The threshold graph and its subgraphs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def graph_of(links: dict[tuple[int, int], list[int]], nodes: int, delta: float |
     return build_threshold_graph(build_link_sets(graph, "co-citation"), len(graph), delta)
 
 
-def test_subgraphs_are_what_edges_connect() -> None:
+def test_subgraphs_are_connected_components() -> None:
     graph = graph_of(LINKS, 22, 0.2)
     # 10 to 12: three in common of five. 20 and 21: one of three. 13 and 10: one of six. Direct: 0 and 10 one of four...
     sizes = sorted(graph.subgraph_sizes().tolist())
@@ -36,7 +36,7 @@ def test_by_default_the_threshold_is_a_tenth_of_the_mean() -> None:
     assert graph.mean == pytest.approx(graph_of(LINKS, 22, 0.0).pairs.value.mean())
 
 
-def test_distance_is_what_similarity_leaves_and_one_below_the_threshold() -> None:
+def test_distance_is_one_minus_similarity_and_one_below_the_threshold() -> None:
     subgraph = graph_of(LINKS, 22, 0.2).subgraph(10)
     place = {node: k for k, node in enumerate(subgraph.nodes.tolist())}
     assert subgraph.distance[place[10], place[11]] == pytest.approx(1 - 3 / 5)
@@ -46,7 +46,7 @@ def test_distance_is_what_similarity_leaves_and_one_below_the_threshold() -> Non
     assert (subgraph.distance == subgraph.distance.T).all()
 
 
-def test_pages_that_are_nearly_the_same_are_one_and_not_lost() -> None:
+def test_near_identical_pages_are_collapsed_and_listed() -> None:
     """40 pages cite both 50 and 51: 40 of 42 is above .95. 52 has 20 of them in common."""
     links = {(citing, cited): [1] for citing in range(40) for cited in (50, 51)}
     links |= {(citing, 52): [1] for citing in range(20)}
@@ -58,18 +58,18 @@ def test_pages_that_are_nearly_the_same_are_one_and_not_lost() -> None:
     assert {(50, 51), (50, 52), (51, 52)} <= set(zip(graph.pairs.first, graph.pairs.second, strict=True))
 
 
-def test_a_large_subgraph_is_cut_to_the_nearest_and_says_so() -> None:
+def test_a_large_subgraph_is_limited_to_the_nearest_pages() -> None:
     graph = graph_of(LINKS, 22, 0.0)
     whole, cut = graph.subgraph(10), graph.subgraph(10, limit=3)
     assert (len(whole.nodes), whole.total) == (whole.total, whole.total)
     assert (cut.nodes.tolist(), cut.total) == ([10, 11, 12], whole.total)
 
 
-def test_a_page_without_links_is_a_graph_of_one() -> None:
+def test_a_page_without_links_is_a_subgraph_of_one() -> None:
     subgraph = graph_of(LINKS, 22).subgraph(15)
     assert (subgraph.nodes.tolist(), subgraph.distance.tolist(), subgraph.total) == ([15], [[0.0]], 1)
 
 
-def test_a_threshold_beyond_bounds_is_misuse() -> None:
+def test_a_threshold_out_of_range_is_misuse() -> None:
     with pytest.raises(MisuseError, match=r"delta is 1\.5"):
         graph_of(LINKS, 22, 1.5)

@@ -1,4 +1,4 @@
-"""Graphs and trees for other programs and for the eye."""
+"""Exported graphs and pairs, plots and dendrograms as text."""
 
 from __future__ import annotations
 
@@ -77,14 +77,14 @@ def test_a_chain_of_any_length_can_be_drawn() -> None:
     assert len(dendrogram_lines(build_hierarchy(distance, 0.001), [str(k) for k in range(1500)])) >= 1500
 
 
-def test_what_is_left_of_a_hierarchy_keeps_its_heights() -> None:
+def test_a_restricted_hierarchy_keeps_its_heights() -> None:
     smaller = build_hierarchy(FIGURE_2, 0.5).restrict_to([3, 1, 2])
     assert smaller.merges.tolist() == [[1, 0], [3, 2]]
     assert smaller.heights.tolist() == pytest.approx([0.75, 0.9])
 
 
 @pytest.mark.parametrize(("kind", "begins"), [("svg", b"<?xml"), ("png", b"\x89PNG")])
-def test_pictures_are_the_same_whenever_they_are_drawn(tmp_path: Path, kind: str, begins: bytes) -> None:
+def test_the_same_plot_has_the_same_bytes(tmp_path: Path, kind: str, begins: bytes) -> None:
     pytest.importorskip("matplotlib")
     hierarchies = [build_hierarchy(FIGURE_2, alpha) for alpha in (0.06, 0.5, 0.8)]
     for name in ("one", "two"):
@@ -95,7 +95,7 @@ def test_pictures_are_the_same_whenever_they_are_drawn(tmp_path: Path, kind: str
         assert (tmp_path / f"{name}one").read_bytes().startswith(begins)
 
 
-def test_without_matplotlib_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_without_matplotlib_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(MisuseError, match=r"pip install 'pagekin\[plots\]'"):
         require_plots()
