@@ -11,7 +11,7 @@ from pagekin.model.arrays import Int64s, UInt64s
 _BOUNDS = ShareBounds(most=1000, few=32)
 _BATCH_ELEMENTS = 1 << 24  # that are sorted at once
 _BATCH_PAIRS = 1 << 13
-_CHUNKS_PER_ERROR = 64  # the estimate from filters may be off by one, and by one more per so many chunks
+_CHUNKS_PER_ERROR = 64  # an estimate from filters may be off by one chunk, and by one more per 64 chunks
 
 
 def invert_chunks(chunks: Chunks) -> Lists:
@@ -56,26 +56,17 @@ def first_copies(chunks: Chunks) -> Int64s:
     return first
 
 
-class CandidatePairs:
-    """Iterates over batches of candidate pairs of near-duplicates, except pairs that `parents` has joined by then.
+def candidate_pairs(chunks: Chunks, threshold: float, parents: Int64s) -> Iterator[tuple[Int64s, int]]:
+    """Yield batches of candidate pairs of near-duplicates, except pairs that `parents` has joined by then.
 
     A candidate shares slightly fewer chunks than the threshold asks for, since filters decide in the end and their
     estimates may be off by a few chunks. A chunk of more than a thousand pages is followed to the 32 preceding pages
-    only. That matters to pages whose rarest chunks are that frequent; `cut` counts them.
+    only. That matters to pages whose rarest chunks are that frequent; their number comes with each batch.
     """
-
-    def __init__(self, chunks: Chunks, threshold: float, parents: Int64s) -> None:
-        self.cut = 0
-        self._lists = invert_chunks(chunks)
-        counts = chunks.counts()
-        least = np.ceil(threshold * counts - 1e-9).astype(np.int64) - 1 - counts // _CHUNKS_PER_ERROR
-        self._shared = np.where(counts > 0, np.maximum(least, 1), 0)
-        self._parents = parents
-
-    def __iter__(self) -> Iterator[Int64s]:
-        seen = np.full(len(self._shared), -1, np.int64)
-        page = 0
-        while page < len(self._shared):
-            page, pairs, cut = probe(page, self._shared, self._lists, _BOUNDS, self._parents, seen, _BATCH_PAIRS)
-            self.cut += cut
-            yield pairs
+    lists, counts = invert_chunks(chunks), chunks.counts()
+    least = np.ceil(threshold * counts - 1e-9).astype(np.int64) - 1 - counts // _CHUNKS_PER_ERROR
+    shared = np.where(counts > 0, np.maximum(least, 1), 0)
+    seen, page = np.full(len(chunks), -1, np.int64), 0
+    while page < len(chunks):
+        page, pairs, cut = probe(page, shared, lists, _BOUNDS, parents, seen, _BATCH_PAIRS)
+        yield pairs, cut

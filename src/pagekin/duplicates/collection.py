@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pagekin.duplicates.candidates import CandidatePairs, first_copies
+from pagekin.duplicates.candidates import candidate_pairs, first_copies
 from pagekin.duplicates.fingerprints import Fingerprints
 from pagekin.duplicates.groups import DuplicateGroup, build_groups, find_anchors
 from pagekin.duplicates.sets import MAX_CHUNKS
@@ -63,10 +63,9 @@ def find_pairs(sets: PageSets, settings: GroupSettings, every: bool = False) -> 
     some = sets if len(pages) == len(chunks) else sets.rows(pages)
     parents = np.arange(len(pages))
     text_threshold = (settings.threshold - sets.weight) / (1.0 - sets.weight)  # sufficient if all links are common
-    candidates = CandidatePairs(some.texts.chunks, text_threshold, parents)
-    kept, tried = [copies], len(copies)
-    for pairs in candidates:
-        tried += len(pairs)
+    kept, tried, cut = [copies], len(copies), 0
+    for pairs, cut_here in candidate_pairs(some.texts.chunks, text_threshold, parents):
+        tried, cut = tried + len(pairs), cut + cut_here
         near = pairs[some.similarities(pairs) >= settings.threshold]
         kept.append(pages[near if every else near[join(parents, near)]])
         if every and sum(map(len, kept)) > MAX_PAIRS:
@@ -76,7 +75,7 @@ def find_pairs(sets: PageSets, settings: GroupSettings, every: bool = False) -> 
             )
     found = np.sort(np.concatenate(kept), axis=1)
     found = np.unique(found, axis=0) if every else found  # a pair may be a candidate from both sides
-    return FoundPairs(found[:, ::-1], tried, candidates.cut)
+    return FoundPairs(found[:, ::-1], tried, cut)
 
 
 def groups_of(sets: PageSets, found: FoundPairs, order: Int64s, settings: GroupSettings) -> list[DuplicateGroup[int]]:

@@ -61,9 +61,6 @@ class Grouper:
         self._count = 0
         self._tables: dict[int, _FilterTable] = {}
 
-    def __len__(self) -> int:
-        return self._count
-
     @property
     def chunks(self) -> Chunks:
         """The chunks of all pages so far."""

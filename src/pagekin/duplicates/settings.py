@@ -29,17 +29,17 @@ class GroupSettings:
     link_weight: float = 0.0  # of link similarity relative to text similarity, in a collection
 
     def __post_init__(self) -> None:
-        for name, low, high in (("chunk_bytes", 1, MAX_CHUNK_BYTES), ("filter_bits", 64, MAX_FILTER_BITS)):
-            value = getattr(self, name)
-            if not low <= value <= high or value & (value - 1):
-                raise MisuseError(f"{name} is {value}; it must be a power of two from {low} to {high}")
-        for name, low, high in (
-            ("max_chunk_bytes", self.chunk_bytes, MAX_CHUNK_BYTES),
-            ("min_chunk_bytes", 0, self.max_chunk_bytes),
-            ("hashes", 1, 32),
+        for name, low, high, power_of_two in (
+            ("chunk_bytes", 1, MAX_CHUNK_BYTES, True),
+            ("filter_bits", 64, MAX_FILTER_BITS, True),
+            ("max_chunk_bytes", self.chunk_bytes, MAX_CHUNK_BYTES, False),
+            ("min_chunk_bytes", 0, self.max_chunk_bytes, False),
+            ("hashes", 1, 32, False),
         ):
-            if not low <= getattr(self, name) <= high:
-                raise MisuseError(f"{name} is {getattr(self, name)}; it must be from {low} to {high}")
+            value = getattr(self, name)
+            if not low <= value <= high or (power_of_two and value & (value - 1)):
+                kind = "a power of two " if power_of_two else ""
+                raise MisuseError(f"{name} is {value}; it must be {kind}from {low} to {high}")
         if not 0.0 < self.threshold <= 1.0:
             raise MisuseError(f"threshold is {self.threshold}; it must be above 0 and at most 1")
         if not 0.0 <= self.link_weight < self.threshold:

@@ -1,6 +1,7 @@
 """Charts as SVG. They inherit their colours from the page, for light and dark mode."""
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
@@ -34,10 +35,7 @@ def format_value(value: float | None) -> str:
     >>> format_value(0.61249), format_value(-0.5), format_value(None)
     ('.612', '-.500', 'none')
     """
-    if value is None:
-        return "none"
-    text = f"{value:.3f}"
-    return text.replace("0.", ".", 1) if text.lstrip("-").startswith("0.") else text
+    return "none" if value is None else re.sub(r"^(-?)0\.", r"\1.", f"{value:.3f}")
 
 
 def ticks(low: float, high: float, most: int = 5) -> list[float]:
