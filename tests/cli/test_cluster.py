@@ -13,7 +13,7 @@ from cli.conftest import Pagekin
 OAK = "http://treeroom.example/oak.html"
 
 
-def test_json_tells_the_ordering_the_tree_and_how_much_hangs_together(pagekin: Pagekin, sample_index: Path) -> None:
+def test_json_has_the_ordering_the_tree_and_the_size_of_the_subgraph(pagekin: Pagekin, sample_index: Path) -> None:
     answer = pagekin("cluster", sample_index, OAK, "--json", "--alpha", "0.25", "--limit", "4")
     assert (answer.code, answer.err) == (0, "")
     report = json.loads(answer.out)
@@ -130,23 +130,26 @@ def labelled_categories(answer: str) -> list[str]:
     return [each["category"] for each in json.loads(answer)["by_alpha"][0]["categories"]]
 
 
-def test_labels_are_read_from_a_dump_of_the_open_directory(pagekin: Pagekin, web: Path) -> None:
-    lines = (web / "labels.tsv").read_text("utf-8").splitlines()
+def test_labels_are_read_from_a_dump_of_the_open_directory(
+    pagekin: Pagekin, sample_folder: Path, sample_index: Path, tmp_path: Path
+) -> None:
+    lines = (sample_folder / "labels.tsv").read_text("utf-8").splitlines()
     pages = "".join(
         f'<ExternalPage about="{url}"><topic>Top/{name}</topic></ExternalPage>'
         for url, name in (line.split("\t") for line in lines)
     )
-    dump = web / "content.rdf.u8.gz"
+    dump = tmp_path / "content.rdf.u8.gz"
     dump.write_bytes(gzip.compress(f"<RDF>{pages}</RDF>".encode()))
     from_dump, from_lines = (
-        pagekin("cluster", web / "v.kin", "--labels", file, "--json").out for file in (dump, web / "labels.tsv")
+        pagekin("cluster", sample_index, "--labels", file, "--json").out
+        for file in (dump, sample_folder / "labels.tsv")
     )
     assert labelled_categories(from_dump) == ["Craft", "Food", "Nature", "Science"]
     assert json.loads(from_dump)["by_alpha"] == json.loads(from_lines)["by_alpha"]
 
 
-def test_labels_can_be_the_folders_of_urls(pagekin: Pagekin, store: Path) -> None:
-    answer = pagekin("cluster", store, "--labels", "path", "--json")
+def test_labels_can_be_the_folders_of_urls(pagekin: Pagekin, sample_index: Path) -> None:
+    answer = pagekin("cluster", sample_index, "--labels", "path", "--json")
     assert answer.code == 0
     assert {"treeroom.example", "birdnotes.example"} <= set(labelled_categories(answer.out))
 
@@ -169,12 +172,12 @@ def test_labels_name_pages_by_their_files(pagekin: Pagekin, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("labels", ["labels.tsv", "content.rdf.u8", "path"])
-def test_a_graph_is_coloured_by_labels_of_every_format(pagekin: Pagekin, web: Path, labels: str) -> None:
+def test_a_graph_is_coloured_by_labels_of_every_format(pagekin: Pagekin, sample_index: Path, labels: str) -> None:
     pytest.importorskip("matplotlib")
     Path("labels.tsv").write_text(f"{OAK}\tTrees/Oaks\n", "utf-8")
     page = f'<ExternalPage about="{OAK}"><topic>Top/Trees/Oaks</topic></ExternalPage>'
     Path("content.rdf.u8").write_text(f"<RDF>{page}</RDF>", "utf-8")
-    answer = pagekin("graph", web / "v.kin", "-o", "g.svg", "--labels", labels)
+    answer = pagekin("graph", sample_index, "-o", "g.svg", "--labels", labels)
     assert (answer.code, answer.err) == (0, "")
     assert ("treeroom.example" if labels == "path" else ">Trees<") in Path("g.svg").read_text("utf-8")
 
