@@ -1,17 +1,12 @@
 """The link similarities of one page at a time."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pagekin.links.measures import LinkSets
 from pagekin.model.arrays import Floats, Int64s, spans
-
-if TYPE_CHECKING:  # loads numba, which a query by text alone does not need
-    from pagekin.links.measures import LinkSets
 
 _MIN_AGREEMENT = 0.7
 
