@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from duplicates.making import pages
+from duplicates.builders import pages
 from pagekin.duplicates import collection
 from pagekin.duplicates.candidates import _parts, first_copies, invert_chunks
 from pagekin.duplicates.collection import PageSets, find_pairs, groups_of

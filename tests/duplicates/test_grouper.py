@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from duplicates.making import pages
+from duplicates.builders import pages
 from pagekin.duplicates import grouper as grouper_module
 from pagekin.duplicates.grouper import Grouper
 from pagekin.duplicates.groups import DuplicateGroup, complete_linkage, single_linkage

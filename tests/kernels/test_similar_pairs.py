@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from links.making import link_graph_of
+from links.builders import link_graph_of
 from pagekin.links import measures
 from pagekin.links.measures import HALF_DISTANCE, MEASURES, build_link_sets
 from reference import similar_pairs as twin

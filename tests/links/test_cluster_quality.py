@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from links.making import link_graph_of
+from links.builders import link_graph_of
 from pagekin.links.cluster_quality import assign, evaluate_clusters
 from pagekin.links.measures import build_link_sets
 from pagekin.links.threshold_graph import build_threshold_graph

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from links.making import link_graph_of, stored_links_of
+from links.builders import link_graph_of, stored_links_of
 from pagekin.errors import MisuseError
 from pagekin.links.link_graph import LinkGraph, Preparation, prepare
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kernels.test_similar_pairs import LINKS, NODES
-from links.making import link_graph_of
+from links.builders import link_graph_of
 from pagekin.links.citing_pages import LinkPositions, find_citing_pages
 from pagekin.links.measures import build_link_sets
 from pagekin.links.similarity import LinkSimilarity

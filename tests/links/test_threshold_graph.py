@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from links.making import link_graph_of
+from links.builders import link_graph_of
 from pagekin.errors import MisuseError
 from pagekin.links.measures import build_link_sets
 from pagekin.links.threshold_graph import ThresholdGraph, build_threshold_graph

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pagekin.cli.files import written_whole
 from pagekin.cli.output import clean, counted, say_json
 from pagekin.errors import MisuseError
 from pagekin.figures.plot_files import PLOT_FORMATS
+from pagekin.model.files import written_whole
 
 if TYPE_CHECKING:
     from pagekin.duplicates.report import DuplicateReport

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from pagekin.cli.output import clean, counted, say_table
-from pagekin.errors import MisuseError
+from pagekin.errors import MisuseError, need
 
 if TYPE_CHECKING:
     from pagekin.evaluation.notes import LeftOut
@@ -109,16 +109,15 @@ def _lines(file: str) -> list[str]:
 
 def picture_or(output: str, others: tuple[str, ...]) -> str:
     """The kind of file that a name means, checked before any work is done."""
-    from pagekin.figures.plot_files import PLOT_FORMATS, require_plots
-    from pagekin.links.export import require_parquet
+    from pagekin.figures.plot_files import PLOT_FORMATS
 
     kind = Path(output).suffix.removeprefix(".").lower()
     if kind not in (*PLOT_FORMATS, *others):
         raise MisuseError(f"{output}: which format? The suffix can be {', '.join((*PLOT_FORMATS, *others))}")
     if kind in PLOT_FORMATS:
-        require_plots()
+        need("matplotlib", what="a picture", extra="plots")
     if kind == "parquet":
-        require_parquet()
+        need("pyarrow.parquet", what="Parquet", extra="parquet")
     return kind
 
 

@@ -22,11 +22,11 @@ from pagekin.duplicates.sets import MAX_CHUNKS, Chunks
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.errors import MisuseError
 from pagekin.model.capture import Capture, Origin
+from pagekin.model.files import HTML_SUFFIXES
 from pagekin.model.settings import ReadingSettings
 from pagekin.reading.batch import read_captures
 from pagekin.reading.charset import to_utf8
 
-HTML_SUFFIXES = (".html", ".htm", ".xhtml", ".shtml")
 _BATCH = 64  # results that are read at once
 _SAMPLE_BYTES = 64 * 1024  # of a file, for its encoding
 _PIECE_BYTES = 1 << 20

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pagekin.errors import MisuseError
+from pagekin.errors import need
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -14,17 +14,9 @@ PLOT_FORMATS = ("svg", "png", "pdf")
 _NO_DATE = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}  # the same figure has the same bytes
 
 
-def require_plots() -> None:
-    """Raise MisuseError if matplotlib is missing; call it before long work."""
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError as error:
-        raise MisuseError(f"plots need matplotlib ({error}); pip install 'pagekin[plots]'") from error
-
-
 def new_figure(width: float, height: float) -> Figure:
     """An empty figure of this size in inches."""
-    require_plots()
+    need("matplotlib", what="a picture", extra="plots")
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width, height), layout="constrained")

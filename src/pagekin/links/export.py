@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
-from pagekin.errors import MisuseError
 from pagekin.links.measures import SimilarPairs
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # invalid in XML 1.0
@@ -92,14 +91,6 @@ PAIR_WRITERS: dict[str, Callable[[Path, Mapping[int, str], SimilarPairs], None]]
     "csv": write_csv,
     "parquet": write_parquet,
 }
-
-
-def require_parquet() -> None:
-    """Raise MisuseError if pyarrow is missing; call it before long work."""
-    try:
-        import pyarrow.parquet  # noqa: F401
-    except ImportError as error:
-        raise MisuseError(f"Parquet needs pyarrow ({error}); pip install 'pagekin[parquet]'") from error
 
 
 def _rows(pairs: SimilarPairs) -> Iterator[tuple[int, int, float]]:

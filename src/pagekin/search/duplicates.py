@@ -16,7 +16,7 @@ from pagekin.duplicates.sets import MAX_CHUNKS, Chunks
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.model.arrays import Bytes, Int64s, UInt64s
 from pagekin.search.indexed_store import IndexedStore
-from pagekin.store.store import telling_damage
+from pagekin.store.store import report_damage
 from pagekin.urls import host_of
 
 _BUILD_SETTINGS = ("chunk_bytes", "max_chunk_bytes", "min_chunk_bytes", "filter_bits", "hashes")
@@ -55,7 +55,7 @@ def find_duplicates(
     return _find(indexed, settings or indexed.fingerprints.settings, whole_text)
 
 
-@telling_damage
+@report_damage
 def _find(indexed: IndexedStore, settings: GroupSettings, whole_text: bool) -> DuplicateGroups:
     sets = page_sets(indexed, settings, whole_text)
     found = find_pairs(sets, settings, every=settings.link == "complete")
@@ -70,7 +70,7 @@ def _page(indexed: IndexedStore, row: int) -> StoredPage:
     return StoredPage(row, indexed.reading.pages.url[row], indexed.reading.pages.title[row])
 
 
-@telling_damage
+@report_damage
 def duplicate_report(
     indexed: IndexedStore, settings: GroupSettings, page: str | None = None, *, whole_text: bool = False
 ) -> DuplicateReport:

@@ -14,7 +14,7 @@ from pagekin.links.measures import MEASURES, build_link_sets
 from pagekin.links.stored import stored_links
 from pagekin.links.threshold_graph import MAX_PAGES, ThresholdGraph, build_threshold_graph
 from pagekin.search.indexed_store import IndexedStore
-from pagekin.store.store import telling_damage
+from pagekin.store.store import report_damage
 
 _CROSS_TOPIC_PAGES = 200  # of the subgraph of each page, when all pages of a collection are examined
 
@@ -92,7 +92,7 @@ class LinkAnalysis:
         }
 
 
-@telling_damage
+@report_damage
 def analyse_links(
     indexed: IndexedStore,
     measure: str = "amsler",

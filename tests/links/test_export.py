@@ -12,7 +12,6 @@ import pytest
 
 from links.test_hierarchy import FIGURE_2
 from pagekin.errors import MisuseError
-from pagekin.figures.plot_files import require_plots
 from pagekin.links.export import GRAPH_WRITERS, PAIR_WRITERS, Vertex
 from pagekin.links.hierarchy import build_hierarchy
 from pagekin.links.measures import SimilarPairs
@@ -95,7 +94,7 @@ def test_the_same_plot_has_the_same_bytes(tmp_path: Path, kind: str, begins: byt
         assert (tmp_path / f"{name}one").read_bytes().startswith(begins)
 
 
-def test_an_error_without_matplotlib_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_without_matplotlib_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(MisuseError, match=r"pip install 'pagekin\[plots\]'"):
-        require_plots()
+        draw_graph(tmp_path / "graph.svg", "svg", EDGES, np.array([1, 2, 5]), list("abc"), ["", "x", "y"])
