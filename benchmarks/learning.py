@@ -29,7 +29,7 @@ from scipy.sparse import csr_matrix
 from benchmarks.agreement import collections
 from benchmarks.generated import Web, write
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, show, timed
-from pagekin import village
+from pagekin import sample_web
 from pagekin.kernels.linklearn import descend
 from pagekin.learning.corpus import CorpusPart, part_of
 from pagekin.learning.initial import initial_parameters
@@ -38,10 +38,10 @@ from pagekin.learning.networks import layout_of, scales_of
 from pagekin.learning.ranking import ERROR, Ranker, sample_queries
 from pagekin.learning.report import compare_measures
 from pagekin.learning.transfer import evaluate_transfer, open_task
+from pagekin.links.stored import stored_links
 from pagekin.model.weighting import Okapi
 from pagekin.pipeline import build
 from pagekin.search.indexed_store import IndexedStore
-from pagekin.search.link_analysis import stored_links
 
 PAGES = 3000 if QUICK else 50_000
 STEPS, ROUNDS = 40, 9
@@ -59,9 +59,7 @@ def collection() -> Iterator[Path]:
     with TemporaryDirectory() as place:
         folder = Path(os.environ.get("PAGEKIN_BENCH_KEEP") or place)
         folder.mkdir(parents=True, exist_ok=True)
-        source = Path(given) if given and not QUICK else folder / "village.warc.gz"
-        if not given or QUICK:
-            village.write_warc(source)
+        source = Path(given) if given and not QUICK else sample_web.copy_to(folder)
         store = folder / f"{source.name.partition('.')[0]}.kin"
         build([source], store)
         yield store
@@ -112,7 +110,7 @@ def quality(outcome: LearnResult) -> Iterator[Figure]:
 
 def title_queries(indexed: IndexedStore, folder: Path, count: int = QUERIES) -> tuple[Path, Path]:
     """Files of topics and judgements: titles of pages, right are the pages themselves and those linked with them."""
-    links, pages = links_between_pages(stored_links(indexed)), indexed.reading.pages
+    links, pages = links_between_pages(stored_links(indexed, indexed.index.strategy)), indexed.reading.pages
     near: dict[int, set[int]] = {}
     for a, b in zip(links.citing.tolist(), links.cited.tolist(), strict=True):
         if a != b:
@@ -142,7 +140,7 @@ def transfer(indexed: IndexedStore, outcome: LearnResult) -> list[dict[str, Any]
         topics, qrels = title_queries(indexed, Path(place))
         report = evaluate_transfer(open_task(str(indexed.root), str(topics), str(qrels)), outcome.weighting)
     counts, _ = count_terms(indexed)
-    part = part_of(np.arange(len(counts)), counts, links_between_pages(stored_links(indexed)))
+    part = part_of(np.arange(len(counts)), counts, links_between_pages(stored_links(indexed, indexed.index.strategy)))
     queries = report["collection"]["queries"]
     rows = [{"asking": f"{queries} titles", "okapi": name, **of} for name, of in report["okapi"].items()]
     asked = sample_queries(part, PAGES_ASKED, SEED)
@@ -206,7 +204,9 @@ def generated(pages: int) -> CorpusPart:
         build([Path(place) / "web.jsonl"], Path(place) / "web.kin")
         indexed = IndexedStore.open(Path(place) / "web.kin")
         counts, _ = count_terms(indexed)
-        return part_of(np.arange(len(counts)), counts, links_between_pages(stored_links(indexed)))
+        return part_of(
+            np.arange(len(counts)), counts, links_between_pages(stored_links(indexed, indexed.index.strategy))
+        )
 
 
 def speed() -> Iterator[Figure]:

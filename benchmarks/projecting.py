@@ -13,9 +13,9 @@ import numpy as np
 from pagekin.learning.learn import LearnResult, weighted_spaces
 from pagekin.learning.projection import lsa_matrices
 from pagekin.learning.ranking import page_queries
+from pagekin.links.stored import stored_links
 from pagekin.model.arrays import Floats
 from pagekin.search.indexed_store import IndexedStore
-from pagekin.search.link_analysis import stored_links
 
 SEED = 2005
 
@@ -30,7 +30,7 @@ class Row(NamedTuple):
 
 def projecting(indexed: IndexedStore, outcome: LearnResult) -> Iterator[Row]:
     """LinkLearn alone, with LSA on top, and with a projection that is learned."""
-    _, (train, valid, test) = weighted_spaces(indexed, outcome, stored_links(indexed))
+    _, (train, valid, test) = weighted_spaces(indexed, outcome, stored_links(indexed, indexed.index.strategy))
     asked, wanted = page_queries(test.part), page_queries(valid.part)
     nothing = np.zeros((train.x.shape[1], 0))
     lone = test.measure(nothing, asked)

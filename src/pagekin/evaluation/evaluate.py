@@ -6,12 +6,13 @@ evaluate(IndexedStore.open("my.kin"), "labels.tsv").systems[0].precision
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
 from pagekin.errors import MisuseError
 from pagekin.evaluation.judge import Judgement, judge
-from pagekin.evaluation.labelled import LabelledCollection, PopulationSettings, Share, open_labelled
+from pagekin.evaluation.labelled import LabelledCollection, PopulationSettings, open_labelled
 from pagekin.evaluation.measures import RESAMPLES, SEED
 from pagekin.evaluation.notes import lines_of
 from pagekin.evaluation.population import HierarchyOptions
@@ -19,8 +20,10 @@ from pagekin.evaluation.report import Evaluation, compare_systems, evaluate_syst
 from pagekin.evaluation.systems import System
 from pagekin.model.arrays import Int64s
 from pagekin.model.strategy import strategy_named
+from pagekin.model.weights import load_weights
 from pagekin.pipeline import Progress
 from pagekin.search.indexed_store import IndexedStore
+from pagekin.search.options import RelatedOptions
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,7 @@ class EvaluationOptions(HierarchyOptions):
     strategy: str | None = None  # a preset or a TOML file, instead of the strategy of the index
     similarity: str | None = None
     weights: str | None = None  # a file of learned weights
-    link_share: Share = None
+    link_share: float | Literal["auto"] | None = None
     against: str | None = None  # a store, run file, strategy or similarity to compare with
     resamples: int = RESAMPLES
     seed: int = SEED
@@ -137,10 +140,12 @@ def _systems(labelled: LabelledCollection, options: EvaluationOptions) -> list[S
     elif strategy is None:
         assert labelled.indexed is not None
         own = labelled.indexed.index.strategy
-        system = labelled.index_system(labelled.indexed, options.similarity, options.weights, options.link_share)
+        weighting = load_weights(Path(options.weights)) if options.weights is not None else None
+        related = RelatedOptions(similarity=options.similarity, weighting=weighting, link_share=options.link_share)
+        system = labelled.index_system(labelled.indexed, related)
         strategy = replace(own, weights=options.weights or own.weights)
     else:
         similarity, weights = options.similarity or strategy.similarity, options.weights or strategy.weights
         strategy = replace(strategy, similarity=similarity, weights=weights)
-        system = labelled.under(strategy, options.strategy or "", options.link_share)
+        system = labelled.under(strategy, options.strategy or "", RelatedOptions(link_share=options.link_share))
     return [system, *([labelled.named(options.against, strategy)] if options.against else [])]

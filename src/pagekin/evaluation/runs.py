@@ -16,8 +16,9 @@ from pagekin.errors import MisuseError
 from pagekin.evaluation.measures import gain
 from pagekin.evaluation.notes import LeftOut, lines_of
 from pagekin.evaluation.population import Population
-from pagekin.evaluation.systems import UNLISTED, RunSystem, System
+from pagekin.evaluation.systems import RunSystem, System
 from pagekin.model.arrays import Int64s
+from pagekin.search.evidence import UNLISTED
 from pagekin.store.page_names import Find
 
 Ranking = tuple[str, Iterable[tuple[str, float]]]  # a query, and its results with scores, the highest first

@@ -28,13 +28,13 @@ from pagekin.learning.ranking import AP, ERROR, P10, Ranker, mean_measures, page
 from pagekin.learning.report import compare_measures
 from pagekin.learning.trainer import Trainer, TrainingRun, TrainingSettings, require_examples
 from pagekin.links.link_graph import StoredLinks
+from pagekin.links.stored import stored_links
 from pagekin.model.projection import Projection
 from pagekin.model.strategy import Strategy
 from pagekin.model.strings import Strings
 from pagekin.model.weighting import Learned, Okapi
 from pagekin.pipeline import bag_source
 from pagekin.search.indexed_store import IndexedStore
-from pagekin.search.link_analysis import stored_links
 from pagekin.store.store import Store, telling_damage
 
 # Term frequencies of the page contents, stemmed, without stop words and templates.
@@ -104,7 +104,7 @@ def learn(
     options = options or LearnOptions()
     progress("counting words")
     counts, _ = count_terms(indexed)
-    links = stored_links(indexed)
+    links = stored_links(indexed, indexed.index.strategy)
     parts = split(counts, links_between_pages(links), options.seed)
     urls = indexed.reading.pages.url
     names = [urls[int(indexed.nodes[node])] for node in parts["test"].pages.tolist()]
