@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from pagekin.errors import MisuseError
-from pagekin.evaluation import baselines as references
 from pagekin.evaluation.baselines import (
+    Baseline,
     CountMatrix,
     co_citation,
     count_matrix,
@@ -34,7 +34,7 @@ def counts_of(pages: list[dict[int, int]]) -> CountMatrix:
     )
 
 
-def row(system: references.ProductSystem | references.VectorSystem, source: int) -> list[float]:
+def row(system: Baseline, source: int) -> list[float]:
     scores: list[float] = system.scores(np.array([source]))[0].tolist()
     return scores
 

@@ -65,5 +65,8 @@ def _span(band: InLinkBand) -> str:
 
 
 def _shown(of: Estimate, form: str = ".3f") -> str:
-    """A value and its interval."""
-    return "-" if isnan(of.value) else f"{of.value:{form}} [{of.low:{form}}, {of.high:{form}}]"
+    """A value and its interval, rounded from the six places of the JSON output."""
+    if isnan(of.value):
+        return "-"
+    value, low, high = (f"{round(each, 6):{form}}" for each in (of.value, of.low, of.high))
+    return f"{value} [{low}, {high}]"

@@ -62,62 +62,34 @@ def count_matrix(bags: Bags, nodes: Int64s) -> CountMatrix:
     )
 
 
-class ProductSystem:
-    """Inner products of source weights and page weights, which may differ."""
+@dataclass(frozen=True)
+class Baseline:
+    """A system that ranks all pages by a function of the sources."""
 
+    name: str
+    rows: Callable[[Int64s], Floats]
     longest = None
 
-    def __init__(self, name: str, counts: CountMatrix, source_weight: Floats, page_weight: Floats) -> None:
-        """The weight of each count in a source, and in a page that is compared with it."""
-        self.name = name
-        kept = source_weight != 0.0
-        self._term, self._weight = counts.term[kept], source_weight[kept].astype(np.float32)
-        lengths = np.bincount(counts.rows()[kept], minlength=len(counts))
-        self._offsets: Int64s = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
-        terms = int(counts.term.max(initial=0)) + 1
-        self._inverted = invert(counts.offsets, counts.term, page_weight.astype(np.float32), terms)
-
     def scores(self, sources: Int64s) -> Floats:
-        """The inner products, to nine places."""
-        rows = np.empty((len(sources), len(self._offsets) - 1))
-        products(sources, self._offsets, self._term, self._weight, *self._inverted, rows)
-        return _listed(rows)
+        """Rows of scores, to nine places; pages with nothing in common are not listed."""
+        return np.asarray(np.rint(self.rows(sources) * PLACES) / PLACES)
 
 
-class SetSystem(ProductSystem):
-    """The Jaccard coefficient of two sets of terms."""
+def _products(counts: CountMatrix, source_weight: Floats, page_weight: Floats) -> Callable[[Int64s], Floats]:
+    """Inner products, given the weight of each count in a source and in a page that is compared with it."""
+    kept = source_weight != 0.0
+    lengths = np.bincount(counts.rows()[kept], minlength=len(counts))
+    offsets: Int64s = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
+    sources_side = offsets, counts.term[kept], source_weight[kept].astype(np.float32)
+    terms = int(counts.term.max(initial=0)) + 1
+    inverted = invert(counts.offsets, counts.term, page_weight.astype(np.float32), terms)
 
-    def __init__(self, name: str, counts: CountMatrix) -> None:
-        ones = np.ones(len(counts.term))
-        super().__init__(name, counts, ones, ones)
-        self._sizes = np.diff(counts.offsets)
+    def rows(sources: Int64s) -> Floats:
+        rows = np.empty((len(sources), len(counts)))
+        products(sources, *sources_side, *inverted, rows)
+        return np.where(rows > 0.0, rows, UNLISTED)
 
-    def scores(self, sources: Int64s) -> Floats:
-        """The coefficients, to nine places."""
-        both = np.maximum(super().scores(sources), 0.0)
-        either = self._sizes[sources][:, np.newaxis] + self._sizes - both
-        return _listed(np.divide(both, either, out=np.zeros_like(both), where=either > 0))
-
-
-class VectorSystem:
-    """The cosine of dense vectors; a page with a zero vector is similar to none."""
-
-    longest = None
-
-    def __init__(self, name: str, vectors: Floats) -> None:
-        self.name = name
-        norms = np.linalg.norm(vectors, axis=1, keepdims=True)
-        self._vectors = np.divide(vectors, norms, out=np.zeros_like(vectors), where=norms > 0)
-        self._nonzero = norms[:, 0] > 0
-
-    def scores(self, sources: Int64s) -> Floats:
-        """The cosines, to nine places."""
-        rows = np.rint(self._vectors[sources] @ self._vectors.T * PLACES) / PLACES
-        return np.where(self._nonzero[sources][:, np.newaxis] & self._nonzero, rows, UNLISTED)
-
-
-def _listed(rows: Floats) -> Floats:
-    return np.where(rows > 0.0, np.rint(rows * PLACES) / PLACES, UNLISTED)
+    return rows
 
 
 def tf_idf_weights(counts: CountMatrix) -> Floats:
@@ -131,10 +103,10 @@ def tf_idf_weights(counts: CountMatrix) -> Floats:
     return np.asarray(weight / norms[counts.rows()])
 
 
-def tf_idf(counts: CountMatrix) -> ProductSystem:
+def tf_idf(counts: CountMatrix) -> Baseline:
     """The cosine of tf-idf vectors."""
     weight = tf_idf_weights(counts)
-    return ProductSystem(f"{TF_IDF} cosine", counts, weight, weight)
+    return Baseline(f"{TF_IDF} cosine", _products(counts, weight, weight))
 
 
 def query_terms(counts: CountMatrix) -> Floats:
@@ -152,21 +124,29 @@ def query_terms(counts: CountMatrix) -> Floats:
     return np.where((rank < QUERY_TERMS) & (value > 0.0), 1.0, 0.0)
 
 
-def more_like_this(counts: CountMatrix) -> ProductSystem:
+def more_like_this(counts: CountMatrix) -> Baseline:
     """A query of 25 terms of the source, ranked by Lucene's BM25 with exact instead of rounded page lengths."""
     frequency = counts.frequency[counts.term]
     idf = np.log(1.0 + (counts.pages - frequency + 0.5) / (frequency + 0.5))
     length = np.bincount(counts.rows(), counts.count, len(counts))[counts.rows()]
     saturated = counts.count / (counts.count + K1 * (1.0 - B + B * length / counts.mean_length))
-    return ProductSystem(f"{MORE_LIKE_THIS}, {QUERY_TERMS} terms", counts, query_terms(counts), idf * saturated)
+    return Baseline(f"{MORE_LIKE_THIS}, {QUERY_TERMS} terms", _products(counts, query_terms(counts), idf * saturated))
 
 
-def co_citation(citing: CountMatrix) -> SetSystem:
+def co_citation(citing: CountMatrix) -> Baseline:
     """The number of pages that cite both, divided by the number of pages that cite either."""
-    return SetSystem(f"{CO_CITATION} Jaccard", citing)
+    ones, sizes = np.ones(len(citing.term)), np.diff(citing.offsets)
+    common = _products(citing, ones, ones)
+
+    def rows(sources: Int64s) -> Floats:
+        both = np.maximum(common(sources), 0.0)
+        either = np.maximum(sizes[sources][:, np.newaxis] + sizes - both, 1.0)
+        return np.where(both > 0.0, both / either, UNLISTED)
+
+    return Baseline(f"{CO_CITATION} Jaccard", rows)
 
 
-def lsa(counts: CountMatrix, dimensions: int = DIMENSIONS, seed: int = 2002) -> VectorSystem:
+def lsa(counts: CountMatrix, dimensions: int = DIMENSIONS, seed: int = 2002) -> Baseline:
     """Latent semantic analysis: the cosine of tf-idf vectors after a truncated SVD."""
     need_lsa()
     from scipy.sparse import csr_matrix
@@ -174,8 +154,15 @@ def lsa(counts: CountMatrix, dimensions: int = DIMENSIONS, seed: int = 2002) -> 
 
     matrix = csr_matrix((tf_idf_weights(counts), counts.term.astype(np.int64), counts.offsets))
     most = max(1, min(dimensions, matrix.shape[0] - 1, matrix.shape[1] - 1))
-    vectors = TruncatedSVD(most, random_state=seed % 2**32).fit_transform(matrix)
-    return VectorSystem(f"LSA, {most} dimensions", np.asarray(vectors, np.float64))
+    vectors = np.asarray(TruncatedSVD(most, random_state=seed % 2**32).fit_transform(matrix), np.float64)
+    norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+    unit = np.divide(vectors, norms, out=np.zeros_like(vectors), where=norms > 0)
+    nonzero = norms[:, 0] > 0
+
+    def rows(sources: Int64s) -> Floats:
+        return np.where(nonzero[sources][:, np.newaxis] & nonzero, unit[sources] @ unit.T, UNLISTED)
+
+    return Baseline(f"LSA, {most} dimensions", rows)
 
 
 def need_lsa() -> None:

@@ -14,7 +14,7 @@ from pagekin.engines.local import WorkerPool, run
 from pagekin.evaluation.baselines import BASELINES, LSA, count_matrix, need_lsa
 from pagekin.evaluation.judge import judge
 from pagekin.evaluation.labelled import LabelledCollection, open_labelled
-from pagekin.evaluation.measures import SEED, ratios
+from pagekin.evaluation.measures import ratios
 from pagekin.evaluation.report import as_json, evaluate_system
 from pagekin.evaluation.sweep_plan import BASELINE, RUN, PlanEntry, SweepPlan
 from pagekin.evaluation.sweep_results import ResultStore, SweepResult, flat_columns, result_key
@@ -53,7 +53,7 @@ class SweepOutcome:
             "hierarchy": options["hierarchy"],
             "pages": len(population),
             "classes": len(population.names),
-            "seed": options.get("seed", SEED),
+            "seed": self.plan.seed,
             "resamples": self.plan.resamples,
         }
         return [
@@ -89,61 +89,35 @@ def sweep(
         settings = {"sha256": checksum(Path(entry.source))} if entry.kind == RUN else entry.settings()
         return result_key({**common, "kind": entry.kind, "settings": settings})
 
+    store, in_degrees, lock = ResultStore(output / DONE), labelled.in_degrees(), Lock()
+    _ = labelled.collection  # opened here, not by two threads at once
+    keys: dict[str, PlanEntry] = {}
+    for _, entry in _entries(plan):
+        keys.setdefault(key(entry), entry)
     with writing(output):
-        store = ResultStore(output / DONE)
-        keys: dict[str, PlanEntry] = {}
-        for _, entry in _entries(plan):
-            keys.setdefault(key(entry), entry)
         results = {each: found for each in keys if (found := store.load(each)) is not None}
         missing = [(each, entry) for each, entry in keys.items() if each not in results]
-        sweeper = _Sweeper(plan, labelled, store, progress, len(keys), len(results))
-        for each, result in sweeper.run(missing, threads):
-            results[each] = result
-        return SweepOutcome(plan, labelled, results, key, len(missing))
-
-
-class _Sweeper:
-    """A sweep in progress."""
-
-    def __init__(
-        self,
-        plan: SweepPlan,
-        labelled: LabelledCollection,
-        store: ResultStore,
-        progress: Callable[[Progress], None],
-        total: int,
-        done: int,
-    ) -> None:
-        self._plan, self._labelled, self._store, self._progress = plan, labelled, store, progress
-        self._total, self._done = total, done
-        self._lock = Lock()
-        # Opened here, so that no two threads open them at once.
-        self._in_degrees, _ = labelled.in_degrees(), labelled.collection
-
-    def run(self, missing: list[tuple[str, PlanEntry]], threads: int) -> Iterator[tuple[str, SweepResult]]:
-        """Evaluate entries in parallel."""
         workers = min(threads, max(1, len(missing)))
-        each = max(1, threads // workers)
-        for key, result in run(lambda job: (job[0], self._evaluate(*job, each)), missing, WorkerPool(workers)):
-            self._done += 1
-            yield key, result
 
-    def _evaluate(self, key: str, entry: PlanEntry, threads: int) -> SweepResult:
-        self._report(f"bags of {entry.name}")
-        population = self._labelled.population
-        system = system_of(entry, self._labelled)
-        self._report(f"judging {entry.name}")
-        judgement = judge(system, population, threads=threads)
-        drawn = {"resamples": self._plan.resamples, "seed": self._plan.population.get("seed", SEED)}
-        evaluation = evaluate_system(system, judgement, population, self._in_degrees, **drawn)
-        result = SweepResult(as_json(evaluation), judgement.sources, ratios(judgement, population.regions))
-        self._report(f"keeping {entry.name}")
-        self._store.save(key, result)
-        return result
+        def tell(stage: str) -> None:
+            with lock:
+                progress(Progress(stage, len(results), len(keys)))
 
-    def _report(self, stage: str) -> None:
-        with self._lock:
-            self._progress(Progress(stage, self._done, self._total))
+        def evaluate(job: tuple[str, PlanEntry]) -> tuple[str, SweepResult]:
+            each, entry = job
+            tell(f"bags of {entry.name}")
+            system = system_of(entry, labelled)
+            tell(f"judging {entry.name}")
+            judgement = judge(system, labelled.population, threads=max(1, threads // workers))
+            evaluation = evaluate_system(system, judgement, labelled.population, in_degrees, plan.resamples, plan.seed)
+            table = ratios(judgement, labelled.population.regions)
+            tell(f"keeping {entry.name}")
+            result = SweepResult(as_json(evaluation), judgement.sources, table)
+            store.save(each, result)
+            return each, result
+
+        results.update(run(evaluate, missing, WorkerPool(workers)))
+        return SweepOutcome(plan, labelled, results, key, len(missing))
 
 
 def system_of(entry: PlanEntry, labelled: LabelledCollection) -> System:
@@ -174,5 +148,5 @@ def _fingerprint(plan: SweepPlan, labelled: LabelledCollection) -> dict[str, Any
         "population": digest.hexdigest(),
         "whole_tree": population.whole_tree,
         "resamples": plan.resamples,
-        "seed": plan.population.get("seed", SEED),
+        "seed": plan.seed,
     }

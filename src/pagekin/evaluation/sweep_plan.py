@@ -24,7 +24,16 @@ from typing import Any, Self
 from pagekin.errors import MisuseError
 from pagekin.evaluation.baselines import BASELINES
 from pagekin.evaluation.labelled import BY_PATH, PopulationSettings
-from pagekin.evaluation.measures import GAMMA, LIST_MEASURES, ORTHOGONAL, PAIR_MEASURES, PRECISION, RESAMPLES, SOMERS
+from pagekin.evaluation.measures import (
+    GAMMA,
+    LIST_MEASURES,
+    ORTHOGONAL,
+    PAIR_MEASURES,
+    PRECISION,
+    RESAMPLES,
+    SEED,
+    SOMERS,
+)
 from pagekin.evaluation.population import HierarchyOptions
 from pagekin.model.strategy import PRESETS, Strategy, seen_from
 
@@ -76,6 +85,11 @@ class SweepPlan:
     population: dict[str, Any] = field(default_factory=dict)  # options of `pagekin evaluate`
     resamples: int = RESAMPLES
     baselines: tuple[PlanEntry, ...] = ()
+
+    @property
+    def seed(self) -> int:
+        """The seed of samples and resamples."""
+        return int(self.population.get("seed", SEED))
 
     def with_population(self, store: str | None, **options: Any) -> Self:
         """The plan for another store or with other options; None changes nothing."""

@@ -15,7 +15,6 @@ from pagekin.evaluation.measures import (
     ORTHOGONAL,
     PAIR_MEASURES,
     PRECISION,
-    SEED,
     SOMERS,
     TIES,
     Ratios,
@@ -50,7 +49,7 @@ def report(swept: SweepOutcome) -> str:
     introduction = [
         f"{len(population):,} pages in {len(population.names):,} classes of {options['hierarchy']}; every page is"
         f" a source, and all others are compared with it. Intervals: 95 %, {swept.plan.resamples:,} resamples of the"
-        f" sources, seed {options.get('seed', SEED)}; differences are paired by source. pagekin {__version__}.",
+        f" sources, seed {swept.plan.seed}; differences are paired by source. pagekin {__version__}.",
         "Gamma ignores tied pairs, so a strategy that ties many pages can have a high Gamma; Somers' D counts ties as"
         " failures. P@10 is the share of pages of the source's own class among the first ten.",
     ]
@@ -155,8 +154,7 @@ class SweepFigures:
         """a - b, with the interval of a paired bootstrap."""
         name = self.column(measure)
         ours, theirs = (_single_measure(self.swept.of(each).table, name) for each in (a, b))
-        seed = self.swept.plan.population.get("seed", SEED)
-        found = compare(ours, theirs, self.swept.plan.resamples, seed)[name]
+        found = compare(ours, theirs, self.swept.plan.resamples, self.swept.plan.seed)[name]
         return None if math.isnan(found.value) else Gap(found.value, found.low, found.high)
 
     def _weight_curves(self, entries: Sequence[PlanEntry]) -> tuple[str, str]:
