@@ -83,7 +83,7 @@ def test_interrupted_learning_ends_as_if_it_had_not_been(parts: dict[str, Corpus
         pass
 
     def looked(state: SearchState) -> None:
-        kept.append(json.dumps(state.as_dict()))
+        kept.append(json.dumps(asdict(state)))
         if len(kept) == 5:
             raise InterruptedError
 
@@ -91,7 +91,7 @@ def test_interrupted_learning_ends_as_if_it_had_not_been(parts: dict[str, Corpus
         search(trainer, grid, SearchState("x"), looked)
     resumed = SearchState.from_dict(json.loads(kept[-1]))
     assert search(trainer, grid, resumed) == best
-    assert resumed.as_dict() == whole_way.as_dict()
+    assert resumed == whole_way
     assert len(whole_way.done) == 3  # two starts, then other units from the better one
 
 

@@ -64,10 +64,8 @@ def _read_odp(file: Path, left_out: LeftOut) -> Iterator[tuple[str, str]]:
 
     Dumps are known to contain bytes that are illegal in XML; they are replaced by U+FFFD.
     """
-    reader = _OdpReader()
-    parser = expat.ParserCreate("UTF-8")
-    parser.StartElementHandler, parser.EndElementHandler = reader.start, reader.end
-    parser.CharacterDataHandler, parser.EntityDeclHandler = reader.text, reader.refuse_entity
+    found: list[tuple[str, str]] = []
+    parser = _odp_parser(found)
     decoder = getincrementaldecoder("utf-8")("replace")
     fed = 0
     try:
@@ -80,7 +78,8 @@ def _read_odp(file: Path, left_out: LeftOut) -> Iterator[tuple[str, str]]:
                 parser.Parse(piece, False)
                 if fed - parser.CurrentByteIndex > _MAX_TAG:
                     raise MisuseError(f"{file} has a tag of more than {_MAX_TAG:,} bytes; it is no dump of a directory")
-                yield from reader.take()
+                yield from found
+                found.clear()
         parser.Parse(b"", True)
     except expat.ExpatError as error:
         raise MisuseError(
@@ -89,42 +88,39 @@ def _read_odp(file: Path, left_out: LeftOut) -> Iterator[tuple[str, str]]:
         ) from error
 
 
-class _OdpReader:
-    """Collects the external pages of a dump."""
+def _odp_parser(found: list[tuple[str, str]]) -> expat.XMLParserType:
+    """A parser that appends (page, topic) of the external pages of a dump to a list."""
+    page: str | None = None
+    topic: str | None = None
 
-    def __init__(self) -> None:
-        self._found: list[tuple[str, str]] = []
-        self._page: str | None = None
-        self._topic: str | None = None
-
-    def take(self) -> list[tuple[str, str]]:
-        """The pages since the last call."""
-        found, self._found = self._found, []
-        return found
-
-    def start(self, tag: str, attributes: dict[str, str]) -> None:
-        """A tag starts."""
+    def start(tag: str, attributes: dict[str, str]) -> None:
+        nonlocal page, topic
         if tag == "ExternalPage":
-            self._page = attributes.get("about")
-        elif tag == "topic" and self._page is not None:
-            self._topic = ""
+            page = attributes.get("about")
+        elif tag == "topic" and page is not None:
+            topic = ""
 
-    def text(self, text: str) -> None:
-        """Character data."""
-        if self._topic is not None:
-            self._topic = (self._topic + text)[:_CHUNK]
+    def text(text: str) -> None:
+        nonlocal topic
+        if topic is not None:
+            topic = (topic + text)[:_CHUNK]
 
-    def end(self, tag: str) -> None:
-        """A tag ends."""
-        if tag == "topic" and self._topic is not None and self._page is not None:
-            self._found.append((self._page, self._topic.removeprefix(f"{_ROOT}/") if self._topic != _ROOT else ""))
-            self._topic = None
+    def end(tag: str) -> None:
+        nonlocal page, topic
+        if tag == "topic" and topic is not None and page is not None:
+            found.append((page, topic.removeprefix(f"{_ROOT}/") if topic != _ROOT else ""))
+            topic = None
         elif tag == "ExternalPage":
-            self._page = self._topic = None
+            page = topic = None
 
-    def refuse_entity(self, name: str, *_: object) -> None:
-        """Entities can expand exponentially, and no dump declares any."""
+    def refuse_entity(name: str, *_: object) -> None:
+        # Entities can expand exponentially.
         raise MisuseError(f"the dump declares an entity, {name!r}, which no directory does")
+
+    parser = expat.ParserCreate("UTF-8")
+    parser.StartElementHandler, parser.EndElementHandler = start, end
+    parser.CharacterDataHandler, parser.EntityDeclHandler = text, refuse_entity
+    return parser
 
 
 def path_labels(urls: Iterable[str], left_out: LeftOut) -> Iterator[Label]:

@@ -66,10 +66,6 @@ class SearchState:
     done: list[TrainingRun] = field(default_factory=list)
     run: TrainingRun | None = None
 
-    def as_dict(self) -> dict[str, Any]:
-        """The state as JSON."""
-        return asdict(self)
-
     @classmethod
     def from_dict(cls, facts: Mapping[str, Any]) -> Self:
         """The state from JSON; raise MisuseError if it is none."""
@@ -104,7 +100,7 @@ class Checkpoint:
             return
         temporary = self.path.with_name(self.path.name + ".new")
         try:
-            temporary.write_text(json.dumps(state.as_dict()), "utf-8")
+            temporary.write_text(json.dumps(asdict(state)), "utf-8")
             temporary.replace(self.path)
         except OSError as error:
             raise FailureError(f"{self.path} cannot be written: {error.strerror or error}") from error

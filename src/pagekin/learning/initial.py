@@ -28,21 +28,40 @@ def initial_parameters(
 ) -> Floats:
     """The parameters to begin with: flat, or near OKAPI."""
     random = np.random.default_rng((seed, 1))
-    parameters = np.zeros(parameter_offsets(units)[-1])
+    offsets = parameter_offsets(units)
+    parameters = np.zeros(offsets[-1])
     for n, ((value, times), k) in enumerate(zip(inputs_of(part), units, strict=True)):
-        base = parameter_offsets(units)[n]
+        inner, bias, outer = np.split(parameters[offsets[n] : offsets[n + 1] - 1], 3)  # views
         centre, width = _unit_positions(value, times, k, linear=n == 1)
-        inner = 1.0 / (width * scales.scale[n])
-        parameters[base : base + k] = inner
-        parameters[base + k : base + 2 * k] = -inner * (centre - scales.shift[n]) * scales.scale[n]
-        parameters[base + 2 * k : base + 3 * k] = random.normal(0.0, _SPREAD / np.sqrt(k), k)
-    targets = [np.ones(len(value)) for value, _ in inputs_of(part)] if okapi is None else _okapi_targets(part, okapi)
-    fit = _fit_constants if okapi is None else _fit_outer_weights
-    fit(parameters, part, scales, units, targets)
+        inner[:] = 1.0 / (width * scales.scale[n])
+        bias[:] = -inner * (centre - scales.shift[n]) * scales.scale[n]
+        outer[:] = random.normal(0.0, _SPREAD / np.sqrt(k), k)
+    _fit(parameters, part, scales, units, okapi, 1.0)
     score = _mean_linked_score(part, weighting_from(parameters, scales, units), seed)
-    scale = score ** (-1.0 / 6.0) if score > 0.0 else 1.0  # a score is a sum of products of six values
-    fit(parameters, part, scales, units, [scale * each for each in targets])
+    # A score is a sum of products of six function values.
+    _fit(parameters, part, scales, units, okapi, score ** (-1.0 / 6.0) if score > 0.0 else 1.0)
     return parameters
+
+
+def _fit(
+    parameters: Floats, part: CorpusPart, scales: InputScales, units: Units, okapi: Okapi | None, scale: float
+) -> None:
+    """Make each function roughly constant or, by weighted least squares with a ridge, similar to its part of OKAPI."""
+    offsets = parameter_offsets(units)
+    if okapi is None:
+        parameters[[end - 1 for end in offsets[1:]]] = np.log(np.expm1(scale))
+        return
+    for n, ((value, times), k, target) in enumerate(
+        zip(inputs_of(part), units, _okapi_targets(part, okapi), strict=True)
+    ):
+        inner, bias, _ = np.split(parameters[offsets[n] : offsets[n + 1] - 1], 3)
+        hidden = np.tanh(np.multiply.outer((value - scales.shift[n]) * scales.scale[n], inner) + bias)
+        weight = np.sqrt(times / times.sum())
+        rows = np.column_stack([hidden, np.ones(len(value))]) * weight[:, None]
+        wanted = np.log(np.expm1(np.maximum(scale * target, _MIN_VALUE))) * weight
+        ridge = _RIDGE * np.eye(k + 1)
+        found = np.linalg.lstsq(np.vstack([rows, ridge]), np.concatenate([wanted, np.zeros(k + 1)]), rcond=None)[0]
+        parameters[offsets[n + 1] - k - 1 : offsets[n + 1]] = found
 
 
 def _okapi_targets(part: CorpusPart, okapi: Okapi) -> list[Floats]:
@@ -51,30 +70,6 @@ def _okapi_targets(part: CorpusPart, okapi: Okapi) -> list[Floats]:
     k, b = okapi.k, okapi.b
     shorter = 1.0 / (k * ((1.0 - b) + b * length / max(part.mean_length, 1.0)) + 1.0)
     return [np.sqrt(tf * (k + 1.0) / (k + tf)), np.sqrt(idf), shorter / shorter.mean()]
-
-
-def _fit_constants(
-    parameters: Floats, part: CorpusPart, scales: InputScales, units: Units, targets: list[Floats]
-) -> None:
-    """Set the output biases so that each function is roughly constant."""
-    for n, target in enumerate(targets):
-        parameters[parameter_offsets(units)[n + 1] - 1] = np.log(np.expm1(target[0]))
-
-
-def _fit_outer_weights(
-    parameters: Floats, part: CorpusPart, scales: InputScales, units: Units, targets: list[Floats]
-) -> None:
-    """Fit the outer weights to the targets by weighted least squares with a ridge."""
-    for n, ((value, times), k, target) in enumerate(zip(inputs_of(part), units, targets, strict=True)):
-        base = parameter_offsets(units)[n]
-        x = (value - scales.shift[n]) * scales.scale[n]
-        hidden = np.tanh(np.multiply.outer(x, parameters[base : base + k]) + parameters[base + k : base + 2 * k])
-        weight = np.sqrt(times / times.sum())
-        rows = np.column_stack([hidden, np.ones(len(x))]) * weight[:, None]
-        wanted = np.log(np.expm1(np.maximum(target, _MIN_VALUE))) * weight
-        ridge = _RIDGE * np.eye(k + 1)
-        found = np.linalg.lstsq(np.vstack([rows, ridge]), np.concatenate([wanted, np.zeros(k + 1)]), rcond=None)[0]
-        parameters[base + 2 * k : base + 3 * k + 1] = found
 
 
 def _mean_linked_score(part: CorpusPart, weighting: Learned, seed: int) -> float:
