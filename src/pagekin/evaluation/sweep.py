@@ -1,7 +1,7 @@
 """A sweep: many strategies and baselines, evaluated over one reading of a collection."""
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
@@ -40,10 +40,6 @@ class SweepOutcome:
         """The result of an entry."""
         return self.results[self.key(entry)]
 
-    def entries(self) -> Iterator[tuple[str, PlanEntry]]:
-        """Every entry with the title of its figure, in the order of the plan."""
-        return _entries(self.plan)
-
     def rows(self) -> list[dict[str, Any]]:
         """The table of results: for each entry its name, measures and settings, and what they depend on."""
         population, options = self.labelled.population, self.plan.population
@@ -61,14 +57,8 @@ class SweepOutcome:
             | flat_columns(self.of(entry).facts)
             | common
             | {name: " ".join(value) if isinstance(value, list) else value for name, value in entry.settings().items()}
-            for title, entry in self.entries()
+            for title, entry in self.plan.entries()
         ]
-
-
-def _entries(plan: SweepPlan) -> Iterator[tuple[str, PlanEntry]]:
-    for figure in plan.figures:
-        yield from ((figure.title, entry) for entry in figure.entries)
-    yield from (("references", entry) for entry in plan.baselines)
 
 
 def sweep(
@@ -92,7 +82,7 @@ def sweep(
     store, in_degrees, lock = ResultStore(output / DONE), labelled.in_degrees(), Lock()
     _ = labelled.collection  # opened here, not by two threads at once
     keys: dict[str, PlanEntry] = {}
-    for _, entry in _entries(plan):
+    for _, entry in plan.entries():
         keys.setdefault(key(entry), entry)
     with writing(output):
         results = {each: found for each in keys if (found := store.load(each)) is not None}

@@ -91,6 +91,12 @@ class SweepPlan:
         """The seed of samples and resamples."""
         return int(self.population.get("seed", SEED))
 
+    def entries(self) -> Iterator[tuple[str, PlanEntry]]:
+        """Every entry with the title of its figure."""
+        for figure in self.figures:
+            yield from ((figure.title, entry) for entry in figure.entries)
+        yield from (("references", entry) for entry in self.baselines)
+
     def with_population(self, store: str | None, **options: Any) -> Self:
         """The plan for another store or with other options; None changes nothing."""
         given = {key: value for key, value in options.items() if value is not None}

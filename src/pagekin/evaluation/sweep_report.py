@@ -175,7 +175,7 @@ class SweepFigures:
     def _strategies(self) -> list[PlanEntry]:
         """The distinct strategies, in the order of the plan."""
         keys: dict[str, PlanEntry] = {}
-        for _, entry in self.swept.entries():
+        for _, entry in self.swept.plan.entries():
             if entry.kind == STRATEGY:
                 keys.setdefault(self.swept.key(entry), entry)
         return list(keys.values())
@@ -228,7 +228,7 @@ class SweepFigures:
     def _numbers(self) -> Table:
         measures = [self.column(measure) for measure in MEASURES]
         rows = []
-        for title, entry in self.swept.entries():
+        for title, entry in self.swept.plan.entries():
             values = flat_columns(self.swept.of(entry).facts)
             rows.append((title, entry.name, *("" if values[m] is None else values[m] for m in measures)))
         return Table(("figure", "name", *measures), rows)
