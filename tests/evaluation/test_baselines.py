@@ -1,4 +1,4 @@
-"""What others do, by hand and beside their own programs."""
+"""Baselines, by hand and compared with scikit-learn."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_a_page_without_words_is_like_none_by_lsa() -> None:
     assert row(lsa(counts_of(PAGES), dimensions=2), 0)[3] == -math.inf
 
 
-def test_without_scikit_learn_one_is_told_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_scikit_learn_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sklearn", None)
     with pytest.raises(MisuseError, match=r"pip install 'pagekin\[lsa\]', or leave 'lsa' out"):
         lsa(counts_of(PAGES))

@@ -1,4 +1,4 @@
-"""Hierarchies as people write them down, and the pages that they mean."""
+"""Files of labels and trees, and the pages that labels name."""
 
 from __future__ import annotations
 

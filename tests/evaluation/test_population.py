@@ -1,4 +1,4 @@
-"""What becomes of labels: classes, cut at a depth, all or a sample."""
+"""From labels to classes: depth, several labels, samples."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_no_page_is_nothing_to_compare() -> None:
 
 
 @pytest.mark.parametrize("wrong", [{"depth": 0}, {"depth": 33}, {"multi": "max"}, {"distance": "far"}])
-def test_a_shape_that_makes_no_sense_is_refused(wrong: dict[str, object]) -> None:
+def test_invalid_options_are_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(MisuseError, match=str(next(iter(wrong)))):
         peopled(["a", "b"], **wrong)
 

@@ -37,7 +37,7 @@ def stages(log: list[Progress]) -> list[str]:
     return [each.stage for each in log]
 
 
-def test_a_sweep_finds_what_a_judgement_of_each_alone_finds(plan: Any, sample_folder: Path, tmp_path: Path) -> None:
+def test_a_sweep_measures_what_separate_judgements_measure(plan: Any, sample_folder: Path, tmp_path: Path) -> None:
     swept = sweep(plan(references=["more-like-this"]), tmp_path, threads=2)
     indexed = IndexedStore.open(sample_folder / "sample_web.kin")
     case = open_labelled(PopulationSettings(str(sample_folder / "labels.tsv")), indexed)
@@ -50,7 +50,7 @@ def test_a_sweep_finds_what_a_judgement_of_each_alone_finds(plan: Any, sample_fo
     assert np.array_equal(swept.of(swept.plan.figures[0].entries[2]).table.numerator, alone.numerator)
 
 
-def test_a_sweep_goes_on_where_it_stopped_and_the_result_is_the_same(plan: Any, tmp_path: Path) -> None:
+def test_a_stopped_sweep_resumes_with_the_same_result(plan: Any, tmp_path: Path) -> None:
     class StopError(Exception):
         pass
 

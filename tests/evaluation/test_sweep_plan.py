@@ -1,4 +1,4 @@
-"""Sweep files: what they ask for, and what is said of bad ones."""
+"""Sweep files: plans, and errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Results of a sweep: kept, found again, and laid out as a table."""
+"""Results of a sweep: stored, loaded, and as a table."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def result() -> SweepResult:
     return SweepResult(facts, judgement.sources, ratios(judgement, POPULATION.regions))
 
 
-def test_what_is_kept_is_found_again(tmp_path: Path, result: SweepResult) -> None:
+def test_a_saved_result_is_loaded_unchanged(tmp_path: Path, result: SweepResult) -> None:
     store = ResultStore(tmp_path / "done")
     assert store.load("k") is None
     store.save("k", result)
@@ -48,7 +48,7 @@ def test_what_is_kept_is_found_again(tmp_path: Path, result: SweepResult) -> Non
 
 @pytest.mark.parametrize("suffix", ["json", "npz"])
 @pytest.mark.parametrize("left", [None, 0, 20])
-def test_what_was_not_written_to_its_end_is_not_there(
+def test_an_incomplete_result_counts_as_missing(
     tmp_path: Path, result: SweepResult, suffix: str, left: int | None
 ) -> None:
     store = ResultStore(tmp_path)

@@ -54,7 +54,7 @@ def test_words_count_for_each_other_where_the_matrix_says_so() -> None:
     assert space.measure(matrix, queries)[0, 3] == pytest.approx((1 / 2) / 2)
 
 
-def test_the_slope_is_that_of_the_loss() -> None:
+def test_the_gradient_is_that_of_the_loss() -> None:
     """Against finite differences of the loss of equation 4 by its definition."""
     train = spaces()[0].part
     drawn = train.linked()[:3]
@@ -70,11 +70,11 @@ def test_the_slope_is_that_of_the_loss() -> None:
             total += sum(pairs) / len(pairs) / 3
         return total
 
-    wish = projecting._loss_gradient(train, drawn, scores)
+    gradient = projecting._loss_gradient(train, drawn, scores)
     for k, page in random.integers(0, (3, len(train)), (40, 2)).tolist():
         step = np.zeros_like(scores)
         step[k, page] = 1e-7
-        assert wish[k, page] == pytest.approx((loss(scores + step) - loss(scores - step)) / 2e-7, abs=1e-6)
+        assert gradient[k, page] == pytest.approx((loss(scores + step) - loss(scores - step)) / 2e-7, abs=1e-6)
 
 
 def test_on_valid_what_is_learned_is_not_worse_than_nothing_and_the_same_again() -> None:
@@ -107,7 +107,7 @@ def test_where_there_is_nothing_to_decompose_there_is_no_projection() -> None:
         assert told["with"] == told["without"]
 
 
-def test_without_scipy_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_scipy_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "scipy.sparse", None)
     with pytest.raises(MisuseError, match=r"pip install 'pagekin\[lsa\]'"):
         need_projection()

@@ -1,4 +1,4 @@
-"""The order of pages by a weighting: by hand, and by ir_measures from files."""
+"""The ranking by a weighting: by hand, and by ir_measures from files."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_ir_measures_finds_the_same_in_the_files_that_are_written(tmp_path: Path
     assert ours[AP] == pytest.approx(theirs[THEIR_AP], abs=1e-9)
 
 
-def test_a_comparison_says_who_is_better_and_the_error_should_be_small() -> None:
+def test_a_comparison_reports_the_better_system_and_smaller_errors_are_better() -> None:
     random = np.random.default_rng(1)
     before = random.random((60, 4))
     after = before + np.array([0.2, 0.2, -0.2, 0.0]) * random.random((60, 1))
@@ -68,7 +68,7 @@ def test_a_comparison_says_who_is_better_and_the_error_should_be_small() -> None
     assert table["P@10"]["change"] == pytest.approx(after[:, 1].mean() / before[:, 1].mean() - 1)
 
 
-def test_a_sample_of_questions_is_drawn_by_its_seed() -> None:
+def test_a_sample_of_queries_is_determined_by_its_seed() -> None:
     part = split(*topical(), seed=1)["valid"]
     one, same, other = (sample_queries(part, 20, seed).pages.tolist() for seed in (1, 1, 2))
     assert len(one) == 20

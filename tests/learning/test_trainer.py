@@ -1,4 +1,4 @@
-"""Descent: it learns, from its seed alone, and goes on where it was."""
+"""Training learns, is determined by its seed, and resumes from a checkpoint."""
 
 from __future__ import annotations
 
@@ -51,14 +51,14 @@ def test_what_is_learned_orders_unseen_pages_better_than_the_flat_start(
     assert learned[ERROR] < flat[ERROR]
 
 
-def test_early_stopping_keeps_the_best_look(trainer: Trainer) -> None:
+def test_early_stopping_keeps_the_best_validation(trainer: Trainer) -> None:
     run = finished(trainer, SHORT)
-    assert run.best[AP] == max(look[AP] for look in run.history)
+    assert run.best[AP] == max(validation[AP] for validation in run.history)
     again = mean_measures(trainer._valid, trainer.learned(run, {}), page_queries(trainer._valid))
     assert again[AP] == run.best[AP]
 
 
-def test_a_rate_that_runs_away_comes_back_and_is_halved(trainer: Trainer) -> None:
+def test_a_diverging_run_returns_to_its_best_parameters_at_half_the_rate(trainer: Trainer) -> None:
     run = trainer.begin(TrainingSettings(units=(2, 2, 2), rate=100.0, validate_every=20, max_steps=100))
     for _ in range(4):
         trainer.advance(run)
@@ -66,14 +66,14 @@ def test_a_rate_that_runs_away_comes_back_and_is_halved(trainer: Trainer) -> Non
     assert run.rate < 100.0
 
 
-def test_the_seed_decides_all(trainer: Trainer) -> None:
+def test_the_seed_determines_everything(trainer: Trainer) -> None:
     one, same = (asdict(finished(trainer, SHORT)) for _ in range(2))
     other = asdict(finished(trainer, TrainingSettings(**{**vars(SHORT), "seed": 6})))
     assert one == same
     assert one["best_parameters"] != other["best_parameters"]
 
 
-def test_interrupted_learning_ends_as_if_it_had_not_been(parts: dict[str, CorpusPart], trainer: Trainer) -> None:
+def test_resumed_learning_ends_as_if_uninterrupted(parts: dict[str, CorpusPart], trainer: Trainer) -> None:
     grid = Grid((FLAT, OKAPI), (0.1,), ((2, 3, 2), (1, 1, 1)), SHORT)
     whole_way = SearchState("x")
     best = search(trainer, grid, whole_way)
@@ -95,14 +95,14 @@ def test_interrupted_learning_ends_as_if_it_had_not_been(parts: dict[str, Corpus
     assert len(whole_way.done) == 3  # two starts, then other units from the better one
 
 
-def test_a_state_belongs_to_its_pages_links_and_settings(parts: dict[str, CorpusPart]) -> None:
+def test_a_fingerprint_depends_on_pages_links_and_settings(parts: dict[str, CorpusPart]) -> None:
     train, valid, test = parts.values()
     mine = fingerprint(Grid(), train, valid)
     assert mine == fingerprint(Grid(), train, valid)
     assert len({mine, fingerprint(Grid(), test, valid), fingerprint(Grid(rates=(0.5,)), train, valid)}) == 3
 
 
-def test_a_state_that_is_not_whole_is_not_gone_on_with(trainer: Trainer) -> None:
+def test_a_damaged_state_is_not_resumed(trainer: Trainer) -> None:
     run = asdict(trainer.begin(SHORT))
     assert SearchState.from_dict({"fingerprint": "x", "done": [], "run": run}).run is not None
     broken: list[dict[str, object]] = [

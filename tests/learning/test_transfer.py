@@ -1,4 +1,4 @@
-"""A learned weighting on documents and queries of others."""
+"""A learned weighting on another collection of documents and queries."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def opened(files: Path) -> TransferTask:
     return open_task(str(files / "documents"), str(files / "topics"), str(files / "qrels"))
 
 
-def test_documents_of_trec_are_asked_for_by_topics(files: Path) -> None:
+def test_topics_of_trec_are_queries_for_its_documents(files: Path) -> None:
     """Topic 1 has robin and winter, topic 2 bread and baker; topic 3 shares no word, topic 4 has nothing relevant."""
     task = opened(files)
     assert task.topics == ["1", "2"]
@@ -69,7 +69,7 @@ def test_it_is_compared_with_okapi_of_the_paper_and_as_it_was_tuned(files: Path)
     assert {name: (of["K"], of["B"]) for name, of in told.items()} == {"paper": (1.5, 0.6), "tuned": (3.0, 0.5)}
 
 
-def test_a_store_is_asked_for_by_the_urls_of_its_pages(tmp_path: Path, files: Path) -> None:
+def test_qrels_name_pages_of_a_store_by_url_or_file(tmp_path: Path, files: Path) -> None:
     web = tmp_path / "web"
     web.mkdir()
     for k, text in enumerate(TEXTS.values()):

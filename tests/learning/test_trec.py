@@ -1,4 +1,4 @@
-"""Topics, judgements and documents in files."""
+"""Topics, qrels and documents in files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The signed-rank test beside scipy's, and by hand."""
+"""The signed-rank test, compared with scipy's and by hand."""
 
 from __future__ import annotations
 
