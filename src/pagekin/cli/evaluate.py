@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pagekin.cli.evaluate_output import say
-from pagekin.cli.files import write_lines
 from pagekin.cli.output import clean, json_option, progress_bar, say_json
 from pagekin.cli.similarity_options import links_option, measured, share_of, similarity_option, weights_option
+from pagekin.model.files import write_lines
 
 if TYPE_CHECKING:
     from pagekin.evaluation.evaluate import JudgedSystems
@@ -71,7 +71,7 @@ def command(store: str | None, json: bool, **options: Any) -> None:
     """
     from dataclasses import fields, replace
 
-    from pagekin.engines.local import len_of_cpus
+    from pagekin.engines.local import cpu_count
     from pagekin.evaluation.evaluate import EvaluationOptions, judge_systems
     from pagekin.evaluation.report import as_json
     from pagekin.search.indexed_store import IndexedStore
@@ -85,7 +85,7 @@ def command(store: str | None, json: bool, **options: Any) -> None:
             indexed,
             options["hierarchy"],
             evaluation_options,
-            threads=options["threads"] or len_of_cpus(),
+            threads=options["threads"] or cpu_count(),
             progress=lambda progress: show(replace(progress, stage=clean(progress.stage))),
         )
     evaluation = judged.evaluation()

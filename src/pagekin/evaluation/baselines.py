@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pagekin.errors import MisuseError
+from pagekin.errors import need
 from pagekin.evaluation.systems import System
 from pagekin.kernels.all_pairs import PLACES, invert, products
 from pagekin.model.arrays import Floats, Int64s, UInt32s, spans
@@ -167,12 +167,7 @@ def lsa(counts: CountMatrix, dimensions: int = DIMENSIONS, seed: int = 2002) -> 
 
 def need_lsa() -> None:
     """Raise MisuseError if scikit-learn is missing."""
-    try:
-        import sklearn  # noqa: F401
-    except ImportError as error:
-        raise MisuseError(
-            f"LSA needs scikit-learn ({error}); pip install 'pagekin[lsa]', or leave {LSA!r} out of the references"
-        ) from error
+    need("sklearn", what="LSA", extra="lsa", otherwise=f", or leave {LSA!r} out of the references")
 
 
 # By name: the strategy whose bags are counted, and the system over the counts.

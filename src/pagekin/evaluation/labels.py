@@ -12,7 +12,7 @@ from xml.parsers import expat
 
 from pagekin.errors import MisuseError
 from pagekin.evaluation.notes import LeftOut, lines_of
-from pagekin.store.columns import opened
+from pagekin.model.files import open_unpacked
 from pagekin.store.page_names import Find
 
 Class = tuple[str, ...]
@@ -69,7 +69,7 @@ def _read_odp(file: Path, left_out: LeftOut) -> Iterator[tuple[str, str]]:
     decoder = getincrementaldecoder("utf-8")("replace")
     fed = 0
     try:
-        with opened(file) as stream:
+        with open_unpacked(file) as stream:
             while chunk := stream.read(_CHUNK):
                 text = _NOT_XML.sub("\ufffd", decoder.decode(chunk))
                 left_out.add("characters of the dump that are none", str(file), text.count("\ufffd"))

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from pagekin.store.columns import opened
+from pagekin.model.files import open_unpacked
 
 _MAX_LINE = 1 << 16  # bytes
 
@@ -38,7 +38,7 @@ class LeftOut:
 
 def lines_of(file: Path, left_out: LeftOut) -> Iterator[tuple[int, str]]:
     """(number, text) of the lines of a file that are not blank."""
-    with opened(file) as stream:
+    with open_unpacked(file) as stream:
         number = 0
         while line := stream.readline(_MAX_LINE + 1):
             number += 1

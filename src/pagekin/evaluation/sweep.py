@@ -21,7 +21,7 @@ from pagekin.evaluation.sweep_results import ResultStore, SweepResult, flat_colu
 from pagekin.evaluation.systems import System
 from pagekin.pipeline import Progress
 from pagekin.search.indexed_store import IndexedStore
-from pagekin.store.columns import checksum, writing
+from pagekin.store.columns import checksum, reporting_errors
 
 DONE = "done"  # the folder of finished results
 
@@ -84,7 +84,7 @@ def sweep(
     keys: dict[str, PlanEntry] = {}
     for _, entry in plan.entries():
         keys.setdefault(key(entry), entry)
-    with writing(output):
+    with reporting_errors(output):
         results = {each: found for each in keys if (found := store.load(each)) is not None}
         missing = [(each, entry) for each, entry in keys.items() if each not in results]
         workers = min(threads, max(1, len(missing)))

@@ -12,9 +12,9 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from pagekin.errors import MisuseError
 from pagekin.evaluation.measures import LIST_MEASURES, ORTHOGONAL, PAIR_MEASURES, Ratios, measure_name
 from pagekin.model.arrays import Int64s
+from pagekin.model.files import replacing
 
 VERSION = 1  # of stored results; those of another version are computed again
 _KEY_LENGTH = 24
@@ -46,13 +46,10 @@ class ResultStore:
         self.folder.mkdir(parents=True, exist_ok=True)
         table = result.table
         names, top, bottom = np.array(table.names), table.numerator, table.denominator
-        numbers = self.folder / f"{key}.npz.new"
-        with numbers.open("wb") as file:
+        with replacing(self.folder / f"{key}.npz") as path, path.open("wb") as file:
             np.savez_compressed(file, names=names, sources=result.sources, top=top, bottom=bottom)
-        numbers.replace(self.folder / f"{key}.npz")
-        facts = self.folder / f"{key}.json.new"
-        facts.write_text(json.dumps(result.facts, ensure_ascii=False) + "\n", "utf-8")
-        facts.replace(self.folder / f"{key}.json")
+        with replacing(self.folder / f"{key}.json") as path:
+            path.write_text(json.dumps(result.facts, ensure_ascii=False) + "\n", "utf-8")
 
     def load(self, key: str) -> SweepResult | None:
         """A result; None if it is missing or incomplete."""
@@ -86,14 +83,6 @@ def csv_lines(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         line = io.StringIO()
         csv.writer(line, lineterminator="").writerow([row.get(key) for key in header])  # None becomes an empty field
         yield line.getvalue()
-
-
-def need_parquet() -> None:
-    """Raise MisuseError if pyarrow is missing."""
-    try:
-        import pyarrow.parquet  # noqa: F401
-    except ImportError as error:
-        raise MisuseError(f"Parquet needs pyarrow ({error}); pip install 'pagekin[parquet]'") from error
 
 
 def write_parquet(rows: Sequence[Mapping[str, Any]], path: Path) -> None:

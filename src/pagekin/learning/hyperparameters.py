@@ -15,12 +15,13 @@ from typing import Any, Self
 
 import numpy as np
 
-from pagekin.errors import FailureError, MisuseError
+from pagekin.errors import MisuseError
 from pagekin.learning.corpus import CorpusPart
 from pagekin.learning.initial import STARTS
 from pagekin.learning.networks import Units
 from pagekin.learning.ranking import AP, RankingQueries, mean_measures
 from pagekin.learning.trainer import Trainer, TrainingRun, TrainingSettings
+from pagekin.model.files import written_whole
 from pagekin.model.weighting import Okapi
 
 _VERSION = 2  # of the training algorithm; a checkpoint of another version is not resumed
@@ -98,15 +99,8 @@ class Checkpoint:
         """Replace the file as a whole."""
         if self.path is None:
             return
-        temporary = self.path.with_name(self.path.name + ".new")
-        try:
-            temporary.write_text(json.dumps(asdict(state)), "utf-8")
-            temporary.replace(self.path)
-        except OSError as error:
-            raise FailureError(f"{self.path} cannot be written: {error.strerror or error}") from error
-        finally:
-            with suppress(OSError):
-                temporary.unlink(missing_ok=True)
+        with written_whole(self.path) as path:
+            path.write_text(json.dumps(asdict(state)), "utf-8")
 
     def remove(self) -> None:
         """Delete the file when learning is complete."""

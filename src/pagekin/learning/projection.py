@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from pagekin.errors import MisuseError
+from pagekin.errors import need
 from pagekin.kernels.precision import measure_rows
 from pagekin.learning.corpus import CorpusPart
 from pagekin.learning.ranking import AP, MEASURES, RankingQueries, sample_queries, term_weights
@@ -31,10 +31,7 @@ Matrix: TypeAlias = Any  # a sparse matrix of scipy, which has no types
 
 def need_projection() -> None:
     """Raise MisuseError if scipy is missing; called before training starts."""
-    try:
-        import scipy.sparse  # noqa: F401
-    except ImportError as error:
-        raise MisuseError(f"a projection needs scipy ({error}); pip install 'pagekin[lsa]'") from error
+    need("scipy.sparse", what="a projection", extra="lsa")
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from urllib.parse import quote
 import numpy as np
 
 from pagekin.bags.stemming import terms_of
-from pagekin.errors import MisuseError
+from pagekin.errors import MisuseError, need
 from pagekin.learning.corpus import CorpusCounts, CorpusLinks, CorpusPart, offsets_of, part_of
 from pagekin.learning.learn import COUNTING, count_terms
 from pagekin.learning.ranking import Ranker, RankingQueries
@@ -93,12 +93,9 @@ def open_task(
 
 
 def _from_ir_datasets(name: str, progress: _PROGRESS) -> TransferTask:
-    try:
-        import ir_datasets
-    except ImportError as error:
-        raise MisuseError(
-            f"{IR_DATASETS}{name} needs ir_datasets ({error}); pip install ir_datasets, or name files of your own"
-        ) from error
+    need("ir_datasets", what=f"{IR_DATASETS}{name}", otherwise=", or name files of your own")
+    import ir_datasets
+
     try:
         dataset = ir_datasets.load(name)
         titles = {str(each.query_id): each.default_text() for each in dataset.queries_iter()}

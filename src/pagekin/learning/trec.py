@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO
 
 from pagekin.errors import MisuseError
-from pagekin.store.columns import opened
+from pagekin.model.files import open_unpacked
 
 MAX_BYTES = 1 << 26  # of a file of topics or qrels, and of one document
 _TOPIC = re.compile(r"<top>(.*?)</top>", re.S | re.I)
@@ -65,7 +65,7 @@ def read_qrels(file: Path) -> Qrels:
 def read_documents(path: Path) -> Iterator[tuple[str, str]]:
     """(name, text) of each document of a file, or of all files of a folder in the order of their names."""
     for file in sorted(each for each in path.rglob("*") if each.is_file()) if path.is_dir() else [path]:
-        with opened(file) as stream:
+        with open_unpacked(file) as stream:
             yield from _documents(stream, file)
 
 
@@ -92,7 +92,7 @@ def _documents(stream: IO[bytes], file: Path) -> Iterator[tuple[str, str]]:
 
 
 def _read_text(file: Path) -> str:
-    with opened(file) as stream:
+    with open_unpacked(file) as stream:
         data = stream.read(MAX_BYTES + 1)
     if len(data) > MAX_BYTES:
         raise MisuseError(f"{file} has more than {MAX_BYTES:,} bytes")
