@@ -91,7 +91,10 @@ def command(
         explain=False,
         group_duplicates=False,
     )
-    answers = ((indexed.node_url(indexed.find_node(name)), indexed.related(name, options)) for name in _watched(names))
+    answers = (
+        (indexed.node_url(indexed.find_node(name)) if queries else name, indexed.related(name, options))
+        for name in _watched(names)
+    )
     count = _write(target, kind, answers, by_score=indexed.blend(options).single is not None)
     if json:
         say_json({"output": output, "format": kind, "pages": len(names), "answers": count})
