@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evaluation.making import Table, peopled
+from evaluation.builders import Table, peopled
 from pagekin.evaluation.judge import judge
 from pagekin.evaluation.measures import ratios
 from pagekin.evaluation.report import as_json, evaluate_system
