@@ -76,12 +76,12 @@ def opened(store: str, settings: dict[str, Any], core: str | None = None, steps:
 
 def read_categories(analysis: LinkAnalysis, hierarchy: str, depth: int) -> tuple[dict[int, set[str]], LeftOut]:
     """Read the categories of nodes, cut at `depth`, from anything that `pagekin evaluate --hierarchy` reads."""
-    from pagekin.evaluation.labelled import BY_PATH, addresses_of
-    from pagekin.evaluation.labels import path_labels, read_labels
+    from pagekin.evaluation.labelled import BY_PATH
+    from pagekin.evaluation.labels import UNMET, join, path_labels, read_labels
     from pagekin.evaluation.notes import LeftOut
-    from pagekin.evaluation.page_names import UNMET, join
+    from pagekin.store.page_names import page_names_of
 
-    notes, names = LeftOut(), addresses_of(analysis.indexed)
+    notes, names = LeftOut(), page_names_of(analysis.indexed)
     rows = analysis.indexed.catalog.each("SELECT url FROM nodes WHERE first_row IS NOT NULL ORDER BY node")
     by_path = hierarchy == BY_PATH
     labels = path_labels((row[0] for row in rows), notes) if by_path else read_labels(Path(hierarchy), notes)
@@ -125,7 +125,7 @@ def judge_all(
     store: str, settings: dict[str, Any], hierarchy: str, depth: int, alphas: tuple[float, ...]
 ) -> dict[str, Any]:
     """Tables 6 and 7 for the measure and every alpha."""
-    from pagekin.evaluation.page_names import UNMET
+    from pagekin.evaluation.labels import UNMET
     from pagekin.links.cluster_quality import evaluate_clusters
 
     analysis = opened(store, settings)
