@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from pagekin.engines.local import WorkerPool, in_order, len_of_cpus, run, worker_pool
+from pagekin.engines.local import WorkerPool, cpu_count, run, worker_pool
 from pagekin.errors import FailureError, MisuseError
 
 pytestmark = pytest.mark.slow  # most of them start processes
@@ -173,7 +173,7 @@ def test_there_are_as_many_workers_as_the_user_wants_and_memory_has_room_for() -
 
 
 def test_else_there_are_as_many_as_processors(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pagekin.engines.local.len_of_cpus", lambda: 4)
+    monkeypatch.setattr("pagekin.engines.local.cpu_count", lambda: 4)
     assert [worker_pool(None, most, 0, 100).workers for most in (3, 9)] == [3, 4]
 
 
@@ -191,7 +191,7 @@ def test_results_come_in_the_order_of_their_jobs_and_jobs_are_made_when_there_is
             made.append(k)
             yield k
 
-    for k, result in enumerate(in_order(workers, square_slowly, jobs())):
+    for k, result in enumerate(WorkerPool(workers).map(square_slowly, jobs())):
         assert result == k * k
         assert len(made) <= k + 1 + workers
     assert len(made) == 20
@@ -200,8 +200,8 @@ def test_results_come_in_the_order_of_their_jobs_and_jobs_are_made_when_there_is
 @pytest.mark.parametrize("workers", [1, 2])
 def test_an_error_comes_back_in_order_too(workers: int) -> None:
     with pytest.raises(OSError, match="No space left"):
-        list(in_order(workers, fail_at_three, range(8)))
+        list(WorkerPool(workers).map(fail_at_three, range(8)))
 
 
 def test_there_is_at_least_one_processor() -> None:
-    assert len_of_cpus() >= 1
+    assert cpu_count() >= 1
