@@ -39,7 +39,7 @@ def elements(text: bytes, wanted: GroupSettings) -> set[int]:
 
 @settings(deadline=None, max_examples=60)
 @given(st.binary(max_size=300), st.integers(0, 12))
-def test_elements_are_the_digests_of_the_twins_chunks(text: bytes, minimum: int) -> None:
+def test_elements_are_the_digests_of_the_reference_chunks(text: bytes, minimum: int) -> None:
     found = chunks_of([text], GroupSettings(chunk_bytes=16, max_chunk_bytes=40, min_chunk_bytes=minimum))
     digests = [digest(chunk) for chunk in twin.chunks(text, 16, minimum, 40)]
     assert set(found.elements.tolist()) >= set(digests)
