@@ -64,7 +64,7 @@ def test_hidden_links_and_those_of_the_other_part_say_nothing() -> None:
     every = [*there, (0, 1), (1, 0), (4, 5), (5, 4), (5, 4)]
     counts = counted([{1: 1, 2: 1}] * 6)
     first, other = (part_of(np.array(each), counts, links(every)) for each in ([0, 1], [4, 5]))
-    say, wanted = shown(web(every, 6), HiddenLinks(first, first), other), link_similarity(web(there, 6)).beside
+    say, wanted = shown(web(every, 6), HiddenLinks(first, first), other), link_similarity(web(there, 6)).similar_to
     for page in range(6):
         for ours, theirs in zip(say(page), wanted(page), strict=True):
             assert ours.tolist() == theirs.tolist()

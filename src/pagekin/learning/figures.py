@@ -4,27 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from pagekin.errors import need
+from pagekin.figures.plot_files import new_figure, save_figure
 from pagekin.learning.corpus import CorpusPart
 from pagekin.learning.ranking import AP, BREAK_EVEN, ERROR, P10
 from pagekin.model.arrays import Floats
 from pagekin.model.weighting import Learned, Okapi, Size
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-KINDS = ("svg", "png", "pdf")
 _LEARNED, _OKAPI = "#c62828", "#37474f"
 _POINTS = 200
 
 
 def draw_training(path: Path, kind: str, history: Sequence[Mapping[str, Any]], okapi: Mapping[str, float]) -> None:
     """The measures on valid after so many steps, beside those of OKAPI."""
-    figure = _figure(12.0, 3.4)
+    figure = new_figure(12.0, 3.4)
     steps = [look["steps"] for look in history]
     for k, name in enumerate((ERROR, AP, P10, BREAK_EVEN), 1):
         axes = figure.add_subplot(1, 4, k)
@@ -32,7 +28,7 @@ def draw_training(path: Path, kind: str, history: Sequence[Mapping[str, Any]], o
         axes.axhline(100 * okapi[name], color=_OKAPI, linestyle="--", label="OKAPI")
         axes.set(title=f"{name}, %", xlabel="steps")
     axes.legend(frameon=False)
-    _save(figure, path, kind)
+    save_figure(figure, path, kind)
 
 
 def curves(part: CorpusPart, learned: Learned, okapi: Okapi) -> dict[str, tuple[Floats, Floats, Floats]]:
@@ -61,7 +57,7 @@ def _top(values: np.typing.NDArray[Any]) -> int:
 
 def draw_weights(path: Path, kind: str, part: CorpusPart, learned: Learned, okapi: Okapi) -> None:
     """The weight of a term as a function of tf, df and length."""
-    figure = _figure(12.0, 3.6)
+    figure = new_figure(12.0, 3.6)
     for k, (name, (values, ours, theirs)) in enumerate(curves(part, learned, okapi).items(), 1):
         axes = figure.add_subplot(1, 3, k)
         axes.plot(values, ours, color=_LEARNED, label="LinkLearn")
@@ -69,20 +65,4 @@ def draw_weights(path: Path, kind: str, part: CorpusPart, learned: Learned, okap
         axes.set(xlabel=name, ylim=(0, None))
         axes.set_title("weight of a term, mean 1" if k == 1 else "")
     axes.legend(frameon=False)
-    _save(figure, path, kind)
-
-
-def _figure(width: float, height: float) -> Figure:
-    need("matplotlib", what="a picture", extra="plots")
-    from matplotlib.figure import Figure
-
-    return Figure(figsize=(width, height), layout="constrained")
-
-
-def _save(figure: Figure, path: Path, kind: str) -> None:
-    import matplotlib
-
-    # The same figure has the same bytes.
-    dates: dict[str, Any] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
-    with matplotlib.rc_context({"svg.hashsalt": "pagekin", "svg.fonttype": "none"}):
-        figure.savefig(path, format=kind, dpi=130, metadata=dates.get(kind))
+    save_figure(figure, path, kind)

@@ -29,8 +29,8 @@ def mixing_on(
 def shown(links: StoredLinks, riddle: HiddenLinks, other: CorpusPart) -> Beside:
     """What links say that are neither hidden nor inside of the other part."""
     kept = are_shown(links, riddle, other)
-    columns = (links.citing[kept], links.cited[kept], links.place[kept])
-    return link_similarity(StoredLinks(*columns, links.has_page, links.urls)).beside
+    columns = (links.citing[kept], links.cited[kept], links.position[kept])
+    return link_similarity(StoredLinks(*columns, links.has_page, links.urls)).similar_to
 
 
 def are_shown(links: StoredLinks, riddle: HiddenLinks, other: CorpusPart) -> Bools:
