@@ -72,7 +72,7 @@ def test_a_page_that_is_known_from_links_alone_says_so(wood: IndexedStore) -> No
     assert not view.known and view.in_degree == 1 and view.anchors == [("far", 1)]
 
 
-def test_pages_that_are_linked_are_marked_and_twins_folded(wood: IndexedStore) -> None:
+def test_pages_that_are_linked_are_marked_and_near_duplicates_folded(wood: IndexedStore) -> None:
     found = related(wood, at(wood, "three"), AnswerFilters(least=0.0))
     by_title = {each.page.title: each for each in found}
     assert set(by_title) == {"Of oaks", "Of loaves"} or set(by_title) == {"Of ashes", "Of loaves"}
