@@ -124,19 +124,20 @@ def _class_schema(cls: Any, found: dict[str, Schema]) -> Schema:
     properties: dict[str, Schema] = {}
     required: list[str] = []
     for each in fields(plain):
-        rule, hint = _rule(each), hints[each.name]
+        rule, hint, optional = _rule(each), hints[each.name], set[str]()
         if rule.expand is not None:
             inner = get_type_hints(hint)
             some = {key: _schema(inner[name], found) for key, name in rule.expand.items()}
         elif rule.inline:
-            some = _class_schema(hint, found)["properties"]
+            inner = _class_schema(hint, found)
+            some, optional = inner["properties"], set(inner["properties"]) - set(inner["required"])
         elif rule.columns:
             row = zip(rule.columns, get_args(get_args(hint)[0]), strict=True)
             some = {rule.key or each.name: _list(_closed({key: _schema(kind, found) for key, kind in row}))}
         else:
             some = {rule.key or each.name: _schema(hint, found, rule.omit is None)}
         properties |= some
-        required += [key for key in some if key not in required and rule.omit is _NOTHING]
+        required += [key for key in some if key not in {*required, *optional} and rule.omit is _NOTHING]
     return {"type": "object", "properties": properties, "required": required}
 
 
