@@ -1,4 +1,4 @@
-"""Does a weighting learned from links order pages better than OKAPI, here and elsewhere, and what does a step cost?
+"""LinkLearn: quality compared with OKAPI on the same and on other collections, and the cost of a step.
 
 `python -m benchmarks.learning` prints the figures and writes `results/learning.json`. PAGEKIN_BENCH_DATA names the
 folder of pages to learn from; without it, and in a quick run, the sample web serves. OKAPI is tuned on valid; figures
