@@ -146,8 +146,8 @@ the Open Directory. This page repeats its experiments on other collections with 
 
 The encyclopedia (`{encyclopedia}`: articles in a hand-made subject hierarchy) is most similar to the collection of the
 paper. The others are manuals, whose hierarchy is the folders of their pages. There the index page of a folder links to
-all of its pages, so links reveal much of the hierarchy. The largest difference from the paper is the number of in-links:
-a page has a few from its own collection, not thousands from the whole Web.
+all of its pages, so links reveal much of the hierarchy. The largest difference from the paper is the number of
+in-links: a page has a few from its own collection, not thousands from the whole Web.
 
 ## Which findings hold
 
@@ -224,8 +224,8 @@ def _default(chosen: dict[str, Any]) -> Iterator[str]:
     for one, other in zip(*chosen["choices"].values(), strict=True):
         tried = ", ".join(sorted(next(iter(one["worth"].values())), key=_as_number))
         yield f"| `{one['setting']}` | {tried} | {one['taken']} | {other['taken']} |"
-    yield "\nResults on sources that were not used for the choice. In brackets: the difference from the default, and *chance*"
-    yield "if it is not significant.\n"
+    yield "\nResults on sources that were not used for the choice. In brackets: the difference from the default, and"
+    yield "*chance* if it is not significant.\n"
     for name, each in chosen["reported"].items():
         yield f"### {name}, {each['sources']:,} sources\n"
         yield "| | " + " | ".join(MEASURES).replace("somers_d", "Somers' D") + " |"
