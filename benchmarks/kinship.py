@@ -22,12 +22,12 @@ from benchmarks.agreement import collections
 from benchmarks.labelled import MORE
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, show
 from pagekin import sample_web
-from pagekin.cli.files import written_whole
 from pagekin.cli.graph import write
 from pagekin.cli.link_options import labelled
 from pagekin.links.cluster_quality import Labels, judge
 from pagekin.links.dendrogram import draw_dendrograms
 from pagekin.links.measures import MEASURES
+from pagekin.model.files import written_whole
 from pagekin.pipeline import build
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.link_analysis import LinkAnalysis, analyse_links

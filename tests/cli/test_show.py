@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from cli.conftest import PAGES, Pagekin
-from cli.running import in_a_process, in_a_terminal
+from cli.processes import in_a_process, in_a_terminal
 from pagekin.pipeline import build
 from pagekin.urls import page_id
-from store.making import page, write_jsonl
+from store.builders import page, write_jsonl
 
 ROBIN = "http://lib.example/birds/robin.html"
 
@@ -124,7 +124,7 @@ def test_words_of_several_titles_are_ambiguous(pagekin: Pagekin, library: Path) 
 def test_an_unknown_page_is_answered_with_the_nearest(pagekin: Pagekin, library: Path) -> None:
     answer = pagekin("show", library, "http://lib.example/birds/rob.html")
     assert (answer.code, answer.out) == (2, "")
-    assert f"no page 'http://lib.example/birds/rob.html' in {library}; the nearest are:" in answer.err
+    assert f"no page 'http://lib.example/birds/rob.html' in {library}; similar pages are:" in answer.err
     assert ROBIN in answer.err
     answer = pagekin("show", library, "zebra")
     assert answer.code == 2
@@ -156,6 +156,7 @@ def harmless(said: bytes | str) -> bool:
     return not controls and (text.startswith("{") or "\u202e" not in text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -181,6 +182,7 @@ def test_escape_sequences_of_a_crawl_do_not_reach_the_terminal(nasty: Path, argu
     assert harmless(piped.err)
 
 
+@pytest.mark.slow
 def test_escape_sequences_do_not_reach_the_terminal_while_building(nasty: Path, tmp_path: Path) -> None:
     (source,) = nasty.parent.glob("web*")
     answer = in_a_process("build", source, "-o", tmp_path / "x.kin", "--base-url", "http://a.example/")

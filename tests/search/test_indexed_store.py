@@ -20,7 +20,7 @@ from pagekin.search.query import query_of_nodes
 from pagekin.search.results import RelatedPage
 from pagekin.search.text import Jaccard
 from pagekin.store.manifest import write_manifest
-from store.making import page, write_jsonl
+from store.builders import page, write_jsonl
 
 OAK = "http://treeroom.example/oak.html"
 
@@ -30,12 +30,13 @@ def web(sample_index: Path) -> IndexedStore:
     return IndexedStore.open(sample_index)
 
 
+@pytest.mark.slow
 def test_answers_are_the_same_where_there_are_many_pages(
     web: IndexedStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """H and I of many pages are kept in more bits; here any number counts as many."""
     few = web.index  # opened while it counts as few
-    monkeypatch.setattr("pagekin.index.values._FEW", 0)
+    monkeypatch.setattr("pagekin.index.invert._MAX_SHORT", 0)
     build([sample_web.copy_to(tmp_path)], tmp_path / "sample_web.kin", processes=1)
     many = IndexedStore.open(tmp_path / "sample_web.kin")
     assert few.signatures.itemsize == 2 and many.index.signatures.itemsize == 4

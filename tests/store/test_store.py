@@ -18,7 +18,7 @@ from pagekin.model.reading import NO_TARGET
 from pagekin.pipeline import build
 from pagekin.store.store import Store
 from pagekin.urls import canonical_url, page_id
-from store.making import assert_sound, page, store_of, urls_of
+from store.builders import assert_sound, page, store_of, urls_of
 from tools.sample_web import pages as source_pages
 from tools.sample_web import write_folder
 
@@ -252,6 +252,7 @@ def frozen(root: Path) -> dict[str, tuple[int, int, int]]:
     return {str(p): (p.stat().st_mtime_ns, p.stat().st_size, p.stat().st_mode) for p in every}
 
 
+@pytest.mark.slow
 def test_a_store_is_read_from_a_folder_where_nothing_may_be_written(sample_index: Path, tmp_path: Path) -> None:
     root = tmp_path / "frozen.kin"
     shutil.copytree(sample_index, root)
@@ -305,7 +306,7 @@ def test_an_old_handle_on_a_store_that_was_built_again_says_so(tmp_path: Path) -
     old = Store.open(tmp_path / "test.kin")
     store_of(tmp_path, page("http://a.example/", "<p>other words here"))
     for query in (old.text, old.page):
-        with pytest.raises(StoreError, match="was built again meanwhile; open it again"):
+        with pytest.raises(StoreError, match="has been built again; open it again"):
             query(0)
 
 

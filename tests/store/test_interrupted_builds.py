@@ -16,9 +16,9 @@ import pytest
 
 from pagekin.pipeline import build
 from pagekin.store.store import Store
-from store.making import assert_same_store, assert_sound, files_of, generated, write_jsonl
+from store.builders import assert_same_store, assert_sound, files_of, generated, write_jsonl
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")]
 
 OLD, NEW = 300, 3000  # pages
 JOB = 200  # new pages that make a batch: one that takes less room than the largest column of all
@@ -139,7 +139,7 @@ def test_a_first_build_that_is_killed_leaves_no_store_and_is_taken_up_again(home
     left = batches(root)
     answer = subprocess.run([*PAGEKIN, "info", str(root)], capture_output=True, text=True, timeout=600)
     assert (answer.returncode, answer.stdout) == (2, "")
-    assert "its build never ended" in answer.stderr
+    assert "its build did not finish" in answer.stderr
     built = build([home / "old.jsonl", home / "new.jsonl"], root, processes=1)
     assert built.reused == JOB * left > 0
     whole = Store.open(home / "whole.kin")

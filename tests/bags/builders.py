@@ -14,7 +14,7 @@ from pagekin.model.bags import Bags, Terms
 from pagekin.model.settings import ReadingSettings
 from pagekin.model.strategy import Strategy
 from pagekin.store.store import Store
-from store.making import Row, page, store_of
+from store.builders import Row, page, store_of
 
 # Every option at its plainest: what a word counts can be seen with the naked eye.
 PLAIN = Strategy(
@@ -41,7 +41,7 @@ def make_bags(collection: BagSource, strategy: Strategy) -> tuple[Bags, Terms]:
     """All bags at once."""
     with TemporaryFile() as file:
         folded = fold_bags(collection, strategy, file)
-        pieces = list(folded.weighed())
+        pieces = list(folded.weighted())
     term, weight, content, around = (
         np.concatenate([np.empty(0, kind), *(getattr(piece, name) for piece in pieces)])
         for name, kind in (("term", np.uint32), ("weight", np.float32), ("content", np.uint32), ("around", np.float32))
@@ -50,7 +50,7 @@ def make_bags(collection: BagSource, strategy: Strategy) -> tuple[Bags, Terms]:
 
 
 def collection_of(store: Store) -> BagSource:
-    return BagSource(store.reading, store.words, store.word_of_form, store.nodes, store.links, store.node_hosts)
+    return BagSource.of(store)
 
 
 @dataclass(frozen=True)
