@@ -66,7 +66,7 @@ def beside(what: str, row: Row) -> Iterator[Figure]:
 
 def table(result: dict[str, Any]) -> str:
     """What was found, for the docs; what gains or loses average precision beyond chance is marked."""
-    lines = ["| collection | tried | " + " | ".join(SHOWN) + " | |", "|---|---" + "|---:" * len(SHOWN) + "|---|"]
+    lines = ["| collection | feature | " + " | ".join(SHOWN) + " | |", "|---|---" + "|---:" * len(SHOWN) + "|---|"]
     value = {row["what"]: row["measured"] for row in result["figures"]}
     whats = dict.fromkeys(each.rpartition(": ")[0] for each in value if each.endswith(", p"))
     for what in whats:

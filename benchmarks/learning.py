@@ -176,7 +176,7 @@ def quality_table(result: dict[str, Any]) -> str:
 
 def home_table(result: dict[str, Any]) -> str:
     """Table 4 for the manuals, learned from their own links."""
-    lines = ["| manual | pages of train | " + " | ".join(PAPER) + " |", "|---|---:" + "|---:" * len(PAPER) + "|"]
+    lines = ["| manual | training pages | " + " | ".join(PAPER) + " |", "|---|---:" + "|---:" * len(PAPER) + "|"]
     for manual, report in result["home"].items():
         shown = [report["test"]["measures"][name] for name in PAPER]
         cells = [f"{100 * of['okapi']:.1f} / {100 * of['linklearn']:.1f} (p {of['p']:.1g})" for of in shown]
@@ -186,7 +186,7 @@ def home_table(result: dict[str, Any]) -> str:
 
 def transfer_table(result: dict[str, Any]) -> str:
     """Table 5 for the docs."""
-    lines = ["| manual | asking | OKAPI | P@10 | break-even | AP |", "|---|---|---|---:|---:|---:|"]
+    lines = ["| manual | queries | OKAPI | P@10 | break-even | AP |", "|---|---|---|---:|---:|---:|"]
     for manual, rows in result["abroad"].items():
         for row in rows:
             shown = [row["measures"][name] for name in ("P@10", "break-even", "AP")]
