@@ -393,7 +393,7 @@ def test_an_output_that_holds_other_things_is_misuse_and_left_alone(web: Web) ->
     (web.folder / "test.kin").mkdir()
     (web.folder / "test.kin" / "diary.txt").write_text("my diary")
     before = listing(web.folder)
-    with pytest.raises(MisuseError, match=r"other things \(diary\.txt\)"):
+    with pytest.raises(MisuseError, match=r"other files \(diary\.txt\)"):
         web.build()
     assert listing(web.folder) == before
 

@@ -18,7 +18,7 @@ import pytest
 from cli.processes import in_this_process
 from pagekin import GroupSettings, __version__, sample_web
 from pagekin.cli.main import COMMANDS
-from pagekin.evaluation.baselines import REFERENCES
+from pagekin.evaluation.baselines import BASELINES
 from pagekin.evaluation.sweep_plan import MEASURES
 from pagekin.model.strategy import Strategy
 from pagekin.search import evidence
@@ -170,7 +170,7 @@ def test_every_option_and_reference_of_a_sweep_is_documented() -> None:
     text = (ROOT / "docs" / "evaluation.md").read_text("utf-8")
     for option in import_module("pagekin.cli.sweep").command.params:
         assert option.opts[0] in text or option.name in ("sweep", "json"), option.opts
-    for name in (*MEASURES, *REFERENCES):
+    for name in (*MEASURES, *BASELINES):
         assert name in text
 
 

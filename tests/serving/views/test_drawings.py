@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 
-from pagekin.links.hierarchy import merged
+from pagekin.links.hierarchy import build_hierarchy
 from pagekin.serving.views.clusters import drawn
 from pagekin.serving.views.collection import doublings
 from pagekin.serving.views.compare import Signatures
@@ -22,7 +22,7 @@ def pages(count: int) -> list[PageRef]:
 def test_a_fork_stands_at_the_height_of_its_merge() -> None:
     """Pages 0 and 1 merge at 0.2, page 2 joins them at (0.9 + 0.7) / 2 = 0.8."""
     distance = np.array([[0, 0.2, 0.9], [0.2, 0, 0.7], [0.9, 0.7, 0]])
-    tree = drawn(merged(distance, 0.5), pages(3), ["a", "b", "c"])
+    tree = drawn(build_hierarchy(distance, 0.5), pages(3), ["a", "b", "c"])
     first, second = tree.forks
     assert (first.pages, second.pages) == (2, 3)
     assert [first.height, second.height] == pytest.approx([0.2, 0.8])
@@ -34,7 +34,7 @@ def test_a_fork_stands_at_the_height_of_its_merge() -> None:
 
 def test_leaves_stand_below_each_other_and_the_asked_one_is_marked() -> None:
     distance = np.array([[0, 0.9, 0.1], [0.9, 0, 0.8], [0.1, 0.8, 0]])
-    tree = drawn(merged(distance, 0.5), pages(3), ["", "", ""])
+    tree = drawn(build_hierarchy(distance, 0.5), pages(3), ["", "", ""])
     assert np.diff([leaf.y for leaf in tree.leaves]).tolist() == [26.0, 26.0]
     assert [leaf.page.node for leaf in tree.leaves if leaf.own] == [0]
     order = [leaf.page.node for leaf in tree.leaves]
