@@ -1,4 +1,4 @@
-"""How fast are near-duplicates found? Text to chunks to filters to groups, beside fastcdc, SHA-1, faiss and json.
+"""Near-duplicates: the speed of chunks, filters and groups compared with fastcdc, SHA-1, faiss and json.
 
 `python -m benchmarks.duplicates` prints the figures and writes `results/duplicates.json`. All use one thread, in turns,
 and the best round of each counts. fastcdc cuts the same texts at the same expected and greatest size; its own least

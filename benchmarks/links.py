@@ -1,4 +1,4 @@
-"""How fast are links compared and pages clustered? All pairs above a threshold, and flexible clustering, beside scipy.
+"""Link analysis: the speed of all pairs above a threshold and of flexible clustering, compared with scipy.
 
 `python -m benchmarks.links` prints the figures and writes `results/links.json`. The links are generated: how often a
 page links and is linked to are both skewed. scipy multiplies the matrix of citing and cited pages with its transpose,

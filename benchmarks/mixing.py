@@ -1,4 +1,4 @@
-"""Shares of words, anchors and links, learned from hidden links; and what counting words in place of stems costs.
+"""Shares of text, anchors and links, learned from hidden links; and the effect of words instead of stems.
 
 Half of the links inside of valid and of test are hidden, and nothing that is compared knows of them. Words and links
 are compared as `pagekin learn` and `pagekin related` do. The bags of the windows of anchors are compared by their

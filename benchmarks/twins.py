@@ -1,4 +1,4 @@
-"""Are the near-duplicates of whole collections found, and what do templates, links and queries change?
+"""Near-duplicates in collections: recall and cost, and the effect of templates, links and queries.
 
 `python -m benchmarks.twins` prints the figures and writes `results/twins.json`. The near-duplicates of real collections
 are looked for by rare chunks and by comparing the filters of all pairs. Of a million generated sets of chunks, a third
