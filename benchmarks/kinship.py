@@ -22,8 +22,7 @@ from benchmarks.agreement import collections
 from benchmarks.labelled import MORE
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, show
 from pagekin import sample_web
-from pagekin.cli.graph import write
-from pagekin.cli.link_options import read_categories
+from pagekin.collection.clusters import read_categories, write_graph
 from pagekin.links.cluster_quality import Labels, evaluate_clusters
 from pagekin.links.measures import MEASURES
 from pagekin.links.plots import draw_dendrograms
@@ -162,7 +161,7 @@ def draw(indexed: IndexedStore, labels: Path) -> None:
     with written_whole(FIGURES / "alphas.svg") as path:
         draw_dendrograms(path, "svg", [clusters.hierarchy(alpha).restrict_to(leaves) for alpha in ALPHAS], names, 0)
     tight = analyse_links(indexed, delta=0.2)
-    write(tight, FIGURES / "graph.svg", "svg", read_categories(tight, str(labels), 1)[0])
+    write_graph(tight, FIGURES / "graph.svg", "svg", read_categories(tight, str(labels), 1)[0])
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from cli.conftest import Pagekin
 from pagekin import sample_web
 from pagekin.evaluation.evaluate import EvaluationOptions
 from pagekin.evaluation.evaluate import evaluate as evaluate_store
-from pagekin.evaluation.report import as_json
+from pagekin.model.jsons import to_json
 from pagekin.search.indexed_store import IndexedStore
 from reference import familial_distance as analysis
 from reference import gamma as judging
@@ -240,7 +240,7 @@ def test_misuse_is_told_in_a_sentence(evaluate: Any, arguments: tuple[str, ...],
 
 def test_something_must_be_judged(pagekin: Pagekin, sample_folder: Path) -> None:
     answer = pagekin("evaluate", "--hierarchy", sample_folder / "labels.tsv")
-    assert (answer.code, answer.err) == (2, "pagekin: name a STORE to judge, or a run file with --run\n")
+    assert (answer.code, answer.err) == (2, "pagekin: name a STORE to evaluate, or a run file with --run\n")
     Path("run.tsv").write_text("a\t1\tb\t1\n")
     assert "name a STORE" in pagekin("evaluate", "--run", "run.tsv", "--hierarchy", "path").err
 
@@ -268,6 +268,6 @@ def test_the_library_computes_what_the_command_prints(evaluate: Any, sample_fold
     printed = report_of(evaluate("--against", "okapi", "--resamples", "20", "--depth", "2", "--json"))
     options = EvaluationOptions(depth=2, against="okapi", resamples=20)
     evaluation = evaluate_store(IndexedStore.open(sample_index), str(sample_folder / "labels.tsv"), options)
-    assert as_json(evaluation) == printed
+    assert to_json(evaluation) == printed
     assert evaluation.comparison is not None
     assert evaluation.systems[0].precision.value == pytest.approx(printed["systems"][0]["P@10"]["value"], abs=1e-6)

@@ -12,7 +12,7 @@ import pytest
 from pyarrow import parquet
 
 from cli.conftest import Pagekin
-from pagekin.cli import export
+from pagekin.collection import export
 from pagekin.evaluation.labelled import PopulationSettings, open_labelled
 from pagekin.search.indexed_store import IndexedStore
 

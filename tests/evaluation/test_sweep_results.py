@@ -12,7 +12,7 @@ import pytest
 from evaluation.builders import Table, peopled
 from pagekin.evaluation.judge import judge
 from pagekin.evaluation.measures import ratios
-from pagekin.evaluation.report import as_json, evaluate_system
+from pagekin.evaluation.report import evaluate_system
 from pagekin.evaluation.sweep_results import (
     ResultStore,
     SweepResult,
@@ -21,6 +21,7 @@ from pagekin.evaluation.sweep_results import (
     result_key,
     write_parquet,
 )
+from pagekin.model.jsons import to_json
 
 POPULATION = peopled(["A/B/C", "A/B/C", "A/B/D", "E/F/G"])
 SCORES = [[9, 3, 2, 1], [1, 9, 2, 3], [1, 1, 9, 1], [1, 2, 3, 9]]
@@ -30,7 +31,7 @@ SCORES = [[9, 3, 2, 1], [1, 9, 2, 3], [1, 1, 9, 1], [1, 2, 3, 9]]
 def result() -> SweepResult:
     system = Table(SCORES, "a system")
     judgement = judge(system, POPULATION)
-    facts = as_json(evaluate_system(system, judgement, POPULATION, resamples=3))
+    facts = to_json(evaluate_system(system, judgement, POPULATION, resamples=3))
     return SweepResult(facts, judgement.sources, ratios(judgement, POPULATION.regions))
 
 

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from dataclasses import replace
+from math import isnan
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from pagekin.cli.evaluate_output import say
-from pagekin.cli.output import clean, json_option, progress_bar, say_json
-from pagekin.cli.similarity_options import links_option, measured, share_of, similarity_option, weights_option
-from pagekin.model.files import write_lines
+from pagekin.cli.options import options_from
+from pagekin.cli.output import clean, counted, json_option, opened, print_result, print_table, progress_bar
+from pagekin.collection.options import EvaluateOptions
+from pagekin.model.options import from_values
 
 if TYPE_CHECKING:
-    from pagekin.evaluation.evaluate import JudgedSystems
-
-_FILE = click.Path(dir_okay=False)
+    from pagekin.evaluation.measures import Estimate
+    from pagekin.evaluation.report import Comparison, Evaluation, InLinkBand, LeftOutReason, SystemEvaluation
 
 
 @click.command("evaluate")
@@ -24,89 +24,86 @@ _FILE = click.Path(dir_okay=False)
     "--hierarchy",
     required=True,
     metavar="FILE|path",
-    help="Which class pages are in: lines of a URL, a tab and Top/Middle/Leaf; content.rdf.u8 of the Open Directory;"
+    help="The classes of pages: lines of a URL, a tab and Top/Middle/Leaf; content.rdf.u8 of the Open Directory;"
     " or `path`, the folders of URLs.",
 )
-@click.option("--tree", type=_FILE, help="Lines of a class, a tab and its parent, if labels name classes alone.")
-@click.option("--depth", default=3, show_default=True, type=click.IntRange(1, 32), help="Cut classes below it.")
-@click.option("--strict-depth", is_flag=True, help="Leave out pages above the depth.")
-@click.option(
-    "--multi",
-    default="deepest",
-    show_default=True,
-    type=click.Choice(["deepest", "min"]),
-    help="Of several classes of a page the deepest counts, or the nearest.",
-)
-@click.option(
-    "--distance",
-    default="family",
-    show_default=True,
-    type=click.Choice(["family", "tree"]),
-    help="Same, sibling, cousin, unrelated; or steps up the tree.",
-)
-@click.option("--sample", type=click.IntRange(1), help="Only so many pairs of sibling classes (the paper has 300).")
-@click.option(
-    "--seed", default=2002, show_default=True, type=click.IntRange(0), help="For all that is drawn at random."
-)
-@click.option("--min-in-links", type=click.IntRange(0), help="Only pages with so many; by default 0, in a sample 1.")
-@click.option("--queries", type=_FILE, help="A file of URLs, one a line: only these are sources; else all pages.")
-@click.option("--run", type=_FILE, help="Judge this run file (tsv or TREC) instead of the index.")
-@click.option("--strategy", help="Judge the store under another strategy: a preset or a TOML file.")
-@similarity_option
-@weights_option
-@links_option
-@click.option("--against", metavar="OTHER", help="Compare with a store, a run file, a strategy or a similarity.")
-@click.option("--resamples", default=1000, show_default=True, type=click.IntRange(1), help="For intervals and tests.")
-@click.option("--threads", type=click.IntRange(1), help="By default as many as there are processors.")
-@click.option("--per-source", type=_FILE, help="Write the measures of each source alone, as TSV.")
-@click.option("--write-qrels", type=_FILE, help="Write the kin of every source in the format of TREC.")
-@click.option("--write-run", type=_FILE, help="Write the order that was judged in the format of TREC.")
-@click.option("--run-depth", default=100, show_default=True, type=click.IntRange(1), help="Results a source in it.")
+@options_from(EvaluateOptions)
 @json_option
-def command(store: str | None, json: bool, **options: Any) -> None:
-    """Compare an order by similarity with a hierarchy of classes: Gamma, Somers' D, P@10, nDCG@10.
+def command(store: str | None, hierarchy: str, json: bool, **values: Any) -> None:
+    """Compare a ranking with a hierarchy of classes: Gamma, Somers' D, P@10, nDCG@10.
 
-    The order is that of the index in STORE or, with --run, of another system; without STORE, over all pages that the
+    The ranking is that of the index in STORE or, with --run, of another system; without STORE, over all pages that the
     hierarchy names.
     """
-    from dataclasses import fields, replace
+    options = from_values(EvaluateOptions, values)
+    from pagekin.collection.evaluate import evaluate_and_write
 
-    from pagekin.engines.local import cpu_count
-    from pagekin.evaluation.evaluate import EvaluationOptions, judge_systems
-    from pagekin.evaluation.report import as_json
-    from pagekin.search.indexed_store import IndexedStore
-
-    options["similarity"] = measured(options["similarity"], options["weights"])
-    options["link_share"] = share_of(options["share"])
-    evaluation_options = EvaluationOptions(**{each.name: options[each.name] for each in fields(EvaluationOptions)})
-    indexed = IndexedStore.open(store) if store is not None else None
-    with progress_bar(json) as show:
-        judged = judge_systems(
-            indexed,
-            options["hierarchy"],
-            evaluation_options,
-            threads=options["threads"] or cpu_count(),
-            progress=lambda progress: show(replace(progress, stage=clean(progress.stage))),
+    indexed = opened(store).indexed if store is not None else None
+    with progress_bar(json) as progress:
+        result = evaluate_and_write(
+            indexed, hierarchy, options, lambda each: progress(replace(each, stage=clean(each.stage)))
         )
-    evaluation = judged.evaluation()
-    _write(judged, options)
-    if json:
-        say_json(as_json(evaluation))
+    print_result(result, json, print_evaluation)
+
+
+def print_left_out(left_out: list[LeftOutReason]) -> None:
+    """Print what was left out of an evaluation, with examples."""
+    if left_out:
+        click.echo("Left out, or to be borne in mind:")
+        print_table([(row.count, row.reason, row.example and "e.g. " + row.example) for row in left_out])
+
+
+def print_evaluation(evaluation: Evaluation) -> None:
+    """Print the measures of each system, and their differences."""
+    pages, hierarchy = counted(evaluation.pages, "page"), clean(evaluation.hierarchy)
+    click.echo(f"{pages} in {evaluation.classes:,} classes of {hierarchy}; in brackets 95 % intervals")
+    for each in evaluation.systems:
+        _print_system(each)
+    if evaluation.comparison is not None:
+        _print_comparison(evaluation.comparison)
+    print_left_out(evaluation.left_out)
+
+
+def _print_system(system: SystemEvaluation) -> None:
+    click.echo(f"\n{clean(system.system)}, {counted(system.sources, 'source')}:")
+    rows: list[tuple[str, ...]] = [("region", "Gamma", "Somers' D", "tied", "pairs")]
+    for region, of in system.regions.items():
+        rows.append((region, _shown(of.gamma), _shown(of.somers_d), _shown(of.tied), f"{of.pairs:,}"))
+    print_table(rows)
+    print_table([("P@10", _shown(system.precision)), ("nDCG@10", _shown(system.ndcg))])
+    if system.longest_list is not None:
+        most, measures = counted(system.longest_list, "page"), " and ".join(system.comparable) or "nothing"
+        click.echo(f"  It lists {most} a source at most; what it does not list is tied at the end. Beside systems that")
+        click.echo(f"  order all pages, compare {measures}: not Gamma, not Somers' D, not ties.")
     else:
-        say(evaluation)
+        click.echo(f"  orthogonal inside classes (nothing in common): {_shown(system.orthogonal)} of pairs")
+    if system.unanswered:
+        click.echo(f"  {counted(system.unanswered, 'source')} without any answer: all pages tie")
+    if system.in_link_bands:
+        click.echo("  Gamma by in-links of the source:")
+        bands = [(_span(band), band.sources, *map(_shown, band.gamma.values())) for band in system.in_link_bands]
+        print_table([("in-links", "sources", *system.regions), *bands], indent="    ")
 
 
-def _write(judged: JudgedSystems, options: dict[str, Any]) -> None:
-    """Write the files that the options name."""
-    from pagekin.evaluation.report import per_source_lines
-    from pagekin.evaluation.runs import qrel_lines, qrels_of, rankings_of, run_lines, untie
+def _print_comparison(comparison: Comparison) -> None:
+    first, second = (clean(name) for name in comparison.systems)
+    click.echo(f"\n{first} minus {second} (p by permutation of the systems within sources):")
+    rows = [("", "difference", "p", "")]
+    for name, of in comparison.differences.items():
+        doubt = "" if of.comparable else "not comparable: not all pages are listed"
+        rows.append((name, _shown(of, "+.3f"), "" if isnan(of.p) else f"{of.p:.3g}", doubt))
+    print_table(rows)
 
-    population, system, judgement = judged.labelled.population, judged.systems[0], judged.judgements[0]
-    sources = judgement.sources
-    if options["per_source"]:
-        write_lines(Path(options["per_source"]), per_source_lines(judgement, population))
-    if options["write_qrels"]:
-        write_lines(Path(options["write_qrels"]), qrel_lines(qrels_of(population, sources)))
-    if options["write_run"]:
-        rankings = rankings_of(system, population, sources, options["run_depth"])
-        write_lines(Path(options["write_run"]), run_lines(untie(rankings)))
+
+def _span(band: InLinkBand) -> str:
+    if band.last is None:
+        return f"{band.first} or more"
+    return str(band.first) if band.first == band.last else f"{band.first} to {band.last}"
+
+
+def _shown(of: Estimate, form: str = ".3f") -> str:
+    """A value and its interval, rounded from the six places of the JSON output."""
+    if isnan(of.value):
+        return "-"
+    value, low, high = (f"{round(each, 6):{form}}" for each in (of.value, of.low, of.high))
+    return f"{value} [{low}, {high}]"

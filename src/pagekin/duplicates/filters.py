@@ -129,6 +129,18 @@ class Overlap:
     saturated: bool  # a filter is too full for a conclusion
 
 
+# The overlap of a member (A) with the anchor of its group (B) in JSON: key -> attribute.
+OVERLAP_KEYS = {
+    "similarity": "similarity",
+    "share": "share_of_a",
+    "share_of_anchor": "share_of_b",
+    "bits": "bits_of_a",
+    "bits_of_anchor": "bits_of_b",
+    "contains": "b_in_a",
+    "contained": "a_in_b",
+}
+
+
 def overlaps(some: BloomFilters, others: BloomFilters) -> list[Overlap]:
     """The overlaps of the pairs of rows of two filter tables."""
     a, b = _same_size(some, others)

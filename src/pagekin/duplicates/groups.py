@@ -7,9 +7,10 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from pagekin.duplicates.filters import Overlap
+from pagekin.duplicates.filters import OVERLAP_KEYS, Overlap
 from pagekin.kernels.filters import join, roots
 from pagekin.model.arrays import Floats, Int64s
+from pagekin.model.jsons import json_field
 
 Page = TypeVar("Page")
 Other = TypeVar("Other")
@@ -19,9 +20,9 @@ Other = TypeVar("Other")
 class DuplicateMember(Generic[Page]):
     """A near-duplicate of the anchor of its group. In `overlap`, A is the page and B the anchor."""
 
-    page: Page
-    overlap: Overlap  # of texts
-    similarity: float  # of texts and, in a collection with a link weight, of links
+    page: Page = json_field(inline=True)
+    overlap: Overlap = json_field(expand=OVERLAP_KEYS, digits=4)  # of texts
+    similarity: float = json_field(digits=4)  # of texts and, in a collection with a link weight, of links
 
 
 @dataclass(frozen=True)

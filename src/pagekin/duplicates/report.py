@@ -13,6 +13,7 @@ from pagekin.duplicates.settings import GroupSettings
 from pagekin.figures.plot_files import new_figure, save_figure
 from pagekin.kernels.filters import join
 from pagekin.model.arrays import Floats, Int64s
+from pagekin.model.jsons import json_field
 
 THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.9)
 _CURVE_POINTS = 60
@@ -44,9 +45,9 @@ class DuplicateReport:
     """The data of both figures."""
 
     pages: int
-    order: str  # a description for the axes
-    curves: list[DuplicateCurve]
-    profile: Profile | None  # None without pages
+    order: str = json_field(expand={})  # a description for the axes; not in JSON
+    curves: list[DuplicateCurve] = json_field()
+    profile: Profile | None = json_field()  # None without pages
 
 
 def growth(count: int, pairs: Int64s, similarity: Floats) -> list[DuplicateCurve]:

@@ -3,7 +3,7 @@
 import codecs
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from pagekin.duplicates.settings import GroupSettings
 from pagekin.errors import MisuseError
 from pagekin.model.capture import Capture, Origin
 from pagekin.model.files import HTML_SUFFIXES
+from pagekin.model.jsons import json_field
 from pagekin.model.settings import ReadingSettings
 from pagekin.reading.batch import read_captures
 from pagekin.reading.charset import to_utf8
@@ -40,10 +41,24 @@ _BASE_URL = "http://result.localhost/"
 class ResultEntry:
     """A result and its position in the list, without its text."""
 
-    result: Result
+    id: str | int | float
     position: int  # from 1
     rank: float
-    uncompared: str = ""  # the reason, if it could not be compared
+    url: str = ""
+    title: str = ""
+    uncompared: str = json_field(default="", omit="")  # the reason, if it could not be compared
+
+
+@dataclass(frozen=True)
+class GroupedResults:
+    """A result list in groups of near-duplicates; a result without near-duplicates is a group by itself."""
+
+    settings: GroupSettings
+    results: int
+    groups: list[DuplicateGroup[ResultEntry]]
+    uncompared: dict[str, int]  # reason -> number of results
+    repeated_ids: int  # results with the id of an earlier one
+    without_words: int  # results without a word of the query, compared as a whole
 
 
 class Grouping:
@@ -74,7 +89,7 @@ class Grouping:
         reasons, chunks = self._chunks(some)
         for position, (result, reason) in enumerate(zip(some, reasons, strict=True), first):
             rank = result.rank if result.rank is not None else position
-            self.entries.append(ResultEntry(replace(result, text=None, html=None), position, rank, reason))
+            self.entries.append(ResultEntry(result.id, position, rank, result.url, result.title, reason))
         return [(self.entries[a], self.entries[b]) for a, b in self._grouper.add(chunks).tolist()]
 
     def _chunks(self, results: Sequence[Result]) -> tuple[list[str], Chunks]:
@@ -114,13 +129,19 @@ class Grouping:
         """The groups of all results so far; a result without near-duplicates is a group of one."""
         return [each.map(self.entries.__getitem__) for each in self._grouper.groups(self._ranks())]
 
+    def grouped(self) -> GroupedResults:
+        """The groups so far, and counts of what was not compared."""
+        return GroupedResults(
+            self.settings, len(self.entries), self.groups(), self.uncompared(), self.repeated_ids(), self.without_words
+        )
+
     def anchors(self) -> list[ResultEntry]:
         """The anchor of each result's group."""
         return [self.entries[k] for k in self._grouper.anchors(self._ranks()).tolist()]
 
     def report(self, name: str | None = None) -> DuplicateReport:
         """The share of near-duplicates as the list grows, and the result with this id, or most near-duplicates."""
-        ids = [str(entry.result.id) for entry in self.entries]
+        ids = [str(entry.id) for entry in self.entries]
         if name is not None and name not in ids:
             raise MisuseError(f"there is no result with the id {name!r}")
         page = None if name is None else ids.index(name)
@@ -132,7 +153,7 @@ class Grouping:
 
     def repeated_ids(self) -> int:
         """The number of results with the id of an earlier one."""
-        return len(self.entries) - len({(type(e.result.id), e.result.id) for e in self.entries})
+        return len(self.entries) - len({(type(e.id), e.id) for e in self.entries})
 
 
 def group(
@@ -145,7 +166,7 @@ def group(
 
     >>> wren, robin = "The wren is small. " * 40, "The robin is red. " * 40
     >>> found = group([{"id": 1, "text": wren}, {"id": 2, "text": robin}, {"id": 3, "text": wren.upper()}])
-    >>> [[each.anchor.result.id, *(m.page.result.id for m in each.members)] for each in found.groups()]
+    >>> [[each.anchor.id, *(m.page.id for m in each.members)] for each in found.groups()]
     [[1, 3], [2]]
     """
     grouping = Grouping(settings, fields, query)

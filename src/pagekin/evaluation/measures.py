@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from pagekin.evaluation.judge import CUTOFF, Judgement
 from pagekin.kernels.gamma import CONCORDANT, DISCORDANT, NOBODY, TIED
 from pagekin.model.arrays import Bools, Floats
+from pagekin.model.jsons import json_field
 
 PAIR_MEASURES = GAMMA, SOMERS, TIES = "gamma", "somers_d", "tied"
 LIST_MEASURES = PRECISION, NDCG = f"P@{CUTOFF}", f"nDCG@{CUTOFF}"
@@ -54,16 +55,16 @@ class Ratios:
 class Estimate:
     """A value with a 95 % confidence interval."""
 
-    value: float
-    low: float
-    high: float
+    value: float = json_field(digits=6)
+    low: float = json_field(digits=6)
+    high: float = json_field(digits=6)
 
 
 @dataclass(frozen=True)
 class Difference(Estimate):
     """The difference of two systems with a confidence interval and a p-value."""
 
-    p: float
+    p: float = json_field(digits=6)
 
 
 def measure_name(measure: str, region: str) -> str:

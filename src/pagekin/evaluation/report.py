@@ -1,9 +1,8 @@
 """The result of an evaluation as data, and as JSON."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, is_dataclass
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
@@ -28,9 +27,9 @@ from pagekin.evaluation.notes import LeftOut
 from pagekin.evaluation.population import Population
 from pagekin.evaluation.systems import System
 from pagekin.model.arrays import Int64s
+from pagekin.model.jsons import json_field
 
 BANDS = (0, 1, 4, 16, 64)  # smallest number of in-links of each band (footnote 11)
-_INLINE = ""  # as the JSON name of a field: its items become items of the object around it
 
 
 @dataclass(frozen=True)
@@ -47,10 +46,10 @@ class RegionMeasures:
 class InLinkBand:
     """Gamma by region, over the sources with `first` to `last` in-links."""
 
-    first: int = field(metadata={"json": "from"})
-    last: int | None = field(metadata={"json": "to"})
-    sources: int
-    gamma: dict[str, Estimate] = field(metadata={"json": _INLINE})
+    first: int = json_field(key="from")
+    last: int | None = json_field(key="to")
+    sources: int = json_field()
+    gamma: dict[str, Estimate] = json_field(inline=True)
 
 
 @dataclass(frozen=True)
@@ -63,17 +62,17 @@ class SystemEvaluation:
     longest_list: int | None  # None if the system ranks all pages that it can compare
     comparable: list[str]  # measures that can be compared with those of systems that rank all pages
     regions: dict[str, RegionMeasures]
-    precision: Estimate = field(metadata={"json": PRECISION})
-    ndcg: Estimate = field(metadata={"json": NDCG})
-    orthogonal: Estimate
-    in_link_bands: list[InLinkBand]
+    precision: Estimate = json_field(key=PRECISION)
+    ndcg: Estimate = json_field(key=NDCG)
+    orthogonal: Estimate = json_field()
+    in_link_bands: list[InLinkBand] = json_field()
 
 
 @dataclass(frozen=True)
 class MeasureDifference(Difference):
     """The difference of a measure, and whether both systems have it comparable."""
 
-    comparable: bool
+    comparable: bool = json_field()
 
 
 @dataclass(frozen=True)
@@ -103,25 +102,6 @@ class Evaluation:
     systems: list[SystemEvaluation]
     comparison: Comparison | None
     left_out: list[LeftOutReason]
-
-
-def as_json(value: Any) -> Any:
-    """A result as JSON: floats to six places, NaN as None, fields under their JSON names.
-
-    >>> as_json(Estimate(0.12345678, 0.0, math.nan))
-    {'value': 0.123457, 'low': 0.0, 'high': None}
-    """
-    if isinstance(value, float):
-        return None if math.isnan(value) else round(value, 6)
-    if is_dataclass(value):
-        facts: dict[str, Any] = {}
-        for each in fields(value):
-            key, content = each.metadata.get("json", each.name), as_json(getattr(value, each.name))
-            facts |= content if key == _INLINE else {key: content}
-        return facts
-    if isinstance(value, Mapping):
-        return {key: as_json(each) for key, each in value.items()}
-    return [as_json(each) for each in value] if isinstance(value, list) else value
 
 
 def left_out_reasons(left_out: LeftOut) -> list[LeftOutReason]:

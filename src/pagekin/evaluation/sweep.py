@@ -15,10 +15,11 @@ from pagekin.evaluation.baselines import BASELINES, LSA, count_matrix, need_lsa
 from pagekin.evaluation.judge import judge
 from pagekin.evaluation.labelled import LabelledCollection, open_labelled
 from pagekin.evaluation.measures import ratios
-from pagekin.evaluation.report import as_json, evaluate_system
+from pagekin.evaluation.report import evaluate_system
 from pagekin.evaluation.sweep_plan import BASELINE, RUN, PlanEntry, SweepPlan
 from pagekin.evaluation.sweep_results import ResultStore, SweepResult, flat_columns, result_key
 from pagekin.evaluation.systems import System
+from pagekin.model.jsons import to_json
 from pagekin.pipeline import Progress
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.store.columns import checksum, reporting_errors
@@ -102,7 +103,7 @@ def sweep(
             evaluation = evaluate_system(system, judgement, labelled.population, in_degrees, plan.resamples, plan.seed)
             table = ratios(judgement, labelled.population.regions)
             tell(f"keeping {entry.name}")
-            result = SweepResult(as_json(evaluation), judgement.sources, table)
+            result = SweepResult(to_json(evaluation), judgement.sources, table)
             store.save(each, result)
             return each, result
 

@@ -6,34 +6,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pagekin.errors import MisuseError
+from pagekin.links.settings import Preparation as Preparation
 from pagekin.model.arrays import Bools, Floats, Int64s, spans
 from pagekin.urls import host_of
-
-
-@dataclass(frozen=True)
-class Preparation:
-    """How links are selected and weighted."""
-
-    in_links: int = 50  # kept per page: those from the pages with most out-links, which are the most informative
-    out_links: int = 1000  # links of a page with more, a portal, are ignored
-    popular: float = 0.1  # share of pages; a page linked to by k times as many has weight 1/k as a common out-link
-    back_off: int = 0  # a page with fewer in-links also gets those of the next URL above it with at least as many
-    chop_hosts: bool = False  # treat all pages of a host as one
-    stop: tuple[str, ...] = ()  # regular expressions; matching URLs are ignored
-    outside: bool = False  # also compare pages that are known only from links
-
-    def __post_init__(self) -> None:
-        for name, least in (("in_links", 1), ("out_links", 1), ("back_off", 0)):
-            if getattr(self, name) < least:
-                raise MisuseError(f"{name} is {getattr(self, name)}; it must be at least {least}")
-        if not 0.0 < self.popular <= 1.0:
-            raise MisuseError(f"popular is {self.popular}; it must be above 0 and at most 1")
-        for pattern in self.stop:
-            try:
-                re.compile(pattern)
-            except re.error as error:
-                raise MisuseError(f"stop pattern {pattern!r} is not a valid regular expression ({error})") from error
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ import numpy as np
 
 from pagekin.kernels.similar_pairs import Direct, Sets, pairs_above, work_for
 from pagekin.links.link_graph import LinkGraph
+from pagekin.links.settings import MEASURES as MEASURES
 from pagekin.model.arrays import Floats, Int64s, UInt32s, offsets_of
 
-MEASURES = ("co-citation", "coupling", "amsler", "proximity")
 HALF_DISTANCE = 64.0  # words between two links at which a common in-link counts one half in `proximity`
 BATCH_PAIRS = 1 << 16
 

@@ -59,9 +59,9 @@ class AnswerBuilder:
         pages = []
         for line, why in zip(lines, explanations, strict=True):
             best = shown[line.anchor]
-            members = [NearDuplicate(*shown[k][:3], overlaps[k], shown[k].score) for k in line.members]
+            members = [NearDuplicate(*shown[k][:3], shown[k].score, overlaps[k]) for k in line.members]
             is_pinned = line.anchor < len(pinned)
-            pages.append(RelatedPage(*best[:3], why, is_pinned, line.is_duplicate, members, best.score))
+            pages.append(RelatedPage(*best[:3], best.score, is_pinned, line.is_duplicate, members, why))
         return pages
 
     def _lines(self, query: Query, first: list[ScoredNode]) -> tuple[list[ScoredNode], list[AnswerLine]]:

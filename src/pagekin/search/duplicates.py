@@ -15,7 +15,9 @@ from pagekin.duplicates.report import THRESHOLDS, DuplicateReport, build_report
 from pagekin.duplicates.sets import MAX_CHUNKS, Chunks
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.model.arrays import Bytes, Int64s, UInt64s
+from pagekin.model.jsons import json_field
 from pagekin.search.indexed_store import IndexedStore
+from pagekin.search.results import PageLink, ResultSequence
 from pagekin.store.store import report_damage
 from pagekin.urls import host_of
 
@@ -23,24 +25,20 @@ _BUILD_SETTINGS = ("chunk_bytes", "max_chunk_bytes", "min_chunk_bytes", "filter_
 
 
 @dataclass(frozen=True)
-class StoredPage:
-    """A page of a collection."""
-
-    row: int
-    url: str
-    title: str
-
-
-@dataclass(frozen=True)
-class DuplicateGroups:
-    """The near-duplicates of a collection, and statistics of the search for them."""
+class DuplicateGroups(ResultSequence[DuplicateGroup[PageLink]]):
+    """The near-duplicates of a collection: a sequence of groups, and what the search for them took."""
 
     settings: GroupSettings
     pages: int
-    groups: list[DuplicateGroup[StoredPage]]  # of two or more pages; the anchor has the most in-links
-    uncompared: dict[str, int]  # pages that could not be compared, by reason
-    compared: int  # pairs of pages
-    cut: int  # pages whose rare chunks occur on too many pages to compare them with all
+    groups: list[DuplicateGroup[PageLink]]  # of two pages or more
+    uncompared: dict[str, int]  # reason -> number of pages
+    compared: int = json_field(key="compared_pairs")
+    cut: int = json_field(key="cut_pages")  # pages that share a rare chunk with more others than were compared
+
+    @property
+    def items(self) -> list[DuplicateGroup[PageLink]]:
+        """The groups."""
+        return self.groups
 
 
 def find_duplicates(
@@ -66,8 +64,8 @@ def _find(indexed: IndexedStore, settings: GroupSettings, whole_text: bool) -> D
     return DuplicateGroups(settings, len(indexed), groups, uncompared, found.compared, found.cut)
 
 
-def _page(indexed: IndexedStore, row: int) -> StoredPage:
-    return StoredPage(row, indexed.reading.pages.url[row], indexed.reading.pages.title[row])
+def _page(indexed: IndexedStore, row: int) -> PageLink:
+    return PageLink(indexed.reading.pages.url[row], indexed.reading.pages.title[row])
 
 
 @report_damage

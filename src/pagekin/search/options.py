@@ -1,56 +1,86 @@
-"""What a request for related pages can ask for."""
+"""The options of a request for related pages."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Literal
 
 from pagekin.errors import MisuseError
+from pagekin.model.options import check_options, option
 from pagekin.model.strategy import MEASURES
-from pagekin.model.weighting import Weighting
 
-AUTO: Final = "auto"  # as a share of links: as far as they agree with words
+if TYPE_CHECKING:
+    from pagekin.model.weighting import Weighting
+
+AUTO: Final = "auto"  # as a link share: how well links agree with text in this collection
+
+
+def weighting_in(file: str | None) -> Weighting | None:
+    """The learned weights in a file, if one is named."""
+    if file is None:
+        return None
+    from pagekin.model.weights import load_weights
+
+    return load_weights(Path(file))
 
 
 @dataclass(frozen=True)
 class RelatedOptions:
-    """What an answer should be like."""
+    """Which related pages are returned, and how they are compared.
 
-    limit: int = 10
-    min_similarity: float = 0.05
-    similarity: str | None = None  # by default that of the weighting, if there is one, else that of the strategy
-    weighting: Weighting | None = None  # for okapi and linklearn; by default that of the strategy
-    exclude_host: bool = False
-    exclude_linked: bool = False
-    include: tuple[str, ...] = ()  # patterns of URLs; if any, one must match
-    exclude: tuple[str, ...] = ()
-    pin: tuple[str, ...] = ()  # URLs that come first, in this order
-    never: tuple[str, ...] = ()
-    outside: bool = False  # whether pages that are known only from links may appear
-    link_share: float | Literal["auto"] | None = None  # of links in the similarity; None: as it was learned, else none
+    >>> RelatedOptions(limit=3).limit
+    3
+    >>> RelatedOptions(min_similarity=2.0)
+    Traceback (most recent call last):
+    pagekin.errors.MisuseError: min_similarity is 2.0; it must be from 0 to 1
+    """
+
+    limit: int = option(10, "Return at most this number of pages, or of groups of near-duplicates.", minimum=1)
+    min_similarity: float = option(0.05, "Drop results below this similarity (0 to 1).", minimum=0, maximum=1)
+    similarity: str | None = option(
+        None,
+        "The similarity measure. Default: linklearn with learned weights, else that of the index.",
+        choices=MEASURES,
+    )
+    weighting: Weighting | None = option(
+        None,
+        "Learned weights for linklearn: a file that `pagekin learn` has written.",
+        name="weights",
+        metavar="FILE",
+        parse=weighting_in,
+        http=False,
+    )
+    exclude_host: bool = option(False, "Drop pages of the same host.")
+    exclude_linked: bool = option(False, "Drop pages that the page links to already.")
+    include: tuple[str, ...] = option(
+        (), "Return only URLs that match this regular expression; repeatable.", regex=True, http=False
+    )
+    exclude: tuple[str, ...] = option(
+        (), "Drop URLs that match this regular expression; repeatable.", regex=True, http=False
+    )
+    pin: tuple[str, ...] = option((), "Put this page first; repeatable.")
+    never: tuple[str, ...] = option((), "Drop this page; repeatable.")
+    outside: bool = option(False, "Also return pages that are known only from links.", http=False)
+    link_share: float | Literal["auto"] | None = option(
+        None,
+        "Blend link similarity into the score with this share (0 to 1), or auto: weighted by how well links agree with"
+        " text in this collection. Default: the share learned for linklearn, and 0 for other measures.",
+        name="links",
+        metavar="SHARE",
+        minimum=0,
+        maximum=1,
+    )
     blend: Mapping[str, float] | None = None  # weights of evidences by name, in place of link_share
-    group_duplicates: bool = True  # near-duplicates stand under the best of them; the limit counts groups
-    explain: bool = True
+    group_duplicates: bool = option(True, "Group near-duplicates under the best of them; the limit counts groups.")
+    explain: bool = option(True, "Explain each result: shared terms, and pages that link to both.")
 
     def __post_init__(self) -> None:
-        if self.limit < 1:
-            raise MisuseError(f"limit is {self.limit}; it must be at least 1")
-        if not 0.0 <= self.min_similarity <= 1.0:
-            raise MisuseError(f"min_similarity is {self.min_similarity}; it must be from 0 to 1")
-        if self.similarity is not None and self.similarity not in MEASURES:
-            raise MisuseError(f"similarity is {self.similarity!r}; it can be {', '.join(MEASURES)}")
-        if self.weighting is not None and self.similarity not in (None, self.weighting.kind):
-            raise MisuseError(f"similarity is {self.similarity!r}, but the weights are for {self.weighting.kind}")
+        check_options(self)
         if self.weighting is not None:
+            if self.similarity not in (None, self.weighting.kind):
+                raise MisuseError(f"similarity is {self.similarity!r}, but the weights are for {self.weighting.kind}")
             object.__setattr__(self, "similarity", self.weighting.kind)
-        if isinstance(self.link_share, int | float) and not 0.0 <= self.link_share <= 1.0:
-            raise MisuseError(f"link_share is {self.link_share}; it must be from 0 to 1, or {AUTO}")
         if self.blend is not None and not (min(self.blend.values(), default=0) >= 0 and sum(self.blend.values()) > 0):
             raise MisuseError(f"blend is {dict(self.blend)}; weights must not be negative, and one must be positive")
-        for pattern in (*self.include, *self.exclude):
-            try:
-                re.compile(pattern)
-            except re.error as error:
-                raise MisuseError(f"{pattern!r} is no regular expression ({error})") from error

@@ -1,53 +1,110 @@
-"""What an answer is made of."""
+"""The parts of an answer: related pages, and why they are related."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar, overload
 
 from pagekin.duplicates.filters import Overlap
+from pagekin.model.jsons import json_field
+
+T = TypeVar("T")
+_OVERLAP = {"text_similarity": "similarity", "contains": "b_in_a", "contained": "a_in_b"}
+
+
+class ResultSequence(Sequence[T]):
+    """A result that can be used as the sequence of its items."""
+
+    @property
+    @abstractmethod
+    def items(self) -> Sequence[T]:
+        """The items."""
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    @overload
+    def __getitem__(self, place: int) -> T: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[T]: ...
+    def __getitem__(self, place: int | slice) -> T | Sequence[T]:
+        return self.items[place]
+
+
+@dataclass(frozen=True)
+class PageLink:
+    """The URL and the title of a page."""
+
+    url: str
+    title: str
 
 
 @dataclass(frozen=True)
 class Contribution:
-    """A part of a similarity, which is the sum of its parts times their shares."""
+    """One evidence in a similarity, which is the sum of similarity times share over all evidences."""
 
-    name: str  # of the evidence: text, links, ...
-    similarity: float
-    share: float
+    name: str = json_field(key="part")  # of the evidence: text, links, ...
+    similarity: float = json_field(digits=6)
+    share: float = json_field(digits=4)
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why a page is in an answer."""
+    """Why a page is related: the terms that both have, the pages that link to both, and the parts of the similarity."""
 
-    terms: list[tuple[str, float]] = field(default_factory=list)  # readable words and their share of the similarity
-    cited_by: list[str] = field(default_factory=list)  # pages that link to both, those first whose links are closest
-    apart: list[int] = field(default_factory=list)  # words between the two links on each of these
+    # Terms with their share of the similarity.
+    terms: list[tuple[str, float]] = json_field(default_factory=list, columns=("term", "share"), digits=4)
+    cited_by: list[str] = field(default_factory=list)  # pages that link to both; those with the closest links first
+    apart: list[int] = field(default_factory=list)  # words between the two links, for each of `cited_by`
     parts: list[Contribution] = field(default_factory=list)
-    details: dict[str, dict[str, Any]] = field(default_factory=dict)  # what other evidences say, by their names
+    # What other evidences state, by their names; in JSON only if there are any.
+    details: dict[str, dict[str, Any]] = json_field(default_factory=dict, omit={})
 
 
 @dataclass(frozen=True)
 class NearDuplicate:
-    """A page of an answer that says the same as a better one."""
+    """A near-duplicate of a better result. In `overlap`, A is this page and B the better result."""
 
     url: str
     title: str
-    similarity: float  # to what was asked for
-    overlap: Overlap  # A is the page, B the one that it stands under
-    score: float | None = None  # as of a Neighbor
+    similarity: float = json_field(digits=6)  # to the query
+    score: float | None = json_field(digits=6, omit=None)
+    overlap: Overlap = json_field(expand=_OVERLAP, digits=4)
 
 
 @dataclass(frozen=True)
 class RelatedPage:
-    """A page of an answer, and its near-duplicates."""
+    """A related page and its near-duplicates."""
 
     url: str
     title: str
-    similarity: float
-    why: Explanation
+    similarity: float = json_field(digits=6)
+    # With okapi and linklearn: the inner product that the similarity of the words comes from.
+    score: float | None = json_field(default=None, digits=6, omit=None)
     pinned: bool = False
-    is_duplicate: bool = False  # of the page that was asked for, as are those that stand under it
+    is_duplicate: bool = json_field(key="duplicate_of_query", default=False)  # as are its `duplicates`
     duplicates: list[NearDuplicate] = field(default_factory=list)
-    score: float | None = None  # with okapi and linklearn: the inner product that its similarity by words comes from
+    why: Explanation = field(default_factory=Explanation)
+
+
+@dataclass(frozen=True)
+class RelatedQuery:
+    """The pages of a request, as the user named them, and the similarity measure."""
+
+    pages: tuple[str, ...]
+    similarity: str
+
+
+@dataclass(frozen=True)
+class RelatedPages(ResultSequence[RelatedPage]):
+    """The answer to a request: a sequence of related pages, the most similar first."""
+
+    query: RelatedQuery
+    related: list[RelatedPage]
+
+    @property
+    def items(self) -> Sequence[RelatedPage]:
+        """The related pages."""
+        return self.related

@@ -154,11 +154,17 @@ class Groups:
 def duplicate_groups(indexed: IndexedStore) -> Groups:
     """The near-duplicates of all pages."""
     twins = find_duplicates(indexed)
-    largest = sorted(twins.groups, key=lambda group: (-len(group.members), group.anchor.row))[:_LISTED]
+
+    def row(url: str) -> int:
+        found = indexed.catalog.page_at(url)
+        assert found is not None
+        return found
+
+    largest = sorted(twins.groups, key=lambda group: (-len(group.members), row(group.anchor.url)))[:_LISTED]
     named = [
         DuplicateGroupRow(
-            refs_by_row(indexed, [group.anchor.row])[0],
-            [(refs_by_row(indexed, [each.page.row])[0], each.similarity) for each in group.members[:_MEMBERS]],
+            refs_by_row(indexed, [row(group.anchor.url)])[0],
+            [(refs_by_row(indexed, [row(each.page.url)])[0], each.similarity) for each in group.members[:_MEMBERS]],
             len(group.members) + 1,
         )
         for group in largest

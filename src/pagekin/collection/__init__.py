@@ -1,0 +1,1 @@
+"""A collection opened for questions: `pagekin.open("my.kin")`, its pages and its results."""
