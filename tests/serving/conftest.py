@@ -27,24 +27,24 @@ def village_kin(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def held(village_kin: Path) -> CurrentGeneration:
+def current(village_kin: Path) -> CurrentGeneration:
     return CurrentGeneration(village_kin)
 
 
 @pytest.fixture(scope="session")
-def client(held: CurrentGeneration) -> Iterator[TestClient]:
+def client(current: CurrentGeneration) -> Iterator[TestClient]:
     """A server without a network."""
-    with TestClient(make_app(held)) as client:
+    with TestClient(make_app(current)) as client:
         yield client
 
 
 @pytest.fixture
-def serve(held: CurrentGeneration) -> Iterator[Serve]:
+def serve(current: CurrentGeneration) -> Iterator[Serve]:
     """A server with settings of its own."""
     clients: list[TestClient] = []
 
     def make(settings: ServerSettings) -> TestClient:
-        clients.append(TestClient(make_app(held, settings), raise_server_exceptions=False))
+        clients.append(TestClient(make_app(current, settings), raise_server_exceptions=False))
         return clients[-1].__enter__()
 
     yield make

@@ -84,7 +84,7 @@ def test_an_error_of_ours_is_told_without_its_reasons(serve: Serve, monkeypatch:
     def broken(*_: object) -> None:
         raise ValueError("the inner parts")
 
-    monkeypatch.setattr("pagekin.serving.api.pages.search", broken)
+    monkeypatch.setattr("pagekin.serving.api.endpoints.search", broken)
     answer = serve(ServerSettings()).get("/api/pages?query=a")
     assert (answer.status_code, answer.headers["content-type"]) == (500, "application/problem+json")
     assert "inner" not in answer.text
@@ -95,7 +95,7 @@ def test_an_index_that_cannot_be_read_is_told_as_such(serve: Serve, monkeypatch:
     def damaged(*_: object) -> None:
         raise StoreError("/srv/index is damaged")
 
-    monkeypatch.setattr("pagekin.serving.api.pages.search", damaged)
+    monkeypatch.setattr("pagekin.serving.api.endpoints.search", damaged)
     answer = serve(ServerSettings()).get("/api/pages?query=a")
     assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")
     assert "/srv" not in answer.text
@@ -105,7 +105,7 @@ def test_who_waits_when_the_server_stops_is_told(serve: Serve, monkeypatch: pyte
     def cancelled(*_: object) -> None:
         raise asyncio.CancelledError
 
-    monkeypatch.setattr("pagekin.serving.api.pages.search", cancelled)
+    monkeypatch.setattr("pagekin.serving.api.endpoints.search", cancelled)
     answer = serve(ServerSettings()).get("/api/pages?query=a")
     assert (answer.status_code, answer.headers["retry-after"]) == (503, "10")
     assert "stopping" in answer.json()["detail"]
@@ -119,5 +119,5 @@ def test_settings_that_make_no_sense_are_refused() -> None:
         RequestLimits(limit=0)
 
 
-def test_a_token_is_not_shown(held: CurrentGeneration) -> None:
+def test_a_token_is_not_shown(current: CurrentGeneration) -> None:
     assert "s3cret" not in repr(ServerSettings(token="s3cret"))

@@ -14,7 +14,7 @@ from openapi_spec_validator import validate
 
 from pagekin.serving.api.routes import routes
 from pagekin.serving.api.schema import openapi
-from pagekin.serving.settings import ServerSettings
+from pagekin.serving.settings import RequestLimits, ServerSettings
 from serving.running import running
 
 LOADED: Any = schemathesis.openapi.from_dict(openapi(ServerSettings()))
@@ -76,4 +76,4 @@ def test_the_schema_is_openapi() -> None:
 
 def test_the_schema_has_every_path_of_the_api() -> None:
     untold = {"/api", "/api/openapi.json", "/embed.js"}
-    assert {route.path for route in routes()} - untold == set(openapi(ServerSettings())["paths"])  # type: ignore[attr-defined]
+    assert {route.path for route in routes(RequestLimits())} - untold == set(openapi(ServerSettings())["paths"])  # type: ignore[attr-defined]

@@ -23,7 +23,7 @@ from cli.conftest import pagekin as pagekin  # the fixture
 from cli.running import PAGEKIN
 from pagekin import __version__
 from pagekin.cli.serve import token_of
-from pagekin.serving.server import address_of, listening
+from pagekin.serving.server import listen, url_of
 from serving.running import announced, running, started
 from serving.test_generations import write
 
@@ -85,7 +85,7 @@ def test_a_second_interrupt_does_not_wait(village_kin: Path, workers: str) -> No
             until(lambda: is_closed("127.0.0.1", address.port or 0), "the end of listening")
             os.killpg(server.process.pid, signal.SIGINT)
             assert server.process.wait(SECONDS) == 1
-        assert server.rest().endswith("stopped at once: what was running is not answered\n")
+        assert server.rest().endswith("stopped at once: running requests are not answered\n")
         until(server.is_gone, "the end of all processes")
 
 
@@ -216,7 +216,7 @@ def test_a_worker_that_ends_is_replaced_and_that_is_told(village_kin: Path, numb
         text = httpx2.get(f"{server.url}metrics").text
         server.process.terminate()
         assert server.process.wait(SECONDS) == 0
-        assert server.rest() == f"worker 2 (process {before[-1]}) {told}; another takes its place\n"
+        assert server.rest() == f"worker 2 (process {before[-1]}) {told}; a new one replaces it\n"
     assert 'pagekin_requests_total{path="/api/info",status="2xx"} 20\n' in text  # of both together
 
 
@@ -244,11 +244,11 @@ def test_only_this_machine_is_served_unless_told_and_only_by_its_names(village_k
 
 
 def test_a_port_that_is_taken_is_told(pagekin: Pagekin, village_kin: Path) -> None:
-    with listening("127.0.0.1", 0) as taken:
-        port = urlsplit(address_of(taken)).port
+    with listen("127.0.0.1", 0) as taken:
+        port = urlsplit(url_of(taken)).port
         answer = pagekin("serve", village_kin, "--port", str(port))
     assert answer.code == 1
-    assert answer.err.startswith(f"pagekin: port {port} of 127.0.0.1 cannot be listened on: Address already in use")
+    assert answer.err.startswith(f"pagekin: cannot listen on port {port} of 127.0.0.1: Address already in use")
     assert pagekin("serve", village_kin, "--host", "no.such.host.invalid").code == 1
 
 
@@ -270,8 +270,8 @@ def test_without_the_extra_it_says_what_to_install(
 
 
 def test_an_address_can_be_opened_wherever_the_server_listens() -> None:
-    with listening("0.0.0.0", 0) as everywhere:
-        assert urlsplit(address_of(everywhere)).hostname == "127.0.0.1"
+    with listen("0.0.0.0", 0) as everywhere:
+        assert urlsplit(url_of(everywhere)).hostname == "127.0.0.1"
     if socket.has_ipv6:
-        with listening("::1", 0) as six:
-            assert address_of(six).startswith("http://[::1]:")
+        with listen("::1", 0) as six:
+            assert url_of(six).startswith("http://[::1]:")

@@ -32,7 +32,7 @@ def in_a_loop(pool: RequestThreads, work: Any) -> None:
 
 
 def test_a_client_or_all_of_them_can_ask_for_too_much() -> None:
-    pool = RequestThreads(ServerSettings(threads=1, bounds=RequestLimits(waiting=2, per_client=2)))
+    pool = RequestThreads(ServerSettings(threads=1, limits=RequestLimits(queued=2, per_client=2)))
     gate = threading.Event()
 
     async def asked() -> None:
@@ -51,7 +51,7 @@ def test_a_client_or_all_of_them_can_ask_for_too_much() -> None:
 
 
 def test_what_takes_too_long_is_given_up_but_keeps_its_place() -> None:
-    pool = RequestThreads(ServerSettings(threads=1, bounds=RequestLimits(waiting=1, per_client=1, seconds=0.01)))
+    pool = RequestThreads(ServerSettings(threads=1, limits=RequestLimits(queued=1, per_client=1, seconds=0.01)))
     gate, done = threading.Event(), threading.Event()
 
     def work() -> None:

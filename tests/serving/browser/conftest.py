@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 from pagekin.pipeline import build
 from pagekin.serving.app import make_app
 from pagekin.serving.generations import CurrentGeneration
-from pagekin.serving.server import address_of, listening
+from pagekin.serving.server import listen, url_of
 from pagekin.serving.settings import ServerSettings
 from serving.browser.harm import harmful_pages
 from store.making import write_jsonl
@@ -27,23 +27,23 @@ Look = Callable[..., Page]
 
 
 @contextmanager
-def served(held: CurrentGeneration, settings: ServerSettings | None = None) -> Iterator[str]:
+def served(current: CurrentGeneration, settings: ServerSettings | None = None) -> Iterator[str]:
     """A server in a thread, on a free port; its address without the last slash."""
-    with listening("127.0.0.1", 0) as listener:
-        server = uvicorn.Server(uvicorn.Config(make_app(held, settings), log_level="warning", access_log=False))
+    with listen("127.0.0.1", 0) as listener:
+        server = uvicorn.Server(uvicorn.Config(make_app(current, settings), log_level="warning", access_log=False))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
         try:
-            yield address_of(listener).rstrip("/")
+            yield url_of(listener).rstrip("/")
         finally:
             server.should_exit = True
             thread.join()
 
 
 @pytest.fixture(scope="package")
-def site(held: CurrentGeneration) -> Iterator[str]:
+def site(current: CurrentGeneration) -> Iterator[str]:
     """The sample web."""
-    with served(held) as address:
+    with served(current) as address:
         yield address
 
 

@@ -1,0 +1,265 @@
+"""The endpoints of the API: parameters, results, descriptions, and the functions that compute the answers."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal
+
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.types import ASGIApp
+
+from pagekin.duplicates.result_formats import Fields, results_in
+from pagekin.duplicates.result_list import group
+from pagekin.duplicates.settings import LINKS, GroupSettings
+from pagekin.links.measures import MEASURES
+from pagekin.model.jsons import to_json
+from pagekin.model.options import from_values, option
+from pagekin.search.options import RelatedOptions
+from pagekin.search.results import RelatedPages, RelatedQuery
+from pagekin.serving.api.handlers import Compute, Values, answer_get, answer_post, json_response, read_json_body
+from pagekin.serving.api.mediawiki import answer_mediawiki, is_mediawiki
+from pagekin.serving.api.params import Param, check_values, param, params_of, read_query
+from pagekin.serving.cache import encode_json
+from pagekin.serving.context import context_of
+from pagekin.serving.generations import Generation
+from pagekin.serving.problems import RequestError
+from pagekin.serving.settings import RequestLimits
+from pagekin.shapes.cluster import describe as describe_clusters
+from pagekin.shapes.groups import report
+from pagekin.shapes.info import describe as describe_store
+from pagekin.shapes.page import describe as describe_page
+from pagekin.shapes.search import search
+
+_PAGE = "the URL of a page, or its title if no other page has it"
+_POST_ERRORS = (404, 408, 413, 415)
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """A path and a method: the handler, and its description for the OpenAPI document."""
+
+    path: str
+    name: str
+    summary: str
+    result: type | str | None  # None: text
+    handler: Callable[[Request], Awaitable[ASGIApp]]
+    params: Sequence[Param] = ()  # in the query string
+    body: Sequence[Param] | None = None  # of a POST request; empty: the body is a result list
+    errors: tuple[int, ...] = ()
+    description: str = ""
+
+    @property
+    def method(self) -> str:
+        """The HTTP method."""
+        return "GET" if self.body is None else "POST"
+
+
+@dataclass(frozen=True)
+class Health:
+    """The state of the server."""
+
+    status: Literal["ok"]
+    generation: int
+    pages: int
+    trouble: bool  # the newest generation cannot be served
+
+
+@dataclass(frozen=True)
+class SearchOptions:
+    """Which pages a search returns."""
+
+    limit: int = option(10, "Return at most this number of pages.", minimum=1)
+
+
+@dataclass(frozen=True)
+class ClusterOptions:
+    """How the pages around a page are clustered."""
+
+    alpha: tuple[float, ...] = option(
+        (), "How tightly to cluster, from chains near 0 to tight groups at 1; repeatable.", minimum=0.001, maximum=1
+    )
+    limit: int = option(10, "Return at most this number of pages.", minimum=1)
+    clusters: int | None = option(None, "Cut the connected pages into this number of clusters.", minimum=1)
+    measure: str = option("amsler", "The similarity measure of links.", choices=tuple(MEASURES))
+
+
+@dataclass(frozen=True)
+class GroupOptions:
+    """How a result list is grouped."""
+
+    threshold: float = option(0.7, "The minimum similarity of near-duplicates.", minimum=0.01, maximum=1)
+    link: str = option("single", "complete: all results of a group are similar to each other.", choices=LINKS)
+    query: str | None = option(None, "Compare only the text around these words.")
+    text_field: str | None = option(None, "The field of a result with its text.")
+    html_field: str | None = option(None, "The field of a result with its HTML.")
+
+
+def endpoints(limits: RequestLimits, related_options: type[RelatedOptions] = RelatedOptions) -> list[Endpoint]:
+    """Return all endpoints, with the limits of a server."""
+    name, pages, options = limits.name_length, limits.query_pages, params_of(related_options, limits, explain=False)
+    related_params = [
+        param("url", f"{_PAGE}; several pages form one query.", name, many=pages, required=True),
+        *options,
+    ]
+    related_body = [
+        param("urls", f"Pages that form one query: each {_PAGE}.", name, many=pages),
+        param("html", "The HTML of a page that is not in the collection.", limits.text_length),
+        param("text", "The text of a page that is not in the collection.", limits.text_length),
+        *options,
+    ]
+    search_params = [
+        param("query", "A URL, words of a title, or their beginning.", name, required=True, min_length=0),
+        *params_of(SearchOptions, limits),
+    ]
+    cluster_params = [param("url", f"{_PAGE}.", name, required=True), *params_of(ClusterOptions, limits)]
+    group_params = params_of(GroupOptions, limits)
+    related = partial(_related, related_options)
+
+    async def get_related(request: Request) -> ASGIApp:
+        if is_mediawiki(request):
+            return await answer_mediawiki(request)
+        return await answer_get(request, related_params, related)
+
+    async def post_related(request: Request) -> ASGIApp:
+        body = await read_json_body(request)
+        if not isinstance(body, dict):
+            raise RequestError(422, "The body must be an object with urls, html or text.")
+        values = check_values(related_body, body)
+        if bool(values["urls"]) + (values["html"] is not None) + (values["text"] is not None) != 1:
+            raise RequestError(422, "Give exactly one of urls, html and text.", kind="invalid-parameter")
+        return await answer_post(request, values, related)
+
+    async def post_duplicates(request: Request) -> ASGIApp:
+        values = read_query(group_params, request.scope["query_string"], limits.query_bytes)
+        return await answer_post(request, {**values, "results": await read_json_body(request)}, partial(_group, limits))
+
+    return [
+        Endpoint(
+            "/api/related", "related", "Find related pages.", RelatedPages, get_related, related_params, errors=(404,)
+        ),
+        Endpoint(
+            "/api/related",
+            "relatedTo",
+            "Find pages related to several pages, or to a page that is not in the collection.",
+            RelatedPages,
+            post_related,
+            body=related_body,
+            errors=_POST_ERRORS,
+        ),
+        _get("/api/pages", "findPages", "Find pages by URL or title.", "Pages", _search, search_params),
+        _get("/api/pages/{id}", "page", "Describe a page.", "Page", _page, errors=(404,)),
+        _get(
+            "/api/cluster",
+            "cluster",
+            "Cluster the pages around a page by their links.",
+            "Cluster",
+            _cluster,
+            cluster_params,
+            (404,),
+            "The first request after a build takes longest; it may get a 503 while the links are analysed.",
+        ),
+        Endpoint(
+            "/api/duplicates",
+            "duplicates",
+            "Group the near-duplicates in a result list.",
+            "Groups",
+            post_duplicates,
+            group_params,
+            (),
+            _POST_ERRORS,
+        ),
+        _get("/api/info", "info", "Describe the collection.", "Info", _info),
+        Endpoint(
+            "/w/api.php",
+            "mediaWiki",
+            "Find related pages, in the format of MediaWiki.",
+            "MediaWiki",
+            answer_mediawiki,
+            errors=(404,),
+        ),
+        Endpoint("/healthz", "health", "Report the state of the server; needs no token.", Health, _health),
+        Endpoint("/metrics", "metrics", "Report the metrics of the server to Prometheus.", None, _metrics),
+    ]
+
+
+def _get(
+    path: str,
+    name: str,
+    summary: str,
+    result: type | str,
+    compute: Compute,
+    params: Sequence[Param] = (),
+    errors: tuple[int, ...] = (),
+    description: str = "",
+) -> Endpoint:
+    async def handler(request: Request) -> ASGIApp:
+        return await answer_get(request, params, compute)
+
+    return Endpoint(path, name, summary, result, handler, params, None, errors, description)
+
+
+def _related(options: type[RelatedOptions], generation: Generation, values: Values) -> RelatedPages:
+    indexed, chosen = generation.indexed, from_values(options, values)
+    urls = values.get("url") or values.get("urls") or ()
+    if urls:
+        related = indexed.related(urls, chosen)
+    else:
+        plain = values["text"] is not None
+        body = (values["text"] if plain else values["html"]).encode("utf-8", "replace")
+        related = indexed.related_to(body, chosen, plain=plain)
+    return RelatedPages(RelatedQuery(tuple(urls), chosen.similarity or indexed.index.strategy.similarity), related)
+
+
+def _search(generation: Generation, values: Values) -> dict[str, Any]:
+    return search(generation.indexed, values["query"], values["limit"])
+
+
+def _page(generation: Generation, values: Values) -> dict[str, Any]:
+    id = values["id"].encode("utf-8", "replace").decode("utf-8")
+    for row in generation.indexed.catalog.rows("SELECT first_row FROM nodes WHERE id = ? LIMIT 1", id):
+        if row["first_row"] is not None:
+            return describe_page(generation.indexed, row["first_row"])
+        raise RequestError(404, "This page is known only from links to it.", kind="no-such-page")
+    raise RequestError(404, f"No page has the id {id[:100]!r}; /api/pages finds ids.", kind="no-such-page")
+
+
+def _cluster(generation: Generation, values: Values) -> dict[str, Any]:
+    alphas = tuple(values["alpha"]) or (0.5,)
+    with generation.clusters(values["url"], values["measure"]) as (analysis, clusters):
+        return describe_clusters(analysis, clusters, values["url"], alphas, values["limit"], values["clusters"])
+
+
+def _group(limits: RequestLimits, generation: Generation, values: Values) -> dict[str, Any]:
+    fields = Fields()
+    if values["text_field"] or values["html_field"]:
+        text, html = values["text_field"], values["html_field"]
+        fields = Fields(text=(text,) if text else fields.text, html=(html,) if html else fields.html)
+    results = results_in(values["results"], fields)
+    if len(results) > limits.results:
+        raise RequestError(422, f"There are {len(results):,} results; at most {limits.results:,} are allowed.")
+    for position, each in enumerate(results, 1):
+        if len(each.text or each.html or "") > limits.text_length:
+            allowed = f"at most {limits.text_length:,} characters are allowed"
+            raise RequestError(422, f"The text of result {position} is too long; {allowed}.")
+    settings = GroupSettings(threshold=values["threshold"], link=values["link"])
+    return report(group(results, settings, query=values["query"]))
+
+
+def _info(generation: Generation, values: Values) -> dict[str, Any]:
+    return {**describe_store(generation.indexed), "store": generation.indexed.root.name}
+
+
+async def _health(request: Request) -> Response:
+    current = context_of(request).current
+    generation = current.generation
+    health = Health("ok", generation.number, len(generation.indexed), bool(current.error))
+    return json_response(encode_json(to_json(health)))
+
+
+async def _metrics(request: Request) -> Response:
+    context = context_of(request)
+    text = "".join(f"{line}\n" for line in context.metrics.lines(context.current))
+    return PlainTextResponse(text, headers={"Cache-Control": "no-store"}, media_type="text/plain; version=0.0.4")
