@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import pytest
 
@@ -53,5 +53,6 @@ def test_defaults_and_limits_of_the_server_replace_those_of_the_options() -> Non
     params = {param.option.name: param for param in params_of(RelatedOptions, RequestLimits(limit=7), explain=False)}
     assert params["limit"].schema() == {"type": "integer", "minimum": 1, "maximum": 7, "default": 10}
     assert params["explain"].schema()["default"] is False
-    hidden = {"weighting", "include", "exclude", "outside"}  # files and patterns are not for strangers
-    assert {each.option.field for each in params.values()} == {each.name for each in fields(RelatedOptions)} - hidden
+    # Neither files nor regular expressions, which could run for hours.
+    assert not {"weights", "include", "exclude"} & params.keys()
+    assert {"similarity", "links", "pin", "never", "group_duplicates"} < params.keys()

@@ -9,6 +9,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 Schema = dict[str, Any]
 _KEY = "json"
+_NOTHING = object()
 _SCHEMAS: dict[Any, Schema] = {
     str: {"type": "string"},
     int: {"type": "integer"},
@@ -24,7 +25,7 @@ class JsonRule:
 
     key: str = ""  # by default the name of the field
     digits: int | None = None  # decimal places of its numbers
-    omit: bool = False  # the key is left out where the value is None or ""
+    omit: Any = _NOTHING  # the key is left out where the field has this value
     columns: tuple[str, ...] = ()  # each tuple of the list becomes an object with these keys
     # Keys taken from attributes of the value, in place of the value: {"text_similarity": "similarity"}.
     expand: Mapping[str, str] | None = None
@@ -40,7 +41,7 @@ def json_field(*, default: Any = MISSING, default_factory: Any = MISSING, **rule
     >>> @dataclass(frozen=True)
     ... class Hit:
     ...     url: str
-    ...     score: float | None = json_field(default=None, digits=2, omit=True)
+    ...     score: float | None = json_field(default=None, digits=2, omit=None)
     >>> to_json([Hit("a", 0.123), Hit("b")])
     [{'url': 'a', 'score': 0.12}, {'url': 'b'}]
     >>> json_schemas(Hit)["Hit"]["required"]
@@ -69,7 +70,7 @@ def _object(value: Any) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for each in fields(value):
         rule, one = _rule(each), getattr(value, each.name)
-        if rule.omit and (one is None or one == ""):
+        if rule.omit is not _NOTHING and one == rule.omit:
             continue
         if rule.expand is not None:
             found |= {key: to_json(getattr(one, name), rule.digits) for key, name in rule.expand.items()}
@@ -123,9 +124,9 @@ def _class_schema(cls: type, found: dict[str, Schema]) -> Schema:
             row = zip(rule.columns, get_args(get_args(hint)[0]), strict=True)
             some = {rule.key or each.name: _list(_closed({key: _schema(kind, found) for key, kind in row}))}
         else:
-            some = {rule.key or each.name: _schema(hint, found, rule.omit)}
+            some = {rule.key or each.name: _schema(hint, found, rule.omit is None)}
         properties |= some
-        required += [key for key in some if key not in required and not rule.omit]
+        required += [key for key in some if key not in required and rule.omit is _NOTHING]
     return {"type": "object", "properties": properties, "required": required}
 
 

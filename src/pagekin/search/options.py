@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
@@ -68,6 +69,7 @@ class RelatedOptions:
         minimum=0,
         maximum=1,
     )
+    blend: Mapping[str, float] | None = None  # weights of evidences by name, in place of link_share
     group_duplicates: bool = option(True, "Group near-duplicates under the best of them; the limit counts groups.")
     explain: bool = option(True, "Explain each result: shared terms, and pages that link to both.")
 
@@ -77,3 +79,5 @@ class RelatedOptions:
             if self.similarity not in (None, self.weighting.kind):
                 raise MisuseError(f"similarity is {self.similarity!r}, but the weights are for {self.weighting.kind}")
             object.__setattr__(self, "similarity", self.weighting.kind)
+        if self.blend is not None and not (min(self.blend.values(), default=0) >= 0 and sum(self.blend.values()) > 0):
+            raise MisuseError(f"blend is {dict(self.blend)}; weights must not be negative, and one must be positive")

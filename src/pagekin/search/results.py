@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import overload
+from typing import Any, overload
 
 from pagekin.duplicates.filters import Overlap
 from pagekin.model.jsons import json_field
@@ -16,7 +16,7 @@ _OVERLAP = {"text_similarity": "similarity", "contains": "b_in_a", "contained": 
 class Contribution:
     """One evidence in a similarity, which is the sum of similarity times share over all evidences."""
 
-    name: str = json_field(key="part")  # words or links
+    name: str = json_field(key="part")  # of the evidence: text, links, ...
     similarity: float = json_field(digits=6)
     share: float = json_field(digits=4)
 
@@ -30,6 +30,8 @@ class Explanation:
     cited_by: list[str] = field(default_factory=list)  # pages that link to both; those with the closest links first
     apart: list[int] = field(default_factory=list)  # words between the two links, for each of `cited_by`
     parts: list[Contribution] = field(default_factory=list)
+    # What other evidences say, by their names.
+    details: dict[str, dict[str, Any]] = json_field(default_factory=dict, omit={})
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,7 @@ class NearDuplicate:
     url: str
     title: str
     similarity: float = json_field(digits=6)  # to the query
-    score: float | None = json_field(digits=6, omit=True)
+    score: float | None = json_field(digits=6, omit=None)
     overlap: Overlap = json_field(expand=_OVERLAP, digits=4)
 
 
@@ -51,7 +53,7 @@ class RelatedPage:
     title: str
     similarity: float = json_field(digits=6)
     # With okapi and linklearn: the inner product that the similarity of the words comes from.
-    score: float | None = json_field(default=None, digits=6, omit=True)
+    score: float | None = json_field(default=None, digits=6, omit=None)
     pinned: bool = False
     is_duplicate: bool = json_field(key="duplicate_of_query", default=False)  # as are its `duplicates`
     duplicates: list[NearDuplicate] = field(default_factory=list)
