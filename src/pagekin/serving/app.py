@@ -1,7 +1,5 @@
 """The ASGI application: API, pages and static files over one collection."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import time

@@ -1,7 +1,5 @@
 """Encoded answers, and a cache of the most recent ones."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections import OrderedDict

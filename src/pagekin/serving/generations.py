@@ -1,7 +1,5 @@
 """The generation of a collection that is being served, and its replacement by a newer one."""
 
-from __future__ import annotations
-
 import hashlib
 import threading
 from collections.abc import Callable, Iterator

@@ -1,28 +1,12 @@
 """Counters of the server in the format of Prometheus. Each worker writes its own row; the output sums all rows."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, MutableSequence
 
 from pagekin.serving.generations import CurrentGeneration
 
-PATHS = (
-    "/",
-    "/api/related",
-    "/api/pages",
-    "/api/pages/{id}",
-    "/api/cluster",
-    "/api/duplicates",
-    "/api/info",
-    "/api/openapi.json",
-    "/api",
-    "/w/api.php",
-    "/embed.js",
-    "/healthz",
-    "/metrics",
-    "/static",
-    "other",
-)
+_SERVICE_PATHS = ("/embed.js", "/healthz", "/metrics", "/static")
+_API_PATHS = ("/api/related", "/api/pages", "/api/pages/{id}", "/api/cluster", "/api/duplicates", "/api/info")
+PATHS = ("/", *_API_PATHS, "/api/openapi.json", "/api", "/w/api.php", *_SERVICE_PATHS, "other")
 BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 CLASSES = ("1xx", "2xx", "3xx", "4xx", "5xx")
 _STRIDE = len(CLASSES) + len(BUCKETS) + 2  # per path: answers by status, by seconds (and slower ones), total seconds

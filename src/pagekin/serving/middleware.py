@@ -2,8 +2,6 @@
 content, and errors as problem+json.
 """
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import hmac

@@ -1,7 +1,5 @@
 """Web pages for people: which template shows which view. `part=1` requests only the part of a page that changes."""
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -18,11 +16,11 @@ from pagekin.serving.generations import Generation
 from pagekin.serving.problems import RequestError
 from pagekin.serving.rendering import render
 from pagekin.serving.views import collection, graph
-from pagekin.serving.views.clusters import ClusterView, cluster_view
+from pagekin.serving.views.clusters import ClusterForm, ClusterView, cluster_view
 from pagekin.serving.views.compare import compare_pages
 from pagekin.serving.views.page import page_view
 from pagekin.serving.views.page_names import PageRef, find_page, ref_by_id, refs_by_row, search_pages
-from pagekin.serving.views.related import AnswerFilters, learned_share, read_number, related_rows
+from pagekin.serving.views.related import AnswerFilters, learned_share, read_form, related_rows
 from pagekin.serving.views.reports import read_reports
 
 _SUGGESTIONS, _SEARCH_RESULTS, _HOME_PAGES = 8, 50, 12
@@ -137,7 +135,7 @@ def _random(request: PageRequest) -> Response:
 
 
 def _page(request: PageRequest) -> Response:
-    indexed, page, filters = request.generation.indexed, request.page(), AnswerFilters.from_query(request.query)
+    indexed, page, filters = request.generation.indexed, request.page(), read_form(AnswerFilters, request.query)
     found = related_rows(indexed, page, filters)
     if request.is_part:
         return request.render("_related.html", page=page, related=found, filters=filters)
@@ -153,7 +151,7 @@ def _page(request: PageRequest) -> Response:
 
 
 def _clusters(request: PageRequest) -> Response:
-    page, alpha = request.page(), read_number(request.query, "alpha", 0.5, 0.01, 1.0)
+    page, alpha = request.page(), read_form(ClusterForm, request.query).alpha
 
     def compute() -> ClusterView:
         with request.generation.clusters(page.url) as (_, clusters):

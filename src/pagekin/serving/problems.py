@@ -1,7 +1,5 @@
 """Errors of a request, reported as problem+json (RFC 9457)."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping
@@ -49,7 +47,7 @@ class RequestError(Exception):
             self.headers["Retry-After"] = str(retry_after)
 
     @classmethod
-    def from_exception(cls, error: Exception, root: Path | None = None) -> RequestError:
+    def from_exception(cls, error: Exception, root: Path | None = None) -> "RequestError":
         """Convert any exception. The path of the store, if given, is removed; internal errors reveal no details."""
         if isinstance(error, RequestError):
             return error

@@ -25,7 +25,13 @@ def environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    filters = {"clean": clean_line, "short_url": short_url, "count": count, "counted": counted, "percent": percent}
+    filters = {
+        "clean": clean_line,
+        "short_url": short_url,
+        "count": "{:,}".format,
+        "counted": counted,
+        "percent": percent,
+    }
     environment.filters |= {**filters, "describe_overlap": describe_overlap}
     return environment
 
@@ -45,15 +51,6 @@ def render(name: str, generation: Generation, root: str, values: dict[str, Any],
     text = environment().get_template(name).render(common | values)
     # Crawled text can contain lone surrogates, which cannot be encoded.
     return HTMLResponse(text.encode("utf-8", "replace"), status, {"Cache-Control": "no-cache"})
-
-
-def count(number: int) -> str:
-    """Format a number with separators.
-
-    >>> count(12345)
-    '12,345'
-    """
-    return f"{number:,}"
 
 
 def counted(number: int, noun: str) -> str:

@@ -1,7 +1,5 @@
 """Run the server: sockets, worker processes, signals."""
 
-from __future__ import annotations
-
 import logging
 import multiprocessing
 import os

@@ -1,20 +1,16 @@
 """Threads for blocking work, with limits on queueing and on time."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from functools import partial
-from typing import ParamSpec, TypeVar
+from typing import Any, TypeVar
 
 from starlette.requests import HTTPConnection
 
 from pagekin.serving.problems import RequestError
 from pagekin.serving.settings import ServerSettings
 
-Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
 
@@ -27,13 +23,7 @@ class RequestThreads:
         self._executor = ThreadPoolExecutor(settings.threads, "pagekin")
         self._active: Counter[str] = Counter()  # running and queued calls, by client
 
-    async def run(
-        self,
-        request: HTTPConnection,
-        function: Callable[Arguments, Result],
-        *args: Arguments.args,
-        **kwargs: Arguments.kwargs,
-    ) -> Result:
+    async def run(self, request: HTTPConnection, function: Callable[..., Result], *args: Any) -> Result:
         """Call a function in a thread and await its result."""
         limits, client = self._limits, request.client.host if request.client is not None else ""
         if self._active.total() >= self._capacity:
@@ -41,7 +31,7 @@ class RequestThreads:
         if self._active[client] >= limits.per_client:
             raise RequestError(429, f"{limits.per_client} of your requests are being answered; wait for one of them.")
         self._active[client] += 1
-        future = self._executor.submit(partial(function, *args, **kwargs))
+        future = self._executor.submit(function, *args)
         loop = asyncio.get_running_loop()
 
         def finished(_: Future[Result]) -> None:

@@ -16,7 +16,7 @@ from pagekin.serving.views.compare import compare_pages
 from pagekin.serving.views.graph import graph_by_words
 from pagekin.serving.views.page import page_view
 from pagekin.serving.views.page_names import PageRef, find_page, search_pages
-from pagekin.serving.views.related import AnswerFilters, describe_overlap, related_rows
+from pagekin.serving.views.related import AnswerFilters, describe_overlap, read_form, related_rows
 from pagekin.serving.views.reports import read_reports
 from store.making import page, write_jsonl
 
@@ -105,7 +105,7 @@ def test_what_is_typed_into_a_filter_is_text_and_not_a_pattern(wood: IndexedStor
 )
 def test_a_choice_that_makes_no_sense_is_told(query: dict[str, str]) -> None:
     with pytest.raises(MisuseError):
-        AnswerFilters.from_query(query)
+        read_form(AnswerFilters, query)
 
 
 def test_two_pages_of_one_text_are_alike_in_everything(wood: IndexedStore) -> None:

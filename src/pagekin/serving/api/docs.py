@@ -1,20 +1,14 @@
 """The OpenAPI document as JSON, and as a page for people that needs no network."""
 
-from __future__ import annotations
-
-from functools import cache
-from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, Template
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from pagekin.serving.api.schema import openapi
 from pagekin.serving.cache import encode_json
 from pagekin.serving.context import context_of
-
-_TEMPLATES = Path(__file__).parent.parent / "templates"
+from pagekin.serving.rendering import environment
 
 
 async def document(request: Request) -> Response:
@@ -34,18 +28,14 @@ def render_docs(document: dict[str, Any]) -> str:
             **operation,
             "path": path,
             "method": method.upper(),
+            "description": operation.get("description", ""),
             "parameters": [_row(each) for each in operation.get("parameters", ())],
             "body": _body_rows(operation.get("requestBody")),
         }
         for path, methods in document["paths"].items()
         for method, operation in methods.items()
     ]
-    return _template().render(document=document, operations=operations)
-
-
-@cache
-def _template() -> Template:
-    return Environment(loader=FileSystemLoader(_TEMPLATES), autoescape=True).get_template("api.html")
+    return environment().get_template("api.html").render(document=document, operations=operations)
 
 
 def _body_rows(body: dict[str, Any] | None) -> list[dict[str, Any]]:
@@ -53,7 +43,7 @@ def _body_rows(body: dict[str, Any] | None) -> list[dict[str, Any]]:
         return []
     schema = body["content"]["application/json"]["schema"]
     if "properties" not in schema:
-        return [{"name": "(the whole body)", "type": "array or object", "description": schema["description"]}]
+        return [{"name": "(body)", "type": "array or object", "default": "", "description": schema["description"]}]
     return [_row({"name": name, "schema": each, **each}) for name, each in schema["properties"].items()]
 
 

@@ -1,7 +1,5 @@
 """The endpoints of the API: parameters, results, descriptions, and the functions that compute the answers."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial

@@ -1,7 +1,5 @@
 """How handlers answer: from the cache, or in a thread; and how they read bodies."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Sequence
 from typing import Any

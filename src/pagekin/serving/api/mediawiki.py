@@ -4,8 +4,6 @@ A wiki can then use this server without changes. Titles are taken from URLs of t
 pages with other URLs have the titles of the collection.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any
 from urllib.parse import unquote

@@ -1,7 +1,5 @@
 """Parameters of a request, derived from option dataclasses: parsing, checking and JSON schema."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress

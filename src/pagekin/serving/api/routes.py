@@ -1,7 +1,5 @@
 """The routes of the API."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 

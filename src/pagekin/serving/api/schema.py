@@ -1,7 +1,5 @@
 """The OpenAPI 3.1 document of the API, derived from its endpoints."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from http import HTTPStatus
 from typing import Any

@@ -1,7 +1,5 @@
 """The shapes of answers, as JSON schema: what docs/json.md says in words."""
 
-from __future__ import annotations
-
 from typing import Any
 
 Schema = dict[str, Any]

@@ -1,7 +1,5 @@
 """The pages around a page, ordered by clustering their links, and the dendrogram of the nearest ones."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +8,7 @@ from pagekin.figures.charts import ticks
 from pagekin.links.clusters import Clusters
 from pagekin.links.cross_topic import cross_topic_page
 from pagekin.links.hierarchy import Hierarchy
+from pagekin.model.options import check_options, option
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.serving.views.page_names import PageRef, refs
 from pagekin.serving.views.text import clean_line, shorten_middle
@@ -72,6 +71,16 @@ class ClusterView:
     order: list[ClusterRow]
     tree: Dendrogram | None
     between: tuple[PageRef, PageRef, float] | None  # the page is a bridge between two pages, and how strong it is
+
+
+@dataclass(frozen=True)
+class ClusterForm:
+    """The form above the clusters."""
+
+    alpha: float = option(0.5, "How tightly to cluster.", minimum=0.01, maximum=1)
+
+    def __post_init__(self) -> None:
+        check_options(self)
 
 
 def cluster_view(indexed: IndexedStore, page: PageRef, clusters: Clusters, alpha: float) -> ClusterView:

@@ -1,7 +1,5 @@
 """The view of a whole collection, and sections of it that are computed on a sample of its pages."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 

@@ -1,7 +1,5 @@
 """Comparison of two pages."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

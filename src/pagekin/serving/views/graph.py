@@ -1,7 +1,5 @@
 """The neighbourhood of a page as a drawing: the page in the middle, similar pages around it."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

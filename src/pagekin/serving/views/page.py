@@ -1,7 +1,5 @@
 """The view of one page."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

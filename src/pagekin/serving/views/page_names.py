@@ -1,7 +1,5 @@
 """References to pages: what a template needs to name and link a page, and how pages are found."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence

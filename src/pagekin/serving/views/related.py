@@ -1,58 +1,54 @@
 """The related pages of a page, with explanations."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal, TypeVar
 
 from pagekin.duplicates.filters import Overlap
-from pagekin.errors import MisuseError
+from pagekin.model.options import check_options, option, options_of
 from pagekin.model.strategy import MEASURES
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.options import AUTO, RelatedOptions
 from pagekin.search.results import NearDuplicate, RelatedPage
 from pagekin.serving.views.page_names import PageRef, refs_by_url
-from pagekin.serving.views.text import clean_line
 
 _TERMS = 6  # of a page in the list
-_MAX_LIMIT = 100
+_FIELD_LENGTH = 200
 # Share of links in the similarity, by what the form offers; usual is the learned share, if there is one.
 SHARES: dict[str, float | Literal["auto"] | None] = {"usual": None, "words": 0.0, "both": AUTO, "links": 1.0}
 
 
+Form = TypeVar("Form")
+
+
+def read_form(cls: type[Form], query: Mapping[str, str]) -> Form:
+    """Read an option dataclass from the fields of a form. Empty fields have their defaults."""
+    values: dict[str, Any] = {}
+    for each in options_of(cls):
+        if text := query.get(each.field, "").strip()[:_FIELD_LENGTH]:
+            values[each.field] = text
+            with suppress(ValueError):  # the class itself reports a text that is not a number
+                values[each.field] = each.kind(text)
+    return cls(**values)
+
+
 @dataclass(frozen=True)
 class AnswerFilters:
-    """The fields of the form above the related pages."""
+    """The form above the related pages."""
 
-    limit: int = 10
-    least: float = 0.05
-    measure: str = ""  # empty: that of the strategy
-    by: str = "usual"
-    hide_linked: bool = False
-    other_hosts: bool = False
-    contains: str = ""  # parts of URLs
-    without: str = ""
+    limit: int = option(10, "Number of pages.", minimum=1, maximum=100)
+    least: float = option(0.05, "Minimum similarity.", minimum=0, maximum=1)
+    measure: str = option("", "Similarity measure; empty: that of the strategy.", choices=("", *MEASURES))
+    by: str = option("usual", "Evidence.", choices=tuple(SHARES))
+    linked: str = option("", "hide: drop pages that the page links to.")
+    hosts: str = option("", "other: drop pages of the same host.")
+    contains: str = option("", "Part of the URL.")
+    without: str = option("", "Not part of the URL.")
 
-    @classmethod
-    def from_query(cls, query: Mapping[str, str]) -> AnswerFilters:
-        """Read the fields of the form; missing ones have their defaults."""
-        measure, by = query.get("measure", ""), query.get("by", "usual")
-        if measure and measure not in MEASURES:
-            raise MisuseError(f"measure is {clean_line(measure, 40)!r}; it can be {', '.join(MEASURES)}")
-        if by not in SHARES:
-            raise MisuseError(f"by is {clean_line(by, 40)!r}; it can be {', '.join(SHARES)}")
-        return cls(
-            limit=int(read_number(query, "limit", 10, 1, _MAX_LIMIT)),
-            least=read_number(query, "least", 0.05, 0.0, 1.0),
-            measure=measure,
-            by=by,
-            hide_linked=query.get("linked") == "hide",
-            other_hosts=query.get("hosts") == "other",
-            contains=query.get("contains", "").strip()[:200],
-            without=query.get("without", "").strip()[:200],
-        )
+    def __post_init__(self) -> None:
+        check_options(self)
 
     def options(self) -> RelatedOptions:
         """Return the options of the search. Parts of URLs are literal text: a pattern could run for hours."""
@@ -61,8 +57,8 @@ class AnswerFilters:
             min_similarity=self.least,
             similarity=self.measure or None,
             link_share=SHARES[self.by],
-            exclude_linked=self.hide_linked,
-            exclude_host=self.other_hosts,
+            exclude_linked=self.linked == "hide",
+            exclude_host=self.hosts == "other",
             include=(re.escape(self.contains),) if self.contains else (),
             exclude=(re.escape(self.without),) if self.without else (),
         )
@@ -72,20 +68,6 @@ def learned_share(indexed: IndexedStore) -> float:
     """Return the link share that was learned with the weights of the index; 0 if it has none."""
     weighting = indexed.index.strategy.weighting_named("linklearn") if indexed.index.strategy.weights else None
     return weighting.link_share if weighting is not None else 0.0
-
-
-def read_number(query: Mapping[str, str], name: str, default: float, low: float, high: float) -> float:
-    """Read a number of a form and check its range."""
-    text = query.get(name, "")
-    if not text:
-        return default
-    try:
-        value = float(text)
-    except ValueError:
-        value = float("nan")
-    if not low <= value <= high:
-        raise MisuseError(f"{name} is {clean_line(text, 40)!r}; it must be a number from {low:g} to {high:g}")
-    return value
 
 
 @dataclass(frozen=True)

@@ -1,25 +1,15 @@
 """Evaluation reports stored with a collection: `pagekin evaluate my.kin ... --json > my.kin/reports/NAME.json`."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from pagekin.serving.views.text import clean_line
 
 FOLDER = "reports"
 _MAX_FILES, _MAX_BYTES = 20, 1 << 20
-
-
-@dataclass(frozen=True)
-class EvaluatedSystem:
-    """A system and its measures: names, and values with intervals as text."""
-
-    name: str
-    sources: int
-    measures: list[tuple[str, str]]
+System: TypeAlias = tuple[str, int, list[tuple[str, str]]]  # name, sources, measures with values as text
 
 
 @dataclass(frozen=True)
@@ -30,7 +20,7 @@ class EvaluationReport:
     hierarchy: str = ""
     pages: int = 0
     classes: int = 0
-    systems: tuple[EvaluatedSystem, ...] = ()
+    systems: tuple[System, ...] = ()
     problem: str = ""
 
 
@@ -57,11 +47,11 @@ def _read(path: Path) -> EvaluationReport:
         return EvaluationReport(name, problem="is not a report of `pagekin evaluate --json`")
 
 
-def _system(report: dict[str, Any]) -> EvaluatedSystem:
+def _system(report: dict[str, Any]) -> System:
     measures = [(name, _with_interval(report[name])) for name in ("P@10", "nDCG@10")]
     for region, values in report["regions"].items():
         measures.append((f"Gamma, {clean_line(region, 20)}", _with_interval(values["gamma"])))
-    return EvaluatedSystem(clean_line(str(report["system"])), int(report["sources"]), measures)
+    return clean_line(str(report["system"])), int(report["sources"]), measures
 
 
 def _with_interval(estimate: dict[str, Any]) -> str:

@@ -1,7 +1,5 @@
 """Crawled text and URLs prepared for display: shortened, without invisible characters. Templates escape them."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from urllib.parse import urlsplit
