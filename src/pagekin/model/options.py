@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
+from dataclasses import field as dataclass_field
 from functools import cache
 from typing import Any, TypeVar
 
@@ -40,6 +41,7 @@ class Option:
     below: bool = False  # the maximum itself is excluded
     choices: tuple[str, ...] = ()
     regex: bool = False  # each value is a regular expression
+    file: bool = False  # the name of a file
     metavar: str | None = None
     short: str = ""  # a one-letter option of the command line
     parse: Callable[[str], Any] | None = None  # makes the value from a string, such as the name of a file
@@ -88,7 +90,14 @@ def option(default: Any, help: str, **facts: Any) -> Any:
     Traceback (most recent call last):
     pagekin.errors.MisuseError: limit is 0; it must be at least 1
     """
-    return field(default=default, metadata={_KEY: Option(default, help, **facts)})
+    return dataclass_field(default=default, metadata={_KEY: Option(default, help, **facts)})
+
+
+def option_like(cls: type, field: str, **changes: Any) -> Any:
+    """A dataclass field with the description of an option of another dataclass, with some changes."""
+    [found] = [each for each in options_of(cls) if each.field == field]
+    described = replace(found, field="", **changes)
+    return dataclass_field(default=described.default, metadata={_KEY: described})
 
 
 def options_of(cls: type, **defaults: Any) -> list[Option]:
@@ -103,7 +112,8 @@ def _options(cls: type) -> tuple[Option, ...]:
         described: Option | None = each.metadata.get(_KEY)
         if described is None:
             continue
-        kinds = str(getattr(each.type, "__name__", each.type)).split(" | ")
+        annotation = each.type.__name__ if isinstance(each.type, type) else str(each.type)
+        kinds = annotation.split(" | ")
         one = kinds[0].removeprefix("tuple[").partition(",")[0]
         found.append(
             replace(
@@ -113,7 +123,7 @@ def _options(cls: type) -> tuple[Option, ...]:
                 kind=_KINDS.get(one, str),
                 many=kinds[0].startswith("tuple["),
                 optional="None" in kinds,
-                words=tuple(re.findall(r"Literal\[['\"](\w+)['\"]\]", str(each.type))),
+                words=tuple(re.findall(r"Literal\[['\"](\w+)['\"]\]", annotation)),
             )
         )
     return tuple(found)
