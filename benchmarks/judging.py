@@ -17,14 +17,15 @@ import numpy as np
 
 from benchmarks.agreement import collections
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, show, timed
-from pagekin import village
+from pagekin import sample_web
 from pagekin.evaluation.judge import judge
 from pagekin.evaluation.labelled import BY_PATH, LabelledCollection, PopulationSettings, open_labelled
 from pagekin.evaluation.measures import estimates, ratios
-from pagekin.evaluation.systems import Floats, System
-from pagekin.model.arrays import Int64s
+from pagekin.evaluation.systems import System
+from pagekin.model.arrays import Floats, Int64s
 from pagekin.pipeline import build
 from pagekin.search.indexed_store import IndexedStore
+from pagekin.search.options import RelatedOptions
 
 ROUNDS = 1 if QUICK else 3
 _PART = 200  # sources that are asked for at a time
@@ -49,8 +50,7 @@ def main() -> None:
         folder = Path(place)
         sources = {name: (each, each / "labels.tsv") for name, each in collections().items() if each.is_dir()}
         if QUICK:
-            village.write_warc(folder / "village.warc.gz")
-            sources = {"sample web": (folder / "village.warc.gz", folder / "labels.tsv")}
+            sources = {"sample web": (sample_web.copy_to(folder), folder / "labels.tsv")}
         for number, (name, (source, labels)) in enumerate(sources.items()):
             print(f"judging {name}")
             build([source], folder / f"{number}.kin")
@@ -70,7 +70,7 @@ def measure(name: str, case: LabelledCollection) -> Iterator[Figure]:
     yield Figure(f"{name}: pages", count)
     yield Figure(f"{name}: triples of a source and two pages", int(whole.pairs[:, 0].sum()))
     for similarity in ("jaccard", "cosine"):
-        system = case.index_system(case.indexed, similarity)
+        system = case.index_system(case.indexed, RelatedOptions(similarity=similarity))
         comparing, judging = best(system, case)
         yield Figure(f"{name}: {similarity} of all pages with all pages", round(comparing, 3), "s")
         yield Figure(f"{name}: their judgement", round(judging, 3), "s")

@@ -21,14 +21,13 @@ import numpy as np
 from benchmarks.agreement import collections
 from benchmarks.labelled import MORE
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, show
-from pagekin import village
+from pagekin import sample_web
 from pagekin.collection.clusters import read_categories, write_graph
 from pagekin.links.cluster_quality import Labels, judge
 from pagekin.links.dendrogram import draw_dendrograms
 from pagekin.links.measures import MEASURES
 from pagekin.model.files import written_whole
 from pagekin.pipeline import build
-from pagekin.search.blend import LinkSide
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.link_analysis import LinkAnalysis, analyse_links
 from pagekin.search.options import RelatedOptions
@@ -63,8 +62,7 @@ def main() -> None:
 
 def sources(place: Path) -> Iterator[tuple[str, Path, Path]]:
     """(name, source, labels) of each collection."""
-    village.write_warc(place / "village.warc.gz")
-    yield "sample web", place / "village.warc.gz", place / "labels.tsv"
+    yield "sample web", sample_web.copy_to(place), place / "labels.tsv"
     given = Path(os.environ.get("PAGEKIN_BENCH_DATA", ""))
     if (given / "labels.tsv").is_file():
         yield given.name, given, given / "labels.tsv"
@@ -102,7 +100,7 @@ def folders(indexed: IndexedStore) -> Labels:
 
 def together(name: str, indexed: IndexedStore, labels: Labels) -> Iterator[Figure]:
     """Words and links in one similarity."""
-    share = LinkSide(indexed).share
+    share = indexed.automatic_link_weight
     yield Figure(f"{name}: share of links, as far as they agree with words", share)
     options: list[tuple[str, float | Literal["auto"]]] = [("words alone", 0.0), ("words and links", "auto")]
     for what, wish in (*options, ("half words, half links", 0.5)):

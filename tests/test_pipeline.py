@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 
 import pagekin
+from pagekin import sample_web
 from pagekin.engines.local import WorkerPool
 from pagekin.errors import MisuseError, StoreError
 from pagekin.model.settings import ReadingSettings
 from pagekin.pipeline import Progress, build
 from pagekin.store.store import Store
-from pagekin.village import write_folder, write_wacz, write_warc
 from store.making import (
     Record,
     aliases_of,
@@ -32,6 +32,7 @@ from store.making import (
     write_jsonl,
 )
 from store.making import write_warc as write_records
+from tools.sample_web import write_folder, write_wacz
 
 # --- the same bytes ------------------------------------------------------------------------------
 
@@ -42,8 +43,8 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     folder = tmp_path_factory.mktemp("sources")
     return [
         write_folder(folder / "web"),
-        write_warc(folder / "village.warc.gz"),
-        write_wacz(folder / "village.wacz"),
+        sample_web.copy_to(folder),
+        write_wacz(folder / "sample_web.wacz"),
         write_jsonl(folder / "many.jsonl", [*generated(150), *generated(20)]),
     ]
 
@@ -54,7 +55,7 @@ def alone(sources: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Stor
     return build(sources, tmp_path_factory.mktemp("alone") / "test.kin", base_urls=["http://"], processes=1).store
 
 
-@pytest.mark.parametrize("crew", [WorkerPool(1), WorkerPool(3), WorkerPool(2, processes=True)])
+@pytest.mark.parametrize("pool", [WorkerPool(1), WorkerPool(3), WorkerPool(2, processes=True)])
 def test_the_bytes_do_not_depend_on_who_reads_nor_on_batches(
     sources: list[Path], alone: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pool: WorkerPool
 ) -> None:

@@ -46,11 +46,11 @@ def test_json_has_the_documented_keys(pagekin: Pagekin, library: Path) -> None:
         "anchor_texts": [{"text": "a robin", "count": 1}, {"text": "Robins", "count": 1}],
         "linked_from": [
             {"url": "http://lib.example/birds/wren.html", "title": "The wren in winter"},
-            {"url": "http://lib.example/index.html", "title": "The village library"},
+            {"url": "http://lib.example/index.html", "title": "The borough library"},
         ],
         "links_to": [
             {"url": "http://lib.example/birds/wren.html", "title": "The wren in winter"},
-            {"url": "http://lib.example/index.html", "title": "The village library"},
+            {"url": "http://lib.example/index.html", "title": "The borough library"},
             {"url": "http://far.example/", "title": ""},
         ],
         "text": text,

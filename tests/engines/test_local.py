@@ -46,17 +46,17 @@ def whoami(number: int) -> int:
     return os.getpid()
 
 
-@pytest.mark.parametrize("crew", [*CREWS, WorkerPool(3), WorkerPool(3, processes=True)])
+@pytest.mark.parametrize("pool", [*CREWS, WorkerPool(3), WorkerPool(3, processes=True)])
 def test_every_job_is_done_once(pool: WorkerPool) -> None:
     assert sorted(run(square_slowly, range(20), pool)) == [k * k for k in range(20)]
 
 
-@pytest.mark.parametrize("crew", CREWS)
+@pytest.mark.parametrize("pool", CREWS)
 def test_no_jobs_give_no_results(pool: WorkerPool) -> None:
     assert list(run(square, [], pool)) == []
 
 
-@pytest.mark.parametrize("crew", [WorkerPool(1), WorkerPool(2)])
+@pytest.mark.parametrize("pool", [WorkerPool(1), WorkerPool(2)])
 def test_one_worker_and_threads_are_this_process(pool: WorkerPool) -> None:
     assert set(run(whoami, range(2), pool)) == {os.getpid()}
 
@@ -67,7 +67,7 @@ def test_two_processes_are_others() -> None:
     assert len(others) == 2
 
 
-@pytest.mark.parametrize("crew", CREWS)
+@pytest.mark.parametrize("pool", CREWS)
 def test_jobs_are_made_when_there_is_room_for_them(pool: WorkerPool) -> None:
     made: list[int] = []
 
@@ -83,14 +83,14 @@ def test_jobs_are_made_when_there_is_room_for_them(pool: WorkerPool) -> None:
     assert done == 40
 
 
-@pytest.mark.parametrize("crew", CREWS)
+@pytest.mark.parametrize("pool", CREWS)
 def test_an_error_of_a_job_comes_back_as_it_is(pool: WorkerPool) -> None:
     with pytest.raises(OSError, match="No space left") as error:
         list(run(fail_at_three, range(8), pool))
     assert error.value.errno == 28
 
 
-@pytest.mark.parametrize("crew", CREWS)
+@pytest.mark.parametrize("pool", CREWS)
 def test_an_error_of_whoever_makes_the_jobs_comes_back_as_it_is(pool: WorkerPool) -> None:
     def jobs() -> Iterator[int]:
         yield 1
@@ -105,7 +105,7 @@ def test_a_process_that_dies_is_told_with_what_to_do() -> None:
         list(run(die_at_three, range(8), PROCESSES))
 
 
-@pytest.mark.parametrize("crew", CREWS)
+@pytest.mark.parametrize("pool", CREWS)
 def test_whoever_stops_listening_ends_the_work(pool: WorkerPool) -> None:
     drawn: list[int] = []
 
@@ -123,9 +123,9 @@ def test_whoever_stops_listening_ends_the_work(pool: WorkerPool) -> None:
 IDLE = """
 import time
 from engines.test_local import whoami
-from pagekin.engines.local import Crew, run
+from pagekin.engines.local import WorkerPool, run
 try:
-    for _ in run(whoami, range(2), Crew(2, processes=True)):
+    for _ in run(whoami, range(2), WorkerPool(2, processes=True)):
         print("idle soon", flush=True)
         time.sleep(60)
 except KeyboardInterrupt:

@@ -9,16 +9,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pagekin import village
+from pagekin import sample_web
 from pagekin.errors import MisuseError, StoreError
 from pagekin.model.settings import ReadingSettings
 from pagekin.model.strategy import PRESETS, Strategy
 from pagekin.pipeline import build
-from pagekin.search.candidates import Query, bag_of, exact, nearest
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.options import RelatedOptions
+from pagekin.search.query import query_of_nodes
 from pagekin.search.results import RelatedPage
-from pagekin.search.scorer import CompiledScorer
+from pagekin.search.text import Jaccard
 from pagekin.store.manifest import write_manifest
 from store.making import page, write_jsonl
 
@@ -26,11 +26,8 @@ OAK = "http://treeroom.example/oak.html"
 
 
 @pytest.fixture(scope="module")
-def web(tmp_path_factory: pytest.TempPathFactory) -> IndexedStore:
-    folder = tmp_path_factory.mktemp("village")
-    village.write_warc(folder / "village.warc.gz")
-    build([folder / "village.warc.gz"], folder / "village.kin", processes=1)
-    return IndexedStore.open(folder / "village.kin")
+def web(sample_index: Path) -> IndexedStore:
+    return IndexedStore.open(sample_index)
 
 
 def test_answers_are_the_same_where_there_are_many_pages(
@@ -39,8 +36,8 @@ def test_answers_are_the_same_where_there_are_many_pages(
     """H and I of many pages are kept in more bits; here any number counts as many."""
     few = web.index  # opened while it counts as few
     monkeypatch.setattr("pagekin.index.values._FEW", 0)
-    build([village.write_warc(tmp_path / "village.warc.gz")], tmp_path / "village.kin", processes=1)
-    many = IndexedStore.open(tmp_path / "village.kin")
+    build([sample_web.copy_to(tmp_path)], tmp_path / "sample_web.kin", processes=1)
+    many = IndexedStore.open(tmp_path / "sample_web.kin")
     assert few.signatures.itemsize == 2 and many.index.signatures.itemsize == 4
     assert many.index.inverted.postings.nbytes == 2 * few.inverted.postings.nbytes
     for url in list(web.reading.pages.url)[::10]:
@@ -50,7 +47,7 @@ def test_answers_are_the_same_where_there_are_many_pages(
 
 def labels() -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
-    for url, label in village.labels():
+    for url, label in sample_web.labels():
         found.setdefault(url, set()).add(label)
     return found
 
@@ -162,12 +159,11 @@ def test_a_page_is_never_its_own_kin(web: IndexedStore) -> None:
 def test_answers_are_those_of_an_exhaustive_search(web: IndexedStore) -> None:
     found = wanted = 0
     everything = np.arange(len(web))
-    scorer = CompiledScorer(web.index)
+    text = Jaccard(web.index, web.scorers)
     for node in range(len(web)):
-        query = Query(bag_of(web.index, node), web.index.signatures[node], "jaccard", but=(node,))
-        with scorer.asking(query.bag):
-            scores = exact(scorer, query, everything)
-            answer = {each for _, each in nearest(scorer, query, 10, 0.0)}
+        query = query_of_nodes(web.index, [node])
+        scores = text.scores(query, everything)
+        answer = set(text.candidates(query, 10).tolist())
         best = [each for each in np.argsort(-scores, kind="stable").tolist() if each != node][:10]
         wanted += len(best)
         found += sum(each in answer for each in best)
@@ -238,7 +234,7 @@ def test_wishes_that_make_no_sense_are_misuse(wrong: dict[str, object]) -> None:
 
 
 def test_another_strategy_makes_another_index_over_the_same_store(web: IndexedStore, tmp_path: Path) -> None:
-    source = web.root.parent / "village.warc.gz"
+    source = web.root.parent / sample_web.ARCHIVE
     first = build([source], tmp_path / "v.kin", processes=1)
     again = build([source], tmp_path / "v.kin", processes=1)
     paper = build([source], tmp_path / "v.kin", strategy=PRESETS["paper"], processes=1)
@@ -257,7 +253,7 @@ def test_another_strategy_makes_another_index_over_the_same_store(web: IndexedSt
 def test_an_index_of_an_old_format_says_so_and_the_next_build_makes_a_new_one(
     web: IndexedStore, tmp_path: Path
 ) -> None:
-    source = web.root.parent / "village.warc.gz"
+    source = web.root.parent / sample_web.ARCHIVE
     built = build([source], tmp_path / "v.kin", processes=1)
     manifest = built.store.manifest
     assert manifest.index is not None
@@ -276,7 +272,7 @@ def test_links_can_be_a_part_of_similarity(garden: IndexedStore) -> None:
     (first, *_) = garden.related("http://g.example/a", RelatedOptions(link_share=0.25))
     assert first.url == "http://g.example/c"
     assert first.similarity == pytest.approx(0.75 * 3 / 5 + 0.25 * 1 / 3)
-    assert [(part.name, part.share) for part in first.why.parts] == [("words", 0.75), ("links", 0.25)]
+    assert [(part.name, part.share) for part in first.why.parts] == [("text", 0.75), ("links", 0.25)]
     assert [part.similarity for part in first.why.parts] == pytest.approx([3 / 5, 1 / 3])
 
 
@@ -291,7 +287,7 @@ def test_a_page_that_shares_no_word_can_be_kin_by_links(garden: IndexedStore) ->
 def test_without_links_the_words_are_the_only_part(garden: IndexedStore) -> None:
     (first, *_) = garden.related("http://g.example/a")
     (part,) = first.why.parts
-    assert (part.name, part.similarity, part.share) == ("words", first.similarity, 1.0)
+    assert (part.name, part.similarity, part.share) == ("text", first.similarity, 1.0)
 
 
 def test_pages_that_cite_both_are_told_with_the_words_between(garden: IndexedStore) -> None:

@@ -24,7 +24,7 @@ import sys
 from pathlib import Path
 import numpy as np
 import pagekin
-from pagekin.search.scorer import Desk, KernelDesk
+from pagekin.search.scorer import CompiledScorer, Scorer
 from store.making import files_of
 from unbreakable.damage import at
 
@@ -33,10 +33,10 @@ source, folder = sys.argv[1], Path(sys.argv[2])
 store = pagekin.build([source], folder / "test.kin", processes=1).indexed
 for name, content in files_of(store).items():
     print(name, content.hex())
-for desk in (Desk, KernelDesk):
+for scorer in (Scorer, CompiledScorer):
     for page in ("http://host1.example/page1.html", "http://host1.example/more"):
-        print(at(desk, folder / "test.kin").related(page))
-    print(at(desk, folder / "test.kin").related_to("<p>number qa comes back, Äpfel".encode()))
+        print(at(scorer, folder / "test.kin").related(page))
+    print(at(scorer, folder / "test.kin").related_to("<p>number qa comes back, Äpfel".encode()))
 """
 
 

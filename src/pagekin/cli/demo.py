@@ -27,7 +27,7 @@ def command(output: str, serve: bool | None) -> None:
 
     On a terminal it ends on a page to explore it, which Ctrl-C stops.
     """
-    from pagekin import village
+    from pagekin import sample_web
     from pagekin.cli import serve as serving
     from pagekin.cli.build import print_build
     from pagekin.cli.info import print_info
@@ -39,9 +39,9 @@ def command(output: str, serve: bool | None) -> None:
     if folder.exists() and not folder.is_dir():
         raise MisuseError(f"{folder} is a file; name a folder to work in")
     folder.mkdir(parents=True, exist_ok=True)
-    archive, store = folder / "village.warc.gz", folder / "village.kin"
+    archive, store = folder / sample_web.ARCHIVE, folder / "sample_web.kin"
     if not archive.exists():
-        village.write_warc(archive)
+        sample_web.copy_to(folder)
     click.secho(f"$ pagekin build {archive} -o {store}", bold=True)
     with progress_bar(quiet=False) as progress:
         collection = build(archive, store, progress=progress)

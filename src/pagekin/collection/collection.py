@@ -361,7 +361,7 @@ class Collection:
         least = {} if options is not None else {"min_similarity": 0.0}
         chosen = _chosen(RelatedOptions, options, {**least, "explain": False, "group_duplicates": False, **fields})
         answers = ((name, self.indexed.related(name, chosen)) for name in progress(names))
-        count = export_answers(Path(output), kind, answers, by_score=self.indexed.link_share(chosen) == 0.0)
+        count = export_answers(Path(output), kind, answers, by_score=self.indexed.blend(chosen).single is not None)
         return ExportReport(str(output), kind, len(names), count)
 
     def _distinct(self) -> Iterator[HasUrl]:

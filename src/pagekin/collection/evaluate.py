@@ -25,6 +25,7 @@ from pagekin.model.jsons import json_field
 from pagekin.model.strategy import strategy_named
 from pagekin.pipeline import Progress
 from pagekin.search.indexed_store import IndexedStore
+from pagekin.search.options import RelatedOptions, weighting_in
 
 _LEARNED = "linklearn"
 
@@ -83,12 +84,13 @@ def _systems(case: LabelledCollection, options: EvaluateOptions) -> list[System]
         systems: list[System] = [case.run(options.run)]
     elif strategy is None:
         assert case.indexed is not None
-        systems = [case.index_system(case.indexed, similarity, weights, options.link_share)]
+        wanted = RelatedOptions(similarity=similarity, weighting=weighting_in(weights), link_share=options.link_share)
+        systems = [case.index_system(case.indexed, wanted)]
         strategy = replace(case.indexed.index.strategy, weights=weights or case.indexed.index.strategy.weights)
     else:
         assert options.strategy is not None
         strategy = replace(strategy, similarity=similarity or strategy.similarity, weights=weights or strategy.weights)
-        systems = [case.under(strategy, options.strategy, options.link_share)]
+        systems = [case.under(strategy, options.strategy, RelatedOptions(link_share=options.link_share))]
     return [*systems, *([case.named(options.against, strategy)] if options.against else [])]
 
 

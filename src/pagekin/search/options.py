@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
@@ -16,7 +17,10 @@ if TYPE_CHECKING:
 AUTO: Final = "auto"  # as a link share: how well links agree with text in this collection
 
 
-def _weighting_in(file: str) -> Weighting:
+def weighting_in(file: str | None) -> Weighting | None:
+    """The learned weights in a file, if one is named."""
+    if file is None:
+        return None
     from pagekin.model.weights import load_weights
 
     return load_weights(Path(file))
@@ -45,7 +49,7 @@ class RelatedOptions:
         "Learned weights for linklearn: a file that `pagekin learn` has written.",
         name="weights",
         metavar="FILE",
-        parse=_weighting_in,
+        parse=weighting_in,
         http=False,
     )
     exclude_host: bool = option(False, "Drop pages of the same host.")
@@ -68,6 +72,7 @@ class RelatedOptions:
         minimum=0,
         maximum=1,
     )
+    blend: Mapping[str, float] | None = None  # weights of evidences by name, in place of link_share
     group_duplicates: bool = option(True, "Group near-duplicates under the best of them; the limit counts groups.")
     explain: bool = option(True, "Explain each result: shared terms, and pages that link to both.")
 
@@ -77,3 +82,5 @@ class RelatedOptions:
             if self.similarity not in (None, self.weighting.kind):
                 raise MisuseError(f"similarity is {self.similarity!r}, but the weights are for {self.weighting.kind}")
             object.__setattr__(self, "similarity", self.weighting.kind)
+        if self.blend is not None and not (min(self.blend.values(), default=0) >= 0 and sum(self.blend.values()) > 0):
+            raise MisuseError(f"blend is {dict(self.blend)}; weights must not be negative, and one must be positive")

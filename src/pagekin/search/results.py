@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar, overload
+from typing import Any, TypeVar, overload
 
 from pagekin.duplicates.filters import Overlap
 from pagekin.model.jsons import json_field
@@ -45,7 +45,7 @@ class PageLink:
 class Contribution:
     """One evidence in a similarity, which is the sum of similarity times share over all evidences."""
 
-    name: str = json_field(key="part")  # words or links
+    name: str = json_field(key="part")  # of the evidence: text, links, ...
     similarity: float = json_field(digits=6)
     share: float = json_field(digits=4)
 
@@ -59,6 +59,8 @@ class Explanation:
     cited_by: list[str] = field(default_factory=list)  # pages that link to both; those with the closest links first
     apart: list[int] = field(default_factory=list)  # words between the two links, for each of `cited_by`
     parts: list[Contribution] = field(default_factory=list)
+    # What other evidences state, by their names; in JSON only if there are any.
+    details: dict[str, dict[str, Any]] = json_field(default_factory=dict, omit={})
 
 
 @dataclass(frozen=True)

@@ -109,7 +109,7 @@ def test_filters_hold_together(oak: str, indexed: IndexedStore, look: Look) -> N
 
 
 @pytest.mark.parametrize(
-    ("label", "value", "wishes"),
+    ("label", "value", "options"),
     [
         ("Measure", "cosine", {"similarity": "cosine"}),
         ("Measure", "okapi", {"similarity": "okapi"}),
