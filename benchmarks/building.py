@@ -27,11 +27,11 @@ from typing import Any
 import tantivy
 from selectolax.lexbor import LexborHTMLParser
 
-import pagekin
 from benchmarks.agreement import collections
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, peak_megabytes, show, timed
 from pagekin.model.strategy import Strategy
 from pagekin.pipeline import Progress, build
+from pagekin.search.indexed_store import IndexedStore
 from pagekin.sources.open import HTML_SUFFIXES
 
 ROUNDS = 1 if QUICK else 3
@@ -70,7 +70,7 @@ def measure(name: str, folder: Path) -> Iterator[Figure]:
         yield Figure(f"{name}: peak memory of a build, 1 process", round(seen["peak_megabytes"]), "MB")
         yield Figure(f"{name}: H and I, all pages", round(index_bytes(store) / seen["pages"], 1), "bytes a page", 680)
         build([folder], store, strategy=Strategy(min_in_links=_FEW_LINKS))
-        share = pagekin.open(store).index.inverted.postings.shape[1] / seen["pages"]
+        share = IndexedStore.open(store).index.inverted.postings.shape[1] / seen["pages"]
         yield Figure(f"{name}: share of pages with {_FEW_LINKS} in-links", round(share, 2))
         size = round(index_bytes(store) / seen["pages"], 1)
         yield Figure(f"{name}: H and I, pages with {_FEW_LINKS} in-links", size, "bytes a page", at_most=390)

@@ -18,11 +18,11 @@ from typing import Any
 
 import numpy as np
 
-import pagekin
 from benchmarks import generated
 from benchmarks.building import observe
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, number, show
 from benchmarks.querying import ask, in_turns
+from pagekin.search.indexed_store import IndexedStore
 
 SIZES = (3_000, 10_000) if QUICK else (10_000, 30_000, 100_000, 300_000, 1_000_000)
 PROCESSES = 2
@@ -76,7 +76,7 @@ def measure(size: int) -> dict[str, Any]:
 
 def _query(store: Path) -> float:
     """The median seconds from a page to its ten kin."""
-    indexed = pagekin.open(store)
+    indexed = IndexedStore.open(store)
     nodes = np.linspace(0, len(indexed) - 1, _QUESTIONS).astype(np.int64).tolist()
     return float(np.median(in_turns([lambda k: ask(indexed, nodes[k])], len(nodes))))
 

@@ -22,12 +22,11 @@ from benchmarks.agreement import collections
 from benchmarks.labelled import MORE
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, show
 from pagekin import sample_web
-from pagekin.cli.files import written_whole
-from pagekin.cli.graph import write
-from pagekin.cli.link_options import labelled
+from pagekin.collection.clusters import read_categories, write_graph
 from pagekin.links.cluster_quality import Labels, judge
 from pagekin.links.dendrogram import draw_dendrograms
 from pagekin.links.measures import MEASURES
+from pagekin.model.files import written_whole
 from pagekin.pipeline import build
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.link_analysis import LinkAnalysis, analyse_links
@@ -73,7 +72,7 @@ def measure(name: str, indexed: IndexedStore, file: Path) -> Iterator[Figure]:
     """The figures of one collection."""
     for kind in MEASURES:
         links = analyse_links(indexed, kind)
-        labels, _ = labelled(links, str(file), 9)
+        labels, _ = read_categories(links, str(file), 9)
         tops = {node: {label.partition("/")[0] for label in each} for node, each in labels.items()}
         yield Figure(f"{name}, {kind}: P@10", round(by_links(links, labels), 3))
         for alpha in ALPHAS:
@@ -160,7 +159,7 @@ def draw(indexed: IndexedStore, labels: Path) -> None:
     with written_whole(FIGURES / "alphas.svg") as path:
         draw_dendrograms(path, "svg", [clusters.at(alpha).only(leaves) for alpha in ALPHAS], names, 0)
     tight = analyse_links(indexed, delta=0.2)
-    write(tight, FIGURES / "graph.svg", "svg", labelled(tight, str(labels), 1)[0])
+    write_graph(tight, FIGURES / "graph.svg", "svg", read_categories(tight, str(labels), 1)[0])
 
 
 if __name__ == "__main__":

@@ -19,7 +19,6 @@ import numpy as np
 import tantivy
 from numpy.typing import NDArray
 
-import pagekin
 from benchmarks import generated
 from benchmarks.agreement import collections
 from benchmarks.building import extracted, html_files, tantivy_index, text_of
@@ -62,7 +61,7 @@ def _measured(name: str, source: Path, pages: Iterator[tuple[str, str, str]]) ->
         build([source], Path(place) / "bench.kin")
         (Path(place) / "tantivy").mkdir()
         theirs = tantivy_index(Path(place) / "tantivy", pages, 1)
-        figures = list(measure(name, source, pagekin.open(Path(place) / "bench.kin"), theirs))
+        figures = list(measure(name, source, IndexedStore.open(Path(place) / "bench.kin"), theirs))
     show(figures)
     return figures
 

@@ -26,13 +26,13 @@ from datasketch import MinHash
 from numpy.typing import NDArray
 from rensa import RMinHash
 
-import pagekin
 from benchmarks.agreement import collections
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, show, timed
 from pagekin.kernels.minhash import GOLDEN, mix_all
 from pagekin.model.arrays import Int64s, UInt64s
 from pagekin.model.bags import Bags
 from pagekin.pipeline import build
+from pagekin.search.indexed_store import IndexedStore
 from pagekin.signatures.sign import elements_for, make_signatures, seeded, term_keys
 
 LENGTH = 80
@@ -78,7 +78,7 @@ def main() -> None:
             print(f"signing {name}")
             with tempfile.TemporaryDirectory() as place:
                 build([folder], Path(place) / "bench.kin")
-                indexed = pagekin.open(Path(place) / "bench.kin")
+                indexed = IndexedStore.open(Path(place) / "bench.kin")
                 keys = term_keys(indexed.index.terms.name, len(indexed.index.bags))
                 found = list(measure(name, compact(indexed.index.bags.first(len(indexed))), keys))
             show(found)

@@ -1,65 +1,42 @@
-"""pagekin finds the pages that are kin to a page, in any hyperlinked collection.
+"""pagekin finds related pages in any hyperlinked collection.
 
-`pagekin.build(["public/"], "site.kin")` reads a collection, `pagekin.open("site.kin")` looks into it.
-`pagekin.group(results)` groups the near-duplicates of any result list, `pagekin.find_duplicates("site.kin")` those of a
-collection.
+>>> collection = pagekin.build("pages", "site.kin", base_urls=["http://site.example/"])
+>>> collection = pagekin.open("site.kin")
+>>> [page.title for page in collection.related("robin", limit=1)]
+['Redbreast']
+
+`build` and `open` return a `Collection`; its methods search, explain, group, cluster, evaluate, learn and export.
+`group_results` groups the near-duplicates of any result list. docs/api.md describes all of it.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from functools import cache
+from importlib import import_module
+from typing import Any
 
 __version__ = "0.1.0"
-__all__ = [
-    "DuplicateGroups",
-    "GroupSettings",
-    "Grouping",
-    "IndexedStore",
-    "ReadingSettings",
-    "RelatedOptions",
-    "Store",
-    "Strategy",
-    "__version__",
-    "build",
-    "find_duplicates",
-    "group",
-    "open",
-]
 
-if TYPE_CHECKING:
-    from pagekin.duplicates.result_list import Grouping, group
-    from pagekin.duplicates.settings import GroupSettings
-    from pagekin.model.settings import ReadingSettings
-    from pagekin.model.strategy import Strategy
-    from pagekin.pipeline import build
-    from pagekin.search.duplicates import DuplicateGroups, find_duplicates
-    from pagekin.search.indexed_store import IndexedStore
-    from pagekin.search.options import RelatedOptions
-    from pagekin.store.store import Store
 
-    open = IndexedStore.open
+@cache
+def _public() -> dict[str, str]:
+    """The module of each public name, as `__init__.pyi` lists them."""
+    import re
+    from pathlib import Path
 
-_HOMES = {
-    "build": "pagekin.pipeline",
-    "find_duplicates": "pagekin.search.duplicates",
-    "group": "pagekin.duplicates.result_list",
-    "GroupSettings": "pagekin.duplicates.settings",
-    "Grouping": "pagekin.duplicates.result_list",
-    "ReadingSettings": "pagekin.model.settings",
-    "IndexedStore": "pagekin.search.indexed_store",
-    "Store": "pagekin.store.store",
-    "Strategy": "pagekin.model.strategy",
-    "DuplicateGroups": "pagekin.search.duplicates",
-    "RelatedOptions": "pagekin.search.options",
-}
+    stub = Path(__file__).with_suffix(".pyi").read_text("utf-8")
+    return {name: module for module, name in re.findall(r"^from (\S+) import (\w+) as \2$", stub, re.M)}
 
 
 def __getattr__(name: str) -> Any:
-    """Import what is asked for, when it is asked for."""
-    from importlib import import_module
-
-    if name == "open":
-        return __getattr__("IndexedStore").open
-    if name not in _HOMES:
+    """Import a public name on first use, so that `import pagekin` is fast."""
+    if name == "__all__":
+        return sorted(_public())
+    if name.startswith("_") or name not in _public():
         raise AttributeError(f"module 'pagekin' has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+    found = globals()[name] = getattr(import_module(_public()[name]), name)
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_public()})

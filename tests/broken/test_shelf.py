@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from broken.shelf import SHELF, WACZS, WARCS, Broken
+from pagekin.collection.info import describe_store
 from pagekin.errors import SourceError
 from pagekin.pipeline import build
-from pagekin.shapes.info import describe
 from pagekin.store.manifest import damaged_files
 from pagekin.store.store import Store
 from sources.measure import within
@@ -32,8 +32,8 @@ def check_soundness(store: Store) -> None:
     assert damaged_files(store.root, store.manifest) == []
     assert store.text(store.find(BESIDE)) == "good"
     told: dict[str, int] = {}
-    for skip in describe(store)["skipped"]:
-        told[skip["reason"]] = told.get(skip["reason"], 0) + skip["count"]
+    for reason, count, _, _ in describe_store(store).skipped:
+        told[reason] = told.get(reason, 0) + count
     assert told == store.manifest.skipped
     # Three bytes for one that is encoded, in the URL of the page and in the link.
     longest = 6 * store.settings.max_url_bytes

@@ -50,7 +50,7 @@ def test_people_are_told_what_was_read_what_was_skipped_and_what_to_do_next(page
     assert answer.code == 0
     assert answer.out.splitlines() == [
         "x.kin: 3 pages of 1 host, 4 links between them",
-        "  4 pages read, 0 taken over from before",
+        "  4 pages read, 0 unchanged since the last build",
         "Skipped or cut:",
         "  1  not HTML",
         "  1  redirects to another page by now",
@@ -116,8 +116,8 @@ def test_a_base_url_that_looks_wrong_is_told(pagekin: Pagekin, tmp_path: Path) -
         page = "".join(f"<p><a href=/wiki/{k}.html>page {k}</a>" for k in range(5))
         (tmp_path / f"{name}.html").write_text(page, "utf-8")
     told = pagekin("build", tmp_path, "-o", tmp_path / "x.kin").out
-    assert "25 links nearly all lead to pages that are not in the collection" in told
-    assert "nearly all" not in pagekin("build", tmp_path, "-o", tmp_path / "y.kin", "--base-url", "http://a/wiki/").out
+    assert "Nearly all of 25 links lead to pages that are not in the collection" in told
+    assert "Nearly all" not in pagekin("build", tmp_path, "-o", tmp_path / "y.kin", "--base-url", "http://a/wiki/").out
 
 
 def test_the_language_of_pages_that_name_none_can_be_told(pagekin: Pagekin, tmp_path: Path) -> None:
@@ -136,7 +136,7 @@ def test_the_language_of_pages_that_name_none_can_be_told(pagekin: Pagekin, tmp_
 def test_a_memory_that_makes_no_sense_is_misuse(pagekin: Pagekin, web: Path, wrong: str) -> None:
     answer = pagekin("build", web, "-o", "x.kin", "--memory", wrong)
     assert answer.code == 2
-    assert "memory is 1048576 bytes" in answer.err or "is no size" in answer.err
+    assert "memory is 1048576 bytes" in answer.err or "is not a size" in answer.err
     assert not Path("x.kin").exists()
 
 

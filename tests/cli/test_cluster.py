@@ -51,7 +51,7 @@ def test_alpha_changes_the_ordering(pagekin: Pagekin, sample_index: Path) -> Non
 def test_a_large_subgraph_is_cut_and_the_answer_says_so(pagekin: Pagekin, sample_index: Path) -> None:
     cut = json.loads(pagekin("cluster", sample_index, OAK, "--most", "20", "--json").out)["subgraph"]
     assert cut["pages"] == 20 < cut["of"]
-    assert "20 pages of" in pagekin("cluster", sample_index, OAK, "--most", "20").out
+    assert "20 connected pages of" in pagekin("cluster", sample_index, OAK, "--most", "20").out
 
 
 def test_every_measure_answers_and_hosts_can_be_one(pagekin: Pagekin, sample_index: Path) -> None:
@@ -68,7 +68,7 @@ def test_a_page_without_links_has_an_empty_answer_that_says_why(pagekin: Pagekin
     (tmp_path / "c.html").write_text("<title>Lonely</title><p>three")
     pagekin("build", tmp_path, "-o", "x.kin")
     answer = pagekin("cluster", "x.kin", "Lonely", "-o", "x.svg")
-    assert (answer.code, answer.out.splitlines()[1][:32]) == (0, "No page hangs together with it: ")
+    assert (answer.code, answer.out.splitlines()[1][:29]) == (0, "No page is connected with it:")
     assert json.loads(pagekin("cluster", "x.kin", "Lonely", "--json").out)["related"] == []
 
 
@@ -112,7 +112,7 @@ def test_the_pages_between_topics_are_listed_with_the_terms_of_both_ends(pagekin
     assert (len(strengths), strengths) == (10, sorted(strengths, reverse=True))
     for each in found["cross_topic"]:
         assert [len(end["terms"]) for end in each["between"]] == [5, 5]
-    assert "is between two that are" in pagekin("cluster", sample_index, "--cross-topic", "--limit", "2").out
+    assert "is between two pages at distance" in pagekin("cluster", sample_index, "--cross-topic", "--limit", "2").out
 
 
 def test_clusters_are_judged_by_labels(pagekin: Pagekin, sample_folder: Path, sample_index: Path) -> None:

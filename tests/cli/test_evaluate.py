@@ -236,7 +236,7 @@ def test_misuse_is_told_in_a_sentence(evaluate: Any, arguments: tuple[str, ...],
 
 def test_something_must_be_judged(pagekin: Pagekin, sample_folder: Path) -> None:
     answer = pagekin("evaluate", "--hierarchy", sample_folder / "labels.tsv")
-    assert (answer.code, answer.err) == (2, "pagekin: name a STORE to judge, or a run file with --run\n")
+    assert (answer.code, answer.err) == (2, "pagekin: name a STORE to evaluate, or a run file with --run\n")
     Path("run.tsv").write_text("a\t1\tb\t1\n")
     assert "name a STORE" in pagekin("evaluate", "--run", "run.tsv", "--hierarchy", "path").err
 

@@ -10,7 +10,7 @@ import pytest
 from pyarrow import parquet
 
 from cli.conftest import Pagekin
-from pagekin.cli import export
+from pagekin.collection import export
 from pagekin.search.indexed_store import IndexedStore
 
 ROBIN = "http://lib.example/birds/robin.html"

@@ -129,7 +129,7 @@ def test_what_was_learned_is_tried_on_another_collection(pagekin: Pagekin, sampl
     assert set(report["okapi"]) == {"paper", "tuned"}
     said = pagekin("learn", *files)
     assert (said.code, said.err) == (0, "")
-    assert "Beside OKAPI of K 1.5, B 0.6 (paper):" in said.out
+    assert "Compared with OKAPI of K 1.5, B 0.6 (paper):" in said.out
 
 
 @pytest.mark.parametrize(

@@ -46,17 +46,7 @@ def test_every_command_has_help_that_names_every_option(pagekin: Pagekin, name: 
 
 def test_the_commands_are_the_files_of_the_room() -> None:
     files = {path.stem for path in (Path(package.__file__).parent / "cli").glob("*.py")}
-    helpers = {
-        "__init__",
-        "main",
-        "output",
-        "files",
-        "link_options",
-        "similarity_options",
-        "evaluate_output",
-        "duplicates_output",
-        "duplicates_report",
-    }
+    helpers = {"__init__", "main", "options", "output"}
     assert files - helpers == set(COMMANDS)
 
 
@@ -208,9 +198,9 @@ def test_a_setting_in_the_environment_is_called_as_its_option(
     [
         ("[build]\nnonsense = 1\n", "[build] has no setting 'nonsense'"),
         ("[export]\nqueries = true\n", "[export] queries should be the name of a file or folder"),
-        ("[nonsense]\na = 1\n", "[nonsense] is no command"),
-        ("build = 1\n", "[build] is no command"),
-        ("processes = 2\n", "[processes] is no command"),
+        ("[nonsense]\na = 1\n", "[nonsense] is not a command"),
+        ("build = 1\n", "[build] is not a command"),
+        ("processes = 2\n", "[processes] is not a command"),
         ("[build\n", "pagekin.toml cannot be read"),
         ("[build]\nprocesses = 'many'\n", "many"),
         ("[build]\nmax-links = 0\n", "max-links"),

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pagekin.cli.output import bytes_in_words, clean, say_table
+from pagekin.cli.output import bytes_in_words, clean, print_table
 
 
 @given(st.text(max_size=30))
@@ -27,13 +27,13 @@ def test_what_everybody_reads_stays_as_it_is() -> None:
 
 
 def test_tables_have_columns_and_numbers_stand_to_the_right(capsys: pytest.CaptureFixture[str]) -> None:
-    say_table([(1, "one", "x"), (12345, "two", ""), (7, "three\x1b[2J", "y")])
+    print_table([(1, "one", "x"), (12345, "two", ""), (7, "three\x1b[2J", "y")])
     assert capsys.readouterr().out.splitlines() == [
         "       1  one        x",
         "  12,345  two",
         "       7  three\ufffd[2J  y",
     ]
-    say_table([])
+    print_table([])
     assert capsys.readouterr().out == ""
 
 

@@ -105,4 +105,4 @@ def test_near_duplicates_take_one_line_and_can_be_shown(pagekin: Pagekin, copies
 
 def test_a_copy_of_the_page_is_called_so(pagekin: Pagekin, copies: Path) -> None:
     lines = pagekin("related", copies, "http://a.example/", "--min-similarity", "0").out.splitlines()
-    assert lines[0].endswith("  Of b  (near-duplicate of the page asked for)")
+    assert lines[0].endswith("  Of b  (near-duplicate of the query page)")

@@ -119,7 +119,7 @@ def test_misuse_of_weights_is_told_and_exits_with_2(pagekin: Pagekin, library: P
     (weights.parent / "nan.json").write_text(DRAWN.as_text().replace('"last": 1.0', '"last": NaN'))
     for options, reason in (
         (["--similarity", "linklearn"], "linklearn needs weights"),
-        (["--similarity", "okapi", "--weights", weights], "--weights are for --similarity linklearn, not for okapi"),
+        (["--similarity", "okapi", "--weights", weights], "similarity is 'okapi', but the weights are for linklearn"),
         (["--weights", weights.parent / "none.json"], "none.json cannot be read"),
         (["--weights", weights.parent / "bad.json"], "version 7; this pagekin reads 'linklearn', versions 1 and 2"),
         (["--weights", weights.parent / "nan.json"], "last is nan; it must be finite"),

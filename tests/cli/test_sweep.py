@@ -58,8 +58,8 @@ def test_people_get_a_table_and_are_told_what_is_new(pagekin: Pagekin, sample: P
     first = pagekin("sweep", sample / "s.toml", "-o", "out")
     assert "178 pages in 36 classes" in first.out
     assert "gamma sibling  somers_d sibling  P@10   nDCG@10  orthogonal" in first.out
-    assert "3 judged, 0 known from before; out: results.csv" in first.out
-    assert "0 judged, 3 known from before" in pagekin("sweep", sample / "s.toml", "-o", "out").out
+    assert "3 evaluated, 0 known from before; out: results.csv" in first.out
+    assert "0 evaluated, 3 known from before" in pagekin("sweep", sample / "s.toml", "-o", "out").out
 
 
 def test_a_store_is_swept_by_the_figures_of_the_paper(pagekin: Pagekin, sample: Path) -> None:

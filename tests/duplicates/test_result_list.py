@@ -1,4 +1,4 @@
-"""`pagekin.group`: near-duplicates in result lists of texts, HTML and files."""
+"""`pagekin.group_results`: near-duplicates in result lists of texts, HTML and files."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-import pagekin
 from pagekin import GroupSettings
 from pagekin.duplicates.result_list import Grouping, files, group
 from pagekin.errors import MisuseError
@@ -25,7 +24,7 @@ def prose(seed: int, words: int = 800) -> str:
 
 
 def named(grouping: Grouping) -> list[list[Any]]:
-    return [[each.anchor.result.id, *(member.entry.result.id for member in each.members)] for each in grouping.groups()]
+    return [[each.anchor.id, *(member.entry.id for member in each.members)] for each in grouping.groups()]
 
 
 def test_results_are_grouped_under_the_best_ranked_and_none_is_dropped() -> None:
@@ -35,7 +34,7 @@ def test_results_are_grouped_under_the_best_ranked_and_none_is_dropped() -> None
         {"id": "other", "text": b, "rank": 2},
         {"id": "first", "text": a.replace("oaka", "elm", 1), "rank": 1},
     ]
-    assert named(pagekin.group(rows)) == [["first", "third"], ["other"]]
+    assert named(group(rows)) == [["first", "third"], ["other"]]
 
 
 def test_html_and_text_that_say_the_same_are_one() -> None:
@@ -70,8 +69,8 @@ def test_results_come_from_any_iterable_and_are_grouped_as_they_come() -> None:
     grouping = Grouping()
     assert grouping.add([{"id": 1, "text": prose(1)}]) == []
     ((later, earlier),) = grouping.add([{"id": 2, "text": prose(1)}])
-    assert (later.result.id, earlier.result.id) == (2, 1)
-    assert [each.result.id for each in grouping.anchors()] == [1, 1]
+    assert (later.id, earlier.id) == (2, 1)
+    assert [each.id for each in grouping.anchors()] == [1, 1]
     assert named(group({"id": k, "text": prose(k % 3)} for k in range(7))) == [[0, 3, 6], [1, 4], [2, 5]]
 
 

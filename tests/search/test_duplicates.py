@@ -1,4 +1,4 @@
-"""`pagekin.find_duplicates`: the near-duplicates of a collection."""
+"""`Collection.duplicates`: the near-duplicates of a collection."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import pagekin
 from duplicates.test_result_list import prose
 from pagekin import GroupSettings
 from pagekin.duplicates.links import link_sets, linked_nodes
 from pagekin.model.reading import NO_TARGET, Anchors
 from pagekin.pipeline import build
-from pagekin.search.duplicates import DuplicateGroups, links_of
+from pagekin.search.duplicates import DuplicateGroups, find_duplicates, links_of
 from pagekin.search.indexed_store import IndexedStore
 from store.making import page, write_jsonl
 
@@ -46,7 +45,7 @@ def mirrored(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_group_stands_under_the_page_that_most_pages_link_to(mirrored: Path) -> None:
-    found = pagekin.find_duplicates(mirrored)
+    found = find_duplicates(mirrored)
     assert named(found) == [["http://b.example/wren", "http://a.example/wren"]]
     member = found.groups[0].members[0]
     assert member.page.title == "Wren" and member.overlap.a_in_b and not member.overlap.b_in_a
@@ -55,13 +54,13 @@ def test_a_group_stands_under_the_page_that_most_pages_link_to(mirrored: Path) -
 
 
 def test_pages_are_alike_by_their_template_only_if_it_counts(mirrored: Path) -> None:
-    assert len(pagekin.find_duplicates(mirrored, GroupSettings(threshold=0.5)).groups) == 1
-    found = pagekin.find_duplicates(mirrored, GroupSettings(threshold=0.5), whole_text=True)
+    assert len(find_duplicates(mirrored, GroupSettings(threshold=0.5)).groups) == 1
+    found = find_duplicates(mirrored, GroupSettings(threshold=0.5), whole_text=True)
     assert sorted(map(len, named(found))) == [2, 5]
 
 
 def test_other_chunks_are_cut_anew(mirrored: Path) -> None:
-    found = pagekin.find_duplicates(mirrored, GroupSettings(chunk_bytes=64))
+    found = find_duplicates(mirrored, GroupSettings(chunk_bytes=64))
     assert named(found) == [["http://b.example/wren", "http://a.example/wren"]]
     assert found.settings.chunk_bytes == 64
 
@@ -76,8 +75,8 @@ def test_links_can_tell_pages_apart_that_say_much_the_same(tmp_path: Path) -> No
         ("http://b.example/2", f"<p>{prose(1)} {other}<p>{links[0].replace('href=', 'href=http://a.example')}"),
         ("http://c.example/3", f"<p>{prose(1)} {prose(4, 250)}<p>{links[1]}"),
     )
-    assert [len(group) for group in named(pagekin.find_duplicates(store))] == [3]
-    found = pagekin.find_duplicates(store, GroupSettings(threshold=0.9, link_weight=0.6))
+    assert [len(group) for group in named(find_duplicates(store))] == [3]
+    found = find_duplicates(store, GroupSettings(threshold=0.9, link_weight=0.6))
     assert [set(group) for group in named(found)] == [{"http://a.example/1", "http://b.example/2"}]
 
 

@@ -13,15 +13,12 @@ import pytest
 from starlette.testclient import TestClient
 
 from pagekin.errors import MisuseError
+from pagekin.model.jsons import to_json
 from pagekin.pipeline import build
-from pagekin.search.options import RelatedOptions
 from pagekin.serving.app import make_app, replace_generation
 from pagekin.serving.generations import CurrentGeneration
-from pagekin.shapes.related import report
 
 WORDS = "robin wren heron plover dunlin curlew whimbrel godwit turnstone sanderling knot stint ruff snipe".split()
-
-PLAIN = RelatedOptions(explain=False)
 
 
 def write(folder: Path, pages: int) -> Path:
@@ -107,9 +104,7 @@ def test_answers_are_found_again_before_a_new_generation_is_served(tmp_path: Pat
         cache = app.state.context.cache
         assert [key[2][-2:] for key, _ in cache.latest(9) if key[0] == new.tag] == [b"/3", b"/4"]
         assert [client.get(path).status_code for path in paths] == [200, 200, 404]
-        assert client.get(paths[0]).json() == report(
-            [paths[0][17:]], new.indexed.related(paths[0][17:], PLAIN), "jaccard"
-        )
+        assert client.get(paths[0]).json() == to_json(new.collection.related(paths[0][17:], explain=False))
         assert len(old[0]["related"]) == 10
 
 

@@ -84,7 +84,7 @@ def test_an_error_of_ours_is_told_without_its_reasons(serve: Serve, monkeypatch:
     def broken(*_: object) -> None:
         raise ValueError("the inner parts")
 
-    monkeypatch.setattr("pagekin.serving.api.endpoints.search", broken)
+    monkeypatch.setattr("pagekin.collection.collection.Collection.search", broken)
     answer = serve(ServerSettings()).get("/api/pages?query=a")
     assert (answer.status_code, answer.headers["content-type"]) == (500, "application/problem+json")
     assert "inner" not in answer.text
@@ -95,7 +95,7 @@ def test_an_index_that_cannot_be_read_is_told_as_such(serve: Serve, monkeypatch:
     def damaged(*_: object) -> None:
         raise StoreError("/srv/index is damaged")
 
-    monkeypatch.setattr("pagekin.serving.api.endpoints.search", damaged)
+    monkeypatch.setattr("pagekin.collection.collection.Collection.search", damaged)
     answer = serve(ServerSettings()).get("/api/pages?query=a")
     assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")
     assert "/srv" not in answer.text
@@ -105,7 +105,7 @@ def test_who_waits_when_the_server_stops_is_told(serve: Serve, monkeypatch: pyte
     def cancelled(*_: object) -> None:
         raise asyncio.CancelledError
 
-    monkeypatch.setattr("pagekin.serving.api.endpoints.search", cancelled)
+    monkeypatch.setattr("pagekin.collection.collection.Collection.search", cancelled)
     answer = serve(ServerSettings()).get("/api/pages?query=a")
     assert (answer.status_code, answer.headers["retry-after"]) == (503, "10")
     assert "stopping" in answer.json()["detail"]

@@ -16,14 +16,14 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from pagekin.collection.info import describe_store
+from pagekin.collection.pages import describe_page
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.errors import PagekinError
 from pagekin.search.duplicates import find_duplicates
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.options import RelatedOptions
 from pagekin.search.scorer import CompiledScorer, Scorer
-from pagekin.shapes.info import describe as info
-from pagekin.shapes.page import describe as show
 
 HANGING = 60  # seconds for questions that take a tenth of one
 MEMORY = 4 << 30  # bytes of addresses; numba alone takes one
@@ -59,7 +59,7 @@ class Damage:
 
 def queries(store: Path) -> Iterator[Callable[[], object]]:
     """All that can be asked, in the way of every command."""
-    yield lambda: info(IndexedStore.open(store))
+    yield lambda: describe_store(IndexedStore.open(store))
     for scorer in (Scorer, CompiledScorer):
         for name in ASKED:
             yield lambda scorer=scorer, name=name: at(scorer, store).related(name)  # type: ignore[misc]
@@ -86,7 +86,7 @@ def at(scorer: type[Scorer], store: Path) -> IndexedStore:
 def every_word(indexed: IndexedStore, row: int) -> object:
     """What `show` tells of a page, and `show --text`."""
     row %= len(indexed)
-    return show(indexed, row), indexed.text(row), indexed.hrefs(row)
+    return describe_page(indexed, row), indexed.text(row), indexed.hrefs(row)
 
 
 def outcome(query: Callable[[], object]) -> str:

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-import pagekin
 from pagekin.errors import StoreError
 from pagekin.pipeline import Progress, build
+from pagekin.search.indexed_store import IndexedStore
 from unbreakable.conftest import Hamlet
 from unbreakable.test_room import answers
 
@@ -40,7 +40,7 @@ def test_in_every_stage_of_a_build_the_old_index_answers(hamlet: Hamlet, root: P
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there, files that are open cannot be removed")
 def test_who_has_an_index_open_goes_on_with_it_after_a_build(hamlet: Hamlet, root: Path) -> None:
-    indexed = pagekin.open(root)
+    indexed = IndexedStore.open(root)
     before = indexed.related("http://host1.example/page1.html")
     hamlet.grow(root)
     assert indexed.related("http://host1.example/page1.html") == before

@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 import pagekin
 from pagekin import pipeline
 from pagekin.errors import StoreError
+from pagekin.search.indexed_store import IndexedStore
 from store.making import assert_same_store, assert_sound, files_of
 from unbreakable.conftest import Hamlet
 from unbreakable.forking import become_nobody, in_a_fork
@@ -30,7 +31,7 @@ as_root = pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, re
 
 
 def answers(root: Path) -> list[tuple[str, float]]:
-    indexed = pagekin.open(root)
+    indexed = IndexedStore.open(root)
     try:
         return [(each.url, each.similarity) for each in indexed.related(ASKED)]
     finally:

@@ -30,7 +30,7 @@ from unbreakable.damage import at
 
 np.seterr(over="ignore")  # hashes overflow, and should
 source, folder = sys.argv[1], Path(sys.argv[2])
-store = pagekin.build([source], folder / "test.kin", processes=1).store
+store = pagekin.build([source], folder / "test.kin", processes=1).indexed
 for name, content in files_of(store).items():
     print(name, content.hex())
 for scorer in (Scorer, CompiledScorer):

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from pagekin.cli.output import bytes_of, counted, json_option, progress_bar, say_json, say_table
+from pagekin.cli.options import options_from
+from pagekin.cli.output import bytes_of, counted, json_option, print_result, print_table, progress_bar
+from pagekin.model.options import from_values
+from pagekin.model.settings import MiB, ReadingSettings
 
 if TYPE_CHECKING:
-    from pagekin.pipeline import Built
+    from pagekin.collection.collection import Collection
 
-_STRAY = 0.95  # share of links that lead out of the collection, from which on a base URL looks wrong
-_SOME = 20  # links below which that says nothing
+_STRAY = 0.95  # share of links that leave the collection, above which a base URL looks wrong
+_FEW = 20  # links below which that share says nothing
 
 
 @click.command("build")
@@ -23,19 +26,17 @@ _SOME = 20  # links below which that says nothing
 @click.option(
     "--base-url",
     multiple=True,
-    help="URL of a folder's top; once for all folders, or once each in order. `http://` if each top folder is a host.",
+    help="The URL of a folder: once for all folders, or once for each in order. `http://` if each subfolder is a host.",
 )
 @click.option("--strategy", default="default", show_default=True, help="A preset (default, paper) or a TOML file.")
-@click.option("--language", help="Of pages that do not name theirs, such as de; instead of the strategy's.")
-@click.option("--processes", type=int, help="Workers, on a processor each; by default as many as there are processors.")
-@click.option("--memory", default="4GiB", show_default=True, help="No more workers than fit into it.")
-@click.option("--max-page-size", default=16, show_default=True, type=click.IntRange(1, 1024), help="In MiB.")
-@click.option("--max-links", default=50_000, show_default=True, type=click.IntRange(1), help="Links kept of one page.")
-@click.option("--max-url-length", default=4_096, show_default=True, type=click.IntRange(1), help="In bytes.")
-@click.option("--obey-noindex", is_flag=True, help="Leave out pages that ask not to be indexed.")
-@click.option("--obey-nofollow", is_flag=True, help="Do not count links that ask not to be followed.")
-@click.option("--chop-host", is_flag=True, help="Treat all pages of a host as one.")
-@click.option("-q", "--quiet", is_flag=True, help="No progress bar and no report.")
+@click.option("--language", help="The language of pages that do not declare one, such as de. Default: the strategy's.")
+@click.option("--processes", type=int, help="Number of worker processes. Default: one per processor.")
+@click.option("--memory", default="4GiB", show_default=True, help="Start no more workers than fit into this memory.")
+@click.option(
+    "--max-page-size", default=16, show_default=True, type=click.IntRange(1, 1024), help="Skip larger pages; in MiB."
+)
+@options_from(ReadingSettings)
+@click.option("-q", "--quiet", is_flag=True, help="Print no progress bar and no report.")
 @json_option
 def command(
     sources: tuple[str, ...],
@@ -46,79 +47,50 @@ def command(
     processes: int | None,
     memory: str,
     max_page_size: int,
-    max_links: int,
-    max_url_length: int,
-    obey_noindex: bool,
-    obey_nofollow: bool,
-    chop_host: bool,
     quiet: bool,
     json: bool,
+    **values: Any,
 ) -> None:
     """Read SOURCEs into a store.
 
-    A SOURCE is a folder of HTML, an .html file, a .warc, .warc.gz or .wacz archive, or a .jsonl file of pages. What
-    has not changed since the last build is not read again; what is gone disappears.
+    A SOURCE is a folder of HTML, an .html file, a .warc, .warc.gz or .wacz archive, or a .jsonl file of pages. Sources
+    that have not changed since the last build are not read again; pages that are gone disappear.
     """
-    from pagekin.model.settings import MiB, ReadingSettings
+    from pagekin.collection.collection import build
     from pagekin.model.strategy import strategy_named
-    from pagekin.pipeline import build
 
-    settings = ReadingSettings(
-        max_page_bytes=max_page_size * MiB,
-        max_links=max_links,
-        max_url_bytes=max_url_length,
-        obey_noindex=obey_noindex,
-        obey_nofollow=obey_nofollow,
-        chop_host=chop_host,
-    )
     chosen = strategy_named(strategy)
     with progress_bar(quiet or json) as progress:
-        built = build(
+        collection = build(
             sources,
             output,
             base_urls=base_url,
-            settings=settings,
+            settings=from_values(ReadingSettings, {**values, "max_page_bytes": max_page_size * MiB}),
             strategy=replace(chosen, language=language) if language else chosen,
             processes=processes,
             memory=bytes_of(memory),
             progress=progress,
         )
-    if json:
-        say_json(report(built))
-    elif not quiet:
-        say(built, output)
+    if json or not quiet:
+        print_result(collection.built, json, lambda _: print_build(collection, output))
 
 
-def report(built: Built) -> dict[str, object]:
-    """What a build did, as JSON."""
-    manifest = built.store.manifest
-    return {
-        "store": str(built.store.root),
-        "generation": manifest.generation,
-        "changed": built.changed,
-        "read": built.read,
-        "reused": built.reused,
-        "counts": manifest.counts,
-        "skipped": manifest.skipped,
-    }
-
-
-def say(built: Built, output: str) -> None:
-    """Tell people what a build did."""
-    counts = built.store.manifest.counts
+def print_build(collection: Collection, output: str) -> None:
+    """Print what a build did."""
+    built = collection.built
+    assert built is not None
+    counts = built.counts
     if not built.changed:
-        click.echo(f"Nothing has changed; {output} holds {counted(counts['pages'], 'page')}.")
-        return
-    between = int(built.store.links.offsets[len(built.store.nodes) - 1])
+        return click.echo(f"Nothing has changed; {output} holds {counted(counts['pages'], 'page')}.")
     pages, hosts = (counted(counts[f"{noun}s"], noun) for noun in ("page", "host"))
-    click.echo(f"{output}: {pages} of {hosts}, {counted(between, 'link')} between them")
-    click.echo(f"  {counted(built.read, 'page')} read, {built.reused:,} taken over from before")
-    skipped = built.store.manifest.skipped
-    if skipped:
+    click.echo(f"{output}: {pages} of {hosts}, {counted(built.inner_links, 'link')} between them")
+    click.echo(f"  {counted(built.read, 'page')} read, {built.reused:,} unchanged since the last build")
+    if built.skipped:
         click.echo("Skipped or cut:")
-        say_table([(count, reason) for reason, count in sorted(skipped.items(), key=lambda item: (-item[1], item[0]))])
-    if counts["links"] >= _SOME and counts["links"] - between > _STRAY * counts["links"]:
-        click.echo(f"Of {counted(counts['links'], 'link')} nearly all lead to pages that are not in the collection.")
-        click.echo("Is the root of the site the folder that you named, and its address that of --base-url?")
+        print_table([(n, reason) for reason, n in sorted(built.skipped.items(), key=lambda item: (-item[1], item[0]))])
+    if counts["links"] >= _FEW and counts["links"] - built.inner_links > _STRAY * counts["links"]:
+        click.echo(f"Nearly all of {counted(counts['links'], 'link')} lead to pages that are not in the collection.")
+        click.echo("Is the folder that you named the root of the site, and --base-url its address?")
     if counts["pages"]:
-        click.echo("Try next:  " + shlex.join(["pagekin", "related", output, built.store.reading.pages.url[0]]))
+        click.echo("Try next:  " + shlex.join(["pagekin", "related", output, next(iter(collection)).url]))
+    return None

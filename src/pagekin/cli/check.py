@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
-from pagekin.cli.output import json_option, say_json, say_table, store_argument
+from pagekin.cli.output import json_option, opened, print_result, print_table, store_argument
+
+if TYPE_CHECKING:
+    from pagekin.collection.info import CheckReport
 
 
 @click.command("check")
@@ -12,19 +17,15 @@ from pagekin.cli.output import json_option, say_json, say_table, store_argument
 @json_option
 def command(store: str, json: bool) -> None:
     """Compare every file of a store with its checksum; exit code 1 if one is damaged."""
-    from pagekin.store.manifest import damaged_files
-    from pagekin.store.store import Store
 
-    opened = Store.open(store)
-    damaged = damaged_files(opened.root, opened.manifest)
-    if json:
-        say_json(
-            {"files": len(opened.manifest.all_files()), "damaged": [{"file": f, "problem": p} for f, p in damaged]}
-        )
-    elif damaged:
-        click.echo(f"{store} is damaged; build it again:")
-        say_table(damaged)
-    else:
-        click.echo(f"{store}: all {len(opened.manifest.all_files())} files are as they were written.")
-    if damaged:
+    def print_report(report: CheckReport) -> None:
+        if report.damaged:
+            click.echo(f"{store} is damaged; build it again:")
+            print_table(report.damaged)
+        else:
+            click.echo(f"{store}: all {report.files} files are as they were written.")
+
+    report = opened(store).check()
+    print_result(report, json, print_report)
+    if report.damaged:
         raise SystemExit(1)

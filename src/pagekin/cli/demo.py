@@ -10,9 +10,8 @@ import click
 from pagekin.cli.output import progress_bar
 from pagekin.errors import MisuseError
 
-_PAGES = ("http://treeroom.example/oak.html", "http://worldpages.example/ja/aizome.html")
-
-_ASKED = (
+_SHOWN = ("http://treeroom.example/oak.html", "http://worldpages.example/ja/aizome.html")
+_QUERIES = (
     "http://treeroom.example/oak.html",
     "http://slowoven.example/starter.html",
     "http://mirror.example/",
@@ -29,12 +28,12 @@ def command(output: str, serve: bool | None) -> None:
     On a terminal it ends on a page to explore it, which Ctrl-C stops.
     """
     from pagekin import sample_web
-    from pagekin.cli import build, info, related, show
     from pagekin.cli import serve as serving
-    from pagekin.pipeline import build as read
-    from pagekin.search.indexed_store import IndexedStore
-    from pagekin.shapes.info import describe as collection
-    from pagekin.shapes.page import describe as page_facts
+    from pagekin.cli.build import print_build
+    from pagekin.cli.info import print_info
+    from pagekin.cli.related import print_related
+    from pagekin.cli.show import print_page
+    from pagekin.collection.collection import build
 
     folder = Path(output)
     if folder.exists() and not folder.is_dir():
@@ -45,17 +44,16 @@ def command(output: str, serve: bool | None) -> None:
         sample_web.copy_to(folder)
     click.secho(f"$ pagekin build {archive} -o {store}", bold=True)
     with progress_bar(quiet=False) as progress:
-        built = read([archive], store, progress=progress)
-    build.say(built, str(store))
+        collection = build(archive, store, progress=progress)
+    print_build(collection, str(store))
     click.secho(f"\n$ pagekin info {store}", bold=True)
-    opened = IndexedStore.open(store)
-    info.say(str(store), collection(opened))
-    for page in _PAGES:
+    print_info(collection.info())
+    for page in _SHOWN:
         click.secho(f"\n$ pagekin show {store} {page}", bold=True)
-        show.say(page_facts(opened, opened.find(page)))
-    for page in _ASKED:
+        print_page(collection.page(page))
+    for page in _QUERIES:
         click.secho(f"\n$ pagekin related {store} {page}", bold=True)
-        related.say(opened.related(page))
+        print_related(collection.related(page))
     click.secho(f"\n$ pagekin serve {store}", bold=True)
     watched = sys.stdin.isatty() and sys.stdout.isatty()
     if watched if serve is None else serve:

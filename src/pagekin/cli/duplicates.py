@@ -4,134 +4,112 @@ from __future__ import annotations
 
 import json as jsons
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from pagekin.cli import duplicates_output as twins
-from pagekin.cli import duplicates_report as pictures
-from pagekin.cli.duplicates_output import how, is_store
-from pagekin.cli.output import clean, counted, json_option, say_json
+from pagekin.cli.options import options_from
+from pagekin.cli.output import clean, containment, counted, json_option, opened, print_result
+from pagekin.duplicates.settings import GroupSettings
 from pagekin.errors import MisuseError
-from pagekin.shapes.groups import entry_of, report
-from pagekin.shapes.twins import report as report_of_twins
+from pagekin.model.options import from_values
 
 if TYPE_CHECKING:
-    from pagekin.duplicates.result_formats import Result
-    from pagekin.duplicates.result_list import Grouping, ResultEntry, ResultGroup
-    from pagekin.duplicates.settings import GroupSettings
+    from pagekin.duplicates.report import DuplicateReport
+    from pagekin.duplicates.result_formats import Fields, Result
+    from pagekin.duplicates.result_list import GroupedResults, Grouping, ResultEntry
+    from pagekin.search.duplicates import DuplicateGroups
 
 LISTS = (".json", ".jsonl", ".ndjson")
+PICTURES = ("png", "svg", "pdf")
 
 
 @click.command("duplicates")
 @click.argument("sources", nargs=-1, metavar="RESULTS | STORE | FILE...")
 @click.option(
-    "--files-from", metavar="LIST", help="A file that names the files to compare, one a line; - is the input."
+    "--files-from", metavar="LIST", help="A file that names the files to compare, one a line; - is the standard input."
 )
-@click.option(
-    "--threshold",
-    default=0.7,
-    show_default=True,
-    type=click.FloatRange(0, 1, min_open=True),
-    help="How similar near-duplicates are: the share of the chunks of one that are in the other.",
-)
-@click.option("--complete-link", is_flag=True, help="No chains: all of a group are similar to each other.")
-@click.option("--chunk-size", default=256, show_default=True, type=int, help="Bytes of a chunk, a power of two.")
-@click.option("--text-field", metavar="NAME", help="Where a result has its text; else text, content, body or contents.")
-@click.option("--html-field", metavar="NAME", help="Where a result has HTML; else html.")
-@click.option("--query", metavar="WORDS", help="Compare results by what they say around these words.")
-@click.option("--whole-text", is_flag=True, help="Of a STORE, count the blocks that recur on a host as well.")
-@click.option(
-    "--link-weight",
-    default=0.0,
-    show_default=True,
-    type=click.FloatRange(0, 1, max_open=True),
-    help="Of a STORE, how much the sets of links count beside the texts.",
-)
-@click.option("--report", "picture", metavar="FILE", help="Draw how many there are: a .png, .svg or .pdf file.")
-@click.option("--page", metavar="PAGE", help="In the report, the page or result to hold against all others.")
-@click.option("--stream", is_flag=True, help="Print a line of JSON for every result as it comes.")
+@options_from(GroupSettings)
+@click.option("--complete-link", is_flag=True, help="Complete linkage: all pages of a group are similar to each other.")
+@click.option("--text-field", metavar="NAME", help="The field with the text. Default: text, content, body or contents.")
+@click.option("--html-field", metavar="NAME", help="The field with HTML. Default: html.")
+@click.option("--query", metavar="WORDS", help="Compare results by the passages around these words.")
+@click.option("--whole-text", is_flag=True, help="In a STORE, also compare blocks that recur on a host.")
+@click.option("--report", "picture", metavar="FILE", help="Draw the number of near-duplicates: a png, svg or pdf file.")
+@click.option("--page", metavar="PAGE", help="In the report, the page or result to compare with all others.")
+@click.option("--stream", is_flag=True, help="Print a line of JSON for every result as it arrives.")
 @json_option
 def command(
     sources: tuple[str, ...],
     files_from: str | None,
-    threshold: float,
     complete_link: bool,
-    chunk_size: int,
     text_field: str | None,
     html_field: str | None,
     query: str | None,
     whole_text: bool,
-    link_weight: float,
     picture: str | None,
     page: str | None,
     stream: bool,
     json: bool,
+    **values: Any,
 ) -> None:
     """Group the near-duplicates of a result list, or of a collection, under the best of them.
 
-    RESULTS is a .json or .jsonl file, or - for the input: a list of results with id, url, title, text or html, and
-    rank, or a response of Elasticsearch, OpenSearch, Solr, Meilisearch or Typesense. STORE is a collection that was
-    built; of a group the page that most others link to comes first. FILEs are compared themselves.
+    RESULTS is a .json or .jsonl file, or - for the standard input: a list of results with id, url, title, text or html,
+    and rank, or a response of Elasticsearch, OpenSearch, Solr, Meilisearch or Typesense. In a STORE the page with most
+    in-links comes first in its group. FILEs are compared with each other.
     """
-    from pagekin.duplicates.result_formats import Fields
-    from pagekin.duplicates.result_list import Grouping, group
-    from pagekin.duplicates.settings import GroupSettings
-
-    link = "complete" if complete_link else "single"
-    settings = GroupSettings(chunk_bytes=chunk_size, threshold=threshold, link=link, link_weight=link_weight)
-    if len(sources) == 1 and is_store(sources[0]):
+    settings = from_values(GroupSettings, {**values, "link": "complete" if complete_link else "single"})
+    kind = _picture_format(picture) if picture else ""
+    if len(sources) == 1 and _is_store(sources[0]):
         if query is not None:
             raise MisuseError("--query is for a list of results; a collection is compared by its main texts")
-        if picture is not None:
-            pictures.say_collection(sources[0], settings, whole_text, page, Path(picture), json)
-        else:
-            _say_twins(sources[0], settings, whole_text, json)
-        return
-    if whole_text or link_weight:
+        collection, options = opened(sources[0]), {"whole_text": whole_text, **asdict(settings)}
+        if picture is None:
+            return print_result(collection.duplicates(**options), json, print_groups)
+        return _draw(collection.duplicate_report(page, **options), picture, kind, sources[0], json)
+    if whole_text or settings.link_weight:
         raise MisuseError("--whole-text and --link-weight are for a collection; name a store, such as my.kin")
-    fields = Fields()
-    fields = Fields(
-        text=(text_field,) if text_field else fields.text, html=(html_field,) if html_field else fields.html
-    )
-    results = _results(sources, files_from, fields)
+    from pagekin.duplicates.result_formats import Fields
+    from pagekin.duplicates.result_list import Grouping, group
+
+    names = {name: (field,) for name, field in (("text", text_field), ("html", html_field)) if field}
+    results = _results(sources, files_from, Fields(**names))
     if stream:
-        _stream(results, Grouping(settings, query=query))
-        return
+        return _stream(results, Grouping(settings, query=query))
     grouping = group(results, settings, query=query)
     if picture is not None:
-        pictures.say(grouping.report(page), Path(picture), sources[0] if sources else "files", json)
-    elif json:
-        say_json(report(grouping))
-    else:
-        say(grouping)
+        return _draw(grouping.report(page), picture, kind, sources[0] if sources else "files", json)
+    return print_result(grouping.grouped(), json, print_results)
 
 
-def _say_twins(store: str, settings: GroupSettings, whole_text: bool, json: bool) -> None:
-    from pagekin.search.duplicates import find_duplicates
-
-    found = find_duplicates(store, settings, whole_text=whole_text)
-    if json:
-        say_json(report_of_twins(found))
-    else:
-        twins.say(found)
+def _is_store(name: str) -> bool:
+    """Whether a source is a store, by its manifest or its suffix."""
+    return (Path(name) / "manifest.json").exists() or Path(name).suffix == ".kin"
 
 
-def _results(sources: tuple[str, ...], files_from: str | None, fields: Any) -> Iterator[Result]:
-    """The results to group, as they come."""
+def _picture_format(picture: str) -> str:
+    kind = Path(picture).suffix.lower().removeprefix(".")
+    if kind not in PICTURES:
+        raise MisuseError(f"{picture}: which kind of picture? The suffix can be {', '.join(PICTURES)}")
+    return kind
+
+
+def _results(sources: tuple[str, ...], files_from: str | None, fields: Fields) -> Iterator[Result]:
+    """The results to group, as they arrive."""
     from pagekin.duplicates.result_formats import read_results
     from pagekin.duplicates.result_list import files
 
     if bool(sources) == bool(files_from):
         raise MisuseError("name a list of results, or files to compare, or with --files-from a list of files")
     if files_from:
-        with _opened(files_from) as file:
+        with _open(files_from) as file:
             names = file.read().decode("utf-8", "surrogateescape").splitlines()
         yield from files(name.strip() for name in names if name.strip())
     elif len(sources) == 1 and (sources[0] == "-" or sources[0].lower().endswith(LISTS)):
-        with _opened(sources[0]) as file:
+        with _open(sources[0]) as file:
             yield from read_results(file, "the input" if sources[0] == "-" else sources[0], fields)
     else:
         for name in sources:
@@ -140,7 +118,7 @@ def _results(sources: tuple[str, ...], files_from: str | None, fields: Any) -> I
         yield from files(sources)
 
 
-def _opened(name: str) -> Any:
+def _open(name: str) -> Any:
     try:
         return click.open_file(name, "rb")
     except OSError as error:
@@ -148,40 +126,70 @@ def _opened(name: str) -> Any:
 
 
 def _stream(results: Iterator[Result], grouping: Grouping) -> None:
-    """One line a result: which before it say the same, and the anchor of its group as far as is known."""
+    """A line for each result: the earlier results that it is similar to, and the anchor of its group so far."""
+    from pagekin.model.jsons import to_json
+
     for result in results:
-        similar = [earlier for _, earlier in grouping.add([result])]
-        entry = grouping.entries[-1]
-        row = {
-            **entry_of(entry),
-            "anchor": grouping.anchors()[-1].result.id,
-            "similar": [{"id": each.result.id, "position": each.position} for each in similar],
-        }
+        similar = [{"id": earlier.id, "position": earlier.position} for _, earlier in grouping.add([result])]
+        row = {**to_json(grouping.entries[-1]), "anchor": grouping.anchors()[-1].id, "similar": similar}
         click.echo(jsons.dumps(row))
 
 
-def say(grouping: Grouping) -> None:
-    """Tell people the groups."""
-    groups = grouping.groups()
-    for each in groups:
-        _say_group(each)
-    similar = sum(len(each.members) for each in groups)
-    click.echo(f"{counted(len(grouping.entries), 'result')} in {counted(len(groups), 'group')}, {similar} grouped")
-    for reason, count in grouping.uncompared().items():
+def _draw(report: DuplicateReport, picture: str, kind: str, title: str, json: bool) -> None:
+    from pagekin.duplicates.report import draw
+    from pagekin.model.files import written_whole
+    from pagekin.model.jsons import to_json
+
+    with written_whole(Path(picture)) as path:
+        draw(path, kind, title, report)
+    if json:
+        return print_result({"picture": picture, **to_json(report)}, True, lambda _: None)
+    click.echo(f"{picture}: {counted(report.pages, 'page')}")
+    for curve in report.curves:
+        click.echo(f"  {curve.threshold:.0%} similar or more: {curve.shares[-1]:6.1%} are near-duplicates of others")
+    if report.profile:
+        click.echo(f"  against all others: {clean(report.profile.name)}")
+    return None
+
+
+def print_groups(found: DuplicateGroups) -> None:
+    """Print the groups of a collection."""
+    for group in found:
+        click.echo(clean(f"{group.anchor.url}  {group.anchor.title}".rstrip()))
+        for member in group.members:
+            name = clean(f"{member.page.url}  {member.page.title}".rstrip())
+            click.echo(f"  {member.similarity:.3f}  {name}{containment(member.overlap)}")
+    grouped = sum(len(group.members) for group in found)
+    click.echo(
+        f"{counted(found.pages, 'page')}, {counted(len(found), 'group')} of near-duplicates, {grouped:,} grouped"
+    )
+    click.echo(f"pairs compared: {found.compared:,}")
+    if found.cut:
+        click.echo(f"pages with a rare chunk that over 1,000 others have, compared with only some: {found.cut:,}")
+    _print_uncompared(found.uncompared)
+
+
+def print_results(found: GroupedResults) -> None:
+    """Print the groups of a result list."""
+    for group in found.groups:
+        click.echo(clean(_name(group.anchor)))
+        for member in group.members:
+            name = clean(_name(member.entry))
+            click.echo(f"  {member.overlap.similarity:.3f}  {name}{containment(member.overlap)}")
+    grouped = sum(len(group.members) for group in found.groups)
+    click.echo(f"{counted(found.results, 'result')} in {counted(len(found.groups), 'group')}, {grouped} grouped")
+    _print_uncompared(found.uncompared)
+    if found.without_words:
+        click.echo(f"without a word of the query, compared as a whole: {found.without_words}")
+    if found.repeated_ids:
+        click.echo(f"ids that came before: {found.repeated_ids}")
+
+
+def _print_uncompared(uncompared: dict[str, int]) -> None:
+    for reason, count in uncompared.items():
         click.echo(f"not compared: {count} ({clean(reason)})")
-    if grouping.without_words:
-        click.echo(f"without a word of the query, compared as a whole: {grouping.without_words}")
-    if grouping.repeated_ids():
-        click.echo(f"ids that came before: {grouping.repeated_ids()}")
-
-
-def _say_group(group: ResultGroup) -> None:
-    click.echo(clean(_name(group.anchor)))
-    for member in group.members:
-        like = member.overlap
-        click.echo(f"  {like.similarity:.3f}  {clean(_name(member.entry))}{how(like)}")
 
 
 def _name(entry: ResultEntry) -> str:
-    parts = [str(entry.result.id), entry.result.title, entry.result.url if entry.result.url != entry.result.id else ""]
+    parts = [str(entry.id), entry.title, entry.url if entry.url != entry.id else ""]
     return "  ".join(part for part in parts if part)

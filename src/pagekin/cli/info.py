@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from pagekin.cli.output import bytes_in_words, json_option, say_json, say_table, store_argument
-from pagekin.shapes.info import describe
+from pagekin.cli.output import bytes_in_words, json_option, opened, print_result, print_table, store_argument
+
+if TYPE_CHECKING:
+    from pagekin.collection.info import CollectionInfo
+
+_COUNTS = {
+    "pages": "pages",
+    "hosts": "hosts",
+    "outside": "pages known only from links",
+    "aliases": "aliases (redirects and canonical links)",
+    "links": "links to pages, known or not",
+    "tokens": "words",
+    "words": "different words",
+}
 
 
 @click.command("info")
@@ -15,49 +27,31 @@ from pagekin.shapes.info import describe
 @json_option
 def command(store: str, json: bool) -> None:
     """What a store holds, how it was read, and what was skipped and why."""
-    from pagekin.store.store import Store
-
-    facts = describe(Store.open(store))
-    if json:
-        say_json(facts)
-    else:
-        say(store, facts)
+    print_result(opened(store).info(), json, print_info)
 
 
-def say(store: str, facts: dict[str, Any]) -> None:
-    """Tell people what a store holds."""
-    counts = facts["counts"]
-    click.echo(f"{store}: format {facts['format']}, generation {facts['generation']}, {bytes_in_words(facts['bytes'])}")
-    say_table(
-        [
-            (counts["pages"], "pages"),
-            (counts["hosts"], "hosts"),
-            (counts["outside"], "pages known only from links"),
-            (counts["aliases"], "aliases (redirects and canonical links)"),
-            (counts["links"], "links to pages, known or not"),
-            (counts["tokens"], "words"),
-            (counts["words"], "different words"),
-        ]
-    )
+def print_info(info: CollectionInfo) -> None:
+    """Print what a store holds."""
+    counts = info.counts
+    click.echo(f"{info.store}: format {info.format}, generation {info.generation}, {bytes_in_words(info.bytes)}")
+    print_table([(counts[key], noun) for key, noun in _COUNTS.items()])
     click.echo(f"  from {bytes_in_words(counts['html_bytes'])} of HTML, {bytes_in_words(counts['text_bytes'])} of text")
-    changed = {key: value for key, value in facts["settings"].items() if value is True}
-    if changed:
+    if changed := [key for key, value in info.settings.items() if value is True]:
         click.echo("Settings: " + ", ".join(changed))
-    if facts["strategy"]:
-        told = {**facts["strategy"], **({"weights": "learned"} if "weights" in facts["strategy"] else {})}  # not 2 KB
-        click.echo("Strategy: " + ", ".join(f"{key} {value}" for key, value in told.items()))
-    if facts["duplicates"]:
-        click.echo("Near-duplicates: " + _compared(facts["duplicates"]))
+    if info.strategy:
+        shown = {**info.strategy, **({"weights": "learned"} if "weights" in info.strategy else {})}  # not 2 KB
+        click.echo("Strategy: " + ", ".join(f"{key} {value}" for key, value in shown.items()))
+    if info.duplicates:
+        click.echo("Near-duplicates: " + _fingerprints(info.duplicates))
     click.echo("Largest hosts:")
-    say_table([(host["pages"], host["host"]) for host in facts["hosts"]])
-    click.echo("Languages:  " + ", ".join(f"{name} {count:,}" for name, count in facts["languages"].items()))
-    if facts["skipped"]:
+    print_table([(pages, host) for host, pages in info.hosts])
+    click.echo("Languages:  " + ", ".join(f"{name} {count:,}" for name, count in info.languages.items()))
+    if info.skipped:
         click.echo("Skipped or cut:")
-        say_table([(skip["count"], skip["reason"], "e.g. " + skip["example"]) for skip in facts["skipped"]])
+        print_table([(count, reason, "e.g. " + example) for reason, count, example, _ in info.skipped])
 
 
-def _compared(facts: dict[str, Any]) -> str:
-    """How pages are compared, and which are not."""
+def _fingerprints(facts: dict[str, Any]) -> str:
     settings = facts["settings"]
     words = [
         f"filters of {settings['filter_bits']:,} bits, {settings['hashes']} a chunk of {settings['chunk_bytes']} bytes",

@@ -1,4 +1,4 @@
-"""`pagekin`: the door for people. Errors become a sentence and an exit code here, and only here."""
+"""`pagekin`: the command line. Errors become a message and an exit code here, and only here."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ _ARGUMENTS = "pagekin.arguments"
 
 
 class Commands(click.Group):
-    """Commands that are imported when they are called for."""
+    """Commands that are imported on use."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Remember the arguments: who asks for help must get it, whatever is in the configuration."""
+        """Remember the arguments: --help must work whatever is in the configuration."""
         ctx.meta[_ARGUMENTS] = list(args)
         return super().parse_args(ctx, args)
 
@@ -62,10 +62,10 @@ class Commands(click.Group):
 @click.version_option(__version__, prog_name="pagekin")
 @click.pass_context
 def cli(ctx: click.Context) -> None:
-    """Find the pages that are kin to a page, in any hyperlinked collection.
+    """Find related pages in any hyperlinked collection.
 
-    A setting is taken from the command line, else from the environment (PAGEKIN_BUILD_PROCESSES), else from
-    pagekin.toml in this folder ([build] processes = 2).
+    An option is taken from the command line, else from the environment (PAGEKIN_BUILD_PROCESSES), else from
+    pagekin.toml in the current directory ([build] processes = 2).
     """
     if not {"-h", "--help"} & set(ctx.meta.get(_ARGUMENTS, ())):
         ctx.default_map = _config(Path(CONFIG))
@@ -80,7 +80,7 @@ def _config(path: Path) -> dict[str, Any]:
         raise MisuseError(f"{path} cannot be read: {error}") from error
     for name, table in config.items():
         if name not in COMMANDS or not isinstance(table, dict):
-            raise MisuseError(f"{path}: [{name}] is no command; there are {', '.join(COMMANDS)}")
+            raise MisuseError(f"{path}: [{name}] is not a command; there are {', '.join(COMMANDS)}")
     return {name: _settings(path, name, table) for name, table in config.items()}
 
 
@@ -104,13 +104,13 @@ def _settings(path: Path, name: str, table: dict[str, Any]) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Run, and leave with 0, 1 for a failure, 2 for misuse."""
+    """Run the command line; exit with 0, 1 for a failure, 2 for misuse."""
     from pagekin.cli.output import clean
 
     if "_PAGEKIN_COMPLETE" in os.environ:
         cli()
     try:
-        # Not cli(), which takes a reader that goes away for a failure.
+        # Not cli(), which treats a closed pipe as a failure.
         with cli.make_context("pagekin", sys.argv[1:]) as context:
             cli.invoke(context)
         sys.stdout.flush()

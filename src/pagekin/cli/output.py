@@ -1,4 +1,4 @@
-"""How commands speak: tables for people, JSON for programs, and nothing from a crawl that moves the cursor."""
+"""What commands share: tables for people, JSON for programs, progress bars, and safe text on a terminal."""
 
 from __future__ import annotations
 
@@ -6,35 +6,48 @@ import json
 import re
 import sys
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from pagekin.errors import MisuseError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
+    from pagekin.collection.collection import Collection
+    from pagekin.duplicates.filters import Overlap
     from pagekin.pipeline import Progress
 
-# Characters that JSON need not escape, and that a terminal obeys all the same: controls and changes of direction.
-# Lone surrogates cannot be printed, and are what they were once the JSON is read again.
+T = TypeVar("T")
+
+# Characters that JSON need not escape but a terminal obeys: controls and changes of direction. Lone surrogates cannot
+# be printed; escaped, they survive a round trip.
 _UNSEEN = re.compile("[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
 
 json_option = click.option("--json", is_flag=True, help="Print JSON, for programs.")
 store_argument = click.argument("store", type=click.Path(), metavar="STORE")
 
 
-def say_json(value: Any) -> None:
-    """Print a value as JSON."""
-    text = json.dumps(value, ensure_ascii=False, indent=2)
-    click.echo(_UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
+def opened(store: str) -> Collection:
+    """The collection in a store; loads the library."""
+    from pagekin.collection.collection import open as open_collection
+
+    return open_collection(store)
+
+
+def print_result(result: T, as_json: bool, print_text: Callable[[T], None]) -> None:
+    """Print a result as JSON, or with a function that prints text."""
+    if not as_json:
+        return print_text(result)
+    from pagekin.model.jsons import to_json
+
+    text = json.dumps(to_json(result), ensure_ascii=False, indent=2)
+    return click.echo(_UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
 
 
 def clean(text: str) -> str:
-    r"""Text of a crawl, safe to print: control and direction characters are shown as U+FFFD.
+    r"""Text from a page, safe to print: control and direction characters become U+FFFD.
 
     >>> clean("a\x1b[2Jb")
     'a�[2Jb'
@@ -42,8 +55,8 @@ def clean(text: str) -> str:
     return "".join("\ufffd" if unicodedata.category(c) in ("Cc", "Cf", "Cs") and c != "\n" else c for c in text)
 
 
-def say_table(rows: Sequence[Sequence[Any]], indent: str = "  ") -> None:
-    """Print rows in columns; numbers stand to the right."""
+def print_table(rows: Sequence[Sequence[Any]], indent: str = "  ") -> None:
+    """Print rows in columns, numbers to the right."""
     cells = [[f"{cell:,}" if isinstance(cell, int) else clean(str(cell)) for cell in row] for row in rows]
     widths = [max(len(row[k]) for row in cells) for k in range(len(cells[0]))] if cells else []
     for row, original in zip(cells, rows, strict=True):
@@ -78,20 +91,20 @@ def bytes_in_words(count: int) -> str:
 
 
 def bytes_of(size: str) -> int:
-    """A size that people wrote.
+    """A size as users write it.
 
     >>> bytes_of("4GiB"), bytes_of("1.5 mib"), bytes_of("2000")
     (4294967296, 1572864, 2000)
     """
     parts = re.fullmatch(r"\s*([0-9]{1,15}(?:\.[0-9]{1,6})?)\s*(?:([KMGT])i?B?|B)?\s*", size, re.IGNORECASE)
     if parts is None:
-        raise MisuseError(f"{size!r} is no size; write it like 4GiB or 500MiB")
+        raise MisuseError(f"{size!r} is not a size; write it like 4GiB or 500MiB")
     return int(float(parts[1]) * 1024 ** " KMGT".index((parts[2] or " ").upper()))
 
 
 @contextmanager
 def progress_bar(quiet: bool) -> Iterator[Callable[[Progress], None]]:
-    """A bar on a terminal, silence elsewhere."""
+    """A progress bar on a terminal, nothing elsewhere."""
     if quiet or not sys.stderr.isatty():
         yield lambda _: None
         return
@@ -105,3 +118,19 @@ def progress_bar(quiet: bool) -> Iterator[Callable[[Progress], None]]:
             bar.render_progress()
 
         yield show
+
+
+def watched(items: list[T], label: str) -> Iterable[T]:
+    """The items, with a progress bar on a terminal."""
+    if not sys.stderr.isatty():
+        yield from items
+        return
+    with click.progressbar(items, label=label, file=sys.stderr) as bar:
+        yield from bar
+
+
+def containment(overlap: Overlap) -> str:
+    """A remark if one of a member and its anchor contains the other."""
+    if overlap.a_in_b and overlap.b_in_a:
+        return "  (the same)"
+    return "  (contained)" if overlap.a_in_b else "  (contains it)" if overlap.b_in_a else ""

@@ -2,120 +2,49 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from pagekin.cli.duplicates_output import how
-from pagekin.cli.output import clean, counted, json_option, say_json, store_argument
-from pagekin.cli.similarity_options import (
-    links_option,
-    measured,
-    share_of,
-    similarity_option,
-    weighting_of,
-    weights_option,
-)
+from pagekin.cli.options import options_from
+from pagekin.cli.output import clean, containment, counted, json_option, opened, print_result, store_argument
 from pagekin.errors import MisuseError
-from pagekin.shapes.related import report
+from pagekin.model.options import from_values
+from pagekin.search.options import RelatedOptions
 
 if TYPE_CHECKING:
-    from pagekin.search.results import RelatedPage
+    from pagekin.search.results import RelatedPage, RelatedPages
 
 
 @click.command("related")
 @store_argument
 @click.argument("pages", nargs=-1, metavar="[PAGE...]")
-@click.option(
-    "--html", type=str, metavar="FILE", help="Ask for an HTML file that is not in the collection; - reads it here."
-)
-@click.option("--text", type=str, metavar="FILE", help="Ask for a text; - is the standard input.")
-@click.option(
-    "--limit", default=10, show_default=True, type=click.IntRange(1), help="At most so many pages, or groups of them."
-)
-@click.option(
-    "--min-similarity", default=0.05, show_default=True, type=click.FloatRange(0, 1), help="Rather fewer than worse."
-)
-@similarity_option
-@weights_option
-@click.option("--exclude-host", is_flag=True, help="No pages of the same host.")
-@click.option("--exclude-linked", is_flag=True, help="No pages that PAGE links to already.")
-@click.option("--include", multiple=True, help="Only URLs that match this regular expression; may be repeated.")
-@click.option("--exclude", multiple=True, help="No URLs that match this regular expression; may be repeated.")
-@click.option("--pin", multiple=True, help="This page comes first; may be repeated.")
-@click.option("--never", multiple=True, help="This page does not appear; may be repeated.")
-@click.option("--outside", is_flag=True, help="Also pages that are known only from links.")
-@links_option
-@click.option(
-    "--group-duplicates/--no-group-duplicates",
-    default=True,
-    show_default=True,
-    help="Put pages that say the same under the best of them.",
-)
-@click.option("--expand", is_flag=True, help="Show who stands under whom.")
-@click.option("--explain/--no-explain", default=True, show_default=True, help="Say why.")
+@click.option("--html", metavar="FILE", help="Query with an HTML file outside the collection; - is the standard input.")
+@click.option("--text", metavar="FILE", help="Query with a text; - is the standard input.")
+@options_from(RelatedOptions)
+@click.option("--expand", is_flag=True, help="List the near-duplicates in each group.")
 @json_option
 def command(
-    store: str,
-    pages: tuple[str, ...],
-    html: str | None,
-    text: str | None,
-    limit: int,
-    min_similarity: float,
-    similarity: str | None,
-    weights: str | None,
-    exclude_host: bool,
-    exclude_linked: bool,
-    include: tuple[str, ...],
-    exclude: tuple[str, ...],
-    pin: tuple[str, ...],
-    never: tuple[str, ...],
-    outside: bool,
-    share: str | None,
-    group_duplicates: bool,
-    expand: bool,
-    explain: bool,
-    json: bool,
+    store: str, pages: tuple[str, ...], html: str | None, text: str | None, expand: bool, json: bool, **values: Any
 ) -> None:
-    """The pages that are kin to PAGE: a URL, a file of the collection, or words of a title.
+    """The pages that are related to PAGE: a URL, a file of the collection, or words of a title.
 
-    Several PAGEs are asked for as one.
+    Several PAGEs are one query.
     """
-    from pagekin.search.indexed_store import IndexedStore
-    from pagekin.search.options import RelatedOptions
-
-    indexed = IndexedStore.open(store)
-    options = RelatedOptions(
-        limit=limit,
-        min_similarity=min_similarity,
-        similarity=measured(similarity, weights),
-        weighting=weighting_of(weights),
-        exclude_host=exclude_host,
-        exclude_linked=exclude_linked,
-        include=include,
-        exclude=exclude,
-        pin=pin,
-        never=never,
-        outside=outside,
-        link_share=share_of(share),
-        group_duplicates=group_duplicates,
-        explain=explain,
-    )
-    file = html or text
+    options = from_values(RelatedOptions, values)
     if bool(pages) + bool(html) + bool(text) != 1:
-        raise MisuseError("ask for PAGEs, or with --html, or with --text")
-    if file is not None:
-        neighbors = indexed.related_to(_read(file, indexed.settings.max_page_bytes), options, plain=text is not None)
+        raise MisuseError("name PAGEs, or a file with --html, or a file with --text")
+    collection = opened(store)
+    if file := html or text:
+        body = _read(file, collection.indexed.settings.max_page_bytes)
+        answer = collection.related_to(**{"html" if html else "text": body}, options=options)
     else:
-        neighbors = indexed.related(pages, options)
-    if json:
-        say_json(report(pages, neighbors, options.similarity or indexed.index.strategy.similarity))
-    else:
-        say(neighbors, expand)
+        answer = collection.related(pages, options)
+    print_result(answer, json, lambda answer: print_related(answer, expand))
 
 
 def _read(name: str, limit: int) -> bytes:
-    """A file, or the standard input for "-"; one byte more than a page may have, so that a larger one shows."""
+    """A file, or the standard input for "-"; one byte more than a page may have, so that a larger one is noticed."""
     try:
         with click.open_file(name, "rb") as file:
             data: bytes = file.read(limit + 1)
@@ -124,11 +53,11 @@ def _read(name: str, limit: int) -> bytes:
     return data
 
 
-def say(neighbors: list[RelatedPage], expand: bool = False) -> None:
-    """Tell people an answer; if `expand`, with those that stand under others."""
-    if not neighbors:
+def print_related(answer: RelatedPages, expand: bool = False) -> None:
+    """Print related pages; if `expand`, with their near-duplicates."""
+    if not answer:
         click.echo("No page is similar enough; --min-similarity 0 shows the nearest.")
-    for each in neighbors:
+    for each in answer:
         click.echo(f"{each.similarity:.3f}  {clean(each.title or '(no title)')}{_remarks(each)}")
         click.echo(f"       {clean(each.url)}")
         if each.why.terms:
@@ -139,15 +68,15 @@ def say(neighbors: list[RelatedPage], expand: bool = False) -> None:
             click.echo(f"       = {parts}")
         if each.why.cited_by:
             places = zip(each.why.cited_by[:2], each.why.apart, strict=False)
-            told = ", ".join(f"{clean(url)} ({counted(apart, 'word')} apart)" for url, apart in places)
-            click.echo(f"       cited together by {told}")
+            pages = ", ".join(f"{clean(url)} ({counted(apart, 'word')} apart)" for url, apart in places)
+            click.echo(f"       cited together by {pages}")
         for duplicate in each.duplicates if expand else ():
-            click.echo(f"       = {clean(duplicate.url)}{how(duplicate.overlap)}")
+            click.echo(f"       = {clean(duplicate.url)}{containment(duplicate.overlap)}")
 
 
-def _remarks(neighbor: RelatedPage) -> str:
-    count = len(neighbor.duplicates)
-    remarks = ["pinned"] if neighbor.pinned else []
-    remarks += ["near-duplicate of the page asked for"] if neighbor.is_duplicate else []
+def _remarks(page: RelatedPage) -> str:
+    count = len(page.duplicates)
+    remarks = ["pinned"] if page.pinned else []
+    remarks += ["near-duplicate of the query page"] if page.is_duplicate else []
     remarks += [f"and {counted(count, 'near-duplicate')}"] if count else []
     return f"  ({', '.join(remarks)})" if remarks else ""

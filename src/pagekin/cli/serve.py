@@ -23,17 +23,19 @@ _LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 
 @click.command("serve")
 @store_argument
-@click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen; 0.0.0.0 is everywhere.")
-@click.option("--port", default=8017, show_default=True, type=click.IntRange(0, 65535), help="0 is any free one.")
-@click.option("--workers", default=1, show_default=True, type=click.IntRange(1, 64), help="So many processes.")
-@click.option("--replay", default="", metavar="BASE", help="Link to captures: BASE and the URL of a page.")
-@click.option("--cors", multiple=True, metavar="ORIGIN", help="Pages of this origin may ask; * is any.")
-@click.option("--allow-host", multiple=True, metavar="NAME", help="Answer also to this name, such as that of a proxy.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on; 0.0.0.0 is all.")
 @click.option(
-    "--token-file", metavar="FILE", help=f"Requests must bring what is in this file (or in the variable {TOKEN})."
+    "--port", default=8017, show_default=True, type=click.IntRange(0, 65535), help="The port; 0 is any free one."
 )
+@click.option("--workers", default=1, show_default=True, type=click.IntRange(1, 64), help="Number of processes.")
+@click.option("--replay", default="", metavar="BASE", help="Link to captures at BASE followed by the URL of a page.")
+@click.option("--cors", multiple=True, metavar="ORIGIN", help="Allow requests from pages of this origin; * is any.")
 @click.option(
-    "--seconds", default=10.0, show_default=True, type=click.FloatRange(0.1, 600), help="Until an answer must be there."
+    "--allow-host", multiple=True, metavar="NAME", help="Also answer to this host name, such as that of a proxy."
+)
+@click.option("--token-file", metavar="FILE", help=f"Require the token in this file (or in the variable {TOKEN}).")
+@click.option(
+    "--seconds", default=10.0, show_default=True, type=click.FloatRange(0.1, 600), help="Time limit of a request."
 )
 @click.option("--open", "browse", is_flag=True, help="Open it in a browser.")
 def command(
@@ -50,7 +52,7 @@ def command(
 ) -> None:
     """Serve STORE over HTTP: a page to explore it, and an API for programs.
 
-    It stops with Ctrl-C or SIGTERM, after what is running is answered. When the store is built again, the new
+    It stops with Ctrl-C or SIGTERM, after running requests are answered. When the store is built again, the new
     generation is served as soon as it is complete.
     """
     need_serve()
@@ -65,7 +67,7 @@ def command(
 def serve(
     store: str, settings: ServerSettings, host: str = "127.0.0.1", port: int = 0, workers: int = 1, browse: bool = False
 ) -> None:
-    """Serve a store until told to stop."""
+    """Serve a store until it is stopped."""
     from pagekin.search.indexed_store import IndexedStore
     from pagekin.serving.server import listen, run, url_of
 
@@ -73,7 +75,7 @@ def serve(
     with listen(host, port) as listener:
         address = url_of(listener)
         click.echo(f"Serving {clean(store)} at {address} (Ctrl-C stops it)")
-        if browse:  # beside the server: a browser in a terminal is there until it is closed
+        if browse:  # in a thread: a browser in a terminal runs until it is closed
             Thread(target=_browse, args=(address,), daemon=True).start()
         run(store, settings, listener, workers)
         if sys.stdout.isatty():
@@ -82,11 +84,11 @@ def serve(
 
 def _browse(address: str) -> None:
     if not webbrowser.open(address):
-        click.echo(f"No browser could be opened; {address} is where to go.", err=True)
+        click.echo(f"No browser could be opened; go to {address}.", err=True)
 
 
 def token_of(file: str | None) -> str:
-    """The token in a file, else that of the environment, else none."""
+    """The token in a file, else in the environment, else none."""
     if file is None:
         return os.environ.get(TOKEN, "").strip()
     try:
@@ -99,7 +101,7 @@ def token_of(file: str | None) -> str:
 
 
 def need_serve() -> None:
-    """Say what to install if the server is missing."""
+    """Raise MisuseError if a package for serving is missing."""
     try:
         import jinja2
         import starlette

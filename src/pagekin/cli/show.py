@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import textwrap
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
-from pagekin.cli.output import clean, json_option, say_json, say_table, store_argument
-from pagekin.shapes.page import SHOWN, describe
+from pagekin.cli.output import clean, json_option, opened, print_result, print_table, store_argument
+
+if TYPE_CHECKING:
+    from pagekin.collection.pages import PageDetails
+
+_ANCHORS = 10  # anchor texts that are shown
 
 
 @click.command("show")
@@ -18,39 +22,28 @@ from pagekin.shapes.page import SHOWN, describe
 @json_option
 def command(store: str, page: str, text: bool, json: bool) -> None:
     """What a store knows of PAGE: a URL, a file, or words of its title."""
-    from pagekin.search.indexed_store import IndexedStore
-
-    opened = IndexedStore.open(store)
-    row = opened.find(page)
-    if text and not json:
-        click.echo(clean(opened.text(row)))
-        return
-    facts = describe(opened, row)
-    if text:
-        facts["text"] = opened.text(row)
-    if json:
-        say_json(facts)
-    else:
-        say(facts)
+    print_result(opened(store).page(page, text=text), json, print_page)
 
 
-def say(facts: dict[str, Any]) -> None:
-    """Tell people what is known of a page."""
-    click.echo(clean(facts["title"] or "(no title)"))
-    click.echo(clean(facts["url"]))
-    details = [facts["language"] or "language unknown", facts["charset"], f"{facts['words']:,} words"]
-    if facts["captured"]:
-        details.append(f"captured {facts['captured'][:10]}")
-    click.echo("  " + ", ".join(details) + f", from {clean(facts['source'])}")
-    for alias in facts["aliases"]:
-        click.echo(f"  also {clean(alias['url'])} ({alias['kind']})")
-    click.echo("  about " + clean(", ".join(each["term"] for each in facts["top_terms"])))
+def print_page(page: PageDetails) -> None:
+    """Print the text of a page if it was asked for, else what is known of the page."""
+    if page.text is not None:
+        return click.echo(clean(page.text))
+    click.echo(clean(page.title or "(no title)"))
+    click.echo(clean(page.url))
+    details = [page.language or "language unknown", page.charset, f"{page.words:,} words"]
+    if page.captured:
+        details.append(f"captured {page.captured[:10]}")
+    click.echo("  " + ", ".join(details) + f", from {clean(page.source)}")
+    for url, kind in page.aliases:
+        click.echo(f"  also {clean(url)} ({kind})")
+    click.echo("  about " + clean(", ".join(term for term, _ in page.top_terms)))
     click.echo()
-    click.echo(textwrap.fill(clean(facts["excerpt"]), 100))
-    click.echo(f"\n{facts['in_degree']:,} pages link here" + (", saying:" if facts["anchor_texts"] else ""))
-    say_table([(text["count"], text["text"] or "(no words)") for text in facts["anchor_texts"][:SHOWN]])
-    if facts["linked_from"]:
+    click.echo(textwrap.fill(clean(page.excerpt), 100))
+    click.echo(f"\n{page.in_degree:,} pages link here" + (", saying:" if page.anchor_texts else ""))
+    print_table([(count, text or "(no words)") for text, count in page.anchor_texts[:_ANCHORS]])
+    if page.linked_from:
         click.echo("Linked from:")
-        say_table([(page["url"], page["title"]) for page in facts["linked_from"]])
-    click.echo(f"Links to {facts['out_degree']:,} pages" + (":" if facts["links_to"] else ""))
-    say_table([(page["url"], page["title"]) for page in facts["links_to"]])
+        print_table([(each.url, each.title) for each in page.linked_from])
+    click.echo(f"Links to {page.out_degree:,} pages" + (":" if page.links_to else ""))
+    return print_table([(each.url, each.title) for each in page.links_to])

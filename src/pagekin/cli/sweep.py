@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
-import json as jsons
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from pagekin.cli.files import write_lines, written_whole
-from pagekin.cli.output import clean, counted, json_option, progress_bar, say_json, say_table
+from pagekin.cli.evaluate import print_left_out
+from pagekin.cli.output import clean, counted, json_option, print_result, print_table, progress_bar
 from pagekin.errors import MisuseError
 
 if TYPE_CHECKING:
-    from pagekin.evaluation.sweep import SweepOutcome
-    from pagekin.evaluation.sweep_plan import SweepPlan
+    from pagekin.collection.sweep import SweepReport
 
 
 @click.command("sweep")
-@click.argument("sweep", required=False, type=click.Path(), metavar="[SWEEP.toml|STORE]")
-@click.option("--hierarchy", metavar="FILE|path", help="As in `pagekin evaluate`; by default that of the sweep file.")
-@click.option("--references", help="Which to judge, too, parted by commas: tf-idf, more-like-this, co-citation, lsa.")
-@click.option("-o", "--output", type=click.Path(), help="A folder for results; by default SWEEP.sweep.")
-@click.option("--threads", type=click.IntRange(1), help="By default as many as there are processors.")
+@click.argument("plan", required=False, type=click.Path(), metavar="[SWEEP.toml|STORE]")
+@click.option("--hierarchy", metavar="FILE|path", help="As in `pagekin evaluate`. Default: that of the sweep file.")
+@click.option(
+    "--references", help="Systems to compare with, separated by commas: tf-idf, more-like-this, co-citation, lsa."
+)
+@click.option("-o", "--output", type=click.Path(), help="The folder for results. Default: SWEEP.sweep.")
+@click.option("--threads", type=click.IntRange(1), help="Number of threads. Default: one per processor.")
 @click.option("--print", "printing", is_flag=True, help="Print the sweep of the paper's figures, to start a file from.")
 @json_option
 def command(
-    sweep: str | None,
+    plan: str | None,
     hierarchy: str | None,
     references: str | None,
     output: str | None,
@@ -34,94 +33,27 @@ def command(
     printing: bool,
     json: bool,
 ) -> None:
-    """Judge many strategies by a hierarchy, side by side.
+    """Evaluate many strategies by a hierarchy, side by side.
 
     They are those of SWEEP.toml or, given a STORE, those of the paper's figures. Writes a table (results.csv,
-    results.json and, if pyarrow is there, results.parquet) and report.html. A sweep that was stopped goes on.
+    results.json and, if pyarrow is installed, results.parquet) and report.html. A sweep that was stopped continues.
     """
-    from pagekin.engines.local import len_of_cpus
-    from pagekin.evaluation.sweep import sweep as run_sweep
+    from pagekin.collection.sweep import sweep
     from pagekin.evaluation.sweep_plan import paper_text
 
     if printing:
-        click.echo(paper_text(), nl=False)
-        return
-    if sweep is None:
+        return click.echo(paper_text(), nl=False)
+    if plan is None:
         raise MisuseError("name a sweep file, or a STORE to sweep by the figures of the paper")
-    plan = _plan(sweep, hierarchy, references)
-    folder = Path(output or f"{sweep.rstrip('/').removesuffix('.toml').removesuffix('.kin')}.sweep")
-    with progress_bar(json) as show:
-        swept = run_sweep(plan, folder, threads=threads or len_of_cpus(), progress=show)
-        files = _write(swept, folder)
-    if json:
-        say_json(_result(swept, folder, files))
-    else:
-        _say(swept, folder, files)
+    names = None if references is None else [name.strip() for name in references.split(",") if name.strip()]
+    with progress_bar(json) as progress:
+        report = sweep(plan, output, hierarchy=hierarchy, references=names, threads=threads, progress=progress)
+    return print_result(report, json, print_sweep)
 
 
-def _plan(sweep: str, hierarchy: str | None, references: str | None) -> SweepPlan:
-    from dataclasses import replace
-
-    from pagekin.evaluation.baselines import REFERENCES
-    from pagekin.evaluation.sweep_plan import REFERENCE, PlanEntry, paper_plan, read_plan
-
-    path = Path(sweep)
-    if path.is_dir():
-        plan = paper_plan().with_bench(sweep, hierarchy=hierarchy)
-    elif path.is_file():
-        plan = read_plan(path).with_bench(None, hierarchy=hierarchy)
-    else:
-        raise MisuseError(
-            f"there is no sweep file or store {sweep!r}; `pagekin sweep --print` prints a file to begin with"
-        )
-    if references is None:
-        return plan
-    names = [name.strip() for name in references.split(",") if name.strip()]
-    for name in names:
-        if name not in REFERENCES:
-            raise MisuseError(f"--references: there is no {name!r}; there are {', '.join(REFERENCES)}")
-    others = tuple(entry for entry in plan.references if entry.kind != REFERENCE)
-    return replace(plan, references=(*(PlanEntry(name, REFERENCE, source=name) for name in names), *others))
-
-
-def _write(swept: SweepOutcome, folder: Path) -> list[str]:
-    """Write the table and the report, each whole or not at all; their names."""
-    from pagekin.evaluation.sweep_report import report
-    from pagekin.evaluation.sweep_results import csv_lines, need_parquet, write_parquet
-
-    rows = swept.rows()
-    write_lines(folder / "results.csv", csv_lines(rows))
-    write_lines(
-        folder / "results.json", [jsons.dumps({"rows": rows, "left_out": _left_out(swept)}, ensure_ascii=False)]
-    )
-    write_lines(folder / "report.html", [report(swept)])
-    names = ["results.csv", "results.json", "report.html"]
-    try:
-        need_parquet()
-    except MisuseError:
-        return names
-    with written_whole(folder / "results.parquet") as path:
-        write_parquet(rows, path)
-    return [*names, "results.parquet"]
-
-
-def _left_out(swept: SweepOutcome) -> list[dict[str, Any]]:
-    return [{"reason": reason, "count": n, "example": example} for reason, n, example in swept.case.notes.rows()]
-
-
-def _result(swept: SweepOutcome, folder: Path, files: list[str]) -> dict[str, Any]:
-    return {
-        "output": str(folder),
-        "files": files,
-        "judged": swept.judged,
-        "reused": len(swept.results) - swept.judged,
-        "rows": swept.rows(),
-        "left_out": _left_out(swept),
-    }
-
-
-def _say(swept: SweepOutcome, folder: Path, files: list[str]) -> None:
-    rows = swept.rows()
+def print_sweep(report: SweepReport) -> None:
+    """Print a table of measures for each figure."""
+    rows = report.rows
     click.echo(
         f"{counted(rows[0]['pages'], 'page')} in {rows[0]['classes']:,} classes of {clean(rows[0]['hierarchy'])}"
     )
@@ -130,13 +62,10 @@ def _say(swept: SweepOutcome, folder: Path, files: list[str]) -> None:
     for figure in dict.fromkeys(row["figure"] for row in rows):
         click.echo(f"\n{clean(figure)}")
         some = [row for row in rows if row["figure"] == figure]
-        say_table([("", *shown), *((row["name"], *(_number(row[name]) for name in shown)) for row in some)])
-    if swept.case.notes.rows():
-        click.echo("\nLeft out, or to be borne in mind:")
-        say_table([(n, reason, example and "e.g. " + example) for reason, n, example in swept.case.notes.rows()])
-    again = len(swept.results) - swept.judged
-    click.echo(f"\n{swept.judged:,} judged, {again:,} known from before; {folder}: {', '.join(files)}")
-
-
-def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.3f}"
+        numbers = (["-" if row[name] is None else f"{row[name]:.3f}" for name in shown] for row in some)
+        print_table([("", *shown), *((row["name"], *each) for row, each in zip(some, numbers, strict=True))])
+    if report.left_out:
+        click.echo()
+    print_left_out(report.left_out)
+    files = ", ".join(report.files)
+    click.echo(f"\n{report.judged:,} evaluated, {report.reused:,} known from before; {report.output}: {files}")

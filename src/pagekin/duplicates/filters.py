@@ -138,6 +138,18 @@ class Overlap:
     saturated: bool  # a filter is too full to be believed
 
 
+# The overlap of a member (A) with the anchor of its group (B) in JSON: key -> attribute.
+OVERLAP_KEYS = {
+    "similarity": "similarity",
+    "share": "share_of_a",
+    "share_of_anchor": "share_of_b",
+    "bits": "bits_of_a",
+    "bits_of_anchor": "bits_of_b",
+    "contains": "b_in_a",
+    "contained": "a_in_b",
+}
+
+
 def compare(some: BloomFilters, others: BloomFilters) -> list[Overlap]:
     """Compare the first of some filters with the first of others, the second with the second, and so on."""
     a, b = _of_one_size(some, others)

@@ -17,6 +17,7 @@ from pagekin.duplicates.settings import GroupSettings
 from pagekin.errors import MisuseError
 from pagekin.kernels.filters import join
 from pagekin.model.arrays import Int64s
+from pagekin.model.jsons import json_field
 
 THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.9)
 _BEST = "results, the best first"
@@ -81,9 +82,9 @@ class DuplicateReport:
     """What the pictures show."""
 
     pages: int
-    order: str  # in words
-    curves: list[DuplicateCurve]
-    profile: Profile | None  # none without pages
+    order: str = json_field(expand={})  # in words; not in JSON
+    curves: list[DuplicateCurve] = json_field()
+    profile: Profile | None = json_field()  # None without pages
 
 
 def report_of_list(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ import zstandard
 
 from pagekin.duplicates.canonical import canonical, canonical_pieces
 from pagekin.duplicates.chunks import chunks_of, chunks_of_pieces
-from pagekin.duplicates.filters import Overlap
+from pagekin.duplicates.filters import OVERLAP_KEYS, Overlap
 from pagekin.duplicates.fragment import fragment, words_of
 from pagekin.duplicates.grouper import Grouper
 from pagekin.duplicates.report import DuplicateReport, report_of_list
@@ -24,6 +24,7 @@ from pagekin.duplicates.sets import MOST_CHUNKS, Chunks
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.errors import MisuseError
 from pagekin.model.capture import Capture, Origin
+from pagekin.model.jsons import json_field
 from pagekin.model.settings import ReadingSettings
 from pagekin.reading.batch import read_captures
 from pagekin.reading.charset import to_utf8
@@ -42,26 +43,40 @@ _NOWHERE = "http://result.localhost/"
 class ResultEntry:
     """A result in its list, without its text."""
 
-    result: Result
+    id: str | int | float
     position: int  # in the list, from 1
     rank: float
-    uncompared: str = ""  # why it could not be compared, if so
+    url: str = ""
+    title: str = ""
+    uncompared: str = json_field(default="", omit="")  # why it could not be compared, if so
 
 
 @dataclass(frozen=True)
 class ResultMember:
-    """A result that says the same as the anchor of its group; A is the result, B the anchor."""
+    """A near-duplicate of the anchor of its group. In `overlap`, A is the result and B the anchor."""
 
-    entry: ResultEntry
-    overlap: Overlap
+    entry: ResultEntry = json_field(inline=True)
+    overlap: Overlap = json_field(expand=OVERLAP_KEYS, digits=4)
 
 
 @dataclass(frozen=True)
 class ResultGroup:
-    """A result, the best-ranked, and its near-duplicates."""
+    """The best-ranked of some results, and its near-duplicates."""
 
     anchor: ResultEntry
     members: list[ResultMember]
+
+
+@dataclass(frozen=True)
+class GroupedResults:
+    """A result list in groups of near-duplicates; a result without near-duplicates is a group by itself."""
+
+    settings: GroupSettings
+    results: int
+    groups: list[ResultGroup]
+    uncompared: dict[str, int]  # reason -> number of results
+    repeated_ids: int  # results with the id of an earlier one
+    without_words: int  # results without a word of the query, compared as a whole
 
 
 class Grouping:
@@ -92,7 +107,7 @@ class Grouping:
         reasons, chunks = self._chunks(some)
         for k, (result, reason) in enumerate(zip(some, reasons, strict=True)):
             rank = result.rank if result.rank is not None else place + k
-            self.entries.append(ResultEntry(replace(result, text=None, html=None), place + k, rank, reason))
+            self.entries.append(ResultEntry(result.id, place + k, rank, result.url, result.title, reason))
         return [(self.entries[a], self.entries[b]) for a, b in self._grouper.add(chunks).tolist()]
 
     def _chunks(self, results: Sequence[Result]) -> tuple[list[str], Chunks]:
@@ -141,13 +156,19 @@ class Grouping:
             for each in found
         ]
 
+    def grouped(self) -> GroupedResults:
+        """The groups so far, and counts of what was not compared."""
+        return GroupedResults(
+            self.settings, len(self.entries), self.groups(), self.uncompared(), self.repeated_ids(), self.without_words
+        )
+
     def anchors(self) -> list[ResultEntry]:
         """Of each result so far, the anchor of its group."""
         return [self.entries[k] for k in self._grouper.anchors([entry.rank for entry in self.entries]).tolist()]
 
     def report(self, name: str | None = None) -> DuplicateReport:
         """The share of near-duplicates as the list grows; the result of this id, or the one with most, against all."""
-        ids = [str(entry.result.id) for entry in self.entries]
+        ids = [str(entry.id) for entry in self.entries]
         if name is not None and name not in ids:
             raise MisuseError(f"there is no result with the id {name!r}")
         return report_of_list(self._grouper.chunks, self.settings, [entry.rank for entry in self.entries], ids, name)
@@ -158,7 +179,7 @@ class Grouping:
 
     def repeated_ids(self) -> int:
         """How many results have an id that another one before them has."""
-        return len(self.entries) - len({(type(e.result.id), e.result.id) for e in self.entries})
+        return len(self.entries) - len({(type(e.id), e.id) for e in self.entries})
 
 
 def group(
@@ -171,7 +192,7 @@ def group(
 
     >>> wren, robin = "The wren is small. " * 40, "The robin is red. " * 40
     >>> found = group([{"id": 1, "text": wren}, {"id": 2, "text": robin}, {"id": 3, "text": wren.upper()}])
-    >>> [[each.anchor.result.id, *(m.entry.result.id for m in each.members)] for each in found.groups()]
+    >>> [[each.anchor.id, *(member.entry.id for member in each.members)] for each in found.groups()]
     [[1, 3], [2]]
     """
     grouping = Grouping(settings, fields, query)

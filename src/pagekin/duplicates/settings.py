@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from pagekin.errors import MisuseError
+from pagekin.model.options import check_options, option
 
 LARGEST_CHUNK = 64 * 1024
 LARGEST_FILTER = 1 << 26  # bits
@@ -21,16 +22,37 @@ class GroupSettings:
     pagekin.errors.MisuseError: chunk_bytes is 100; it must be a power of two from 1 to 65536
     """
 
-    chunk_bytes: int = 256  # of a chunk, as expected
+    chunk_bytes: int = option(
+        256, "The expected size of a chunk in bytes, a power of two.", name="chunk_size", http=False
+    )
     max_chunk_bytes: int = LARGEST_CHUNK
     min_chunk_bytes: int = 0
     filter_bits: int = 2048  # the smallest filter; a page that would saturate it gets a larger one
     hashes: int = 4
-    threshold: float = 0.7  # of the similarity of near-duplicates
-    link: str = "single"  # "complete": all of a group are similar to each other, not each to some other
-    link_weight: float = 0.0  # of the similarity of links beside that of texts, in a collection
+    threshold: float = option(
+        0.7,
+        "Report two pages as near-duplicates when at least this share of one page's chunks also occurs in the other.",
+        minimum=0,
+        maximum=1,
+        above=True,
+    )
+    link: str = option(
+        "single",
+        "complete: all pages of a group are similar to each other, not each to some other.",
+        choices=LINKS,
+        cli=False,
+    )
+    link_weight: float = option(
+        0.0,
+        "In a collection, the weight of the sets of links beside the texts.",
+        minimum=0,
+        maximum=1,
+        below=True,
+        http=False,
+    )
 
     def __post_init__(self) -> None:
+        check_options(self)
         for name, low, high in (("chunk_bytes", 1, LARGEST_CHUNK), ("filter_bits", 64, LARGEST_FILTER)):
             value = getattr(self, name)
             if not low <= value <= high or value & (value - 1):
@@ -42,15 +64,11 @@ class GroupSettings:
         ):
             if not low <= getattr(self, name) <= high:
                 raise MisuseError(f"{name} is {getattr(self, name)}; it must be from {low} to {high}")
-        if not 0.0 < self.threshold <= 1.0:
-            raise MisuseError(f"threshold is {self.threshold}; it must be more than 0 and at most 1")
-        if not 0.0 <= self.link_weight < self.threshold:
+        if self.link_weight >= self.threshold:
             raise MisuseError(
                 f"link_weight is {self.link_weight}; it must be from 0 to below the threshold, {self.threshold},"
                 " or pages would be near-duplicates by their links alone"
             )
-        if self.link not in LINKS:
-            raise MisuseError(f"link is {self.link!r}; it can be {', '.join(LINKS)}")
 
     def as_dict(self) -> dict[str, Any]:
         """For what it is stored with."""

@@ -8,34 +8,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pagekin.errors import MisuseError
+from pagekin.links.settings import Preparation as Preparation
 from pagekin.model.arrays import Bools, Floats, Int64s, spans
 from pagekin.urls import host_of
-
-
-@dataclass(frozen=True)
-class Preparation:
-    """What is done to links before they are counted."""
-
-    in_links: int = 50  # that a page keeps at most: of those pages that link most, which say most of what is alike
-    out_links: int = 1000  # a page with more is a portal, and its links do not count
-    popular: float = 0.1  # of the pages: a page to which k times as many link counts 1/k where out-links are compared
-    back_off: int = 0  # a page with fewer in-links shares those of the next URL above it that has so many; 0: never
-    chop_hosts: bool = False  # all pages of a host are one
-    stop: tuple[str, ...] = ()  # patterns of URLs that have no part in this
-    outside: bool = False  # whether pages that are known only from links are compared, too
-
-    def __post_init__(self) -> None:
-        for name, least in (("in_links", 1), ("out_links", 1), ("back_off", 0)):
-            if getattr(self, name) < least:
-                raise MisuseError(f"{name} is {getattr(self, name)}; it must be at least {least}")
-        if not 0.0 < self.popular <= 1.0:
-            raise MisuseError(f"popular is {self.popular}; it must be above 0 and at most 1")
-        for pattern in self.stop:
-            try:
-                re.compile(pattern)
-            except re.error as error:
-                raise MisuseError(f"{pattern!r} is no regular expression ({error})") from error
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ import numpy as np
 
 from pagekin.kernels.similar_pairs import Direct, Sets, pairs_above, work_for
 from pagekin.links.link_graph import LinkGraph
+from pagekin.links.settings import MEASURES as MEASURES
 from pagekin.model.arrays import Floats, Int64s, UInt32s
 
-MEASURES = ("co-citation", "coupling", "amsler", "proximity")
 HALF = 64.0  # words between two links that make them count one half in `proximity`
 ROOM = 1 << 16  # pairs that are found at a time
 

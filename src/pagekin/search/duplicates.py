@@ -9,7 +9,7 @@ import numpy as np
 
 from pagekin.bags.templates import template_blocks
 from pagekin.duplicates.collection import PageSets, find_pairs, groups_of
-from pagekin.duplicates.filters import Overlap
+from pagekin.duplicates.filters import OVERLAP_KEYS, Overlap
 from pagekin.duplicates.fingerprints import Fingerprints
 from pagekin.duplicates.links import link_sets, linked_nodes
 from pagekin.duplicates.pages import chunks_of_pages
@@ -17,7 +17,9 @@ from pagekin.duplicates.report import THRESHOLDS, DuplicateReport, growth, most_
 from pagekin.duplicates.sets import MOST_CHUNKS, Chunks
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.model.arrays import Bytes, Int64s
+from pagekin.model.jsons import json_field
 from pagekin.search.indexed_store import IndexedStore
+from pagekin.search.results import PageLink, ResultSequence
 from pagekin.store.store import telling_damage
 from pagekin.urls import host_of
 
@@ -26,41 +28,37 @@ _ORDER = "pages, the most linked first"
 
 
 @dataclass(frozen=True)
-class StoredPage:
-    """A page of a collection."""
-
-    row: int
-    url: str
-    title: str
-
-
-@dataclass(frozen=True)
 class DuplicatePage:
-    """A page that says the same as the anchor of its group; A is the page, B the anchor."""
+    """A near-duplicate of the anchor of its group. In `overlap`, A is the page and B the anchor."""
 
-    page: StoredPage
-    similarity: float  # what decides: of texts and, if they have a weight, of links
-    overlap: Overlap  # of texts
+    page: PageLink = json_field(inline=True)
+    overlap: Overlap = json_field(expand=OVERLAP_KEYS, digits=4)  # of the texts
+    similarity: float = json_field(digits=4)  # of the texts and, if they have a weight, of the links
 
 
 @dataclass(frozen=True)
 class DuplicateGroup:
-    """A page, the one that most pages link to, and its near-duplicates."""
+    """A page, the one with most in-links, and its near-duplicates."""
 
-    anchor: StoredPage
+    anchor: PageLink
     members: list[DuplicatePage]
 
 
 @dataclass(frozen=True)
-class DuplicateGroups:
-    """The near-duplicates of a collection, and what it took to find them."""
+class DuplicateGroups(ResultSequence[DuplicateGroup]):
+    """The near-duplicates of a collection: a sequence of groups, and what the search for them took."""
 
     settings: GroupSettings
     pages: int
     groups: list[DuplicateGroup]  # of two pages or more
-    uncompared: dict[str, int]  # reasons
-    compared: int  # pairs of pages
-    cut: int  # pages that share a rare chunk with more others than were looked at
+    uncompared: dict[str, int]  # reason -> number of pages
+    compared: int = json_field(key="compared_pairs")
+    cut: int = json_field(key="cut_pages")  # pages that share a rare chunk with more others than were compared
+
+    @property
+    def items(self) -> list[DuplicateGroup]:
+        """The groups."""
+        return self.groups
 
 
 def find_duplicates(
@@ -107,14 +105,14 @@ def _found(indexed: IndexedStore, settings: GroupSettings, whole_text: bool) -> 
     scores = iter(evidence.similarities(pairs).tolist())
     named = []
     for each in groups:
-        members = [DuplicatePage(page_of(indexed, m.page), next(scores), m.overlap) for m in each.members]
+        members = [DuplicatePage(page_of(indexed, m.page), m.overlap, next(scores)) for m in each.members]
         named.append(DuplicateGroup(page_of(indexed, each.anchor), members))
     return DuplicateGroups(settings, len(indexed), named, _uncompared(evidence.texts.chunks), found.compared, found.cut)
 
 
-def page_of(indexed: IndexedStore, row: int) -> StoredPage:
+def page_of(indexed: IndexedStore, row: int) -> PageLink:
     """A page by its row."""
-    return StoredPage(row, indexed.reading.pages.url[row], indexed.reading.pages.title[row])
+    return PageLink(indexed.reading.pages.url[row], indexed.reading.pages.title[row])
 
 
 def evidence_of(indexed: IndexedStore, settings: GroupSettings, whole_text: bool = False) -> PageSets:

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 AUTO: Final = "auto"  # as a link share: how well links agree with text in this collection
 
 
-def _weighting_in(file: str) -> Weighting:
+def weighting_in(file: str | None) -> Weighting | None:
+    """The learned weights in a file, if one is named."""
+    if file is None:
+        return None
     from pagekin.model.weights import load_weights
 
     return load_weights(Path(file))
@@ -46,7 +49,7 @@ class RelatedOptions:
         "Learned weights for linklearn: a file that `pagekin learn` has written.",
         name="weights",
         metavar="FILE",
-        parse=_weighting_in,
+        parse=weighting_in,
         http=False,
     )
     exclude_host: bool = option(False, "Drop pages of the same host.")

@@ -2,14 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, overload
+from typing import Any, TypeVar, overload
 
 from pagekin.duplicates.filters import Overlap
 from pagekin.model.jsons import json_field
 
+T = TypeVar("T")
 _OVERLAP = {"text_similarity": "similarity", "contains": "b_in_a", "contained": "a_in_b"}
+
+
+class ResultSequence(Sequence[T]):
+    """A result that can be used as the sequence of its items."""
+
+    @property
+    @abstractmethod
+    def items(self) -> Sequence[T]:
+        """The items."""
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    @overload
+    def __getitem__(self, place: int) -> T: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[T]: ...
+    def __getitem__(self, place: int | slice) -> T | Sequence[T]:
+        return self.items[place]
+
+
+@dataclass(frozen=True)
+class PageLink:
+    """The URL and the title of a page."""
+
+    url: str
+    title: str
 
 
 @dataclass(frozen=True)
@@ -30,7 +59,7 @@ class Explanation:
     cited_by: list[str] = field(default_factory=list)  # pages that link to both; those with the closest links first
     apart: list[int] = field(default_factory=list)  # words between the two links, for each of `cited_by`
     parts: list[Contribution] = field(default_factory=list)
-    # What other evidences say, by their names.
+    # What other evidences state, by their names; in JSON only if there are any.
     details: dict[str, dict[str, Any]] = json_field(default_factory=dict, omit={})
 
 
@@ -69,21 +98,13 @@ class RelatedQuery:
 
 
 @dataclass(frozen=True)
-class RelatedPages(Sequence[RelatedPage]):
+class RelatedPages(ResultSequence[RelatedPage]):
     """The answer to a request: a sequence of related pages, the most similar first."""
 
     query: RelatedQuery
     related: list[RelatedPage]
 
-    def __len__(self) -> int:
-        return len(self.related)
-
-    def __iter__(self) -> Iterator[RelatedPage]:
-        return iter(self.related)
-
-    @overload
-    def __getitem__(self, place: int) -> RelatedPage: ...
-    @overload
-    def __getitem__(self, place: slice) -> list[RelatedPage]: ...
-    def __getitem__(self, place: int | slice) -> RelatedPage | list[RelatedPage]:
-        return self.related[place]
+    @property
+    def items(self) -> Sequence[RelatedPage]:
+        """The related pages."""
+        return self.related

@@ -8,6 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar
 
+from pagekin.collection.collection import Collection
 from pagekin.errors import MisuseError, PagekinError, StoreError
 from pagekin.links.clusters import Clusters
 from pagekin.search.indexed_store import IndexedStore
@@ -26,6 +27,7 @@ class Generation:
 
     def __init__(self, indexed: IndexedStore, tag: str) -> None:
         self.indexed = indexed
+        self.collection = Collection(indexed)
         self.tag = tag  # different for every generation
         self._results: dict[object, object] = {}
         self._locks: dict[object, threading.Lock] = {}

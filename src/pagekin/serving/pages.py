@@ -19,7 +19,7 @@ from pagekin.serving.views import collection, graph
 from pagekin.serving.views.clusters import ClusterForm, ClusterView, cluster_view
 from pagekin.serving.views.compare import compare_pages
 from pagekin.serving.views.page import page_view
-from pagekin.serving.views.page_names import PageRef, find_page, ref_by_id, refs_by_row, search_pages
+from pagekin.serving.views.page_names import PageRef, find_page, ref_by_id, refs_by_row, search_refs
 from pagekin.serving.views.related import AnswerFilters, learned_share, read_form, related_rows
 from pagekin.serving.views.reports import read_reports
 
@@ -121,7 +121,7 @@ def _home(request: PageRequest) -> Response:
 
 def _search(request: PageRequest) -> Response:
     query, limit = request.query.get("q", ""), _SUGGESTIONS if request.is_part else _SEARCH_RESULTS
-    found = search_pages(request.generation.indexed, query, limit)
+    found = search_refs(request.generation.indexed, query, limit)
     template = "_suggestions.html" if request.is_part else "search.html"
     return request.render(template, query=query, found=found, limit=limit)
 

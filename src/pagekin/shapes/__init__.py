@@ -1,1 +1,1 @@
-"""What can be asked of a collection, as JSON: one shape for the command line and for the web (docs/json.md)."""
+"""JSON of results as dicts, for callers that do not yet use `to_json`."""

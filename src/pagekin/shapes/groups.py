@@ -1,40 +1,13 @@
-"""The near-duplicates of a result list."""
+"""Groups of results as JSON."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from pagekin.shapes.twins import overlap
-
-if TYPE_CHECKING:
-    from pagekin.duplicates.result_list import Grouping, ResultEntry
+from pagekin.duplicates.result_list import Grouping
+from pagekin.model.jsons import to_json
 
 
 def report(grouping: Grouping) -> dict[str, Any]:
-    """Groups as JSON."""
-    return {
-        "settings": grouping.settings.as_dict(),
-        "results": len(grouping.entries),
-        "groups": [
-            {
-                "anchor": entry_of(each.anchor),
-                "members": [{**entry_of(member.entry), **overlap(member.overlap)} for member in each.members],
-            }
-            for each in grouping.groups()
-        ],
-        "uncompared": grouping.uncompared(),
-        "repeated_ids": grouping.repeated_ids(),
-        "without_words": grouping.without_words,
-    }
-
-
-def entry_of(entry: ResultEntry) -> dict[str, Any]:
-    """A result in its list."""
-    facts = {
-        "id": entry.result.id,
-        "position": entry.position,
-        "rank": entry.rank,
-        "url": entry.result.url,
-        "title": entry.result.title,
-    }
-    return {**facts, "uncompared": entry.uncompared} if entry.uncompared else facts
+    """The groups."""
+    return dict(to_json(grouping.grouped()))

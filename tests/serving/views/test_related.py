@@ -15,7 +15,7 @@ from pagekin.serving.views.collection import collection_view, duplicate_groups, 
 from pagekin.serving.views.compare import compare_pages
 from pagekin.serving.views.graph import graph_by_words
 from pagekin.serving.views.page import page_view
-from pagekin.serving.views.page_names import PageRef, find_page, search_pages
+from pagekin.serving.views.page_names import PageRef, find_page, search_refs
 from pagekin.serving.views.related import AnswerFilters, describe_overlap, read_form, related_rows
 from pagekin.serving.views.reports import read_reports
 from store.making import page, write_jsonl
@@ -51,9 +51,9 @@ def test_a_page_is_meant_by_id_url_or_title(wood: IndexedStore) -> None:
     assert find_page(wood, one.id) == find_page(wood, "Of oaks") == one
     with pytest.raises(MisuseError, match="no page has the id"):
         find_page(wood, "0" * 16)
-    assert [found.title for found in search_pages(wood, "loaves", 5)] == ["Of loaves"]
-    assert [found.title for found in search_pages(wood, "e/two", 5)] == ["Of ashes"]
-    assert search_pages(wood, " ", 5) == []
+    assert [found.title for found in search_refs(wood, "loaves", 5)] == ["Of loaves"]
+    assert [found.title for found in search_refs(wood, "e/two", 5)] == ["Of ashes"]
+    assert search_refs(wood, " ", 5) == []
 
 
 def test_a_page_is_shown_with_who_links_to_it_and_how(wood: IndexedStore) -> None:
@@ -138,8 +138,8 @@ def test_a_neighbourhood_by_words_has_the_page_in_the_middle(wood: IndexedStore)
 
 def test_a_collection_is_counted(wood: IndexedStore) -> None:
     view = collection_view(wood)
-    assert view.info["counts"]["pages"] == 4 and view.info["counts"]["outside"] == 1
-    assert view.info["hosts"] == [{"host": "wood.example", "pages": 4}]
+    assert view.info.counts["pages"] == 4 and view.info.counts["outside"] == 1
+    assert view.info.hosts == [("wood.example", 4)]
     assert [(bar.label, bar.count) for bar in view.in_degrees] == [("0", 2), ("1", 0), ("2–", 2)]
     assert [(bar.label, bar.count) for bar in view.out_degrees] == [("0", 1), ("1", 2), ("2–", 1)]
     assert sum(bar.count for bar in similarities(wood).rows) == 4

@@ -1,22 +1,25 @@
 """The endpoints of the API: parameters, results, descriptions, and the functions that compute the answers."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal
+from typing import Literal
 
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp
 
+from pagekin.collection.clusters import PageClusters, describe_clusters
+from pagekin.collection.info import CollectionInfo
+from pagekin.collection.pages import PageDetails, SearchResults, describe_page
 from pagekin.duplicates.result_formats import Fields, results_in
-from pagekin.duplicates.result_list import group
-from pagekin.duplicates.settings import LINKS, GroupSettings
-from pagekin.links.measures import MEASURES
+from pagekin.duplicates.result_list import GroupedResults, group
+from pagekin.duplicates.settings import GroupSettings
+from pagekin.links.settings import ClusterOptions
 from pagekin.model.jsons import to_json
 from pagekin.model.options import from_values, option
 from pagekin.search.options import RelatedOptions
-from pagekin.search.results import RelatedPages, RelatedQuery
+from pagekin.search.results import RelatedPages
 from pagekin.serving.api.handlers import Compute, Values, answer_get, answer_post, json_response, read_json_body
 from pagekin.serving.api.mediawiki import answer_mediawiki, is_mediawiki
 from pagekin.serving.api.params import Param, check_values, param, params_of, read_query
@@ -25,12 +28,8 @@ from pagekin.serving.context import context_of
 from pagekin.serving.generations import Generation
 from pagekin.serving.problems import RequestError
 from pagekin.serving.settings import RequestLimits
-from pagekin.shapes.cluster import describe as describe_clusters
-from pagekin.shapes.groups import report
-from pagekin.shapes.info import describe as describe_store
-from pagekin.shapes.page import describe as describe_page
-from pagekin.shapes.search import search
 
+_FIELD_NAME_LENGTH = 100
 _PAGE = "the URL of a page, or its title if no other page has it"
 _POST_ERRORS = (404, 408, 413, 415)
 
@@ -42,7 +41,7 @@ class Endpoint:
     path: str
     name: str
     summary: str
-    result: type | str | None  # None: text
+    result: type | None  # None: text
     handler: Callable[[Request], Awaitable[ASGIApp]]
     params: Sequence[Param] = ()  # in the query string
     body: Sequence[Param] | None = None  # of a POST request; empty: the body is a result list
@@ -72,29 +71,6 @@ class SearchOptions:
     limit: int = option(10, "Return at most this number of pages.", minimum=1)
 
 
-@dataclass(frozen=True)
-class ClusterOptions:
-    """How the pages around a page are clustered."""
-
-    alpha: tuple[float, ...] = option(
-        (), "How tightly to cluster, from chains near 0 to tight groups at 1; repeatable.", minimum=0.001, maximum=1
-    )
-    limit: int = option(10, "Return at most this number of pages.", minimum=1)
-    clusters: int | None = option(None, "Cut the connected pages into this number of clusters.", minimum=1)
-    measure: str = option("amsler", "The similarity measure of links.", choices=tuple(MEASURES))
-
-
-@dataclass(frozen=True)
-class GroupOptions:
-    """How a result list is grouped."""
-
-    threshold: float = option(0.7, "The minimum similarity of near-duplicates.", minimum=0.01, maximum=1)
-    link: str = option("single", "complete: all results of a group are similar to each other.", choices=LINKS)
-    query: str | None = option(None, "Compare only the text around these words.")
-    text_field: str | None = option(None, "The field of a result with its text.")
-    html_field: str | None = option(None, "The field of a result with its HTML.")
-
-
 def endpoints(limits: RequestLimits, related_options: type[RelatedOptions] = RelatedOptions) -> list[Endpoint]:
     """Return all endpoints, with the limits of a server."""
     name, pages, options = limits.name_length, limits.query_pages, params_of(related_options, limits, explain=False)
@@ -113,7 +89,12 @@ def endpoints(limits: RequestLimits, related_options: type[RelatedOptions] = Rel
         *params_of(SearchOptions, limits),
     ]
     cluster_params = [param("url", f"{_PAGE}.", name, required=True), *params_of(ClusterOptions, limits)]
-    group_params = params_of(GroupOptions, limits)
+    group_params = [
+        *params_of(GroupSettings, limits),
+        param("query", "Compare only the text around these words.", name),
+        param("text_field", "The field of a result with its text.", _FIELD_NAME_LENGTH),
+        param("html_field", "The field of a result with its HTML.", _FIELD_NAME_LENGTH),
+    ]
     related = partial(_related, related_options)
 
     async def get_related(request: Request) -> ASGIApp:
@@ -147,13 +128,13 @@ def endpoints(limits: RequestLimits, related_options: type[RelatedOptions] = Rel
             body=related_body,
             errors=_POST_ERRORS,
         ),
-        _get("/api/pages", "findPages", "Find pages by URL or title.", "Pages", _search, search_params),
-        _get("/api/pages/{id}", "page", "Describe a page.", "Page", _page, errors=(404,)),
+        _get("/api/pages", "findPages", "Find pages by URL or title.", SearchResults, _search, search_params),
+        _get("/api/pages/{id}", "page", "Describe a page.", PageDetails, _page, errors=(404,)),
         _get(
             "/api/cluster",
             "cluster",
             "Cluster the pages around a page by their links.",
-            "Cluster",
+            PageClusters,
             _cluster,
             cluster_params,
             (404,),
@@ -163,18 +144,18 @@ def endpoints(limits: RequestLimits, related_options: type[RelatedOptions] = Rel
             "/api/duplicates",
             "duplicates",
             "Group the near-duplicates in a result list.",
-            "Groups",
+            GroupedResults,
             post_duplicates,
             group_params,
             (),
             _POST_ERRORS,
         ),
-        _get("/api/info", "info", "Describe the collection.", "Info", _info),
+        _get("/api/info", "info", "Describe the collection.", CollectionInfo, _info),
         Endpoint(
             "/w/api.php",
             "mediaWiki",
             "Find related pages, in the format of MediaWiki.",
-            "MediaWiki",
+            dict,
             answer_mediawiki,
             errors=(404,),
         ),
@@ -187,7 +168,7 @@ def _get(
     path: str,
     name: str,
     summary: str,
-    result: type | str,
+    result: type,
     compute: Compute,
     params: Sequence[Param] = (),
     errors: tuple[int, ...] = (),
@@ -199,23 +180,18 @@ def _get(
     return Endpoint(path, name, summary, result, handler, params, None, errors, description)
 
 
-def _related(options: type[RelatedOptions], generation: Generation, values: Values) -> RelatedPages:
-    indexed, chosen = generation.indexed, from_values(options, values)
-    urls = values.get("url") or values.get("urls") or ()
-    if urls:
-        related = indexed.related(urls, chosen)
-    else:
-        plain = values["text"] is not None
-        body = (values["text"] if plain else values["html"]).encode("utf-8", "replace")
-        related = indexed.related_to(body, chosen, plain=plain)
-    return RelatedPages(RelatedQuery(tuple(urls), chosen.similarity or indexed.index.strategy.similarity), related)
+def _related(options_class: type[RelatedOptions], generation: Generation, values: Values) -> RelatedPages:
+    collection, options = generation.collection, from_values(options_class, values)
+    if urls := values.get("url") or values.get("urls"):
+        return collection.related(urls, options)
+    return collection.related_to(html=values["html"], text=values["text"], options=options)
 
 
-def _search(generation: Generation, values: Values) -> dict[str, Any]:
-    return search(generation.indexed, values["query"], values["limit"])
+def _search(generation: Generation, values: Values) -> SearchResults:
+    return generation.collection.search(values["query"], values["limit"])
 
 
-def _page(generation: Generation, values: Values) -> dict[str, Any]:
+def _page(generation: Generation, values: Values) -> PageDetails:
     id = values["id"].encode("utf-8", "replace").decode("utf-8")
     for row in generation.indexed.catalog.rows("SELECT first_row FROM nodes WHERE id = ? LIMIT 1", id):
         if row["first_row"] is not None:
@@ -224,13 +200,13 @@ def _page(generation: Generation, values: Values) -> dict[str, Any]:
     raise RequestError(404, f"No page has the id {id[:100]!r}; /api/pages finds ids.", kind="no-such-page")
 
 
-def _cluster(generation: Generation, values: Values) -> dict[str, Any]:
-    alphas = tuple(values["alpha"]) or (0.5,)
-    with generation.clusters(values["url"], values["measure"]) as (analysis, clusters):
-        return describe_clusters(analysis, clusters, values["url"], alphas, values["limit"], values["clusters"])
+def _cluster(generation: Generation, values: Values) -> PageClusters:
+    options = from_values(ClusterOptions, values)
+    with generation.clusters(values["url"], options.measure) as (analysis, clusters):
+        return describe_clusters(analysis, clusters, values["url"], options)
 
 
-def _group(limits: RequestLimits, generation: Generation, values: Values) -> dict[str, Any]:
+def _group(limits: RequestLimits, generation: Generation, values: Values) -> GroupedResults:
     fields = Fields()
     if values["text_field"] or values["html_field"]:
         text, html = values["text_field"], values["html_field"]
@@ -242,12 +218,11 @@ def _group(limits: RequestLimits, generation: Generation, values: Values) -> dic
         if len(each.text or each.html or "") > limits.text_length:
             allowed = f"at most {limits.text_length:,} characters are allowed"
             raise RequestError(422, f"The text of result {position} is too long; {allowed}.")
-    settings = GroupSettings(threshold=values["threshold"], link=values["link"])
-    return report(group(results, settings, query=values["query"]))
+    return group(results, from_values(GroupSettings, values), query=values["query"]).grouped()
 
 
-def _info(generation: Generation, values: Values) -> dict[str, Any]:
-    return {**describe_store(generation.indexed), "store": generation.indexed.root.name}
+def _info(generation: Generation, values: Values) -> CollectionInfo:
+    return replace(generation.collection.info(), store=generation.indexed.root.name)
 
 
 async def _health(request: Request) -> Response:

@@ -1,15 +1,15 @@
 """The OpenAPI 3.1 document of the API, derived from its endpoints."""
 
 from collections.abc import Sequence
+from dataclasses import is_dataclass
 from http import HTTPStatus
 from typing import Any
 
 from pagekin import __version__
-from pagekin.model.jsons import json_schema, json_schemas
+from pagekin.model.jsons import Schema, json_schema, json_schemas
 from pagekin.search.options import RelatedOptions
 from pagekin.serving.api.endpoints import Endpoint, endpoints
 from pagekin.serving.api.params import Param
-from pagekin.serving.api.shapes import SHAPES, Schema, the
 from pagekin.serving.problems import MEDIA_TYPE, Problem
 from pagekin.serving.settings import ServerSettings
 
@@ -49,7 +49,7 @@ def openapi(settings: ServerSettings, related_options: type[RelatedOptions] = Re
     results: list[type] = [Problem]
     for endpoint in endpoints(settings.limits, related_options):
         paths.setdefault(endpoint.path, {})[endpoint.method.lower()] = _operation(endpoint)
-        if isinstance(endpoint.result, type):
+        if endpoint.result is not None and is_dataclass(endpoint.result):
             results.append(endpoint.result)
     document: dict[str, Any] = {
         "openapi": "3.1.0",
@@ -60,7 +60,7 @@ def openapi(settings: ServerSettings, related_options: type[RelatedOptions] = Re
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
         },
         "paths": paths,
-        "components": {"schemas": SHAPES | json_schemas(*results)},
+        "components": {"schemas": json_schemas(*results)},
     }
     if settings.token:
         document["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
@@ -73,7 +73,7 @@ def _operation(endpoint: Endpoint) -> dict[str, Any]:
     content = (
         {"text/plain": {"schema": {"type": "string"}}}
         if result is None
-        else {"application/json": {"schema": the(result) if isinstance(result, str) else json_schema(result)}}
+        else {"application/json": {"schema": json_schema(result) if is_dataclass(result) else {"type": "object"}}}
     )
     errors = (*endpoint.errors, *_ALWAYS, *(() if result is None else _THREADS))
     operation: dict[str, Any] = {"operationId": endpoint.name, "summary": endpoint.summary}

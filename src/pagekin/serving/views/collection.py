@@ -1,18 +1,19 @@
 """The view of a whole collection, and sections of it that are computed on a sample of its pages."""
 
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 
+from pagekin.collection.info import CollectionInfo, describe_store
 from pagekin.links.cross_topic import cross_topic_page
 from pagekin.model.arrays import Int64s
 from pagekin.search.duplicates import DuplicateGroups, find_duplicates
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.link_analysis import LinkAnalysis
 from pagekin.search.options import RelatedOptions
+from pagekin.search.results import PageLink
 from pagekin.serving.views.page_names import PageRef, refs, refs_by_row, refs_by_url
-from pagekin.shapes.info import describe
 
 SAMPLE = 300  # pages
 _LISTED, _MEMBERS, _TERMS = 12, 20, 4
@@ -35,7 +36,7 @@ class HistogramBar:
 class CollectionView:
     """What is known of a collection without much computing."""
 
-    info: dict[str, Any]
+    info: CollectionInfo
     in_degrees: list[HistogramBar]
     out_degrees: list[HistogramBar]
     most_linked: list[tuple[PageRef, int]]
@@ -49,7 +50,7 @@ def collection_view(indexed: IndexedStore) -> CollectionView:
         )
         for name in ("in_degree", "out_degree")
     )
-    return CollectionView(describe(indexed), in_degrees, out_degrees, most_linked(indexed, _LISTED))
+    return CollectionView(describe_store(indexed), in_degrees, out_degrees, most_linked(indexed, _LISTED))
 
 
 def most_linked(indexed: IndexedStore, limit: int) -> list[tuple[PageRef, int]]:
@@ -149,9 +150,14 @@ class LargestGroups:
 def duplicate_groups(indexed: IndexedStore) -> LargestGroups:
     """Find the near-duplicates among all pages."""
     found = find_duplicates(indexed)
-    largest = sorted(found.groups, key=lambda group: (-len(group.members), group.anchor.row))[:_LISTED]
+
+    def row(page: PageLink) -> int:
+        row = indexed.catalog.page_at(page.url)
+        assert row is not None
+        return row
+
     rows = []
-    for group in largest:
-        members = [(refs_by_row(indexed, [each.page.row])[0], each.similarity) for each in group.members[:_MEMBERS]]
-        rows.append((refs_by_row(indexed, [group.anchor.row])[0], members, len(group.members)))
+    for group in sorted(found.groups, key=lambda group: (-len(group.members), row(group.anchor)))[:_LISTED]:
+        members = [(refs_by_row(indexed, [row(each.page)])[0], each.similarity) for each in group.members[:_MEMBERS]]
+        rows.append((refs_by_row(indexed, [row(group.anchor)])[0], members, len(group.members)))
     return LargestGroups(rows, found)

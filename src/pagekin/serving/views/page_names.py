@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from pagekin.collection.pages import search_pages
 from pagekin.errors import NoPageError
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.serving.views.text import clean_line, name_from_url, site_suffix
-from pagekin.shapes.search import search
 from pagekin.store.catalog import Catalog
 
 _TITLES, _MIN_TITLES = 60, 4  # of a host: titles that are read, and titles that must have the same suffix
@@ -57,9 +57,9 @@ def find_page(indexed: IndexedStore, name: str) -> PageRef:
     return refs(indexed, [indexed.find_node(name)])[0]
 
 
-def search_pages(indexed: IndexedStore, query: str, limit: int) -> list[PageRef]:
+def search_refs(indexed: IndexedStore, query: str, limit: int) -> list[PageRef]:
     """Return the pages that match what a user has typed so far."""
-    return refs_by_url(indexed, [page["url"] for page in search(indexed, query[:_QUERY_LENGTH], limit)["pages"]])
+    return refs_by_url(indexed, [page.url for page in search_pages(indexed, query[:_QUERY_LENGTH], limit)])
 
 
 def _select(indexed: IndexedStore, column: str, value: int | str) -> list[PageRef]:

@@ -1,0 +1,69 @@
+"""Command-line options derived from option dataclasses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from pagekin.model.options import Option, options_of
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def _number_or_word(option: Option) -> Callable[[str], float | str]:
+    """A parser of a number in a range, or of a word such as auto."""
+
+    def parse(value: str) -> float | str:
+        if value in option.words:
+            return value
+        try:
+            number = float(value)
+        except ValueError:
+            number = float("nan")
+        if option.problem(number):
+            words = ", ".join(option.words)
+            raise click.BadParameter(f"{value!r} is given; it can be a number {option.range()}, or {words}")
+        return number
+
+    return parse
+
+
+def click_option(option: Option) -> Callable[[Command], Command]:
+    """The click option of an option: a flag, a number in a range, a choice, or a string."""
+    flag, default = "--" + option.name.replace("_", "-"), option.default
+    shared: dict[str, Any] = {"default": default, "help": option.help, "show_default": default not in (None, (), False)}
+    if option.kind is bool:
+        return click.option(f"{flag}/--no-{flag[2:]}" if default else flag, option.field, is_flag=True, **shared)
+    names = [option.short] if option.short else []
+    kind = _type(option)
+    return click.option(*names, flag, option.field, type=kind, metavar=option.metavar, multiple=option.many, **shared)
+
+
+def _type(option: Option) -> Any:
+    if option.words:
+        return _number_or_word(option)
+    if option.choices:
+        return click.Choice(option.choices)
+    if option.kind is int:
+        low, high = option.minimum, option.maximum
+        return click.IntRange(None if low is None else int(low), None if high is None else int(high))
+    if option.kind is float:
+        return click.FloatRange(option.minimum, option.maximum, option.above, option.below)
+    return click.Path(dir_okay=False) if option.file else str
+
+
+def options_from(cls: type, *, leave_out: tuple[str, ...] = (), **defaults: Any) -> Callable[[Command], Command]:
+    """Add the options of a dataclass to a command, with other `defaults` where these are given.
+
+    The command gets the values by field name; `from_values` makes the dataclass from them.
+    """
+
+    def add(command: Command) -> Command:
+        for each in reversed(options_of(cls, **defaults)):
+            if each.cli and each.field not in leave_out:
+                command = click_option(each)(command)
+        return command
+
+    return add

@@ -1,0 +1,337 @@
+"""Clusters around a page by links, pages between topics, and the similarity graph of a collection."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from pagekin.errors import MisuseError
+from pagekin.links.cluster_quality import judge
+from pagekin.links.clusters import Clusters
+from pagekin.links.dendrogram import KINDS, MOST, draw_dendrograms, draw_graph, need_plots
+from pagekin.links.export import GRAPHS, LISTS, need_parquet
+from pagekin.links.settings import ClusterOptions, LinkOptions
+from pagekin.model.files import written_whole
+from pagekin.model.jsons import json_field
+from pagekin.search.indexed_store import IndexedStore
+from pagekin.search.link_analysis import LinkAnalysis, analyse_links
+from pagekin.search.results import PageLink
+
+GRAPH_FORMATS = ("graphml", "gexf", "csv", "parquet")
+_TERMS = 5  # of an end of a bridge
+
+
+@dataclass(frozen=True)
+class ClusterQuery:
+    """The page of a request, and how pages are compared."""
+
+    page: str
+    url: str
+    title: str
+    measure: str
+    alphas: tuple[float, ...]
+    delta: float
+
+
+@dataclass(frozen=True)
+class SubgraphSize:
+    """The number of clustered pages, and of all pages that are connected with the page."""
+
+    pages: int
+    of: int
+
+
+@dataclass(frozen=True)
+class ClusteredPage:
+    """A page of the clustering: its estimated distance, which may exceed 1, and its own similarity."""
+
+    url: str
+    title: str
+    distance: float = json_field(digits=6)
+    similarity: float = json_field(digits=6)
+
+
+@dataclass(frozen=True)
+class ClusterTree:
+    """The dendrogram of the page and the nearest pages; merge k makes cluster (number of leaves + k)."""
+
+    leaves: list[str]  # URLs, the page first
+    merges: list[tuple[int, int, float]] = json_field(digits=6)  # two clusters and their distance
+
+
+@dataclass(frozen=True)
+class ClusterPosition:
+    """The positions of a page by similarity alone and at each alpha, from 1; None: not among the first."""
+
+    url: str
+    title: str
+    by_similarity: int | None
+    by_alpha: list[int | None]
+
+
+@dataclass(frozen=True)
+class FlatCluster:
+    """A cluster of a cut."""
+
+    pages: int
+    members: list[PageLink]
+
+
+@dataclass(frozen=True)
+class PageClusters:
+    """The pages around a page, ordered by a clustering of their links."""
+
+    query: ClusterQuery
+    subgraph: SubgraphSize
+    same: list[str]  # URLs with nearly the same links
+    related: list[ClusteredPage]
+    tree: ClusterTree
+    positions: list[ClusterPosition]  # only for several alphas
+    clusters: list[FlatCluster]  # only for a number of clusters; that of the page first, then the largest
+
+
+@dataclass(frozen=True)
+class BridgeEnd:
+    """A page at one end of a bridge, and the terms with the highest weights in its bag."""
+
+    url: str
+    title: str
+    terms: list[str]
+
+
+@dataclass(frozen=True)
+class Bridge:
+    """A page between two topics: similar to two pages that are far from each other."""
+
+    url: str
+    title: str
+    strength: float = json_field(digits=6)
+    distance: float = json_field(digits=6)
+    between: list[BridgeEnd] = json_field()
+
+
+@dataclass(frozen=True)
+class CategoryQuality:
+    """How well the best cluster of a category matches it."""
+
+    category: str
+    pages: int
+    precision: float
+    recall: float
+
+
+@dataclass(frozen=True)
+class AlphaQuality:
+    """How well clusters match categories at one alpha: means over categories, and each category."""
+
+    alpha: float
+    precision: float
+    recall: float
+    categories: list[CategoryQuality]
+
+
+@dataclass(frozen=True)
+class ClusterEvaluation:
+    """How well clusters match the categories of labelled pages (tables 6 and 7 of the paper)."""
+
+    measure: str
+    labelled: int
+    unknown: int  # labels of pages that are not in the collection
+    recall: float
+    judged: int
+    by_alpha: list[AlphaQuality]
+
+
+@dataclass(frozen=True)
+class GraphStatistics:
+    """The size of the similarity graph, and what preparation left out (tables 2 to 5 of the paper)."""
+
+    measure: str
+    pages: int
+    in_links: int
+    in_links_per_page: float
+    out_links: int
+    out_links_per_page: float
+    all_pages: int  # with those that link to them or are linked to
+    delta: float
+    pairs: int
+    share_of_pairs: float
+    mean_similarity: float
+    collapsed: int
+    subgraphs: int
+    largest_subgraph: int
+    left_out: dict[str, int]
+    output: str | None = json_field(default=None, omit=None)
+
+
+def analyse(indexed: IndexedStore, options: LinkOptions, core: tuple[str, ...] = (), steps: int = 1) -> LinkAnalysis:
+    """The link analysis that options describe."""
+    return analyse_links(indexed, options.measure, options.delta, options, core, steps)
+
+
+def describe_clusters(analysis: LinkAnalysis, clusters: Clusters, page: str, options: ClusterOptions) -> PageClusters:
+    """The clusters around a page."""
+    alphas, limit = options.alpha, options.limit
+    first = clusters.ordered(alphas[0])[:limit]
+    similarity = dict(zip(clusters.subgraph.nodes.tolist(), clusters.similarities().tolist(), strict=True))
+    names = analysis.named([node for node, _ in first])
+    graph = analysis.graph
+    return PageClusters(
+        ClusterQuery(
+            page, **analysis.named([clusters.node])[0], measure=analysis.measure, alphas=alphas, delta=graph.delta
+        ),
+        SubgraphSize(len(clusters), clusters.subgraph.of),
+        [each["url"] for each in analysis.named(graph.same(clusters.node))],
+        [
+            ClusteredPage(**name, distance=distance, similarity=similarity[node])
+            for name, (node, distance) in zip(names, first, strict=True)
+        ],
+        _tree(analysis, clusters, alphas[0], limit),
+        _positions(analysis, clusters, alphas, limit) if len(alphas) > 1 else [],
+        _cut(analysis, clusters, alphas[0], options.clusters) if options.clusters else [],
+    )
+
+
+def _tree(analysis: LinkAnalysis, clusters: Clusters, alpha: float, limit: int) -> ClusterTree:
+    hierarchy = clusters.at(alpha)
+    leaves = [clusters.leaf, *hierarchy.order(clusters.leaf)[:limit].tolist()]
+    smaller = hierarchy.only(leaves)
+    merges = zip(smaller.merges.tolist(), smaller.heights.tolist(), strict=True)
+    urls = [each["url"] for each in analysis.named(clusters.subgraph.nodes[leaves].tolist())]
+    return ClusterTree(urls, [(a, b, height) for (a, b), height in merges])
+
+
+def _positions(
+    analysis: LinkAnalysis, clusters: Clusters, alphas: tuple[float, ...], limit: int
+) -> list[ClusterPosition]:
+    table = clusters.positions(alphas, limit)
+    rows = zip(analysis.named(list(table)), table.values(), strict=True)
+    return [ClusterPosition(**name, by_similarity=row[0], by_alpha=row[1:]) for name, row in rows]
+
+
+def _cut(analysis: LinkAnalysis, clusters: Clusters, alpha: float, count: int) -> list[FlatCluster]:
+    part = clusters.at(alpha).cut(min(count, len(clusters)))
+    members = [clusters.subgraph.nodes[part == number].tolist() for number in range(int(part.max()) + 1)]
+    members.sort(key=lambda nodes: (clusters.node not in nodes, -len(nodes), nodes))
+    return [FlatCluster(len(nodes), [PageLink(**each) for each in analysis.named(nodes)]) for nodes in members]
+
+
+def find_bridges(
+    analysis: LinkAnalysis, alpha: float, limit: int, progress: Callable[[list[int]], Iterable[int]] = iter
+) -> list[Bridge]:
+    """The strongest bridges of a collection."""
+    bridges = []
+    for each in analysis.bridges(alpha, progress)[:limit]:
+        page, *ends = analysis.named([each.node, each.one, each.other])
+        terms = [analysis.top_terms(node, _TERMS) for node in (each.one, each.other)]
+        between = [BridgeEnd(**end, terms=some) for end, some in zip(ends, terms, strict=True)]
+        bridges.append(Bridge(**page, strength=each.strength, distance=each.distance, between=between))
+    return bridges
+
+
+def evaluate_clusters(analysis: LinkAnalysis, labels: str, depth: int, alphas: tuple[float, ...]) -> ClusterEvaluation:
+    """Compare clusters with the categories in a file of labels, at each alpha."""
+    categories, unknown = read_categories(analysis, labels, depth)
+    found = [(alpha, judge(analysis.graph, categories, alpha)) for alpha in alphas]
+    return ClusterEvaluation(
+        analysis.measure,
+        len(categories),
+        unknown,
+        found[0][1].recall,
+        found[0][1].judged,
+        [
+            AlphaQuality(
+                alpha,
+                quality.precision_mean,
+                quality.recall_mean,
+                [CategoryQuality(each.name, each.pages, each.precision, each.recall) for each in quality.categories],
+            )
+            for alpha, quality in found
+        ],
+    )
+
+
+def read_categories(analysis: LinkAnalysis, file: str, depth: int) -> tuple[dict[int, set[str]], int]:
+    """The categories of nodes, from lines of a URL or file, a tab and Top/Middle/Leaf; and how many name no page."""
+    labels: dict[int, set[str]] = {}
+    unknown = 0
+    for line in read_names(file):
+        name, _, label = line.partition("\t")
+        row = _row(analysis, name)
+        if row is None:
+            unknown += 1
+        else:
+            category = "/".join(label.strip().split("/")[:depth])
+            labels.setdefault(analysis.node_of_row(row), set()).add(category)
+    if not labels:
+        raise MisuseError(f"{file} names no page of the collection; its lines are a URL or file, a tab, and a category")
+    return labels, unknown
+
+
+def _row(analysis: LinkAnalysis, name: str) -> int | None:
+    catalog = analysis.indexed.catalog
+    for url in analysis.indexed.urls_meant(name):
+        row = catalog.page_at(url)
+        if row is not None:
+            return row
+    rows = catalog.pages_from(name)
+    return rows[0] if len(rows) == 1 else None
+
+
+def read_names(file: str | Path) -> list[str]:
+    """The lines of a file of names that are not empty."""
+    try:
+        lines = Path(file).read_text("utf-8", "replace").splitlines()
+    except OSError as error:
+        raise MisuseError(f"{file} cannot be read: {error.strerror or error}") from error
+    return [line for line in lines if line.strip()]
+
+
+def picture_format(output: str | Path, others: tuple[str, ...] = ()) -> str:
+    """The format of an output file by its suffix; raise MisuseError before any work if it cannot be written."""
+    kind = Path(output).suffix.removeprefix(".").lower()
+    if kind not in (*KINDS, *others):
+        raise MisuseError(f"{output}: which format? The suffix can be {', '.join((*KINDS, *others))}")
+    if kind in KINDS:
+        need_plots()
+    if kind == "parquet":
+        need_parquet()
+    return kind
+
+
+def draw_clusters(analysis: LinkAnalysis, clusters: Clusters, options: ClusterOptions, output: Path, kind: str) -> None:
+    """Draw the page and the pages that are among the first at any alpha, a dendrogram for each alpha."""
+    shown = {node for alpha in options.alpha for node, _ in clusters.ordered(alpha)[: options.limit]}
+    nodes = [clusters.node, *sorted(shown)]
+    leaves = np.searchsorted(clusters.subgraph.nodes, nodes).tolist()
+    names = [each["title"] or each["url"] for each in analysis.named(nodes)]
+    with written_whole(output) as path:
+        draw_dendrograms(path, kind, [clusters.at(alpha).only(leaves) for alpha in options.alpha], names, 0)
+
+
+def write_graph(analysis: LinkAnalysis, output: Path, kind: str, labels: dict[int, set[str]]) -> None:
+    """Write the graph, its pairs, or a picture with a colour for each label."""
+    graph = analysis.graph
+    if kind in LISTS:
+        nodes = np.unique(np.concatenate([graph.pairs.first, graph.pairs.second])).tolist()
+        urls = dict(zip(nodes, (each["url"] for each in analysis.named(nodes)), strict=True))
+        with written_whole(output) as path:
+            LISTS[kind](path, urls, graph.pairs)
+        return
+    vertices = analysis.vertices()
+    if kind in GRAPHS:
+        with written_whole(output) as path:
+            GRAPHS[kind](path, vertices, graph.edges)
+        return
+    if len(vertices) > MOST:
+        raise MisuseError(
+            f"the graph has {len(vertices):,} pages, and a picture shows {MOST}; take a --core of pages or a larger"
+            " --delta, or write a .gexf for Gephi"
+        )
+    groups = [min(labels.get(each.node, {""})) for each in vertices]
+    names = [each.title or each.url for each in vertices]
+    with written_whole(output) as path:
+        draw_graph(path, kind, graph.edges, np.array([each.node for each in vertices]), names, groups)

@@ -1,0 +1,486 @@
+"""`Collection`: everything that can be done with a built collection."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields, replace
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
+
+from pagekin.collection.info import (
+    BuildReport,
+    CheckReport,
+    CollectionInfo,
+    check_store,
+    describe_build,
+    describe_store,
+)
+from pagekin.collection.options import EvaluateOptions, TrainingOptions
+from pagekin.collection.pages import Page, PageDetails, SearchResults, describe_page, list_pages, search_pages
+from pagekin.errors import MisuseError
+from pagekin.links.settings import ClusterOptions, GraphOptions
+from pagekin.model.settings import ReadingSettings
+from pagekin.model.strategy import Strategy
+from pagekin.search.indexed_store import IndexedStore
+from pagekin.search.options import RelatedOptions
+from pagekin.search.results import RelatedPages, RelatedQuery
+
+# Some modules load compiled code or optional packages; the methods that need them import them.
+if TYPE_CHECKING:
+    from pagekin.collection.clusters import Bridge, ClusterEvaluation, GraphStatistics, PageClusters
+    from pagekin.collection.evaluate import Evaluation
+    from pagekin.collection.export import ExportReport
+    from pagekin.collection.learn import LearnReport
+    from pagekin.duplicates.report import DuplicateReport
+    from pagekin.duplicates.result_formats import Fields, Result
+    from pagekin.duplicates.result_list import GroupedResults
+    from pagekin.pipeline import Progress
+    from pagekin.search.duplicates import DuplicateGroups
+
+O = TypeVar("O")  # noqa: E741
+
+
+class HasUrl(Protocol):
+    """Anything with a URL: a `Page`, a `PageDetails`, a `PageLink` or a `RelatedPage`."""
+
+    @property
+    def url(self) -> str:
+        """The URL."""
+
+
+PageName = str | HasUrl  # a string is a URL, a file of the collection, a title, or words of a title
+
+
+class Collection:
+    """A built collection, opened for reading. `pagekin.open` and `pagekin.build` return one.
+
+    It has a length and can be iterated over. A page is named by its URL, its file, its title or words of its title, or
+    by a `Page`.
+
+    >>> len(collection)
+    9
+    >>> [page.title for page in collection][:2]
+    ['Redbreast', 'The finch']
+    """
+
+    def __init__(self, indexed: IndexedStore, built: BuildReport | None = None) -> None:
+        self.indexed = indexed
+        self.built = built  # what the build did, if the collection comes from `pagekin.build`
+
+    @property
+    def path(self) -> Path:
+        """The folder of the store.
+
+        >>> collection.path.name
+        'site.kin'
+        """
+        return self.indexed.root
+
+    @property
+    def strategy(self) -> Strategy:
+        """The strategy that the index was built with.
+
+        >>> collection.strategy.similarity
+        'jaccard'
+        """
+        return self.indexed.index.strategy
+
+    def __len__(self) -> int:
+        return len(self.indexed)
+
+    def __iter__(self) -> Iterator[Page]:
+        return list_pages(self.indexed)
+
+    def __repr__(self) -> str:
+        return f"<Collection {self.path} of {len(self):,} pages>"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the files of the collection; a `with` statement does so, too.
+
+        >>> with pagekin.open("site.kin") as opened:
+        ...     len(opened)
+        9
+        """
+        self.indexed.close()
+
+    def page(self, name: PageName, *, text: bool = False) -> PageDetails:
+        """All that is stored of a page, with its visible text if `text`.
+
+        Raises NoPageError if no page has this name, or several have.
+
+        >>> collection.page("robin").title
+        'The robin'
+        >>> collection.page("http://site.example/birds/robin.html").in_degree
+        3
+        """
+        return describe_page(self.indexed, self.indexed.find(_name(name)), text)
+
+    def search(self, words: str, limit: int = 10) -> SearchResults:
+        """Pages by URL or title, the likeliest first.
+
+        >>> [page.title for page in collection.search("oak")]
+        ['The oak']
+        """
+        return search_pages(self.indexed, words, limit)
+
+    def related(
+        self, pages: PageName | Sequence[PageName], options: RelatedOptions | None = None, **fields: Any
+    ) -> RelatedPages:
+        """The pages that are related to a page, or to several pages as one query, the most similar first.
+
+        Keywords are fields of `RelatedOptions`, and replace those of `options`.
+
+        >>> found = collection.related("robin", limit=2, group_duplicates=False)
+        >>> [page.title for page in found]
+        ['Redbreast', 'The wren']
+        >>> found[1].why.terms[0][0]
+        'winter'
+        """
+        several = [pages] if isinstance(pages, str) or not isinstance(pages, Sequence) else pages
+        names = tuple(_name(each) for each in several)
+        chosen = _chosen(RelatedOptions, options, fields)
+        return self._answer(names, self.indexed.related(names, chosen), chosen)
+
+    def related_to(
+        self,
+        *,
+        html: str | bytes | None = None,
+        text: str | bytes | None = None,
+        options: RelatedOptions | None = None,
+        **fields: Any,
+    ) -> RelatedPages:
+        """The pages that are related to a page that is not in the collection, given as HTML or as plain text.
+
+        >>> collection.related_to(text="the loud song of a wren: wrens and spiders", limit=1)[0].title
+        'The wren'
+        """
+        if (html is None) == (text is None):
+            raise MisuseError("give either html or text")
+        body = html if html is not None else text
+        assert body is not None
+        data = body if isinstance(body, bytes) else body.encode("utf-8", "replace")
+        chosen = _chosen(RelatedOptions, options, fields)
+        return self._answer((), self.indexed.related_to(data, chosen, plain=html is None), chosen)
+
+    def _answer(self, names: tuple[str, ...], related: list[Any], options: RelatedOptions) -> RelatedPages:
+        return RelatedPages(RelatedQuery(names, options.similarity or self.strategy.similarity), related)
+
+    def duplicates(self, *, whole_text: bool = False, **settings: Any) -> DuplicateGroups:
+        """The groups of near-duplicates. Keywords are fields of `GroupSettings`.
+
+        With `whole_text`, blocks that recur on many pages of a host are compared as well.
+
+        >>> [[group.anchor.url, *(member.page.url for member in group.members)] for group in collection.duplicates()]
+        [['http://site.example/birds/robin.html', 'http://site.example/birds/copy.html']]
+        """
+        from pagekin.search.duplicates import find_duplicates
+
+        return find_duplicates(self.indexed, self._groups(settings), whole_text=whole_text)
+
+    def duplicate_report(
+        self, page: PageName | None = None, *, whole_text: bool = False, **settings: Any
+    ) -> DuplicateReport:
+        """The share of near-duplicates by threshold, and the overlap of one page with all others.
+
+        Without a page it is the one with most near-duplicates. `pagekin.duplicates.report.draw` draws the result.
+
+        >>> collection.duplicate_report().curves[0].threshold
+        0.5
+        """
+        from pagekin.search.duplicates import report_of
+
+        name = None if page is None else _name(page)
+        return report_of(self.indexed, self._groups(settings), name, whole_text=whole_text)
+
+    def _groups(self, settings: Mapping[str, Any]) -> Any:
+        return _chosen(type(self.indexed.fingerprints.settings), self.indexed.fingerprints.settings, settings)
+
+    def clusters(
+        self, page: PageName, options: ClusterOptions | None = None, *, output: str | Path | None = None, **fields: Any
+    ) -> PageClusters:
+        """The pages around a page, ordered by a clustering of their links. Keywords are fields of `ClusterOptions`.
+
+        With `output` the dendrograms are drawn into an svg, png or pdf file.
+
+        >>> found = collection.clusters("robin", limit=2)
+        >>> [page.title for page in found.related]
+        ['The wren', 'Home']
+        """
+        from pagekin.collection.clusters import analyse, describe_clusters, draw_clusters, picture_format
+
+        chosen, kind = _chosen(ClusterOptions, options, fields), picture_format(output) if output else ""
+        analysis = analyse(self.indexed, chosen)
+        clusters = analysis.clusters(_name(page), chosen.most)
+        if output and len(clusters) > 1:
+            draw_clusters(analysis, clusters, chosen, Path(output), kind)
+        return describe_clusters(analysis, clusters, _name(page), chosen)
+
+    def bridges(
+        self,
+        options: ClusterOptions | None = None,
+        *,
+        progress: Callable[[list[int]], Iterable[int]] = iter,
+        **fields: Any,
+    ) -> list[Bridge]:
+        """The pages between topics: similar to two pages that are far from each other, the strongest first.
+
+        Keywords are fields of `ClusterOptions`.
+
+        >>> collection.bridges(limit=1)[0].url.startswith("http://site.example/")
+        True
+        """
+        from pagekin.collection.clusters import analyse, find_bridges
+
+        chosen = _chosen(ClusterOptions, options, fields)
+        return find_bridges(analyse(self.indexed, chosen), chosen.alpha[0], chosen.limit, progress)
+
+    def cluster_quality(
+        self, labels: str | Path, options: ClusterOptions | None = None, *, depth: int = 1, **fields: Any
+    ) -> ClusterEvaluation:
+        r"""How well clusters match the categories of pages: lines of a page, a tab and Top/Middle/Leaf, cut at `depth`.
+
+        >>> lines = ["birds/wren.html\tBirds", "birds/finch.html\tBirds", "trees/oak.html\tTrees"]
+        >>> _ = Path("labels.tsv").write_text("\n".join(lines))
+        >>> collection.cluster_quality("labels.tsv").labelled
+        3
+        """
+        from pagekin.collection.clusters import analyse, evaluate_clusters
+
+        chosen = _chosen(ClusterOptions, options, fields)
+        return evaluate_clusters(analyse(self.indexed, chosen), str(labels), depth, chosen.alpha)
+
+    def graph(
+        self,
+        options: GraphOptions | None = None,
+        *,
+        output: str | Path | None = None,
+        labels: str | Path | None = None,
+        depth: int = 1,
+        **fields: Any,
+    ) -> GraphStatistics:
+        """The graph of pages with similar links: its size and, with `output`, a file.
+
+        The suffix of `output` decides: the graph (graphml, gexf), its pairs (csv, parquet) or a picture (svg, png,
+        pdf), coloured by the categories in the file `labels`, cut at `depth`. Keywords are fields of `GraphOptions`.
+
+        >>> collection.graph(measure="co-citation").pages
+        9
+        """
+        from pagekin.collection.clusters import (
+            GRAPH_FORMATS,
+            GraphStatistics,
+            analyse,
+            picture_format,
+            read_categories,
+            write_graph,
+        )
+
+        chosen = _chosen(GraphOptions, options, fields)
+        kind = picture_format(output, GRAPH_FORMATS) if output else ""
+        analysis = analyse(self.indexed, chosen, chosen.core, chosen.steps)
+        if output:
+            categories = read_categories(analysis, str(labels), depth)[0] if labels else {}
+            write_graph(analysis, Path(output), kind, categories)
+        return GraphStatistics(**analysis.statistics(), output=str(output) if output else None)
+
+    def evaluate(
+        self,
+        hierarchy: str | Path,
+        options: EvaluateOptions | None = None,
+        *,
+        progress: Callable[[Progress], None] = lambda _: None,
+        **fields: Any,
+    ) -> Evaluation:
+        """Compare the ranking of the index with a hierarchy of classes: Gamma, Somers' D, P@10 and nDCG@10.
+
+        `hierarchy` is a file of labels, or `path` for the folders of URLs. Keywords are fields of `EvaluateOptions`.
+
+        >>> collection.evaluate("path", resamples=10).classes
+        2
+        """
+        from pagekin.collection.evaluate import evaluate
+
+        return evaluate(self.indexed, str(hierarchy), _chosen(EvaluateOptions, options, fields), progress)
+
+    def learn(
+        self,
+        output: str | Path = "weights.json",
+        options: TrainingOptions | None = None,
+        *,
+        figures: str | Path | None = None,
+        trec: str | Path | None = None,
+        progress: Callable[[str], None] = lambda _: None,
+        **fields: Any,
+    ) -> LearnReport:
+        """Learn term weights (LinkLearn) from the links, write them to `output`, and compare them with OKAPI.
+
+        `figures` and `trec` are folders for figures, and for qrels and runs of the test part. An interrupted run
+        continues. Keywords are fields of `TrainingOptions`.
+
+        >>> collection.learn("weights.json", steps=20, rate=0.1)
+        Traceback (most recent call last):
+        pagekin.errors.MisuseError: ...
+        """
+        from pagekin.collection.learn import learn
+
+        chosen = _chosen(TrainingOptions, options, fields)
+        folders = [Path(each) if each else None for each in (figures, trec)]
+        return learn(self.indexed, Path(output), chosen, folders[0], folders[1], progress)
+
+    def export(
+        self,
+        output: str | Path,
+        options: RelatedOptions | None = None,
+        *,
+        format: str | None = None,
+        queries: Iterable[PageName] | None = None,
+        progress: Callable[[list[str]], Iterable[str]] = iter,
+        **fields: Any,
+    ) -> ExportReport:
+        """Write the related pages of all pages, or of `queries`, to a tsv, trec, csv, jsonl or parquet file.
+
+        The format is by default the suffix of `output`. Keywords are fields of `RelatedOptions`; by default no
+        similarity is too low.
+
+        >>> collection.export("related.tsv", limit=1).answers
+        9
+        """
+        from pagekin.collection.export import ExportReport, export_answers, export_format
+
+        kind = export_format(Path(output), format)
+        names = [page.url for page in self._distinct()] if queries is None else [_name(each) for each in queries]
+        least = {} if options is not None else {"min_similarity": 0.0}
+        chosen = _chosen(RelatedOptions, options, {**least, "explain": False, "group_duplicates": False, **fields})
+        answers = ((name, self.indexed.related(name, chosen)) for name in progress(names))
+        count = export_answers(Path(output), kind, answers, by_score=self.indexed.blend(chosen).single is not None)
+        return ExportReport(str(output), kind, len(names), count)
+
+    def _distinct(self) -> Iterator[HasUrl]:
+        """The pages, those with a common canonical URL once, under that URL."""
+        from pagekin.search.results import PageLink
+
+        rows = self.indexed.catalog.each("SELECT url, title FROM nodes WHERE first_row IS NOT NULL ORDER BY node")
+        return (PageLink(*row) for row in rows)
+
+    def info(self) -> CollectionInfo:
+        """What the collection holds, how it was read, and what was skipped and why.
+
+        >>> collection.info().counts["pages"]
+        9
+        """
+        return describe_store(self.indexed)
+
+    def check(self) -> CheckReport:
+        """Compare every file with its checksum.
+
+        >>> collection.check().damaged
+        []
+        """
+        return check_store(self.indexed)
+
+
+def open(path: str | Path) -> Collection:
+    """Open the collection in a folder that `pagekin build` has written.
+
+    >>> pagekin.open("site.kin")
+    <Collection site.kin of 9 pages>
+    """
+    return Collection(IndexedStore.open(path))
+
+
+def build(
+    sources: str | Path | Sequence[str | Path],
+    output: str | Path,
+    *,
+    base_urls: Sequence[str] = (),
+    settings: ReadingSettings | None = None,
+    strategy: Strategy | None = None,
+    processes: int | None = None,
+    memory: int | None = None,
+    progress: Callable[[Progress], None] = lambda _: None,
+) -> Collection:
+    """Read sources into the folder `output`, and open the collection.
+
+    A source is a folder of HTML, an HTML file, a WARC or WACZ archive, or a JSON Lines file of pages. `base_urls` are
+    the URLs of folders: one for all, or one for each. What has not changed since the last build is not read again.
+    There are no more processes than fit into `memory` bytes.
+
+    >>> pagekin.build("pages", "site.kin", base_urls=["http://site.example/"]).built.reused
+    9
+    """
+    from pagekin.pipeline import MEMORY
+    from pagekin.pipeline import build as build_store
+
+    several = [sources] if isinstance(sources, str | Path) else sources
+    built = build_store(
+        several,
+        output,
+        base_urls=base_urls,
+        settings=settings,
+        strategy=strategy,
+        processes=processes,
+        memory=MEMORY if memory is None else memory,
+        progress=progress,
+    )
+    return Collection(IndexedStore(built.store.root, built.store.manifest), describe_build(built))
+
+
+def group_results(
+    results: Iterable[Result | Mapping[str, Any]] | Mapping[str, Any],
+    *,
+    field_names: Fields | None = None,
+    query: str | None = None,
+    **settings: Any,
+) -> GroupedResults:
+    """Group the near-duplicates of a result list, or of the response of a search engine, under the best-ranked.
+
+    A result is a mapping with id, url, title, text or html, and rank; `field_names` states other names. With a `query`,
+    results are compared by the passages around its words. Keywords are fields of `GroupSettings`.
+
+    >>> wren, robin = "The wren is small. " * 40, "The robin is red. " * 40
+    >>> results = [{"id": 1, "text": wren}, {"id": 2, "text": robin}, {"id": 3, "text": wren.upper()}]
+    >>> found = pagekin.group_results(results)
+    >>> [[group.anchor.id, *(member.entry.id for member in group.members)] for group in found.groups]
+    [[1, 3], [2]]
+    """
+    from pagekin.duplicates.result_list import group
+    from pagekin.duplicates.settings import GroupSettings
+
+    return group(results, _chosen(GroupSettings, None, settings), field_names, query).grouped()
+
+
+def evaluate_run(hierarchy: str | Path, run: str | Path, **options: Any) -> Evaluation:
+    r"""Compare the ranking of any system, given as a run file, with a hierarchy of classes; no collection is needed.
+
+    Keywords are fields of `EvaluateOptions`.
+
+    >>> _ = Path("labels.tsv").write_text("http://a/\tA/B\nhttp://b/\tA/B\nhttp://c/\tC/D\n")
+    >>> _ = Path("run.tsv").write_text("http://a/\t1\thttp://b/\t0.9\n")
+    >>> pagekin.evaluate_run("labels.tsv", "run.tsv", resamples=10).pages
+    3
+    """
+    from pagekin.collection.evaluate import evaluate
+
+    return evaluate(None, str(hierarchy), _chosen(EvaluateOptions, None, {**options, "run": str(run)}))
+
+
+def _name(page: PageName) -> str:
+    return page if isinstance(page, str) else page.url
+
+
+def _chosen(cls: type[O], options: O | None, given: Mapping[str, Any]) -> O:
+    """Options with some fields replaced."""
+    known = [each.name for each in fields(cls)]  # type: ignore[arg-type]
+    for name in given:
+        if name not in known:
+            raise MisuseError(f"there is no option {name!r}; there are {', '.join(known)}")
+    return replace(options or cls(), **given)  # type: ignore[type-var]

@@ -1,0 +1,122 @@
+"""Learning term weights from links, and trying them on another collection."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pagekin.collection.options import TrainingOptions
+from pagekin.errors import FailureError, MisuseError
+from pagekin.learning.checkpoint import Checkpoint
+from pagekin.learning.figures import draw_training, draw_weights, need_plots
+from pagekin.learning.learn import LearnOptions, LearnResult
+from pagekin.learning.learn import learn as learn_weights
+from pagekin.learning.networks import Units
+from pagekin.learning.projection import need_projection
+from pagekin.learning.ranking import Ranker, questions_of
+from pagekin.learning.report import qrel_lines, run_lines
+from pagekin.learning.transfer import open_task, transferred
+from pagekin.model.files import write_lines, written_whole
+from pagekin.model.jsons import json_field
+from pagekin.model.weights import load_weights, save_weights
+from pagekin.search.indexed_store import IndexedStore
+
+_UNFINISHED = ".unfinished"
+
+
+@dataclass(frozen=True)
+class LearnReport:
+    """The file of learned weights, and how good they are; docs/json.md describes `results`."""
+
+    store: str
+    weights: str
+    results: dict[str, Any] = json_field(inline=True)
+
+
+@dataclass(frozen=True)
+class TransferReport:
+    """Learned weights on another collection, compared with OKAPI; docs/json.md describes `results`."""
+
+    documents: str
+    weights: str
+    results: dict[str, Any] = json_field(inline=True)
+
+
+def learn(
+    indexed: IndexedStore,
+    output: Path,
+    options: TrainingOptions,
+    figures: Path | None = None,
+    trec: Path | None = None,
+    progress: Callable[[str], None] = lambda _: None,
+) -> LearnReport:
+    """Learn weights and write them to `output`; an interrupted run continues."""
+    if figures is not None:
+        need_plots()
+    if options.projection:
+        need_projection()
+    settings = LearnOptions(
+        options.seed, options.start, options.rate, _units(options.units), options.steps, options.projection
+    )
+    settings.grid()  # checks the settings before the work begins
+    checkpoint = Checkpoint(output.with_name(output.name + _UNFINISHED))
+    outcome = learn_weights(indexed, settings, checkpoint, progress)
+    save_weights(output, outcome.weighting)
+    if figures is not None:
+        _draw(outcome, figures)
+    if trec is not None:
+        _write_trec(outcome, trec)
+    checkpoint.close()
+    return LearnReport(str(indexed.root), str(output), outcome.report)
+
+
+def transfer_weights(
+    documents: str,
+    weights: str,
+    topics: str | None = None,
+    qrels: str | None = None,
+    progress: Callable[[str], None] = lambda _: None,
+) -> TransferReport:
+    """Compare learned weights with OKAPI on another collection with queries and relevance judgements.
+
+    `documents` is a store, documents in the TREC format (a file or a folder), or irds:NAME of ir_datasets; `topics` and
+    `qrels` are files in the TREC formats.
+    """
+    weighting = load_weights(Path(weights))
+    return TransferReport(documents, weights, transferred(open_task(documents, topics, qrels, progress), weighting))
+
+
+def _units(text: str | None) -> Units | None:
+    if text is None:
+        return None
+    try:
+        tf, idf, length = (int(each) for each in text.split(","))
+    except ValueError as error:
+        raise MisuseError(f"--units is {text!r}; write three numbers such as 5,10,10") from error
+    return tf, idf, length
+
+
+def _made(folder: Path) -> Path:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FailureError(f"{folder} cannot be written: {error.strerror or error}") from error
+    return folder
+
+
+def _draw(outcome: LearnResult, folder: Path) -> None:
+    with written_whole(_made(folder) / "training.svg") as path:
+        draw_training(path, "svg", outcome.run.history, outcome.okapi_on_valid)
+    with written_whole(folder / "weights.svg") as path:
+        draw_weights(path, "svg", outcome.parts["train"], outcome.weighting, outcome.okapi)
+
+
+def _write_trec(outcome: LearnResult, folder: Path) -> None:
+    test, names = outcome.parts["test"], outcome.names
+    queries = questions_of(test)
+    asking = [names[page] for page in queries.pages.tolist()]
+    write_lines(_made(folder) / "qrels.txt", qrel_lines(queries, asking, names))
+    for name, weighting in (("okapi", outcome.okapi), ("linklearn", outcome.weighting)):
+        write_lines(folder / f"{name}.run", run_lines(Ranker(test, weighting, queries), asking, names, name))

@@ -1,0 +1,88 @@
+"""Options of link analysis."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pagekin.model.options import check_options, option
+
+MEASURES = ("co-citation", "coupling", "amsler", "proximity")
+
+
+@dataclass(frozen=True)
+class Preparation:
+    """How links are selected and weighted (section 6.1 of the paper)."""
+
+    # Kept are the links from the pages with most out-links, which are the most informative.
+    in_links: int = option(50, "Keep at most this number of in-links of a page.", minimum=1, http=False)
+    out_links: int = option(1000, "Ignore the links of pages with more out-links (portals).", minimum=1, http=False)
+    # A page linked to by k times as many has weight 1/k as a common out-link.
+    popular: float = option(
+        0.1,
+        "Reduce the weight of links to a page that more than this share of the pages link to.",
+        minimum=0,
+        maximum=1,
+        above=True,
+        http=False,
+    )
+    back_off: int = option(
+        0,
+        "Give a page with fewer in-links those of the next URL above it with at least as many.",
+        minimum=0,
+        http=False,
+    )
+    chop_hosts: bool = option(False, "Treat all pages of a host as one.", http=False)
+    stop: tuple[str, ...] = option(
+        (), "Ignore URLs that match this regular expression; repeatable.", regex=True, http=False
+    )
+    outside: bool = option(False, "Also compare pages that are known only from links.", http=False)
+
+    def __post_init__(self) -> None:
+        check_options(self)
+
+
+@dataclass(frozen=True)
+class LinkOptions(Preparation):
+    """How pages are compared by their links.
+
+    >>> LinkOptions(measure="coupling").in_links
+    50
+    """
+
+    measure: str = option(
+        "amsler",
+        "Compare in-links (co-citation), out-links (coupling), both (amsler), or in-links weighted by how close"
+        " together they stand (proximity).",
+        choices=MEASURES,
+    )
+    delta: float | None = option(
+        None, "Minimum similarity. Default: a tenth of the mean.", minimum=0, maximum=1, http=False
+    )
+
+
+@dataclass(frozen=True)
+class GraphOptions(LinkOptions):
+    """Which pages are vertices of the similarity graph."""
+
+    core: tuple[str, ...] = option((), "Compare only these pages.", cli=False)
+    steps: int = option(1, "2 also compares the pages that the core links with.", minimum=1, maximum=10)
+
+
+@dataclass(frozen=True)
+class ClusterOptions(LinkOptions):
+    """How the pages around a page are clustered by their links.
+
+    >>> ClusterOptions(alpha=(0.1, 0.9)).alpha
+    (0.1, 0.9)
+    """
+
+    alpha: tuple[float, ...] = option(
+        (0.5,),
+        "How tightly to cluster, from chains near 0 to tight groups at 1; repeatable, to compare.",
+        minimum=0,
+        maximum=1,
+        above=True,
+    )
+    limit: int = option(10, "Return at most this number of pages.", minimum=1)
+    clusters: int | None = option(None, "Cut the connected pages into this number of clusters.", minimum=1)
+    most: int = option(2000, "Cluster at most this number of pages.", minimum=2, maximum=20_000, http=False)
