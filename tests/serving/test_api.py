@@ -160,7 +160,7 @@ def test_an_answer_is_compressed_for_who_can_read_it(client: TestClient) -> None
 @pytest.mark.parametrize(
     ("params", "told"),
     [
-        ({}, "url is missing: the URL of a page, or its title if no other page has it; several pages form one query."),
+        ({}, "url is missing: URL of a page, or its title if no other page has it; several pages form one query."),
         ({"url": ""}, "url is empty."),
         ({"url": OAK, "limit": "0"}, "limit must be from 1 to 100."),
         ({"url": OAK, "limit": "101"}, "limit must be from 1 to 100."),

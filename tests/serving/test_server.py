@@ -172,7 +172,7 @@ def test_the_page_is_opened_in_a_browser_that_may_take_its_time(served_index: Pa
 def test_where_there_is_no_browser_the_address_is_enough(served_index: Path) -> None:
     with running(served_index, "--open", BROWSER=f"{sys.executable} -c raise(SystemExit(1))", PATH="") as server:
         line = server.process.stdout and server.process.stdout.readline()
-        assert line == f"No browser could be opened; {server.url} is where to go.\n"
+        assert line == f"No browser could be opened; go to {server.url}.\n"
 
 
 def test_the_demo_ends_on_the_page(tmp_path: Path) -> None:

@@ -12,8 +12,6 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 from starlette.middleware.gzip import GZipMiddleware
-from starlette.requests import Request
-from starlette.responses import Response
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
@@ -47,20 +45,17 @@ def make_app(
         methods = ("GET", "POST")
         cors = Middleware(CORSMiddleware, allow_origins=settings.cors, allow_methods=methods, allow_headers=headers)
         middleware.append(cors)
+    errors = (RequestError, MisuseError, FailureError, HTTPException)
     app = Starlette(
         routes=[*api_routes(settings.limits), Mount("/static", StaticFiles(directory=STATIC)), *pages.routes()],
         middleware=[*middleware, Middleware(GZipMiddleware, minimum_size=500)],
-        exception_handlers=dict.fromkeys((RequestError, MisuseError, FailureError, HTTPException), _handle_error),
+        exception_handlers=dict.fromkeys(errors, lambda _, error: RequestError.from_exception(error).response()),
         lifespan=_lifespan,
     )
     app.state.context = Context(
         current, RequestThreads(settings), settings, AnswerCache(settings.cached_answers), metrics
     )
     return app
-
-
-def _handle_error(request: Request, error: Exception) -> Response:
-    return RequestError.from_exception(error).response()
 
 
 @asynccontextmanager

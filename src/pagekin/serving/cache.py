@@ -79,11 +79,10 @@ class AnswerCache:
 
     def get(self, key: Key) -> CachedAnswer | None:
         """Return the answer if it is cached."""
-        found = self._answers.get(key)
-        if found is None:
+        if key not in self._answers:
             return None
         self._answers.move_to_end(key)
-        return found[0]
+        return self._answers[key][0]
 
     def put(self, key: Key, answer: CachedAnswer, compute: Compute) -> None:
         """Add an answer, and the function that computes it for another generation."""

@@ -100,17 +100,14 @@ def _endpoint(handler: Handler) -> Callable[[Request], Awaitable[Response]]:
         try:
             return await context.threads.run(request, handler, asked)
         except (RequestError, PagekinError) as error:
-            return _error_page(asked, asked.problem(error))
+            problem = asked.problem(error)
+            heading = {404: "Page not found", 422: "Invalid request"}.get(problem.status, "Not available now")
+            template = "_problem.html" if asked.is_part else "error.html"
+            response = asked.render(template, problem.status, heading=heading, problem=problem.detail)
+            response.headers.update(problem.headers)
+            return response
 
     return endpoint
-
-
-def _error_page(request: PageRequest, error: RequestError) -> Response:
-    heading = {404: "Page not found", 422: "Invalid request"}.get(error.status, "Not available now")
-    template = "_problem.html" if request.is_part else "error.html"
-    response = request.render(template, error.status, heading=heading, problem=error.detail)
-    response.headers.update(error.headers)
-    return response
 
 
 def _home(request: PageRequest) -> Response:
@@ -196,13 +193,10 @@ def _collection(request: PageRequest) -> Response:
 
 # Sections of the collection page that take a while and are computed once for a generation.
 _SECTIONS: dict[str, tuple[str, Callable[[Generation], object]]] = {
-    "similarities": ("Nearest pages", lambda generation: collection.similarities(generation.indexed)),
-    "unlinked": ("Related but not linked", lambda generation: collection.unlinked(generation.indexed)),
-    "bridges": (
-        "Bridges between topics",
-        lambda generation: collection.bridges(generation.indexed, generation.analyse_links()),
-    ),
-    "duplicates": ("Near-duplicates", lambda generation: collection.duplicate_groups(generation.indexed)),
+    "similarities": ("Nearest pages", lambda each: collection.similarities(each.indexed)),
+    "unlinked": ("Related but not linked", lambda each: collection.unlinked(each.indexed)),
+    "bridges": ("Bridges between topics", lambda each: collection.bridges(each.indexed, each.analyse_links())),
+    "duplicates": ("Near-duplicates", lambda each: collection.duplicate_groups(each.indexed)),
 }
 
 

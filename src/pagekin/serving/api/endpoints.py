@@ -30,23 +30,19 @@ from pagekin.serving.problems import RequestError
 from pagekin.serving.settings import RequestLimits
 
 _FIELD_NAME_LENGTH = 100
-_PAGE = "the URL of a page, or its title if no other page has it"
-_POST_ERRORS = (404, 408, 413, 415)
+_PAGE = "URL of a page, or its title if no other page has it"
 
 
 @dataclass(frozen=True)
 class Endpoint:
-    """A path and a method: the handler, and its description for the OpenAPI document."""
+    """A path and a method. The docstring of the handler describes it in the OpenAPI document."""
 
     path: str
     name: str
-    summary: str
     result: type | None  # None: text
     handler: Callable[[Request], Awaitable[ASGIApp]]
     params: Sequence[Param] = ()  # in the query string
     body: Sequence[Param] | None = None  # of a POST request; empty: the body is a result list
-    errors: tuple[int, ...] = ()
-    description: str = ""
 
     @property
     def method(self) -> str:
@@ -74,12 +70,10 @@ class SearchOptions:
 def endpoints(limits: RequestLimits, related_options: type[RelatedOptions] = RelatedOptions) -> list[Endpoint]:
     """Return all endpoints, with the limits of a server."""
     name, pages, options = limits.name_length, limits.query_pages, params_of(related_options, limits, explain=False)
-    related_params = [
-        param("url", f"{_PAGE}; several pages form one query.", name, many=pages, required=True),
-        *options,
-    ]
+    urls = f"{_PAGE}; several pages form one query."
+    related_params = [param("url", urls, name, many=pages, required=True), *options]
     related_body = [
-        param("urls", f"Pages that form one query: each {_PAGE}.", name, many=pages),
+        param("urls", urls, name, many=pages),
         param("html", "The HTML of a page that is not in the collection.", limits.text_length),
         param("text", "The text of a page that is not in the collection.", limits.text_length),
         *options,
@@ -98,11 +92,13 @@ def endpoints(limits: RequestLimits, related_options: type[RelatedOptions] = Rel
     related = partial(_related, related_options)
 
     async def get_related(request: Request) -> ASGIApp:
+        """Find related pages."""
         if is_mediawiki(request):
             return await answer_mediawiki(request)
         return await answer_get(request, related_params, related)
 
     async def post_related(request: Request) -> ASGIApp:
+        """Find pages related to several pages, or to a page that is not in the collection."""
         body = await read_json_body(request)
         if not isinstance(body, dict):
             raise RequestError(422, "The body must be an object with urls, html or text.")
@@ -112,72 +108,30 @@ def endpoints(limits: RequestLimits, related_options: type[RelatedOptions] = Rel
         return await answer_post(request, values, related)
 
     async def post_duplicates(request: Request) -> ASGIApp:
+        """Group the near-duplicates in a result list."""
         values = read_query(group_params, request.scope["query_string"], limits.query_bytes)
         return await answer_post(request, {**values, "results": await read_json_body(request)}, partial(_group, limits))
 
     return [
-        Endpoint(
-            "/api/related", "related", "Find related pages.", RelatedPages, get_related, related_params, errors=(404,)
-        ),
-        Endpoint(
-            "/api/related",
-            "relatedTo",
-            "Find pages related to several pages, or to a page that is not in the collection.",
-            RelatedPages,
-            post_related,
-            body=related_body,
-            errors=_POST_ERRORS,
-        ),
-        _get("/api/pages", "findPages", "Find pages by URL or title.", SearchResults, _search, search_params),
-        _get("/api/pages/{id}", "page", "Describe a page.", PageDetails, _page, errors=(404,)),
-        _get(
-            "/api/cluster",
-            "cluster",
-            "Cluster the pages around a page by their links.",
-            PageClusters,
-            _cluster,
-            cluster_params,
-            (404,),
-            "The first request after a build takes longest; it may get a 503 while the links are analysed.",
-        ),
-        Endpoint(
-            "/api/duplicates",
-            "duplicates",
-            "Group the near-duplicates in a result list.",
-            GroupedResults,
-            post_duplicates,
-            group_params,
-            (),
-            _POST_ERRORS,
-        ),
-        _get("/api/info", "info", "Describe the collection.", CollectionInfo, _info),
-        Endpoint(
-            "/w/api.php",
-            "mediaWiki",
-            "Find related pages, in the format of MediaWiki.",
-            dict,
-            answer_mediawiki,
-            errors=(404,),
-        ),
-        Endpoint("/healthz", "health", "Report the state of the server; needs no token.", Health, _health),
-        Endpoint("/metrics", "metrics", "Report the metrics of the server to Prometheus.", None, _metrics),
+        Endpoint("/api/related", "related", RelatedPages, get_related, related_params),
+        Endpoint("/api/related", "relatedTo", RelatedPages, post_related, body=related_body),
+        _get("/api/pages", "findPages", _search, search_params),
+        _get("/api/pages/{id}", "page", _page),
+        _get("/api/cluster", "cluster", _cluster, cluster_params),
+        Endpoint("/api/duplicates", "duplicates", GroupedResults, post_duplicates, group_params, body=()),
+        _get("/api/info", "info", _info),
+        Endpoint("/w/api.php", "mediaWiki", dict, answer_mediawiki),
+        Endpoint("/healthz", "health", Health, _health),
+        Endpoint("/metrics", "metrics", None, _metrics),
     ]
 
 
-def _get(
-    path: str,
-    name: str,
-    summary: str,
-    result: type,
-    compute: Compute,
-    params: Sequence[Param] = (),
-    errors: tuple[int, ...] = (),
-    description: str = "",
-) -> Endpoint:
+def _get(path: str, name: str, compute: Compute, params: Sequence[Param] = ()) -> Endpoint:
     async def handler(request: Request) -> ASGIApp:
         return await answer_get(request, params, compute)
 
-    return Endpoint(path, name, summary, result, handler, params, None, errors, description)
+    handler.__doc__ = compute.__doc__
+    return Endpoint(path, name, compute.__annotations__["return"], handler, params)
 
 
 def _related(options_class: type[RelatedOptions], generation: Generation, values: Values) -> RelatedPages:
@@ -188,10 +142,12 @@ def _related(options_class: type[RelatedOptions], generation: Generation, values
 
 
 def _search(generation: Generation, values: Values) -> SearchResults:
+    """Find pages by URL or title."""
     return generation.collection.search(values["query"], values["limit"])
 
 
 def _page(generation: Generation, values: Values) -> PageDetails:
+    """Describe a page."""
     id = values["id"].encode("utf-8", "replace").decode("utf-8")
     for row in generation.indexed.catalog.rows("SELECT first_row FROM nodes WHERE id = ? LIMIT 1", id):
         if row["first_row"] is not None:
@@ -201,6 +157,10 @@ def _page(generation: Generation, values: Values) -> PageDetails:
 
 
 def _cluster(generation: Generation, values: Values) -> PageClusters:
+    """Cluster the pages around a page by their links.
+
+    The first request after a build takes longest; it may get a 503 while the links are analysed.
+    """
     options = from_values(ClusterOptions, values)
     with generation.clusters(values["url"], options.measure) as (analysis, clusters):
         return describe_clusters(analysis, clusters, values["url"], options)
@@ -222,10 +182,12 @@ def _group(limits: RequestLimits, generation: Generation, values: Values) -> Gro
 
 
 def _info(generation: Generation, values: Values) -> CollectionInfo:
+    """Describe the collection."""
     return replace(generation.collection.info(), store=generation.indexed.root.name)
 
 
 async def _health(request: Request) -> Response:
+    """Report the state of the server; needs no token."""
     current = context_of(request).current
     generation = current.generation
     health = Health("ok", generation.number, len(generation.indexed), bool(current.error))
@@ -233,6 +195,7 @@ async def _health(request: Request) -> Response:
 
 
 async def _metrics(request: Request) -> Response:
+    """Report the metrics of the server, for Prometheus."""
     context = context_of(request)
     text = "".join(f"{line}\n" for line in context.metrics.lines(context.current))
     return PlainTextResponse(text, headers={"Cache-Control": "no-store"}, media_type="text/plain; version=0.0.4")

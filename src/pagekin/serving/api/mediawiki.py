@@ -30,7 +30,7 @@ def is_mediawiki(request: Request) -> bool:
 
 
 async def answer_mediawiki(request: Request) -> ASGIApp:
-    """Answer as MediaWiki's `api.php` does. Unknown parameters are ignored."""
+    """Find related pages, in the format of MediaWiki's `api.php`; unknown parameters are ignored."""
     names = {name for name, _ in split_query(request.scope["query_string"])}
     return await answer_get(request, [param(name, "", _MAX_LENGTH, min_length=0) for name in sorted(names)], _answer)
 
@@ -67,7 +67,8 @@ def _error(code: str, message: str) -> dict[str, Any]:
 def _urls(generation: Generation, title: str) -> list[str]:
     """Return the URL of the page with a title. A missing page is not an error in MediaWiki."""
     indexed = generation.indexed
-    by_title = generation.compute_once("titles in URLs", lambda: _urls_by_title(indexed))
+    urls = indexed.reading.pages.url
+    by_title = generation.compute_once("titles", lambda: {found: url for url in urls if (found := title_in(url))})
     url = by_title.get(_normalise(title))
     if url is not None:
         return [url]
@@ -75,10 +76,6 @@ def _urls(generation: Generation, title: str) -> list[str]:
         return [str(indexed.page(indexed.find(title))["url"])]
     except NoPageError:
         return []
-
-
-def _urls_by_title(indexed: IndexedStore) -> dict[str, str]:
-    return {title: url for url in indexed.reading.pages.url if (title := title_in(url))}
 
 
 def _normalise(title: str) -> str:

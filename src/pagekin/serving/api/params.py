@@ -33,14 +33,15 @@ class Param:
         elif option.kind is str:
             one = {"type": "string", "minLength": self.min_length, "maxLength": self.max_length}
         else:
-            low, high = "exclusiveMinimum" if option.above else "minimum", "maximum"
-            bounds = {low: option.minimum, high: option.maximum}
+            bounds = {"exclusiveMinimum" if option.above else "minimum": option.minimum, "maximum": option.maximum}
             one = {"type": _TYPES[option.kind], **{key: bound for key, bound in bounds.items() if bound is not None}}
         if option.words:
             one = {"oneOf": [one, *({"const": word} for word in option.words)]}
         if option.many:
             one = {"type": "array", "items": one, "minItems": int(self.required), "maxItems": self.max_items}
-        return one if option.default in (None, ()) else {**one, "default": option.default}
+        if option.default in (None, ()):
+            return one
+        return {**one, "default": list(option.default) if option.many else option.default}
 
     def parse(self, text: str) -> Any:
         """Convert a value of a query string; text that cannot be converted is left to `check`."""

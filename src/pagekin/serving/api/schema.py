@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import is_dataclass
 from http import HTTPStatus
+from inspect import getdoc
 from typing import Any
 
 from pagekin import __version__
@@ -14,20 +15,15 @@ from pagekin.serving.problems import MEDIA_TYPE, Problem
 from pagekin.serving.settings import ServerSettings
 
 _ALWAYS = (401, 421, 503)  # missing token, wrong host name, busy server
-_THREADS = (414, 422, 429)
-_RESULT_FIELDS = {"id": ["string", "number"], "url": "string", "title": "string", "text": "string", "html": "string"}
+_COMPUTED = (404, 414, 422, 429)
+_BODY = (408, 413, 415)
+_RESULT_FIELDS = {"id": ["string", "number"], "rank": "number"} | dict.fromkeys(
+    ("url", "title", "text", "html"), "string"
+)
+_RESULT: Schema = {"type": "object", "properties": {key: {"type": kind} for key, kind in _RESULT_FIELDS.items()}}
 _RESULT_LIST: Schema = {
     "description": "A list of results, or a response of Elasticsearch, OpenSearch, Solr, Meilisearch or Typesense.",
-    "oneOf": [
-        {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {key: {"type": kind} for key, kind in {**_RESULT_FIELDS, "rank": "number"}.items()},
-            },
-        },
-        {"type": "object"},
-    ],
+    "oneOf": [{"type": "array", "items": _RESULT}, {"type": "object"}],
 }
 _MEDIAWIKI = (
     ("action", True, "Always query.", {"const": "query"}),
@@ -75,13 +71,15 @@ def _operation(endpoint: Endpoint) -> dict[str, Any]:
         if result is None
         else {"application/json": {"schema": json_schema(result) if is_dataclass(result) else {"type": "object"}}}
     )
-    errors = (*endpoint.errors, *_ALWAYS, *(() if result is None else _THREADS))
-    operation: dict[str, Any] = {"operationId": endpoint.name, "summary": endpoint.summary}
-    if endpoint.description:
-        operation["description"] = endpoint.description
+    errors = [*_ALWAYS, *(() if result is None else _COMPUTED)]
+    summary, _, description = (getdoc(endpoint.handler) or "").partition("\n\n")
+    operation: dict[str, Any] = {"operationId": endpoint.name, "summary": summary}
+    if description:
+        operation["description"] = description
     if parameters := _parameters(endpoint):
         operation["parameters"] = parameters
     if endpoint.body is not None:
+        errors += _BODY
         schema = _object(endpoint.body) if endpoint.body else _RESULT_LIST
         operation["requestBody"] = {"required": True, "content": {"application/json": {"schema": schema}}}
     return operation | {"responses": {"200": {"description": "The answer.", "content": content}, **_errors(errors)}}

@@ -8,7 +8,7 @@ from pagekin.figures.charts import ticks
 from pagekin.links.clusters import Clusters
 from pagekin.links.cross_topic import cross_topic_page
 from pagekin.links.hierarchy import Hierarchy
-from pagekin.model.options import check_options, option
+from pagekin.model.options import option
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.serving.views.page_names import PageRef, refs
 from pagekin.serving.views.text import clean_line, shorten_middle
@@ -78,9 +78,6 @@ class ClusterForm:
     """The form above the clusters."""
 
     alpha: float = option(0.5, "How tightly to cluster.", minimum=0.01, maximum=1)
-
-    def __post_init__(self) -> None:
-        check_options(self)
 
 
 def cluster_view(indexed: IndexedStore, page: PageRef, clusters: Clusters, alpha: float) -> ClusterView:

@@ -12,8 +12,7 @@ from pagekin.search.duplicates import DuplicateGroups, find_duplicates
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.link_analysis import LinkAnalysis
 from pagekin.search.options import RelatedOptions
-from pagekin.search.results import PageLink
-from pagekin.serving.views.page_names import PageRef, refs, refs_by_row, refs_by_url
+from pagekin.serving.views.page_names import PageRef, find_page, refs, refs_by_row, refs_by_url
 
 SAMPLE = 300  # pages
 _LISTED, _MEMBERS, _TERMS = 12, 20, 4
@@ -21,6 +20,7 @@ _NEAR = 200  # pages around each page that is tested for being a bridge
 
 Row = TypeVar("Row")
 Terms = list[str]
+GroupRow = tuple[PageRef, list[tuple[PageRef, float]], int]  # anchor, first members, number of members
 
 
 @dataclass(frozen=True)
@@ -134,30 +134,11 @@ def unlinked(indexed: IndexedStore) -> SampleResult[tuple[PageRef, PageRef, floa
     return SampleResult(len(pages), [row for _, row in best[:_LISTED]])
 
 
-@dataclass(frozen=True)
-class LargestGroups:
-    """The largest groups of near-duplicates: anchor, first members with similarity, number of members."""
-
-    largest: list[tuple[PageRef, list[tuple[PageRef, float]], int]]
-    found: DuplicateGroups
-
-    @property
-    def members(self) -> int:
-        """The number of pages that are near-duplicates of the anchor of their group."""
-        return sum(len(group.members) for group in self.found.groups)
-
-
-def duplicate_groups(indexed: IndexedStore) -> LargestGroups:
-    """Find the near-duplicates among all pages."""
+def duplicate_groups(indexed: IndexedStore) -> tuple[DuplicateGroups, list[GroupRow]]:
+    """Find the near-duplicates among all pages; return all groups, and rows for the largest."""
     found = find_duplicates(indexed)
-
-    def row(page: PageLink) -> int:
-        row = indexed.catalog.page_at(page.url)
-        assert row is not None
-        return row
-
-    rows = []
-    for group in sorted(found.groups, key=lambda group: (-len(group.members), row(group.anchor)))[:_LISTED]:
-        members = [(refs_by_row(indexed, [row(each.page)])[0], each.similarity) for each in group.members[:_MEMBERS]]
-        rows.append((refs_by_row(indexed, [row(group.anchor)])[0], members, len(group.members)))
-    return LargestGroups(rows, found)
+    largest = []
+    for group in sorted(found.groups, key=lambda group: (-len(group.members), group.anchor.url))[:_LISTED]:
+        members = [(find_page(indexed, each.page.url), each.similarity) for each in group.members[:_MEMBERS]]
+        largest.append((find_page(indexed, group.anchor.url), members, len(group.members)))
+    return found, largest

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pagekin.links.citing_pages import LinkPositions, cited_together, link_positions
+from pagekin.links.citing_pages import cited_together, link_positions
 from pagekin.model.arrays import Unsigned
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.query import Bag, bag_of, signature_of
@@ -76,7 +76,8 @@ def compare_pages(indexed: IndexedStore, one: PageRef, other: PageRef, replay: s
     shared, link_share = _shared_terms(indexed, *bags)
     linked = indexed.nodes_linked_from([one.node]), indexed.nodes_linked_from([other.node])
     common = sorted(linked[0] & linked[1] - {one.node, other.node})
-    [together] = cited_together(_link_positions(indexed, one), _link_positions(indexed, other), 1, _LINKS)
+    citing = [link_positions(indexed.links, indexed.reading.anchors, np.array([page.node])) for page in (one, other)]
+    [together] = cited_together(citing[0], citing[1], 1, _LINKS)
     return PageComparison(
         page_view(indexed, one, replay),
         page_view(indexed, other, replay),
@@ -94,10 +95,6 @@ def compare_pages(indexed: IndexedStore, one: PageRef, other: PageRef, replay: s
         len(common),
         _text_overlap(indexed, one.node, other.node),
     )
-
-
-def _link_positions(indexed: IndexedStore, page: PageRef) -> LinkPositions:
-    return link_positions(indexed.links, indexed.reading.anchors, np.array([page.node]))
 
 
 def _signature(indexed: IndexedStore, node: int, bag: Bag) -> Unsigned:

@@ -14,7 +14,7 @@ from pagekin.serving.views.page_names import PageRef, refs, refs_by_url
 from pagekin.serving.views.text import shorten_middle
 
 NEIGHBOURS = 14
-WIDTH, HEIGHT = 760.0, 520.0
+WIDTH, HEIGHT = 820.0, 520.0
 _RADII = 190.0, 232.0
 _LABEL_DISTANCE = 24.0  # between labels, vertically
 _MIN_SIMILARITY = 0.03  # of an edge

@@ -29,9 +29,11 @@ def read_form(cls: type[Form], query: Mapping[str, str]) -> Form:
     for each in options_of(cls):
         if text := query.get(each.field, "").strip()[:_FIELD_LENGTH]:
             values[each.field] = text
-            with suppress(ValueError):  # the class itself reports a text that is not a number
+            with suppress(ValueError):  # check_options reports a text that is not a number
                 values[each.field] = each.kind(text)
-    return cls(**values)
+    form = cls(**values)
+    check_options(form)
+    return form
 
 
 @dataclass(frozen=True)
@@ -46,9 +48,6 @@ class AnswerFilters:
     hosts: str = option("", "other: drop pages of the same host.")
     contains: str = option("", "Part of the URL.")
     without: str = option("", "Not part of the URL.")
-
-    def __post_init__(self) -> None:
-        check_options(self)
 
     def options(self) -> RelatedOptions:
         """Return the options of the search. Parts of URLs are literal text: a pattern could run for hours."""
