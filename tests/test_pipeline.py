@@ -426,7 +426,7 @@ def test_a_second_build_at_the_same_time_is_turned_away(tmp_path: Path) -> None:
 
     rows = generated(5)
     built = built_of(tmp_path, *rows, progress=meddle)
-    assert refusals == [f"another build is at work on {tmp_path / 'test.kin'}; wait until it ends"]
+    assert refusals == [f"another build is writing {tmp_path / 'test.kin'}; wait until it ends"]
     assert len(assert_sound(tmp_path / "test.kin")) == len(built.store) == 5
 
 
@@ -442,7 +442,7 @@ def test_a_second_process_is_turned_away_too(tmp_path: Path) -> None:
 
     build([source], tmp_path / "test.kin", processes=1, progress=meddle)
     assert answers[0].returncode == 1
-    assert answers[0].stderr == f"pagekin: another build is at work on {tmp_path / 'test.kin'}; wait until it ends\n"
+    assert answers[0].stderr == f"pagekin: another build is writing {tmp_path / 'test.kin'}; wait until it ends\n"
 
 
 # --- and the rest --------------------------------------------------------------------------------

@@ -70,4 +70,5 @@ from pagekin.search.results import RelatedPage as RelatedPage
 from pagekin.search.results import RelatedPages as RelatedPages
 from pagekin.search.results import RelatedQuery as RelatedQuery
 
+__all__: list[str]
 __version__: str

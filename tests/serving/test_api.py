@@ -199,7 +199,7 @@ def test_a_wrong_body_is_told(client: TestClient, body: str, told: str) -> None:
 
 def test_an_unknown_page_is_told_without_the_place_of_the_store(client: TestClient, served_index: Path) -> None:
     told = problem(client.get("/api/related?url=http://treeroom.example/oaks.html"), 404)
-    assert told.startswith("no page 'http://treeroom.example/oaks.html' in this collection; the nearest are:")
+    assert told.startswith("no page 'http://treeroom.example/oaks.html' in this collection; similar pages are:")
     assert str(served_index.parent) not in told
     assert "several pages" in problem(client.get("/api/related?url=the"), 404)
     problem(client.get("/api/pages/0123456789abcdef"), 404)

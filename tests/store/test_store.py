@@ -305,7 +305,7 @@ def test_an_old_handle_on_a_store_that_was_built_again_says_so(tmp_path: Path) -
     old = Store.open(tmp_path / "test.kin")
     store_of(tmp_path, page("http://a.example/", "<p>other words here"))
     for query in (old.text, old.page):
-        with pytest.raises(StoreError, match="was built again meanwhile; open it again"):
+        with pytest.raises(StoreError, match="has been built again; open it again"):
             query(0)
 
 

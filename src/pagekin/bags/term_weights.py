@@ -1,28 +1,22 @@
-"""What the frequency of a term makes of its weight (paper, 3.3 and figure 7)."""
-
-from __future__ import annotations
+"""Term weights by document frequency (paper, section 3.3 and figure 7)."""
 
 import math
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pagekin.model.arrays import Floats, Int64s, UInt32s
 from pagekin.model.bags import Contents
 from pagekin.model.strategy import Strategy
 from pagekin.model.weighting import Weighting
 
-_LEAST = 1e-30
-Shares: TypeAlias = NDArray[np.float64]
+_LEAST = 1e-30  # instead of 0: a page all of whose terms have almost no weight still has a bag
 
 
 def nmdf_shape(strategy: Strategy, bags: int) -> tuple[float, float]:
     """Centre and width of the non-monotonic weight, over ln df.
 
-    By default the centre is half of ln of the number of bags: a term in the square root of the collection tells
-    most. The width is 15 % of it, and at least 1. Collections of 5,000 to 9,000 pages were seen to do best at a centre
-    of 4 to 5 and a width of 1 to 1.5.
+    The default centre is 0.5 ln(bags): a term in sqrt(bags) of the bags weighs most. The default width is 15 % of
+    ln(bags), at least 1. Collections of 5,000 to 9,000 pages did best at a centre of 4 to 5 and a width of 1 to 1.5.
     """
     size = math.log(max(bags, 2))
     center = strategy.nmdf_center if strategy.nmdf_center is not None else 0.5 * size
@@ -30,8 +24,8 @@ def nmdf_shape(strategy: Strategy, bags: int) -> tuple[float, float]:
     return center, width
 
 
-def factors(strategy: Strategy, frequency: Int64s, bags: int) -> NDArray[np.float64]:
-    """What each term's count is multiplied with."""
+def term_factors(strategy: Strategy, frequency: Int64s, bags: int) -> Floats:
+    """The factor of each term's count, from its document frequency."""
     df = np.maximum(frequency, 1).astype(np.float64)
     if strategy.frequency_weight == "none":
         return np.ones(len(df))
@@ -43,28 +37,24 @@ def factors(strategy: Strategy, frequency: Int64s, bags: int) -> NDArray[np.floa
     if weighting is not None:
         return np.maximum(weighting.rarity(frequency, bags), _LEAST)
     center, width = nmdf_shape(strategy, bags)
-    # Never quite nothing: a page all of whose terms are far from the centre still has a bag.
     return np.maximum(np.exp(-0.5 * ((np.log(df) - center) / width) ** 2), _LEAST)
 
 
-def weighed_contents(weighting: Weighting, contents: Contents, term: UInt32s, count: UInt32s, length: Int64s) -> Floats:
-    """What terms weigh that are so often in pages of these lengths; nothing if they are not in their contents."""
-    words = len(contents.frequency)
-    word = np.minimum(term, words)  # citing nodes are in no contents
+def content_weights(weighting: Weighting, contents: Contents, term: UInt32s, count: UInt32s, length: Int64s) -> Floats:
+    """The weights of terms with these counts in pages of these lengths; 0 for a term with count 0."""
+    word = np.minimum(term, len(contents.frequency))  # citing nodes are in no contents
     weight = weighting.weigh(count, np.append(contents.frequency, 0)[word], length, contents.size)
     weight[np.append(contents.stopped, True)[word]] = 0.0
-    # Never quite nothing, as above.
     return np.where(count > 0, np.maximum(weight, _LEAST), 0.0)
 
 
-def shares_of_others(strategy: Strategy, voices: Int64s) -> tuple[Shares, Shares]:
-    """The shares of windows and of citing nodes in the bags of nodes of which so many speak. What is left is that of
-    the contents.
+def outside_shares(strategy: Strategy, evidence: Int64s) -> tuple[Floats, Floats]:
+    """The shares of anchor windows and of citing nodes in each bag; the rest is the share of the contents.
 
-    One page's words about another are an opinion; the more pages speak, the more they are worth. A page that few
-    link to, such as a mirror, is thus known by what it says itself.
+    The shares grow with the evidence (citing pages, and the title): what one page says of another is an opinion. A page
+    with few in-links, such as a mirror, is described by its own words.
     """
-    heard = voices / np.maximum(voices + strategy.evidence, 1e-9) if strategy.content else np.ones(len(voices))
+    trust = evidence / np.maximum(evidence + strategy.evidence, 1e-9) if strategy.content else np.ones(len(evidence))
     links = strategy.link_share if strategy.content or strategy.anchors else 1.0
     anchors = strategy.anchor_share if strategy.content else 1.0 - links * strategy.links
-    return heard * (anchors * strategy.anchors), heard * (links * strategy.links)
+    return trust * (anchors * strategy.anchors), trust * (links * strategy.links)

@@ -33,7 +33,11 @@ def _number_or_word(option: Option) -> Callable[[str], float | str]:
 def click_option(option: Option) -> Callable[[Command], Command]:
     """The click option of an option: a flag, a number in a range, a choice, or a string."""
     flag, default = "--" + option.name.replace("_", "-"), option.default
-    shared: dict[str, Any] = {"default": default, "help": option.help, "show_default": default not in (None, (), False)}
+    shared: dict[str, Any] = {
+        "default": default,
+        "help": option.help,
+        "show_default": default not in (None, ()) and default is not False,
+    }
     if option.kind is bool:
         return click.option(f"{flag}/--no-{flag[2:]}" if default else flag, option.field, is_flag=True, **shared)
     names = [option.short] if option.short else []

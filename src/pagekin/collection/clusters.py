@@ -8,11 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
-from pagekin.errors import MisuseError
+from pagekin.errors import MisuseError, need
 from pagekin.links.cluster_quality import judge
 from pagekin.links.clusters import Clusters
-from pagekin.links.dendrogram import KINDS, MOST, draw_dendrograms, draw_graph, need_plots
-from pagekin.links.export import GRAPHS, LISTS, need_parquet
+from pagekin.links.dendrogram import KINDS, MOST, draw_dendrograms, draw_graph
+from pagekin.links.export import GRAPHS, LISTS
 from pagekin.links.settings import ClusterOptions, LinkOptions
 from pagekin.model.files import written_whole
 from pagekin.model.jsons import json_field
@@ -296,9 +296,9 @@ def picture_format(output: str | Path, others: tuple[str, ...] = ()) -> str:
     if kind not in (*KINDS, *others):
         raise MisuseError(f"{output}: which format? The suffix can be {', '.join((*KINDS, *others))}")
     if kind in KINDS:
-        need_plots()
+        need("matplotlib", what="a picture", extra="plots")
     if kind == "parquet":
-        need_parquet()
+        need("pyarrow.parquet", what="Parquet", extra="parquet")
     return kind
 
 

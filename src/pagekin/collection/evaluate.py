@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from pagekin.collection.options import EvaluateOptions
-from pagekin.engines.local import len_of_cpus
+from pagekin.engines.local import cpu_count
 from pagekin.errors import MisuseError
 from pagekin.evaluation.judge import Judgement, judge
 from pagekin.evaluation.labelled import LabelledCollection, PopulationSettings, open_labelled
@@ -60,7 +60,7 @@ def evaluate(
     case = open_labelled(PopulationSettings(hierarchy, shape=shape, **chosen), indexed)
     sources = _sources(case, options.queries)
     systems = _systems(case, options)
-    judgements = [_judge(each, case, sources, options.threads or len_of_cpus(), progress) for each in systems]
+    judgements = [_judge(each, case, sources, options.threads or cpu_count(), progress) for each in systems]
     _note_unused(case, sources, judgements[0])
     _write(case, systems[0], judgements[0], options)
     population, degrees = case.population, case.in_degrees()

@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from pagekin.errors import MisuseError
+from pagekin.errors import MisuseError, need
 from pagekin.model.files import write_lines, written_whole
 from pagekin.search.results import RelatedPage
 
@@ -48,10 +48,7 @@ def export_format(path: Path, kind: str | None) -> str:
     if kind not in FORMATS:
         raise MisuseError(f"{path}: which format? The suffix or --format can be {', '.join(FORMATS)}")
     if kind == "parquet":
-        try:
-            import pyarrow.parquet  # noqa: F401
-        except ImportError as error:
-            raise MisuseError(f"Parquet needs pyarrow ({error}); pip install 'pagekin[parquet]'") from error
+        need("pyarrow.parquet", what="Parquet", extra="parquet")
     return kind
 
 

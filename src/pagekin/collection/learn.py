@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from pagekin.collection.options import TrainingOptions
-from pagekin.errors import FailureError, MisuseError
+from pagekin.errors import FailureError, MisuseError, need
 from pagekin.learning.checkpoint import Checkpoint
-from pagekin.learning.figures import draw_training, draw_weights, need_plots
+from pagekin.learning.figures import draw_training, draw_weights
 from pagekin.learning.learn import LearnOptions, LearnResult
 from pagekin.learning.learn import learn as learn_weights
 from pagekin.learning.networks import Units
@@ -54,7 +54,7 @@ def learn(
 ) -> LearnReport:
     """Learn weights and write them to `output`; an interrupted run continues."""
     if figures is not None:
-        need_plots()
+        need("matplotlib", what="a picture", extra="plots")
     if options.projection:
         need_projection()
     settings = LearnOptions(

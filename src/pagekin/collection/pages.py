@@ -113,7 +113,7 @@ def search_pages(indexed: IndexedStore, query: str, limit: int = 10) -> SearchRe
     """The page with this URL, then pages with these words in the title, then pages with this text in the URL."""
     catalog, query = indexed.catalog, query.strip().encode("utf-8", "replace").decode("utf-8")
     found = [catalog.page_at(url) for url in (indexed.urls_meant(query) if query else ())]
-    found += catalog.entitled(query)[:limit] + catalog.titled(query, limit)
+    found += catalog.exactly_titled(query)[:limit] + catalog.titled(query, limit)
     rows = dict.fromkeys(row for row in found if row is not None)
     pages = "SELECT row FROM pages WHERE"
     for begin in (prefix + query for prefix in _PREFIXES if query):

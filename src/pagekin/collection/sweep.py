@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from pagekin.engines.local import len_of_cpus
-from pagekin.errors import MisuseError
+from pagekin.engines.local import cpu_count
+from pagekin.errors import MisuseError, need
 from pagekin.evaluation.baselines import REFERENCES
 from pagekin.evaluation.sweep import SweepOutcome
 from pagekin.evaluation.sweep import sweep as run_sweep
 from pagekin.evaluation.sweep_plan import REFERENCE, PlanEntry, SweepPlan, paper_plan, read_plan
 from pagekin.evaluation.sweep_report import report
-from pagekin.evaluation.sweep_results import csv_lines, need_parquet, write_parquet
+from pagekin.evaluation.sweep_results import csv_lines, write_parquet
 from pagekin.model.files import write_lines, written_whole
 from pagekin.model.jsons import json_field
 from pagekin.pipeline import Progress
@@ -54,7 +54,7 @@ def sweep(
     name = str(plan)
     folder = Path(output or f"{name.rstrip('/').removesuffix('.toml').removesuffix('.kin')}.sweep")
     chosen = _plan(name, None if hierarchy is None else str(hierarchy), references)
-    swept = run_sweep(chosen, folder, threads=threads or len_of_cpus(), progress=progress)
+    swept = run_sweep(chosen, folder, threads=threads or cpu_count(), progress=progress)
     rows, left_out = swept.rows(), swept.case.notes.rows()
     files = _write(swept, rows, folder)
     return SweepReport(str(folder), files, swept.judged, len(swept.results) - swept.judged, rows, left_out)
@@ -87,7 +87,7 @@ def _write(swept: SweepOutcome, rows: list[dict[str, Any]], folder: Path) -> lis
     write_lines(folder / "report.html", [report(swept)])
     names = ["results.csv", "results.json", "report.html"]
     try:
-        need_parquet()
+        need("pyarrow.parquet", what="Parquet", extra="parquet")
     except MisuseError:
         return names
     with written_whole(folder / "results.parquet") as path:

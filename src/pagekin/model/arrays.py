@@ -1,4 +1,4 @@
-"""The array types that the whole house speaks of, and a word on them."""
+"""The array types of the package, and arithmetic on offsets."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+Array: TypeAlias = NDArray[Any]
 Bytes: TypeAlias = NDArray[np.uint8]
 UInt32s: TypeAlias = NDArray[np.uint32]
 Unsigned: TypeAlias = NDArray[np.unsignedinteger[Any]]  # of 16 or of 32 bits
@@ -15,6 +16,15 @@ Int64s: TypeAlias = NDArray[np.int64]
 Bools: TypeAlias = NDArray[np.bool_]
 Floats: TypeAlias = NDArray[np.float64]
 Integer: TypeAlias = int | np.integer[Any]
+
+
+def offsets_of(lengths: Int64s) -> Int64s:
+    """The offsets of rows of these lengths, with the end of the last row.
+
+    >>> offsets_of(np.array([2, 0, 3])).tolist()
+    [0, 2, 2, 5]
+    """
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)])
 
 
 def spans(first: Int64s, counts: Int64s) -> Int64s:

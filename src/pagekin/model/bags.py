@@ -56,6 +56,9 @@ class Heads:
     weight: NDArray[np.float32]
 
 
+BAG_COLUMNS = {"term": np.uint32, "weight": np.float32, "content": np.uint32, "around": np.float32}
+
+
 @dataclass(frozen=True)
 class Bags(Ragged):
     """For every node its terms, the heaviest first. Weights of a bag sum to one; frequencies are as counted."""

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from pagekin.errors import MisuseError
 from pagekin.model.arrays import Int64s
-from pagekin.model.bounded_file import read_bounded
+from pagekin.model.files import read_bounded
 
 FORMAT, VERSION = "pagekin projection", 1
 SUFFIX = ".projection"  # after the name of the file of weights

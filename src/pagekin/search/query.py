@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pagekin.index.files import Index
-from pagekin.index.values import kept_in
+from pagekin.index.invert import truncate
 from pagekin.model.arrays import UInt32s, Unsigned
 from pagekin.model.bags import Bags
 
@@ -89,5 +89,5 @@ def signature_of(index: Index, bag: Bag) -> Unsigned:
     )
     keys = seeded(keys_of(index.terms.name, bag.term), strategy.seed)
     made = make_signatures(one, keys, strategy.signature_length)
-    signature: Unsigned = kept_in(index.signatures.dtype.type, made)[0]
+    signature: Unsigned = truncate(made, index.signatures.dtype.type)[0]
     return signature
