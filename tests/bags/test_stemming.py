@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bags.making import ONE, TWO, Small, plain
+from bags.builders import ONE, TWO, Small, plain
 from pagekin.bags.stemming import LANGUAGES, language_of, stop_words, terms_of, vocabulary
 from pagekin.errors import MisuseError
 from pagekin.model.strategy import Strategy

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bags.making import Small, plain
+from bags.builders import Small, plain
 from pagekin.bags.term_weights import nmdf_shape
 from pagekin.model.strategy import Strategy
 

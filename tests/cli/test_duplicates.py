@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cli.conftest import Pagekin
-from cli.running import PAGEKIN
+from cli.processes import PAGEKIN
 from duplicates.test_result_list import prose
 
 ROWS = [
@@ -84,6 +84,7 @@ def test_files_are_compared_by_name_or_by_a_list_of_names(pagekin: Pagekin, tmp_
     assert groups[0]["members"][0]["id"] == "b.html"
 
 
+@pytest.mark.slow
 def test_a_stream_is_answered_result_by_result() -> None:
     """The answer for a result comes before the next result is sent."""
     command = [*PAGEKIN, "duplicates", "-", "--stream"]

@@ -36,6 +36,7 @@ def report_of(answer: Any) -> dict[str, Any]:
     return report
 
 
+@pytest.mark.slow
 def test_measures_of_some_sources_are_those_of_brute_force(evaluate: Any, sample_index: Path) -> None:
     """From the stored bags, by the definitions."""
     Path("queries.txt").write_text("\n".join(SOURCES))

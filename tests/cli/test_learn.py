@@ -11,7 +11,7 @@ import pytest
 from ir_measures import AP, P, Rprec
 
 from cli.conftest import Pagekin
-from cli.running import in_a_terminal
+from cli.processes import in_a_terminal
 from pagekin.learning import projection as projecting
 from pagekin.learning.checkpoint import Checkpoint
 from pagekin.model.weights import load_weights
@@ -26,6 +26,7 @@ def report_of(answer: Any) -> dict[str, Any]:
     return report
 
 
+@pytest.mark.slow
 def test_it_learns_reports_and_writes_weights_figures_and_files_of_trec(pagekin: Pagekin, sample_index: Path) -> None:
     report = report_of(pagekin("learn", sample_index, *QUICK, "--figures", "pictures", "--trec", "trec", "--json"))
     weighting = load_weights(Path("weights.json"))
@@ -109,6 +110,7 @@ def test_what_cannot_be_gone_on_with_is_begun_again(pagekin: Pagekin, sample_ind
     assert report["resumed"] is False
 
 
+@pytest.mark.slow
 def test_a_terminal_shows_validation_as_it_goes(sample_index: Path, tmp_path: Path) -> None:
     code, said = in_a_terminal("learn", sample_index, *QUICK, "-o", tmp_path / "w.json")
     assert code == 0
@@ -157,6 +159,7 @@ def test_misuse_is_told_in_a_sentence(
     assert said in answer.err
 
 
+@pytest.mark.slow
 def test_pages_without_links_one_page_and_pages_without_words_are_told(pagekin: Pagekin) -> None:
     pages = {
         "unlinked": [f"<p>words of page {k} and more" for k in range(30)],

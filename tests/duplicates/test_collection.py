@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from duplicates.making import pages
+from duplicates.builders import pages
 from pagekin.duplicates import collection as whole
 from pagekin.duplicates.candidates import _parts, lists_of, same_sets
 from pagekin.duplicates.collection import PageSets, find_pairs, groups_of

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from duplicates.making import pages
+from duplicates.builders import pages
 from pagekin.duplicates.filters import BloomFilters, Overlap, bits_for, compare, elements_in
 from pagekin.duplicates.sets import Chunks
 from pagekin.duplicates.settings import GroupSettings

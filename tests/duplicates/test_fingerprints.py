@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from duplicates.making import pages
+from duplicates.builders import pages
 from pagekin import sample_web
 from pagekin.bags.templates import template_blocks
 from pagekin.duplicates.canonical import canonical

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from duplicates.making import pages
+from duplicates.builders import pages
 from pagekin.duplicates import grouper as grouping
 from pagekin.duplicates.grouper import Grouper, PageGroup
 from pagekin.duplicates.groups import by_chains, by_complete_link

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from duplicates.making import pages
+from duplicates.builders import pages
 from duplicates.test_result_list import prose
 from pagekin.duplicates.fingerprints import Fingerprints
 from pagekin.duplicates.report import DuplicateReport, draw, growth, most_similar, profile_of, report_of_list

@@ -155,6 +155,7 @@ HITS = st.lists(st.dictionaries(KEYS | st.sampled_from(["_source", "fields", "_i
 BODIES = st.builds(lambda key, hits: {key: hits}, KEYS, HITS | HITS.map(lambda hits: {"hits": hits, "docs": hits}))
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=1000)
 @given(JSON | BODIES)
 def test_any_json_is_a_result_list_or_is_refused_with_a_sentence(body: Any) -> None:

@@ -149,6 +149,7 @@ print(len(found.groups()), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - 
 """
 
 
+@pytest.mark.slow
 def test_a_large_file_is_streamed_in_bounded_memory(tmp_path: Path) -> None:
     """200 MB, twice; the benchmark does a gigabyte."""
     (tmp_path / "small.txt").write_text(prose(1))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.making import Table, peopled
+from evaluation.builders import Table, peopled
 from pagekin.errors import MisuseError
 from pagekin.evaluation.judge import judge
 from pagekin.evaluation.measures import ratios

@@ -21,7 +21,7 @@ from pagekin.model.weights import load_weights, save_weights
 from pagekin.pipeline import build
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.options import RelatedOptions
-from store.making import page, write_jsonl
+from store.builders import page, write_jsonl
 
 
 @pytest.fixture(scope="module")

@@ -86,6 +86,7 @@ def test_characters_of_a_dump_that_are_none_are_replaced_and_counted(tmp_path: P
     assert ("characters of the dump that are none", 4, str(file)) in notes.rows()  # two in the topic, two in the page
 
 
+@pytest.mark.slow
 def test_a_dump_is_read_with_little_memory(tmp_path: Path, notes: LeftOut) -> None:
     file = tmp_path / "content.rdf.u8"
     with file.open("w", encoding="utf-8") as out:

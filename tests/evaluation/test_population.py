@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.making import peopled
+from evaluation.builders import peopled
 from pagekin.errors import MisuseError
 from pagekin.evaluation.notes import LeftOut
 from pagekin.evaluation.population import Shape, populate, sample

@@ -12,7 +12,7 @@ from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 from ir_measures import P, nDCG
 
-from evaluation.making import Table, peopled
+from evaluation.builders import Table, peopled
 from pagekin.errors import MisuseError
 from pagekin.evaluation.judge import judge
 from pagekin.evaluation.measures import NDCG, PRECISION, ratios

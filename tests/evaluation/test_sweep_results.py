@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evaluation.making import Table, peopled
+from evaluation.builders import Table, peopled
 from pagekin.evaluation.judge import judge
 from pagekin.evaluation.measures import ratios
 from pagekin.evaluation.report import of_system
@@ -28,9 +28,9 @@ def result() -> SweepResult:
 
 
 def test_what_is_kept_is_found_again(tmp_path: Path, result: SweepResult) -> None:
-    shelf = ResultStore(tmp_path / "done")
-    assert shelf.find("k") is None
-    shelf.keep("k", result)
+    store = ResultStore(tmp_path / "done")
+    assert store.find("k") is None
+    store.keep("k", result)
     found = ResultStore(tmp_path / "done").find("k")
     assert found is not None
     assert found.facts == result.facts
@@ -44,14 +44,14 @@ def test_what_is_kept_is_found_again(tmp_path: Path, result: SweepResult) -> Non
 def test_what_was_not_written_to_its_end_is_not_there(
     tmp_path: Path, result: SweepResult, suffix: str, left: int | None
 ) -> None:
-    shelf = ResultStore(tmp_path)
-    shelf.keep("k", result)
+    store = ResultStore(tmp_path)
+    store.keep("k", result)
     file = tmp_path / f"k.{suffix}"
     if left is None:
         file.unlink()
     else:
         file.write_bytes(file.read_bytes()[:left])
-    assert shelf.find("k") is None
+    assert store.find("k") is None
 
 
 def test_a_key_tells_settings_apart_and_not_their_order() -> None:

@@ -121,12 +121,14 @@ def house(tmp_path: Path) -> House:
     return House(tmp_path)
 
 
+@pytest.mark.slow
 def test_kernels_are_kept_beside_their_sources_and_used_again(house: House) -> None:
     assert house.ask() == [str(FNV_OF_A), "0", "True"]
     assert house.kept() == {"lib"}
     assert house.ask() == [str(FNV_OF_A), "1", "True"]
 
 
+@pytest.mark.slow
 def test_kernels_are_kept_for_the_user_where_nothing_can_be_written_beside_them(house: House) -> None:
     house.close()
     assert house.ask() == [str(FNV_OF_A), "0", "True"]
@@ -135,6 +137,7 @@ def test_kernels_are_kept_for_the_user_where_nothing_can_be_written_beside_them(
     assert all("pagekin" in path.parts for path in house.cache.rglob("*.nbc"))
 
 
+@pytest.mark.slow
 def test_kernels_work_where_nothing_can_be_written_at_all(house: House) -> None:
     house.close()
     below = str(house.kernels / "__pycache__" / "below")
@@ -143,6 +146,7 @@ def test_kernels_work_where_nothing_can_be_written_at_all(house: House) -> None:
     assert house.kept() == set()
 
 
+@pytest.mark.slow
 def test_the_place_that_the_user_gives_numba_comes_first(house: House) -> None:
     given = str(house.root / "given")
     assert house.ask(NUMBA_CACHE_DIR=given) == [str(FNV_OF_A), "0", "True"]
@@ -153,6 +157,7 @@ def test_the_place_that_the_user_gives_numba_comes_first(house: House) -> None:
 # --- when ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_kernel_is_compiled_again_when_one_that_it_calls_through_another_has_changed(house: House) -> None:
     (house.kernels / "inner.py").write_text(INNER)
     (house.kernels / "apart.py").write_text(INNER.replace("inner", "apart"))
@@ -164,6 +169,7 @@ def test_a_kernel_is_compiled_again_when_one_that_it_calls_through_another_has_c
     assert house.ask(CALL) == ["200", "1", "0", "1"]
 
 
+@pytest.mark.slow
 def test_what_a_kernel_calls_with_constants_is_compiled_once(house: House) -> None:
     (house.kernels / "apart.py").write_text(INNER.replace("inner", "apart"))
     outmost = OUTER.replace("INNER", "apart").replace("OUTER", "outmost")
@@ -172,6 +178,7 @@ def test_what_a_kernel_calls_with_constants_is_compiled_once(house: House) -> No
     assert house.ask(f"{asked}print(outmost(0), len(apart.signatures))") == ["6", "1"]
 
 
+@pytest.mark.slow
 def test_what_was_compiled_from_older_sources_does_not_pile_up_beside_them(house: House) -> None:
     program = "from pagekin.kernels.apart import apart; from pagekin.kernels import hashing; print(apart(0))"
     folders = []

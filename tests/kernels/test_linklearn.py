@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from learning.making import whole
+from learning.builders import whole
 from pagekin.kernels.linklearn import descend, slope_at
 from pagekin.learning.corpus import CorpusPart
 from pagekin.learning.networks import InputScales, Units, bases, laid_out

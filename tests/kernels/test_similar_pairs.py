@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from links.making import web_of
+from links.builders import web_of
 from pagekin.links import measures
 from pagekin.links.measures import HALF, MEASURES, compare
 from reference import similar_pairs as twin

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from learning.making import counted, links, topical, whole
+from learning.builders import counted, links, topical, whole
 from pagekin.errors import MisuseError
 from pagekin.learning.corpus import part_of, split
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from learning.making import topical
+from learning.builders import topical
 from pagekin.learning.corpus import split
 from pagekin.learning.figures import curves, draw_training, draw_weights
 from pagekin.learning.ranking import MEASURES

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 import pytest
 
-from learning.making import counted, links, topical, whole
+from learning.builders import counted, links, topical, whole
 from pagekin.learning.corpus import CorpusPart, part_of
 from pagekin.learning.hidden_links import shown
 from pagekin.learning.link_share import SHARES, HiddenLinks, LinkShareTuner, hide

@@ -7,8 +7,8 @@ import sys
 import numpy as np
 import pytest
 
-from learning.making import topical, whole
-from learning.test_honesty import poisoned
+from learning.builders import topical, whole
+from learning.test_leakage import poisoned
 from pagekin.errors import MisuseError
 from pagekin.learning import projection as projecting
 from pagekin.learning.corpus import PARTS, CorpusLinks, split

@@ -10,7 +10,7 @@ import pytest
 from ir_measures import AP as THEIR_AP
 from ir_measures import P, Rprec
 
-from learning.making import topical, whole
+from learning.builders import topical, whole
 from pagekin.learning.corpus import split
 from pagekin.learning.ranking import AP, BREAK_EVEN, MEASURES, P10, Ranker, questions_of, sampled
 from pagekin.learning.report import compared, qrel_lines, run_lines

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from learning.making import topical, whole
+from learning.builders import topical, whole
 from pagekin.errors import MisuseError
 from pagekin.kernels.linklearn import slope_at
 from pagekin.learning.corpus import CorpusPart, split

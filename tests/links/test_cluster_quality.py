@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from links.making import web_of
+from links.builders import web_of
 from pagekin.links.cluster_quality import assigned, judge
 from pagekin.links.measures import compare
 from pagekin.links.threshold_graph import threshold_graph

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from links.making import found_of, web_of
+from links.builders import found_of, web_of
 from pagekin.errors import MisuseError
 from pagekin.links.link_graph import LinkGraph, Preparation, prepare
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kernels.test_similar_pairs import LINKS, NODES
-from links.making import web_of
+from links.builders import web_of
 from pagekin.links.citing_pages import LinkPositions, cited_together
 from pagekin.links.measures import compare
 from pagekin.links.similarity import LinkSimilarity

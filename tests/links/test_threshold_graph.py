@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from links.making import web_of
+from links.builders import web_of
 from pagekin.errors import MisuseError
 from pagekin.links.measures import compare
 from pagekin.links.threshold_graph import ThresholdGraph, threshold_graph

@@ -14,7 +14,7 @@ from pagekin.model.reading import NO_TARGET, Anchors
 from pagekin.pipeline import build
 from pagekin.search.duplicates import DuplicateGroups, find_duplicates, links_of
 from pagekin.search.indexed_store import IndexedStore
-from store.making import page, write_jsonl
+from store.builders import page, write_jsonl
 
 MENU = "".join(
     f"<p>Entry {k} of the menu, which stands on all pages of this host and says nothing. " for k in range(40)

@@ -15,7 +15,7 @@ from pagekin.model.settings import ReadingSettings
 from pagekin.pipeline import Progress, build
 from pagekin.reading.batch import read_captures
 from pagekin.store.spool import Readings, Spool, load_batch, write_batch
-from store.making import Row, assert_same_store, assert_sound, generated, letters, page, write_jsonl
+from store.builders import Row, assert_same_store, assert_sound, generated, letters, page, write_jsonl
 
 WAY = {"reader": 1, "settings": {"a": 1}}
 

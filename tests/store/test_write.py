@@ -12,7 +12,17 @@ from pagekin.model.reading import NO_TARGET, AnchorFlag, BlockKind
 from pagekin.model.settings import ReadingSettings
 from pagekin.pipeline import build
 from pagekin.store.store import Store
-from store.making import Record, assert_same_store, generated, page, reached, store_of, urls_of, write_jsonl, write_warc
+from store.builders import (
+    Record,
+    assert_same_store,
+    generated,
+    page,
+    reached,
+    store_of,
+    urls_of,
+    write_jsonl,
+    write_warc,
+)
 
 PARAGRAPH, ITEM, HEADING, LIST_END = BlockKind.PARAGRAPH, BlockKind.ITEM, BlockKind.HEADING, BlockKind.LIST_END
 

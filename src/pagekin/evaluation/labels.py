@@ -139,7 +139,7 @@ class _OdpReader:
 def path_labels(urls: Iterable[str], notes: LeftOut) -> Iterator[Label]:
     """The folders of URLs as classes, below what all URLs have in common.
 
-    >>> [path for _, path in path_labels(["http://a.example/en/x/1.html", "http://a.example/en/y/z/2.html"], Notes())]
+    >>> [path for _, path in path_labels(["http://a.example/en/x/1.html", "http://a.example/en/y/z/2.html"], LeftOut())]
     [('x',), ('y', 'z')]
     """
     folders = {url: tuple(unquote(part) for part in url.partition("?")[0].split("/")[2:-1]) for url in urls}

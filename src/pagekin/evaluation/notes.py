@@ -13,7 +13,7 @@ _LONGEST = 1 << 16  # bytes of a line
 class LeftOut:
     """Reasons, how often each applied, and its first example.
 
-    >>> notes = Notes()
+    >>> notes = LeftOut()
     >>> notes.add("lines without a tab", "line 3")
     >>> notes.add("lines without a tab", "line 7")
     >>> notes.rows()

@@ -15,7 +15,7 @@ Find = Callable[[str], int | None]
 class PageNames:
     """Under which URLs and names of files the pages of a collection are known.
 
-    >>> known = Addresses([("http://a.example/x.html", 7)], [("site/A%28b%29.htm", 8)])
+    >>> known = PageNames([("http://a.example/x.html", 7)], [("site/A%28b%29.htm", 8)])
     >>> known.find("HTTP://a.example/x.html#top"), known.find("A%28b%29.htm"), known.find("nowhere.htm")
     (7, 8, None)
     """

@@ -20,6 +20,8 @@ from typing import Any, TypeVar, cast
 
 from numba import config, njit, types
 
+from pagekin.kernels.compile_lock import lock_compilation
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 _PACKAGE = Path(__file__).parents[1]
@@ -37,7 +39,8 @@ def compiled(function: Function, **options: bool) -> Function:
     options |= {"nogil": True, "no_cfunc_wrapper": True}
     with suppress(OSError, RuntimeError):  # what numba raises when it finds no place to keep it
         with kept(Path(function.__code__.co_filename)):
-            return cast(Function, _for_any_number(njit(cache=True, **options)(function)))
+            made = _for_any_number(njit(cache=True, **options)(function))
+            return cast(Function, lock_compilation(made, config.CACHE_DIR))
     return cast(Function, _for_any_number(njit(**options)(function)))
 
 

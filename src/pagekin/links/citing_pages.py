@@ -33,8 +33,8 @@ def link_positions(links: Links, anchors: Anchors, nodes: Int64s) -> LinkPositio
 def cited_together(one: LinkPositions, others: LinkPositions, count: int, most: int) -> list[list[tuple[int, int]]]:
     """For each of so many others, (page, words apart) of the pages with links to it and the one; the closest first.
 
-    >>> one = Standing(np.array([0, 0]), np.array([1 << 32 | 5, 2 << 32 | 90]))
-    >>> others = Standing(np.array([0, 0, 2]), np.array([1 << 32 | 9, 2 << 32 | 91, 2 << 32 | 85]))
+    >>> one = LinkPositions(np.array([0, 0]), np.array([1 << 32 | 5, 2 << 32 | 90]))
+    >>> others = LinkPositions(np.array([0, 0, 2]), np.array([1 << 32 | 9, 2 << 32 | 91, 2 << 32 | 85]))
     >>> cited_together(one, others, 3, 5)
     [[(2, 1), (1, 4)], [], [(2, 5)]]
     """

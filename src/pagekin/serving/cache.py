@@ -86,9 +86,8 @@ class AnswerCache:
 
     def put(self, key: Key, answer: CachedAnswer, compute: Compute) -> None:
         """Add an answer, and the function that computes it for another generation."""
-        if len(answer.body) > _MAX_CACHED:
-            return
-        self._answers[key] = answer, compute
+        if len(answer.body) <= _MAX_CACHED:
+            self._answers[key] = answer, compute
         while len(self._answers) > self._capacity:
             self._answers.popitem(last=False)
 

@@ -120,9 +120,8 @@ def open_generation(root: Path) -> Generation:
 
 def _open_files(indexed: IndexedStore) -> Generation:
     """Open all files now, including those that open on first use: a later build may delete them."""
-    for name in ("reading", "links", "nodes", "node_of_target", "words", "word_of_form", "form_counts", "index"):
+    for name in "reading links nodes node_of_target words word_of_form form_counts index fingerprints".split():
         getattr(indexed, name)
-    _ = indexed.fingerprints
     indexed.catalog.rows("SELECT row FROM pages LIMIT 1")
     _warm_up(indexed)
     tag = hashlib.sha256(repr(indexed.manifest).encode("utf-8", "surrogatepass")).hexdigest()[:12]

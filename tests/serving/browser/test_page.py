@@ -16,8 +16,8 @@ from pagekin.search.options import RelatedOptions
 from pagekin.serving.generations import CurrentGeneration
 from serving.browser.conftest import Look, served
 from serving.browser.views import settled
-from store.making import page as row
-from store.making import write_jsonl
+from store.builders import page as row
+from store.builders import write_jsonl
 
 OAK = "http://treeroom.example/oak.html"
 

@@ -18,7 +18,7 @@ from pagekin.serving.views.page import page_view
 from pagekin.serving.views.page_names import PageRef, find_page, search_refs
 from pagekin.serving.views.related import AnswerFilters, describe_overlap, read_form, related_rows
 from pagekin.serving.views.reports import read_reports
-from store.making import page, write_jsonl
+from store.builders import page, write_jsonl
 
 SAME = prose(3)
 PAGES = {

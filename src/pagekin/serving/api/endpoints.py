@@ -17,7 +17,7 @@ from pagekin.duplicates.result_list import GroupedResults, group
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.links.settings import ClusterOptions
 from pagekin.model.jsons import to_json
-from pagekin.model.options import from_values, option
+from pagekin.model.options import from_values
 from pagekin.search.options import RelatedOptions
 from pagekin.search.results import RelatedPages
 from pagekin.serving.api.handlers import Compute, Values, answer_get, answer_post, json_response, read_json_body
@@ -60,13 +60,6 @@ class Health:
     trouble: bool  # the newest generation cannot be served
 
 
-@dataclass(frozen=True)
-class SearchOptions:
-    """Which pages a search returns."""
-
-    limit: int = option(10, "Return at most this number of pages.", minimum=1)
-
-
 def endpoints(limits: RequestLimits, related_options: type[RelatedOptions] = RelatedOptions) -> list[Endpoint]:
     """Return all endpoints, with the limits of a server."""
     name, pages, options = limits.name_length, limits.query_pages, params_of(related_options, limits, explain=False)
@@ -78,11 +71,12 @@ def endpoints(limits: RequestLimits, related_options: type[RelatedOptions] = Rel
         param("text", "The text of a page that is not in the collection.", limits.text_length),
         *options,
     ]
+    cluster_options = params_of(ClusterOptions, limits)
+    cluster_params = [param("url", f"{_PAGE}.", name, required=True), *cluster_options]
     search_params = [
         param("query", "A URL, words of a title, or their beginning.", name, required=True, min_length=0),
-        *params_of(SearchOptions, limits),
+        *(each for each in cluster_options if each.option.name == "limit"),
     ]
-    cluster_params = [param("url", f"{_PAGE}.", name, required=True), *params_of(ClusterOptions, limits)]
     group_params = [
         *params_of(GroupSettings, limits),
         param("query", "Compare only the text around these words.", name),
@@ -167,10 +161,8 @@ def _cluster(generation: Generation, values: Values) -> PageClusters:
 
 
 def _group(limits: RequestLimits, generation: Generation, values: Values) -> GroupedResults:
-    fields = Fields()
-    if values["text_field"] or values["html_field"]:
-        text, html = values["text_field"], values["html_field"]
-        fields = Fields(text=(text,) if text else fields.text, html=(html,) if html else fields.html)
+    text, html, usual = values["text_field"], values["html_field"], Fields()
+    fields = Fields(text=(text,) if text else usual.text, html=(html,) if html else usual.html)
     results = results_in(values["results"], fields)
     if len(results) > limits.results:
         raise RequestError(422, f"There are {len(results):,} results; at most {limits.results:,} are allowed.")

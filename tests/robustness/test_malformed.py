@@ -1,4 +1,4 @@
-"""Every broken input of the shelf becomes a sound store, with the survivors and reasons that the shelf names."""
+"""Every malformed input becomes a valid store with the expected pages and reasons for skips."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from broken.shelf import SHELF, WACZS, WARCS, Broken
 from pagekin.collection.info import describe_store
 from pagekin.errors import SourceError
 from pagekin.pipeline import build
 from pagekin.store.manifest import damaged_files
 from pagekin.store.store import Store
+from robustness.malformed import MALFORMED, WACZS, WARCS, Malformed
 from sources.measure import within
 from sources.walk import file
 from sources.warcs import page
@@ -20,7 +20,7 @@ from sources.warcs import page
 BESIDE = "http://beside.localhost/good.html"
 
 
-def sources(broken: Broken, folder: Path) -> list[Path]:
+def sources(broken: Malformed, folder: Path) -> list[Path]:
     """The broken source, and a good one beside it."""
     for name, data in broken.files().items():
         file(folder / name, data)
@@ -42,9 +42,9 @@ def check_soundness(store: Store) -> None:
         assert max(map(len, urls), default=0) <= longest
 
 
-@pytest.mark.parametrize("name", [name for name, broken in SHELF.items() if not broken.refused])
+@pytest.mark.parametrize("name", [name for name, broken in MALFORMED.items() if not broken.refused])
 def test_broken_input_costs_only_itself(name: str, tmp_path: Path) -> None:
-    broken = SHELF[name]
+    broken = MALFORMED[name]
     paths = sources(broken, tmp_path)
     with within():
         store = build(paths, tmp_path / "built.kin", processes=1).store
@@ -55,12 +55,12 @@ def test_broken_input_costs_only_itself(name: str, tmp_path: Path) -> None:
     check_soundness(store)
 
 
-@pytest.mark.parametrize("name", [name for name, broken in SHELF.items() if broken.refused])
+@pytest.mark.parametrize("name", [name for name, broken in MALFORMED.items() if broken.refused])
 def test_input_that_is_no_source_is_told_and_leaves_the_store_as_it_was(name: str, tmp_path: Path) -> None:
-    paths = sources(SHELF[name], tmp_path)
+    paths = sources(MALFORMED[name], tmp_path)
     build(paths[1:], tmp_path / "built.kin", processes=1)
     before = (tmp_path / "built.kin/manifest.json").read_bytes()
-    with within(), pytest.raises(SourceError, match=SHELF[name].refused):
+    with within(), pytest.raises(SourceError, match=MALFORMED[name].refused):
         build(paths, tmp_path / "built.kin", processes=1)
     assert (tmp_path / "built.kin/manifest.json").read_bytes() == before
     check_soundness(Store.open(tmp_path / "built.kin"))
@@ -68,7 +68,7 @@ def test_input_that_is_no_source_is_told_and_leaves_the_store_as_it_was(name: st
 
 def test_all_broken_inputs_together_make_one_sound_store(tmp_path: Path) -> None:
     paths = []
-    for name, broken in SHELF.items():
+    for name, broken in MALFORMED.items():
         if not broken.refused and not re.search("bomb|huge|mega|million|giga", name):  # quick ones
             for path, data in broken.files().items():
                 top, _, rest = path.partition("/")
@@ -81,7 +81,7 @@ def test_all_broken_inputs_together_make_one_sound_store(tmp_path: Path) -> None
     check_soundness(store)
 
 
-def test_shelf_is_the_same_every_time() -> None:
+def test_malformed_inputs_are_the_same_every_time() -> None:
     for name, broken in (WARCS | WACZS).items():
         if "bomb" not in name:
             assert broken.files() == broken.files(), name

@@ -16,9 +16,9 @@ import pytest
 
 from pagekin.pipeline import build
 from pagekin.store.store import Store
-from store.making import assert_same_store, assert_sound, files_of, generated, write_jsonl
+from store.builders import assert_same_store, assert_sound, files_of, generated, write_jsonl
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")]
 
 OLD, NEW = 300, 3000  # pages
 JOB = 200  # new pages that make a batch: one that takes less room than the largest column of all

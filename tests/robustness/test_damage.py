@@ -15,7 +15,9 @@ from pagekin.cli.main import cli
 from pagekin.errors import PagekinError
 from pagekin.store.manifest import NAME
 from pagekin.store.store import Store
-from unbreakable.damage import Damage, ask_after
+from robustness.damage import Damage, ask_after
+
+pytestmark = pytest.mark.campaign
 
 # Their numbers lead into other arrays; a header of 128 bytes comes first.
 LEADING = {
@@ -50,7 +52,7 @@ def copy(sample_index: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return Path(shutil.copytree(sample_index, tmp_path_factory.mktemp("damage") / "copy.kin"))
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(st.data())
 def test_check_finds_every_damage_and_names_the_file(copy: Path, data: st.DataObject) -> None:
     name = data.draw(st.sampled_from(sorted(Store.open(copy).manifest.all_files())))
@@ -64,7 +66,7 @@ def test_check_finds_every_damage_and_names_the_file(copy: Path, data: st.DataOb
     assert [line.split()[0] for line in lines[1:]] == [name]
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(share=st.floats(0, 1, exclude_max=True), bits=st.integers(1, 255), kind=st.sampled_from(["flip", "cut"]))
 @example(share=0.0, bits=1, kind="cut")
 def test_a_damaged_manifest_is_told(copy: Path, share: float, bits: int, kind: str) -> None:

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bags.making import ONE, TWO, Small, collection_of, make_bags, plain
+from bags.builders import ONE, TWO, Small, collection_of, make_bags, plain
 from model.test_strategy import SETTINGS, can_weigh
 from pagekin.model.bags import Bags
 from pagekin.model.settings import ReadingSettings
 from pagekin.model.strategy import PRESETS, Strategy
-from store.making import generated, page, store_of
+from store.builders import generated, page, store_of
 
 # What has no meaning at its ends: parts without a share, weights so narrow that nothing counts.
 NARROWED: dict[str, st.SearchStrategy[float]] = {

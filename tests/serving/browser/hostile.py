@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from duplicates.test_result_list import prose
-from store.making import Row, page
+from store.builders import Row, page
 
 RAN = "document.documentElement.dataset.ran=1"  # what all scripts here would do
 TITLES = {

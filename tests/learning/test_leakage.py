@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from learning.making import topical
+from learning.builders import topical
 from pagekin.learning import hidden_links as withheld
 from pagekin.learning import learn as options
 from pagekin.learning.checkpoint import Checkpoint

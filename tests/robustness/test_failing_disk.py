@@ -22,9 +22,11 @@ import pagekin
 from pagekin import pipeline
 from pagekin.errors import StoreError
 from pagekin.search.indexed_store import IndexedStore
-from store.making import assert_same_store, assert_sound, files_of
-from unbreakable.conftest import Hamlet
-from unbreakable.forking import become_nobody, in_a_fork
+from robustness.conftest import TwoStores
+from robustness.forking import become_nobody, in_a_fork
+from store.builders import assert_same_store, assert_sound, files_of
+
+pytestmark = pytest.mark.slow
 
 ASKED = "http://host1.example/page1.html"
 as_root = pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can be somebody else")
@@ -38,10 +40,10 @@ def answers(root: Path) -> list[tuple[str, float]]:
         indexed.close()
 
 
-def assert_old(root: Path, hamlet: Hamlet) -> None:
+def assert_old(root: Path, two_stores: TwoStores) -> None:
     """The old index is as it was, and answers."""
-    assert files_of(root) == files_of(hamlet.old)
-    assert answers(root) == answers(hamlet.old)
+    assert files_of(root) == files_of(two_stores.old)
+    assert answers(root) == answers(two_stores.old)
 
 
 # --- the disk fails at some moment ---------------------------------------------------------------
@@ -109,51 +111,53 @@ class File:
 
 
 @pytest.fixture(scope="module")
-def touches(hamlet: Hamlet, tmp_path_factory: pytest.TempPathFactory) -> int:
+def touches(two_stores: TwoStores, tmp_path_factory: pytest.TempPathFactory) -> int:
     """How often a build touches the disk."""
-    root = shutil.copytree(hamlet.old, tmp_path_factory.mktemp("touches") / "test.kin")
+    root = shutil.copytree(two_stores.old, tmp_path_factory.mktemp("touches") / "test.kin")
     disk = Disk(10**9, errno.ENOSPC)
     with disk.used():
-        hamlet.grow(root)
+        two_stores.grow(root)
     count = 10**9 - disk.left
     assert count > 300, "then most of its writes are not seen"
     return count
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(share=st.floats(0.0, 1.0, exclude_max=True), error=st.sampled_from([errno.ENOSPC, errno.EROFS, errno.EIO]))
 def test_a_disk_that_fails_at_any_moment_is_told_and_the_old_index_stays(
-    hamlet: Hamlet, touches: int, share: float, error: int
+    two_stores: TwoStores, touches: int, share: float, error: int
 ) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        root = Path(shutil.copytree(hamlet.old, Path(folder) / "test.kin"))
+        root = Path(shutil.copytree(two_stores.old, Path(folder) / "test.kin"))
         with Disk(int(share * touches), error).used(), pytest.raises(StoreError) as told:
-            hamlet.grow(root)
+            two_stores.grow(root)
         assert told.value.exit_code == 1
         assert str(told.value) == f"{root} cannot be written: {os.strerror(error)}; what was there before is untouched"
-        assert_old(root, hamlet)
-        hamlet.grow(root)
-        assert_same_store(assert_sound(root), hamlet.new)
+        assert_old(root, two_stores)
+        two_stores.grow(root)
+        assert_same_store(assert_sound(root), two_stores.new)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(share=st.floats(0.0, 0.999))
-def test_files_that_cannot_grow_beyond_any_size_are_told_and_the_old_index_stays(hamlet: Hamlet, share: float) -> None:
+def test_files_that_cannot_grow_beyond_any_size_are_told_and_the_old_index_stays(
+    two_stores: TwoStores, share: float
+) -> None:
     import resource
 
-    largest = max(map(len, files_of(hamlet.new).values()))
+    largest = max(map(len, files_of(two_stores.new).values()))
     limit = int(largest**share)  # most files are small
     with tempfile.TemporaryDirectory() as folder:
-        root = Path(shutil.copytree(hamlet.old, Path(folder) / "test.kin"))
+        root = Path(shutil.copytree(two_stores.old, Path(folder) / "test.kin"))
         code, said = in_a_fork(
-            lambda: hamlet.grow(root), lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+            lambda: two_stores.grow(root), lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
         )
         assert code == 1, said
         assert "cannot be written" in said
-        assert_old(root, hamlet)
-        hamlet.grow(root)
-        assert_same_store(assert_sound(root), hamlet.new)
+        assert_old(root, two_stores)
+        two_stores.grow(root)
+        assert_same_store(assert_sound(root), two_stores.new)
 
 
 # --- nobody may write here -----------------------------------------------------------------------
@@ -168,36 +172,40 @@ def square() -> Iterator[Path]:
 
 
 @as_root
-def test_a_build_by_somebody_who_may_not_write_is_told_and_the_index_answers_him(hamlet: Hamlet, square: Path) -> None:
-    root = Path(shutil.copytree(hamlet.old, square / "test.kin"))
-    source = Path(shutil.copy2(hamlet.new_source, square))
+def test_a_build_by_somebody_who_may_not_write_is_told_and_the_index_answers_him(
+    two_stores: TwoStores, square: Path
+) -> None:
+    root = Path(shutil.copytree(two_stores.old, square / "test.kin"))
+    source = Path(shutil.copy2(two_stores.new_source, square))
     code, said = in_a_fork(lambda: pagekin.build([source], root, processes=1), become_nobody)
     assert (code, said) == (
         1,
         f"{root} cannot be written: Permission denied; what was there before is untouched",
     )
     assert in_a_fork(lambda: answers(root), become_nobody) == (0, "")
-    assert_old(root, hamlet)
+    assert_old(root, two_stores)
     code, said = in_a_fork(lambda: pagekin.build([source], square / "mine.kin", processes=1), become_nobody)
     assert (code, said.partition(":")[0]) == (1, f"{square / 'mine.kin'} cannot be written")
 
 
 @as_root
-def test_somebody_who_may_write_into_the_store_of_another_user_can_build_it_again(hamlet: Hamlet, square: Path) -> None:
-    root = Path(shutil.copytree(hamlet.old, square / "test.kin"))
-    sources = [shutil.copy2(each, square) for each in (hamlet.old_source, hamlet.new_source)]
+def test_somebody_who_may_write_into_the_store_of_another_user_can_build_it_again(
+    two_stores: TwoStores, square: Path
+) -> None:
+    root = Path(shutil.copytree(two_stores.old, square / "test.kin"))
+    sources = [shutil.copy2(each, square) for each in (two_stores.old_source, two_stores.new_source)]
     root.chmod(0o777)
     (root / "lock").chmod(0o666)
     code, said = in_a_fork(lambda: pagekin.build(sources, root, processes=1), become_nobody)
     assert code == 0, said
-    assert_same_store(assert_sound(root), hamlet.new)
+    assert_same_store(assert_sound(root), two_stores.new)
     assert (root / "manifest.json").stat().st_uid != 0
-    hamlet.grow(root)  # and root, who owns the rest, puts it in order
-    assert_same_store(assert_sound(root), hamlet.new)
+    two_stores.grow(root)  # and root, who owns the rest, puts it in order
+    assert_same_store(assert_sound(root), two_stores.new)
 
 
 @pytest.fixture
-def frozen_disk(hamlet: Hamlet, tmp_path: Path) -> Iterator[Path]:
+def frozen_disk(two_stores: TwoStores, tmp_path: Path) -> Iterator[Path]:
     """A store on a file system that is mounted read-only, where the machine lets us."""
     disk = tmp_path / "disk"
     disk.mkdir()
@@ -208,7 +216,7 @@ def frozen_disk(hamlet: Hamlet, tmp_path: Path) -> Iterator[Path]:
     if mounted.returncode:
         pytest.skip(f"no file system may be mounted here: {mounted.stderr.strip()}")
     try:
-        shutil.copytree(hamlet.old, disk / "test.kin")
+        shutil.copytree(two_stores.old, disk / "test.kin")
         subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
         yield disk / "test.kin"
     finally:
@@ -216,10 +224,10 @@ def frozen_disk(hamlet: Hamlet, tmp_path: Path) -> Iterator[Path]:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs tmpfs")
-def test_a_read_only_disk_is_told_and_the_index_answers(hamlet: Hamlet, frozen_disk: Path) -> None:
+def test_a_read_only_disk_is_told_and_the_index_answers(two_stores: TwoStores, frozen_disk: Path) -> None:
     with pytest.raises(StoreError) as told:
-        hamlet.grow(frozen_disk)
+        two_stores.grow(frozen_disk)
     assert str(told.value).startswith(f"{frozen_disk} cannot be written: Read-only file system")
     with pytest.raises(StoreError, match="Read-only file system"):
-        hamlet.grow(frozen_disk.parent / "another.kin")
-    assert_old(frozen_disk, hamlet)
+        two_stores.grow(frozen_disk.parent / "another.kin")
+    assert_old(frozen_disk, two_stores)

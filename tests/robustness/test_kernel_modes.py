@@ -12,7 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from store.making import generated, page, write_jsonl
+from store.builders import generated, page, write_jsonl
+
+pytestmark = pytest.mark.campaign
 
 TESTS = Path(__file__).parents[1]
 
@@ -25,8 +27,8 @@ from pathlib import Path
 import numpy as np
 import pagekin
 from pagekin.search.scorer import CompiledScorer, Scorer
-from store.making import files_of
-from unbreakable.damage import at
+from store.builders import files_of
+from robustness.damage import at
 
 np.seterr(over="ignore")  # hashes overflow, and should
 source, folder = sys.argv[1], Path(sys.argv[2])
@@ -47,7 +49,7 @@ def kernel_tests(*options: str) -> list[str]:
         "-m",
         "pytest",
         "-p",
-        "unbreakable.examples",
+        "robustness.examples",
         "-p",
         "no:cacheprovider",
         "-x",

@@ -1,4 +1,4 @@
-"""Inputs that are too much: each takes bounded time and memory. More of them are on the shelf of `broken`."""
+"""Inputs that are too much: each takes bounded time and memory. More of them are in `malformed.py`."""
 
 from __future__ import annotations
 
@@ -6,13 +6,17 @@ import struct
 import zipfile
 from pathlib import Path
 
+import pytest
+
 from pagekin.model.capture import Capture, Origin
 from pagekin.model.settings import ReadingSettings
 from pagekin.pipeline import build
 from pagekin.reading.batch import read_captures
 from pagekin.sources.open import open_sources
 from sources.measure import peak_megabytes, within
-from store.making import page, write_jsonl
+from store.builders import page, write_jsonl
+
+pytestmark = pytest.mark.slow
 
 GIGABYTES = 2 << 30
 WARCINFO = b"WARC/1.1\r\nWARC-Type: warcinfo\r\nContent-Length: 0\r\n\r\n\r\n\r\n"

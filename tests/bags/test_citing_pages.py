@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bags.making import ONE, TWO, Small
+from bags.builders import ONE, TWO, Small
 
 T = TWO + "t.html"
 PAGES = {

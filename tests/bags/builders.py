@@ -14,7 +14,7 @@ from pagekin.model.bags import Bags, Terms
 from pagekin.model.settings import ReadingSettings
 from pagekin.model.strategy import Strategy
 from pagekin.store.store import Store
-from store.making import Row, page, store_of
+from store.builders import Row, page, store_of
 
 # Every option at its plainest: what a word counts can be seen with the naked eye.
 PLAIN = Strategy(

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.campaign
+
 ROOT = Path(__file__).parents[2]
 KILLS = 36
 STAGES = (

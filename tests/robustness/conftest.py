@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from pagekin.pipeline import build
-from store.making import generated, write_jsonl
+from store.builders import generated, write_jsonl
 
 
-class Hamlet:
+class TwoStores:
     """A few pages, then a few more: the store of the first, and of all, each built without disturbance."""
 
     def __init__(self, folder: Path) -> None:
@@ -27,5 +27,5 @@ class Hamlet:
 
 
 @pytest.fixture(scope="session")
-def hamlet(tmp_path_factory: pytest.TempPathFactory) -> Hamlet:
-    return Hamlet(tmp_path_factory.mktemp("hamlet"))
+def two_stores(tmp_path_factory: pytest.TempPathFactory) -> TwoStores:
+    return TwoStores(tmp_path_factory.mktemp("two_stores"))

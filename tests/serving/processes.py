@@ -12,7 +12,7 @@ from pathlib import Path
 
 import httpx2
 
-from cli.running import PAGEKIN
+from cli.processes import PAGEKIN
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ def running(store: Path, *options: str, **environment: str) -> Iterator[Server]:
 def started(*arguments: str, **environment: str) -> Iterator[Server]:
     """Run a command that serves, and wait until it does."""
     with announced(*arguments, **environment) as server:
-        httpx2.get(f"{server.url}healthz", timeout=120).raise_for_status()
+        httpx2.get(f"{server.url}healthz", timeout=600).raise_for_status()
         yield server
 
 
@@ -74,4 +74,4 @@ def announced(*arguments: str, **environment: str) -> Iterator[Server]:
         finally:
             if process.poll() is None:
                 process.terminate()
-                process.wait(60)
+                process.wait(600)

@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from pagekin.serving.generations import CurrentGeneration
 from serving.browser.conftest import Look
-from serving.browser.harm import TITLES
+from serving.browser.hostile import TITLES
 from serving.browser.views import VIEWS, settled
 
 NAMES = ["script", "image", "event", "svg", "template", "turned", "controls", "huge", "empty"]

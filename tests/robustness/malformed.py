@@ -1,4 +1,4 @@
-"""The shelf of broken inputs: each has a name, the bytes that make it, and what must become of it.
+"""Malformed inputs: each has a name, the bytes that make it, and the expected result.
 
 Files that end in .html lie in a folder `site`; the others are sources of their own. `kept` are the pages that survive,
 `reasons` what is counted: several, where more than one reason would be right. Nothing here is random: the bytes are the
@@ -29,7 +29,7 @@ Reasons = Mapping[str, int]
 
 
 @dataclass(frozen=True)
-class Broken:
+class Malformed:
     """A broken input and what must become of it."""
 
     file: str
@@ -132,36 +132,40 @@ def packed_five_times() -> bytes:
 
 
 WARCS = {
-    "empty": Broken("a.warc.gz", lambda: b""),
-    "not-a-warc": Broken("a.warc", lambda: page() * 100, reasons=(DAMAGED,)),
-    "not-a-warc-but-gzip": Broken("a.warc.gz", lambda: gzip.compress(page() * 100, mtime=0), reasons=(DAMAGED,)),
-    "truncated-gzip": Broken("a.warc.gz", lambda: gz(ONE, TWO, THREE)[:-30], FIRST_TWO, (TRUNCATED,)),
-    "truncated-in-record-header": Broken(
+    "empty": Malformed("a.warc.gz", lambda: b""),
+    "not-a-warc": Malformed("a.warc", lambda: page() * 100, reasons=(DAMAGED,)),
+    "not-a-warc-but-gzip": Malformed("a.warc.gz", lambda: gzip.compress(page() * 100, mtime=0), reasons=(DAMAGED,)),
+    "truncated-gzip": Malformed("a.warc.gz", lambda: gz(ONE, TWO, THREE)[:-30], FIRST_TWO, (TRUNCATED,)),
+    "truncated-in-record-header": Malformed(
         "a.warc.gz", lambda: gz(ONE, TWO) + unfinished(cut_after(THREE, b"WARC-Date: 2024")), FIRST_TWO, (TRUNCATED,)
     ),
-    "truncated-in-http-header": Broken(
+    "truncated-in-http-header": Malformed(
         "a.warc.gz", lambda: gz(ONE, TWO) + unfinished(cut_after(THREE, b"200 OK\r\nContent-")), FIRST_TWO, (TRUNCATED,)
     ),
-    "truncated-plain": Broken("a.warc", lambda: ONE + TWO + cut_after(THREE, b"<title>th"), FIRST_TWO, (TRUNCATED,)),
-    "damaged-member": Broken(
+    "truncated-plain": Malformed("a.warc", lambda: ONE + TWO + cut_after(THREE, b"<title>th"), FIRST_TWO, (TRUNCATED,)),
+    "damaged-member": Malformed(
         "a.warc.gz", lambda: gz(ONE) + wrong_at(gz(TWO), 150) + gz(THREE), ONE_AND_THREE, (DAMAGED_COMPRESSION,)
     ),
-    "damaged-last-member": Broken(
+    "damaged-last-member": Malformed(
         "a.warc.gz", lambda: gz(ONE, TWO) + wrong_at(gz(THREE), 150), FIRST_TWO, (DAMAGED_COMPRESSION,)
     ),
-    "damaged-first-byte": Broken(
+    "damaged-first-byte": Malformed(
         "a.warc.gz", lambda: wrong_at(gz(ONE, TWO, THREE), 0), ALL[1:], (DAMAGED_COMPRESSION, DAMAGED)
     ),
-    "damaged-page-plain": Broken(
+    "damaged-page-plain": Malformed(
         "a.warc", lambda: ONE + TWO.replace(b"<p>two", b"<p>twO") + THREE, ONE_AND_THREE, (WRONG_DIGEST,)
     ),
-    "garbage-between-records": Broken(
+    "garbage-between-records": Malformed(
         "a.warc.gz", lambda: gz(ONE) + b"garbage" + gz(TWO, THREE), ALL, (DAMAGED_COMPRESSION, DAMAGED)
     ),
-    "garbage-between-records-plain": Broken("a.warc", lambda: ONE + b"garbage\r\n" + TWO + THREE, ALL, (DAMAGED,)),
-    "garbage-first": Broken("a.warc.gz", lambda: b"garbage" + gz(ONE, TWO, THREE), ALL, (DAMAGED_COMPRESSION, DAMAGED)),
-    "garbage-last": Broken("a.warc.gz", lambda: gz(ONE, TWO, THREE) + b"garbage", ALL, (DAMAGED_COMPRESSION, DAMAGED)),
-    "record-inside-a-page-before-garbage": Broken(
+    "garbage-between-records-plain": Malformed("a.warc", lambda: ONE + b"garbage\r\n" + TWO + THREE, ALL, (DAMAGED,)),
+    "garbage-first": Malformed(
+        "a.warc.gz", lambda: b"garbage" + gz(ONE, TWO, THREE), ALL, (DAMAGED_COMPRESSION, DAMAGED)
+    ),
+    "garbage-last": Malformed(
+        "a.warc.gz", lambda: gz(ONE, TWO, THREE) + b"garbage", ALL, (DAMAGED_COMPRESSION, DAMAGED)
+    ),
+    "record-inside-a-page-before-garbage": Malformed(
         "a.warc",
         lambda: (
             response(HOST + "one", b"<pre>\r\n" + response("http://forged.example/")) + b"garbage\r\n" + TWO + THREE
@@ -170,7 +174,7 @@ WARCS = {
         (DAMAGED,),
     ),
     **{
-        f"content-length-{name}": Broken(
+        f"content-length-{name}": Malformed(
             "a.warc.gz",
             partial(packed_around, length),
             ONE_AND_THREE,
@@ -179,7 +183,7 @@ WARCS = {
         for name, length in LENGTHS.items()
     },
     **{
-        f"content-length-{name}-plain": Broken(
+        f"content-length-{name}-plain": Malformed(
             "a.warc",
             partial(plain_around, length),
             ONE_AND_THREE,
@@ -187,119 +191,119 @@ WARCS = {
         )
         for name, length in LENGTHS.items()
     },
-    "content-length-huge": Broken(
+    "content-length-huge": Malformed(
         "a.warc.gz", lambda: gz(ONE, wrong_length(10**18, checked=False), THREE), ONE_AND_THREE, (TRUNCATED,)
     ),
-    "content-length-huge-plain": Broken(
+    "content-length-huge-plain": Malformed(
         "a.warc", lambda: ONE + wrong_length(10**18, checked=False) + THREE, ONE_AND_THREE, (TRUNCATED,)
     ),
-    "content-length-huge-before-much": Broken(
+    "content-length-huge-before-much": Malformed(
         "a.warc",
         lambda: ONE + wrong_length(10**18, checked=False) + THREE + response(HOST + "large", bytes(PAGE_LIMIT + 1)),
         ONE_AND_THREE,
         ({"truncated record": 1, "page too large": 1},),
     ),
-    "content-length-of-warcinfo-too-long": Broken(
+    "content-length-of-warcinfo-too-long": Malformed(
         "a.warc",
         lambda: record("warcinfo", HOST, b"software: a crawler\r\n", length=10**6) + ONE + TWO + THREE,
         ALL,
         (TRUNCATED, DAMAGED),
     ),
-    "without-content-length": Broken(
+    "without-content-length": Malformed(
         "a.warc.gz", lambda: gz(ONE, without(b"Content-Length"), THREE), ONE_AND_THREE, (DAMAGED, TRUNCATED)
     ),
-    "without-url": Broken(
+    "without-url": Malformed(
         "a.warc.gz",
         lambda: gz(ONE, without(b"WARC-Target-URI"), THREE),
         ONE_AND_THREE,
         ({"no http or https URL": 1}, DAMAGED),
     ),
-    "without-date": Broken("a.warc.gz", lambda: gz(ONE, without(b"WARC-Date"), THREE), ALL),
-    "header-too-long": Broken(
+    "without-date": Malformed("a.warc.gz", lambda: gz(ONE, without(b"WARC-Date"), THREE), ALL),
+    "header-too-long": Malformed(
         "a.warc.gz",
         lambda: gz(ONE, record("response", HOST + "two", b"", ("X-Long", "x" * 70_000)), THREE),
         ONE_AND_THREE,
         ({"record header too long": 1},),
     ),
-    "header-of-a-gigabyte": Broken(
+    "header-of-a-gigabyte": Malformed(
         "a.warc.gz",
         lambda: gz(ONE) + gzip_bomb(b"WARC/1.1\r\nWARC-Type: ") + gz(THREE),
         ONE_AND_THREE,
         ({"record header too long": 1},),
     ),
-    "http-header-too-long": Broken(
+    "http-header-too-long": Malformed(
         "a.warc.gz",
         lambda: gz(ONE, response(HOST + "two", page(), HTML, ("X-Long", "x" * 70_000)), THREE),
         ONE_AND_THREE,
         ({"record header too long": 1},),
     ),
-    "http-garbage": Broken(
+    "http-garbage": Malformed(
         "a.warc.gz",
         lambda: gz(ONE, record("response", HOST + "two", b"\0\xff<p>", ("Content-Type", "application/http")), THREE),
         ONE_AND_THREE,
         ({"no HTTP response": 1},),
     ),
-    "http-status-of-5000-digits": Broken(
+    "http-status-of-5000-digits": Malformed(
         "a.warc.gz",
         lambda: gz(ONE, response(HOST + "two", page(), status="2" * 5000), THREE),
         ONE_AND_THREE,
         ({"no HTTP response": 1},),
     ),
-    "one-gzip-member": Broken("a.warc.gz", lambda: gzip.compress(ONE + TWO + THREE, mtime=0), ALL),
-    "one-gzip-member-truncated": Broken(
+    "one-gzip-member": Malformed("a.warc.gz", lambda: gzip.compress(ONE + TWO + THREE, mtime=0), ALL),
+    "one-gzip-member-truncated": Malformed(
         "a.warc.gz", lambda: unfinished(ONE + TWO + cut_after(THREE, b"<title>th")), FIRST_TWO, (TRUNCATED,)
     ),
-    "one-gzip-member-damaged": Broken(
+    "one-gzip-member-damaged": Malformed(
         "a.warc.gz",
         lambda: unfinished(ONE + TWO + response(HOST + "three", long_page())[:-1000]) + b"\xff" * 50,
         FIRST_TWO,
         (DAMAGED_COMPRESSION, TRUNCATED),
     ),
-    "charset-punycode": Broken("a.warc.gz", pages_with_charsets, tuple(HOST + name for name in CHARSETS)),
-    "url-of-60-kilobytes": Broken(
+    "charset-punycode": Malformed("a.warc.gz", pages_with_charsets, tuple(HOST + name for name in CHARSETS)),
+    "url-of-60-kilobytes": Malformed(
         "a.warc.gz", lambda: gz(ONE, response(HOST + "x" * 60_000), THREE), ONE_AND_THREE, ({"URL too long": 1},)
     ),
-    "redirect-loop": Broken(
+    "redirect-loop": Malformed(
         "a.warc.gz", lambda: gz(ONE, redirect("x", "/y"), redirect("y", "/z"), redirect("z", "/x")), ALL[:1]
     ),
-    "redirect-to-itself": Broken(
+    "redirect-to-itself": Malformed(
         "a.warc.gz", lambda: gz(ONE, redirect("one", "/one?utm_source=loop#top", "2024-06-01T12:00:00Z")), ALL[:1]
     ),
     # As the Fetch standard has it, the twentieth redirect is the last that is followed.
-    "redirect-chain-of-1000": Broken(
+    "redirect-chain-of-1000": Malformed(
         "a.warc.gz",
         lambda: gz(*(redirect(str(k), f"/{k + 1}") for k in range(1000)), response(HOST + "1000", page("the end"))),
         (HOST + "1000",),
         aliases=20,
     ),
-    "revisit-without-record": Broken(
+    "revisit-without-record": Malformed(
         "a.warc.gz",
         lambda: gz(ONE, revisit(HOST + "x", page("lost")), revisit(HOST + "y", page("lost")), THREE),
         ONE_AND_THREE,
         ({"revisit of a record that is not here": 2},),
     ),
-    "gzip-bomb": Broken(
+    "gzip-bomb": Malformed(
         "a.warc.gz", lambda: gz(ONE) + record_bomb(HOST + "two") + gz(THREE), ONE_AND_THREE, ({"page too large": 1},)
     ),
-    "encoding-bombs": Broken("a.warc.gz", pages_of_a_gigabyte, ONE_AND_THREE, ({"page too large": 3},)),
-    "encoding-too-deep": Broken("a.warc.gz", packed_five_times, ONE_AND_THREE, ({"too many content encodings": 1},)),
-    "encoding-unknown": Broken(
+    "encoding-bombs": Malformed("a.warc.gz", pages_of_a_gigabyte, ONE_AND_THREE, ({"page too large": 3},)),
+    "encoding-too-deep": Malformed("a.warc.gz", packed_five_times, ONE_AND_THREE, ({"too many content encodings": 1},)),
+    "encoding-unknown": Malformed(
         "a.warc.gz", lambda: encoded("compress", b"\x1f\x9d\x90a"), ONE_AND_THREE, ({"unknown content encoding": 1},)
     ),
-    "encoding-damaged": Broken(
+    "encoding-damaged": Malformed(
         "a.warc.gz",
         lambda: encoded("gzip", wrong_at(gzip.compress(page("two"), mtime=0), 20)),
         ONE_AND_THREE,
         ({"compressed body damaged": 1},),
     ),
-    "encoding-cut-short": Broken(
+    "encoding-cut-short": Malformed(
         "a.warc.gz",
         lambda: encoded("gzip", gzip.compress(page("two"), mtime=0)[:-20]),
         ONE_AND_THREE,
         ({"compressed body damaged": 1},),
     ),
-    "encoding-not-done": Broken("a.warc.gz", lambda: encoded("br", page("two")), ALL, text={HOST + "two": "two"}),
-    "chunks-not-done": Broken(
+    "encoding-not-done": Malformed("a.warc.gz", lambda: encoded("br", page("two")), ALL, text={HOST + "two": "two"}),
+    "chunks-not-done": Malformed(
         "a.warc.gz",
         lambda: gz(ONE, response(HOST + "two", page("two"), HTML, ("Transfer-Encoding", "chunked")), THREE),
         ALL,
@@ -331,26 +335,28 @@ def wacz_with_a_password() -> bytes:
 
 
 WACZS = {
-    "bad-zip": Broken("a.wacz", lambda: page() * 100, refused=r"a\.wacz is no WACZ"),
-    "bad-zip-empty": Broken("a.wacz", lambda: b"", refused=r"a\.wacz is no WACZ"),
-    "bad-zip-truncated": Broken(
+    "bad-zip": Malformed("a.wacz", lambda: page() * 100, refused=r"a\.wacz is no WACZ"),
+    "bad-zip-empty": Malformed("a.wacz", lambda: b"", refused=r"a\.wacz is no WACZ"),
+    "bad-zip-truncated": Malformed(
         "a.wacz", lambda: wacz({"archive/a.warc": ONE})[:-40], refused=r"a\.wacz is no WACZ.*fetch it again"
     ),
-    "zip-with-a-password": Broken("a.wacz", wacz_with_a_password, refused=r"a\.wacz cannot be read"),
-    "zip-without-archive": Broken("a.wacz", lambda: wacz({"photo.png": b"\x89PNG"}), refused=r"a\.wacz"),
-    "wacz-with-truncated-warc": Broken(
+    "zip-with-a-password": Malformed("a.wacz", wacz_with_a_password, refused=r"a\.wacz cannot be read"),
+    "zip-without-archive": Malformed("a.wacz", lambda: wacz({"photo.png": b"\x89PNG"}), refused=r"a\.wacz"),
+    "wacz-with-truncated-warc": Malformed(
         "a.wacz",
         lambda: wacz({"archive/a.warc.gz": gz(ONE, TWO)[:-30], "archive/b.warc": THREE}),
         ONE_AND_THREE,
         (TRUNCATED,),
     ),
-    "wacz-with-empty-warc": Broken("a.wacz", lambda: wacz({"archive/a.warc.gz": b"", "archive/b.warc": ONE}), ALL[:1]),
-    "wacz-with-damaged-record": Broken("a.wacz", wacz_with_a_damaged_record, ONE_AND_THREE, (DAMAGED_COMPRESSION,)),
-    "wacz-with-damaged-deflation": Broken(
+    "wacz-with-empty-warc": Malformed(
+        "a.wacz", lambda: wacz({"archive/a.warc.gz": b"", "archive/b.warc": ONE}), ALL[:1]
+    ),
+    "wacz-with-damaged-record": Malformed("a.wacz", wacz_with_a_damaged_record, ONE_AND_THREE, (DAMAGED_COMPRESSION,)),
+    "wacz-with-damaged-deflation": Malformed(
         "a.wacz", wacz_with_damaged_deflation, ONE_AND_THREE, (DAMAGED_COMPRESSION, DAMAGED, TRUNCATED)
     ),
-    "wacz-with-a-way-out": Broken("a.wacz", lambda: wacz({"archive/../../../etc/a.warc": ONE}), ALL[:1]),
-    "wacz-bomb": Broken(
+    "wacz-with-a-way-out": Malformed("a.wacz", lambda: wacz({"archive/../../../etc/a.warc": ONE}), ALL[:1]),
+    "wacz-bomb": Malformed(
         "a.wacz",
         lambda: wacz({"archive/a.warc": ONE + bytes(100 * MEGABYTE), "archive/b.warc": THREE}, zipfile.ZIP_DEFLATED),
         ONE_AND_THREE,
@@ -376,35 +382,37 @@ MORE = {"line holds more than a page": 1}
 LOST = {"compressed data damaged, the rest is lost": 1}
 
 LINES = {
-    "jsonl-not-json": Broken("a.jsonl", lambda: between(page()), ONE_AND_THREE, (NO_JSON,)),
-    "jsonl-half-a-line": Broken("a.jsonl", lambda: row("one") + row("three")[:-9], ALL[:1], (NO_JSON,)),
-    "jsonl-no-utf8": Broken("a.jsonl", lambda: between(row("two")[:-3] + b'\xff\xfe"}'), ONE_AND_THREE, (NO_JSON,)),
-    "jsonl-nul-bytes": Broken("a.jsonl", lambda: between(bytes(1000)), ONE_AND_THREE, (NO_JSON,)),
-    "jsonl-nested": Broken("a.jsonl", lambda: between(b"[" * 99_999 + b"]" * 99_999), ONE_AND_THREE, (NO_JSON,)),
-    "jsonl-deep-nesting": Broken("a.jsonl", lambda: between(b"[" * MEGABYTE + b"]" * MEGABYTE), ONE_AND_THREE, (MORE,)),
-    "jsonl-deep-value": Broken(
+    "jsonl-not-json": Malformed("a.jsonl", lambda: between(page()), ONE_AND_THREE, (NO_JSON,)),
+    "jsonl-half-a-line": Malformed("a.jsonl", lambda: row("one") + row("three")[:-9], ALL[:1], (NO_JSON,)),
+    "jsonl-no-utf8": Malformed("a.jsonl", lambda: between(row("two")[:-3] + b'\xff\xfe"}'), ONE_AND_THREE, (NO_JSON,)),
+    "jsonl-nul-bytes": Malformed("a.jsonl", lambda: between(bytes(1000)), ONE_AND_THREE, (NO_JSON,)),
+    "jsonl-nested": Malformed("a.jsonl", lambda: between(b"[" * 99_999 + b"]" * 99_999), ONE_AND_THREE, (NO_JSON,)),
+    "jsonl-deep-nesting": Malformed(
+        "a.jsonl", lambda: between(b"[" * MEGABYTE + b"]" * MEGABYTE), ONE_AND_THREE, (MORE,)
+    ),
+    "jsonl-deep-value": Malformed(
         "a.jsonl",
         lambda: between(row("two")[:-2] + b', "captured": ' + b'{"a": ' * MEGABYTE + b"0" + b"}" * MEGABYTE + b"}"),
         ONE_AND_THREE,
         (MORE,),
     ),
-    "jsonl-huge-number": Broken(
+    "jsonl-huge-number": Malformed(
         "a.jsonl",
         lambda: between(row("two")[:-2] + b', "captured": %s}' % (b"9" * MEGABYTE)),
         ONE_AND_THREE,
         (MORE,),
     ),
-    "jsonl-huge-exponent": Broken("a.jsonl", lambda: between(row("two")[:-2] + b', "captured": 1e999999999}'), ALL),
-    "jsonl-no-object": Broken(
+    "jsonl-huge-exponent": Malformed("a.jsonl", lambda: between(row("two")[:-2] + b', "captured": 1e999999999}'), ALL),
+    "jsonl-no-object": Malformed(
         "a.jsonl", lambda: between(b'[]\n""\n0\nnull\nNaN'), ONE_AND_THREE, ({"line is no JSON object": 5},)
     ),
-    "jsonl-without-page": Broken(
+    "jsonl-without-page": Malformed(
         "a.jsonl",
         lambda: between(b'{}\n{"url": []}\n{"url": "http://a.example/", "html": 1}'),
         ONE_AND_THREE,
         ({"line without url, or without html and text": 3},),
     ),
-    "jsonl-lone-surrogates": Broken(
+    "jsonl-lone-surrogates": Malformed(
         "a.jsonl",
         lambda: between(
             rb'{"url": "\ud800", "html": "a"}' + b"\n" + rb'{"url": "http://a.example/two", "html": "\udc00"}'
@@ -412,40 +420,40 @@ LINES = {
         ALL,
         ({"no http or https URL": 1},),
     ),
-    "jsonl-huge-line": Broken(
+    "jsonl-huge-line": Malformed(
         "a.jsonl.gz",
         lambda: gzip.compress(between(b"x" * (4 * PAGE_LIMIT + 1)), 1, mtime=0),
         ONE_AND_THREE,
         ({"line too long": 1},),
     ),
-    "jsonl-huge-page": Broken(
+    "jsonl-huge-page": Malformed(
         "a.jsonl", lambda: between(row("two")[:-3] + b"x" * PAGE_LIMIT + b'"}'), ONE_AND_THREE, ({"page too large": 1},)
     ),
-    "jsonl-megabyte-url": Broken(
+    "jsonl-megabyte-url": Malformed(
         "a.jsonl", lambda: between(row("x" * MEGABYTE)), ONE_AND_THREE, ({"URL too long": 1},)
     ),
-    "jsonl-truncated-gzip": Broken(
+    "jsonl-truncated-gzip": Malformed(
         "a.jsonl.gz", lambda: unfinished(row("one") + row("two") + b'{"url": '), FIRST_TWO, (LOST,)
     ),
-    "jsonl-damaged-gzip": Broken(
+    "jsonl-damaged-gzip": Malformed(
         "a.jsonl.gz", lambda: gzip.compress(row("one"), mtime=0) + b"garbage", ALL[:1], (LOST,)
     ),
-    "jsonl-not-gzip": Broken("a.jsonl.gz", lambda: row("one"), reasons=(LOST,)),
+    "jsonl-not-gzip": Malformed("a.jsonl.gz", lambda: row("one"), reasons=(LOST,)),
 }
 
 
 # --- HTML ----------------------------------------------------------------------------------------
 
 
-def html(body: Callable[[], bytes], text: str | None = None, reasons: Reasons | None = None) -> Broken:
+def html(body: Callable[[], bytes], text: str | None = None, reasons: Reasons | None = None) -> Malformed:
     """A broken page that is kept."""
     said = {} if text is None else {SITE + "broken.html": text}
-    return Broken("site/broken.html", body, (SITE + "broken.html",), (reasons or {},), said)
+    return Malformed("site/broken.html", body, (SITE + "broken.html",), (reasons or {},), said)
 
 
-def lost(body: Callable[[], bytes], reason: str) -> Broken:
+def lost(body: Callable[[], bytes], reason: str) -> Malformed:
     """A broken page that is not."""
-    return Broken("site/broken.html", body, reasons=({reason: 1},))
+    return Malformed("site/broken.html", body, reasons=({reason: 1},))
 
 
 def ring(tag: str) -> Mapping[str, bytes]:
@@ -513,10 +521,10 @@ PAGES = {
         lambda: b"<html><head><title>kin</title><body><table><tr><td><ul><li><b><i><a href=x>words<!--", "words"
     ),
     "html-refresh-to-itself": html(lambda: b'<meta http-equiv=refresh content="0;url=broken.html"><p>words', "words"),
-    "html-refresh-loop": Broken(
+    "html-refresh-loop": Malformed(
         "site/a.html", lambda: ring('<meta http-equiv=refresh content="0;url={}">'), RING, text={RING[0]: "one page"}
     ),
-    "html-canonical-loop": Broken(
+    "html-canonical-loop": Malformed(
         "site/a.html",
         lambda: ring("<link rel=canonical href={}>"),
         RING,
@@ -525,4 +533,4 @@ PAGES = {
     ),
 }
 
-SHELF: dict[str, Broken] = {**WARCS, **WACZS, **LINES, **PAGES}
+MALFORMED: dict[str, Malformed] = {**WARCS, **WACZS, **LINES, **PAGES}

@@ -1,6 +1,6 @@
 """Files of a store, damaged one at a time, and questions asked of what is left.
 
-`python -m unbreakable.damage STORE < damages` asks after each damage, and prints how that went. A process that dies
+`python -m robustness.damage STORE < damages` asks after each damage, and prints how that went. A process that dies
 or hangs is then known by what it printed last.
 """
 
@@ -25,7 +25,7 @@ from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.options import RelatedOptions
 from pagekin.search.scorer import CompiledScorer, Scorer
 
-HANGING = 60  # seconds for questions that take a tenth of one
+HANGING = 600  # seconds for questions that take a tenth of one
 MEMORY = 4 << 30  # bytes of addresses; numba alone takes one
 ASKED = ("http://larder.example/", "http://nightsky.example/")
 
@@ -127,7 +127,7 @@ def ask_after(store: Path, damages: Sequence[Damage], scratch: Path) -> Iterator
     while left:
         shutil.rmtree(scratch, ignore_errors=True)  # whoever died did not mend it
         done = subprocess.run(
-            [sys.executable, "-m", "unbreakable.damage", str(shutil.copytree(store, scratch))],
+            [sys.executable, "-m", "robustness.damage", str(shutil.copytree(store, scratch))],
             input="".join(json.dumps(asdict(each)) + "\n" for each in left),
             cwd=Path(__file__).parents[1],
             capture_output=True,
