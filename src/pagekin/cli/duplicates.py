@@ -17,6 +17,7 @@ from pagekin.errors import MisuseError
 from pagekin.model.options import from_values
 
 if TYPE_CHECKING:
+    from pagekin.duplicates.filters import Overlap
     from pagekin.duplicates.report import DuplicateReport
     from pagekin.duplicates.result_formats import Fields, Result
     from pagekin.duplicates.result_list import GroupedResults, Grouping, ResultEntry
@@ -154,12 +155,12 @@ def _draw(report: DuplicateReport, picture: str, kind: str, title: str, json: bo
 
 def print_groups(found: DuplicateGroups) -> None:
     """Print the groups of a collection."""
+    grouped = 0
     for group in found:
-        click.echo(clean(f"{group.anchor.url}  {group.anchor.title}".rstrip()))
-        for member in group.members:
-            name = clean(f"{member.page.url}  {member.page.title}".rstrip())
-            click.echo(f"  {member.similarity:.3f}  {name}{containment(member.overlap)}")
-    grouped = sum(len(group.members) for group in found)
+        click.echo(clean(_line(group.anchor.url, group.anchor.title)))
+        for each in group.members:
+            _print_member(each.similarity, _line(each.page.url, each.page.title), each.overlap)
+        grouped += len(group.members)
     click.echo(
         f"{counted(found.pages, 'page')}, {counted(len(found), 'group')} of near-duplicates, {grouped:,} grouped"
     )
@@ -171,12 +172,12 @@ def print_groups(found: DuplicateGroups) -> None:
 
 def print_results(found: GroupedResults) -> None:
     """Print the groups of a result list."""
+    grouped = 0
     for group in found.groups:
         click.echo(clean(_name(group.anchor)))
-        for member in group.members:
-            name = clean(_name(member.entry))
-            click.echo(f"  {member.overlap.similarity:.3f}  {name}{containment(member.overlap)}")
-    grouped = sum(len(group.members) for group in found.groups)
+        for each in group.members:
+            _print_member(each.overlap.similarity, _name(each.entry), each.overlap)
+        grouped += len(group.members)
     click.echo(f"{counted(found.results, 'result')} in {counted(len(found.groups), 'group')}, {grouped} grouped")
     _print_uncompared(found.uncompared)
     if found.without_words:
@@ -185,11 +186,18 @@ def print_results(found: GroupedResults) -> None:
         click.echo(f"ids that came before: {found.repeated_ids}")
 
 
+def _print_member(similarity: float, name: str, overlap: Overlap) -> None:
+    click.echo(f"  {similarity:.3f}  {clean(name)}{containment(overlap)}")
+
+
 def _print_uncompared(uncompared: dict[str, int]) -> None:
     for reason, count in uncompared.items():
         click.echo(f"not compared: {count} ({clean(reason)})")
 
 
 def _name(entry: ResultEntry) -> str:
-    parts = [str(entry.id), entry.title, entry.url if entry.url != entry.id else ""]
+    return _line(str(entry.id), entry.title, entry.url if entry.url != entry.id else "")
+
+
+def _line(*parts: str) -> str:
     return "  ".join(part for part in parts if part)

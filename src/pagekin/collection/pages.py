@@ -12,6 +12,7 @@ from pagekin.search.results import PageLink, ResultSequence
 
 MOST_LINKS = 10  # in `linked_from` and `links_to`
 _EXCERPT = 400
+_STORED = ("id", "url", "title", "host", "language", "charset", "source", "html_bytes", "in_degree", "out_degree")
 _PREFIXES = ("", "http://", "https://", "http://www.", "https://www.")
 _COLUMNS = "n.id, p.url, p.title, p.host, p.language, n.in_degree FROM pages p JOIN nodes n ON n.node = p.node"
 
@@ -77,19 +78,10 @@ def describe_page(indexed: IndexedStore, row: int, with_text: bool = False) -> P
     page = indexed.page(row)
     node, text = page["node"], indexed.text(row)
     return PageDetails(
-        id=page["id"],
-        url=page["url"],
-        title=page["title"],
-        host=page["host"],
-        language=page["language"],
-        charset=page["charset"],
+        **{name: page[name] for name in _STORED},
         captured=_moment(page["captured"]),
-        source=page["source"],
         words=page["tokens"],
-        html_bytes=page["html_bytes"],
         sha256=page["digest"],
-        in_degree=page["in_degree"],
-        out_degree=page["out_degree"],
         aliases=indexed.catalog.aliases(node),
         top_terms=indexed.top_terms(node),
         excerpt=_excerpt(text),
