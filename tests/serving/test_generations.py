@@ -1,4 +1,4 @@
-"""A new generation takes the place of the old one; who was served by the old one goes on with it."""
+"""A new generation replaces the old one; requests that started on the old one finish on it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ WORDS = "robin wren heron plover dunlin curlew whimbrel godwit turnstone sanderl
 
 
 def write(folder: Path, pages: int) -> Path:
-    """A collection of so many pages, every one of which has kin."""
+    """Build a collection of some pages, each with related pages."""
     rows = []
     for k in range(pages):
         text = f"{' '.join(WORDS[k % 7 :] * 3)} <a href=/{(k + 1) % pages}>{WORDS[k % 9]}</a>"
@@ -79,7 +79,7 @@ def test_a_store_that_is_gone_is_served_on(tmp_path: Path) -> None:
     assert current.error
 
 
-def test_a_new_generation_has_new_tags(tmp_path: Path) -> None:
+def test_a_new_generation_has_new_etags(tmp_path: Path) -> None:
     current = CurrentGeneration(write(tmp_path, 20))
     with TestClient(make_app(current)) as client:
         path = "/api/related?url=http://birds.example/3"
@@ -91,7 +91,7 @@ def test_a_new_generation_has_new_tags(tmp_path: Path) -> None:
         assert client.get("/healthz").json()["generation"] == 2
 
 
-def test_answers_are_found_again_before_a_new_generation_is_served(tmp_path: Path) -> None:
+def test_answers_are_computed_again_before_a_new_generation_is_served(tmp_path: Path) -> None:
     current = CurrentGeneration(write(tmp_path, 20))
     app = make_app(current)
     paths = [f"/api/related?url=http://birds.example/{k}" for k in (3, 4, 19)]
@@ -108,7 +108,7 @@ def test_answers_are_found_again_before_a_new_generation_is_served(tmp_path: Pat
         assert len(old[0]["related"]) == 10
 
 
-def test_threads_get_what_one_thread_gets(tmp_path: Path) -> None:
+def test_several_threads_get_the_same_answers_as_one(tmp_path: Path) -> None:
     current = CurrentGeneration(write(tmp_path, 40))
     indexed = current.generation.indexed
     urls = [f"http://birds.example/{k}" for k in range(40)]

@@ -1,4 +1,4 @@
-"""The page of collections that are odd: without pages, without links, without words, all the same."""
+"""The pages of unusual collections: without pages, without links, without words, with equal pages only."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def odd(
 
 
 @pytest.mark.slow
-def test_every_view_of_an_odd_collection_is_shown_or_refused(odd: tuple[TestClient, CurrentGeneration]) -> None:
+def test_every_view_of_an_unusual_collection_is_shown_or_refused(odd: tuple[TestClient, CurrentGeneration]) -> None:
     client, current = odd
     ids = [row["id"] for row in current.generation.indexed.catalog.rows("SELECT id FROM nodes")]
     of_pages = [
@@ -67,9 +67,7 @@ def test_every_view_of_an_odd_collection_is_shown_or_refused(odd: tuple[TestClie
 @pytest.mark.parametrize(
     "path", ["?least=x", "?least=7", "?measure=no", "?by=no", "?limit=1000", "/clusters?alpha=0", "/graph?by=no"]
 )
-def test_a_choice_that_makes_no_sense_is_told_on_a_page(
-    client: TestClient, current: CurrentGeneration, path: str
-) -> None:
+def test_an_invalid_choice_is_reported_on_a_page(client: TestClient, current: CurrentGeneration, path: str) -> None:
     id = current.generation.indexed.page(0)["id"]
     answer = client.get(f"/page/{id}{path}")
     assert answer.status_code == 422 and 'role="alert"' in answer.text
@@ -82,7 +80,7 @@ def test_no_answer_names_the_folder_of_the_collection(client: TestClient, curren
     assert "in this collection" in answer.text and str(current.root.parent) not in answer.text
 
 
-def test_links_have_the_learned_share_unless_somebody_chooses(tmp_path: Path) -> None:
+def test_links_have_the_learned_share_unless_another_is_chosen(tmp_path: Path) -> None:
     weights = replace(DRAWN, link_share=0.4).as_text()
     strategy = Strategy(similarity="linklearn", weights=weights)
     rows = [

@@ -1,4 +1,4 @@
-"""The schema is valid, and the server keeps to it, whatever is asked."""
+"""The OpenAPI document is valid, and the server conforms to it for any request."""
 
 from __future__ import annotations
 
@@ -64,8 +64,8 @@ def test_nothing_that_breaks_the_schema_breaks_the_server(operation: Any, url: s
 
 
 @pytest.mark.parametrize("operation", [OPERATIONS[0], OPERATIONS[4]], ids=named)
-def test_nothing_that_is_asked_of_a_page_breaks_the_server(operation: Any, url: str) -> None:
-    """A page that is there: a made-up URL is refused before anything else happens."""
+def test_no_request_for_an_existing_page_breaks_the_server(operation: Any, url: str) -> None:
+    """A made-up URL is refused before anything is computed, so these use an existing page."""
     page = "http://treeroom.example/oak.html"
     many = operation.path == "/api/related"
     ask(operation, url, schemathesis.GenerationMode.POSITIVE, query={"url": [page] if many else page})

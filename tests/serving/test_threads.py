@@ -1,4 +1,4 @@
-"""How much work is taken on, and what the others are told."""
+"""Limits on running and queued requests."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def in_a_loop(pool: RequestThreads, work: Any) -> None:
         pool.close()
 
 
-def test_a_client_or_all_of_them_can_ask_for_too_much() -> None:
+def test_requests_of_one_client_and_of_all_clients_are_limited() -> None:
     pool = RequestThreads(ServerSettings(threads=1, limits=RequestLimits(queued=2, per_client=2)))
     gate = threading.Event()
 
@@ -51,7 +51,7 @@ def test_a_client_or_all_of_them_can_ask_for_too_much() -> None:
     in_a_loop(pool, asked())
 
 
-def test_what_takes_too_long_is_given_up_but_keeps_its_place() -> None:
+def test_a_call_over_the_time_limit_counts_until_it_ends() -> None:
     pool = RequestThreads(ServerSettings(threads=1, limits=RequestLimits(queued=1, per_client=1, seconds=0.01)))
     gate, done = threading.Event(), threading.Event()
 
@@ -82,7 +82,7 @@ def test_time_in_which_kernels_are_compiled_does_not_count(monkeypatch: pytest.M
     in_a_loop(pool, asked())
 
 
-def test_an_error_of_the_work_is_that_of_the_asker() -> None:
+def test_an_error_of_a_call_is_raised_to_its_caller() -> None:
     pool = RequestThreads(ServerSettings())
 
     async def asked() -> None:

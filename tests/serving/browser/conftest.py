@@ -1,4 +1,4 @@
-"""A browser, and servers to look at: the sample web, and a crawl that means harm."""
+"""A browser, and servers of the sample web and of a malicious crawl."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def site(current: CurrentGeneration) -> Iterator[str]:
 
 @pytest.fixture(scope="package")
 def harm(tmp_path_factory: pytest.TempPathFactory) -> CurrentGeneration:
-    """A crawl that means harm, as a collection."""
+    """A malicious crawl, as a collection."""
     folder: Path = tmp_path_factory.mktemp("harm")
     build([write_jsonl(folder / "harm.jsonl", harmful_pages())], folder / "<b>harm</b>.kin", processes=1)
     return CurrentGeneration(folder / "<b>harm</b>.kin")
@@ -77,7 +77,7 @@ def chromium() -> Iterator[Browser]:
 
 @pytest.fixture
 def look(chromium: Browser) -> Iterator[Look]:
-    """Open an address in a fresh window; at the end nothing must have gone wrong in it."""
+    """Open an address in a new window; at the end there must be no errors in it."""
     windows: list[BrowserContext] = []
     troubles: list[str] = []
 

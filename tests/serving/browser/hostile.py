@@ -1,4 +1,4 @@
-"""A crawl that means harm: what it says must be shown, and never done."""
+"""A malicious crawl: its text must be shown and never executed."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ LINKS = (
 
 
 def harmful_pages() -> list[Row]:
-    """Pages that link to each other, and say much the same."""
+    """Pages with similar text that link to each other."""
     names = list(TITLES)
     return [page(f"http://harm.example/{name}.html", _html(name, names, k)) for k, name in enumerate(names)]
 

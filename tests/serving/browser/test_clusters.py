@@ -1,4 +1,4 @@
-"""What can be done everywhere: searching, going on, comparing, and looking at the whole collection."""
+"""Search, navigation, comparison and the view of the collection, in a browser."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def id_of(indexed: IndexedStore, url: str) -> str:
 
 
 @pytest.mark.parametrize("typed", ["many gue", "treeroom.example/oak", "oom.example/oak"])
-def test_pages_are_found_as_somebody_types(site: str, look: Look, typed: str) -> None:
+def test_pages_are_suggested_while_typing(site: str, look: Look, typed: str) -> None:
     page = look(site)
     page.keyboard.press("/")
     assert page.evaluate("document.activeElement.id") == "q"
@@ -94,7 +94,7 @@ def test_the_theme_follows_the_system_until_it_is_switched_and_stays(site: str, 
     assert page.evaluate(colour) == night
 
 
-def test_the_first_key_leads_past_the_head(site: str, look: Look) -> None:
+def test_the_first_tab_stop_skips_the_header(site: str, look: Look) -> None:
     page = look(site)
     page.keyboard.press("Tab")
     expect(page.get_by_role("link", name="Skip to content")).to_be_focused()
@@ -158,7 +158,7 @@ def report(served_index: Path) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("report")
-def test_the_collection_is_seen_at_a_glance(site: str, indexed: IndexedStore, look: Look) -> None:
+def test_the_view_of_the_collection_is_complete(site: str, indexed: IndexedStore, look: Look) -> None:
     page = settled(look(f"{site}/collection"))
     counts = dict(
         zip(page.locator(".counts dt").all_inner_texts(), page.locator(".counts dd").all_inner_texts(), strict=True)
@@ -181,7 +181,7 @@ def test_the_largest_groups_of_near_duplicates_are_listed(harmful: str, look: Lo
     expect(page.locator("#duplicates summary")).to_have_text("1 near-duplicate")
 
 
-def test_an_unknown_page_is_told_with_a_way_on(site: str, look: Look) -> None:
+def test_an_unknown_page_is_reported_with_links(site: str, look: Look) -> None:
     page = look(f"{site}/page/0123456789abcdef")
     expect(page.get_by_role("alert")).to_contain_text("no page has the id")
     page.get_by_role("link", name="Go to the start page").click()

@@ -1,4 +1,4 @@
-"""The script for other people's pages, on a page of another origin."""
+"""The embedded script, on a page of another origin."""
 
 from __future__ import annotations
 
@@ -99,9 +99,7 @@ def test_an_empty_name_is_the_page_itself_without_its_fragment(
     assert parse_qs(urlsplit(sent.value.url).query) == {"url": [f"{blog.origin}/oak.html?a=b&c"], "limit": ["5"]}
 
 
-def test_titles_of_a_crawl_that_means_harm_are_text_of_one_line(
-    blog: Blog, harm: CurrentGeneration, look: Look
-) -> None:
+def test_titles_of_a_malicious_crawl_are_one_line_of_text(blog: Blog, harm: CurrentGeneration, look: Look) -> None:
     asked = "http://harm.example/hebrew.html"
     with served(harm, ServerSettings(cors=("*",))) as server:
         page = look(blog.embedding(server, asked, "data-pagekin-limit=100"))
@@ -112,7 +110,7 @@ def test_titles_of_a_crawl_that_means_harm_are_text_of_one_line(
     assert_unharmed(page)
 
 
-def test_what_is_no_address_on_the_web_is_no_link(blog: Blog, current: CurrentGeneration, look: Look) -> None:
+def test_only_web_addresses_become_links(blog: Blog, current: CurrentGeneration, look: Look) -> None:
     """Whoever answers."""
     urls = [*LINKS[:5], "//evil.example/", "", None, "https://good.example/"]
     told = {"related": [{"url": url, "title": f"<img src=x onerror={RAN}>"} for url in urls]}
@@ -128,9 +126,7 @@ def test_what_is_no_address_on_the_web_is_no_link(blog: Blog, current: CurrentGe
     assert_unharmed(page)
 
 
-def test_a_page_that_is_not_in_the_collection_leaves_its_place_as_it_was(
-    blog: Blog, current: CurrentGeneration, look: Look
-) -> None:
+def test_an_unknown_page_leaves_the_element_unchanged(blog: Blog, current: CurrentGeneration, look: Look) -> None:
     with served(current, ServerSettings(cors=(blog.origin,))) as server:
         page = look("about:blank")
         with page.expect_response(is_question) as answer:
@@ -142,7 +138,7 @@ def test_a_page_that_is_not_in_the_collection_leaves_its_place_as_it_was(
 
 
 @pytest.mark.parametrize("cors", [(), ("https://other.example",)])
-def test_nothing_comes_to_an_origin_that_was_not_let(
+def test_an_origin_that_is_not_allowed_gets_nothing(
     blog: Blog, current: CurrentGeneration, look: Look, cors: tuple[str, ...]
 ) -> None:
     with served(current, ServerSettings(cors=cors)) as server:

@@ -1,4 +1,4 @@
-"""Nothing that a crawl says is done by the page that shows it."""
+"""No page executes crawled content."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_suggestions_and_recent_pages_are_text(harmful: str, harm: CurrentGenera
     assert_harmless(page)
 
 
-def test_what_turns_the_direction_reaches_no_neighbour(harmful: str, harm: CurrentGeneration, look: Look) -> None:
+def test_direction_characters_do_not_affect_other_elements(harmful: str, harm: CurrentGeneration, look: Look) -> None:
     page = settled(look(f"{harmful}/page/{id_of(harm, 'hebrew')}"))
     assert not re.search("[\u202a-\u202e\u2066-\u2069\x00-\x08\x1b\x7f]", page.content())
     outside = page.evaluate(

@@ -1,4 +1,4 @@
-"""What can be done on the page of a page, in a browser."""
+"""The view of a page, in a browser."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ def titles(indexed: IndexedStore, **options: object) -> list[str]:
 
 
 def slide(page: Page, name: str, value: str) -> None:
-    """Move a slider as a hand does."""
+    """Move a slider as a user does."""
     page.locator(f"#{name}").evaluate(
         "(input, value) => { input.value = value; input.dispatchEvent(new Event('input', {bubbles: true})); }", value
     )
 
 
-def test_a_page_shows_what_is_known_of_it(oak: str, indexed: IndexedStore, look: Look) -> None:
+def test_a_page_shows_its_facts(oak: str, indexed: IndexedStore, look: Look) -> None:
     page = look(oak)
     node = indexed.find_node(OAK)
     expect(page.locator("h1")).to_have_text("Oak and its many guests")
@@ -141,7 +141,7 @@ def test_learned_weights_can_be_asked_by_where_the_index_has_some(tmp_path: Path
         expect(shown.locator(".strategy div", has_text="weights").locator("dd")).to_have_text("learned")
 
 
-def test_the_slider_orders_the_list_and_draws_the_tree_anew(oak: str, current: CurrentGeneration, look: Look) -> None:
+def test_the_slider_updates_the_list_and_the_dendrogram(oak: str, current: CurrentGeneration, look: Look) -> None:
     page = settled(look(oak))
     tree = page.locator("svg.tree")
     for alpha in (0.5, 0.06, 0.98):
@@ -205,7 +205,7 @@ def test_a_leaf_that_is_pointed_at_shows_its_page(oak: str, look: Look) -> None:
     expect(card).to_be_visible()
 
 
-def test_a_page_says_between_which_topics_it_lies(oak: str, current: CurrentGeneration, look: Look) -> None:
+def test_a_page_shows_the_topics_that_it_connects(oak: str, current: CurrentGeneration, look: Look) -> None:
     from pagekin.links.cross_topic import cross_topic_page
 
     page = settled(look(oak))

@@ -1,4 +1,4 @@
-"""Trees and neighbourhoods as drawings, by hand."""
+"""Dendrograms and neighbourhoods, compared with hand calculations."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_a_merge_is_drawn_at_its_height() -> None:
     assert heights == [pytest.approx(zero - 0.2 * unit, abs=0.1), pytest.approx(zero - 0.8 * unit, abs=0.1)]
 
 
-def test_leaves_stand_below_each_other_and_the_asked_one_is_marked() -> None:
+def test_leaves_are_evenly_spaced_and_the_query_is_marked() -> None:
     distance = np.array([[0, 0.9, 0.1], [0.9, 0, 0.8], [0.1, 0.8, 0]])
     tree = draw_dendrogram(merged(distance, 0.5), pages(3), ["", "", ""])
     assert np.diff([leaf.y for leaf in tree.leaves]).tolist() == [26.0, 26.0]
@@ -50,7 +50,7 @@ def neighbourhood(others: int, seed: int = 1) -> Graph:
 
 
 @pytest.mark.parametrize("others", [0, 1, 2, 3, 7, 14])
-def test_names_around_a_page_have_room(others: int) -> None:
+def test_labels_do_not_overlap(others: int) -> None:
     graph = neighbourhood(others)
     assert (graph.nodes[0].x, graph.nodes[0].y) == (WIDTH / 2, HEIGHT / 2)
     assert len(graph.nodes) == others + 1
@@ -66,7 +66,7 @@ def test_every_page_around_has_an_edge_to_the_middle_and_few_to_others() -> None
     assert sum(not edge.own for edge in graph.edges) <= 3 * 14
 
 
-def test_the_error_of_a_signature_is_that_of_so_many_throws() -> None:
+def test_the_error_of_a_signature_is_that_of_a_binomial() -> None:
     """Of 100 places each agrees with probability 0.2: sqrt(0.2 * 0.8 / 100) = 0.04."""
     signatures = SignatureAgreement(25, 100, 0.2)
     assert signatures.estimate == 0.25

@@ -1,4 +1,4 @@
-"""The views of a small collection whose kin can be told by hand."""
+"""The views of a small collection whose related pages are known."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_titles_do_without_the_name_that_all_pages_of_a_host_have(wood: IndexedS
     assert at(wood, "one").title == "Of oaks"
 
 
-def test_a_page_is_meant_by_id_url_or_title(wood: IndexedStore) -> None:
+def test_a_page_is_found_by_id_url_or_title(wood: IndexedStore) -> None:
     one = at(wood, "one")
     assert find_page(wood, one.id) == find_page(wood, "Of oaks") == one
     with pytest.raises(MisuseError, match="no page has the id"):
@@ -66,7 +66,7 @@ def test_a_page_is_shown_with_who_links_to_it_and_how(wood: IndexedStore) -> Non
     assert view.original == "http://wood.example/one.html"
 
 
-def test_a_page_that_is_known_from_links_alone_says_so(wood: IndexedStore) -> None:
+def test_a_page_that_is_known_only_from_links_is_marked(wood: IndexedStore) -> None:
     far = find_page(wood, "http://far.example/")
     view = page_view(wood, far)
     assert not view.in_collection and view.in_degree == 1 and view.anchor_texts == [("far", 1)]
@@ -85,7 +85,7 @@ def test_linked_pages_are_marked_and_near_duplicates_grouped(wood: IndexedStore)
     assert not by_title["Of loaves"].linked
 
 
-def test_a_page_that_says_the_same_as_the_asked_one_is_told(wood: IndexedStore) -> None:
+def test_a_near_duplicate_of_the_query_is_marked(wood: IndexedStore) -> None:
     first = related_rows(wood, at(wood, "one"), AnswerFilters())[0]
     assert first.page.title == "Of ashes" and first.result.is_duplicate and first.linked
 
@@ -103,12 +103,12 @@ def test_what_is_typed_into_a_filter_is_text_and_not_a_pattern(wood: IndexedStor
     "query",
     [{"least": "x"}, {"least": "2"}, {"least": "nan"}, {"limit": "0"}, {"limit": "1e9"}, {"measure": "?"}, {"by": "?"}],
 )
-def test_a_choice_that_makes_no_sense_is_told(query: dict[str, str]) -> None:
+def test_an_invalid_choice_is_reported(query: dict[str, str]) -> None:
     with pytest.raises(MisuseError):
         read_form(AnswerFilters, query)
 
 
-def test_two_pages_of_one_text_are_alike_in_everything(wood: IndexedStore) -> None:
+def test_a_page_compared_with_itself_has_similarity_1(wood: IndexedStore) -> None:
     found = compare_pages(wood, at(wood, "one"), at(wood, "one"))
     assert found.jaccard == pytest.approx(1.0) and found.cosine == pytest.approx(1.0)
     assert found.signatures.agree == found.signatures.of == 80
@@ -145,7 +145,7 @@ def test_a_collection_is_counted(wood: IndexedStore) -> None:
     assert sum(bar.count for bar in similarities(wood).rows) == 4
 
 
-def test_kin_that_no_link_joins_are_found_and_near_duplicates_grouped(wood: IndexedStore) -> None:
+def test_related_pages_without_a_link_are_found_and_near_duplicates_grouped(wood: IndexedStore) -> None:
     pairs = {frozenset((one.title, other.title)) for one, other, _, _ in unlinked(wood).rows}
     assert frozenset(("Of elms", "Of loaves")) in pairs
     assert frozenset(("Of elms", "Of oaks")) not in pairs

@@ -1,4 +1,4 @@
-"""Text of a crawl, made fit for a page."""
+"""Crawled text prepared for display."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TURNS = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 
 
 @given(st.text(), st.integers(2, 50))
-def test_what_is_shown_is_one_short_line_that_turns_no_direction(text: str, most: int) -> None:
+def test_a_clean_line_is_short_and_has_no_direction_characters(text: str, most: int) -> None:
     line = clean_line(text, most)
     assert len(line) <= most
     assert not set(line) & set(TURNS)
@@ -22,7 +22,7 @@ def test_what_is_shown_is_one_short_line_that_turns_no_direction(text: str, most
     assert line == " ".join(line.split())
 
 
-def test_what_is_plain_is_shown_as_it_is() -> None:
+def test_plain_text_is_unchanged() -> None:
     assert clean_line("Oak & <ash>: שלום, 木") == "Oak & <ash>: שלום, 木"
     assert clean_line("x" * 10_000_000, 20) == "x" * 19 + "…"
 
@@ -49,7 +49,7 @@ def test_a_replay_base_comes_before_the_address() -> None:
     assert original_href("http://a.example/", "https://r.example/2007") == "https://r.example/2007/http://a.example/"
 
 
-def test_a_place_keeps_its_host_and_its_end() -> None:
+def test_a_short_url_keeps_its_host_and_its_end() -> None:
     assert short_url("https://a.example/b.html") == "a.example/b.html"
     assert short_url("https://a.example/" + "long/" * 40 + "end.html", 40) == "a.example/…/long/long/long/long/end.html"
     assert short_url("https://a.example/" + "x" * 90, 30) == "a.example/" + "x" * 19 + "…"
@@ -69,7 +69,7 @@ def test_a_page_without_a_title_is_named_by_the_end_of_its_address() -> None:
     assert name_from_url("http://a.example/s?q=1") == "s?q=1"
 
 
-def test_the_name_of_a_site_is_looked_for_after_a_dash() -> None:
+def test_the_name_of_a_site_follows_a_separator() -> None:
     assert site_suffix("std::sort - cppreference.com") == " - cppreference.com"
     assert site_suffix("Twenty-one oaks") == ""
     assert site_suffix("a | b | The Daily") == " | The Daily"
