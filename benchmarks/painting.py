@@ -1,4 +1,4 @@
-"""How soon is a page's view seen? From the click to the first paint, in an open window and in a fresh one.
+"""The web page: time from a click to the first paint, in an open window and in a new one.
 
 `python -m benchmarks.painting` serves the sample web, opens pages of it in Debian's chromium, one after the other in
 one window, as a person walks through them, and each in a fresh window with an empty cache; it writes

@@ -1,4 +1,4 @@
-"""What does a sweep of 50 strategies cost beside making bags, comparing them and measuring?
+"""Sweeps: the cost of 50 strategies compared with building bags, comparing them and measuring.
 
 `python -m benchmarks.sweeping` sweeps a manual by a grid, one strategy at a time, and adds up what every stage takes,
 from opening the store to the written report. With QUICK=1 it sweeps the sample web, which is too small to tell.
@@ -44,7 +44,7 @@ def stages(store: Path, output: Path) -> dict[str, float]:
         spent[current] += now - since
         current, since = progress.stage.partition(" ")[0], now
 
-    swept = sweep(plan().with_bench(str(store), hierarchy=BY_PATH), output, progress=note)
+    swept = sweep(plan().with_population(str(store), hierarchy=BY_PATH), output, progress=note)
     note(Progress("report"))
     (output / "report.html").write_text(report(swept), "utf-8")
     note(Progress("end"))

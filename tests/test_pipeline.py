@@ -393,7 +393,7 @@ def test_an_output_that_holds_other_things_is_misuse_and_left_alone(web: Web) ->
     (web.folder / "test.kin").mkdir()
     (web.folder / "test.kin" / "diary.txt").write_text("my diary")
     before = listing(web.folder)
-    with pytest.raises(MisuseError, match=r"other things \(diary\.txt\)"):
+    with pytest.raises(MisuseError, match=r"other files \(diary\.txt\)"):
         web.build()
     assert listing(web.folder) == before
 
@@ -463,7 +463,7 @@ def test_progress_goes_from_nothing_to_all(tmp_path: Path) -> None:
     assert (stages[0], stages[-1]) == ("reading", "checksums")
 
 
-def test_the_front_door_builds_and_opens(tmp_path: Path) -> None:
+def test_the_package_builds_and_opens(tmp_path: Path) -> None:
     source = write_jsonl(tmp_path / "pages.jsonl", generated(2))
     built = pagekin.build([str(source)], str(tmp_path / "test.kin"), settings=pagekin.ReadingSettings(max_links=5))
     assert len(pagekin.open(tmp_path / "test.kin")) == len(built) == 2

@@ -18,7 +18,6 @@ from pagekin.collection.collection import build as build
 from pagekin.collection.collection import evaluate_run as evaluate_run
 from pagekin.collection.collection import group_results as group_results
 from pagekin.collection.collection import open as open
-from pagekin.collection.evaluate import Evaluation as Evaluation
 from pagekin.collection.export import ExportReport as ExportReport
 from pagekin.collection.info import BuildReport as BuildReport
 from pagekin.collection.info import CheckReport as CheckReport
@@ -34,6 +33,8 @@ from pagekin.collection.pages import SearchResults as SearchResults
 from pagekin.collection.sweep import SweepReport as SweepReport
 from pagekin.collection.sweep import sweep as sweep
 from pagekin.duplicates.filters import Overlap as Overlap
+from pagekin.duplicates.groups import DuplicateGroup as DuplicateGroup
+from pagekin.duplicates.groups import DuplicateMember as DuplicateMember
 from pagekin.duplicates.report import DuplicateCurve as DuplicateCurve
 from pagekin.duplicates.report import DuplicateReport as DuplicateReport
 from pagekin.duplicates.report import Profile as Profile
@@ -42,8 +43,6 @@ from pagekin.duplicates.result_formats import Result as Result
 from pagekin.duplicates.result_list import GroupedResults as GroupedResults
 from pagekin.duplicates.result_list import Grouping as Grouping
 from pagekin.duplicates.result_list import ResultEntry as ResultEntry
-from pagekin.duplicates.result_list import ResultGroup as ResultGroup
-from pagekin.duplicates.result_list import ResultMember as ResultMember
 from pagekin.duplicates.settings import GroupSettings as GroupSettings
 from pagekin.errors import FailureError as FailureError
 from pagekin.errors import MisuseError as MisuseError
@@ -51,6 +50,10 @@ from pagekin.errors import NoPageError as NoPageError
 from pagekin.errors import PagekinError as PagekinError
 from pagekin.errors import SourceError as SourceError
 from pagekin.errors import StoreError as StoreError
+from pagekin.evaluation.report import Comparison as Comparison
+from pagekin.evaluation.report import Evaluation as Evaluation
+from pagekin.evaluation.report import LeftOutReason as LeftOutReason
+from pagekin.evaluation.report import SystemEvaluation as SystemEvaluation
 from pagekin.links.settings import ClusterOptions as ClusterOptions
 from pagekin.links.settings import GraphOptions as GraphOptions
 from pagekin.links.settings import LinkOptions as LinkOptions
@@ -58,9 +61,7 @@ from pagekin.model.jsons import to_json as to_json
 from pagekin.model.settings import ReadingSettings as ReadingSettings
 from pagekin.model.strategy import Strategy as Strategy
 from pagekin.pipeline import Progress as Progress
-from pagekin.search.duplicates import DuplicateGroup as DuplicateGroup
 from pagekin.search.duplicates import DuplicateGroups as DuplicateGroups
-from pagekin.search.duplicates import DuplicatePage as DuplicatePage
 from pagekin.search.options import RelatedOptions as RelatedOptions
 from pagekin.search.results import Contribution as Contribution
 from pagekin.search.results import Explanation as Explanation

@@ -75,7 +75,7 @@ def test_the_share_of_windows_grows_with_those_who_speak(tmp_path: Path) -> None
     assert made.weight(u) == {"yew": 1}
 
 
-def test_a_title_is_a_voice(tmp_path: Path) -> None:
+def test_a_title_counts_as_an_anchor(tmp_path: Path) -> None:
     made = Small.of(tmp_path, {T: "<title>Oak</title><p>yew"})
     weight = made.bags(mix="shares", anchor_share=0.4, evidence=3.0).weight(T)
     assert weight == pytest.approx({"oak": 0.1, "yew": 0.9})

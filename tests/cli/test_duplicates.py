@@ -180,7 +180,7 @@ def test_a_report_is_drawn_and_told(pagekin: Pagekin, results: Path, copies: Pat
 def test_a_report_that_cannot_be_drawn_is_told(pagekin: Pagekin, results: Path, copies: Path) -> None:
     for source in (results, copies):
         answer = pagekin("duplicates", source, "--report", "picture.doc")
-        assert answer.code == 2 and "png, svg, pdf" in answer.err
+        assert answer.code == 2 and "svg, png, pdf" in answer.err
     assert pagekin("duplicates", copies, "--query", "wren").code == 2
     assert pagekin("duplicates", results, "--report", "missing/picture.png").code == 1
 

@@ -44,7 +44,7 @@ def test_every_command_has_help_that_names_every_option(pagekin: Pagekin, name: 
             assert all(option in answer.out for option in parameter.opts)
 
 
-def test_the_commands_are_the_files_of_the_room() -> None:
+def test_every_command_is_a_module_of_cli() -> None:
     files = {path.stem for path in (Path(package.__file__).parent / "cli").glob("*.py")}
     helpers = {"__init__", "main", "options", "output"}
     assert files - helpers == set(COMMANDS)
@@ -83,7 +83,7 @@ MISTAKES: dict[str, tuple[list[str], int, str]] = {
     "no source": (["build", "-o", "x.kin"], 2, "Missing argument"),
     "no output": (["build", "web"], 2, "Missing option"),
     "source that is not there": (["build", "nothing.warc", "-o", "x.kin"], 2, "nothing.warc does not exist"),
-    "source of another kind": (["build", "note.txt", "-o", "x.kin"], 2, "note.txt: no source of a kind"),
+    "source of another kind": (["build", "note.txt", "-o", "x.kin"], 2, "note.txt is no source that pagekin can read"),
     "the same source twice": (["build", "web", "web/", "-o", "x.kin"], 2, "have the same name"),
     "archive that is none": (["build", "bad.wacz", "-o", "x.kin"], 1, "bad.wacz is no WACZ"),
     "base that is no URL": (["build", "web", "-o", "x.kin", "--base-url", "ftp://x/"], 2, "no http or https URL"),
@@ -93,7 +93,7 @@ MISTAKES: dict[str, tuple[list[str], int, str]] = {
     "a bound of nothing": (["build", "web", "-o", "x.kin", "--max-links", "0"], 2, "max-links"),
     "a page beyond all bounds": (["build", "web", "-o", "x.kin", "--max-page-size", "1025"], 2, "max-page-size"),
     "output that is a file": (["build", "web", "-o", "note.txt"], 2, "note.txt is a file"),
-    "output with other things": (["build", "web", "-o", "web/birds"], 2, "holds other things"),
+    "output with other things": (["build", "web", "-o", "web/birds"], 2, "holds other files"),
     "output below a file": (["build", "web", "-o", "note.txt/x.kin"], 1, "cannot be written"),
     "no store": (["info", "x.kin"], 2, "x.kin is no store"),
     "a folder that is no store": (["show", "web", "page"], 2, "web is no store"),

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from pagekin.evaluation.notes import LeftOut
-from pagekin.evaluation.population import Population, Shape, populate
+from pagekin.evaluation.population import HierarchyOptions, Population, populate
 from pagekin.model.arrays import Floats, Int64s
 
 
@@ -30,4 +30,4 @@ def peopled(labels: Iterable[str | Sequence[str]], **shape: object) -> Populatio
         page: [tuple(each.split("/")) for each in ([label] if isinstance(label, str) else label)]
         for page, label in enumerate(labels)
     }
-    return populate(paths, [f"http://p.example/{page}" for page in paths], Shape(**shape), LeftOut())  # type: ignore[arg-type]
+    return populate(paths, [f"http://p.example/{page}" for page in paths], HierarchyOptions(**shape), LeftOut())  # type: ignore[arg-type]

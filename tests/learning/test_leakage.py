@@ -16,10 +16,9 @@ import pytest
 from learning.builders import topical
 from pagekin.learning import hidden_links as withheld
 from pagekin.learning import learn as options
-from pagekin.learning.checkpoint import Checkpoint
 from pagekin.learning.corpus import CorpusCounts, CorpusLinks, CorpusPart, part_of, split
 from pagekin.learning.hidden_links import mixing_on, shown
-from pagekin.learning.hyperparameters import Grid
+from pagekin.learning.hyperparameters import Checkpoint, Grid
 from pagekin.learning.learn import LearnOptions, LearnResult, learn_from
 from pagekin.learning.link_share import Beside, HiddenLinks, LinkShareTuner
 from pagekin.learning.trainer import TrainingSettings
@@ -34,7 +33,10 @@ class Short(LearnOptions):
 
     def grid(self) -> Grid:
         return Grid(
-            ("okapi",), (0.1,), ((2, 2, 2),), TrainingSettings((2, 2, 2), 0.1, "okapi", self.seed, 100, every=50)
+            ("okapi",),
+            (0.1,),
+            ((2, 2, 2),),
+            TrainingSettings((2, 2, 2), 0.1, "okapi", self.seed, 100, validate_every=50),
         )
 
 

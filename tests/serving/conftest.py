@@ -12,6 +12,7 @@ from starlette.testclient import TestClient
 from pagekin.serving.app import make_app
 from pagekin.serving.generations import CurrentGeneration
 from pagekin.serving.settings import ServerSettings
+from serving.processes import patient
 
 Serve = Callable[..., TestClient]
 
@@ -30,7 +31,7 @@ def current(served_index: Path) -> CurrentGeneration:
 @pytest.fixture(scope="session")
 def client(current: CurrentGeneration) -> Iterator[TestClient]:
     """A server without a network."""
-    with TestClient(make_app(current)) as client:
+    with TestClient(make_app(current, patient(ServerSettings()))) as client:
         yield client
 
 
@@ -40,7 +41,7 @@ def serve(current: CurrentGeneration) -> Iterator[Serve]:
     clients: list[TestClient] = []
 
     def make(settings: ServerSettings) -> TestClient:
-        clients.append(TestClient(make_app(current, settings), raise_server_exceptions=False))
+        clients.append(TestClient(make_app(current, patient(settings)), raise_server_exceptions=False))
         return clients[-1].__enter__()
 
     yield make

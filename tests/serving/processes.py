@@ -7,12 +7,20 @@ import re
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import httpx2
 
 from cli.processes import PAGEKIN
+from pagekin.serving.settings import ServerSettings
+
+PATIENCE = 600  # seconds for an answer: far more than one takes, also on a busy machine
+
+
+def patient(settings: ServerSettings) -> ServerSettings:
+    """The same settings with a time limit that does not depend on the machine."""
+    return replace(settings, limits=replace(settings.limits, seconds=PATIENCE))
 
 
 @dataclass(frozen=True)
@@ -45,7 +53,7 @@ class Server:
 @contextmanager
 def running(store: Path, *options: str, **environment: str) -> Iterator[Server]:
     """Serve a store; killed at the end, should it still run. It has answered before anybody gets it."""
-    with started("serve", str(store), "--port", "0", *options, **environment) as server:
+    with started("serve", str(store), "--port", "0", "--seconds", str(PATIENCE), *options, **environment) as server:
         yield server
 
 
@@ -53,7 +61,7 @@ def running(store: Path, *options: str, **environment: str) -> Iterator[Server]:
 def started(*arguments: str, **environment: str) -> Iterator[Server]:
     """Run a command that serves, and wait until it does."""
     with announced(*arguments, **environment) as server:
-        httpx2.get(f"{server.url}healthz", timeout=600).raise_for_status()
+        httpx2.get(f"{server.url}healthz", timeout=PATIENCE).raise_for_status()
         yield server
 
 

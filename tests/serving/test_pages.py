@@ -88,7 +88,7 @@ def test_links_have_the_learned_share_unless_another_is_chosen(tmp_path: Path) -
     ]
     build([write_jsonl(tmp_path / "a.jsonl", rows)], tmp_path / "a.kin", strategy=strategy, processes=1)
     current = CurrentGeneration(tmp_path / "a.kin")
-    learned = "words and links, share learned by LinkLearn"
+    learned = "text and links, share learned by LinkLearn"
     with TestClient(make_app(current)) as client:
         for asked, share in (("", 0.4), ("&links=0.25", 0.25), ("&links=0", 0.0), ("&similarity=jaccard", 0.0)):
             answer = client.get(f"/api/related?url=http://a.example/b&explain=1{asked}").json()["related"][0]

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 _SHOWN = 5  # pages of a cluster
 
+LABELS_HELP = (
+    "lines of a page, a tab and Top/Leaf; content.rdf.u8 of the Open Directory; or `path`, the folders of URLs."
+)
 depth_option = click.option(
     "--depth", default=1, show_default=True, type=click.IntRange(1), help="Cut the labels at this level."
 )
@@ -29,7 +32,7 @@ depth_option = click.option(
     "-o", "--output", type=click.Path(dir_okay=False), help="Draw the tree, as svg, png or pdf; needs pagekin[plots]."
 )
 @click.option("--cross-topic", is_flag=True, help="List the pages of the collection that lie between topics.")
-@click.option("--labels", metavar="FILE", help="Compare clusters with categories: lines of a page, a tab, Top/Leaf.")
+@click.option("--labels", metavar="FILE|path", help=f"Compare clusters with the categories of pages: {LABELS_HELP}")
 @depth_option
 @options_from(ClusterOptions)
 @json_option
@@ -90,12 +93,12 @@ def _drawn(report: PageClusters) -> list[str]:
     import numpy as np
 
     from pagekin.links.hierarchy import Hierarchy
-    from pagekin.links.text_tree import drawn
+    from pagekin.links.plots import dendrogram_lines
 
     *merges, heights = zip(*report.tree.merges, strict=True)
     hierarchy = Hierarchy(report.query.alphas[0], np.column_stack(merges), np.array(heights).round(6))
     first = clean(report.query.title or report.query.url)
-    return drawn(hierarchy, [f"{first}  <--", *(clean(each.title or each.url) for each in report.related)])
+    return dendrogram_lines(hierarchy, [f"{first}  <--", *(clean(each.title or each.url) for each in report.related)])
 
 
 def print_bridges(bridges: list[Bridge]) -> None:
@@ -111,9 +114,11 @@ def print_bridges(bridges: list[Bridge]) -> None:
 def print_quality(found: ClusterEvaluation) -> None:
     """Print how well clusters match categories."""
     click.echo(
-        f"{counted(found.labelled, 'labelled page')}, by {found.measure}: {found.recall:.1%} hang together,"
-        f" {found.judged:,} judged" + (f"; {found.unknown:,} lines name no page" if found.unknown else "")
+        f"{counted(found.labelled, 'labelled page')}, by {found.measure}: {found.recall:.1%} in one connected subgraph,"
+        f" {found.judged:,} clustered"
     )
+    for each in found.left_out:
+        click.echo(f"{each.count:,} {each.reason}, e.g. {clean(each.example)}")
     for row in found.by_alpha:
         click.echo(f"alpha {row.alpha:g}: precision {row.precision:.1%}, recall {row.recall:.1%}")
         cells = [(f"{c.pages:,}", f"{c.precision:.1%}", f"{c.recall:.1%}", c.category) for c in row.categories]

@@ -137,12 +137,12 @@ def _stream(results: Iterator[Result], grouping: Grouping) -> None:
 
 
 def _draw(report: DuplicateReport, picture: str, kind: str, title: str, json: bool) -> None:
-    from pagekin.duplicates.report import draw
+    from pagekin.duplicates.report import draw_report
     from pagekin.model.files import written_whole
     from pagekin.model.jsons import to_json
 
     with written_whole(Path(picture)) as path:
-        draw(path, kind, title, report)
+        draw_report(path, kind, title, report)
     if json:
         return print_result({"picture": picture, **to_json(report)}, True, lambda _: None)
     click.echo(f"{picture}: {counted(report.pages, 'page')}")
@@ -176,7 +176,7 @@ def print_results(found: GroupedResults) -> None:
     for group in found.groups:
         click.echo(clean(_name(group.anchor)))
         for each in group.members:
-            _print_member(each.overlap.similarity, _name(each.entry), each.overlap)
+            _print_member(each.overlap.similarity, _name(each.page), each.overlap)
         grouped += len(group.members)
     click.echo(f"{counted(found.results, 'result')} in {counted(len(found.groups), 'group')}, {grouped} grouped")
     _print_uncompared(found.uncompared)

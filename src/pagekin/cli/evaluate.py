@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from math import isnan
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,9 +14,8 @@ from pagekin.collection.options import EvaluateOptions
 from pagekin.model.options import from_values
 
 if TYPE_CHECKING:
-    from pagekin.collection.evaluate import Evaluation
-
-_TITLES = {"gamma": "Gamma", "somers_d": "Somers' D", "tied": "tied"}
+    from pagekin.evaluation.measures import Estimate
+    from pagekin.evaluation.report import Comparison, Evaluation, InLinkBand, LeftOutReason, SystemEvaluation
 
 
 @click.command("evaluate")
@@ -35,72 +36,74 @@ def command(store: str | None, hierarchy: str, json: bool, **values: Any) -> Non
     hierarchy names.
     """
     options = from_values(EvaluateOptions, values)
-    from pagekin.collection.evaluate import evaluate
+    from pagekin.collection.evaluate import evaluate_and_write
 
     indexed = opened(store).indexed if store is not None else None
     with progress_bar(json) as progress:
-        result = evaluate(indexed, hierarchy, options, progress)
+        result = evaluate_and_write(
+            indexed, hierarchy, options, lambda each: progress(replace(each, stage=clean(each.stage)))
+        )
     print_result(result, json, print_evaluation)
 
 
-def print_left_out(left_out: list[tuple[str, int, str]]) -> None:
+def print_left_out(left_out: list[LeftOutReason]) -> None:
     """Print what was left out of an evaluation, with examples."""
     if left_out:
         click.echo("Left out, or to be borne in mind:")
-        print_table([(count, reason, example and "e.g. " + example) for reason, count, example in left_out])
+        print_table([(row.count, row.reason, row.example and "e.g. " + row.example) for row in left_out])
 
 
-def print_evaluation(result: Evaluation) -> None:
+def print_evaluation(evaluation: Evaluation) -> None:
     """Print the measures of each system, and their differences."""
-    pages = counted(result.pages, "page")
-    click.echo(f"{pages} in {result.classes:,} classes of {clean(result.hierarchy)}; in brackets 95 % intervals")
-    for each in result.systems:
+    pages, hierarchy = counted(evaluation.pages, "page"), clean(evaluation.hierarchy)
+    click.echo(f"{pages} in {evaluation.classes:,} classes of {hierarchy}; in brackets 95 % intervals")
+    for each in evaluation.systems:
         _print_system(each)
-    if result.comparison:
-        _print_comparison(result.comparison)
-    print_left_out(result.left_out)
+    if evaluation.comparison is not None:
+        _print_comparison(evaluation.comparison)
+    print_left_out(evaluation.left_out)
 
 
-def _print_system(facts: dict[str, Any]) -> None:
-    click.echo(f"\n{clean(facts['system'])}, {counted(facts['sources'], 'source')}:")
-    rows: list[tuple[str, ...]] = [("region", *_TITLES.values(), "pairs")]
-    for region, of in facts["regions"].items():
-        rows.append((region, *(_shown(of[measure]) for measure in _TITLES), f"{of['pairs']:,}"))
+def _print_system(system: SystemEvaluation) -> None:
+    click.echo(f"\n{clean(system.system)}, {counted(system.sources, 'source')}:")
+    rows: list[tuple[str, ...]] = [("region", "Gamma", "Somers' D", "tied", "pairs")]
+    for region, of in system.regions.items():
+        rows.append((region, _shown(of.gamma), _shown(of.somers_d), _shown(of.tied), f"{of.pairs:,}"))
     print_table(rows)
-    print_table([(name, _shown(facts[name])) for name in ("P@10", "nDCG@10")])
-    if facts["longest_list"] is not None:
-        most, comparable = counted(facts["longest_list"], "page"), " and ".join(facts["comparable"]) or "nothing"
+    print_table([("P@10", _shown(system.precision)), ("nDCG@10", _shown(system.ndcg))])
+    if system.longest_list is not None:
+        most, measures = counted(system.longest_list, "page"), " and ".join(system.comparable) or "nothing"
         click.echo(f"  It lists {most} a source at most; what it does not list is tied at the end. Beside systems that")
-        click.echo(f"  order all pages, compare {comparable}: not Gamma, not Somers' D, not ties.")
+        click.echo(f"  order all pages, compare {measures}: not Gamma, not Somers' D, not ties.")
     else:
-        click.echo(f"  orthogonal inside classes (nothing in common): {_shown(facts['orthogonal'])} of pairs")
-    if facts["unanswered"]:
-        click.echo(f"  {counted(facts['unanswered'], 'source')} without any answer: all pages tie")
-    if facts["in_link_bands"]:
+        click.echo(f"  orthogonal inside classes (nothing in common): {_shown(system.orthogonal)} of pairs")
+    if system.unanswered:
+        click.echo(f"  {counted(system.unanswered, 'source')} without any answer: all pages tie")
+    if system.in_link_bands:
         click.echo("  Gamma by in-links of the source:")
-        regions = list(facts["regions"])
-        bands = [(_span(band), band["sources"], *(_shown(band[r]) for r in regions)) for band in facts["in_link_bands"]]
-        print_table([("in-links", "sources", *regions), *bands], indent="    ")
+        bands = [(_span(band), band.sources, *map(_shown, band.gamma.values())) for band in system.in_link_bands]
+        print_table([("in-links", "sources", *system.regions), *bands], indent="    ")
 
 
-def _print_comparison(facts: dict[str, Any]) -> None:
-    first, second = (clean(name) for name in facts["systems"])
+def _print_comparison(comparison: Comparison) -> None:
+    first, second = (clean(name) for name in comparison.systems)
     click.echo(f"\n{first} minus {second} (p by permutation of the systems within sources):")
     rows = [("", "difference", "p", "")]
-    for name, of in facts["differences"].items():
-        doubt = "" if of["comparable"] else "not comparable: not all pages are listed"
-        rows.append((name, _shown(of, "+.3f"), "" if of["p"] is None else f"{of['p']:.3g}", doubt))
+    for name, of in comparison.differences.items():
+        doubt = "" if of.comparable else "not comparable: not all pages are listed"
+        rows.append((name, _shown(of, "+.3f"), "" if isnan(of.p) else f"{of.p:.3g}", doubt))
     print_table(rows)
 
 
-def _span(band: dict[str, Any]) -> str:
-    if band["to"] is None:
-        return f"{band['from']} or more"
-    return str(band["from"]) if band["from"] == band["to"] else f"{band['from']} to {band['to']}"
+def _span(band: InLinkBand) -> str:
+    if band.last is None:
+        return f"{band.first} or more"
+    return str(band.first) if band.first == band.last else f"{band.first} to {band.last}"
 
 
-def _shown(of: dict[str, Any], form: str = ".3f") -> str:
-    """A value and its interval."""
-    if of["value"] is None:
+def _shown(of: Estimate, form: str = ".3f") -> str:
+    """A value and its interval, rounded from the six places of the JSON output."""
+    if isnan(of.value):
         return "-"
-    return f"{of['value']:{form}} [{of['low']:{form}}, {of['high']:{form}}]"
+    value, low, high = (f"{round(each, 6):{form}}" for each in (of.value, of.low, of.high))
+    return f"{value} [{low}, {high}]"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pagekin.cli.cluster import depth_option
+from pagekin.cli.cluster import LABELS_HELP, depth_option
 from pagekin.cli.options import options_from
 from pagekin.cli.output import json_option, opened, print_result, print_table, store_argument
 from pagekin.links.settings import GraphOptions
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     type=click.Path(dir_okay=False),
     help="Write the graph (graphml, gexf), its pairs (csv, parquet) or a picture (svg, png, pdf).",
 )
-@click.option("--labels", metavar="FILE", help="Colour a picture by categories: lines of a page, a tab, Top/Leaf.")
+@click.option("--labels", metavar="FILE|path", help=f"Colour a picture by the categories of pages: {LABELS_HELP}")
 @depth_option
 @options_from(GraphOptions)
 @json_option

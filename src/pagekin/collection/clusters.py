@@ -9,16 +9,22 @@ from pathlib import Path
 import numpy as np
 
 from pagekin.errors import MisuseError, need
-from pagekin.links.cluster_quality import judge
+from pagekin.evaluation.labelled import BY_PATH
+from pagekin.evaluation.labels import UNMET, join, path_labels, read_labels
+from pagekin.evaluation.notes import LeftOut
+from pagekin.evaluation.report import LeftOutReason, left_out_reasons
+from pagekin.figures.plot_files import PLOT_FORMATS
+from pagekin.links.cluster_quality import evaluate_clusters as compare_clusters
 from pagekin.links.clusters import Clusters
-from pagekin.links.dendrogram import KINDS, MOST, draw_dendrograms, draw_graph
-from pagekin.links.export import GRAPHS, LISTS
+from pagekin.links.export import GRAPH_WRITERS, PAIR_WRITERS
+from pagekin.links.plots import MAX_NODES, draw_dendrograms, draw_graph
 from pagekin.links.settings import ClusterOptions, LinkOptions
 from pagekin.model.files import written_whole
 from pagekin.model.jsons import json_field
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.link_analysis import LinkAnalysis, analyse_links
 from pagekin.search.results import PageLink
+from pagekin.store.page_names import page_names_of
 
 GRAPH_FORMATS = ("graphml", "gexf", "csv", "parquet")
 _TERMS = 5  # of an end of a bridge
@@ -140,6 +146,7 @@ class ClusterEvaluation:
     measure: str
     labelled: int
     unknown: int  # labels of pages that are not in the collection
+    left_out: list[LeftOutReason]
     recall: float
     judged: int
     by_alpha: list[AlphaQuality]
@@ -175,7 +182,7 @@ def analyse(indexed: IndexedStore, options: LinkOptions, core: tuple[str, ...] =
 def describe_clusters(analysis: LinkAnalysis, clusters: Clusters, page: str, options: ClusterOptions) -> PageClusters:
     """The clusters around a page."""
     alphas, limit = options.alpha, options.limit
-    first = clusters.ordered(alphas[0])[:limit]
+    first = clusters.order(alphas[0])[:limit]
     similarity = dict(zip(clusters.subgraph.nodes.tolist(), clusters.similarities().tolist(), strict=True))
     names = analysis.named([node for node, _ in first])
     graph = analysis.graph
@@ -183,8 +190,8 @@ def describe_clusters(analysis: LinkAnalysis, clusters: Clusters, page: str, opt
         ClusterQuery(
             page, **analysis.named([clusters.node])[0], measure=analysis.measure, alphas=alphas, delta=graph.delta
         ),
-        SubgraphSize(len(clusters), clusters.subgraph.of),
-        [each["url"] for each in analysis.named(graph.same(clusters.node))],
+        SubgraphSize(len(clusters), clusters.subgraph.total),
+        [each["url"] for each in analysis.named(graph.near_identical(clusters.node))],
         [
             ClusteredPage(**name, distance=distance, similarity=similarity[node])
             for name, (node, distance) in zip(names, first, strict=True)
@@ -196,9 +203,9 @@ def describe_clusters(analysis: LinkAnalysis, clusters: Clusters, page: str, opt
 
 
 def _tree(analysis: LinkAnalysis, clusters: Clusters, alpha: float, limit: int) -> ClusterTree:
-    hierarchy = clusters.at(alpha)
+    hierarchy = clusters.hierarchy(alpha)
     leaves = [clusters.leaf, *hierarchy.order(clusters.leaf)[:limit].tolist()]
-    smaller = hierarchy.only(leaves)
+    smaller = hierarchy.restrict_to(leaves)
     merges = zip(smaller.merges.tolist(), smaller.heights.tolist(), strict=True)
     urls = [each["url"] for each in analysis.named(clusters.subgraph.nodes[leaves].tolist())]
     return ClusterTree(urls, [(a, b, height) for (a, b), height in merges])
@@ -213,7 +220,7 @@ def _positions(
 
 
 def _cut(analysis: LinkAnalysis, clusters: Clusters, alpha: float, count: int) -> list[FlatCluster]:
-    part = clusters.at(alpha).cut(min(count, len(clusters)))
+    part = clusters.hierarchy(alpha).cut(min(count, len(clusters)))
     members = [clusters.subgraph.nodes[part == number].tolist() for number in range(int(part.max()) + 1)]
     members.sort(key=lambda nodes: (clusters.node not in nodes, -len(nodes), nodes))
     return [FlatCluster(len(nodes), [PageLink(**each) for each in analysis.named(nodes)]) for nodes in members]
@@ -224,7 +231,7 @@ def find_bridges(
 ) -> list[Bridge]:
     """The strongest bridges of a collection."""
     bridges = []
-    for each in analysis.bridges(alpha, progress)[:limit]:
+    for each in analysis.cross_topic_pages(alpha, progress)[:limit]:
         page, *ends = analysis.named([each.node, each.one, each.other])
         terms = [analysis.top_terms(node, _TERMS) for node in (each.one, each.other)]
         between = [BridgeEnd(**end, terms=some) for end, some in zip(ends, terms, strict=True)]
@@ -234,12 +241,13 @@ def find_bridges(
 
 def evaluate_clusters(analysis: LinkAnalysis, labels: str, depth: int, alphas: tuple[float, ...]) -> ClusterEvaluation:
     """Compare clusters with the categories in a file of labels, at each alpha."""
-    categories, unknown = read_categories(analysis, labels, depth)
-    found = [(alpha, judge(analysis.graph, categories, alpha)) for alpha in alphas]
+    categories, notes = read_categories(analysis, labels, depth)
+    found = [(alpha, compare_clusters(analysis.graph, categories, alpha)) for alpha in alphas]
     return ClusterEvaluation(
         analysis.measure,
         len(categories),
-        unknown,
+        sum(count for reason, count, _ in notes.rows() if reason == UNMET),
+        left_out_reasons(notes),
         found[0][1].recall,
         found[0][1].judged,
         [
@@ -254,31 +262,24 @@ def evaluate_clusters(analysis: LinkAnalysis, labels: str, depth: int, alphas: t
     )
 
 
-def read_categories(analysis: LinkAnalysis, file: str, depth: int) -> tuple[dict[int, set[str]], int]:
-    """The categories of nodes, from lines of a URL or file, a tab and Top/Middle/Leaf; and how many name no page."""
-    labels: dict[int, set[str]] = {}
-    unknown = 0
-    for line in read_names(file):
-        name, _, label = line.partition("\t")
-        row = _row(analysis, name)
-        if row is None:
-            unknown += 1
-        else:
-            category = "/".join(label.strip().split("/")[:depth])
-            labels.setdefault(analysis.node_of_row(row), set()).add(category)
-    if not labels:
-        raise MisuseError(f"{file} names no page of the collection; its lines are a URL or file, a tab, and a category")
-    return labels, unknown
-
-
-def _row(analysis: LinkAnalysis, name: str) -> int | None:
-    catalog = analysis.indexed.catalog
-    for url in analysis.indexed.urls_meant(name):
-        row = catalog.page_at(url)
-        if row is not None:
-            return row
-    rows = catalog.pages_from(name)
-    return rows[0] if len(rows) == 1 else None
+def read_categories(analysis: LinkAnalysis, hierarchy: str, depth: int) -> tuple[dict[int, set[str]], LeftOut]:
+    """Read the categories of nodes, cut at `depth`, from anything that `pagekin evaluate --hierarchy` reads."""
+    notes, names = LeftOut(), page_names_of(analysis.indexed)
+    rows = analysis.indexed.catalog.each("SELECT url FROM nodes WHERE first_row IS NOT NULL ORDER BY node")
+    by_path = hierarchy == BY_PATH
+    labels = path_labels((row[0] for row in rows), notes) if by_path else read_labels(Path(hierarchy), notes)
+    categories: dict[int, set[str]] = {}
+    for page, classes in join(labels, names.find, notes).items():
+        node = int(analysis.link_graph.node_of[page])
+        categories.setdefault(node, set()).update("/".join(each[:depth]) for each in classes)
+    if not categories:
+        raise MisuseError(
+            f"paths give no categories: all pages of {analysis.indexed.root} are in one folder; name a file of labels"
+            if by_path
+            else f"{hierarchy} labels no page of {analysis.indexed.root} (the first label is for"
+            f" {notes.example(UNMET)!r}); a line is a URL or a path in the folder that was read, a tab, and a category"
+        )
+    return categories, notes
 
 
 def read_names(file: str | Path) -> list[str]:
@@ -293,9 +294,9 @@ def read_names(file: str | Path) -> list[str]:
 def picture_format(output: str | Path, others: tuple[str, ...] = ()) -> str:
     """The format of an output file by its suffix; raise MisuseError before any work if it cannot be written."""
     kind = Path(output).suffix.removeprefix(".").lower()
-    if kind not in (*KINDS, *others):
-        raise MisuseError(f"{output}: which format? The suffix can be {', '.join((*KINDS, *others))}")
-    if kind in KINDS:
+    if kind not in (*PLOT_FORMATS, *others):
+        raise MisuseError(f"{output}: which format? The suffix can be {', '.join((*PLOT_FORMATS, *others))}")
+    if kind in PLOT_FORMATS:
         need("matplotlib", what="a picture", extra="plots")
     if kind == "parquet":
         need("pyarrow.parquet", what="Parquet", extra="parquet")
@@ -304,32 +305,34 @@ def picture_format(output: str | Path, others: tuple[str, ...] = ()) -> str:
 
 def draw_clusters(analysis: LinkAnalysis, clusters: Clusters, options: ClusterOptions, output: Path, kind: str) -> None:
     """Draw the page and the pages that are among the first at any alpha, a dendrogram for each alpha."""
-    shown = {node for alpha in options.alpha for node, _ in clusters.ordered(alpha)[: options.limit]}
+    shown = {node for alpha in options.alpha for node, _ in clusters.order(alpha)[: options.limit]}
     nodes = [clusters.node, *sorted(shown)]
     leaves = np.searchsorted(clusters.subgraph.nodes, nodes).tolist()
     names = [each["title"] or each["url"] for each in analysis.named(nodes)]
     with written_whole(output) as path:
-        draw_dendrograms(path, kind, [clusters.at(alpha).only(leaves) for alpha in options.alpha], names, 0)
+        draw_dendrograms(
+            path, kind, [clusters.hierarchy(alpha).restrict_to(leaves) for alpha in options.alpha], names, 0
+        )
 
 
 def write_graph(analysis: LinkAnalysis, output: Path, kind: str, labels: dict[int, set[str]]) -> None:
     """Write the graph, its pairs, or a picture with a colour for each label."""
     graph = analysis.graph
-    if kind in LISTS:
+    if kind in PAIR_WRITERS:
         nodes = np.unique(np.concatenate([graph.pairs.first, graph.pairs.second])).tolist()
         urls = dict(zip(nodes, (each["url"] for each in analysis.named(nodes)), strict=True))
         with written_whole(output) as path:
-            LISTS[kind](path, urls, graph.pairs)
+            PAIR_WRITERS[kind](path, urls, graph.pairs)
         return
     vertices = analysis.vertices()
-    if kind in GRAPHS:
+    if kind in GRAPH_WRITERS:
         with written_whole(output) as path:
-            GRAPHS[kind](path, vertices, graph.edges)
+            GRAPH_WRITERS[kind](path, vertices, graph.edges)
         return
-    if len(vertices) > MOST:
+    if len(vertices) > MAX_NODES:
         raise MisuseError(
-            f"the graph has {len(vertices):,} pages, and a picture shows {MOST}; take a --core of pages or a larger"
-            " --delta, or write a .gexf for Gephi"
+            f"the graph has {len(vertices):,} pages, and a picture shows at most {MAX_NODES}; take a --core of pages or"
+            " a larger --delta, or write a .gexf for Gephi"
         )
     groups = [min(labels.get(each.node, {""})) for each in vertices]
     names = [each.title or each.url for each in vertices]

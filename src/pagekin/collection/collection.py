@@ -29,12 +29,12 @@ from pagekin.search.results import RelatedPages, RelatedQuery
 # Some modules load compiled code or optional packages; the methods that need them import them.
 if TYPE_CHECKING:
     from pagekin.collection.clusters import Bridge, ClusterEvaluation, GraphStatistics, PageClusters
-    from pagekin.collection.evaluate import Evaluation
     from pagekin.collection.export import ExportReport
     from pagekin.collection.learn import LearnReport
     from pagekin.duplicates.report import DuplicateReport
     from pagekin.duplicates.result_formats import Fields, Result
     from pagekin.duplicates.result_list import GroupedResults
+    from pagekin.evaluation.report import Evaluation
     from pagekin.pipeline import Progress
     from pagekin.search.duplicates import DuplicateGroups
 
@@ -191,15 +191,15 @@ class Collection:
     ) -> DuplicateReport:
         """The share of near-duplicates by threshold, and the overlap of one page with all others.
 
-        Without a page it is the one with most near-duplicates. `pagekin.duplicates.report.draw` draws the result.
+        Without a page it is the one with most near-duplicates. `draw_report` of pagekin.duplicates.report draws it.
 
         >>> collection.duplicate_report().curves[0].threshold
         0.5
         """
-        from pagekin.search.duplicates import report_of
+        from pagekin.search.duplicates import duplicate_report
 
         name = None if page is None else _name(page)
-        return report_of(self.indexed, self._groups(settings), name, whole_text=whole_text)
+        return duplicate_report(self.indexed, self._groups(settings), name, whole_text=whole_text)
 
     def _groups(self, settings: Mapping[str, Any]) -> Any:
         return _chosen(type(self.indexed.fingerprints.settings), self.indexed.fingerprints.settings, settings)
@@ -307,9 +307,9 @@ class Collection:
         >>> collection.evaluate("path", resamples=10).classes
         2
         """
-        from pagekin.collection.evaluate import evaluate
+        from pagekin.collection.evaluate import evaluate_and_write
 
-        return evaluate(self.indexed, str(hierarchy), _chosen(EvaluateOptions, options, fields), progress)
+        return evaluate_and_write(self.indexed, str(hierarchy), _chosen(EvaluateOptions, options, fields), progress)
 
     def learn(
         self,
@@ -360,7 +360,9 @@ class Collection:
         names = [page.url for page in self._distinct()] if queries is None else [_name(each) for each in queries]
         least = {} if options is not None else {"min_similarity": 0.0}
         chosen = _chosen(RelatedOptions, options, {**least, "explain": False, "group_duplicates": False, **fields})
-        answers = ((name, self.indexed.related(name, chosen)) for name in progress(names))
+        find = self.indexed
+        urls = names if queries is None else [find.node_url(find.find_node(name)) for name in names]
+        answers = ((url, find.related(url, chosen)) for url in progress(urls))
         count = export_answers(Path(output), kind, answers, by_score=self.indexed.blend(chosen).single is not None)
         return ExportReport(str(output), kind, len(names), count)
 
@@ -449,7 +451,7 @@ def group_results(
     >>> wren, robin = "The wren is small. " * 40, "The robin is red. " * 40
     >>> results = [{"id": 1, "text": wren}, {"id": 2, "text": robin}, {"id": 3, "text": wren.upper()}]
     >>> found = pagekin.group_results(results)
-    >>> [[group.anchor.id, *(member.entry.id for member in group.members)] for group in found.groups]
+    >>> [[group.anchor.id, *(member.page.id for member in group.members)] for group in found.groups]
     [[1, 3], [2]]
     """
     from pagekin.duplicates.result_list import group
@@ -468,9 +470,9 @@ def evaluate_run(hierarchy: str | Path, run: str | Path, **options: Any) -> Eval
     >>> pagekin.evaluate_run("labels.tsv", "run.tsv", resamples=10).pages
     3
     """
-    from pagekin.collection.evaluate import evaluate
+    from pagekin.collection.evaluate import evaluate_and_write
 
-    return evaluate(None, str(hierarchy), _chosen(EvaluateOptions, None, {**options, "run": str(run)}))
+    return evaluate_and_write(None, str(hierarchy), _chosen(EvaluateOptions, None, {**options, "run": str(run)}))
 
 
 def _name(page: PageName) -> str:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
 from pagekin.errors import MisuseError, need
+from pagekin.evaluation.runs import RunLine, run_lines
 from pagekin.model.files import write_lines, written_whole
 from pagekin.search.results import RelatedPage
 
@@ -59,10 +60,12 @@ def export_answers(path: Path, kind: str, answers: Answers, by_score: bool) -> i
     of 1 would be ties.
     """
     rows = _rows(answers)
-    if kind == "trec":
-        rows = (row._replace(similarity=row.score) if by_score and row.score is not None else row for row in rows)
+    if kind in ("trec", "tsv"):
+        scored = by_score and kind == "trec"
+        lines = (RunLine(*row[:3], row.score if scored and row.score is not None else row.similarity) for row in rows)
+        return write_lines(path, run_lines(lines, kind, score_format=".6f"))
     if kind != "parquet":
-        return write_lines(path, map(_LINES[kind], rows))
+        return write_lines(path, map(_csv if kind == "csv" else _jsonl, rows))
     with written_whole(path) as temporary:
         return _write_parquet(temporary, rows)
 
@@ -83,14 +86,6 @@ def _csv(row: ExportRow) -> str:
 def _jsonl(row: ExportRow) -> str:
     values = {name: value for name, value in row._asdict().items() if name != "score" or value is not None}
     return json.dumps(values, ensure_ascii=False)
-
-
-_LINES: dict[str, Callable[[ExportRow], str]] = {
-    "tsv": lambda row: f"{row.query}\t{row.rank}\t{row.url}\t{row.similarity:.6f}",
-    "trec": lambda row: f"{'%20'.join(row.query.split())} Q0 {row.url} {row.rank} {row.similarity:.6f} pagekin",
-    "csv": _csv,
-    "jsonl": _jsonl,
-}
 
 
 def _write_parquet(path: Path, rows: Iterator[ExportRow]) -> int:

@@ -9,15 +9,16 @@ from typing import Any
 
 from pagekin.collection.options import TrainingOptions
 from pagekin.errors import FailureError, MisuseError, need
-from pagekin.learning.checkpoint import Checkpoint
+from pagekin.evaluation.runs import qrel_lines, run_lines, untie
 from pagekin.learning.figures import draw_training, draw_weights
+from pagekin.learning.hyperparameters import Checkpoint
 from pagekin.learning.learn import LearnOptions, LearnResult
 from pagekin.learning.learn import learn as learn_weights
 from pagekin.learning.networks import Units
 from pagekin.learning.projection import need_projection
-from pagekin.learning.ranking import Ranker, questions_of
-from pagekin.learning.report import qrel_lines, run_lines
-from pagekin.learning.transfer import open_task, transferred
+from pagekin.learning.ranking import Ranker, page_queries
+from pagekin.learning.report import qrels_of, rankings_of
+from pagekin.learning.transfer import evaluate_transfer, open_task
 from pagekin.model.files import write_lines, written_whole
 from pagekin.model.jsons import json_field
 from pagekin.model.weights import load_weights, save_weights
@@ -68,7 +69,7 @@ def learn(
         _draw(outcome, figures)
     if trec is not None:
         _write_trec(outcome, trec)
-    checkpoint.close()
+    checkpoint.remove()
     return LearnReport(str(indexed.root), str(output), outcome.report)
 
 
@@ -85,7 +86,9 @@ def transfer_weights(
     `qrels` are files in the TREC formats.
     """
     weighting = load_weights(Path(weights))
-    return TransferReport(documents, weights, transferred(open_task(documents, topics, qrels, progress), weighting))
+    return TransferReport(
+        documents, weights, evaluate_transfer(open_task(documents, topics, qrels, progress), weighting)
+    )
 
 
 def _units(text: str | None) -> Units | None:
@@ -108,15 +111,16 @@ def _made(folder: Path) -> Path:
 
 def _draw(outcome: LearnResult, folder: Path) -> None:
     with written_whole(_made(folder) / "training.svg") as path:
-        draw_training(path, "svg", outcome.run.history, outcome.okapi_on_valid)
+        draw_training(path, "svg", outcome.run.history, outcome.okapi_validation)
     with written_whole(folder / "weights.svg") as path:
         draw_weights(path, "svg", outcome.parts["train"], outcome.weighting, outcome.okapi)
 
 
 def _write_trec(outcome: LearnResult, folder: Path) -> None:
     test, names = outcome.parts["test"], outcome.names
-    queries = questions_of(test)
-    asking = [names[page] for page in queries.pages.tolist()]
-    write_lines(_made(folder) / "qrels.txt", qrel_lines(queries, asking, names))
+    queries = page_queries(test)
+    query_names = [names[page] for page in queries.pages.tolist()]
+    write_lines(_made(folder) / "qrels.txt", qrel_lines(qrels_of(queries, query_names, names)))
     for name, weighting in (("okapi", outcome.okapi), ("linklearn", outcome.weighting)):
-        write_lines(folder / f"{name}.run", run_lines(Ranker(test, weighting, queries), asking, names, name))
+        rankings = rankings_of(Ranker(test, weighting, queries), query_names, names)
+        write_lines(folder / f"{name}.run", run_lines(untie(rankings), tag=name))

@@ -10,14 +10,15 @@ from typing import Any
 
 from pagekin.engines.local import cpu_count
 from pagekin.errors import MisuseError, need
-from pagekin.evaluation.baselines import REFERENCES
+from pagekin.evaluation.baselines import BASELINES
+from pagekin.evaluation.report import LeftOutReason, left_out_reasons
 from pagekin.evaluation.sweep import SweepOutcome
 from pagekin.evaluation.sweep import sweep as run_sweep
-from pagekin.evaluation.sweep_plan import REFERENCE, PlanEntry, SweepPlan, paper_plan, read_plan
+from pagekin.evaluation.sweep_plan import BASELINE, PlanEntry, SweepPlan, paper_plan, read_plan
 from pagekin.evaluation.sweep_report import report
 from pagekin.evaluation.sweep_results import csv_lines, write_parquet
 from pagekin.model.files import write_lines, written_whole
-from pagekin.model.jsons import json_field
+from pagekin.model.jsons import to_json
 from pagekin.pipeline import Progress
 
 
@@ -30,7 +31,7 @@ class SweepReport:
     judged: int  # in this run
     reused: int  # from an earlier run
     rows: list[dict[str, Any]]
-    left_out: list[tuple[str, int, str]] = json_field(columns=("reason", "count", "example"))
+    left_out: list[LeftOutReason]
 
 
 def sweep(
@@ -55,17 +56,17 @@ def sweep(
     folder = Path(output or f"{name.rstrip('/').removesuffix('.toml').removesuffix('.kin')}.sweep")
     chosen = _plan(name, None if hierarchy is None else str(hierarchy), references)
     swept = run_sweep(chosen, folder, threads=threads or cpu_count(), progress=progress)
-    rows, left_out = swept.rows(), swept.case.notes.rows()
-    files = _write(swept, rows, folder)
+    rows, left_out = swept.rows(), left_out_reasons(swept.labelled.notes)
+    files = _write(swept, {"rows": rows, "left_out": to_json(left_out)}, folder)
     return SweepReport(str(folder), files, swept.judged, len(swept.results) - swept.judged, rows, left_out)
 
 
 def _plan(name: str, hierarchy: str | None, references: Sequence[str] | None) -> SweepPlan:
     path = Path(name)
     if path.is_dir():
-        plan = paper_plan().with_bench(name, hierarchy=hierarchy)
+        plan = paper_plan().with_population(name, hierarchy=hierarchy)
     elif path.is_file():
-        plan = read_plan(path).with_bench(None, hierarchy=hierarchy)
+        plan = read_plan(path).with_population(None, hierarchy=hierarchy)
     else:
         raise MisuseError(
             f"there is no sweep file or store {name!r}; `pagekin sweep --print` prints a file to begin with"
@@ -73,17 +74,16 @@ def _plan(name: str, hierarchy: str | None, references: Sequence[str] | None) ->
     if references is None:
         return plan
     for each in references:
-        if each not in REFERENCES:
-            raise MisuseError(f"--references: there is no {each!r}; there are {', '.join(REFERENCES)}")
-    others = tuple(entry for entry in plan.references if entry.kind != REFERENCE)
-    return replace(plan, references=(*(PlanEntry(each, REFERENCE, source=each) for each in references), *others))
+        if each not in BASELINES:
+            raise MisuseError(f"--references: there is no {each!r}; there are {', '.join(BASELINES)}")
+    others = tuple(entry for entry in plan.baselines if entry.kind != BASELINE)
+    return replace(plan, baselines=(*(PlanEntry(each, BASELINE, source=each) for each in references), *others))
 
 
-def _write(swept: SweepOutcome, rows: list[dict[str, Any]], folder: Path) -> list[str]:
+def _write(swept: SweepOutcome, results: dict[str, Any], folder: Path) -> list[str]:
     """Write the table and the report, each completely or not at all; return their names."""
-    left_out = [{"reason": reason, "count": n, "example": example} for reason, n, example in swept.case.notes.rows()]
-    write_lines(folder / "results.csv", csv_lines(rows))
-    write_lines(folder / "results.json", [json.dumps({"rows": rows, "left_out": left_out}, ensure_ascii=False)])
+    write_lines(folder / "results.csv", csv_lines(results["rows"]))
+    write_lines(folder / "results.json", [json.dumps(results, ensure_ascii=False)])
     write_lines(folder / "report.html", [report(swept)])
     names = ["results.csv", "results.json", "report.html"]
     try:
@@ -91,5 +91,5 @@ def _write(swept: SweepOutcome, rows: list[dict[str, Any]], folder: Path) -> lis
     except MisuseError:
         return names
     with written_whole(folder / "results.parquet") as path:
-        write_parquet(rows, path)
+        write_parquet(results["rows"], path)
     return [*names, "results.parquet"]

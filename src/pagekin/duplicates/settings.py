@@ -1,6 +1,4 @@
-"""What is decided about chunks, filters and groups: stored with what it made, for only the same can be compared."""
-
-from __future__ import annotations
+"""The settings of near-duplicate detection. They are stored with fingerprints, which only compare if they agree."""
 
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -8,14 +6,14 @@ from typing import Any
 from pagekin.errors import MisuseError
 from pagekin.model.options import check_options, option
 
-LARGEST_CHUNK = 64 * 1024
-LARGEST_FILTER = 1 << 26  # bits
+MAX_CHUNK_BYTES = 64 * 1024
+MAX_FILTER_BITS = 1 << 26
 LINKS = ("single", "complete")
 
 
 @dataclass(frozen=True)
 class GroupSettings:
-    """How near-duplicates are found.
+    """How near-duplicates are found and grouped.
 
     >>> GroupSettings(chunk_bytes=100)
     Traceback (most recent call last):
@@ -25,9 +23,9 @@ class GroupSettings:
     chunk_bytes: int = option(
         256, "The expected size of a chunk in bytes, a power of two.", name="chunk_size", http=False
     )
-    max_chunk_bytes: int = LARGEST_CHUNK
+    max_chunk_bytes: int = MAX_CHUNK_BYTES
     min_chunk_bytes: int = 0
-    filter_bits: int = 2048  # the smallest filter; a page that would saturate it gets a larger one
+    filter_bits: int = 2048  # the smallest filter; pages with many chunks get a larger one
     hashes: int = 4
     threshold: float = option(
         0.7,
@@ -53,17 +51,17 @@ class GroupSettings:
 
     def __post_init__(self) -> None:
         check_options(self)
-        for name, low, high in (("chunk_bytes", 1, LARGEST_CHUNK), ("filter_bits", 64, LARGEST_FILTER)):
-            value = getattr(self, name)
-            if not low <= value <= high or value & (value - 1):
-                raise MisuseError(f"{name} is {value}; it must be a power of two from {low} to {high}")
-        for name, low, high in (
-            ("max_chunk_bytes", self.chunk_bytes, LARGEST_CHUNK),
-            ("min_chunk_bytes", 0, self.max_chunk_bytes),
-            ("hashes", 1, 32),
+        for name, low, high, power_of_two in (
+            ("chunk_bytes", 1, MAX_CHUNK_BYTES, True),
+            ("filter_bits", 64, MAX_FILTER_BITS, True),
+            ("max_chunk_bytes", self.chunk_bytes, MAX_CHUNK_BYTES, False),
+            ("min_chunk_bytes", 0, self.max_chunk_bytes, False),
+            ("hashes", 1, 32, False),
         ):
-            if not low <= getattr(self, name) <= high:
-                raise MisuseError(f"{name} is {getattr(self, name)}; it must be from {low} to {high}")
+            value = getattr(self, name)
+            if not low <= value <= high or (power_of_two and value & (value - 1)):
+                kind = "a power of two " if power_of_two else ""
+                raise MisuseError(f"{name} is {value}; it must be {kind}from {low} to {high}")
         if self.link_weight >= self.threshold:
             raise MisuseError(
                 f"link_weight is {self.link_weight}; it must be from 0 to below the threshold, {self.threshold},"
@@ -71,5 +69,5 @@ class GroupSettings:
             )
 
     def as_dict(self) -> dict[str, Any]:
-        """For what it is stored with."""
+        """The settings as stored and printed in JSON."""
         return asdict(self)

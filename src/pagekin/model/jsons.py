@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import types
 from collections.abc import Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
@@ -56,6 +57,8 @@ def json_field(*, default: Any = MISSING, default_factory: Any = MISSING, **rule
 def to_json(value: Any, digits: int | None = None) -> Any:
     """Lists, dicts, strings and numbers that `json.dumps` prints."""
     if isinstance(value, float):
+        if math.isnan(value):
+            return None  # JSON has no NaN
         return value if digits is None else round(value, digits)
     if is_dataclass(value):
         return _object(value)
@@ -90,12 +93,17 @@ def _rule(each: Field[Any]) -> JsonRule:
     return rule
 
 
-def json_schema(cls: type) -> Schema:
+def json_schema(cls: Any) -> Schema:
     """A reference to the schema of a result class; `json_schemas` has the schema itself."""
-    return {"$ref": f"#/components/schemas/{cls.__name__}"}
+    return {"$ref": f"#/components/schemas/{_name(cls)}"}
 
 
-def json_schemas(*classes: type) -> dict[str, Schema]:
+def _name(cls: Any) -> str:
+    """The name of a class; that of Group[Page] is GroupOfPage."""
+    return "Of".join([(get_origin(cls) or cls).__name__, *(_name(each) for each in get_args(cls))])
+
+
+def json_schemas(*classes: Any) -> dict[str, Schema]:
     """The schemas of result classes, and of all result classes in them, by name."""
     found: dict[str, Schema] = {}
     for cls in classes:
@@ -103,31 +111,42 @@ def json_schemas(*classes: type) -> dict[str, Schema]:
     return found
 
 
-def _add(cls: type, found: dict[str, Schema]) -> None:
-    if cls.__name__ not in found:
-        found[cls.__name__] = {}  # first, or a class that contains itself would never end
-        found[cls.__name__] = _class_schema(cls, found)
+def _add(cls: Any, found: dict[str, Schema]) -> None:
+    if _name(cls) not in found:
+        found[_name(cls)] = {}  # first, or a class that contains itself would never end
+        found[_name(cls)] = _class_schema(cls, found)
 
 
-def _class_schema(cls: type, found: dict[str, Schema]) -> Schema:
-    hints = get_type_hints(cls)
+def _class_schema(cls: Any, found: dict[str, Schema]) -> Schema:
+    plain = get_origin(cls) or cls
+    types = dict(zip(getattr(plain, "__parameters__", ()), get_args(cls), strict=bool(get_args(cls))))
+    hints = {name: _bound(hint, types) for name, hint in get_type_hints(plain).items()}
     properties: dict[str, Schema] = {}
     required: list[str] = []
-    for each in fields(cls):
-        rule, hint = _rule(each), hints[each.name]
+    for each in fields(plain):
+        rule, hint, optional = _rule(each), hints[each.name], set[str]()
         if rule.expand is not None:
             inner = get_type_hints(hint)
             some = {key: _schema(inner[name], found) for key, name in rule.expand.items()}
         elif rule.inline:
-            some = _class_schema(hint, found)["properties"]
+            inner = _class_schema(hint, found)
+            some, optional = inner["properties"], set(inner["properties"]) - set(inner["required"])
         elif rule.columns:
             row = zip(rule.columns, get_args(get_args(hint)[0]), strict=True)
             some = {rule.key or each.name: _list(_closed({key: _schema(kind, found) for key, kind in row}))}
         else:
             some = {rule.key or each.name: _schema(hint, found, rule.omit is None)}
         properties |= some
-        required += [key for key in some if key not in required and rule.omit is _NOTHING]
+        required += [key for key in some if key not in {*required, *optional} and rule.omit is _NOTHING]
     return {"type": "object", "properties": properties, "required": required}
+
+
+def _bound(hint: Any, types: dict[Any, Any]) -> Any:
+    """A type hint with its type variables replaced."""
+    if hint in types:
+        return types[hint]
+    variables = getattr(hint, "__parameters__", ())
+    return hint[tuple(types.get(each, Any) for each in variables)] if variables else hint
 
 
 def _closed(properties: dict[str, Schema]) -> Schema:
@@ -153,7 +172,7 @@ def _schema(hint: Any, found: dict[str, Schema], omit: bool = False) -> Schema:
     if origin in (list, tuple):
         items = tuple(each for each in args if each is not ...)
         return _list(_schema(Union[items], found) if items else {})  # noqa: UP007
-    if isinstance(hint, type) and is_dataclass(hint):
+    if is_dataclass(origin or hint):
         _add(hint, found)
         return json_schema(hint)
     if origin in (dict, Mapping) and args[1] is not Any:

@@ -62,7 +62,7 @@ class Generation:
             yield analysis, clusters
 
     def _compute_clusters(self, measure: str, node: int) -> tuple[Clusters, threading.Lock]:
-        return self.analyse_links(measure).around(node), threading.Lock()
+        return self.analyse_links(measure).clusters_around(node), threading.Lock()
 
 
 class CurrentGeneration:

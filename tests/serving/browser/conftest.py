@@ -19,6 +19,7 @@ from pagekin.serving.generations import CurrentGeneration
 from pagekin.serving.server import listen, url_of
 from pagekin.serving.settings import ServerSettings
 from serving.browser.hostile import harmful_pages
+from serving.processes import patient
 from store.builders import write_jsonl
 
 PATIENCE = 120_000  # milliseconds; a busy machine is slow
@@ -31,7 +32,8 @@ Look = Callable[..., Page]
 def served(current: CurrentGeneration, settings: ServerSettings | None = None) -> Iterator[str]:
     """A server in a thread, on a free port; its address without the last slash."""
     with listen("127.0.0.1", 0) as listener:
-        server = uvicorn.Server(uvicorn.Config(make_app(current, settings), log_level="warning", access_log=False))
+        app = make_app(current, patient(settings or ServerSettings()))
+        server = uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
         try:

@@ -149,7 +149,7 @@ def test_the_slider_updates_the_list_and_the_dendrogram(oak: str, current: Curre
             slide(page, "alpha", str(alpha))
         expect(tree).to_have_attribute("aria-label", f"Dendrogram of 16 pages at alpha {alpha:.2f}")
         with current.generation.clusters(OAK) as (analysis, clusters):
-            order = [node for node, _ in clusters.ordered(alpha)[:15]]
+            order = [node for node, _ in clusters.order(alpha)[:15]]
         names = [each["title"] for each in analysis.named(order)]
         expect(page.locator("#clusters .order .what a")).to_have_text(names)
         expect(tree.locator(".fork")).to_have_count(15)
@@ -206,11 +206,9 @@ def test_a_leaf_that_is_pointed_at_shows_its_page(oak: str, look: Look) -> None:
 
 
 def test_a_page_shows_the_topics_that_it_connects(oak: str, current: CurrentGeneration, look: Look) -> None:
-    from pagekin.links.cross_topic import cross_topic_page
-
     page = settled(look(oak))
     with current.generation.clusters(OAK) as (analysis, clusters):
-        found = cross_topic_page(clusters, 0.5)
+        found = clusters.cross_topic(0.5)
     assert found is not None
     ends = [each["title"] for each in analysis.named([found.one, found.other])]
     expect(page.locator(".bridge a").nth(0)).to_have_text(ends[0])

@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 
-from pagekin.links.hierarchy import merged
+from pagekin.links.hierarchy import build_hierarchy
 from pagekin.serving.views.clusters import draw_dendrogram
 from pagekin.serving.views.collection import histogram_of_degrees
 from pagekin.serving.views.compare import SignatureAgreement
@@ -22,7 +22,7 @@ def pages(count: int) -> list[PageRef]:
 def test_a_merge_is_drawn_at_its_height() -> None:
     """Pages 0 and 1 merge at 0.2, page 2 joins them at (0.9 + 0.7) / 2 = 0.8."""
     distance = np.array([[0, 0.2, 0.9], [0.2, 0, 0.7], [0.9, 0.7, 0]])
-    tree = draw_dendrogram(merged(distance, 0.5), pages(3), ["a", "b", "c"])
+    tree = draw_dendrogram(build_hierarchy(distance, 0.5), pages(3), ["a", "b", "c"])
     first, second = tree.merges
     assert (first.pages, second.pages) == (2, 3)
     assert [first.height, second.height] == pytest.approx([0.2, 0.8])
@@ -34,7 +34,7 @@ def test_a_merge_is_drawn_at_its_height() -> None:
 
 def test_leaves_are_evenly_spaced_and_the_query_is_marked() -> None:
     distance = np.array([[0, 0.9, 0.1], [0.9, 0, 0.8], [0.1, 0.8, 0]])
-    tree = draw_dendrogram(merged(distance, 0.5), pages(3), ["", "", ""])
+    tree = draw_dendrogram(build_hierarchy(distance, 0.5), pages(3), ["", "", ""])
     assert np.diff([leaf.y for leaf in tree.leaves]).tolist() == [26.0, 26.0]
     assert [leaf.page.node for leaf in tree.leaves if leaf.own] == [0]
     order = [leaf.page.node for leaf in tree.leaves]

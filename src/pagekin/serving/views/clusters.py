@@ -6,7 +6,6 @@ import numpy as np
 
 from pagekin.figures.charts import ticks
 from pagekin.links.clusters import Clusters
-from pagekin.links.cross_topic import cross_topic_page
 from pagekin.links.hierarchy import Hierarchy
 from pagekin.model.options import option
 from pagekin.search.indexed_store import IndexedStore
@@ -82,11 +81,11 @@ class ClusterForm:
 
 def cluster_view(indexed: IndexedStore, page: PageRef, clusters: Clusters, alpha: float) -> ClusterView:
     """Order the pages around a page at an alpha."""
-    ordered = clusters.ordered(alpha)[:_LISTED]
+    ordered = clusters.order(alpha)[:_LISTED]
     nodes = [node for node, _ in ordered]
     pages = refs(indexed, [clusters.node, *nodes])
     similarity = dict(zip(clusters.subgraph.nodes.tolist(), clusters.similarities().tolist(), strict=True))
-    before = {node: k for k, node in enumerate(clusters.by_similarity())}
+    before = {node: k for k, node in enumerate(clusters.order_by_similarity())}
     order = [
         ClusterRow(ref, distance, similarity[node], before[node] - k if node in before else None)
         for k, ((node, distance), ref) in enumerate(zip(ordered, pages[1:], strict=True))
@@ -95,13 +94,13 @@ def cluster_view(indexed: IndexedStore, page: PageRef, clusters: Clusters, alpha
     if order:
         leaves = np.searchsorted(clusters.subgraph.nodes, [clusters.node, *nodes]).tolist()
         terms = [", ".join(clean_line(term, 40) for term, _ in indexed.top_terms(ref.node, _TERMS)) for ref in pages]
-        tree = draw_dendrogram(clusters.at(alpha).only(leaves), pages, terms)
-    bridge, between = cross_topic_page(clusters, alpha), None
+        tree = draw_dendrogram(clusters.hierarchy(alpha).restrict_to(leaves), pages, terms)
+    bridge, between = clusters.cross_topic(alpha), None
     if bridge is not None and bridge.strength > 0.0:
         one, other = refs(indexed, [bridge.one, bridge.other])
         between = one, other, bridge.strength
     representative = pages[0] if clusters.node != page.node else None
-    return ClusterView(len(clusters), clusters.subgraph.of, representative, order, tree, between)
+    return ClusterView(len(clusters), clusters.subgraph.total, representative, order, tree, between)
 
 
 def draw_dendrogram(hierarchy: Hierarchy, pages: list[PageRef], terms: list[str]) -> Dendrogram:

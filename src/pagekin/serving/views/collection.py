@@ -6,7 +6,6 @@ from typing import Generic, TypeVar
 import numpy as np
 
 from pagekin.collection.info import CollectionInfo, describe_store
-from pagekin.links.cross_topic import cross_topic_page
 from pagekin.model.arrays import Int64s
 from pagekin.search.duplicates import DuplicateGroups, find_duplicates
 from pagekin.search.indexed_store import IndexedStore
@@ -106,7 +105,7 @@ def bridges(
 ) -> SampleResult[tuple[float, PageRef, list[tuple[PageRef, Terms]]]]:
     """Return the strongest bridges: strength, page, and the two pages that it connects with their terms."""
     pages = _sample(indexed)
-    found = {each.node: each for page in pages if (each := cross_topic_page(analysis.clusters(page.url, _NEAR), alpha))}
+    found = {each.node: each for page in pages if (each := analysis.clusters(page.url, _NEAR).cross_topic(alpha))}
     rows = []
     for each in sorted(found.values(), key=lambda each: (-each.strength, each.node))[:_LISTED]:
         page, *ends = refs(indexed, [each.node, each.one, each.other])

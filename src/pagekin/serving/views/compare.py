@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pagekin.links.citing_pages import cited_together, link_positions
+from pagekin.links.citing_pages import find_citing_pages, link_positions
 from pagekin.model.arrays import Unsigned
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.query import Bag, bag_of, signature_of
@@ -77,7 +77,7 @@ def compare_pages(indexed: IndexedStore, one: PageRef, other: PageRef, replay: s
     linked = indexed.nodes_linked_from([one.node]), indexed.nodes_linked_from([other.node])
     common = sorted(linked[0] & linked[1] - {one.node, other.node})
     citing = [link_positions(indexed.links, indexed.reading.anchors, np.array([page.node])) for page in (one, other)]
-    [together] = cited_together(citing[0], citing[1], 1, _LINKS)
+    [together] = find_citing_pages(citing[0], citing[1], 1, _LINKS)
     return PageComparison(
         page_view(indexed, one, replay),
         page_view(indexed, other, replay),

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pagekin.links.clusters import Clusters
-from pagekin.links.hierarchy import merged
+from pagekin.links.hierarchy import build_hierarchy
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.options import RelatedOptions
 from pagekin.serving.views.page_names import PageRef, refs, refs_by_url
@@ -66,12 +66,12 @@ def graph_by_words(indexed: IndexedStore, page: PageRef) -> Graph:
     measure = "jaccard" if indexed.index.strategy.similarity == "jaccard" else "cosine"  # both are symmetric
     for k, node in enumerate(nodes.tolist()):
         similarity[k] = indexed.text_similarities(node, nodes, measure)
-    return draw_graph(pages, similarity, "words")
+    return draw_graph(pages, similarity, "text")
 
 
 def graph_by_links(indexed: IndexedStore, page: PageRef, clusters: Clusters) -> Graph:
     """Draw the pages that are similar by links. The page is drawn in place of its representative."""
-    nodes = clusters.by_similarity()[:NEIGHBOURS]
+    nodes = clusters.order_by_similarity()[:NEIGHBOURS]
     leaves = np.searchsorted(clusters.subgraph.nodes, [clusters.node, *nodes])
     similarity = 1.0 - clusters.subgraph.distance[np.ix_(leaves, leaves)]
     return draw_graph([page, *refs(indexed, nodes)], similarity, "links")
@@ -81,7 +81,7 @@ def draw_graph(pages: list[PageRef], similarity: NDArray[np.float64], by: str) -
     """Place pages around the first: more similar ones nearer, and pages that are similar to each other side by side."""
     others = len(pages) - 1
     distance = np.clip(1.0 - similarity[1:, 1:], 0.0, None)
-    order = merged(distance, 0.5).leaves.tolist() if others > 1 else list(range(others))
+    order = build_hierarchy(distance, 0.5).leaves.tolist() if others > 1 else list(range(others))
     lowest, highest = float(similarity[0, 1:].min(initial=1.0)), float(similarity[0, 1:].max(initial=0.0)) or 1.0
     middle = WIDTH / 2, HEIGHT / 2
     points: dict[int, tuple[float, float]] = {0: middle}

@@ -1,4 +1,4 @@
-"""The signed-rank test beside scipy's, and by hand."""
+"""The signed-rank test, compared with scipy's and by hand."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from pagekin.learning.wilcoxon import signed_rank
+from pagekin.learning.report import signed_rank
 
 VALUES = st.sampled_from([0.0, 0.1, 0.25, 0.5, 1.0]) | st.floats(0.0, 1.0)
 
