@@ -19,7 +19,7 @@ from scipy.sparse import csr_matrix
 from scipy.spatial.distance import squareform
 
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, show, timed
-from pagekin.kernels.similar_pairs import work_for
+from pagekin.kernels.similar_pairs import make_buffers
 from pagekin.links.clusters import Clusters
 from pagekin.links.hierarchy import merged
 from pagekin.links.link_graph import LinkGraph, Preparation, StoredLinks, prepare
@@ -75,7 +75,7 @@ def pairing() -> Iterator[Figure]:
     comparison = compare(web, "co-citation")
     delta = SHARE * comparison.mean()
     pairs = sum(len(value) for _, _, value in comparison.pieces(delta))
-    scorer = sum(column.nbytes for column in work_for(comparison.sets, ROOM))
+    scorer = sum(column.nbytes for column in make_buffers(comparison.sets, ROOM))
     matrix = csr_matrix((np.ones(len(web.pairs)), (web.pairs.cited, web.pairs.citing)), shape=(len(web), len(web)))
     product = matrix @ matrix.T
     theirs_bytes = product.data.nbytes + product.indices.nbytes + product.indptr.nbytes

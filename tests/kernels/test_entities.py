@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kernels.nasty import REFERENCES
-from pagekin.kernels.entities import decode_references, put_character
+from pagekin.kernels.entities import decode_references
 from pagekin.reading.markup import entities
-from reference import entities as twin
+from reference import entities as reference
 
 BOTH = pytest.mark.parametrize("in_attribute", [False, True])
 
@@ -122,18 +122,9 @@ def test_the_longest_name_and_longer_ones(in_attribute: bool) -> None:
     assert decode(f"&{name};&{name}&{name}s;&{name * 9};", in_attribute) == f"∳&{name}&{name}s;&{name * 9};"
 
 
-@settings(deadline=None, max_examples=100)
-@given(st.characters(codec="utf-8"))
-def test_a_character_is_written_as_utf_8(char: str) -> None:
-    out = np.zeros(8, np.uint8)
-    end = put_character(out, 2, ord(char))
-    assert out[2:end].tobytes() == char.encode()
-    assert not out[:2].any() and not out[end:].any()
-
-
 @settings(deadline=None, max_examples=400)
 @given(
     st.lists(REFERENCES | st.text(max_size=3) | st.sampled_from("=;&#x1aZ"), max_size=12).map("".join), st.booleans()
 )
-def test_references_are_those_of_the_twin(text: str, in_attribute: bool) -> None:
-    assert decode(text, in_attribute) == twin.decode(text, in_attribute)
+def test_references_are_those_of_the_reference(text: str, in_attribute: bool) -> None:
+    assert decode(text, in_attribute) == reference.decode(text, in_attribute)

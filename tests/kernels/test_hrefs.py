@@ -6,9 +6,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pagekin.kernels.hrefs import list_hrefs, without_fragments
+from pagekin.kernels.hrefs import ends_without_fragments, list_hrefs
 from pagekin.urls import resolve_url
-from reference import hrefs as twin
+from reference import hrefs as reference
 
 NASTY = st.binary(max_size=12) | st.sampled_from([b"", b" ", b" a b\n", b"a\tb\r\nc", b"\x00a"])
 
@@ -29,7 +29,7 @@ def test_white_space_around_and_breaks_inside_an_href_are_left_out() -> None:
 def cut(hrefs: list[bytes]) -> list[bytes]:
     lines = b"".join(href + b"\n" for href in hrefs)
     begins = np.cumsum([0, *(len(href) + 1 for href in hrefs)], dtype=np.int64)
-    ends = without_fragments(np.frombuffer(lines, np.uint8), begins)
+    ends = ends_without_fragments(np.frombuffer(lines, np.uint8), begins)
     return [lines[a:b] for a, b in zip(begins[:-1].tolist(), ends.tolist(), strict=True)]
 
 
@@ -42,14 +42,14 @@ FRAGMENTS = st.lists(st.sampled_from([b"a", b"#", b" ", b"?", b"http:", b"//h", 
 
 @settings(deadline=None)
 @given(st.lists(FRAGMENTS.map(b"".join), min_size=1, max_size=4))
-def test_kernel_and_twin_cut_the_same(hrefs: list[bytes]) -> None:
-    assert cut(hrefs) == [twin.without_fragment(href) for href in hrefs]
+def test_kernel_and_reference_cut_the_same(hrefs: list[bytes]) -> None:
+    assert cut(hrefs) == [reference.without_fragment(href) for href in hrefs]
 
 
 @settings(deadline=None)
 @given(FRAGMENTS.map(b"".join))
 def test_an_href_means_the_same_without_its_fragment(href: bytes) -> None:
-    (kept,) = twin.list_hrefs([href])
+    (kept,) = reference.list_hrefs([href])
     (without,) = cut([kept])
     base = "http://a.example/b/c.html?d"
     assert resolve_url(base, without.decode()) == resolve_url(base, kept.decode())
@@ -57,5 +57,5 @@ def test_an_href_means_the_same_without_its_fragment(href: bytes) -> None:
 
 @settings(deadline=None)
 @given(st.lists(NASTY, min_size=1, max_size=8))
-def test_kernel_and_twin_list_the_same(hrefs: list[bytes]) -> None:
-    assert listed(hrefs) == [line + b"\n" for line in twin.list_hrefs(hrefs)]
+def test_kernel_and_reference_list_the_same(hrefs: list[bytes]) -> None:
+    assert listed(hrefs) == [line + b"\n" for line in reference.list_hrefs(hrefs)]

@@ -39,19 +39,19 @@ from pagekin.kernels.page_output import (
     TOO_LONG,
     TRAILING,
     PageOutput,
+    allocate_output,
     new_state,
-    sheet_for,
 )
 from pagekin.reading.markup import markup
-from reference import html as twin
+from reference import html as reference
 from reference.html import Link, Page
 
 NO_LIMIT = 2**40
 
 
 def scan(pages: list[bytes], max_links: int = NO_LIMIT, max_url: int = NO_LIMIT, at_a_time: int = 100) -> list[Page]:
-    """The kernel's answer in the shape of the twin's: places are within each page's text."""
-    sheet, state = sheet_for(sum(map(len, pages)), len(pages)), new_state()
+    """The kernel's answer in the shape of the reference's: places are within each page's text."""
+    sheet, state = allocate_output(sum(map(len, pages)), len(pages)), new_state()
     for k in range(0, len(pages), at_a_time):
         group = pages[k : k + at_a_time]
         html = np.frombuffer(b"".join(group), np.uint8)
@@ -760,39 +760,39 @@ def test_a_page_does_not_depend_on_the_pages_before_it(before: list[bytes], page
     assert scan([*before, page])[-1] == scan([page])[0]
 
 
-# --- the twin ------------------------------------------------------------------------------------
+# --- the reference ------------------------------------------------------------------------------------
 
 
 @settings(deadline=None, max_examples=500)
 @given(PAGES)
-def test_a_page_reads_as_its_twin(page: bytes) -> None:
-    assert scan([page]) == [twin.scan(page, NO_LIMIT, NO_LIMIT)]
+def test_a_page_reads_as_its_reference(page: bytes) -> None:
+    assert scan([page]) == [reference.scan(page, NO_LIMIT, NO_LIMIT)]
 
 
 @pytest.mark.parametrize("tokens", SOUPS)
 @settings(deadline=None, max_examples=200)
 @given(data=st.data())
-def test_a_soup_of_few_tokens_reads_as_its_twin(tokens: str, data: st.DataObject) -> None:
+def test_a_soup_of_few_tokens_reads_as_its_reference(tokens: str, data: st.DataObject) -> None:
     page = data.draw(soup(tokens))
-    assert scan([page]) == [twin.scan(page, NO_LIMIT, NO_LIMIT)]
+    assert scan([page]) == [reference.scan(page, NO_LIMIT, NO_LIMIT)]
 
 
 @settings(deadline=None, max_examples=200)
 @given(st.text().map(str.encode))
-def test_any_text_reads_as_its_twin(page: bytes) -> None:
-    assert scan([page]) == [twin.scan(page, NO_LIMIT, NO_LIMIT)]
+def test_any_text_reads_as_its_reference(page: bytes) -> None:
+    assert scan([page]) == [reference.scan(page, NO_LIMIT, NO_LIMIT)]
 
 
 @settings(deadline=None, max_examples=200)
 @given(BATCHES, st.integers(0, 3), st.integers(0, 8))
 def test_pages_with_small_limits_read_as_their_twins(pages: list[bytes], max_links: int, max_url: int) -> None:
-    assert scan(pages, max_links, max_url) == [twin.scan(page, max_links, max_url) for page in pages]
+    assert scan(pages, max_links, max_url) == [reference.scan(page, max_links, max_url) for page in pages]
 
 
 @pytest.mark.parametrize("pattern", DENSE[:-1])
 def test_dense_pages_read_as_their_twins(pattern: bytes) -> None:
     pages = [pattern * 30, b"", pattern]
-    assert scan(pages) == [twin.scan(page, NO_LIMIT, NO_LIMIT) for page in pages]
+    assert scan(pages) == [reference.scan(page, NO_LIMIT, NO_LIMIT) for page in pages]
 
 
 # --- room and time -------------------------------------------------------------------------------
@@ -804,7 +804,7 @@ def fits(pages: list[bytes]) -> bool:
     """Whether a scan leaves alone what lies around its sheet, and counts no more than the sheet holds."""
     html = np.frombuffer(b"".join(pages), np.uint8)
     bounds = np.cumsum([0, *map(len, pages)]).astype(np.int64)
-    sheet = sheet_for(len(html), len(pages))
+    sheet = allocate_output(len(html), len(pages))
     wide = [np.full((len(part) + 2 * MARGIN, *part.shape[1:]), 77, part.dtype) for part in sheet]
     inner = PageOutput(*(part[MARGIN:-MARGIN] for part in wide))
     inner.pages[:] = 0

@@ -7,11 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pagekin.kernels.sort_links import degrees, in_links
-from reference import sort_links as twin
+from reference import sort_links as reference
 
 
 @st.composite
-def webs(draw: st.DrawFn) -> twin.Web:
+def webs(draw: st.DrawFn) -> reference.Web:
     """A few pages, neighbours of which may be one node, and nodes beyond them; some targets have no node."""
     node_of_page = np.cumsum([0, *draw(st.lists(st.integers(0, 1), max_size=6))]).tolist()
     nodes = node_of_page[-1] + 1 + draw(st.integers(0, 3))
@@ -20,10 +20,10 @@ def webs(draw: st.DrawFn) -> twin.Web:
     count = len(node_of_page)
     anchors = draw(st.lists(st.lists(anchor, max_size=6), min_size=count, max_size=count))
     refusing = draw(st.lists(st.booleans(), min_size=count, max_size=count))
-    return twin.Web(anchors, node_of_target, node_of_page, nodes, draw(st.sampled_from([0, 2])), refusing)
+    return reference.Web(anchors, node_of_target, node_of_page, nodes, draw(st.sampled_from([0, 2])), refusing)
 
 
-def sorted_links(web: twin.Web) -> tuple[list[list[tuple[int, int]]], tuple[list[int], list[int]]]:
+def sorted_links(web: reference.Web) -> tuple[list[list[tuple[int, int]]], tuple[list[int], list[int]]]:
     table = np.array([anchor for anchors in web.anchors for anchor in anchors], np.int64).reshape(-1, 2)
     node_of_page = np.array(web.node_of_page, np.uint32)
     offsets, page, anchor = in_links(
@@ -46,7 +46,7 @@ def sorted_links(web: twin.Web) -> tuple[list[list[tuple[int, int]]], tuple[list
 
 def test_links_stand_by_the_node_that_they_lead_to() -> None:
     """Page 0 links to page 1 twice and to an outside node; page 1 links to page 0, to itself and nowhere."""
-    web = twin.Web([[(1, 0), (2, 0), (1, 0)], [(0, 0), (1, 0), (9, 0)]], [0, 1, 2], [0, 1], 3, 0, [False, False])
+    web = reference.Web([[(1, 0), (2, 0), (1, 0)], [(0, 0), (1, 0), (9, 0)]], [0, 1, 2], [0, 1], 3, 0, [False, False])
     rows, (incoming, outgoing) = sorted_links(web)
     assert rows == [[(1, 0)], [(0, 0), (0, 2)], [(0, 1)]]
     assert (incoming, outgoing) == ([1, 1, 1], [2, 1, 0])
@@ -54,5 +54,5 @@ def test_links_stand_by_the_node_that_they_lead_to() -> None:
 
 @settings(deadline=None, max_examples=200)
 @given(webs())
-def test_links_and_degrees_are_those_of_the_twin(web: twin.Web) -> None:
-    assert sorted_links(web) == (twin.in_links(web), twin.degrees(web))
+def test_links_and_degrees_are_those_of_the_reference(web: reference.Web) -> None:
+    assert sorted_links(web) == (reference.in_links(web), reference.degrees(web))

@@ -9,7 +9,7 @@ import pytest
 
 from learning.making import topical, whole
 from pagekin.errors import MisuseError
-from pagekin.kernels.linklearn import slope_at
+from pagekin.kernels.linklearn import loss_gradient
 from pagekin.learning.corpus import CorpusPart, split
 from pagekin.learning.hyperparameters import Grid, SearchState, choose, fingerprint
 from pagekin.learning.initial import FLAT, OKAPI, start
@@ -131,7 +131,7 @@ def test_training_and_answers_mean_the_same_scores(parts: dict[str, CorpusPart],
         right = asked.right[asked.right_offsets[k] : asked.right_offsets[k + 1]]
         others = np.setdiff1d(np.arange(len(train)), [page, *right.tolist()])
         short = np.maximum(1.0 - scores[k][right][:, None] + scores[k][others][None], 0.0)
-        loss = slope_at(page, layout.corpus, *networks, theta, layout.workspace(networks), np.zeros(len(theta)))
+        loss = loss_gradient(page, layout.corpus, *networks, theta, layout.workspace(networks), np.zeros(len(theta)))
         assert loss == pytest.approx(float(short.mean()), rel=1e-5)  # weights are kept in 32 bits
 
 

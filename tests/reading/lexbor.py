@@ -248,7 +248,7 @@ def scan(pages: Sequence[bytes]) -> list[Reading]:
     """
     html = np.frombuffer(b"".join(pages), np.uint8)
     bounds = np.array([0, *map(len, pages)], np.int64).cumsum()
-    sheet = sheets.sheet_for(len(html), len(pages))
+    sheet = sheets.allocate_output(len(html), len(pages))
     written = k.scan_pages(html, bounds, markup(), UNLIMITED, UNLIMITED, sheet, sheets.new_state())
     ends = np.concatenate([[0], sheet.pages[:, sheets.TEXT_END]])
     text = sheet.text[: ends[-1]]

@@ -1,4 +1,4 @@
-"""Plain twin of `kernels/hrefs.py`."""
+"""Plain reference of `kernels/hrefs.py`."""
 
 from __future__ import annotations
 

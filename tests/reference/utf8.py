@@ -1,4 +1,4 @@
-"""Plain twin of `kernels/utf8.py`."""
+"""Plain reference of `kernels/utf8.py`."""
 
 from __future__ import annotations
 

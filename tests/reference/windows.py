@@ -25,9 +25,9 @@ class Block:
     size: int
 
 
-def loudness(distance: int, by_distance: bool) -> float:
+def distance_weight(distance: int, by_distance: bool) -> float:
     """
-    >>> loudness(0, True), loudness(3, True), loudness(99, True), loudness(99, False)
+    >>> distance_weight(0, True), distance_weight(3, True), distance_weight(99, True), distance_weight(99, False)
     (5.0, 3.0, 0.0, 1.0)
     """
     return max(0.0, 5 - math.log2(1 + distance)) if by_distance else 1.0
@@ -43,7 +43,7 @@ def block_at(blocks: Sequence[Block], token: int) -> int:
     return max((number for number, start in enumerate(starts(blocks)) if start <= token), default=0)
 
 
-def parts(kinds: int, sentence_end: bool, window: int) -> bool:
+def ends_window(kinds: int, sentence_end: bool, window: int) -> bool:
     """Whether a boundary ends a window."""
     if window == kernel.BASIC:
         return False
@@ -64,7 +64,7 @@ def bounds(
     (1, 4)
     """
     places = starts(blocks)
-    cuts = {place for place, b in zip(places, blocks, strict=True) if parts(b.kinds, place in sentences, window)}
+    cuts = {place for place, b in zip(places, blocks, strict=True) if ends_window(b.kinds, place in sentences, window)}
     left = [cut for cut in cuts if cut < start or (cut == start and not trailing)]
     right = [cut for cut in cuts if cut >= end and (cut > start or trailing)]
     return max(left, default=0), min(right, default=sum(block.size for block in blocks))

@@ -15,9 +15,8 @@ from pagekin.bags.spill import Spill, SpilledPiece
 from pagekin.bags.stemming import UNKNOWN, TermVocabulary, check_language, language_of, vocabulary
 from pagekin.bags.templates import template_blocks
 from pagekin.bags.term_weights import factors, shares_of_others, weighed_contents
-from pagekin.kernels.fold_bags import Citations, FoldPlan, Texts, fold_nodes, heap_for, weigh
-from pagekin.kernels.term_order import heaviest_first
-from pagekin.kernels.windows import BASIC, SYNTACTIC, TOPICAL
+from pagekin.kernels.fold_bags import Citations, FoldPlan, fold_nodes, make_sums, sort_by_weight, weigh
+from pagekin.kernels.windows import BASIC, SYNTACTIC, TOPICAL, Texts
 from pagekin.model.arrays import Bools, Bytes, Floats, Int64s, UInt32s
 from pagekin.model.bags import Bags, Contents, Terms
 from pagekin.model.mapper import Mapper
@@ -111,7 +110,7 @@ class FoldedBags:
         offsets, weight = piece.offsets, np.empty(len(piece.term), np.float32)
         words, summed = len(self.terms.name), self.strategy.mix == "sum"
         weigh(offsets, piece.term, content, piece.around, factor, words, summed, anchors, links, weight)
-        heaviest_first(offsets, piece.term, weight, piece.count, piece.around)
+        sort_by_weight(offsets, piece.term, weight, piece.count, piece.around)
         return Bags(offsets, piece.term, weight, piece.count, piece.around)
 
 
@@ -136,7 +135,7 @@ def fold_bags(collection: BagSource, strategy: Strategy, file: IO[bytes], mapper
     offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(spill.lengths)])
     voices = _voices(collection, citations, nodes)
     named = Terms(terms.name, terms.shown, frequency)
-    return FoldedBags(strategy, named, contents, lengths, offsets, voices, texts.block_silent, spill)
+    return FoldedBags(strategy, named, contents, lengths, offsets, voices, texts.block_excluded, spill)
 
 
 def _voices(collection: BagSource, citations: Citations, nodes: int) -> Int64s:
@@ -168,7 +167,7 @@ def _texts(collection: BagSource, strategy: Strategy, templates: Bytes) -> tuple
         block_offsets=reading.blocks.offsets,
         block_token=reading.blocks.token,
         block_kinds=reading.blocks.kinds,
-        block_silent=np.zeros(len(templates), np.uint8) if strategy.templates else templates,
+        block_excluded=np.zeros(len(templates), np.uint8) if strategy.templates else templates,
         sentence_offsets=reading.sentences.offsets,
         sentence=reading.sentences.token,
         title_offsets=reading.titles.offsets,
@@ -268,7 +267,7 @@ def _fold_range(
     plan: FoldPlan, texts: Texts, citations: Citations, words: int, lengths: Int64s, nodes: range
 ) -> list[SpilledPiece]:
     terms = words + len(lengths)
-    heap = heap_for(terms)
+    sums = make_sums(terms)
     room = max(_PIECE, terms)  # for the largest bag that there could be
     pieces = []
     node = nodes.start
@@ -276,7 +275,7 @@ def _fold_range(
         term, count = np.empty(room, np.uint32), np.empty(room, np.uint32)
         content, around = np.empty(room, np.float32), np.empty(room, np.float32)
         columns = (term, count, content, around)
-        end, n = fold_nodes(node, nodes.stop, words, plan, texts, citations, heap, *columns, lengths)
+        end, n = fold_nodes(node, nodes.stop, words, plan, texts, citations, sums, *columns, lengths)
         pieces.append(SpilledPiece(lengths[node:end], term[:n], count[:n], content[:n], around[:n]))
         node = end
     return pieces

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from pagekin.bags.stemming import language_of, terms_of
 from pagekin.bags.term_weights import factors, shares_of_others, weighed_contents
-from pagekin.kernels.fold_bags import prominence, weigh
-from pagekin.kernels.windows import loudness
+from pagekin.kernels.fold_bags import position_weight, weigh
+from pagekin.kernels.windows import distance_weight
 from pagekin.model.arrays import UInt32s
 from pagekin.model.bags import Contents, Terms
 from pagekin.model.reading import Reading
@@ -43,9 +43,9 @@ def query_bag(reading: Reading, terms: Terms, contents: Contents, strategy: Stra
     kept = (form for form in reading.tokens.form.tolist() if terms_of_forms[form] is not None)
     for place, form in enumerate(kept):
         counts[of_form[form]] = counts.get(of_form[form], 0) + 1
-        said[of_form[form]] = said.get(of_form[form], 0.0) + prominence(place, strategy.lead)
+        said[of_form[form]] = said.get(of_form[form], 0.0) + position_weight(place, strategy.lead)
     for form in reading.titles.form.tolist():
-        around[of_form[form]] = around.get(of_form[form], 0.0) + loudness(0, strategy.distance_weight)
+        around[of_form[form]] = around.get(of_form[form], 0.0) + distance_weight(0, strategy.distance_weight)
     term = np.array(sorted((said.keys() | around.keys()) - {-1}), np.uint32)
     count = np.array([counts.get(each, 0) for each in term.tolist()], np.uint32)
     factor = factors(strategy, np.asarray(terms.frequency), bags)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from pagekin.duplicates.sets import Chunks
-from pagekin.kernels.rare_elements import NO_LIST, Lists, ShareBounds, probe, sums_of
+from pagekin.kernels.rare_elements import NO_LIST, Lists, ShareBounds, probe, set_hashes
 from pagekin.model.arrays import Int64s, UInt64s
 
 BOUNDS = ShareBounds(most=1000, few=32)
@@ -50,7 +50,7 @@ def same_sets(chunks: Chunks) -> Int64s:
 
     Told by a sum of hashes of the chunks; whoever must be sure compares.
     """
-    sums = sums_of(chunks.elements, chunks.offsets)
+    sums = set_hashes(chunks.elements, chunks.offsets)
     first = np.arange(len(chunks))
     some = np.flatnonzero(chunks.counts() > 0)
     _, firsts, which = np.unique(sums[some], return_index=True, return_inverse=True)

@@ -10,13 +10,13 @@ import numpy as np
 from pagekin.duplicates.sets import MOST_CHUNKS, Chunks, offsets_of
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.kernels.blake2 import blake2b_spans
-from pagekin.kernels.chunks import WINDOW, cut, elements_of, mark, tables
+from pagekin.kernels.chunks import WINDOW, chunk_elements, cut_chunks, mark_boundaries, rabin_tables
 from pagekin.model.arrays import Bytes, Int64s, UInt64s
 from pagekin.model.strings import together
 
 TOGETHER = 1 << 18  # bytes of texts that are cut at a time: they stay in a processor's cache
 _BEFORE = bytes(WINDOW)  # what a fingerprint sees before a text
-_tables = cache(tables)
+_tables = cache(rabin_tables)
 
 
 def chunks_of(texts: Iterable[bytes], settings: GroupSettings) -> Chunks:
@@ -64,10 +64,10 @@ def chunk_ends(
     a window is full: so a text is cut in the same places wherever it stands, but for its ends.
     """
     marked = np.zeros(len(data) - WINDOW, np.bool_)
-    mark(np.frombuffer(data, np.uint8), settings.chunk_bytes, *_tables(), marked)
+    mark_boundaries(np.frombuffer(data, np.uint8), settings.chunk_bytes, *_tables(), marked)
     marks = np.flatnonzero(marked) + (WINDOW + 1)
     least, most = settings.min_chunk_bytes, settings.max_chunk_bytes
-    return cut(marks, starts, stops, least if goes_on else max(WINDOW, least), least, most)
+    return cut_chunks(marks, starts, stops, least if goes_on else max(WINDOW, least), least, most)
 
 
 def _digests(
@@ -87,5 +87,5 @@ def _sets(digests: UInt64s, offsets: Int64s) -> Chunks:
     ends = np.zeros((len(offsets) - 1, 2), np.uint64)
     has_some = offsets[1:] > offsets[:-1]
     ends[has_some] = digests[np.column_stack([offsets[:-1], offsets[1:] - 1])[has_some]]
-    elements, counts = elements_of(digests, offsets)
+    elements, counts = chunk_elements(digests, offsets)
     return Chunks(offsets_of(counts), elements, ends)

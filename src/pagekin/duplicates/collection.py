@@ -14,7 +14,7 @@ from pagekin.duplicates.groups import by_chains, by_complete_link
 from pagekin.duplicates.sets import MOST_CHUNKS
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.errors import MisuseError
-from pagekin.kernels.filters import join
+from pagekin.kernels.graph import join
 from pagekin.model.arrays import Int64s
 
 MOST_PAIRS = 1 << 24  # that are kept for complete linkage

@@ -18,7 +18,8 @@ from pagekin.duplicates.fingerprints import Fingerprints
 from pagekin.duplicates.groups import by_chains, by_complete_link
 from pagekin.duplicates.sets import MOST_CHUNKS, Chunks
 from pagekin.duplicates.settings import GroupSettings
-from pagekin.kernels.filters import Rows, join, near, rows_of
+from pagekin.kernels.filters import FilterRows, make_filter_rows, near
+from pagekin.kernels.graph import join
 from pagekin.model.arrays import Int64s
 
 _VISIT_BYTES = 1 << 25  # of filters of visitors that are made together
@@ -43,7 +44,7 @@ class PageGroup:
 class _Shelf:
     """Pages in filters of one size, with room for more."""
 
-    def __init__(self, pages: Int64s, rows: Rows) -> None:
+    def __init__(self, pages: Int64s, rows: FilterRows) -> None:
         self._count = len(pages)
         self._columns: tuple[NDArray[Any], ...] = (pages, *rows)
 
@@ -52,9 +53,9 @@ class _Shelf:
         """The numbers of the pages."""
         return self._columns[0][: self._count]
 
-    def rows(self) -> Rows:
+    def rows(self) -> FilterRows:
         """Their filters."""
-        return Rows(*(column[: self._count] for column in self._columns[1:]))
+        return FilterRows(*(column[: self._count] for column in self._columns[1:]))
 
     def append(self, other: _Shelf) -> None:
         """Put the pages of another shelf on this one."""
@@ -135,7 +136,7 @@ class Grouper:
     def _made(self, pages: Chunks, rows: Int64s, bits: int, first: int) -> _Shelf:
         made = BloomFilters.of(pages.rows(rows), bits, self.settings.hashes)
         powers = made.powers(self.settings.threshold)
-        return _Shelf(first + rows, rows_of(made.words, made.zeros(), powers, made.sizes < FEWEST))
+        return _Shelf(first + rows, make_filter_rows(made.words, made.zeros(), powers, made.sizes < FEWEST))
 
     def _near(self, some: _Shelf, others: _Shelf, triangle: bool = False) -> Int64s:
         """The near-duplicates among some pages and others, or if `triangle`, among some."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pagekin.kernels.filters import join, roots
+from pagekin.kernels.graph import join, roots
 from pagekin.model.arrays import Int64s
 
 

@@ -15,7 +15,7 @@ from pagekin.duplicates.grouper import Grouper
 from pagekin.duplicates.sets import Chunks
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.errors import MisuseError
-from pagekin.kernels.filters import join
+from pagekin.kernels.graph import join
 from pagekin.model.arrays import Int64s
 
 THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.9)

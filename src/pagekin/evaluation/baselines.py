@@ -81,7 +81,7 @@ class ProductSystem:
     def scores(self, sources: Int64s) -> Floats:
         """The sums, to nine places."""
         rows = np.empty((len(sources), len(self._offsets) - 1))
-        products(sources, self._offsets, self._term, self._weight, *self._inverted, rows)
+        products(sources, self._offsets, self._term, self._weight, self._inverted, rows)
         return _listed(rows)
 
 

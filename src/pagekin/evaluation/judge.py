@@ -11,7 +11,7 @@ import numpy as np
 from pagekin.errors import MisuseError
 from pagekin.evaluation.population import Population
 from pagekin.evaluation.systems import System
-from pagekin.kernels.gamma import ALL, NOBODY, count_rows, look_at_rows
+from pagekin.kernels.gamma import ALL, NO_DISTANCE, count_rows, rank_rows
 from pagekin.model.arrays import Bools, Bytes, Int64s
 
 CUTOFF = 10  # of P@10 and nDCG@10
@@ -76,10 +76,10 @@ def _judge(system: System, population: Population, sources: Int64s) -> Judgement
         np.zeros((len(sources), levels, 3), np.int64),
         np.zeros((len(sources), levels), np.int64),
         np.zeros((len(sources), levels), np.int64),
-        np.full((len(sources), CUTOFF), NOBODY, np.uint8),
+        np.full((len(sources), CUTOFF), NO_DISTANCE, np.uint8),
     )
     keys = np.empty(scores.shape, np.int64)
-    look_at_rows(
+    rank_rows(
         sources,
         scores,
         (scores + 0.0).view(np.int64),  # of -0.0 and 0.0 one is left

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pagekin.evaluation.judge import CUTOFF, Judgement
-from pagekin.kernels.gamma import CONCORDANT, DISCORDANT, NOBODY, TIED
+from pagekin.kernels.gamma import CONCORDANT, DISCORDANT, NO_DISTANCE, TIED
 from pagekin.model.arrays import Bools
 
 Floats = NDArray[np.float64]
@@ -104,7 +104,7 @@ def gain(distance: NDArray[np.integer]) -> Floats:
 def _gains(judgement: Judgement) -> tuple[Floats, Floats]:
     """nDCG of each source, which is 0 of 0 for one without kin."""
     discount = 1.0 / np.log2(np.arange(2, CUTOFF + 2))
-    won = gain(np.where(judgement.first == NOBODY, 3, judgement.first.astype(np.int64))) @ discount
+    won = gain(np.where(judgement.first == NO_DISTANCE, 3, judgement.first.astype(np.int64))) @ discount
     # The ideal list: as many threes as there are pages of the same class, then twos, then ones.
     levels = np.arange(judgement.pages.shape[1])
     ends = np.cumsum(judgement.pages, axis=1)

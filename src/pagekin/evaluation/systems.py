@@ -58,7 +58,7 @@ class BagSystem:
     def scores(self, sources: Int64s) -> Floats:
         """The similarities, to nine places."""
         rows = np.empty((len(sources), len(self._offsets) - 1))
-        bags = (sources, self._offsets, self._term, self._weight, *self._inverted)
+        bags = (sources, self._offsets, self._term, self._weight, self._inverted)
         if self.similarity == "jaccard":
             jaccards(*bags, rows)
         else:

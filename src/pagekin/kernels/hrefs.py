@@ -1,6 +1,4 @@
-"""Hrefs as pages have them -> a list that can be kept: one a line."""
-
-from __future__ import annotations
+"""Hrefs of pages as lines of text."""
 
 import numpy as np
 
@@ -11,11 +9,11 @@ _LINE, _HASH = 10, 35
 
 
 @kernel
-def without_fragments(lines: Bytes, begins: Int64s) -> Int64s:
-    """Where each href of the list ends, if its fragment does not count.
+def ends_without_fragments(lines: Bytes, begins: Int64s) -> Int64s:
+    """The end of each href without its fragment.
 
-    White space before the `#` belongs to the URL, but at the end of one it would mean nothing: such an href, which
-    is rare, keeps its fragment.
+    White space before `#` is part of the URL, but would be stripped at the end of one. Such an href, which is rare,
+    keeps its fragment.
     """
     ends = np.empty(len(begins) - 1, np.int64)
     for k in range(len(ends)):
@@ -30,9 +28,9 @@ def without_fragments(lines: Bytes, begins: Int64s) -> Int64s:
 
 @kernel
 def list_hrefs(data: Bytes, starts: Int64s, ends: Int64s) -> tuple[Bytes, Int64s]:
-    """The spans of `data`, each on a line of its own: (the lines, where each begins, and their end).
+    """The spans of `data` as lines: (the lines, the beginning of each and the end of the last).
 
-    White space around an href, and tabs and line breaks inside it, mean nothing and are left out.
+    White space around an href, and tabs and line breaks inside it, have no meaning and are removed.
     """
     total = 0
     for k in range(len(starts)):

@@ -1,6 +1,4 @@
-"""Links, as pages have them, sorted by where they lead."""
-
-from __future__ import annotations
+"""The links of pages, sorted by target; and degrees."""
 
 import numpy as np
 
@@ -16,19 +14,19 @@ def in_links(
     node_of_target: UInt32s,
     node_of_page: UInt32s,
     nodes: int,
-    refused: int,
-    refusing: Bools,
+    excluded_flags: int,
+    excluded_pages: Bools,
 ) -> tuple[Int64s, UInt32s, UInt32s]:
-    """(offsets, page, anchor) of the links to each node, in the order of pages and of the anchors of each page.
+    """(offsets, page, anchor) of the links to each node, by page and then by anchor.
 
-    No link: a target that has no node, a link of a node to itself, one with a flag of `refused`, and those of pages
-    that are `refusing`. Page k has the anchors offsets[k] to offsets[k+1].
+    Page k has the anchors offsets[k] to offsets[k + 1]. Skipped: targets without a node, links of a node to itself,
+    links with a flag of `excluded_flags`, and links of pages in `excluded_pages`.
     """
     ends = np.zeros(nodes + 1, np.int64)
     page = np.empty(0, np.uint32)
     anchor = np.empty(0, np.uint32)
     for placing in (False, True):
-        if placing:  # where the links of a node begin; they move it to their end
+        if placing:  # the beginning of the links of a node; placing them moves it to their end
             total = 0
             for node in range(nodes + 1):
                 count = ends[node]
@@ -37,10 +35,10 @@ def in_links(
             page = np.empty(total, np.uint32)
             anchor = np.empty(total, np.uint32)
         for k in range(len(offsets) - 1):
-            if refusing[k]:
+            if excluded_pages[k]:
                 continue
             for i in range(offsets[k], offsets[k + 1]):
-                if target[i] >= len(node_of_target) or flags[i] & refused:
+                if target[i] >= len(node_of_target) or flags[i] & excluded_flags:
                     continue
                 node = node_of_target[target[i]]
                 if node == node_of_page[k]:
@@ -57,7 +55,7 @@ def in_links(
 
 @kernel
 def degrees(offsets: Int64s, page: UInt32s, node_of_page: UInt32s) -> tuple[Int64s, Int64s]:
-    """How many other nodes link to each node, and how many it links to; the pages of a node lie side by side."""
+    """The in-degree and out-degree of each node. The pages of a node are consecutive."""
     incoming = np.zeros(len(offsets) - 1, np.int64)
     outgoing = np.zeros(len(offsets) - 1, np.int64)
     for node in range(len(offsets) - 1):

@@ -73,7 +73,7 @@ class Ranker:
         for first in range(0, len(self.queries), step):
             rows = np.arange(first, min(first + step, len(self.queries)))
             scores = np.empty((len(rows), self._pages))
-            products(rows, asking.offsets, asking.term, self._asking, *self._inverted, scores)
+            products(rows, asking.offsets, asking.term, self._asking, self._inverted, scores)
             yield rows, scores
 
     def measured(self) -> Floats:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pagekin.kernels.similar_pairs import Direct, Sets, pairs_above, work_for
+from pagekin.kernels.similar_pairs import Direct, Sets, make_buffers, pairs_above
 from pagekin.links.link_graph import LinkGraph
 from pagekin.model.arrays import Floats, Int64s, UInt32s
 
@@ -42,7 +42,7 @@ class LinkSets:
 
         They come in pieces of bounded size, in no order, and each takes the place of the last.
         """
-        work, begin = work_for(self.sets, ROOM), 0
+        work, begin = make_buffers(self.sets, ROOM), 0
         while begin < len(self.node):
             begin, count = pairs_above(self.sets, self.direct, work, begin, delta, self.half)
             yield work.one[:count], work.other[:count], work.value[:count]
@@ -83,8 +83,8 @@ def compare(web: LinkGraph, measure: str) -> LinkSets:
         holder_offsets=_offsets(element, len(web)),
         holder=page[by_element].astype(np.uint32),
         link=link[by_element].astype(np.uint32),
-        place_offsets=web.pairs.place_offsets,
-        place=web.pairs.place,
+        position_offsets=web.pairs.place_offsets,
+        position=web.pairs.place,
     )
     direct = _direct(
         number[web.pairs.citing], number[web.pairs.cited], page, number[element], weight[element], len(nodes)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pagekin.errors import MisuseError
-from pagekin.kernels.graph import adjacency, components, distances, reached
+from pagekin.kernels.graph import adjacency, best_reachable, components, distance_matrix
 from pagekin.links.measures import LinkSets, SimilarPairs
 from pagekin.model.arrays import Bools, Floats, Int64s
 
@@ -61,8 +61,8 @@ class ThresholdGraph:
         """The connected subgraph that a page is in; or the `most` pages of it that can be reached best."""
         node = int(self.shown[node])
         whole = np.flatnonzero((self.component == self.component[node]) & (self.shown == np.arange(len(self.shown))))
-        nodes = whole if len(whole) <= most else np.sort(reached(*self._beside, node, most))
-        return Subgraph(nodes, distances(*self._beside, nodes), len(whole))
+        nodes = whole if len(whole) <= most else np.sort(best_reachable(*self._beside, node, most))
+        return Subgraph(nodes, distance_matrix(*self._beside, nodes), len(whole))
 
 
 def threshold_graph(comparison: LinkSets, nodes: int, delta: float | None = None, same: float = SAME) -> ThresholdGraph:

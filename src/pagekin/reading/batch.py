@@ -11,11 +11,10 @@ import zstandard
 
 from pagekin.kernels import html as scan
 from pagekin.kernels import page_output as sheets
-from pagekin.kernels.anchor_words import first_words, touched_words
-from pagekin.kernels.copy_spans import copy_runs, places_within
 from pagekin.kernels.fnv import hash_spans
-from pagekin.kernels.hrefs import list_hrefs, without_fragments
-from pagekin.kernels.intern import intern
+from pagekin.kernels.hrefs import ends_without_fragments, list_hrefs
+from pagekin.kernels.spans import copy_spans, first_words, overlapping_words, relative_positions
+from pagekin.kernels.vocabulary import intern
 from pagekin.kernels.words import Words, split_words
 from pagekin.model.arrays import Bools, Bytes, Int64s, UInt32s
 from pagekin.model.capture import Capture, PageFlags, Skip
@@ -65,10 +64,10 @@ def read_captures(captures: Sequence[Capture], settings: ReadingSettings) -> Rea
         pages=_pages(bodies, facts, titles, bounds, source_of, sheet, words),
         text=_compressed(_slices(text, bounds)),
         hrefs=_compressed(hrefs),
-        tokens=Tokens(words.first, form, places_within(words.starts, words.first, bounds[:-1])),
+        tokens=Tokens(words.first, form, relative_positions(words.starts, words.first, bounds[:-1])),
         titles=title_tokens,
         sentences=Sentences(
-            words.first_sentence, places_within(words.sentences, words.first_sentence, words.first[:-1])
+            words.first_sentence, relative_positions(words.sentences, words.first_sentence, words.first[:-1])
         ),
         blocks=_blocks(sheet, text, words, bounds),
         anchors=anchors,
@@ -81,7 +80,7 @@ def read_captures(captures: Sequence[Capture], settings: ReadingSettings) -> Rea
 
 def _scan(bodies: list[Body], settings: ReadingSettings) -> tuple[sheets.PageOutput, Int64s]:
     """Scan all bodies; the sheet, and where each page's text ends in it (from 0)."""
-    sheet = sheets.sheet_for(sum(len(body.html) for body in bodies), len(bodies))
+    sheet = sheets.allocate_output(sum(len(body.html) for body in bodies), len(bodies))
     state = sheets.new_state()
     for group in together((body.html for body in bodies), _GROUP_BYTES):
         html = np.frombuffer(b"".join(group), np.uint8)
@@ -173,7 +172,7 @@ def _spans(data: Bytes, starts: Int64s, ends: Int64s) -> Strings:
     """Spans of the data as strings of their own."""
     offsets = _bounds(np.cumsum(ends - starts))
     spans = np.empty(offsets[-1], np.uint8)
-    copy_runs(data, starts, ends - starts, spans, offsets[:-1])
+    copy_spans(data, starts, ends - starts, spans, offsets[:-1])
     return Strings(offsets, spans)
 
 
@@ -182,7 +181,7 @@ def _anchors(sheet: sheets.PageOutput, words: Words, facts: list[_Facts]) -> tup
     bounds = _bounds(sheet.pages[:, sheets.LINKS_END])
     links = sheet.links[: bounds[-1]]
     # An anchor holds the words that overlap its text, so that un<a>believ</a>able is one anchor of one word.
-    start, end = touched_words(words.starts, words.ends, links[:, sheets.LINK_START], links[:, sheets.LINK_END])
+    start, end = overlapping_words(words.starts, words.ends, links[:, sheets.LINK_START], links[:, sheets.LINK_END])
     lines, begins = list_hrefs(sheet.values, links[:, sheets.LINK_HREF], links[:, sheets.LINK_HREF_END])
     page = np.repeat(np.arange(len(facts)), np.diff(bounds))
     urls, target = _resolve(lines, begins, page, [fact.base for fact in facts])
@@ -191,8 +190,8 @@ def _anchors(sheet: sheets.PageOutput, words: Words, facts: list[_Facts]) -> tup
     target[(flags & sheets.TOO_LONG) != 0] = NO_TARGET
     anchors = Anchors(
         offsets=bounds,
-        start=places_within(start, bounds, words.first[:-1]),
-        end=places_within(end, bounds, words.first[:-1]),
+        start=relative_positions(start, bounds, words.first[:-1]),
+        end=relative_positions(end, bounds, words.first[:-1]),
         target=target,
         flags=flags,
     )
@@ -216,7 +215,7 @@ def _resolve(lines: Bytes, begins: Int64s, page: Int64s, bases: list[str]) -> tu
     A whole URL is resolved once. An href that names a path depends on its base only up to the folder, so it is
     resolved once a folder; only what is about the page itself is resolved once a page.
     """
-    ends = without_fragments(lines, begins)
+    ends = ends_without_fragments(lines, begins)
     numbers, first = intern(lines, begins[:-1], ends)
     whole = lines.tobytes()
     spans = zip(begins[first].tolist(), ends[first].tolist(), strict=True)
@@ -251,8 +250,8 @@ def _blocks(sheet: sheets.PageOutput, text: Bytes, words: Words, bounds: Int64s)
     ends[last] = bounds[1:][np.diff(offsets) > 0]
     return Blocks(
         offsets=offsets,
-        token=places_within(first_words(words.starts, starts), offsets, words.first[:-1]),
-        place=places_within(starts, offsets, bounds[:-1]),
+        token=relative_positions(first_words(words.starts, starts), offsets, words.first[:-1]),
+        place=relative_positions(starts, offsets, bounds[:-1]),
         kinds=sheet.blocks[: offsets[-1], sheets.BLOCK_KINDS].astype(np.uint8),
         hash=hash_spans(text, np.ascontiguousarray(starts), ends),
     )

@@ -7,7 +7,7 @@ from html.entities import html5
 
 from pagekin.kernels import html as k
 from pagekin.kernels import page_output as sheets
-from pagekin.kernels.fnv import fnv_of, rows_of
+from pagekin.kernels.fnv import fnv_of, make_hash_table
 from pagekin.kernels.html import Markup
 from pagekin.kernels.page_output import CELL, HEADING, ITEM, LIST_END, PARAGRAPH, TABLE_END
 from pagekin.model.arrays import Int64s
@@ -58,14 +58,14 @@ _WINDOWS = {byte: ord(bytes([byte]).decode("windows-1252", "ignore") or chr(byte
 def entities() -> Int64s:
     """The character references of HTML 5."""
     named = {fnv_of(name.encode()): tuple(map(ord, text)) for name, text in html5.items()}
-    return rows_of(named | {number: (point,) for number, point in _WINDOWS.items()})
+    return make_hash_table(named | {number: (point,) for number, point in _WINDOWS.items()})
 
 
 @cache
 def markup() -> Markup:
     """All tables of the scanner."""
     return Markup(
-        tags=rows_of({fnv_of(name.encode()): row for name, row in TAGS.items()}),
-        attributes=rows_of({fnv_of(name.encode()): (place,) for place, name in enumerate(ATTRIBUTES)}),
+        tags=make_hash_table({fnv_of(name.encode()): row for name, row in TAGS.items()}),
+        attributes=make_hash_table({fnv_of(name.encode()): (place,) for place, name in enumerate(ATTRIBUTES)}),
         entities=entities(),
     )

@@ -14,8 +14,8 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from pagekin.kernels.copy_spans import copy_runs, count_runs, map_runs
-from pagekin.kernels.vocabulary import alphabetical, enter, moved, new_table
+from pagekin.kernels.spans import copy_spans, count_values, map_spans
+from pagekin.kernels.vocabulary import add_strings, copy_table, new_table, sort_spans
 from pagekin.model.arrays import Int64s, UInt32s
 from pagekin.model.reading import Ragged, Reading
 from pagekin.model.strings import Strings
@@ -69,7 +69,7 @@ class Selection:
             for name, column in columns.items():
                 strings, room = column(reading), out[name]
                 starts = strings.offsets[rows]
-                copy_runs(strings.data, starts, strings.offsets[rows + 1] - starts, room.data, room.offsets[places])
+                copy_spans(strings.data, starts, strings.offsets[rows + 1] - starts, room.data, room.offsets[places])
         return out
 
     def offsets(self, parts: Mapping[str, Callable[[Reading], Ragged]]) -> dict[str, Int64s]:
@@ -120,9 +120,9 @@ def gather(
             target = offsets[begin + places] - offsets[begin]
             for name, piece in pieces.items():
                 if name in tables:
-                    map_runs(getattr(ragged, name), starts, lengths, tables[name][number], piece, target)
+                    map_spans(getattr(ragged, name), starts, lengths, tables[name][number], piece, target)
                 else:
-                    copy_runs(getattr(ragged, name), starts, lengths, piece, target)
+                    copy_spans(getattr(ragged, name), starts, lengths, piece, target)
         yield list(pieces.values())
         begin = end
 
@@ -141,7 +141,7 @@ class Lexicon:
         """The numbers of some of the strings."""
         starts, ends = strings.offsets[which], strings.offsets[which + 1]
         self._make_room(len(which), int((ends - starts).sum()))
-        numbers, self._count = enter(strings.data, starts, ends, self._table, self._count)
+        numbers, self._count = add_strings(strings.data, starts, ends, self._table, self._count)
         return numbers
 
     def _make_room(self, count: int, size: int) -> None:
@@ -151,7 +151,7 @@ class Lexicon:
         size += int(table.offsets[self._count])
         if count > len(table.hashes) or size > len(table.data):
             room = new_table(max(count, 2 * len(table.hashes)), max(size, 2 * len(table.data)))
-            self._table = moved(table, self._count, room)
+            self._table = copy_table(table, self._count, room)
 
     def strings(self) -> Strings:
         """All strings by their numbers."""
@@ -173,7 +173,7 @@ Order = Callable[[Strings, Int64s], Int64s]
 
 def alphabetically(strings: Strings, counts: Int64s) -> Int64s:
     """The order of strings by their bytes."""
-    return alphabetical(strings.data, strings.offsets[:-1], strings.offsets[1:])
+    return sort_spans(strings.data, strings.offsets[:-1], strings.offsets[1:])
 
 
 def commonest_first(strings: Strings, counts: Int64s) -> Int64s:
@@ -221,7 +221,7 @@ def pick(strings: Strings, which: Int64s) -> Strings:
     starts = strings.offsets[which]
     lengths = strings.offsets[which + 1] - starts
     picked = _room(_laid_out(lengths))
-    copy_runs(strings.data, starts, lengths, picked.data, picked.offsets[:-1])
+    copy_spans(strings.data, starts, lengths, picked.data, picked.offsets[:-1])
     return picked
 
 
@@ -264,5 +264,5 @@ def _count_uses(
     for part, column in uses:
         ragged = part(reading)
         starts = ragged.offsets[rows]
-        count_runs(getattr(ragged, column), starts, ragged.offsets[rows + 1] - starts, counts)
+        count_values(getattr(ragged, column), starts, ragged.offsets[rows + 1] - starts, counts)
     return counts
