@@ -21,10 +21,11 @@ from pagekin import village
 from pagekin.evaluation.judge import judge
 from pagekin.evaluation.labelled import BY_PATH, LabelledCollection, PopulationSettings, open_labelled
 from pagekin.evaluation.measures import estimates, ratios
-from pagekin.evaluation.systems import Floats, System
-from pagekin.model.arrays import Int64s
+from pagekin.evaluation.systems import System
+from pagekin.model.arrays import Floats, Int64s
 from pagekin.pipeline import build
 from pagekin.search.indexed_store import IndexedStore
+from pagekin.search.options import RelatedOptions
 
 ROUNDS = 1 if QUICK else 3
 _PART = 200  # sources that are asked for at a time
@@ -70,7 +71,7 @@ def measure(name: str, case: LabelledCollection) -> Iterator[Figure]:
     yield Figure(f"{name}: pages", count)
     yield Figure(f"{name}: triples of a source and two pages", int(whole.pairs[:, 0].sum()))
     for similarity in ("jaccard", "cosine"):
-        system = case.index_system(case.indexed, similarity)
+        system = case.index_system(case.indexed, RelatedOptions(similarity=similarity))
         comparing, judging = best(system, case)
         yield Figure(f"{name}: {similarity} of all pages with all pages", round(comparing, 3), "s")
         yield Figure(f"{name}: their judgement", round(judging, 3), "s")

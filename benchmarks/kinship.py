@@ -29,7 +29,6 @@ from pagekin.links.cluster_quality import Labels, judge
 from pagekin.links.dendrogram import draw_dendrograms
 from pagekin.links.measures import MEASURES
 from pagekin.pipeline import build
-from pagekin.search.blend import LinkSide
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.link_analysis import LinkAnalysis, analyse_links
 from pagekin.search.options import RelatedOptions
@@ -103,7 +102,7 @@ def folders(indexed: IndexedStore) -> Labels:
 
 def together(name: str, indexed: IndexedStore, labels: Labels) -> Iterator[Figure]:
     """Words and links in one similarity."""
-    share = LinkSide(indexed).share
+    share = indexed.automatic_link_weight
     yield Figure(f"{name}: share of links, as far as they agree with words", share)
     options: list[tuple[str, float | Literal["auto"]]] = [("words alone", 0.0), ("words and links", "auto")]
     for what, wish in (*options, ("half words, half links", 0.5)):

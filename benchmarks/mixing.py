@@ -25,17 +25,19 @@ from pagekin.kernels.precision import measure_rows
 from pagekin.learning.corpus import CorpusPart, offsets_of, part_of
 from pagekin.learning.hidden_links import are_shown, mixing_on
 from pagekin.learning.learn import COUNTING, LearnResult, counted, links_of
-from pagekin.learning.link_share import SHARES, hide, similarities
+from pagekin.learning.link_share import SHARES, hide
 from pagekin.learning.projection import Matrix
 from pagekin.learning.ranking import AP, MEASURES, Ranker, RankingQueries, questions_of
 from pagekin.links.link_graph import StoredLinks
+from pagekin.links.stored import stored_links
 from pagekin.model.arrays import Bools, Floats, Int64s
 from pagekin.model.reading import Links
 from pagekin.model.strategy import Strategy
-from pagekin.model.weights import save_weights
+from pagekin.model.weights import load_weights, save_weights
 from pagekin.pipeline import bag_source
 from pagekin.search.indexed_store import IndexedStore
-from pagekin.search.link_analysis import stored_links
+from pagekin.search.options import RelatedOptions
+from pagekin.search.weighted_text import shares_of_own
 
 SEED = 2005
 CLASSED = ("words alone", "with links", "with the projection")
@@ -73,12 +75,12 @@ def sides_of(indexed: IndexedStore, outcome: LearnResult, links: StoredLinks, na
     products, by_links, known = (np.concatenate(each) for each in list(zip(*mixer.rows(), strict=True))[1:])
     asked = mixer.queries
     anchors = _cosines(_anchors(indexed, are_shown(links, hide(part, SEED), apart))[part.pages])[asked.pages]
-    return Sides(asked, products, similarities(products, asked.pages), anchors, by_links, known)
+    return Sides(asked, products, shares_of_own(products, asked.pages), anchors, by_links, known)
 
 
 def mixing(indexed: IndexedStore, outcome: LearnResult, elsewhere: float | None) -> Iterator[Row]:
     """The shares that valid wants, and others: as far as links agree with words, and what was learned elsewhere."""
-    links = stored_links(indexed)
+    links = stored_links(indexed, indexed.index.strategy)
     valid = sides_of(indexed, outcome, links, "valid", "test")
     test = sides_of(indexed, outcome, links, "test", "valid")
     grid = [each for each in product(SHARES, SHARES) if sum(each) < 1.0]
@@ -88,7 +90,7 @@ def mixing(indexed: IndexedStore, outcome: LearnResult, elsewhere: float | None)
     assert by_links[1] == outcome.weighting.link_share  # the command learns the same
     both = valid.best(grid)
     yield Row(f"links, share {by_links[1]:g}", lone, test.measured(by_links))
-    auto = indexed.link_side.share
+    auto = indexed.automatic_link_weight
     yield Row(f"links, share {auto:g} (`--links auto`)", lone, test.measured((0.0, auto)))
     if elsewhere is not None:
         yield Row(f"links, share {elsewhere:g} (learned from the articles)", lone, test.measured((0.0, elsewhere)))
@@ -116,10 +118,10 @@ def by_classes(indexed: IndexedStore, outcome: LearnResult, source: Path) -> Ite
     case = open_labelled(PopulationSettings(str(labels) if labels.is_file() else BY_PATH), indexed)
     with TemporaryDirectory() as place:
         save_weights(Path(place) / "w.json", outcome.weighting)
-        projected = str(Path(place) / "w.json")
-        plain = outcome.weighting.as_text()
+        projected = load_weights(Path(place) / "w.json")
+        plain = replace(projected, projection=None)
         for name, weights, share in zip(CLASSED, (plain, plain, projected), (0.0, None, 0.0), strict=True):
-            system = case.index_system(indexed, "linklearn", weights, share)
+            system = case.index_system(indexed, RelatedOptions(weighting=weights, link_share=share))
             judgement = judge(system, case.population, threads=2)
             facts = of_system(system, judgement, case.population, None, resamples=10, seed=SEED)
             yield name, facts["P@10"]["value"]

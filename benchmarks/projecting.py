@@ -13,9 +13,9 @@ import numpy as np
 from pagekin.learning.learn import LearnResult, spaces_of
 from pagekin.learning.projection import scales_of_lsa
 from pagekin.learning.ranking import questions_of
+from pagekin.links.stored import stored_links
 from pagekin.model.arrays import Floats
 from pagekin.search.indexed_store import IndexedStore
-from pagekin.search.link_analysis import stored_links
 
 SEED = 2005
 
@@ -30,7 +30,7 @@ class Row(NamedTuple):
 
 def projecting(indexed: IndexedStore, outcome: LearnResult) -> Iterator[Row]:
     """LinkLearn alone, with LSA on top, and with a projection that is learned."""
-    _, (train, valid, test) = spaces_of(indexed, outcome, stored_links(indexed))
+    _, (train, valid, test) = spaces_of(indexed, outcome, stored_links(indexed, indexed.index.strategy))
     asked, wanted = questions_of(test.part), questions_of(valid.part)
     nothing = np.zeros((train.x.shape[1], 0))
     lone = test.measured(nothing, asked)

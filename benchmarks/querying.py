@@ -12,6 +12,7 @@ import json
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -24,9 +25,9 @@ from benchmarks.agreement import collections
 from benchmarks.building import extracted, html_files, tantivy_index, text_of
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, show
 from pagekin.pipeline import build
-from pagekin.search.candidates import Query, bag_of, nearest
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.options import RelatedOptions
+from pagekin.search.query import query_of_nodes
 
 QUESTIONS = 50 if QUICK else 400
 LIMIT = 10
@@ -37,10 +38,9 @@ _CHECKED = 200  # questions whose answers are compared with exact ones
 
 def ask(indexed: IndexedStore, node: int) -> list[int]:
     """The ten nodes most similar to a node."""
-    index, scorer = indexed.index, indexed._scorer_pool.scorer()
-    query = Query(bag_of(index, node), index.signatures[node], index.strategy.similarity, but=(node,))
-    with scorer.asking(query.bag):
-        return [found for _, found in nearest(scorer, query, LIMIT, RelatedOptions().min_similarity)]
+    options = RelatedOptions()
+    query = replace(query_of_nodes(indexed.index, [node]), min_similarity=options.min_similarity)
+    return [found for _, found in indexed.blend(options).nearest(query, LIMIT)]
 
 
 def main() -> None:

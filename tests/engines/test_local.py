@@ -123,9 +123,9 @@ def test_whoever_stops_listening_ends_the_work(pool: WorkerPool) -> None:
 IDLE = """
 import time
 from engines.test_local import whoami
-from pagekin.engines.local import Crew, run
+from pagekin.engines.local import WorkerPool, run
 try:
-    for _ in run(whoami, range(2), Crew(2, processes=True)):
+    for _ in run(whoami, range(2), WorkerPool(2, processes=True)):
         print("idle soon", flush=True)
         time.sleep(60)
 except KeyboardInterrupt:

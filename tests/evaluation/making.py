@@ -8,8 +8,7 @@ import numpy as np
 
 from pagekin.evaluation.notes import LeftOut
 from pagekin.evaluation.population import Population, Shape, populate
-from pagekin.evaluation.systems import Floats
-from pagekin.model.arrays import Int64s
+from pagekin.model.arrays import Floats, Int64s
 
 
 class Table:

@@ -13,13 +13,12 @@ from pagekin import village
 from pagekin.errors import MisuseError
 from pagekin.evaluation.labelled import LabelledCollection, PopulationSettings, bags_under, open_labelled
 from pagekin.evaluation.population import Shape
-from pagekin.evaluation.systems import BagSystem
+from pagekin.evaluation.systems import BlendSystem
 from pagekin.model.projection import Projection
 from pagekin.model.strategy import PRESETS, Strategy
 from pagekin.model.weighting import Learned, Okapi
-from pagekin.model.weights import save_weights
+from pagekin.model.weights import load_weights, save_weights
 from pagekin.pipeline import build
-from pagekin.search.candidates import Query, bag_of, exact
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.options import RelatedOptions
 from store.making import page, write_jsonl
@@ -67,7 +66,7 @@ def test_scores_of_measures_that_weigh_are_the_inner_products_of_answers(
     )
     systems = [case.under(strategy, "index"), case.under(replace(strategy, anchors=False, links=False), "made anew")]
     if isinstance(weighting, Learned):
-        systems.append(case.index_system(indexed, "linklearn", DRAWN.as_text()))
+        systems.append(case.index_system(indexed, RelatedOptions(weighting=DRAWN)))
     for source in (0, 50, 100):
         options = RelatedOptions(
             limit=500, min_similarity=0.0, weighting=weighting, explain=False, group_duplicates=False
@@ -90,7 +89,7 @@ def test_a_projection_is_in_scores_as_in_answers(
     matrix = np.random.default_rng(1).normal(0.0, 0.1, (len(terms), 3)).astype(np.float32)
     weighting = replace(DRAWN, projection=Projection(terms, matrix))
     save_weights(tmp_path / "w.json", weighting)
-    system = case.index_system(indexed, "linklearn", str(tmp_path / "w.json"))
+    system = case.index_system(indexed, RelatedOptions(weighting=load_weights(tmp_path / "w.json")))
     assert system.name.endswith("(linklearn), projected")
     options = RelatedOptions(limit=500, min_similarity=0.0, weighting=weighting, explain=False, group_duplicates=False)
     for source in (0, 50, 100):
@@ -107,7 +106,7 @@ def test_a_projection_is_in_scores_as_in_answers(
 def test_links_have_the_learned_share_in_scores_as_in_answers(case: LabelledCollection, indexed: IndexedStore) -> None:
     weighting = replace(DRAWN, link_share=0.3)
     strategy = replace(indexed.index.strategy, weights=weighting.as_text(), similarity="linklearn")
-    systems = [case.under(strategy, "index"), case.index_system(indexed, "linklearn", weighting.as_text())]
+    systems = [case.under(strategy, "index"), case.index_system(indexed, RelatedOptions(weighting=weighting))]
     options = RelatedOptions(limit=500, min_similarity=0.0, weighting=weighting, explain=False, group_duplicates=False)
     for source in (0, 50, 100):
         answer = {each.url: each.similarity for each in indexed.related(case.population.urls[source], options)}
@@ -119,8 +118,9 @@ def test_links_have_the_learned_share_in_scores_as_in_answers(case: LabelledColl
             assert {url: found[url] for url in common} == pytest.approx(
                 {url: answer[url] for url in common}, rel=1e-6, abs=1e-6
             )
-    assert case.under(strategy, "index", 0.0).name == "index (linklearn)"
-    assert case.under(indexed.index.strategy, "index", "auto").name.endswith(f"{indexed.link_side.share:g} by links")
+    assert case.under(strategy, "index", RelatedOptions(link_share=0.0)).name == "index (linklearn)"
+    auto = case.under(indexed.index.strategy, "index", RelatedOptions(link_share="auto"))
+    assert auto.name == f"index (jaccard), {indexed.automatic_link_weight:g} by links"
 
 
 @pytest.mark.parametrize("measure", ["jaccard", "cosine"])
@@ -128,12 +128,9 @@ def test_scores_are_the_similarities_that_answers_have(
     case: LabelledCollection, indexed: IndexedStore, measure: str
 ) -> None:
     nodes = case.population.nodes
-    system = case.index_system(indexed, measure)
-    scorer = indexed._scorer_pool.scorer()
+    system = case.index_system(indexed, RelatedOptions(similarity=measure))
     for source in (0, 50, 100):
-        query = Query(bag_of(indexed.index, int(nodes[source])), indexed.index.signatures[nodes[source]], measure)
-        with scorer.asking(query.bag):
-            expected = exact(scorer, query, nodes)
+        expected = indexed.text_similarities(int(nodes[source]), nodes, measure)
         (found,) = system.scores(np.array([source]))
         assert np.maximum(found, 0.0) == pytest.approx(expected, abs=2e-9)
         assert ((found == -np.inf) <= (expected == 0.0)).all()
@@ -162,7 +159,7 @@ def test_a_system_can_be_another_measure_strategy_or_store(
     (tmp_path / "wide.toml").write_text("window_width = 32\n")
     assert (
         case.named("cosine").scores(np.arange(3)).tolist()
-        == case.index_system(indexed, "cosine").scores(np.arange(3)).tolist()
+        == case.index_system(indexed, RelatedOptions(similarity="cosine")).scores(np.arange(3)).tolist()
     )
     names = [case.named(name).name for name in ("cosine", "paper", str(tmp_path / "wide.toml"), str(folder / "v.kin"))]
     assert names == [
@@ -252,7 +249,7 @@ def test_a_sample_has_pages_with_in_links_unless_told_otherwise(folder: Path, in
 
 def test_a_similarity_that_there_is_not_is_refused(case: LabelledCollection, indexed: IndexedStore) -> None:
     with pytest.raises(MisuseError, match="it can be jaccard, cosine"):
-        case.index_system(indexed, "euclid")
+        case.index_system(indexed, RelatedOptions(similarity="euclid"))
 
 
 def test_an_empty_bag_shares_nothing(tmp_path: Path) -> None:
@@ -262,7 +259,8 @@ def test_an_empty_bag_shares_nothing(tmp_path: Path) -> None:
     indexed = IndexedStore.open(
         build([tmp_path / "g.jsonl"], tmp_path / "g.kin", strategy=strategy, processes=1).store.root
     )
-    scores = BagSystem("g", indexed.index.bags, np.arange(3)).scores(np.arange(3))
+    system = BlendSystem("g", indexed.index, indexed.blend(RelatedOptions()), np.arange(3))
+    scores = system.scores(np.arange(3))
     assert scores.tolist() == [[1.0, 1.0, -np.inf]] * 2 + [[-np.inf] * 3]
 
 

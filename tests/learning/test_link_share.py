@@ -10,12 +10,13 @@ import pytest
 from learning.making import counted, links, topical, whole
 from pagekin.learning.corpus import CorpusPart, part_of
 from pagekin.learning.hidden_links import shown
-from pagekin.learning.link_share import SHARES, HiddenLinks, LinkShareTuner, hide, similarities
+from pagekin.learning.link_share import SHARES, HiddenLinks, LinkShareTuner, hide
 from pagekin.learning.ranking import AP, MEASURES, Ranker, questions_of
 from pagekin.links.link_graph import StoredLinks
+from pagekin.links.stored import link_similarity
 from pagekin.model.arrays import Floats, Int64s
 from pagekin.model.weighting import Learned, Network
-from pagekin.search.link_analysis import evidence_of
+from pagekin.search.weighted_text import shares_of_own
 
 FLAT = Network(0.0, 1.0, (), (), (), 0.0)
 EQUAL = Learned(FLAT, FLAT, FLAT)  # terms weigh the same: a similarity by words is the share of terms that are there
@@ -63,7 +64,7 @@ def test_hidden_links_and_those_of_the_other_part_say_nothing() -> None:
     every = [*there, (0, 1), (1, 0), (4, 5), (5, 4), (5, 4)]
     counts = counted([{1: 1, 2: 1}] * 6)
     first, other = (part_of(np.array(each), counts, links(every)) for each in ([0, 1], [4, 5]))
-    say, wanted = shown(web(every, 6), HiddenLinks(first, first), other), evidence_of(web(there, 6)).beside
+    say, wanted = shown(web(every, 6), HiddenLinks(first, first), other), link_similarity(web(there, 6)).beside
     for page in range(6):
         for ours, theirs in zip(say(page), wanted(page), strict=True):
             assert ours.tolist() == theirs.tolist()
@@ -73,9 +74,9 @@ def test_a_similarity_by_words_is_a_share_of_what_the_page_itself_scores() -> No
     """Page 0 has three terms, of which the pages have 3, 2, 1 and 0."""
     queries = questions_of(RIDDLE.hidden, np.array([0]))
     ((_, scores),) = Ranker(RIDDLE.hidden, EQUAL, queries).rows()
-    assert similarities(scores, queries.pages)[0].tolist() == pytest.approx([1, 2 / 3, 1 / 3, 0])
-    assert similarities(3.0 * np.array([[1.0, 2.0]]), np.array([0])).tolist() == [[1.0, 1.0]]
-    assert similarities(np.zeros((1, 2)), np.array([0])).tolist() == [[0.0, 0.0]]
+    assert shares_of_own(scores, queries.pages)[0].tolist() == pytest.approx([1, 2 / 3, 1 / 3, 0])
+    assert shares_of_own(3.0 * np.array([[1.0, 2.0]]), np.array([0])).tolist() == [[1.0, 1.0]]
+    assert shares_of_own(np.zeros((1, 2)), np.array([0])).tolist() == [[0.0, 0.0]]
 
 
 def test_the_more_links_count_the_higher_comes_what_they_know() -> None:

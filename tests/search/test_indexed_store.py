@@ -14,11 +14,11 @@ from pagekin.errors import MisuseError, StoreError
 from pagekin.model.settings import ReadingSettings
 from pagekin.model.strategy import PRESETS, Strategy
 from pagekin.pipeline import build
-from pagekin.search.candidates import Query, bag_of, exact, nearest
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.options import RelatedOptions
+from pagekin.search.query import query_of_nodes
 from pagekin.search.results import RelatedPage
-from pagekin.search.scorer import CompiledScorer
+from pagekin.search.text import Jaccard
 from pagekin.store.manifest import write_manifest
 from store.making import page, write_jsonl
 
@@ -162,12 +162,11 @@ def test_a_page_is_never_its_own_kin(web: IndexedStore) -> None:
 def test_answers_are_those_of_an_exhaustive_search(web: IndexedStore) -> None:
     found = wanted = 0
     everything = np.arange(len(web))
-    scorer = CompiledScorer(web.index)
+    text = Jaccard(web.index, web.scorers)
     for node in range(len(web)):
-        query = Query(bag_of(web.index, node), web.index.signatures[node], "jaccard", but=(node,))
-        with scorer.asking(query.bag):
-            scores = exact(scorer, query, everything)
-            answer = {each for _, each in nearest(scorer, query, 10, 0.0)}
+        query = query_of_nodes(web.index, [node])
+        scores = text.scores(query, everything)
+        answer = set(text.candidates(query, 10).tolist())
         best = [each for each in np.argsort(-scores, kind="stable").tolist() if each != node][:10]
         wanted += len(best)
         found += sum(each in answer for each in best)
@@ -276,7 +275,7 @@ def test_links_can_be_a_part_of_similarity(garden: IndexedStore) -> None:
     (first, *_) = garden.related("http://g.example/a", RelatedOptions(link_share=0.25))
     assert first.url == "http://g.example/c"
     assert first.similarity == pytest.approx(0.75 * 3 / 5 + 0.25 * 1 / 3)
-    assert [(part.name, part.share) for part in first.why.parts] == [("words", 0.75), ("links", 0.25)]
+    assert [(part.name, part.share) for part in first.why.parts] == [("text", 0.75), ("links", 0.25)]
     assert [part.similarity for part in first.why.parts] == pytest.approx([3 / 5, 1 / 3])
 
 
@@ -291,7 +290,7 @@ def test_a_page_that_shares_no_word_can_be_kin_by_links(garden: IndexedStore) ->
 def test_without_links_the_words_are_the_only_part(garden: IndexedStore) -> None:
     (first, *_) = garden.related("http://g.example/a")
     (part,) = first.why.parts
-    assert (part.name, part.similarity, part.share) == ("words", first.similarity, 1.0)
+    assert (part.name, part.similarity, part.share) == ("text", first.similarity, 1.0)
 
 
 def test_pages_that_cite_both_are_told_with_the_words_between(garden: IndexedStore) -> None:

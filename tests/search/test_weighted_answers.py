@@ -122,7 +122,7 @@ def test_reasons_and_links_go_with_every_measure(garden: IndexedStore) -> None:
         [weights[NUMBER[word]] / total for word in ("birch", "oak")]
     )
     assert [(part.name, part.similarity, part.share) for part in first.why.parts] == [
-        ("words", 1.0, 0.75),
+        ("text", 1.0, 0.75),
         ("links", pytest.approx(1 / 3), 0.25),
     ]
     assert first.similarity == pytest.approx(0.75 + 0.25 / 3)
@@ -145,11 +145,11 @@ def test_the_share_of_links_is_that_which_was_learned_unless_another_is_wished_f
         links = [(part.similarity, part.share) for part in found.why.parts if part.name == "links"]
         assert [each for _, each in links] == ([share] if share else [])
         assert [each for each, _ in links] == pytest.approx([1 / 3] if share else [])
-        assert indexed.link_share(options) == share
+        assert indexed.weights(options) == {"text": 1.0 - share, "links": share}
     (first, *_) = indexed.related_to(
         b"birch oak", RelatedOptions(), plain=True
     )  # what is not in the collection has no links here
-    assert [part.name for part in first.why.parts] == ["words"]
+    assert [part.name for part in first.why.parts] == ["text"]
 
 
 @pytest.mark.parametrize("asked", [("a",), ("a", "e")])
@@ -253,7 +253,7 @@ def test_what_cannot_be_weighed_is_misuse(garden: IndexedStore, tmp_path: Path) 
     with pytest.raises(MisuseError, match="similarity is 'jaccard', but the weights are for linklearn"):
         RelatedOptions(similarity="jaccard", weighting=DRAWN)
     indexed = built(tmp_path, replace(PLAIN, content=False))
-    with pytest.raises(MisuseError, match="okapi weighs contents, which this index has none of"):
+    with pytest.raises(MisuseError, match="okapi weighs contents, but the bags of this index have none"):
         indexed.related(url("a"), RelatedOptions(similarity="okapi"))
 
 

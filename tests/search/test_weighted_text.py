@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -17,16 +18,18 @@ from pagekin.model.bags import Bags, Contents, Terms
 from pagekin.model.strategy import Strategy
 from pagekin.model.strings import Strings
 from pagekin.model.weighting import STOP_PAGES, Learned, Okapi
-from pagekin.search.candidates import Query, bag_of, exact, nearest, raw_scores, shared_terms
-from pagekin.search.scorer import CompiledScorer, Scorer
-from pagekin.search.weighted_text import QueryWeights, TermCounts, term_counts_of
+from pagekin.search.blend import Blend
+from pagekin.search.query import Query, TermCounts, query_of_nodes
+from pagekin.search.query_weights import QueryWeights
+from pagekin.search.scorer import CompiledScorer, Scorer, ScorerPool
+from pagekin.search.weighted_text import WeightedText
 from pagekin.signatures.sign import make_signatures, seeded, term_keys
 from reference import weighing as twin
 
 WORDS = 8
 PAGES = st.dictionaries(st.integers(0, WORDS - 1), st.integers(1, 9), max_size=6)
 WEIGHTINGS = st.just(DRAWN) | st.builds(Okapi, st.floats(0, 3), st.floats(0, 1))
-DESKS = pytest.mark.parametrize("scorer", [Scorer, CompiledScorer])
+SCORERS = pytest.mark.parametrize("scorer", [Scorer, CompiledScorer])
 
 
 def index_of(pages: list[dict[int, int]], outside: int = 0, strategy: Strategy | None = None) -> Index:
@@ -54,12 +57,18 @@ def index_of(pages: list[dict[int, int]], outside: int = 0, strategy: Strategy |
     )
 
 
-def asked(index: Index, kind: Okapi | Learned, *nodes: int) -> Query:
-    weighed = QueryWeights(index).weighed(kind.kind, kind, [term_counts_of(index, node) for node in nodes])
-    return Query(bag_of(index, nodes[0]), index.signatures[nodes[0]], kind.kind, nodes, weighed)
+def text(index: Index, kind: Okapi | Learned, scorer: type[Scorer] = Scorer) -> WeightedText:
+    """Weighted text as evidence, compared by one kind of scorer."""
+    scorers, made = ScorerPool(index), scorer(index)
+    scorers.scorer = lambda: made  # type: ignore[method-assign]
+    return WeightedText(index, scorers, QueryWeights(index), kind)
 
 
-@DESKS
+def nearest(evidence: WeightedText, query: Query, limit: int) -> list[tuple[float, int]]:
+    return Blend([evidence], {"text": 1.0}).nearest(query, limit)
+
+
+@SCORERS
 def test_okapi_by_hand(scorer: type[Scorer]) -> None:
     """Four pages of 2, 2, 4 and 1 words, 9/4 in the mean. Words 0 and 1 are on three and two pages.
 
@@ -67,26 +76,25 @@ def test_okapi_by_hand(scorer: type[Scorer]) -> None:
     2.5 ln(4/3) / 2.4 + 2.5 ln 2 / 2.4; with page 2: 2.5 ln(4/3) / 3.2 + 7.5 ln 2 / 5.2; with page 1: 2.5 ln(4/3) / 2.4.
     """
     index = index_of([{0: 1, 1: 1}, {0: 1, 2: 1}, {0: 1, 1: 3}, {3: 1}], outside=1)
-    work, query = scorer(index), asked(index, Okapi(), 0)
+    evidence, query = text(index, Okapi(), scorer), query_of_nodes(index, [0])
     often, rare = math.log(4 / 3), math.log(2)
     own = 2.5 * (often + rare) / 2.4
-    with work.asking(query.bag, query.weighed):
-        scores = raw_scores(work, query, np.arange(5)).tolist()
-        answer = nearest(work, query, 10, 0.0, allowed=lambda node: node < 4)
-        [shared] = shared_terms(work, query, np.array([2]), 5)
+    scores = evidence.scores(query, np.arange(5)).tolist()
+    answer = nearest(evidence, replace(query, allowed=lambda node: node < 4), 10)
+    [shared] = evidence.explain(query, np.array([2]))
     expected = [own, 2.5 * often / 2.4, 2.5 * often / 3.2 + 7.5 * rare / 5.2, 0.0, 0.0]
     assert scores == pytest.approx(expected, abs=1e-9)
     # Page 2 scores more than page 0 itself would, and counts as wholly similar.
     assert answer == [(1.0, 2), (pytest.approx(expected[1] / own, abs=1e-9), 1)]
-    assert [each.term for each in shared] == [1, 0]
-    assert [each.share for each in shared] == pytest.approx(
+    assert [word for word, _ in shared["terms"]] == ["word1", "word0"]
+    assert [share for _, share in shared["terms"]] == pytest.approx(
         [7.5 * rare / 5.2 / expected[2], 2.5 * often / 3.2 / expected[2]]
     )
 
 
 @settings(deadline=None)
 @given(st.lists(PAGES, min_size=1, max_size=14), WEIGHTINGS, st.integers(0, 2))
-def test_scores_are_those_of_the_twin_on_both_desks(
+def test_scores_are_those_of_the_reference_on_both_scorers(
     pages: list[dict[int, int]], kind: Okapi | Learned, outside: int
 ) -> None:
     """With more than ten pages, some words are stopped."""
@@ -94,16 +102,19 @@ def test_scores_are_those_of_the_twin_on_both_desks(
     collection = twin.Collection(pages, STOP_PAGES)
     nodes = np.arange(len(pages) + outside)
     for node, page in enumerate(pages):
-        query = asked(index, kind, node)
+        query = query_of_nodes(index, [node])
         expected = [*(collection.score(page, other, kind) for other in pages), *[0.0] * outside]
         own = collection.score(page, page, kind)
         found = []
-        for scorer in (Scorer(index), CompiledScorer(index)):
-            with scorer.asking(query.bag, query.weighed):
-                found.append(raw_scores(scorer, query, nodes).tolist())
-                similar = exact(scorer, query, nodes).tolist()
-                answer = nearest(scorer, query, 20, 0.0)
-            assert not scorer.worth.any()
+        for scorer in (Scorer, CompiledScorer):
+            evidence = text(index, kind, scorer)
+            scores = evidence.scores(query, nodes)
+            found.append(scores.tolist())
+            similar = evidence.similarities(query, scores).tolist()
+            answer = nearest(evidence, query, 20)
+            loaded = evidence.scorer(query)
+            loaded.load(query.bag)
+            assert not loaded.worth.any()
         assert found[0] == found[1]
         assert found[0] == pytest.approx(expected, rel=1e-9, abs=1e-8)
         if own > 1e-6:
@@ -117,38 +128,29 @@ def test_the_score_for_several_pages_is_the_mean_of_those_for_each(
     pages: list[dict[int, int]], kind: Okapi | Learned
 ) -> None:
     index = index_of(pages)
-    scorer, nodes = Scorer(index), np.arange(len(pages))
-    scores = []
-    for query in (asked(index, kind, 0), asked(index, kind, 1), asked(index, kind, 0, 1)):
-        with scorer.asking(query.bag, query.weighed):
-            scores.append(raw_scores(scorer, query, nodes))
+    evidence, nodes = text(index, kind), np.arange(len(pages))
+    scores = [evidence.scores(query_of_nodes(index, asked), nodes) for asked in ([0], [1], [0, 1])]
     assert scores[2] == pytest.approx((scores[0] + scores[1]) / 2, abs=1e-8)
 
 
 def test_a_text_may_say_a_word_more_often_than_any_page() -> None:
     index = index_of([{0: 1, 1: 1}, {2: 1}])
     word, count = np.array([0], np.uint32), np.array([500], np.uint32)
-    weighed = QueryWeights(index).weighed("linklearn", DRAWN, [TermCounts(word, count)])
-    assert weighed is not None
+    weighted = QueryWeights(index).weighted(DRAWN, [TermCounts(word, count)])
     collection = twin.Collection([{0: 1, 1: 1}, {2: 1}], STOP_PAGES)
-    assert weighed.own == pytest.approx(collection.score({0: 500}, {0: 500}, DRAWN))
+    assert weighted.own == pytest.approx(collection.score({0: 500}, {0: 500}, DRAWN))
 
 
 def test_a_page_without_words_is_like_none() -> None:
     index = index_of([{}, {0: 2}])
-    scorer, query = Scorer(index), asked(index, Okapi(), 0)
-    with scorer.asking(query.bag, query.weighed):
-        assert exact(scorer, query, np.arange(2)).tolist() == [0.0, 0.0]
+    evidence, query = text(index, Okapi()), query_of_nodes(index, [0])
+    assert evidence.similarities(query, evidence.scores(query, np.arange(2))).tolist() == [0.0, 0.0]
 
 
 def test_an_index_without_contents_cannot_weigh_them() -> None:
     index = index_of([{0: 1}], strategy=Strategy(content=False))
-    with pytest.raises(MisuseError, match="okapi weighs contents, which this index has none of"):
-        QueryWeights(index).weighed("okapi", Okapi(), [])
-
-
-def test_a_measure_of_bags_weighs_nothing() -> None:
-    assert QueryWeights(index_of([{0: 1}])).weighed("cosine", None, []) is None
+    with pytest.raises(MisuseError, match="okapi weighs contents, but the bags of this index have none"):
+        QueryWeights(index).weighted(Okapi(), [])
 
 
 def test_pages_are_found_among_many_that_share_a_common_word() -> None:
@@ -156,7 +158,6 @@ def test_pages_are_found_among_many_that_share_a_common_word() -> None:
     rare = {1: 2, 0: 1}
     pages = [rare, *({0: 1, 2 + k % 6: 1 + k % 3} for k in range(1200)), rare]
     index = index_of(pages)
-    for scorer in (Scorer(index), CompiledScorer(index)):
-        query = asked(index, Okapi(), 0)
-        with scorer.asking(query.bag, query.weighed):
-            assert nearest(scorer, query, 1, 0.5) == [(1.0, 1201)]
+    for scorer in (Scorer, CompiledScorer):
+        query = replace(query_of_nodes(index, [0]), min_similarity=0.5)
+        assert nearest(text(index, Okapi(), scorer), query, 1) == [(1.0, 1201)]

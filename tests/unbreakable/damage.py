@@ -79,7 +79,7 @@ def queries(store: Path) -> Iterator[Callable[[], object]]:
 def at(scorer: type[Scorer], store: Path) -> IndexedStore:
     """A collection whose questions are worked on at such a desk."""
     indexed = IndexedStore.open(store)
-    indexed._scorer_pool.scorer = lambda: scorer(indexed.index)  # type: ignore[method-assign]
+    indexed.scorers.scorer = lambda: scorer(indexed.index)  # type: ignore[method-assign]
     return indexed
 
 

@@ -12,7 +12,14 @@ import click
 from pagekin.cli.evaluate_output import say
 from pagekin.cli.files import write_lines
 from pagekin.cli.output import clean, json_option, progress_bar, say_json
-from pagekin.cli.similarity_options import links_option, measured, share_of, similarity_option, weights_option
+from pagekin.cli.similarity_options import (
+    links_option,
+    measured,
+    share_of,
+    similarity_option,
+    weighting_of,
+    weights_option,
+)
 from pagekin.errors import MisuseError
 
 if TYPE_CHECKING:
@@ -154,6 +161,7 @@ def _systems(case: LabelledCollection, options: dict[str, Any]) -> list[System]:
     from dataclasses import replace
 
     from pagekin.model.strategy import strategy_named
+    from pagekin.search.options import RelatedOptions
 
     weights = options["weights"]
     similarity, share = measured(options["similarity"], weights), share_of(options["share"])
@@ -162,11 +170,12 @@ def _systems(case: LabelledCollection, options: dict[str, Any]) -> list[System]:
         systems: list[System] = [case.run(options["run"])]
     elif strategy is None:
         assert case.indexed is not None
-        systems = [case.index_system(case.indexed, similarity, weights, share)]
+        wanted = RelatedOptions(similarity=similarity, weighting=weighting_of(weights), link_share=share)
+        systems = [case.index_system(case.indexed, wanted)]
         strategy = replace(case.indexed.index.strategy, weights=weights or case.indexed.index.strategy.weights)
     else:
         strategy = replace(strategy, similarity=similarity or strategy.similarity, weights=weights or strategy.weights)
-        systems = [case.under(strategy, options["strategy"], share)]
+        systems = [case.under(strategy, options["strategy"], RelatedOptions(link_share=share))]
     return [*systems, *([case.named(options["against"], strategy)] if options["against"] else [])]
 
 

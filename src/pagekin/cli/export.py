@@ -92,7 +92,7 @@ def command(
         group_duplicates=False,
     )
     answers = ((name, indexed.related(name, options)) for name in _watched(names))
-    count = _write(target, kind, answers, by_score=indexed.link_share(options) == 0.0)
+    count = _write(target, kind, answers, by_score=indexed.blend(options).single is not None)
     if json:
         say_json({"output": output, "format": kind, "pages": len(names), "answers": count})
     else:

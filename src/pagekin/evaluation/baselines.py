@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pagekin.errors import MisuseError
-from pagekin.evaluation.systems import UNLISTED, Floats
 from pagekin.kernels.all_pairs import PLACES, invert, products
-from pagekin.model.arrays import Int64s, UInt32s, spans
+from pagekin.model.arrays import Floats, Int64s, UInt32s, spans
 from pagekin.model.bags import Bags
 from pagekin.model.strategy import Strategy
+from pagekin.search.evidence import UNLISTED
 
 TF_IDF, MORE_LIKE_THIS, CO_CITATION, LSA = "tf-idf", "more-like-this", "co-citation", "lsa"
 REFERENCES = (TF_IDF, MORE_LIKE_THIS, CO_CITATION, LSA)

@@ -7,31 +7,29 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Literal
 
 import numpy as np
 
 from pagekin.bags.build import BagSource as BagSource
 from pagekin.bags.build import fold_bags
 from pagekin.errors import MisuseError
-from pagekin.evaluation.blended import BlendedSystem
 from pagekin.evaluation.labels import Class, Label, path_labels, read_labels, read_tree
 from pagekin.evaluation.notes import LeftOut
 from pagekin.evaluation.page_names import UNMET, NewPageNames, PageNames, join
 from pagekin.evaluation.population import Population, Shape, populate, sample
 from pagekin.evaluation.runs import read_run
-from pagekin.evaluation.systems import BagSystem, System
-from pagekin.evaluation.weighted import WeightedTextSystem, weighted_text_system
+from pagekin.evaluation.systems import BlendSystem, System
+from pagekin.index.files import Index
+from pagekin.index.inverted import Inverted
 from pagekin.model.arrays import Int64s
-from pagekin.model.bags import Bags, Contents
-from pagekin.model.strategy import MEASURES, PRESETS, Strategy, learned_in, strategy_named
+from pagekin.model.bags import Bags, Heads
+from pagekin.model.strategy import MEASURES, PRESETS, Strategy, strategy_named
 from pagekin.pipeline import bag_source
 from pagekin.search.indexed_store import IndexedStore
-from pagekin.search.options import AUTO
+from pagekin.search.options import AUTO, RelatedOptions
 from pagekin.store.store import Store
 
 Labels = Mapping[int, Iterable[Class]]  # by the numbers of pages
-Share = float | Literal["auto"] | None  # of links in a similarity
 BY_PATH = "path"  # as the name of a hierarchy: the folders of URLs
 
 
@@ -71,22 +69,19 @@ class LabelledCollection:
         assert self.indexed is not None
         return bags_under(self.indexed, strategy, self.collection)
 
-    def under(self, strategy: Strategy, name: str, share: Share = None) -> System:
-        """The collection under a strategy, its bags made anew from what was read unless the index has them.
-
-        `share` is that of links; by default what was learned with the weights of the strategy, else none.
-        """
+    def under(self, strategy: Strategy, name: str, options: RelatedOptions | None = None) -> System:
+        """The collection under a strategy. Its bags are made anew from the store unless the index has them."""
         assert self.indexed is not None
-        index = self.indexed.index
-        bags, contents = index.bags, index.contents
-        if not index.strategy.has_bags_of(strategy):
-            bags, contents = _made_under(self.indexed, strategy, self.collection)
-        words = _system(name, strategy, bags, contents, self.population.nodes)
-        return _with_links(words, self.indexed, strategy, self.population.nodes, share)
+        store, index, options = self.indexed, self.indexed.index, options or RelatedOptions()
+        if options.link_share == AUTO:
+            options = replace(options, link_share=store.automatic_link_weight)
+        if index.strategy.has_bags_of(strategy):
+            index = replace(index, strategy=strategy)
+        else:
+            index = index_under(store, strategy, self.collection)
+        return _system(name, store.with_index(index), self.population.nodes, options)
 
-    def index_system(
-        self, indexed: IndexedStore, similarity: str | None = None, weights: str | None = None, share: Share = None
-    ) -> System:
+    def index_system(self, indexed: IndexedStore, options: RelatedOptions | None = None) -> System:
         """An index as it is, of this collection or of another with some of the same pages."""
         nodes = self.population.nodes
         if indexed is not self.indexed:
@@ -101,13 +96,7 @@ class LabelledCollection:
             missing = np.flatnonzero(nodes < 0).tolist()
             example = self.population.urls[missing[0]] if missing else ""
             self.notes.add(f"pages that are not in {indexed.root}, where they tie", example, len(missing))
-        own = indexed.index.strategy
-        strategy = replace(own, similarity=similarity or own.similarity, weights=weights or own.weights)
-        words = _system(str(indexed.root), strategy, indexed.index.bags, indexed.index.contents, nodes)
-        projection = learned_in(weights).projection if weights is not None else None
-        if projection is not None and isinstance(words, WeightedTextSystem):
-            words = words.projected(projection, list(indexed.index.terms.name))
-        return _with_links(words, indexed, strategy, nodes, share)
+        return _system(str(indexed.root), indexed, nodes, options or RelatedOptions())
 
     def run(self, file: str) -> System:
         """A run file."""
@@ -203,28 +192,16 @@ def addresses_of(store: Store) -> PageNames:
     return PageNames(((row[0], row[1]) for row in urls), ((row[0], row[1]) for row in files))
 
 
-def _system(name: str, strategy: Strategy, bags: Bags, contents: Contents, nodes: Int64s) -> System:
-    """Pages by the measure of a strategy."""
-    weighting, name = strategy.weighting_named(strategy.similarity), f"{name} ({strategy.similarity})"
-    if weighting is not None:
-        return weighted_text_system(name, bags, contents, nodes, weighting)
-    return BagSystem(name, bags, nodes, strategy.similarity)
+def _system(name: str, indexed: IndexedStore, nodes: Int64s, options: RelatedOptions) -> System:
+    """Pages as answers to requests with these options order them."""
+    measure = options.similarity or indexed.index.strategy.similarity
+    projected = options.weighting is not None and options.weighting.projection is not None
+    name = f"{name} ({measure}{'), projected' if projected else ')'}"
+    return BlendSystem(name, indexed.index, indexed.blend(options), nodes)
 
 
-def _with_links(words: System, indexed: IndexedStore, strategy: Strategy, nodes: Int64s, wished: Share) -> System:
-    """Words, and links if they have a share, as answers mix them."""
-    weighting = strategy.weighting_named(strategy.similarity)
-    share = wished if wished is not None else (weighting.link_share if weighting is not None else 0.0)
-    share = indexed.link_side.share if share == AUTO else share
-    return BlendedSystem(words, nodes, indexed.link_side.evidence.beside, share) if share else words
-
-
-def bags_under(store: Store, strategy: Strategy, collection: BagSource | None = None) -> Bags:
-    """The bags of the pages of a store under a strategy, in memory; nothing is read again but the store."""
-    return _made_under(store, strategy, collection)[0]
-
-
-def _made_under(store: Store, strategy: Strategy, collection: BagSource | None = None) -> tuple[Bags, Contents]:
+def index_under(store: Store, strategy: Strategy, collection: BagSource | None = None) -> Index:
+    """The bags of a store under a strategy, in memory, as an index without signatures: it has no candidates."""
     pages = len(store.nodes) - 1
     with TemporaryFile() as file:
         folded = fold_bags(collection or bag_source(store), strategy, file)
@@ -238,4 +215,12 @@ def _made_under(store: Store, strategy: Strategy, collection: BagSource | None =
         np.concatenate([getattr(piece, column) for piece in pieces])[:end]
         for column in ("term", "weight", "content", "around")
     )
-    return Bags(folded.offsets[: pages + 1], term, weight, content, around), folded.contents
+    bags = Bags(folded.offsets[: pages + 1], term, weight, content, around)
+    nothing = np.empty((0, 0), np.uint32)
+    heads = Heads(nothing, nothing.astype(np.float32))
+    return Index(strategy, bags, folded.terms, folded.contents, heads, nothing, Inverted(nothing, nothing))
+
+
+def bags_under(store: Store, strategy: Strategy, collection: BagSource | None = None) -> Bags:
+    """The bags of the pages of a store under a strategy, in memory; nothing is read again but the store."""
+    return index_under(store, strategy, collection).bags

@@ -17,8 +17,9 @@ from pagekin.evaluation.measures import gain
 from pagekin.evaluation.notes import LeftOut, lines_of
 from pagekin.evaluation.page_names import Find
 from pagekin.evaluation.population import Population
-from pagekin.evaluation.systems import UNLISTED, RunSystem, System
+from pagekin.evaluation.systems import RunSystem, System
 from pagekin.model.arrays import Int64s
+from pagekin.search.evidence import UNLISTED
 
 
 class RunLine(NamedTuple):

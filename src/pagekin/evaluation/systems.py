@@ -1,4 +1,4 @@
-"""What orders the pages of a population: scores of all of them, for each source.
+"""Systems: what orders the pages of a population, by a row of scores for each source.
 
 A page that a system does not list, or that shares nothing with the source, scores minus infinity.
 """
@@ -8,15 +8,12 @@ from __future__ import annotations
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pagekin.errors import MisuseError
-from pagekin.kernels.all_pairs import cosines, invert, jaccards
-from pagekin.model.arrays import Int64s, UInt32s, spans
-from pagekin.model.bags import Bags
-
-Floats = NDArray[np.float64]
-UNLISTED = -np.inf
+from pagekin.index.files import Index
+from pagekin.model.arrays import Floats, Int64s
+from pagekin.search.blend import Blend
+from pagekin.search.evidence import UNLISTED
+from pagekin.search.query import Query, bag_of, term_counts_of
 
 
 class System(Protocol):
@@ -34,36 +31,25 @@ class System(Protocol):
         """For each source, a row of scores of all pages of the population; the more similar, the higher."""
 
 
-class BagSystem:
-    """Pages by the exact similarity of their bags, each compared with every other."""
+class BlendSystem:
+    """The pages of a population in the order of a blend, each compared with every other."""
 
     longest = None
 
-    def __init__(self, name: str, bags: Bags, nodes: Int64s, similarity: str = "jaccard") -> None:
-        """Of all bags, those of `nodes` are compared; -1 is a page without a bag."""
-        if similarity not in ("jaccard", "cosine"):
-            raise MisuseError(f"similarity is {similarity!r}; it can be jaccard, cosine")
-        self.name = name
-        self.similarity = similarity
-        begin = np.where(nodes >= 0, bags.offsets[nodes], 0)
-        counts = np.where(nodes >= 0, bags.offsets[nodes + 1] - begin, 0)
-        places = spans(begin, counts)
-        self._term: UInt32s = bags.term[places]
-        self._weight: NDArray[np.float32] = bags.weight[places]
-        self._offsets: Int64s = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
-        self._inverted = invert(self._offsets, self._term, self._weight, int(self._term.max(initial=0)) + 1)
-        squares = np.square(self._weight, dtype=np.float64)
-        self._lengths: Floats = np.sqrt(np.bincount(np.repeat(np.arange(len(nodes)), counts), squares, len(nodes)))
+    def __init__(self, name: str, index: Index, blend: Blend, nodes: Int64s) -> None:
+        """Of all nodes of an index, `nodes` are compared; -1 is a page that it does not have."""
+        others = [each for each in blend.active if each.name != "text"]
+        self.name = ", ".join([name, *(f"{blend.weights[each.name]:g} by {each.name}" for each in others)])
+        no_signature = np.empty(0, np.uint32)  # nobody needs candidates
+        self._rows = blend.pair_scores(
+            nodes,
+            lambda node: Query((node,), bag_of(index, node), (term_counts_of(index, node),), no_signature),
+        )
 
     def scores(self, sources: Int64s) -> Floats:
-        """The similarities, to nine places."""
-        rows = np.empty((len(sources), len(self._offsets) - 1))
-        bags = (sources, self._offsets, self._term, self._weight, self._inverted)
-        if self.similarity == "jaccard":
-            jaccards(*bags, rows)
-        else:
-            cosines(*bags, self._lengths, rows)
-        return rows
+        """The scores, to nine places."""
+        rows = self._rows(sources)
+        return np.where(rows > 0.0, rows, UNLISTED)
 
 
 class RunSystem:

@@ -11,9 +11,9 @@ from pagekin.learning.link_share import Beside, HiddenLinks, LinkShareTuner, hid
 from pagekin.learning.ranking import questions_of, sampled
 from pagekin.learning.report import compared
 from pagekin.links.link_graph import StoredLinks
+from pagekin.links.stored import link_similarity
 from pagekin.model.arrays import Bools
 from pagekin.model.weighting import Learned
-from pagekin.search.link_analysis import evidence_of
 
 
 def mixing_on(
@@ -30,7 +30,7 @@ def shown(links: StoredLinks, riddle: HiddenLinks, other: CorpusPart) -> Beside:
     """What links say that are neither hidden nor inside of the other part."""
     kept = are_shown(links, riddle, other)
     columns = (links.citing[kept], links.cited[kept], links.place[kept])
-    return evidence_of(StoredLinks(*columns, links.has_page, links.urls)).beside
+    return link_similarity(StoredLinks(*columns, links.has_page, links.urls)).beside
 
 
 def are_shown(links: StoredLinks, riddle: HiddenLinks, other: CorpusPart) -> Bools:

@@ -23,13 +23,13 @@ from pagekin.learning.ranking import AP, ERROR, P10, Ranker, measured, questions
 from pagekin.learning.report import compared
 from pagekin.learning.trainer import Trainer, TrainingRun, TrainingSettings, demand_examples
 from pagekin.links.link_graph import StoredLinks
+from pagekin.links.stored import stored_links
 from pagekin.model.projection import Projection
 from pagekin.model.strategy import Strategy
 from pagekin.model.strings import Strings
 from pagekin.model.weighting import Learned, Okapi
 from pagekin.pipeline import bag_source
 from pagekin.search.indexed_store import IndexedStore
-from pagekin.search.link_analysis import stored_links
 from pagekin.store.store import Store, telling_damage
 
 # Words of the contents as counted, stemmed, without stop words and templates.
@@ -84,7 +84,7 @@ def counted(store: Store, strategy: Strategy = COUNTING) -> tuple[CorpusCounts, 
 
 def links_of(indexed: IndexedStore) -> CorpusLinks:
     """The links between pages of a collection that count for the strategy of its index."""
-    return _between_pages(stored_links(indexed))
+    return _between_pages(stored_links(indexed, indexed.index.strategy))
 
 
 def _between_pages(links: StoredLinks) -> CorpusLinks:
@@ -103,7 +103,7 @@ def learn(
     options = options or LearnOptions()
     progress("counting words")
     counts, _ = counted(indexed)
-    links = stored_links(indexed)
+    links = stored_links(indexed, indexed.index.strategy)
     parts = split(counts, _between_pages(links), options.seed)
     urls = indexed.reading.pages.url
     names = [urls[int(indexed.nodes[node])] for node in parts["test"].pages.tolist()]

@@ -16,6 +16,9 @@ from pagekin.learning.corpus import CorpusPart, offsets_of
 from pagekin.learning.ranking import AP, MEASURES, Ranker, RankingQueries
 from pagekin.model.arrays import Bools, Floats, Int64s
 from pagekin.model.weighting import Weighting
+from pagekin.search.blend import blended
+from pagekin.search.links import LinkPairs
+from pagekin.search.weighted_text import shares_of_own
 
 # Words keep a say: of pages that have no links they alone can tell.
 SHARES = tuple(k / 20 for k in range(20))
@@ -58,7 +61,8 @@ class LinkShareTuner:
     """Pages ordered by words and links together, for questions whose right answers are hidden links."""
 
     def __init__(self, riddle: HiddenLinks, weighting: Weighting, beside: Beside, queries: RankingQueries) -> None:
-        self._riddle, self._beside = riddle, beside
+        self._riddle = riddle
+        self._links = LinkPairs(riddle.hidden.pages, beside)
         self._ranker = Ranker(riddle.hidden, weighting, queries)
         self.queries = queries
 
@@ -69,9 +73,9 @@ class LinkShareTuner:
         for rows, words, links, known in self.rows():
             first, last = int(rows[0]), int(rows[-1]) + 1
             pages, offsets = asked.pages[first:last], asked.right_offsets[first : last + 1]
-            similar = similarities(words, pages)
+            similar = shares_of_own(words, pages)
             for n, share in enumerate(shares):
-                scores = (1.0 - share) * similar + share * links if share else words.copy()
+                scores = blended([1.0 - share, share], [similar, links]) if share else words.copy()
                 scores[known] = 0.0
                 measure_rows(pages, offsets, asked.right, scores, result[n, first:last])
         return result
@@ -80,7 +84,7 @@ class LinkShareTuner:
         """Some questions, with rows of inner products, of similarities by links, and of which links are known."""
         for rows, words in self._ranker.rows():
             pages = self.queries.pages[rows]
-            yield rows, words, self._by_links(pages), self._known(pages)
+            yield rows, words, self._links.similarities(pages), self._known(pages)
 
     def best_share(self) -> tuple[float, dict[str, float]]:
         """The share of most average precision, of equal ones the smallest; and that, without links and with them."""
@@ -90,25 +94,9 @@ class LinkShareTuner:
         best = int(average.argmax())
         return SHARES[best], {"words": float(average[0]), "words_and_links": float(average[best])}
 
-    def _by_links(self, pages: Int64s) -> Floats:
-        of_part = self._riddle.hidden.pages
-        rows = np.zeros((len(pages), len(of_part)))
-        for row, page in zip(rows, of_part[pages].tolist(), strict=True):
-            near, similar = self._beside(page)
-            place = np.minimum(np.searchsorted(of_part, near), len(of_part) - 1)
-            inside = of_part[place] == near
-            row[place[inside]] = similar[inside]
-        return rows
-
     def _known(self, pages: Int64s) -> Bools:
         known = self._riddle.known
         rows = np.zeros((len(pages), len(known)), bool)
         for row, page in zip(rows, pages.tolist(), strict=True):
             row[known.link[known.link_offsets[page] : known.link_offsets[page + 1]]] = True
         return rows
-
-
-def similarities(scores: Floats, pages: Int64s) -> Floats:
-    """Rows of inner products as shares of that of the page that asks with itself, one at most."""
-    own = scores[np.arange(len(pages)), pages][:, np.newaxis]
-    return np.clip(np.divide(scores, own, out=np.zeros_like(scores), where=own > 0.0), 0.0, 1.0)

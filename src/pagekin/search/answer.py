@@ -1,33 +1,31 @@
-"""From a question to its answer: what is near, near-duplicates under the best of them, with names and reasons."""
+"""From a query to its answer: the nearest pages, near-duplicates grouped, with names and reasons."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from pagekin.duplicates.answer_groups import AnswerLine, lines_of
 from pagekin.duplicates.filters import Overlap
 from pagekin.duplicates.fingerprints import Fingerprints
-from pagekin.links.citing_pages import LinkPositions, cited_together, link_positions
 from pagekin.search.blend import Blend
-from pagekin.search.candidates import Query, shared_terms
+from pagekin.search.node_store import NodeStore
 from pagekin.search.options import RelatedOptions
+from pagekin.search.query import Query
 from pagekin.search.results import Contribution, Explanation, NearDuplicate, RelatedPage
+from pagekin.search.weighted_text import WeightedText
 from pagekin.urls import host_of
 
-if TYPE_CHECKING:
-    from pagekin.search.indexed_store import IndexedStore
-
-_MOST_LISTED = 1000  # pages that are looked at to find groups of near-duplicates
-_REASONS = 5  # terms, and pages that cite both
+_MAX_LISTED = 1000  # pages that are looked at to find groups of near-duplicates
+_EXPLAINED = frozenset(("terms", "cited_by", "apart"))  # fields of an Explanation
 
 
 class ScoredNode(NamedTuple):
-    """A node that is near, and how near."""
+    """A node and its similarity."""
 
     similarity: float
     node: int
@@ -44,115 +42,116 @@ class ShownPage(NamedTuple):
 
 @dataclass(frozen=True)
 class AnswerBuilder:
-    """The answer to one question, in the making."""
+    """Builds the answer to one request."""
 
-    indexed: IndexedStore
-    asked: list[int]  # the nodes that are asked for; none, if it is for a page that is not in the collection
+    store: NodeStore
+    blend: Blend
     options: RelatedOptions
-    own: Fingerprints | None  # of what is asked for, if near-duplicates shall stand under the best of them
+    own: Fingerprints | None  # of the query, if near-duplicates are grouped
 
-    def to(self, query: Query) -> list[RelatedPage]:
-        """The lines of the answer."""
-        pinned = [self.indexed.find_node(url) for url in self.options.pin]
-        scorer = self.indexed.scorer()
-        query = replace(query, but=(*self.asked, *pinned))
-        fusion = self.indexed.link_side.fusion(scorer, query, self.asked, self.indexed.link_share(self.options))
-        with scorer.asking(query.bag, query.weighed):
-            first = [ScoredNode(*each) for each in zip(fusion.scores(pinned), pinned, strict=True)]
-            found, lines = self._listed(first, fusion)
-            reasons = self._reasons(fusion, [found[line.anchor].node for line in lines])
-            shown = self._shown(fusion, found, lines)
-        overlaps = self._overlaps(found, lines)
-        neighbors = []
-        for line, why in zip(lines, reasons, strict=True):
+    def answer(self, query: Query, pinned: list[int]) -> list[RelatedPage]:
+        """The related pages, pinned ones first."""
+        query = replace(query, allowed=self._filter(query.nodes), min_similarity=self.options.min_similarity)
+        similar = self.blend.similarities(query, np.array(pinned, np.int64)).tolist()
+        found, lines = self._lines(query, [ScoredNode(*each) for each in zip(similar, pinned, strict=True)])
+        explanations = self._explanations(query, [found[line.anchor].node for line in lines])
+        shown, overlaps = self._shown(query, found, lines), self._overlaps(found, lines)
+        pages = []
+        for line, why in zip(lines, explanations, strict=True):
             best = shown[line.anchor]
-            under = [NearDuplicate(*shown[k][:3], overlaps[k], shown[k].score) for k in line.members]
+            members = [NearDuplicate(*shown[k][:3], overlaps[k], shown[k].score) for k in line.members]
             is_pinned = line.anchor < len(pinned)
-            neighbors.append(RelatedPage(*best[:3], why, is_pinned, line.is_duplicate, under, best.score))
-        return neighbors
+            pages.append(RelatedPage(*best[:3], why, is_pinned, line.is_duplicate, members, best.score))
+        return pages
 
-    def _listed(self, first: list[ScoredNode], fusion: Blend) -> tuple[list[ScoredNode], list[AnswerLine]]:
-        """What was found, the pinned ones first, and the lines of it; places in lines are those in what was found.
+    def _lines(self, query: Query, first: list[ScoredNode]) -> tuple[list[ScoredNode], list[AnswerLine]]:
+        """The nodes found, pinned ones first, and the lines of the answer, which give places among these nodes.
 
-        Where near-duplicates leave too few lines, more are looked for.
+        Where near-duplicates leave too few lines, more nodes are looked for.
         """
-        options, wanted, allowed = self.options, self.options.limit, self._filter()
+        limit = wanted = self.options.limit
         while True:
-            near = fusion.nearest(wanted, options.min_similarity, allowed)
+            near = self.blend.nearest(query, wanted)
             found = [*first, *(ScoredNode(*each) for each in near)]
-            lines = self._lines(found, len(first))
-            if len(lines) >= options.limit or len(near) < wanted or wanted >= _MOST_LISTED:
-                return found, lines[: max(options.limit, len(first))]
-            wanted = min(4 * wanted, max(_MOST_LISTED, options.limit))
+            lines = self._grouped(found, len(first))
+            if len(lines) >= limit or len(near) < wanted or wanted >= _MAX_LISTED:
+                return found, lines[: max(limit, len(first))]
+            wanted = min(4 * wanted, max(_MAX_LISTED, limit))
 
-    def _lines(self, found: list[ScoredNode], pinned: int) -> list[AnswerLine]:
+    def _grouped(self, found: list[ScoredNode], pinned: int) -> list[AnswerLine]:
         if self.own is None:
             return [AnswerLine(place) for place in range(len(found))]
-        rows = self.indexed.rows_of([each.node for each in found])
+        rows = self.store.rows_of([each.node for each in found])
         with_page = np.flatnonzero(rows >= 0)
-        listed = self.indexed.fingerprints.rows(rows[with_page])
+        listed = self.store.fingerprints.rows(rows[with_page])
         return lines_of(self.own, listed, with_page.tolist(), len(found), pinned)
 
-    def _shown(self, fusion: Blend, found: list[ScoredNode], lines: list[AnswerLine]) -> dict[int, ShownPage]:
-        """What stands in the lines, by place."""
+    def _shown(self, query: Query, found: list[ScoredNode], lines: list[AnswerLine]) -> dict[int, ShownPage]:
+        """The pages of the lines, by their places among the nodes found."""
         places = [place for line in lines for place in (line.anchor, *line.members)]
         nodes = [found[place].node for place in places]
-        names, scores = self.indexed.catalog.named_nodes(nodes), fusion.products(nodes)
+        names, scores = self.store.catalog.named_nodes(nodes), self._raw_scores(query, nodes)
         return {
             place: ShownPage(name["url"], name["title"], found[place].similarity, score)
             for place, name, score in zip(places, names, scores, strict=True)
         }
 
+    def _raw_scores(self, query: Query, nodes: list[int]) -> Sequence[float | None]:
+        """The inner products behind similarities, for measures that have them."""
+        for evidence in self.blend.evidences:
+            if isinstance(evidence, WeightedText):
+                scores: list[float] = evidence.scores(query, np.array(nodes, np.int64)).tolist()
+                return scores
+        return [None] * len(nodes)
+
     def _overlaps(self, found: list[ScoredNode], lines: list[AnswerLine]) -> dict[int, Overlap]:
-        """How each near-duplicate is like the page that it stands under."""
+        """The text overlap of each near-duplicate with the page that it is grouped with."""
         pairs = [(member, line.anchor) for line in lines for member in line.members]
         if not pairs:
             return {}
-        rows = self.indexed.rows_of([each.node for each in found])
-        overlaps = self.indexed.fingerprints.overlaps(rows[np.array(pairs)])
+        rows = self.store.rows_of([each.node for each in found])
+        overlaps = self.store.fingerprints.overlaps(rows[np.array(pairs)])
         return dict(zip((member for member, _ in pairs), overlaps, strict=True))
 
-    def _reasons(self, fusion: Blend, nodes: list[int]) -> list[Explanation]:
+    def _explanations(self, query: Query, nodes: list[int]) -> list[Explanation]:
         if not self.options.explain:
             return [Explanation() for _ in nodes]
-        shared = shared_terms(fusion.scorer, fusion.query, np.array(nodes, np.int64), _REASONS)
-        one, others = self._standing(self.asked[:1]), self._standing(nodes)
-        together = cited_together(one, others, len(nodes), _REASONS)
-        words, links = fusion.parts(nodes)
-        shown, urls = self.indexed.index.terms.shown, self.indexed.reading.pages.url
-        reasons = []
-        for terms, citing, by_words, by_links in zip(shared, together, words.tolist(), links.tolist(), strict=True):
-            parts = [Contribution("words", by_words, 1.0 - fusion.share), Contribution("links", by_links, fusion.share)]
-            reasons.append(
-                Explanation(
-                    [(shown[each.term], each.share) for each in terms],
-                    [urls[row] for row, _ in citing],
-                    [apart for _, apart in citing],
-                    parts if fusion.share else parts[:1],
-                )
-            )
-        return reasons
+        chosen = np.array(nodes, np.int64)
+        reasons = [(each.name, each.explain(query, chosen)) for each in self.blend.evidences]
+        parts = self.blend.contributions(query, chosen)
+        return [
+            _explanation({name: row[k] for name, row in reasons}, [Contribution(*part) for part in parts[k]])
+            for k in range(len(nodes))
+        ]
 
-    def _standing(self, nodes: list[int]) -> LinkPositions:
-        return link_positions(self.indexed.links, self.indexed.reading.anchors, np.array(nodes, np.int64))
-
-    def _filter(self) -> Callable[[int], bool]:
+    def _filter(self, nodes: Sequence[int]) -> Callable[[int], bool]:
         """A function that tells whether a node may be in the answer."""
-        indexed, options = self.indexed, self.options
-        hosts = {host_of(indexed.node_url(node)) for node in self.asked} if options.exclude_host else set()
-        but = indexed.nodes_linked_from(self.asked) if options.exclude_linked else set()
-        but |= {indexed.find_node(url) for url in options.never}
+        store, options = self.store, self.options
+        hosts = {host_of(store.node_url(node)) for node in nodes} if options.exclude_host else set()
+        excluded = store.nodes_linked_from(nodes) if options.exclude_linked else set()
+        excluded |= {store.find_node(url) for url in options.never}
         include = re.compile("|".join(f"(?:{each})" for each in options.include))
         exclude = re.compile("|".join(f"(?:{each})" for each in options.exclude) or r"(?!)")
-        known = len(indexed.nodes) - 1
+        known = len(store.nodes) - 1
         any_url = not (hosts or options.include or options.exclude)
 
         def allowed(node: int) -> bool:
-            if node in but or (node >= known and not options.outside):
+            if node in excluded or (node >= known and not options.outside):
                 return False
             if any_url:
                 return True
-            url = indexed.node_url(node)
+            url = store.node_url(node)
             return host_of(url) not in hosts and bool(include.search(url)) and not exclude.search(url)
 
         return allowed
+
+
+def _explanation(reasons: dict[str, dict[str, Any]], parts: list[Contribution]) -> Explanation:
+    """Reasons that an Explanation has fields for go there, others under the name of their evidence."""
+    known = {key: value for facts in reasons.values() for key, value in facts.items() if key in _EXPLAINED}
+    others = {
+        name: rest
+        for name, facts in reasons.items()
+        if (rest := {key: value for key, value in facts.items() if key not in _EXPLAINED})
+    }
+    return Explanation(**known, parts=parts, details=others)

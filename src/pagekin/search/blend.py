@@ -1,109 +1,82 @@
-"""Words and links together: one similarity, made of two."""
+"""The blend: the one place where the scores of several evidences become one similarity."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from pagekin.links.similarity import LinkSimilarity, believed
 from pagekin.model.arrays import Floats, Int64s
-from pagekin.search.candidates import Query, bag_of, exact, nearest, raw_scores
-from pagekin.search.options import AUTO
-from pagekin.search.scorer import Scorer
+from pagekin.search.evidence import Evidence, PairScores
+from pagekin.search.query import Query
 
-if TYPE_CHECKING:
-    from pagekin.search.indexed_store import IndexedStore
-
-_TEN = 10
-_SAMPLE = 300  # pages that tell how far links agree with words
-_WIDE = 50  # pages nearest by words, and by links, of which the nearest by both are chosen
+_WIDE = 50  # candidates of each evidence, where several are blended
 
 
-@dataclass(frozen=True)
+def blended(weights: Sequence[float], similarities: Sequence[Floats]) -> Floats:
+    """The weighted sum of similarities, to nine places.
+
+    >>> blended([0.75, 0.25], [np.array([1.0, 0.2]), np.array([0.0, 0.6])]).tolist()
+    [0.75, 0.3]
+    """
+    summed: Floats = sum(weight * each for weight, each in zip(weights, similarities, strict=True))  # type: ignore[assignment]
+    return summed.round(9)
+
+
 class Blend:
-    """A question whose answer is similar by words and by links."""
+    """Evidences and their weights. An evidence of weight 0 does not count, but explains.
 
-    scorer: Scorer
-    query: Query
-    links: dict[int, float]
-    share: float
+    With a single evidence pages come in the order of its scores: several scores may be one similarity of 1.
+    """
 
-    def parts(self, nodes: list[int]) -> tuple[Floats, Floats]:
-        """The similarities by words and by links."""
-        words = exact(self.scorer, self.query, np.array(nodes, np.int64))
-        return words, np.array([self.links.get(node, 0.0) for node in nodes])
+    def __init__(self, evidences: Sequence[Evidence], weights: Mapping[str, float]) -> None:
+        self.evidences = list(evidences)
+        self.weights = dict(weights)
+        self.active = [each for each in evidences if weights[each.name] > 0.0]
 
-    def scores(self, nodes: list[int]) -> list[float]:
-        """The fused similarities, to nine places."""
-        words, links = self.parts(nodes)
-        fused: Floats = ((1.0 - self.share) * words + self.share * links).round(9)
-        return fused.tolist()  # type: ignore[no-any-return]
+    @property
+    def single(self) -> Evidence | None:
+        """The evidence that alone decides, if one does."""
+        return self.active[0] if len(self.active) == 1 else None
 
-    def products(self, nodes: list[int]) -> Sequence[float | None]:
-        """The inner products that the similarities by words of nodes come from, if they do."""
-        if self.query.weighed is None:
-            return [None] * len(nodes)
-        return raw_scores(self.scorer, self.query, np.array(nodes, np.int64)).tolist()  # type: ignore[no-any-return]
+    def nearest(self, query: Query, limit: int) -> list[tuple[float, int]]:
+        """The most similar nodes with their similarities, the best first; equally similar ones in order of nodes."""
+        wide = query if self.single else replace(query, min_similarity=0.0)
+        count = limit if self.single else max(_WIDE, limit)
+        nodes = np.unique(np.concatenate([each.candidates(wide, count) for each in self.active]))
+        if query.allowed is not None:
+            nodes = nodes[np.array([query.allowed(node) for node in nodes.tolist()], bool)]
+        scores, similar = self._scored(wide, nodes)
+        order = np.lexsort((nodes, -scores))[:limit]
+        order = order[similar[order] >= query.min_similarity]
+        return list(zip(similar[order].tolist(), nodes[order].tolist(), strict=True))
 
-    def nearest(self, limit: int, least: float, allowed: Callable[[int], bool]) -> list[tuple[float, int]]:
-        """The nodes most similar by both, with their similarities; nodes of one similarity in order."""
-        if not self.share:
-            return nearest(self.scorer, self.query, limit, least, allowed)
-        by_words = [node for _, node in nearest(self.scorer, self.query, max(_WIDE, limit), 0.0, allowed)]
-        by_links = [node for node in self._best_linked(max(_WIDE, limit)).tolist() if allowed(node)]
-        nodes = sorted({*by_words, *by_links})
-        ranked = sorted(zip(self.scores(nodes), nodes, strict=True), key=lambda each: (-each[0], each[1]))
-        return [each for each in ranked[:limit] if each[0] >= least]
+    def similarities(self, query: Query, nodes: Int64s) -> Floats:
+        """The similarities of nodes, to nine places."""
+        return self._scored(query, nodes)[1]
 
-    def _best_linked(self, most: int) -> Int64s:
-        nodes = np.setdiff1d(np.fromiter(self.links, np.int64), self.query.but)
-        values = np.array([self.links[node] for node in nodes.tolist()])
-        return nodes[np.lexsort((nodes, -values))[:most]]
+    def _scored(self, query: Query, nodes: Int64s) -> tuple[Floats, Floats]:
+        """What orders nodes, and their similarities."""
+        parts = [each.scores(query, nodes) for each in self.active]
+        similar = [each.similarities(query, scores) for each, scores in zip(self.active, parts, strict=True)]
+        if self.single:
+            return parts[0], similar[0]
+        sums = blended([self.weights[each.name] for each in self.active], similar)
+        return sums, sums
 
+    def contributions(self, query: Query, nodes: Int64s) -> list[list[tuple[str, float, float]]]:
+        """For each node (evidence, similarity, weight) of every evidence that counts."""
+        rows = [each.similarities(query, each.scores(query, nodes)).tolist() for each in self.active]
+        return [
+            [(each.name, row[k], self.weights[each.name]) for each, row in zip(self.active, rows, strict=True)]
+            for k in range(len(nodes))
+        ]
 
-@dataclass(frozen=True)
-class LinkSide:
-    """The links of a collection, ready for questions."""
-
-    indexed: IndexedStore
-
-    @cached_property
-    def evidence(self) -> LinkSimilarity:
-        """What links say."""
-        from pagekin.search.link_analysis import evidence_of, stored_links
-
-        return evidence_of(stored_links(self.indexed))
-
-    @cached_property
-    def share(self) -> float:
-        """The share that links deserve in this collection, since they agree so far with words."""
-        index = self.indexed.index
-        nodes = min(len(self.indexed.nodes) - 1, len(index.signatures))
-        shares = []
-        for node in range(0, nodes, max(1, nodes // _SAMPLE)):
-            near = self.evidence.beside(node)[0][:_TEN]
-            query = Query(bag_of(index, node), index.signatures[node], "jaccard", but=(node,))
-            scorer = self.indexed.scorer()
-            with scorer.asking(query.bag):
-                best = [similarity for similarity, _ in nearest(scorer, query, _TEN, 0.0)]
-                if len(near) and sum(best) > 0.0:
-                    shares.append(float(exact(scorer, query, near).mean() / np.mean(best)))
-        return round(believed(float(np.mean(shares))), 2) if shares else 0.0
-
-    def beside(self, asked: Sequence[int]) -> dict[int, float]:
-        """The similarity by links of each node to those that are asked for, the mean if they are several."""
-        sums: dict[int, float] = {}
-        for node in asked:
-            for other, similarity in zip(*(each.tolist() for each in self.evidence.beside(node)), strict=True):
-                sums[other] = sums.get(other, 0.0) + similarity / len(asked)
-        return sums
-
-    def fusion(self, scorer: Scorer, query: Query, asked: list[int], share: float | Literal["auto"]) -> Blend:
-        """A question with the links of those that are asked for; one of words alone, where these are none."""
-        if share == 0.0 or not asked:
-            return Blend(scorer, query, {}, 0.0)
-        return Blend(scorer, query, self.beside(asked), self.share if share == AUTO else share)
+    def pair_scores(self, nodes: Int64s, query_of: Callable[[int], Query]) -> Callable[[Int64s], Floats]:
+        """A function from sources to rows of scores of all nodes, as answers are ordered."""
+        pairs: list[PairScores] = [each.pair_scores(nodes, query_of) for each in self.active]
+        if self.single:
+            return pairs[0].scores
+        weights = [self.weights[each.name] for each in self.active]
+        return lambda sources: blended(weights, [each.similarities(sources) for each in pairs])

@@ -8,14 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from pagekin.bags.build import BagSource, counting_links
 from pagekin.errors import FailureError, MisuseError
 from pagekin.links.clusters import Clusters
 from pagekin.links.cross_topic import CrossTopicPage, cross_topic_page
 from pagekin.links.export import Vertex
-from pagekin.links.link_graph import LinkGraph, Preparation, StoredLinks, prepare
+from pagekin.links.link_graph import LinkGraph, Preparation, prepare
 from pagekin.links.measures import MEASURES, compare
-from pagekin.links.similarity import LinkSimilarity
+from pagekin.links.stored import stored_links
 from pagekin.links.threshold_graph import MOST, ThresholdGraph, threshold_graph
 from pagekin.model.arrays import Int64s
 from pagekin.search.indexed_store import IndexedStore
@@ -113,33 +112,9 @@ def analyse_links(
     """Measure the links of a collection, or of a core set of pages expanded so many times."""
     if measure not in MEASURES:
         raise MisuseError(f"measure is {measure!r}; it can be {', '.join(MEASURES)}")
-    web = prepare(stored_links(indexed), preparation or Preparation())
+    web = prepare(stored_links(indexed, indexed.index.strategy), preparation or Preparation())
     if not len(web.pairs):
         raise FailureError(f"{indexed.root} has no links that count, so they say nothing of its pages")
     if core:
         web = web.around(web.node_of[[indexed.find_node(name) for name in core]], steps)
     return LinkAnalysis(indexed, measure, web, threshold_graph(compare(web, measure), len(web), delta))
-
-
-def stored_links(indexed: IndexedStore) -> StoredLinks:
-    """The links of a store that count for the strategy of its index."""
-
-    def urls() -> list[str]:
-        return [row[0] for row in indexed.catalog.each("SELECT url FROM nodes ORDER BY node")]
-
-    links, anchors = indexed.links, indexed.reading.anchors
-    collection = BagSource(
-        indexed.reading, indexed.words, indexed.word_of_form, indexed.nodes, links, indexed.node_hosts
-    )
-    counting = counting_links(collection, indexed.index.strategy) != 0
-    page = links.page.astype(np.int64)
-    cited = np.repeat(np.arange(len(links.offsets) - 1), links.lengths())
-    citing = collection.node_of_page()[page].astype(np.int64)
-    place = page << 32 | anchors.start[anchors.offsets[page] + links.anchor]
-    has_page = np.arange(len(links.offsets) - 1) < len(indexed.nodes) - 1
-    return StoredLinks(citing[counting], cited[counting], place[counting], has_page, urls)
-
-
-def evidence_of(links: StoredLinks) -> LinkSimilarity:
-    """What links say of one page at a time, by the measure that says most (`python -m benchmarks.links`)."""
-    return LinkSimilarity(compare(prepare(links, Preparation()), "amsler"))

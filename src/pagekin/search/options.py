@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -29,6 +30,7 @@ class RelatedOptions:
     never: tuple[str, ...] = ()
     outside: bool = False  # whether pages that are known only from links may appear
     link_share: float | Literal["auto"] | None = None  # of links in the similarity; None: as it was learned, else none
+    blend: Mapping[str, float] | None = None  # weights of evidences by name, in place of link_share
     group_duplicates: bool = True  # near-duplicates stand under the best of them; the limit counts groups
     explain: bool = True
 
@@ -45,6 +47,8 @@ class RelatedOptions:
             object.__setattr__(self, "similarity", self.weighting.kind)
         if isinstance(self.link_share, int | float) and not 0.0 <= self.link_share <= 1.0:
             raise MisuseError(f"link_share is {self.link_share}; it must be from 0 to 1, or {AUTO}")
+        if self.blend is not None and not (min(self.blend.values(), default=0) >= 0 and sum(self.blend.values()) > 0):
+            raise MisuseError(f"blend is {dict(self.blend)}; weights must not be negative, and one must be positive")
         for pattern in (*self.include, *self.exclude):
             try:
                 re.compile(pattern)

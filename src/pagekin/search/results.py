@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from pagekin.duplicates.filters import Overlap
 
@@ -11,7 +12,7 @@ from pagekin.duplicates.filters import Overlap
 class Contribution:
     """A part of a similarity, which is the sum of its parts times their shares."""
 
-    name: str  # words or links
+    name: str  # of the evidence: text, links, ...
     similarity: float
     share: float
 
@@ -24,6 +25,7 @@ class Explanation:
     cited_by: list[str] = field(default_factory=list)  # pages that link to both, those first whose links are closest
     apart: list[int] = field(default_factory=list)  # words between the two links on each of these
     parts: list[Contribution] = field(default_factory=list)
+    details: dict[str, dict[str, Any]] = field(default_factory=dict)  # what other evidences say, by their names
 
 
 @dataclass(frozen=True)

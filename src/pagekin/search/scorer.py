@@ -1,7 +1,7 @@
-"""A desk is where one question at a time is worked on: agreements counted, bags laid side by side.
+"""Scorers: compare one query at a time with the pages of an index.
 
-There are two, with the same results to the last bit. Importing a compiler takes longer than answering a question, so a
-process that asks a few is served with numpy alone; one that goes on asking gets kernels.
+There are two, with the same results to the last bit. Importing the compiler takes longer than answering a query, so a
+process that asks a few queries uses numpy alone, and one that goes on gets the compiled kernels.
 """
 
 from __future__ import annotations
@@ -9,28 +9,22 @@ from __future__ import annotations
 import math
 import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pagekin.index.files import Index
-from pagekin.model.arrays import Int64s, UInt32s, Unsigned, spans
-from pagekin.search.weighted_text import WeightedQuery, WeightTables
+from pagekin.model.arrays import Floats, Int64s, Unsigned, spans
+from pagekin.search.query import Bag
+from pagekin.search.query_weights import WeightedQuery, WeightTables
 
-Floats: TypeAlias = NDArray[np.float64]
+_FEW = 8  # queries before kernels are worth loading
 
-_FEW = 8  # questions before kernels are worth loading
-
-# How closely candidates are looked at, chosen so that few of the ten most similar pages are missed
-# (benchmarks/querying.py prints how many).
-SLACK = 2.0  # standard deviations by which a page may agree less often than the last one wanted
+# How many candidates are compared, chosen so that few of the ten most similar pages are missed
+# (benchmarks/querying.py measures the recall).
+SLACK = 2.0  # standard deviations by which a candidate may agree less often than the last one wanted
 MOST = 4000  # candidates whose heads are compared
-TRUST = 0.3  # in the guess of what the other terms share
+TRUST = 0.3  # in the estimate of what the terms outside the heads share
 
 
 def room_for(wanted: int) -> int:
@@ -38,37 +32,32 @@ def room_for(wanted: int) -> int:
     return 40 + 2 * wanted
 
 
-@dataclass(frozen=True)
-class Bag:
-    """One bag, of a page or of a question."""
-
-    term: UInt32s
-    weight: NDArray[np.float32]
-
-
 class Scorer:
-    """Works with numpy."""
+    """Compares one query at a time with pages, in numpy."""
 
     def __init__(self, index: Index) -> None:
         self.index = index
-        self.asked = np.zeros(index.words + len(index.bags), np.float32)  # the bag on the desk: a weight for any term
+        self.asked = np.zeros(index.words + len(index.bags), np.float32)  # the bag of the query: a weight for any term
+        self._loaded: tuple[Bag, WeightedQuery | None] | None = None
 
-    @contextmanager
-    def asking(self, bag: Bag, weighed: WeightedQuery | None = None) -> Iterator[None]:
-        """Lay the bag that is asked for on the desk, and what its words are worth."""
+    def load(self, bag: Bag, weighted: WeightedQuery | None = None) -> None:
+        """Spread the weights of a query over all terms, in place of those of the query before."""
+        if self._loaded is not None:
+            before, weighted_before = self._loaded
+            if before is bag and weighted_before is weighted:
+                return
+            self.asked[before.term] = 0.0
+            if weighted_before is not None:
+                self.worth[weighted_before.word] = 0.0
+        self._loaded = None
         self.asked[bag.term] = bag.weight
-        if weighed is not None:
-            self.worth[weighed.word] = weighed.worth
-        try:
-            yield
-        finally:
-            self.asked[bag.term] = 0.0
-            if weighed is not None:
-                self.worth[weighed.word] = 0.0
+        if weighted is not None:
+            self.worth[weighted.word] = weighted.worth
+        self._loaded = bag, weighted
 
     @cached_property
     def worth(self) -> Floats:
-        """What every word is worth that is asked for, where weights are not those of bags."""
+        """The worth of every word to the query, for measures with weights of their own."""
         return np.zeros(self.index.words)
 
     def agreements(self, signature: Unsigned) -> tuple[Int64s, Int64s]:
@@ -84,18 +73,18 @@ class Scorer:
         return np.unique(nodes[same], return_counts=True)
 
     def compared(self, signature: Unsigned, but: tuple[int, ...], wanted: int) -> tuple[Floats, Int64s]:
-        """The similarities of the most promising nodes to the bag on the desk, and these nodes; the best first."""
+        """The bag Jaccard of the most promising nodes, and these nodes; the best first."""
         nodes = self.narrowed(signature, but, wanted)
         similar = jaccard(self.minima(nodes))
         order = np.argsort(-similar, kind="stable")
         return similar[order], nodes[order]
 
     def narrowed(self, signature: Unsigned, but: tuple[int, ...], wanted: int, room: int = 0) -> Int64s:
-        """The nodes that may well be among the `wanted` ones most similar to the bag on the desk, in order.
+        """The nodes that are likely among the `wanted` most similar ones, in order of nodes.
 
-        All that agree anywhere, if there is room to compare them. Else those whose signatures agree about as often as
-        the last one wanted; and of many such, those that promise most, by the heads of their bags and by a guess of
-        what the rest shares. `room` is for how many of them, if more than usual.
+        These are all nodes whose signatures agree anywhere, if there is room to compare them. Otherwise they are the
+        nodes that agree about as often as the last one wanted; of many such, those with the highest estimate from the
+        heads of their bags. `room` raises the number that is compared exactly.
         """
         nodes, agreements = self.agreements(signature)
         agreements[np.isin(nodes, but)] = 0
@@ -113,17 +102,17 @@ class Scorer:
         return np.sort(nodes[np.lexsort((nodes, -scores))[:room]])
 
     def minima(self, nodes: Int64s) -> Floats:
-        """For each node, the sum of the minima of its weights and those of the bag on the desk."""
+        """For each node, the sum of the minima of its weights and those of the query."""
         row, mine, theirs = self._side_by_side(nodes)
         return _sums(row, np.minimum(mine, theirs), len(nodes))
 
     def products(self, nodes: Int64s) -> tuple[Floats, Floats]:
-        """For each node, the sum of the products of these weights, and of the squares of its own."""
+        """For each node, the inner product with the query, and the sum of its own squared weights."""
         row, mine, theirs = self._side_by_side(nodes)
         return _sums(row, mine * theirs, len(nodes)), _sums(row, theirs * theirs, len(nodes))
 
-    def weighed_products(self, nodes: Int64s, tables: WeightTables) -> Floats:
-        """For each node, the sum of what the words of its contents weigh there, times what they are worth here."""
+    def weighted_products(self, nodes: Int64s, tables: WeightTables) -> Floats:
+        """For each node, the sum over its words of their weight there times their worth to the query."""
         row, places = self.places(nodes)
         term = self.index.bags.term[places]
         words = term < len(self.worth)
@@ -132,20 +121,20 @@ class Scorer:
         return _sums(row, self.worth[term[words]] * weight, len(nodes))
 
     def _side_by_side(self, nodes: Int64s) -> tuple[Int64s, Floats, Floats]:
-        """For all terms of all nodes: which node, the weight on the desk, the weight there."""
+        """For all terms of all nodes: which node, the weight in the query, the weight in the node."""
         bags = self.index.bags
         row, places = self.places(nodes)
         return row, self.asked[bags.term[places]].astype(np.float64), bags.weight[places].astype(np.float64)
 
     def places(self, nodes: Int64s) -> tuple[Int64s, Int64s]:
-        """For all terms of all nodes: which node, and where the term stands."""
+        """For all terms of all nodes: which node, and the place of the term in the columns."""
         begin = self.index.bags.offsets[nodes]
         counts = self.index.bags.offsets[nodes + 1] - begin
         return np.repeat(np.arange(len(nodes)), counts), spans(begin, counts)
 
 
 class CompiledScorer(Scorer):
-    """Works with kernels."""
+    """Compares with compiled kernels."""
 
     def __init__(self, index: Index) -> None:
         super().__init__(index)
@@ -153,7 +142,7 @@ class CompiledScorer(Scorer):
         self._touched = np.empty(len(index.bags), np.int64)
 
     def agreements(self, signature: Unsigned) -> tuple[Int64s, Int64s]:
-        """As above; in no order."""
+        """The same, in no order."""
         from pagekin.kernels.postings import collide
 
         index, inverted = self.index, self.index.inverted
@@ -172,7 +161,7 @@ class CompiledScorer(Scorer):
         return nodes, counts
 
     def compared(self, signature: Unsigned, but: tuple[int, ...], wanted: int) -> tuple[Floats, Int64s]:
-        """As above."""
+        """The same by a kernel."""
         from pagekin.kernels.query import CandidateLimits, compare
 
         index, inverted, bags = self.index, self.index.inverted, self.index.bags
@@ -196,7 +185,7 @@ class CompiledScorer(Scorer):
         )
 
     def minima(self, nodes: Int64s) -> Floats:
-        """As above."""
+        """The same by a kernel."""
         from pagekin.kernels.similarity import minima
 
         bags, shared = self.index.bags, np.empty(len(nodes))
@@ -204,15 +193,15 @@ class CompiledScorer(Scorer):
         return shared
 
     def products(self, nodes: Int64s) -> tuple[Floats, Floats]:
-        """As above."""
+        """The same by a kernel."""
         from pagekin.kernels.similarity import products
 
         bags, shared, squares = self.index.bags, np.empty(len(nodes)), np.empty(len(nodes))
         products(self.asked, bags.offsets, bags.term, bags.weight, nodes, shared, squares)
         return shared, squares
 
-    def weighed_products(self, nodes: Int64s, tables: WeightTables) -> Floats:
-        """As above."""
+    def weighted_products(self, nodes: Int64s, tables: WeightTables) -> Floats:
+        """The same by a kernel."""
         from pagekin.kernels.similarity import weigh_products
 
         bags, shared = self.index.bags, np.empty(len(nodes))
@@ -222,7 +211,7 @@ class CompiledScorer(Scorer):
 
 
 class ScorerPool:
-    """Leads every thread to a desk of its own."""
+    """Gives every thread a scorer of its own."""
 
     def __init__(self, index: Index) -> None:
         self._index = index
@@ -230,7 +219,7 @@ class ScorerPool:
         self._scorers = threading.local()
 
     def scorer(self) -> Scorer:
-        """A desk for the next question."""
+        """The scorer of this thread, for the next query."""
         self._queries += 1
         kind = CompiledScorer if self._queries > _FEW or "numba" in sys.modules else Scorer
         scorer = getattr(self._scorers, "scorer", None)
@@ -240,21 +229,21 @@ class ScorerPool:
 
 
 def jaccard(minima: Floats) -> Floats:
-    """Similarities to nine places. Bags sum to one: the sum of maxima is what the sum of minima leaves of two."""
+    """Similarities from sums of minima, to nine places. Bags sum to 1, so sum(max) = 2 - sum(min)."""
     return (minima / (2.0 - minima)).round(9)
 
 
 def _enough(counts: Int64s, wanted: int) -> int:
-    """How often a page must agree to be a candidate; see `kernels/narrowing.py`."""
-    so_often = np.cumsum(counts[:0:-1])[::-1]  # pages that agree once or more, twice or more, ...
-    last = max(1, int(np.count_nonzero(so_often >= wanted)))
+    """In how many coordinates a node must agree to be a candidate; see `kernels/candidates.py`."""
+    at_least = np.cumsum(counts[:0:-1])[::-1]  # nodes that agree once or more, twice or more, ...
+    last = max(1, int(np.count_nonzero(at_least >= wanted)))
     least = max(1, math.ceil(last - SLACK * math.sqrt(last)))
-    fitting = [k for k in range(least, last) if so_often[k - 1] <= MOST]
+    fitting = [k for k in range(least, last) if at_least[k - 1] <= MOST]
     return min(fitting, default=last)
 
 
 def _sums(row: Int64s, values: Floats, rows: int) -> Floats:
-    """Added up one after the other, as a loop would: numpy's own sums round otherwise."""
+    """Sums by row, added in order as a loop does: numpy's pairwise sums round differently."""
     return np.asarray(np.bincount(row, values, rows), np.float64)
 
 

@@ -1,153 +1,130 @@
-"""Questions whose answers are ordered by an inner product: what Okapi and learned weightings make of bags."""
+"""Text as evidence, by an inner product of weights that come from counts: Okapi BM25 and LinkLearn."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable
 
 import numpy as np
 
-from pagekin.errors import MisuseError
 from pagekin.index.files import Index
-from pagekin.model.arrays import Floats, Int64s, UInt32s
-from pagekin.model.bags import Contents
-from pagekin.model.projection import Projection
+from pagekin.model.arrays import Floats, Int64s, UInt32s, spans
 from pagekin.model.weighting import Weighting
+from pagekin.search.evidence import UNLISTED
+from pagekin.search.query import Query
+from pagekin.search.query_weights import QueryWeights, WeightedQuery
+from pagekin.search.scorer import Scorer, ScorerPool
+from pagekin.search.text import TextEvidence
 
-_NO_WORD = np.uint32(0xFFFFFFFF)
-MOST_COUNTED = 1 << 20  # occurrences on a page; that there are more says nothing more
-
-
-@dataclass(frozen=True)
-class WeightTables:
-    """A weighting, evaluated once for every number that a collection has for it."""
-
-    rarity: Floats  # of words; nothing for those that are on too many pages
-    rise: Floats  # of counts; larger ones count as the last
-    scale: Floats  # of pages
-    base: Floats
-    slope: float
-
-    def weights(self, node: Int64s, count: UInt32s) -> Floats:
-        """What words that are so often on nodes weigh there, but for their rarity."""
-        weight = np.zeros(len(count))
-        known = (count > 0) & (node < len(self.scale))  # others have no contents
-        node, rise = node[known], self.rise[np.minimum(count[known], len(self.rise) - 1)]
-        weight[known] = self.scale[node] * (rise / (self.base[node] + self.slope * rise))
-        return weight
+_PLACES = 1e9
 
 
-@dataclass(frozen=True)
-class TermCounts:
-    """How often words are on a page."""
+class WeightedText(TextEvidence):
+    """Inner products of the weights of words. The similarity is the share of the query's score with itself."""
 
-    word: UInt32s
-    count: UInt32s
+    # Bags foretell these scores less well, so that more candidates are compared and may agree less often.
+    slack = 10
+    room = 800
 
+    def __init__(self, index: Index, scorers: ScorerPool, weights: QueryWeights, weighting: Weighting) -> None:
+        super().__init__(index, scorers)
+        self._weights, self._weighting = weights, weighting
+        self._last: tuple[Query, WeightedQuery] | None = None
 
-@dataclass(frozen=True)
-class WeightedQuery:
-    """What is asked for: the worth of words, and what it would score itself."""
+    def _weighted(self, query: Query) -> WeightedQuery:
+        if self._last is None or self._last[0].counts is not query.counts:
+            self._last = query, self._weights.weighted(self._weighting, query.counts)
+        return self._last[1]
 
-    tables: WeightTables
-    word: UInt32s
-    worth: Floats
-    own: float
-    said: UInt32s  # the words that it has; with a projection others are worth something, too
+    def scorer(self, query: Query) -> Scorer:
+        """A scorer with the query and the worth of its words loaded."""
+        scorer = self._scorers.scorer()
+        scorer.load(query.bag, self._weighted(query))
+        return scorer
 
+    def scores(self, query: Query, nodes: Int64s) -> Floats:
+        """The inner products, to nine places."""
+        return self.scorer(query).weighted_products(nodes, self._weighted(query).tables).round(9)
 
-@dataclass(frozen=True)
-class ProjectedTerms:
-    """A projection in the words of a collection: the score of two vectors x, y grows by (x matrix) . (y matrix)."""
+    def similarities(self, query: Query, scores: Floats) -> Floats:
+        """The share of the query's score with itself, 1 at most."""
+        own = self._weighted(query).own
+        return (np.clip(scores / own, 0.0, 1.0) if own > 0.0 else np.zeros(len(scores))).round(9)
 
-    word: UInt32s  # those that it knows, in order
-    matrix: Floats
+    def _own_words(self, query: Query) -> UInt32s | None:
+        weighted = self._weighted(query)
+        return weighted.said if len(weighted.said) < len(weighted.word) else None  # a projection adds other words
 
-    def widened(self, weighed: WeightedQuery, weight: Floats) -> WeightedQuery:
-        """What is asked for, of which words weigh this, with what other words are worth to it."""
-        place = np.searchsorted(self.word, weighed.word)
-        known = np.append(self.word, _NO_WORD)[place] == weighed.word
-        inside = weight[known] @ self.matrix[place[known]]
-        worth = (self.matrix @ inside) * weighed.tables.rarity[self.word]
-        worth[place[known]] += weighed.worth[known]
-        return replace(
-            weighed,
-            word=np.concatenate([self.word, weighed.word[~known]]),
-            worth=np.concatenate([worth, weighed.worth[~known]]),
-            own=weighed.own + float(inside @ inside),
-        )
+    def _parts(self, scorer: Scorer, query: Query, node: Int64s, places: Int64s, term: UInt32s) -> Floats:
+        words = np.minimum(term, self.index.words)
+        weights = self._weighted(query).tables.weights(node, self.index.bags.content[places])
+        return np.append(scorer.worth, 0.0)[words] * weights
 
-
-def tables_of(weighting: Weighting, contents: Contents) -> WeightTables:
-    """The tables of a weighting for a collection."""
-    rarity = weighting.rarity(contents.frequency, contents.size.pages)
-    # No word that is not stopped is more often on a page than the page is long.
-    counts = np.arange(min(int(contents.length.max(initial=0)), MOST_COUNTED) + 1)
-    scale, base = weighting.lengths(contents.length, contents.size.mean_length)
-    return WeightTables(np.where(contents.stopped, 0.0, rarity), weighting.rise(counts), scale, base, weighting.slope)
+    def pair_scores(self, nodes: Int64s, query_of: Callable[[int], Query]) -> WeightedPairs:
+        """All pairs of pages at once."""
+        return WeightedPairs(self.index, nodes, self._weighting)
 
 
-def term_counts_of(index: Index, node: int) -> TermCounts:
-    """What the contents of a node say."""
-    row = index.bags.row(node)
-    term, count = index.bags.term[row], index.bags.content[row]
-    words = (term < index.words) & (count > 0)
-    return TermCounts(term[words], count[words])
+class WeightedPairs:
+    """The weighted words of a population, inverted, and what a projection makes of each page."""
+
+    def __init__(self, index: Index, nodes: Int64s, weighting: Weighting) -> None:
+        """Of all pages, those of `nodes` are compared; -1 is a page without a bag."""
+        from pagekin.kernels.all_pairs import invert  # loads the compiler
+
+        bags, contents = index.bags, index.contents
+        begin = np.where(nodes >= 0, bags.offsets[nodes], 0)
+        counts = np.where(nodes >= 0, bags.offsets[nodes + 1] - begin, 0)
+        places, row = spans(begin, counts), np.repeat(np.arange(len(nodes)), counts)
+        words = (bags.term[places] < len(contents.frequency)) & (bags.content[places] > 0)
+        places, row = places[words], row[words]
+        term, count = bags.term[places], bags.content[places]
+        weight = weighting.weigh(count, contents.frequency[term], contents.length[nodes[row]], contents.size)
+        weight[contents.stopped[term]] = 0.0
+        self._projected = _projected(weighting, index, len(nodes), row, term, weight)
+        asking = np.ones(len(weight)) if weighting.binary else weight
+        kept = asking != 0.0
+        self._queries = _offsets(row[kept], len(nodes)), term[kept], asking[kept].astype(np.float32)
+        terms = int(term.max(initial=0)) + 1
+        self._inverted = invert(_offsets(row, len(nodes)), term, weight.astype(np.float32), terms)
+        self._pages = len(nodes)
+
+    def scores(self, sources: Int64s) -> Floats:
+        """Rows of inner products, to nine places."""
+        from pagekin.kernels.all_pairs import products  # loads the compiler
+
+        rows = np.empty((len(sources), self._pages))
+        products(sources, *self._queries, self._inverted, rows)
+        rows = np.rint(rows * _PLACES) / _PLACES
+        if self._projected.shape[1]:
+            rows = (rows + self._projected[sources] @ self._projected.T).round(9)
+        return np.where(rows > 0.0, rows, UNLISTED)
+
+    def similarities(self, sources: Int64s) -> Floats:
+        """Shares of the score of each source with itself, 1 at most."""
+        return shares_of_own(np.maximum(self.scores(sources), 0.0), sources)
 
 
-class QueryWeights:
-    """What weighs the contents of a collection for questions; the tables of a weighting are made once."""
+def shares_of_own(rows: Floats, sources: Int64s) -> Floats:
+    """Rows of inner products as shares of that of the source with itself, 1 at most.
 
-    def __init__(self, index: Index) -> None:
-        self._index = index
-        self._tables: dict[Weighting, WeightTables] = {}
-        self._spreads: dict[int, tuple[Projection, ProjectedTerms]] = {}  # a projection that is kept keeps its number
-
-    def weighed(self, measure: str, given: Weighting | None, pages: Iterable[TermCounts]) -> WeightedQuery | None:
-        """What is asked for, as a measure weighs it; None for a measure that goes by the weights of bags.
-
-        `given` is a weighting in place of the strategy's. The score for several pages is the mean of those for each.
-        """
-        weighting = given or self._index.strategy.weighting_named(measure)
-        if weighting is None:
-            return None
-        if not self._index.strategy.content:
-            raise MisuseError(f"{measure} weighs contents, which this index has none of; build it with content = true")
-        contents = self._index.contents
-        if weighting not in self._tables:
-            self._tables[weighting] = tables_of(weighting, contents)
-        weighed = [_weighed(weighting, self._tables[weighting], contents, said) for said in pages]
-        if weighting.projection is not None:
-            spread = self._spread(weighting.projection)
-            return _mean([spread.widened(*each) for each in weighed])
-        return _mean([each for each, _ in weighed])
-
-    def _spread(self, projection: Projection) -> ProjectedTerms:
-        if id(projection) not in self._spreads:
-            word, row = projection.places(list(self._index.terms.name))
-            self._spreads[id(projection)] = (
-                projection,
-                ProjectedTerms(word.astype(np.uint32), projection.matrix[row].astype(np.float64)),
-            )
-        return self._spreads[id(projection)][1]
+    >>> shares_of_own(np.array([[4.0, 1.0], [3.0, 2.0]]), np.array([0, 1])).tolist()
+    [[1.0, 0.25], [1.0, 1.0]]
+    """
+    own = rows[np.arange(len(sources)), sources][:, np.newaxis]
+    return np.clip(np.divide(rows, own, out=np.zeros_like(rows), where=own > 0.0), 0.0, 1.0)
 
 
-def _weighed(
-    weighting: Weighting, tables: WeightTables, contents: Contents, said: TermCounts
-) -> tuple[WeightedQuery, Floats]:
-    """What is asked for, and what its words weigh in it."""
-    length = np.full(len(said.word), contents.length_of(said.word, said.count))
-    weight = weighting.weigh(said.count, contents.frequency[said.word], length, contents.size)
-    weight[contents.stopped[said.word]] = 0.0
-    asked = np.ones(len(weight)) if weighting.binary else weight
-    worth = asked * tables.rarity[said.word]
-    return WeightedQuery(tables, said.word, worth, float(asked @ weight), said.word), weight
+def _projected(weighting: Weighting, index: Index, pages: int, row: Int64s, term: UInt32s, weight: Floats) -> Floats:
+    """The projection of each page; without one, no columns."""
+    if weighting.projection is None:
+        return np.zeros((pages, 0))
+    known_term, place = weighting.projection.places(list(index.terms.name))
+    place_of = np.full(index.words, -1, np.int64)
+    place_of[known_term] = place
+    known = place_of[term] >= 0
+    matrix, weight, page = weighting.projection.matrix[place_of[term[known]]], weight[known], row[known]
+    return np.stack([np.bincount(page, weight * column, pages) for column in matrix.T], axis=1)
 
 
-def _mean(pages: list[WeightedQuery]) -> WeightedQuery:
-    if len(pages) == 1:
-        return pages[0]
-    word, place = np.unique(np.concatenate([page.word for page in pages]), return_inverse=True)
-    worth = np.bincount(place, np.concatenate([page.worth for page in pages]), len(word)) / len(pages)
-    said = np.unique(np.concatenate([page.said for page in pages]))
-    return WeightedQuery(pages[0].tables, word, worth, sum(page.own for page in pages) / len(pages), said)
+def _offsets(row: Int64s, rows: int) -> Int64s:
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(np.bincount(row, minlength=rows))])

@@ -9,9 +9,8 @@ import numpy as np
 
 from pagekin.links.citing_pages import LinkPositions, cited_together, link_positions
 from pagekin.model.arrays import Unsigned
-from pagekin.search.candidates import Query, bag_of, exact, signature_of
 from pagekin.search.indexed_store import IndexedStore
-from pagekin.search.scorer import Bag
+from pagekin.search.query import Bag, bag_of, signature_of
 from pagekin.serving.views.page import PageView, page_view
 from pagekin.serving.views.page_names import PageRef, refs, refs_by_row
 from pagekin.serving.views.text import shown
@@ -72,12 +71,11 @@ class PageComparison:
 def compared(indexed: IndexedStore, one: PageRef, other: PageRef, replay: str | None = None) -> PageComparison:
     """Compare two pages."""
     bags = bag_of(indexed.index, one.node), bag_of(indexed.index, other.node)
-    scorer, target = indexed.scorer(), np.array([other.node], np.int64)
+    target = np.array([other.node], np.int64)
     signed = _signature(indexed, one.node, bags[0]), _signature(indexed, other.node, bags[1])
-    with scorer.asking(bags[0]):
-        jaccard, cosine = (
-            float(exact(scorer, Query(bags[0], signed[0], measure), target)[0]) for measure in ("jaccard", "cosine")
-        )
+    jaccard, cosine = (
+        float(indexed.text_similarities(one.node, target, measure)[0]) for measure in ("jaccard", "cosine")
+    )
     shared, by_links = _shared(indexed, *bags)
     linked = indexed.nodes_linked_from([one.node]), indexed.nodes_linked_from([other.node])
     common = sorted(linked[0] & linked[1] - {one.node, other.node})

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from pagekin.links.clusters import Clusters
 from pagekin.links.hierarchy import merged
-from pagekin.search.candidates import Query, bag_of, exact
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.options import RelatedOptions
 from pagekin.serving.views.page_names import PageRef, refs, refs_by_url
@@ -68,11 +67,9 @@ def graph_by_words(indexed: IndexedStore, page: PageRef) -> Graph:
     pages = [page, *refs_by_url(indexed, [each.url for each in found])]
     nodes = np.array([each.node for each in pages], np.int64)
     similar = np.eye(len(nodes))
-    scorer, measure = indexed.scorer(), indexed.index.strategy.similarity
+    measure = "jaccard" if indexed.index.strategy.similarity == "jaccard" else "cosine"  # both are symmetric
     for k, node in enumerate(nodes.tolist()):
-        bag = bag_of(indexed.index, node)
-        with scorer.asking(bag):
-            similar[k] = exact(scorer, Query(bag, np.empty(0, np.uint32), measure), nodes)
+        similar[k] = indexed.text_similarities(node, nodes, measure)
     return laid_out(pages, similar, "words")
 
 

@@ -1,6 +1,8 @@
-"""Candidates, exact similarity and shared terms, on small indexes that are made by hand or drawn."""
+"""Text as evidence: candidates, exact similarity and shared terms, on small indexes made by hand or drawn."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,8 +16,11 @@ from pagekin.model.arrays import Int64s
 from pagekin.model.bags import Bags, Contents, Terms
 from pagekin.model.strategy import Strategy
 from pagekin.model.strings import Strings
-from pagekin.search.candidates import Query, bag_of, exact, mean_bag, nearest, shared_terms
-from pagekin.search.scorer import Bag, CompiledScorer, Scorer, ScorerPool
+from pagekin.search.blend import Blend
+from pagekin.search.indexed_store import MEASURES as EVIDENCES
+from pagekin.search.query import Bag, Query, bag_of, mean_bag, query_of_nodes
+from pagekin.search.scorer import CompiledScorer, Scorer, ScorerPool
+from pagekin.search.text import BagEvidence
 from pagekin.signatures.sign import make_signatures, seeded, term_keys
 from reference import similarity as twin
 
@@ -23,7 +28,7 @@ WORDS = 10
 BAGS = st.dictionaries(st.integers(0, WORDS - 1), st.integers(1, 9), max_size=6)
 MEASURES = st.sampled_from(["jaccard", "cosine"])
 THIRD = 0.333333333
-DESKS = pytest.mark.parametrize("scorer", [Scorer, CompiledScorer])
+SCORERS = pytest.mark.parametrize("scorer", [Scorer, CompiledScorer])
 
 
 def normal(counts: dict[int, int]) -> dict[int, float]:
@@ -50,8 +55,15 @@ def index_of(
     return Index(strategy, columns, terms, contents, heads, signatures, inverted)
 
 
-def query(index: Index, node: int, measure: str = "jaccard") -> Query:
-    return Query(bag_of(index, node), index.signatures[node], measure, but=(node,))
+def text(index: Index, scorer: type[Scorer] = Scorer, measure: str = "jaccard") -> BagEvidence:
+    """Text as evidence, compared by one kind of scorer."""
+    scorers, made = ScorerPool(index), scorer(index)
+    scorers.scorer = lambda: made  # type: ignore[method-assign]
+    return EVIDENCES[measure](index, scorers)
+
+
+def nearest(evidence: BagEvidence, query: Query, limit: int) -> list[tuple[float, int]]:
+    return Blend([evidence], {"text": 1.0}).nearest(query, limit)
 
 
 def similarity(measure: str, a: dict[int, float], b: dict[int, float]) -> float:
@@ -61,25 +73,23 @@ def similarity(measure: str, a: dict[int, float], b: dict[int, float]) -> float:
 HAND = [{0: 0.5, 1: 0.5}, {0: 0.5, 2: 0.5}, {1: 0.75, 0: 0.25}, {3: 1.0}]
 
 
-@DESKS
+@SCORERS
 def test_an_answer_by_hand(scorer: type[Scorer]) -> None:
     # 0 and 2: minima 1/4 + 1/2 over maxima 1/2 + 3/4; 0 and 1: 1/2 over 3/2.
     index = index_of(HAND)
-    work = scorer(index)
-    asked = query(index, 0)
-    with work.asking(asked.bag):
-        assert nearest(work, asked, 10, 0.0) == [(0.6, 2), (THIRD, 1)]
-        assert nearest(work, asked, 1, 0.0) == [(0.6, 2)]
-        assert nearest(work, asked, 10, 0.5) == [(0.6, 2)]
-        assert nearest(work, asked, 10, 0.0, allowed=lambda node: node != 2) == [(THIRD, 1)]
-        shared, nothing = shared_terms(work, asked, np.array([2, 3]), 5)
-    assert [each.term for each in shared] == [1, 0]
-    assert [each.share for each in shared] == pytest.approx([2 / 3, 1 / 3])
-    assert nothing == []
+    evidence, asked = text(index, scorer), query_of_nodes(index, [0])
+    assert nearest(evidence, asked, 10) == [(0.6, 2), (THIRD, 1)]
+    assert nearest(evidence, asked, 1) == [(0.6, 2)]
+    assert nearest(evidence, replace(asked, min_similarity=0.5), 10) == [(0.6, 2)]
+    assert nearest(evidence, replace(asked, allowed=lambda node: node != 2), 10) == [(THIRD, 1)]
+    shared, nothing = evidence.explain(asked, np.array([2, 3]))
+    assert [word for word, _ in shared["terms"]] == ["word1", "word0"]
+    assert [share for _, share in shared["terms"]] == pytest.approx([2 / 3, 1 / 3])
+    assert nothing == {"terms": []}
 
 
-@DESKS
-def test_a_desk_is_empty_after_a_question(scorer: type[Scorer]) -> None:
+@SCORERS
+def test_a_query_leaves_nothing_for_the_next(scorer: type[Scorer]) -> None:
     index = index_of(HAND)
     work = scorer(index)
     first = work.agreements(index.signatures[0])
@@ -87,36 +97,38 @@ def test_a_desk_is_empty_after_a_question(scorer: type[Scorer]) -> None:
     assert dict(zip(*map(np.ndarray.tolist, first), strict=True)) == dict(
         zip(*map(np.ndarray.tolist, again), strict=True)
     )
-    with work.asking(bag_of(index, 0)):
-        pass
-    assert not work.asked.any()
+    work.load(bag_of(index, 0))
+    work.load(bag_of(index, 3))
+    assert work.asked.nonzero()[0].tolist() == [3]
 
 
 @settings(deadline=None)
 @given(st.lists(BAGS, min_size=1, max_size=8), MEASURES, st.sampled_from([np.uint16, np.uint32]))
-def test_both_desks_give_the_same_to_the_last_bit(counts: list[dict[int, int]], measure: str, kind: Kind) -> None:
+def test_both_scorers_give_the_same_to_the_last_bit(counts: list[dict[int, int]], measure: str, kind: Kind) -> None:
     index = index_of([normal(each) for each in counts], signature_length=7, kind=kind)
     nodes = np.arange(len(counts))
     for node in range(len(counts)):
-        assert_same(index, query(index, node, measure), nodes, 3)
+        assert_same(index, node, measure, nodes, 3)
 
 
-def assert_same(index: Index, asked: Query, nodes: Int64s, wanted: int) -> None:
-    """Both desks do the same."""
-    plain, compiled = Scorer(index), CompiledScorer(index)
+def assert_same(index: Index, node: int, measure: str, nodes: Int64s, wanted: int) -> None:
+    """Both scorers do the same."""
+    plain, compiled, asked = Scorer(index), CompiledScorer(index), query_of_nodes(index, [node])
     agreements = [scorer.agreements(asked.signature) for scorer in (plain, compiled)]
     assert len({tuple(sorted(zip(a.tolist(), b.tolist(), strict=True))) for a, b in agreements}) == 1
-    with plain.asking(asked.bag), compiled.asking(asked.bag):
-        assert plain.minima(nodes).tolist() == compiled.minima(nodes).tolist()
-        for a, b in zip(plain.products(nodes), compiled.products(nodes), strict=True):
-            assert a.tolist() == b.tolist()
-        both = [scorer.compared(asked.signature, asked.but, wanted) for scorer in (plain, compiled)]
-        for a, b in zip(*both, strict=True):
-            assert a.tolist() == b.tolist()
-        assert nearest(plain, asked, wanted, 0.0) == nearest(compiled, asked, wanted, 0.0)
+    for scorer in (plain, compiled):
+        scorer.load(asked.bag)
+    assert plain.minima(nodes).tolist() == compiled.minima(nodes).tolist()
+    for a, b in zip(plain.products(nodes), compiled.products(nodes), strict=True):
+        assert a.tolist() == b.tolist()
+    both = [scorer.compared(asked.signature, asked.exclude, wanted) for scorer in (plain, compiled)]
+    for a, b in zip(*both, strict=True):
+        assert a.tolist() == b.tolist()
+    answers = [nearest(text(index, scorer, measure), asked, wanted) for scorer in (Scorer, CompiledScorer)]
+    assert answers[0] == answers[1]
 
 
-def test_both_desks_narrow_many_candidates_down_alike() -> None:
+def test_both_scorers_narrow_many_candidates_down_alike() -> None:
     """More pages than are compared exactly, with bags of more terms than are looked at first."""
     random = np.random.default_rng(7)
     bags = []
@@ -127,24 +139,21 @@ def test_both_desks_narrow_many_candidates_down_alike() -> None:
     index = index_of(bags, words=120)
     assert len(Scorer(index).agreements(index.signatures[0])[0]) > 200
     for node in range(20):
-        asked = query(index, node)
-        assert_same(index, asked, np.arange(400), 10)
-        plain = Scorer(index)
-        with plain.asking(asked.bag):
-            assert len(plain.narrowed(asked.signature, asked.but, 10)) == 60
-            assert node not in plain.narrowed(asked.signature, asked.but, 10).tolist()
+        assert_same(index, node, "jaccard", np.arange(400), 10)
+        plain, asked = Scorer(index), query_of_nodes(index, [node])
+        plain.load(asked.bag)
+        assert len(plain.narrowed(asked.signature, asked.exclude, 10)) == 60
+        assert node not in plain.narrowed(asked.signature, asked.exclude, 10).tolist()
 
 
 @settings(deadline=None)
 @given(st.lists(BAGS, min_size=1, max_size=8), MEASURES)
-def test_exact_is_the_measure_of_the_twin(counts: list[dict[int, int]], measure: str) -> None:
+def test_scores_are_those_of_the_reference(counts: list[dict[int, int]], measure: str) -> None:
     bags = [normal(each) for each in counts]
     index = index_of(bags)
-    scorer = Scorer(index)
+    evidence = text(index, measure=measure)
     for node, bag in enumerate(bags):
-        asked = query(index, node, measure)
-        with scorer.asking(asked.bag):
-            found = exact(scorer, asked, np.arange(len(bags)))
+        found = evidence.scores(query_of_nodes(index, [node]), np.arange(len(bags)))
         assert found.tolist() == pytest.approx([similarity(measure, bag, other) for other in bags], abs=1e-6)
 
 
@@ -152,12 +161,10 @@ def test_exact_is_the_measure_of_the_twin(counts: list[dict[int, int]], measure:
 @given(st.lists(BAGS.filter(bool), min_size=2, max_size=8), st.integers(1, 4))
 def test_an_answer_is_the_best_of_all_that_collide_in_order(counts: list[dict[int, int]], limit: int) -> None:
     index = index_of([normal(each) for each in counts])
-    scorer = Scorer(index)
-    asked = query(index, 0)
-    with scorer.asking(asked.bag):
-        nodes = [node for node in sorted(scorer.agreements(asked.signature)[0].tolist()) if node != 0]
-        scores = exact(scorer, asked, np.array(nodes, np.int64)).tolist()
-        answer = nearest(scorer, asked, limit, 0.0)
+    evidence, asked = text(index), query_of_nodes(index, [0])
+    nodes = [node for node in sorted(Scorer(index).agreements(asked.signature)[0].tolist()) if node != 0]
+    scores = evidence.scores(asked, np.array(nodes, np.int64)).tolist()
+    answer = nearest(evidence, asked, limit)
     assert answer == sorted(zip(scores, nodes, strict=True), key=lambda each: (-each[0], each[1]))[:limit]
 
 
@@ -168,20 +175,15 @@ def many(count: int) -> Index:
 
 def test_an_answer_is_filled_from_less_likely_candidates_when_filters_take_the_likely_ones() -> None:
     index = many(1200)
-    scorer = Scorer(index)
-    asked = query(index, 0)
-    with scorer.asking(asked.bag):
-        found = nearest(scorer, asked, 5, 0.0, allowed=lambda node: node >= 1000)
+    found = nearest(text(index), replace(query_of_nodes(index, [0]), allowed=lambda node: node >= 1000), 5)
     assert [node for _, node in found] == [1000, 1001, 1002, 1003, 1004]
 
 
 def test_pages_of_one_similarity_come_in_order() -> None:
     index = index_of([{0: 1.0}, *({0: 0.5, 1: 0.5} for _ in range(300))])
-    scorer = Scorer(index)
-    asked = query(index, 0)
-    with scorer.asking(asked.bag):
-        # Minima 1/2, maxima 1 + 1/2.
-        assert nearest(scorer, asked, 4, 0.0) == [(THIRD, 1), (THIRD, 2), (THIRD, 3), (THIRD, 4)]
+    # Minima 1/2, maxima 1 + 1/2.
+    found = nearest(text(index), query_of_nodes(index, [0]), 4)
+    assert found == [(THIRD, 1), (THIRD, 2), (THIRD, 3), (THIRD, 4)]
 
 
 def test_the_mean_of_bags_is_that_of_their_weights() -> None:
@@ -191,15 +193,15 @@ def test_the_mean_of_bags_is_that_of_their_weights() -> None:
     assert mean_bag([bag_of(index, 3)]).term.tolist() == [3]
 
 
-def test_who_goes_on_asking_gets_kernels() -> None:
+def test_a_process_that_goes_on_asking_gets_kernels() -> None:
     scorer_pool = ScorerPool(index_of(HAND))
     assert {type(scorer_pool.scorer()) for _ in range(20)} == {CompiledScorer}  # numba is loaded in this process
 
 
-def test_an_empty_bag_has_no_kin() -> None:
+def test_an_empty_bag_has_no_related_pages() -> None:
     index = index_of([{}, {0: 1.0}])
-    for scorer in (Scorer(index), CompiledScorer(index)):
-        empty = Query(Bag(np.empty(0, np.uint32), np.empty(0, np.float32)), index.signatures[0], "cosine")
-        with scorer.asking(empty.bag):
-            assert nearest(scorer, empty, 3, 0.0) == []
-            assert exact(scorer, empty, np.array([0, 1])).tolist() == [0.0, 0.0]
+    for scorer in (Scorer, CompiledScorer):
+        empty = Query((), Bag(np.empty(0, np.uint32), np.empty(0, np.float32)), (), index.signatures[0])
+        evidence = text(index, scorer, "cosine")
+        assert nearest(evidence, empty, 3) == []
+        assert evidence.scores(empty, np.array([0, 1])).tolist() == [0.0, 0.0]

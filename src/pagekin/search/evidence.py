@@ -1,0 +1,107 @@
+"""Evidence: something that makes pages similar, such as shared words or shared links.
+
+An evidence proposes candidates, scores them exactly and explains its scores. `Blend` combines the scores of several,
+and nothing else does. An evidence is registered under a name:
+
+    register("titles", lambda store, options: TitleEvidence(store))
+
+and counts in answers and evaluations wherever the weights of a blend name it.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+import numpy as np
+
+from pagekin.errors import MisuseError
+from pagekin.model.arrays import Floats, Int64s
+from pagekin.search.node_store import NodeStore
+from pagekin.search.options import RelatedOptions
+from pagekin.search.query import Query
+
+UNLISTED = -np.inf  # the score of a page that shares nothing with the source
+
+
+class PairScores(Protocol):
+    """The scores of all pages of a population, for one source after the other; called from several threads."""
+
+    def scores(self, sources: Int64s) -> Floats:
+        """For each source a row of scores, a column for each page; UNLISTED where nothing is shared."""
+
+    def similarities(self, sources: Int64s) -> Floats:
+        """The same as similarities from 0 to 1."""
+
+
+class Evidence(ABC):
+    """One kind of evidence over one collection. Pages are given by their nodes."""
+
+    name: str
+
+    @abstractmethod
+    def candidates(self, query: Query, n: int) -> Int64s:
+        """About `n` nodes worth scoring, the most promising first, none of `query.exclude`."""
+
+    @abstractmethod
+    def scores(self, query: Query, nodes: Int64s) -> Floats:
+        """A score for each node: the higher, the more similar; 0 where there is no evidence."""
+
+    def similarities(self, query: Query, scores: Floats) -> Floats:
+        """Scores of a query as similarities from 0 to 1. By default scores are similarities."""
+        return scores
+
+    def explain(self, query: Query, nodes: Int64s) -> list[dict[str, Any]]:
+        """The reason for each score, as data for an `Explanation`."""
+        return [{} for _ in nodes]
+
+    def pair_scores(self, nodes: Int64s, query_of: Callable[[int], Query]) -> PairScores:
+        """The scores of all pairs of nodes; -1 is a page that this collection does not have."""
+        return _OneByOne(self, nodes, query_of)
+
+
+class _OneByOne:
+    """All pairs by asking an evidence for one source after the other."""
+
+    def __init__(self, evidence: Evidence, nodes: Int64s, query_of: Callable[[int], Query]) -> None:
+        self._evidence, self._nodes, self._query_of = evidence, nodes, query_of
+
+    def scores(self, sources: Int64s) -> Floats:
+        """Rows of scores."""
+        rows = self._rows(sources, lambda _, scores: scores)
+        return np.where(rows > 0.0, rows, UNLISTED)
+
+    def similarities(self, sources: Int64s) -> Floats:
+        """Rows of similarities."""
+        return self._rows(sources, self._evidence.similarities)
+
+    def _rows(self, sources: Int64s, of: Callable[[Query, Floats], Floats]) -> Floats:
+        rows, here = np.zeros((len(sources), len(self._nodes))), self._nodes >= 0
+        for row, node in zip(rows, self._nodes[sources].tolist(), strict=True):
+            if node >= 0:
+                query = self._query_of(node)
+                row[here] = of(query, self._evidence.scores(query, self._nodes[here]))
+        return rows
+
+
+Factory = Callable[[NodeStore, RelatedOptions], Evidence]
+_REGISTRY: dict[str, Factory] = {}
+
+
+def register(name: str, factory: Factory) -> None:
+    """Make an evidence known by its name; `factory` makes it for a collection and the options of a request."""
+    _REGISTRY[name] = factory
+
+
+def registered() -> list[str]:
+    """The names of all evidences."""
+    return list(_REGISTRY)
+
+
+def evidences(store: NodeStore, options: RelatedOptions, weights: Mapping[str, float]) -> list[Evidence]:
+    """The evidences that weights name."""
+    for name in weights:
+        if name not in _REGISTRY:
+            raise MisuseError(f"there is no evidence {name!r}; there are {', '.join(_REGISTRY)}")
+    return [_REGISTRY[name](store, options) for name in weights]

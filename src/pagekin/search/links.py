@@ -1,0 +1,115 @@
+"""Links as evidence: pages that the same pages cite, that cite the same pages, or that link to each other (Amsler)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from pagekin.links.citing_pages import LinkPositions, cited_together, link_positions
+from pagekin.model.arrays import Floats, Int64s
+from pagekin.search.evidence import UNLISTED, Evidence
+from pagekin.search.node_store import NodeStore
+from pagekin.search.query import Query, query_of_nodes
+from pagekin.search.text import Jaccard
+
+CITING = 5  # citing pages that explain a similarity
+_TEN = 10
+_SAMPLE = 300  # pages that show how well links agree with text
+
+
+class LinkEvidence(Evidence):
+    """The similarity of pages by their links. Pages from outside have none."""
+
+    name = "links"
+
+    def __init__(self, store: NodeStore) -> None:
+        self._store = store
+        self._last: tuple[tuple[int, ...], dict[int, float]] | None = None
+
+    def _similar(self, query: Query) -> dict[int, float]:
+        """The similarity of every node to the query; of several pages the mean."""
+        if self._last is None or self._last[0] is not query.nodes:
+            sums: dict[int, float] = {}
+            for node in query.nodes:
+                nodes, values = self._store.link_similarity.beside(node)
+                for other, similarity in zip(nodes.tolist(), values.tolist(), strict=True):
+                    sums[other] = sums.get(other, 0.0) + similarity / len(query.nodes)
+            self._last = query.nodes, sums
+        return self._last[1]
+
+    def candidates(self, query: Query, n: int) -> Int64s:
+        """The `n` nodes most similar by links."""
+        similar = self._similar(query)
+        nodes = np.setdiff1d(np.fromiter(similar, np.int64), query.exclude)
+        values = np.array([similar[node] for node in nodes.tolist()])
+        return nodes[np.lexsort((nodes, -values))[:n]]
+
+    def scores(self, query: Query, nodes: Int64s) -> Floats:
+        """The Amsler similarities."""
+        similar = self._similar(query)
+        return np.array([similar.get(node, 0.0) for node in nodes.tolist()], np.float64)
+
+    def explain(self, query: Query, nodes: Int64s) -> list[dict[str, Any]]:
+        """The pages that link to the query and to each node, those with the closest links first."""
+        one, others = self._positions(query.nodes[:1]), self._positions(nodes)
+        urls = self._store.reading.pages.url
+        together = cited_together(one, others, len(nodes), CITING)
+        return [
+            {"cited_by": [urls[row] for row, _ in citing], "apart": [apart for _, apart in citing]}
+            for citing in together
+        ]
+
+    def _positions(self, nodes: Int64s | tuple[int, ...]) -> LinkPositions:
+        return link_positions(self._store.links, self._store.reading.anchors, np.array(nodes, np.int64))
+
+    def pair_scores(self, nodes: Int64s, query_of: Callable[[int], Query]) -> LinkPairs:
+        """All pairs, a source at a time."""
+        return LinkPairs(nodes, self._store.link_similarity.beside)
+
+
+class LinkPairs:
+    """Rows of link similarities over a population."""
+
+    def __init__(self, nodes: Int64s, similar_to: Callable[[int], tuple[Int64s, Floats]]) -> None:
+        """`similar_to` gives the nodes similar to a node and their similarities; -1 is a page without a node."""
+        self._nodes, self._similar_to = nodes, similar_to
+        most = int(nodes.max(initial=-1))
+        self._place = np.full(most + 2, -1, np.int64)  # of a node in the population
+        self._place[nodes[nodes >= 0]] = np.flatnonzero(nodes >= 0)
+
+    def similarities(self, sources: Int64s) -> Floats:
+        """The similarities, 0 where links say nothing."""
+        rows = np.zeros((len(sources), len(self._nodes)))
+        for row, node in zip(rows, self._nodes[sources].tolist(), strict=True):
+            if node >= 0:
+                near, similar = self._similar_to(node)
+                place = self._place[np.minimum(near, len(self._place) - 1)]
+                row[place[place >= 0]] = similar[place >= 0]
+        return rows
+
+    def scores(self, sources: Int64s) -> Floats:
+        """The same as scores."""
+        rows = self.similarities(sources)
+        return np.where(rows > 0.0, rows, UNLISTED)
+
+
+def weight_by_agreement(store: NodeStore) -> float:
+    """The weight that links earn in a collection by agreeing with text.
+
+    The agreement is the mean, over a sample of pages, of the text similarity of the ten nearest pages by links over
+    that of the ten nearest pages by text.
+    """
+    from pagekin.links.similarity import believed
+
+    text = Jaccard(store.index, store.scorers)
+    nodes = min(len(store.nodes) - 1, len(store.index.signatures))
+    agreements = []
+    for node in range(0, nodes, max(1, nodes // _SAMPLE)):
+        near = store.link_similarity.beside(node)[0][:_TEN]
+        query = query_of_nodes(store.index, [node])
+        best = text.scores(query, text.candidates(query, _TEN))
+        if len(near) and best.sum() > 0.0:
+            agreements.append(float(text.scores(query, near).mean() / best.mean()))
+    return round(believed(float(np.mean(agreements))), 2) if agreements else 0.0

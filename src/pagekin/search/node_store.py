@@ -1,0 +1,124 @@
+"""A store with its index: what searching needs of a collection, opened memory-mapped."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+
+from pagekin.duplicates.fingerprints import Fingerprints, open_fingerprints
+from pagekin.duplicates.settings import GroupSettings
+from pagekin.errors import StoreError
+from pagekin.index.files import VERSION, Index, open_index
+from pagekin.model.arrays import Int64s
+from pagekin.model.strategy import Strategy
+from pagekin.search.query import bag_of
+from pagekin.search.query_weights import QueryWeights
+from pagekin.search.scorer import ScorerPool
+from pagekin.store.columns import demand
+from pagekin.store.store import Store, telling_damage
+
+if TYPE_CHECKING:
+    from pagekin.links.similarity import LinkSimilarity
+
+
+class NodeStore(Store):
+    """A store and its index. A node is a page, or a URL that is known only from links."""
+
+    _on_disk: ClassVar[NodeStore]  # set where an index in memory takes the place of the one on disk
+
+    @cached_property
+    def index(self) -> Index:
+        """The index, memory-mapped."""
+        return open_index(self.root / self.manifest.index_folder, Strategy.from_dict(self._index_facts["strategy"]))
+
+    @cached_property
+    def fingerprints(self) -> Fingerprints:
+        """The chunks and Bloom filters of all pages, memory-mapped."""
+        settings = GroupSettings(**self._index_facts["duplicates"]["settings"])
+        return open_fingerprints(self.root / self.manifest.index_folder, len(self), settings)
+
+    @property
+    def _index_facts(self) -> dict[str, Any]:
+        facts = self.manifest.index
+        if facts is None:
+            raise StoreError(f"{self.root} has no index; build it again")
+        if facts["version"] != VERSION:
+            raise StoreError(
+                f"the index of {self.root} has format version {facts['version']}, this pagekin reads version {VERSION};"
+                " build it again"
+            )
+        return facts
+
+    @cached_property
+    def scorers(self) -> ScorerPool:
+        """The scorers of all threads."""
+        return ScorerPool(self.index)
+
+    @cached_property
+    def query_weights(self) -> QueryWeights:
+        """The weights of queries for Okapi and LinkLearn."""
+        return QueryWeights(self.index)
+
+    @cached_property
+    def link_similarity(self) -> LinkSimilarity:
+        """The similarity of pages by their links."""
+        from pagekin.links.stored import link_similarity, stored_links  # loads the compiler
+
+        if "_on_disk" in vars(self):
+            return self._on_disk.link_similarity
+        return link_similarity(stored_links(self, self.index.strategy))
+
+    def with_index(self, index: Index) -> Self:
+        """The same store with another index in memory; the links that count stay those of the index on disk."""
+        other = type(self)(self.root, self.manifest)
+        opened = {name: value for name, value in vars(self).items() if name not in ("scorers", "query_weights")}
+        vars(other).update(opened, index=index, _on_disk=self)
+        return other
+
+    def find_node(self, name: str) -> int:
+        """The node that `name` means: a page as in `find`, or a URL that is known only from links."""
+        for url in self.urls_meant(name):
+            for row in self.catalog.rows("SELECT node FROM nodes WHERE url = ? LIMIT 1", url):
+                return self._known_node(row["node"])
+        return self._known_node(int(np.searchsorted(self.nodes, self.find(name), side="right")) - 1)
+
+    def _known_node(self, node: int) -> int:
+        demand(0 <= node < len(self.index.bags), self.catalog.path, f"it names a node {node}")
+        return node
+
+    @telling_damage
+    def top_terms(self, node: int, most: int = 12) -> list[tuple[str, float]]:
+        """The heaviest words of a bag, with their weights."""
+        bag = bag_of(self.index, node)
+        words = np.flatnonzero(bag.term < self.index.words)[:most].tolist()
+        return [(self.index.terms.shown[int(bag.term[k])], float(bag.weight[k])) for k in words]
+
+    def rows_of(self, nodes: Sequence[int]) -> Int64s:
+        """The rows of the pages of nodes; -1 for a node with no page, or with several."""
+        node = np.array(nodes, np.int64)
+        inside = np.minimum(node, len(self.nodes) - 2)
+        row = self.nodes[inside]
+        one = (node == inside) & (self.nodes[inside + 1] - row == 1) & (row >= 0) & (row < len(self))
+        return np.where(one, row, -1)
+
+    def fingerprints_of(self, nodes: Sequence[int]) -> Fingerprints:
+        """The fingerprints of the pages of nodes."""
+        rows = self.rows_of(nodes)
+        return self.fingerprints.rows(rows[rows >= 0])
+
+    def node_url(self, node: int) -> str:
+        """The URL of a node."""
+        return str(self.catalog.rows("SELECT url FROM nodes WHERE node = ?", node)[0]["url"])
+
+    def nodes_linked_from(self, nodes: Sequence[int]) -> set[int]:
+        """The nodes that pages of these nodes link to."""
+        linked: set[int] = set()
+        for node in nodes:
+            if node + 1 < len(self.nodes):
+                for row in range(int(self.nodes[node]), int(self.nodes[node + 1])):
+                    targets = self.reading.anchors.target[self.reading.anchors.row(row)]
+                    linked |= set(self.node_of_target[targets[targets < len(self.node_of_target)]].tolist())
+        return linked
