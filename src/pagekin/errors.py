@@ -1,26 +1,24 @@
-"""Everything that can go wrong, as one family tree.
+"""The exceptions of pagekin, with one root. The exit code of a command is that of the exception that ended it.
 
-    PagekinError
-    ├── MisuseError        the call is wrong: a missing file, an unknown option value     (exit code 2)
-    │   └── NoPageError    no page has this name, or several have
-    └── FailureError       the call is right, and still it cannot be done                 (exit code 1)
-        ├── SourceError    a source cannot be read at all
-        └── StoreError     a store is missing, damaged, of another format, or busy
+    PagekinError                                                                                  raised by
+    ├── MisuseError        the call is wrong (exit code 2)                                        all packages
+    │   └── NoPageError    a name means no page, or several                                       store, serving
+    └── FailureError       the call is right, but failed (exit code 1)                            any output
+        ├── SourceError    a source cannot be read at all                                         sources
+        └── StoreError     a store is missing, damaged, in use, or of another format              store, search, serving
 
-The sentence of an error says what, where, and what to do.
+A message says what, where, and what to do. What can be skipped is not an exception but a `Skip` in the result.
 """
-
-from __future__ import annotations
 
 
 class PagekinError(Exception):
-    """The root: whoever catches this catches all of ours."""
+    """The root of all exceptions of this package."""
 
     exit_code = 1
 
 
 class MisuseError(PagekinError):
-    """The user asked for something that makes no sense."""
+    """The call is wrong: a missing file, an unknown or contradictory option value."""
 
     exit_code = 2
 
@@ -30,12 +28,12 @@ class NoPageError(MisuseError):
 
 
 class FailureError(PagekinError):
-    """A sensible wish that could not be fulfilled."""
+    """The call is right, but could not be completed."""
 
 
 class SourceError(FailureError):
-    """A source that cannot be read."""
+    """A source cannot be read."""
 
 
 class StoreError(FailureError):
-    """A store that cannot be opened or written."""
+    """A store cannot be opened or written."""

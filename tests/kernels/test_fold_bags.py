@@ -12,10 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from pagekin.kernels import page_output
 from pagekin.kernels.fold_bags import Citations, FoldPlan, fold_nodes, make_sums, sort_by_weight, weigh
 from pagekin.kernels.windows import BASIC, SYNTACTIC, TOPICAL, Texts
 from pagekin.model.arrays import Int64s
-from pagekin.model.reading import AnchorFlag, BlockKind
+from pagekin.model.reading import AnchorFlag
 from reference import fold_bags as reference
 from reference import windows
 from reference.fold_bags import Bag, Block, Link, Page
@@ -183,7 +184,7 @@ def test_an_anchor_without_words_still_has_a_window() -> None:
 
 
 def test_windows_stay_within_their_bounds() -> None:
-    item, heading = BlockKind.ITEM, BlockKind.HEADING | BlockKind.PARAGRAPH
+    item, heading = page_output.ITEM, page_output.HEADING | page_output.PARAGRAPH
     page = page_of(Block([4]), Block([3], heading), Block([2], item), Block([0, 1], item), Block([4], heading))
     assert around(page, 3, 4, ANCHORS._replace(window=SYNTACTIC)) == {0: 5, 1: 4}
     assert around(page, 3, 4, ANCHORS._replace(window=TOPICAL)) == pytest.approx(

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pagekin.kernels import page_output
 from pagekin.kernels.windows import (
     BASIC,
     SYNTACTIC,
@@ -20,7 +21,6 @@ from pagekin.kernels.windows import (
     ends_window,
     window_bounds,
 )
-from pagekin.model.reading import BlockKind
 from reference import windows as reference
 from reference.windows import Block
 
@@ -97,14 +97,14 @@ def test_a_basic_window_minds_no_boundary() -> None:
     assert around([0, 127, 127, 127], BASIC, [2, 5, 8]) == (0, 10)
 
 
-@pytest.mark.parametrize("kind", [BlockKind.PARAGRAPH, BlockKind.CELL, BlockKind.ITEM])
+@pytest.mark.parametrize("kind", [page_output.PARAGRAPH, page_output.CELL, page_output.ITEM])
 def test_a_syntactic_window_ends_at_paragraphs_cells_and_items(kind: int) -> None:
     assert around([0, kind, kind, kind], SYNTACTIC) == (2, 5)
     assert around([0, 0, 0, kind], SYNTACTIC) == (0, 8)
 
 
 def test_a_syntactic_window_ends_at_a_break_after_a_sentence_and_at_no_other() -> None:
-    breaks = [0, BlockKind.BREAK, BlockKind.BREAK, BlockKind.BREAK]
+    breaks = [0, page_output.BREAK, page_output.BREAK, page_output.BREAK]
     assert around(breaks, SYNTACTIC) == (0, 10)
     assert around(breaks, SYNTACTIC, [2]) == (2, 10)
     assert around(breaks, SYNTACTIC, [3, 4, 8]) == (0, 8)
@@ -114,14 +114,14 @@ def test_the_end_of_a_sentence_alone_ends_nothing() -> None:
     assert around([0, 0, 0, 0], SYNTACTIC, [2, 5, 8]) == (0, 10)
 
 
-@pytest.mark.parametrize("kind", [BlockKind.HEADING, BlockKind.LIST_END, BlockKind.TABLE_END])
+@pytest.mark.parametrize("kind", [page_output.HEADING, page_output.LIST_END, page_output.TABLE_END])
 def test_a_topical_window_ends_at_headings_and_the_ends_of_lists_and_tables(kind: int) -> None:
     assert around([0, kind, 0, kind], TOPICAL) == (2, 8)
 
 
 def test_a_topical_window_spans_the_items_under_a_heading() -> None:
-    item, paragraph = BlockKind.ITEM, BlockKind.PARAGRAPH
-    blocks = [Block(0, 2), Block(BlockKind.HEADING | paragraph, 2), Block(item, 2), Block(item, 2), Block(32, 2)]
+    item, paragraph = page_output.ITEM, page_output.PARAGRAPH
+    blocks = [Block(0, 2), Block(page_output.HEADING | paragraph, 2), Block(item, 2), Block(item, 2), Block(32, 2)]
     assert bounds(4, 6, blocks, [], TOPICAL) == bounds(6, 7, blocks, [], TOPICAL) == (2, 8)
 
 
@@ -132,20 +132,20 @@ def test_boundaries_inside_an_anchor_do_not_part_it() -> None:
 
 def test_the_boundary_of_a_block_without_words_counts() -> None:
     # As a paragraph "42" between "a b" and, after a break, "c d".
-    blocks = [Block(0, 2), Block(BlockKind.PARAGRAPH, 0), Block(BlockKind.BREAK, 2)]
+    blocks = [Block(0, 2), Block(page_output.PARAGRAPH, 0), Block(page_output.BREAK, 2)]
     assert bounds(0, 1, blocks, [], SYNTACTIC) == (0, 2)
     assert bounds(3, 4, blocks, [], SYNTACTIC) == (2, 4)
 
 
 def test_an_anchor_without_words_has_the_window_of_its_block() -> None:
-    blocks = [Block(0, 2), Block(BlockKind.ITEM, 3), Block(BlockKind.ITEM, 2)]
+    blocks = [Block(0, 2), Block(page_output.ITEM, 3), Block(page_output.ITEM, 2)]
     assert bounds(3, 3, blocks, [], SYNTACTIC) == (2, 5)
     assert bounds(2, 2, blocks, [], SYNTACTIC) == (2, 5)
     assert bounds(7, 7, blocks, [], SYNTACTIC) == (5, 7)
 
 
 def test_a_trailing_anchor_has_the_window_of_the_word_before() -> None:
-    blocks = [Block(0, 2), Block(BlockKind.ITEM, 3), Block(BlockKind.ITEM, 2)]
+    blocks = [Block(0, 2), Block(page_output.ITEM, 3), Block(page_output.ITEM, 2)]
     assert bounds(2, 2, blocks, [], SYNTACTIC, trailing=True) == (0, 2)
     assert bounds(5, 5, blocks, [], SYNTACTIC, trailing=True) == (2, 5)
     assert bounds(3, 3, blocks, [], SYNTACTIC, trailing=True) == (2, 5)

@@ -10,11 +10,11 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
+from pagekin.kernels import page_output
 from pagekin.kernels import windows as kernel
-from pagekin.model.reading import BlockKind
 
-_SYNTACTIC = BlockKind.PARAGRAPH | BlockKind.CELL | BlockKind.ITEM
-_TOPICAL = BlockKind.HEADING | BlockKind.LIST_END | BlockKind.TABLE_END
+_SYNTACTIC = page_output.PARAGRAPH | page_output.CELL | page_output.ITEM
+_TOPICAL = page_output.HEADING | page_output.LIST_END | page_output.TABLE_END
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def ends_window(kinds: int, sentence_end: bool, window: int) -> bool:
         return False
     if window == kernel.TOPICAL:
         return bool(kinds & _TOPICAL)
-    return bool(kinds & _SYNTACTIC) or (bool(kinds & BlockKind.BREAK) and sentence_end)
+    return bool(kinds & _SYNTACTIC) or (bool(kinds & page_output.BREAK) and sentence_end)
 
 
 def bounds(
@@ -59,7 +59,7 @@ def bounds(
 
     An anchor without words leans on what follows, or, trailing, on what stands before.
 
-    >>> item = BlockKind.ITEM
+    >>> item = page_output.ITEM
     >>> bounds(2, 3, [Block(0, 1), Block(item, 3), Block(item, 2)], [], kernel.SYNTACTIC)
     (1, 4)
     """

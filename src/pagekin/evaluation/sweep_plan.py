@@ -26,7 +26,7 @@ from typing import Any
 from pagekin.errors import MisuseError
 from pagekin.evaluation.baselines import REFERENCES
 from pagekin.evaluation.measures import GAMMA, NDCG, ORTHOGONAL, PRECISION, RESAMPLES, SOMERS, TIES
-from pagekin.model.strategy import PRESETS, Strategy, seen_from
+from pagekin.model.strategy import PRESETS, Strategy, resolve_paths
 
 MEASURES = (GAMMA, SOMERS, TIES, PRECISION, NDCG, ORTHOGONAL)
 SHOWN = (GAMMA, SOMERS, PRECISION)  # in a figure, unless it says otherwise
@@ -144,10 +144,10 @@ def _seen_from(folder: Path, table: Any) -> Any:
         return [_seen_from(folder, each) for each in table]
     if not isinstance(table, dict):
         return table
-    told = seen_from(folder, {key: _seen_from(folder, value) for key, value in table.items()})
+    told = resolve_paths(folder, {key: _seen_from(folder, value) for key, value in table.items()})
     many = told.get("weights")  # of a grid
     if isinstance(many, list):
-        told["weights"] = [seen_from(folder, {"weights": each})["weights"] for each in many]
+        told["weights"] = [resolve_paths(folder, {"weights": each})["weights"] for each in many]
     return told
 
 

@@ -34,4 +34,7 @@ def _ctpop(context: Any, word: Any) -> Any:
 
 @overload(popcount, inline="always")  # type: ignore[untyped-decorator]
 def _popcount(word: Any) -> Any:
-    return lambda word: _ctpop(word)
+    def count(word: Any) -> Any:
+        return _ctpop(word)
+
+    return count

@@ -11,7 +11,7 @@ from pagekin.kernels.tags import LESS, REL, has_word, name_hash
 from pagekin.kernels.utf8 import encode_character
 from pagekin.model.arrays import Bytes, Int64s
 
-# Kinds of block boundaries, as in `BlockKind`; a block has the kinds of all boundaries between it and the block before.
+# Kinds of block boundaries, as stored; a block has the kinds of all boundaries between it and the block before.
 PARAGRAPH, CELL, ITEM, BREAK, HEADING, LIST_END, TABLE_END = 1, 2, 4, 8, 16, 32, 64
 SPACE = 256  # in PENDING, besides the kinds: white space that was read and not yet written
 

@@ -1,6 +1,4 @@
-"""The array types that the whole house speaks of, and a word on them."""
-
-from __future__ import annotations
+"""Names of array types, and ranges of indices."""
 
 from typing import Any, TypeAlias
 
@@ -9,7 +7,7 @@ from numpy.typing import NDArray
 
 Bytes: TypeAlias = NDArray[np.uint8]
 UInt32s: TypeAlias = NDArray[np.uint32]
-Unsigned: TypeAlias = NDArray[np.unsignedinteger[Any]]  # of 16 or of 32 bits
+Unsigned: TypeAlias = NDArray[np.unsignedinteger[Any]]  # 16 or 32 bits
 UInt64s: TypeAlias = NDArray[np.uint64]
 Int64s: TypeAlias = NDArray[np.int64]
 Bools: TypeAlias = NDArray[np.bool_]
@@ -18,7 +16,7 @@ Integer: TypeAlias = int | np.integer[Any]
 
 
 def spans(first: Int64s, counts: Int64s) -> Int64s:
-    """The numbers from first[k] on, counts[k] of them, for one k after the other.
+    """For each k in turn, counts[k] consecutive numbers from first[k] on.
 
     >>> spans(np.array([5, 2]), np.array([2, 3])).tolist()
     [5, 6, 2, 3, 4]

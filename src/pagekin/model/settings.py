@@ -1,6 +1,4 @@
-"""How a collection is read: stored with the result it made."""
-
-from __future__ import annotations
+"""Settings of reading, which are stored with the result."""
 
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -12,7 +10,7 @@ MiB = 1024 * 1024
 
 @dataclass(frozen=True)
 class ReadingSettings:
-    """Bounds on what a crawl may give, and which of its wishes are obeyed.
+    """Limits on pages, and which requests of pages to robots are obeyed.
 
     >>> ReadingSettings(max_links=0)
     Traceback (most recent call last):
