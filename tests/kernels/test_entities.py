@@ -18,7 +18,7 @@ BOTH = pytest.mark.parametrize("in_attribute", [False, True])
 
 
 def decode(text: str, in_attribute: bool) -> str:
-    """The kernel's answer; it may write nothing beyond the room that a sheet gives."""
+    """The result of the kernel, which must not write beyond the room of an output."""
     data = text.encode()
     out = np.full(len(data) + len(data) // 4 + 16, 0xFF, np.uint8)
     end = decode_references(

@@ -51,7 +51,7 @@ def test_extremes() -> None:
     distances = [0, 0, 1, 2, 3, 3]
     for scores, kind in (([6, 5, 4, 3, 2, 1], 0), ([1, 2, 3, 4, 5, 6], 1), ([1] * 6, 2)):
         everything = counted([float(score) for score in scores], distances)[0]
-        assert everything[kind] == sum(everything) == 13  # 15 pairs, of which 2 are of one distance
+        assert everything[kind] == sum(everything) == 13  # 15 pairs; 2 of them have equal distances
 
 
 @settings(deadline=None, max_examples=300)

@@ -26,7 +26,7 @@ def gradient_of(part: CorpusPart, page: int, theta: Floats, units: Units = UNITS
     workspace = layout.workspace(networks)
     first = loss_gradient(page, layout.corpus, *networks, theta, workspace, np.zeros(len(theta)))
     again = loss_gradient(page, layout.corpus, *networks, theta, workspace, gradient)
-    assert first == again  # the desk is clean after a step
+    assert first == again  # the workspace is clean after a step
     return again, gradient
 
 

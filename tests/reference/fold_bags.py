@@ -96,7 +96,7 @@ def window(page: Page, link: Link, plan: FoldPlan) -> Iterator[tuple[int, float]
 
 
 def weights(bag: Bag, factors: Sequence[float], words: int, shares: tuple[float, float, float] | None) -> Sums:
-    """The weights of a bag, of which contents, windows and citing nodes have their shares; None: as they come."""
+    """The weights of a bag with shares for contents, windows and citing nodes; None: parts are added up."""
     parts: list[Sums] = [
         {term: count * factors[term] for term, count in bag.content.items()},
         {term: count * factors[term] for term, count in bag.around.items() if term < words},

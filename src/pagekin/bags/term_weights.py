@@ -1,17 +1,12 @@
 """Term weights applied to the parts of bags (paper, 3.3)."""
 
-from typing import TypeAlias
-
 import numpy as np
-from numpy.typing import NDArray
 
 from pagekin.model.arrays import Floats, Int64s, UInt32s
 from pagekin.model.bags import Contents
 from pagekin.model.strategy import Strategy
 from pagekin.model.term_weights import LEAST, TERM_WEIGHTS
 from pagekin.model.weighting import Weighting
-
-Shares: TypeAlias = NDArray[np.float64]
 
 
 def factors(strategy: Strategy, frequency: Int64s, bags: int) -> Floats:
@@ -29,7 +24,7 @@ def weighed_contents(weighting: Weighting, contents: Contents, term: UInt32s, co
     return np.where(count > 0, np.maximum(weight, LEAST), 0.0)
 
 
-def shares_of_others(strategy: Strategy, voices: Int64s) -> tuple[Shares, Shares]:
+def shares_of_others(strategy: Strategy, voices: Int64s) -> tuple[Floats, Floats]:
     """The shares of windows and of citing nodes in the bags of nodes, given the number of citing pages of each node.
     The rest is the share of the contents.
 

@@ -1,37 +1,36 @@
 """Every bag compared with every other bag: one row of similarities per query bag.
 
-The bags are inverted first: for every term, the bags that contain it. A row then costs one step per posting of its
+The bags are postings first: for every term, the bags that contain it. A row then costs one step per posting of its
 terms.
 """
 
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pagekin.kernels.compile import kernel
-from pagekin.model.arrays import Floats, Int64s, UInt32s
+from pagekin.model.arrays import Float32s, Floats, Int64s, UInt32s
 
 PLACES = 1e9  # similarities are rounded to nine decimals, so that the order of additions cannot break a tie
 
 
-class InvertedBags(NamedTuple):
+class BagPostings(NamedTuple):
     """The postings of term t are offsets[t] to offsets[t + 1]: the bags in ascending order, and its weights in them."""
 
     offsets: Int64s
     bag: UInt32s
-    weight: NDArray[np.float32]
+    weight: Float32s
 
 
 @kernel
-def invert(offsets: Int64s, term: UInt32s, weight: NDArray[np.float32], terms: int) -> InvertedBags:
+def invert(offsets: Int64s, term: UInt32s, weight: Float32s, terms: int) -> BagPostings:
     """The postings of the terms 0 to `terms`."""
-    inverted_offsets = np.zeros(terms + 1, np.int64)
+    postings_offsets = np.zeros(terms + 1, np.int64)
     for i in range(len(term)):
-        inverted_offsets[term[i] + 1] += 1
+        postings_offsets[term[i] + 1] += 1
     for t in range(terms):
-        inverted_offsets[t + 1] += inverted_offsets[t]
-    end = inverted_offsets[:-1].copy()
+        postings_offsets[t + 1] += postings_offsets[t]
+    end = postings_offsets[:-1].copy()
     bag = np.empty(len(term), np.uint32)
     bag_weight = np.empty(len(term), np.float32)
     for b in range(len(offsets) - 1):
@@ -39,12 +38,12 @@ def invert(offsets: Int64s, term: UInt32s, weight: NDArray[np.float32], terms: i
             bag[end[term[i]]] = b
             bag_weight[end[term[i]]] = weight[i]
             end[term[i]] += 1
-    return InvertedBags(inverted_offsets, bag, bag_weight)
+    return BagPostings(postings_offsets, bag, bag_weight)
 
 
 @kernel
 def jaccards(
-    queries: Int64s, offsets: Int64s, term: UInt32s, weight: NDArray[np.float32], inverted: InvertedBags, rows: Floats
+    queries: Int64s, offsets: Int64s, term: UInt32s, weight: Float32s, postings: BagPostings, rows: Floats
 ) -> None:
     """The bag Jaccard of each query bag with every bag; minus infinity if they share no term.
 
@@ -55,8 +54,8 @@ def jaccards(
         row[:] = 0.0
         for i in range(offsets[queries[k]], offsets[queries[k] + 1]):
             query_weight = weight[i]
-            for j in range(inverted.offsets[term[i]], inverted.offsets[term[i] + 1]):
-                row[inverted.bag[j]] += min(query_weight, inverted.weight[j])
+            for j in range(postings.offsets[term[i]], postings.offsets[term[i] + 1]):
+                row[postings.bag[j]] += min(query_weight, postings.weight[j])
         for b in range(len(row)):
             row[b] = np.rint(row[b] / (2.0 - row[b]) * PLACES) / PLACES if row[b] > 0.0 else -np.inf
 
@@ -66,13 +65,13 @@ def cosines(
     queries: Int64s,
     offsets: Int64s,
     term: UInt32s,
-    weight: NDArray[np.float32],
-    inverted: InvertedBags,
+    weight: Float32s,
+    postings: BagPostings,
     norms: Floats,
     rows: Floats,
 ) -> None:
     """The cosine of each query bag with every bag, given the norms of all bags; minus infinity as in `jaccards`."""
-    products(queries, offsets, term, weight, inverted, rows)
+    products(queries, offsets, term, weight, postings, rows)
     for k in range(len(queries)):
         row, norm = rows[k], norms[queries[k]]
         for b in range(len(row)):
@@ -81,17 +80,17 @@ def cosines(
 
 @kernel
 def products(
-    queries: Int64s, offsets: Int64s, term: UInt32s, weight: NDArray[np.float32], inverted: InvertedBags, rows: Floats
+    queries: Int64s, offsets: Int64s, term: UInt32s, weight: Float32s, postings: BagPostings, rows: Floats
 ) -> None:
-    """The dot product of each query bag with every inverted bag.
+    """The dot product of each query bag with every postings bag.
 
-    The query bags need not be among the inverted ones. A term beyond the inverted terms counts as absent.
+    The query bags need not be among the postings ones. A term beyond the postings terms counts as absent.
     """
     for k in range(len(queries)):
         row = rows[k]
         row[:] = 0.0
         for i in range(offsets[queries[k]], offsets[queries[k] + 1]):
-            if term[i] + 1 < len(inverted.offsets):
+            if term[i] + 1 < len(postings.offsets):
                 query_weight = np.float64(weight[i])
-                for j in range(inverted.offsets[term[i]], inverted.offsets[term[i] + 1]):
-                    row[inverted.bag[j]] += query_weight * inverted.weight[j]
+                for j in range(postings.offsets[term[i]], postings.offsets[term[i] + 1]):
+                    row[postings.bag[j]] += query_weight * postings.weight[j]

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from pagekin.kernels.compile import inlined, kernel
 from pagekin.model.arrays import Floats, Int64s
 
-Matrix = NDArray[np.float64]
 Places = NDArray[np.uintp]
 
 
@@ -53,7 +52,7 @@ def copy_and_find_nearest(row: Floats, k: int, workspace: Floats) -> tuple[int, 
 
 
 @kernel
-def merge_flexibly(distances: Matrix, alpha: float, workspace: Matrix) -> tuple[Int64s, Floats]:
+def merge_flexibly(distances: Floats, alpha: float, workspace: Floats) -> tuple[Int64s, Floats]:
     """The merges of n groups, and the distance of each.
 
     A merge is a pair of groups; the merged group keeps the number of the first, the smaller. Ties go to the first

@@ -3,12 +3,11 @@
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pagekin.kernels.compile import inlined, inner, kernel
 from pagekin.kernels.page_output import TRAILING
 from pagekin.kernels.windows import Texts, block_at, distance_weight, window_bounds
-from pagekin.model.arrays import Bytes, Int64s, UInt32s
+from pagekin.model.arrays import Bytes, Float32s, Floats, Int64s, UInt32s
 
 
 class Citations(NamedTuple):
@@ -42,8 +41,8 @@ class TermSums(NamedTuple):
     """Sums by term for the bag that is being folded, and the list of its terms."""
 
     occurrences: Int64s
-    content: NDArray[np.float64]
-    around: NDArray[np.float64]
+    content: Floats
+    around: Floats
     stamp: Int64s  # the node whose bag last contained the term
     terms: Int64s
 
@@ -171,8 +170,8 @@ def fold_nodes(
     sums: TermSums,
     term_out: UInt32s,
     count_out: UInt32s,
-    content_out: NDArray[np.float32],
-    around_out: NDArray[np.float32],
+    content_out: Float32s,
+    around_out: Float32s,
     lengths: Int64s,
 ) -> tuple[int, int]:
     """Fold the bags of nodes first to last, in order, until one does not fit: (the next node, values written).
@@ -213,14 +212,14 @@ def fold_nodes(
 def weigh(
     offsets: Int64s,
     term: UInt32s,
-    content: NDArray[np.float64],
-    around: NDArray[np.float32],
-    factor: NDArray[np.float64],
+    content: Floats,
+    around: Float32s,
+    factor: Floats,
     words: int,
     add_up: bool,
-    anchor_share: NDArray[np.float64],
-    link_share: NDArray[np.float64],
-    weight: NDArray[np.float32],
+    anchor_share: Floats,
+    link_share: Floats,
+    weight: Float32s,
 ) -> None:
     """Frequencies -> weights that sum to 1 in every bag.
 
@@ -258,9 +257,7 @@ def weigh(
 
 
 @kernel
-def sort_by_weight(
-    offsets: Int64s, term: UInt32s, weight: NDArray[np.float32], content: UInt32s, around: NDArray[np.float32]
-) -> None:
+def sort_by_weight(offsets: Int64s, term: UInt32s, weight: Float32s, content: UInt32s, around: Float32s) -> None:
     """Sort every bag in place by descending weight; terms with equal weights stay in order."""
     for node in range(len(offsets) - 1):
         begin = offsets[node]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from pagekin.kernels.compile import kernel
 from pagekin.kernels.familial_distance import distances_from
-from pagekin.model.arrays import Bytes, Int64s
+from pagekin.model.arrays import Bytes, Floats, Int64s
 
 CONCORDANT, DISCORDANT, TIED = range(3)
 ALL = 0  # the region of all pairs; in region e > 0 one page is at distance 0 and the other at distance e
@@ -63,7 +63,7 @@ def count_pairs(keys: Int64s, pairs: Int64s) -> None:
 
 
 @kernel
-def top_pages(scores: NDArray[np.float64], distances: Bytes, top: Int64s) -> None:
+def top_pages(scores: Floats, distances: Bytes, top: Int64s) -> None:
     """The listed pages with the highest scores, best first; ties go to the earlier page; -1 if there are fewer."""
     top[:] = -1
     last = len(top) - 1
@@ -81,7 +81,7 @@ def top_pages(scores: NDArray[np.float64], distances: Bytes, top: Int64s) -> Non
 @kernel
 def rank_rows(
     sources: Int64s,
-    scores: NDArray[np.float64],
+    scores: Floats,
     bits: Int64s,
     offsets: Int64s,
     classes: Int64s,

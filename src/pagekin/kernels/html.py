@@ -160,7 +160,7 @@ def skip_non_tag(
     html: Bytes,
     i: int,
     end: int,
-    following: int,
+    byte: int,
     closing: bool,
     shown: bool,
     entities: Int64s,
@@ -168,14 +168,14 @@ def skip_non_tag(
     state: Int64s,
 ) -> int:
     """The end of a comment, CDATA section, instruction or mere < that begins with the < at html[i]."""
-    if following == BANG and not closing:
+    if byte == BANG and not closing:
         if state[FOREIGN] and i + 9 <= end and np.int64(fnv(html, i + 2, i + 9)) == CDATA_HASH:
             stop = find_section_end(html, i + 9, end)
             if shown:
                 put_text(html, i + 9, stop, VERBATIM, entities, out, state)
             return min(stop + 3, end)
         return skip_comment(html, i, end)
-    if following == QUESTION or (closing and i + 2 < end):
+    if byte == QUESTION or (closing and i + 2 < end):
         return skip_past(html, i + 1, end)
     if shown:
         put_text(html, i, i + 1, VERBATIM, entities, out, state)

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pagekin.kernels.compile import inlined, inner, kernel
+from pagekin.kernels.spans import lower_bound
 from pagekin.model.arrays import Bools, Floats, Int64s, UInt32s
 
 
@@ -94,19 +95,6 @@ def backpropagate(theta: Floats, network: NetworkArrays, v: int, table: ValueTab
         gradient[inner_at + j] += through * network.x[v]
 
 
-@inlined
-def count_below(near: Floats, count: int, score: float) -> int:
-    """The number of sorted values that are smaller than a score."""
-    low, high = 0, count
-    while low < high:
-        middle = (low + high) // 2
-        if near[middle] < score:
-            low = middle + 1
-        else:
-            high = middle
-    return low
-
-
 @inner
 def add_scores(page: int, corpus: Corpus, theta: Floats, idf: NetworkArrays, workspace: Workspace) -> None:
     """Sum the contributions of terms for all pages that share a term with a page."""
@@ -156,11 +144,11 @@ def unlinked_loss(page: int, count: int, corpus: Corpus, workspace: Workspace) -
             continue
         score = own * workspace.length.value[corpus.length[e]] * workspace.total[e]
         if score > workspace.near[0] and not workspace.linked[e]:
-            violated = count_below(workspace.near, count, score)
+            violated = lower_bound(workspace.near, 0, count, score)
             workspace.adjoint[e] = violated
             workspace.violations[violated] += 1
             loss += violated * score - workspace.sums[violated]
-    violated = count_below(workspace.near, count, 0.0)
+    violated = lower_bound(workspace.near, 0, count, 0.0)
     workspace.violations[violated] += zeros
     return float(loss - zeros * workspace.sums[violated])
 
@@ -174,7 +162,7 @@ def linked_gradient(page: int, count: int, corpus: Corpus, workspace: Workspace)
     for k in range(corpus.link_offsets[page], corpus.link_offsets[page + 1]):
         e = corpus.link[k]
         score = own * workspace.length.value[corpus.length[e]] * workspace.total[e] - 1.0
-        place = count_below(workspace.near, count, score)
+        place = lower_bound(workspace.near, 0, count, score)
         workspace.adjoint[e] = -workspace.violations[place + 1]
         workspace.linked[e] = False
     workspace.linked[page] = False

@@ -14,10 +14,9 @@ all terms are computed as one cumulative sum of steps, which are GOLDEN except w
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pagekin.kernels.compile import kernel
-from pagekin.model.arrays import Int64s, Integer, UInt32s, UInt64s
+from pagekin.model.arrays import Float32s, Int64s, Integer, UInt32s, UInt64s
 
 EMPTY = np.uint32(0xFFFFFFFF)  # the values in the signature of an empty bag
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # the step of splitmix64
@@ -59,9 +58,7 @@ def bin_of(value: np.uint64, bins: Integer) -> np.uint64:
 
 
 @kernel
-def sign(
-    offsets: Int64s, term: UInt32s, weight: NDArray[np.float32], keys: UInt64s, elements: int, signatures: UInt32s
-) -> None:
+def sign(offsets: Int64s, term: UInt32s, weight: Float32s, keys: UInt64s, elements: int, signatures: UInt32s) -> None:
     """The signatures of all bags, one row per bag. Keys must be uniformly distributed hashes of the terms."""
     minima = np.empty(signatures.shape[1], np.uint64)
     room = 2 * elements  # a bag whose weights sum to more than 1 fills the buffer several times

@@ -198,19 +198,12 @@ def put_fact(
 
 @inlined
 def open_link(
-    html: Bytes,
-    spans: Int64s,
-    attribute: int,
-    flags: int,
-    entities: Int64s,
-    out: PageOutput,
-    page: Int64s,
-    state: Int64s,
+    html: Bytes, spans: Int64s, name: int, flags: int, entities: Int64s, out: PageOutput, page: Int64s, state: Int64s
 ) -> bool:
     """Begin a link at the end of the text; False if it has no href or the page has too many links."""
     links = out.links
-    start = spans[attribute, 0]
-    end = spans[attribute, 1]
+    start = spans[name, 0]
+    end = spans[name, 1]
     if start < 0:
         return False
     if state[PAGE_LINKS] >= state[MAX_LINKS]:

@@ -6,12 +6,11 @@ Each step is a kernel of its own, but calling several kernels from Python takes 
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pagekin.kernels.compile import kernel
 from pagekin.kernels.postings import collide
 from pagekin.kernels.similarity import minima, sum_minima
-from pagekin.model.arrays import Floats, Int64s, UInt32s, Unsigned
+from pagekin.model.arrays import Float32s, Floats, Int64s, UInt32s, Unsigned
 
 
 class CandidateLimits(NamedTuple):
@@ -46,9 +45,7 @@ def min_agreement(counts: Int64s, wanted: int, limits: CandidateLimits) -> int:
 
 
 @kernel
-def estimate_shared(
-    agreement: float, query: NDArray[np.float32], term: UInt32s, weight: NDArray[np.float32], trust: float
-) -> float:
+def estimate_shared(agreement: float, query: Float32s, term: UInt32s, weight: Float32s, trust: float) -> float:
     """An estimate of the weight that a bag shares with the query: exact for its head, which is given.
 
     For the other terms it is the estimate by the signatures, J = agreement, scaled by `trust`.
@@ -66,9 +63,9 @@ def select_candidates(
     wanted: int,
     limits: CandidateLimits,
     coordinates: int,
-    query: NDArray[np.float32],
+    query: Float32s,
     head_term: UInt32s,
-    head_weight: NDArray[np.float32],
+    head_weight: Float32s,
 ) -> Int64s:
     """The `limits.room` nodes with the largest estimates, in ascending order; ties go to the first node."""
     counts = np.zeros(coordinates + 1, np.int64)
@@ -102,12 +99,12 @@ def compare(
     postings: Unsigned,
     buckets: Unsigned,
     shift: int,
-    query: NDArray[np.float32],
+    query: Float32s,
     offsets: Int64s,
     term: UInt32s,
-    weight: NDArray[np.float32],
+    weight: Float32s,
     head_term: UInt32s,
-    head_weight: NDArray[np.float32],
+    head_weight: Float32s,
     counts: Int64s,
     touched: Int64s,
 ) -> tuple[Floats, Int64s]:

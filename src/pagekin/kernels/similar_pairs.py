@@ -7,7 +7,6 @@ of elements are in the same order, with a cursor behind the current set, so ever
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pagekin.kernels.compile import inlined, kernel
 from pagekin.model.arrays import Floats, Int64s, UInt32s
@@ -40,7 +39,7 @@ class PairBuffers(NamedTuple):
     """The state of a search; `workspace` has for every set what it shares with the current set, and its size."""
 
     cursor: Int64s
-    workspace: NDArray[np.float64]  # one array, since both columns are read together
+    workspace: Floats  # one array, since both columns are read together
     close: Floats
     touched: UInt32s
     one: UInt32s  # the pairs found, and their similarities
@@ -95,8 +94,11 @@ def add_shared(sets: Sets, buffers: PairBuffers, a: int, limit: int) -> int:
 
 
 @inlined
-def min_distance(position: Int64s, i: int, i_end: int, j: int, j_end: int) -> int:
-    """The smallest distance between positions i to i_end and positions j to j_end, both sorted."""
+def min_distance(sets: Sets, one: int, other: int) -> int:
+    """The smallest distance between the positions of two links."""
+    position = sets.position
+    i, i_end = sets.position_offsets[one], sets.position_offsets[one + 1]
+    j, j_end = sets.position_offsets[other], sets.position_offsets[other + 1]
     smallest = 1 << 62
     while i < i_end and j < j_end:
         distance = int(position[i] - position[j])
@@ -120,13 +122,7 @@ def add_close(sets: Sets, buffers: PairBuffers, a: int, limit: int, half: float)
             if b >= limit:
                 break
             other = sets.link[at]
-            distance = min_distance(
-                sets.position,
-                sets.position_offsets[own],
-                sets.position_offsets[own + 1],
-                sets.position_offsets[other],
-                sets.position_offsets[other + 1],
-            )
+            distance = min_distance(sets, own, other)
             buffers.close[b] += sets.weight[e] * half / (half + distance)
 
 

@@ -4,14 +4,13 @@ A bag lists its heaviest terms first, so its head has most of its weight.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pagekin.kernels.compile import kernel
-from pagekin.model.arrays import Floats, Int64s, UInt32s
+from pagekin.model.arrays import Float32s, Floats, Int64s, UInt32s
 
 
 @kernel
-def sum_minima(query: NDArray[np.float32], term: UInt32s, weight: NDArray[np.float32]) -> float:
+def sum_minima(query: Float32s, term: UInt32s, weight: Float32s) -> float:
     """The sum of the minima of the weights of the query and of one bag."""
     total = 0.0
     for i in range(len(term)):
@@ -22,14 +21,7 @@ def sum_minima(query: NDArray[np.float32], term: UInt32s, weight: NDArray[np.flo
 
 
 @kernel
-def minima(
-    query: NDArray[np.float32],
-    offsets: Int64s,
-    term: UInt32s,
-    weight: NDArray[np.float32],
-    nodes: Int64s,
-    shared: Floats,
-) -> None:
+def minima(query: Float32s, offsets: Int64s, term: UInt32s, weight: Float32s, nodes: Int64s, shared: Floats) -> None:
     """For the bag of each node, the sum of the minima of the weights."""
     for k in range(len(nodes)):
         begin, end = offsets[nodes[k]], offsets[nodes[k] + 1]
@@ -67,13 +59,7 @@ def weigh_products(
 
 @kernel
 def products(
-    query: NDArray[np.float32],
-    offsets: Int64s,
-    term: UInt32s,
-    weight: NDArray[np.float32],
-    nodes: Int64s,
-    shared: Floats,
-    squares: Floats,
+    query: Float32s, offsets: Int64s, term: UInt32s, weight: Float32s, nodes: Int64s, shared: Floats, squares: Floats
 ) -> None:
     """For the bag of each node, the dot product with the query, and the sum of the squares of its own weights."""
     for k in range(len(nodes)):

@@ -1,20 +1,33 @@
-"""Spans of an array: copied, mapped, counted, and matched with the words of a text."""
+"""Spans of an array: searched, copied, mapped, counted, matched with the words of a text, and hrefs as lines."""
 
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pagekin.kernels.compile import kernel
-from pagekin.model.arrays import Int64s, UInt32s
+from pagekin.kernels.compile import inlined, kernel
+from pagekin.model.arrays import Bytes, Int64s, UInt32s
+
+_LINE, _HASH = 10, 35
+
+
+@inlined
+def lower_bound(array: NDArray[Any], first: int, last: int, value: float) -> int:
+    """The first index from `first` to `last`, in a sorted array, whose value is not smaller than `value`."""
+    while first < last:
+        middle = (first + last) // 2
+        if array[middle] < value:
+            first = middle + 1
+        else:
+            last = middle
+    return first
 
 
 @kernel
 def copy_spans(source: NDArray[Any], starts: Int64s, lengths: Int64s, target: NDArray[Any], places: Int64s) -> None:
     """For every k: target[places[k] : ...] = source[starts[k] : starts[k] + lengths[k]]."""
     for k in range(len(starts)):
-        start = starts[k]
-        place = places[k]
+        start, place = starts[k], places[k]
         for i in range(lengths[k]):
             target[place + i] = source[start + i]
 
@@ -25,8 +38,7 @@ def map_spans(
 ) -> None:
     """As `copy_spans`, with each value v copied as table[v]; a value beyond the table is copied unchanged."""
     for k in range(len(starts)):
-        start = starts[k]
-        place = places[k]
+        start, place = starts[k], places[k]
         for i in range(lengths[k]):
             value = source[start + i]
             target[place + i] = table[value] if value < len(table) else value
@@ -84,3 +96,53 @@ def overlapping_words(starts: Int64s, ends: Int64s, span_starts: Int64s, span_en
                 after += 1
         last[k] = after
     return first, last
+
+
+@kernel
+def ends_without_fragments(lines: Bytes, begins: Int64s) -> Int64s:
+    """The end of each href without its fragment.
+
+    White space before `#` is part of the URL, but would be stripped at the end of one. Such an href, which is rare,
+    keeps its fragment.
+    """
+    ends = np.empty(len(begins) - 1, np.int64)
+    for k in range(len(ends)):
+        begin = begins[k]
+        end = begins[k + 1] - 1
+        i = begin
+        while i < end and lines[i] != _HASH:
+            i += 1
+        ends[k] = i if i == begin or lines[i - 1] > 32 else end
+    return ends
+
+
+@kernel
+def list_hrefs(data: Bytes, starts: Int64s, ends: Int64s) -> tuple[Bytes, Int64s]:
+    """The spans of `data` as lines: (the lines, the beginning of each and the end of the last).
+
+    White space around an href, and tabs and line breaks inside it, have no meaning and are removed.
+    """
+    total = 0
+    for k in range(len(starts)):
+        total += ends[k] - starts[k] + 1
+    lines = np.empty(total, np.uint8)
+    begins = np.empty(len(starts) + 1, np.int64)
+    n = 0
+    for k in range(len(starts)):
+        begins[k] = n
+        i = starts[k]
+        end = ends[k]
+        while i < end and data[i] <= 32:
+            i += 1
+        while end > i and data[end - 1] <= 32:
+            end -= 1
+        while i < end:
+            byte = data[i]
+            if byte != 9 and byte != 10 and byte != 13:
+                lines[n] = byte
+                n += 1
+            i += 1
+        lines[n] = _LINE
+        n += 1
+    begins[len(starts)] = n
+    return lines[:n].copy(), begins

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from pagekin.kernels.compile import inlined, inner
 from pagekin.kernels.page_output import BREAK, CELL, HEADING, ITEM, LIST_END, PARAGRAPH, TABLE_END
+from pagekin.kernels.spans import lower_bound
 from pagekin.model.arrays import Bytes, Int64s, UInt32s
 
 BASIC, SYNTACTIC, TOPICAL = range(3)
@@ -41,29 +42,14 @@ def distance_weight(distance: int, by_distance: bool) -> float:
 @inner
 def block_at(block_token: UInt32s, first_block: int, last_block: int, token: int) -> int:
     """The block of a token, which is numbered within its page: the last one that begins at or before the token."""
-    low = first_block
-    high = last_block
-    while low < high:
-        middle = (low + high) // 2
-        if block_token[middle] <= token:
-            low = middle + 1
-        else:
-            high = middle
-    return max(low - 1, first_block)
+    return max(lower_bound(block_token, first_block, last_block, token + 1) - 1, first_block)
 
 
 @inner
 def ends_sentence(sentences: UInt32s, first: int, last: int, token: int) -> bool:
     """Whether a sentence ends just before a token, which is numbered within its page."""
-    low = first
-    high = last
-    while low < high:
-        middle = (low + high) // 2
-        if sentences[middle] < token:
-            low = middle + 1
-        else:
-            high = middle
-    return low < last and sentences[low] == token
+    index = lower_bound(sentences, first, last, token)
+    return index < last and sentences[index] == token
 
 
 @inner

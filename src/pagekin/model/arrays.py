@@ -12,6 +12,7 @@ UInt64s: TypeAlias = NDArray[np.uint64]
 Int64s: TypeAlias = NDArray[np.int64]
 Bools: TypeAlias = NDArray[np.bool_]
 Floats: TypeAlias = NDArray[np.float64]
+Float32s: TypeAlias = NDArray[np.float32]
 Integer: TypeAlias = int | np.integer[Any]
 
 

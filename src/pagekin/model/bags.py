@@ -6,9 +6,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pagekin.model.arrays import Bools, Int64s, UInt32s, spans
+from pagekin.model.arrays import Bools, Float32s, Int64s, UInt32s, spans
 from pagekin.model.reading import Ragged
 from pagekin.model.strings import Strings
 from pagekin.model.weighting import Size, stopped
@@ -53,7 +52,7 @@ class Heads:
     """The heaviest terms of bags as a matrix: a row per bag, padded with zeros."""
 
     term: UInt32s
-    weight: NDArray[np.float32]
+    weight: Float32s
 
 
 @dataclass(frozen=True)
@@ -61,9 +60,9 @@ class Bags(Ragged):
     """The terms of every node, the heaviest first. The weights of a bag sum to 1."""
 
     term: UInt32s
-    weight: NDArray[np.float32]
+    weight: Float32s
     content: UInt32s  # occurrences in the page
-    around: NDArray[np.float32]  # sums over the windows of anchors and over titles
+    around: Float32s  # sums over the windows of anchors and over titles
 
     def __len__(self) -> int:
         return len(self.offsets) - 1

@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pagekin.errors import MisuseError
-from pagekin.model.arrays import Int64s
+from pagekin.model.arrays import Float32s, Int64s
 
 FORMAT, VERSION = "pagekin projection", 1
 SUFFIX = ".projection"  # appended to the name of the file of weights
@@ -26,7 +25,7 @@ class Projection:
     """A vector for every known term."""
 
     terms: tuple[str, ...]
-    matrix: NDArray[np.float32]  # terms x dimensions
+    matrix: Float32s  # terms x dimensions
 
     def __post_init__(self) -> None:
         if self.matrix.ndim != 2 or len(self.matrix) != len(self.terms):

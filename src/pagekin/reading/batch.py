@@ -10,8 +10,14 @@ import zstandard
 from pagekin.kernels import html as scan
 from pagekin.kernels import page_output as po
 from pagekin.kernels.fnv import hash_spans
-from pagekin.kernels.hrefs import ends_without_fragments, list_hrefs
-from pagekin.kernels.spans import copy_spans, first_words, overlapping_words, relative_positions
+from pagekin.kernels.spans import (
+    copy_spans,
+    ends_without_fragments,
+    first_words,
+    list_hrefs,
+    overlapping_words,
+    relative_positions,
+)
 from pagekin.kernels.vocabulary import intern
 from pagekin.kernels.words import Words, split_words
 from pagekin.model.arrays import Bools, Bytes, Int64s, UInt32s
