@@ -30,9 +30,9 @@ from selectolax.lexbor import LexborHTMLParser
 import pagekin
 from benchmarks.agreement import collections
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, peak_megabytes, show, timed
+from pagekin.model.files import HTML_SUFFIXES
 from pagekin.model.strategy import Strategy
 from pagekin.pipeline import Progress, build
-from pagekin.sources.open import HTML_SUFFIXES
 
 ROUNDS = 1 if QUICK else 3
 _H_AND_I = ("signatures", "postings", "buckets")

@@ -178,8 +178,8 @@ def _read(file: Path, data: bytes) -> None:
 
 def _members() -> list[bytes]:
     """A few records of the sample web, each its own gzip member."""
-    from pagekin.village.captures import captures
-    from pagekin.village.warc import archive
+    from tools.sample_web.captures import captures
+    from tools.sample_web.warc import archive
 
     data = archive(captures()[:6])[0]
     return [data]
@@ -227,7 +227,7 @@ def html(_: Path) -> Target:
     from pagekin.model.capture import Capture, Origin
     from pagekin.model.settings import ReadingSettings
     from pagekin.reading.batch import read_captures
-    from pagekin.village.captures import captures
+    from tools.sample_web import captures
 
     charsets = ("", "utf-8", "windows-1252", "utf-16le", "shift_jis", "gb18030", "iso-2022-jp", "no such thing")
     settings = ReadingSettings(max_links=50, max_url_bytes=200)
@@ -273,14 +273,14 @@ def jsonl(home: Path) -> Target:
 
 def index(home: Path) -> Target:
     """Files of a store and its index: every five bytes say which file, where, and what is done to the byte there."""
+    from pagekin import sample_web
     from pagekin.pipeline import build
     from pagekin.search.indexed_store import IndexedStore
     from pagekin.search.options import RelatedOptions
     from pagekin.search.scorer import CompiledScorer, Scorer
-    from pagekin.village import write_warc
 
     whole = home / "whole.kin"
-    build([write_warc(home / "village.warc.gz")], whole, processes=1)
+    build([sample_web.copy_to(home)], whole, processes=1)
     files = [path.relative_to(whole) for path in sorted(whole.glob("*-*/*"))]
     options = RelatedOptions(min_similarity=0.0, limit=300, similarity="cosine", exclude_linked=True)
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from benchmarks.agreement import collections
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, show, timed
-from pagekin import village
+from pagekin import sample_web
 from pagekin.evaluation.judge import judge
 from pagekin.evaluation.labelled import BY_PATH, LabelledCollection, PopulationSettings, open_labelled
 from pagekin.evaluation.measures import estimates, ratios
@@ -50,8 +50,7 @@ def main() -> None:
         folder = Path(place)
         sources = {name: (each, each / "labels.tsv") for name, each in collections().items() if each.is_dir()}
         if QUICK:
-            village.write_warc(folder / "village.warc.gz")
-            sources = {"sample web": (folder / "village.warc.gz", folder / "labels.tsv")}
+            sources = {"sample web": (sample_web.copy_to(folder), folder / "labels.tsv")}
         for number, (name, (source, labels)) in enumerate(sources.items()):
             print(f"judging {name}")
             build([source], folder / f"{number}.kin")

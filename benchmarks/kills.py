@@ -28,13 +28,13 @@ from typing import Any
 from click.testing import CliRunner
 
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, show
-from pagekin import pipeline
+from pagekin import pipeline, sample_web
 from pagekin.cli.main import cli
 from pagekin.errors import MisuseError
 from pagekin.model.strategy import Strategy
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.store.store import Store
-from pagekin.village import write_folder, write_warc
+from tools.sample_web import write_folder
 
 KILLS = 12 if QUICK else 40  # for a look
 _BATCH_PAGES = 40  # so that the sample web makes several batches
@@ -129,7 +129,7 @@ def summed(tried: Counter[str], survived: Counter[str]) -> Iterator[Figure]:
 
 def scenes(home: Path) -> list[Scene]:
     """A first build, one with more sources, and one with another strategy."""
-    folder, archive = write_folder(home / "web"), write_warc(home / "web.warc.gz")
+    folder, archive = write_folder(home / "web"), sample_web.copy_to(home)
 
     def build(sources: list[Path], **options: Any) -> Callable[[Path, int, Report], None]:
         def run(output: Path, processes: int, report: Report) -> None:

@@ -21,13 +21,13 @@ import numpy as np
 from benchmarks.agreement import collections
 from benchmarks.labelled import MORE
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, show
-from pagekin import village
-from pagekin.cli.files import written_whole
+from pagekin import sample_web
 from pagekin.cli.graph import write
 from pagekin.cli.link_options import labelled
 from pagekin.links.cluster_quality import Labels, judge
 from pagekin.links.dendrogram import draw_dendrograms
 from pagekin.links.measures import MEASURES
+from pagekin.model.files import written_whole
 from pagekin.pipeline import build
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.link_analysis import LinkAnalysis, analyse_links
@@ -63,8 +63,7 @@ def main() -> None:
 
 def sources(place: Path) -> Iterator[tuple[str, Path, Path]]:
     """(name, source, labels) of each collection."""
-    village.write_warc(place / "village.warc.gz")
-    yield "sample web", place / "village.warc.gz", place / "labels.tsv"
+    yield "sample web", sample_web.copy_to(place), place / "labels.tsv"
     given = Path(os.environ.get("PAGEKIN_BENCH_DATA", ""))
     if (given / "labels.tsv").is_file():
         yield given.name, given, given / "labels.tsv"

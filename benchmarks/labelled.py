@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 
 from benchmarks.agreement import collections
 from benchmarks.machine import QUICK
-from pagekin import village
+from pagekin import sample_web
 from pagekin.evaluation.labelled import BY_PATH
 from pagekin.evaluation.sweep import SweepOutcome, sweep
 from pagekin.evaluation.sweep_plan import SweepPlan
@@ -51,8 +51,7 @@ def labelled() -> Iterator[list[Labelled]]:
         folder.mkdir(parents=True, exist_ok=True)
         sources = {name: each for name, each in (collections() | MORE).items() if each.is_dir()}
         if QUICK:
-            village.write_warc(folder / "village.warc.gz")
-            sources = {"sample web": folder / "village.warc.gz"}
+            sources = {"sample web": sample_web.copy_to(folder)}
         yield [_built(name, source, folder) for name, source in sources.items()]
 
 

@@ -29,7 +29,7 @@ from scipy.sparse import csr_matrix
 from benchmarks.agreement import collections
 from benchmarks.generated import Web, write
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, show, timed
-from pagekin import village
+from pagekin import sample_web
 from pagekin.kernels.linklearn import descend
 from pagekin.learning.corpus import CorpusPart, part_of
 from pagekin.learning.initial import start
@@ -58,9 +58,7 @@ def collection() -> Iterator[Path]:
     with TemporaryDirectory() as place:
         folder = Path(os.environ.get("PAGEKIN_BENCH_KEEP") or place)
         folder.mkdir(parents=True, exist_ok=True)
-        source = Path(given) if given and not QUICK else folder / "village.warc.gz"
-        if not given or QUICK:
-            village.write_warc(source)
+        source = Path(given) if given and not QUICK else sample_web.copy_to(folder)
         store = folder / f"{source.name.partition('.')[0]}.kin"
         build([source], store)
         yield store

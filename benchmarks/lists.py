@@ -14,7 +14,7 @@ import numpy as np
 
 from benchmarks.agreement import collections
 from benchmarks.machine import QUICK, facts, keep
-from pagekin import village
+from pagekin import sample_web
 from pagekin.pipeline import build
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.options import RelatedOptions
@@ -28,8 +28,7 @@ def main() -> None:
     """Measure every collection at hand."""
     table = {}
     with tempfile.TemporaryDirectory() as place:
-        village.write_warc(Path(place) / "village.warc.gz")
-        sources = {"sample web": Path(place) / "village.warc.gz", **collections()}
+        sources = {"sample web": sample_web.copy_to(Path(place)), **collections()}
         for number, (name, source) in enumerate(sources.items()):
             if source.exists():
                 build([source], Path(place) / f"{number}.kin")
@@ -48,7 +47,7 @@ def measure(indexed: IndexedStore) -> dict[str, dict[str, float]]:
     ]
     asked = urls[:: max(1, len(urls) // ASKED)]
     tops: dict[str, set[str]] = {}
-    for url, label in village.labels():
+    for url, label in sample_web.labels():
         tops.setdefault(url, set()).add(label.partition("/")[0])
     lists = [
         (

@@ -17,7 +17,7 @@ import numpy as np
 from scipy.sparse import csr_matrix, diags
 
 from benchmarks.projecting import Row
-from pagekin.bags.build import counting_links, fold_bags
+from pagekin.bags.build import BagSource, counting_links, fold_bags
 from pagekin.evaluation.judge import judge
 from pagekin.evaluation.labelled import BY_PATH, PopulationSettings, open_labelled
 from pagekin.evaluation.report import of_system
@@ -34,7 +34,6 @@ from pagekin.model.arrays import Bools, Floats, Int64s
 from pagekin.model.reading import Links
 from pagekin.model.strategy import Strategy
 from pagekin.model.weights import load_weights, save_weights
-from pagekin.pipeline import bag_source
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.options import RelatedOptions
 from pagekin.search.weighted_text import shares_of_own
@@ -129,7 +128,7 @@ def by_classes(indexed: IndexedStore, outcome: LearnResult, source: Path) -> Ite
 
 def _anchors(indexed: IndexedStore, shown: Bools) -> Matrix:
     """The bags of the windows of anchors of some of the links that count."""
-    source = bag_source(indexed)
+    source = BagSource.of(indexed)
     kept = np.ones(len(source.links.page), bool)
     kept[np.flatnonzero(counting_links(source, indexed.index.strategy))] = shown
     nodes = len(source.links.offsets) - 1
@@ -138,7 +137,7 @@ def _anchors(indexed: IndexedStore, shown: Bools) -> Matrix:
     links = Links(offsets, source.links.page[kept], source.links.anchor[kept])
     with TemporaryFile() as file:
         folded = fold_bags(replace(source, links=links), Strategy(content=False, links=False), file)
-        pieces = list(folded.weighed())
+        pieces = list(folded.weighted())
     weight, term = (np.concatenate([getattr(each, name) for each in pieces]) for name in ("weight", "term"))
     return csr_matrix((weight, term.astype(np.int64), folded.offsets))
 

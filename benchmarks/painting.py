@@ -23,7 +23,7 @@ import uvicorn
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, show
-from pagekin import village
+from pagekin import sample_web
 from pagekin.pipeline import build
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.serving.app import make_app
@@ -45,8 +45,8 @@ def main() -> None:
     print("painting")
     with tempfile.TemporaryDirectory() as place, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        store = Path(place) / "village.kin"
-        build([village.write_warc(Path(place) / "village.warc.gz")], store)
+        store = Path(place) / "sample_web.kin"
+        build([sample_web.copy_to(Path(place))], store)
         figures = [*_measured(store, browser)]
         browser.close()
     show(figures)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from benchmarks.agreement import collections
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, show
-from pagekin import village
+from pagekin import sample_web
 from pagekin.evaluation.labelled import BY_PATH
 from pagekin.evaluation.sweep import sweep
 from pagekin.evaluation.sweep_plan import SweepPlan, plan_of
@@ -60,8 +60,7 @@ def main() -> None:
             name: each for name, each in collections().items() if each.is_dir() and not (each / "labels.tsv").exists()
         }
         if QUICK:
-            village.write_warc(folder / "village.warc.gz")
-            sources = {"sample web": folder / "village.warc.gz"}
+            sources = {"sample web": sample_web.copy_to(folder)}
         for number, (name, source) in enumerate(sources.items()):
             store = folder / f"{number}.kin"
             build([source], store)

@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 
 import pagekin
+from pagekin import sample_web
 from pagekin.engines.local import WorkerPool
 from pagekin.errors import MisuseError, StoreError
 from pagekin.model.settings import ReadingSettings
 from pagekin.pipeline import Progress, build
 from pagekin.store.store import Store
-from pagekin.village import write_folder, write_wacz, write_warc
 from store.making import (
     Record,
     aliases_of,
@@ -32,6 +32,7 @@ from store.making import (
     write_jsonl,
 )
 from store.making import write_warc as write_records
+from tools.sample_web import write_folder, write_wacz
 
 # --- the same bytes ------------------------------------------------------------------------------
 
@@ -42,8 +43,8 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     folder = tmp_path_factory.mktemp("sources")
     return [
         write_folder(folder / "web"),
-        write_warc(folder / "village.warc.gz"),
-        write_wacz(folder / "village.wacz"),
+        sample_web.copy_to(folder),
+        write_wacz(folder / "sample_web.wacz"),
         write_jsonl(folder / "many.jsonl", [*generated(150), *generated(20)]),
     ]
 
@@ -425,7 +426,7 @@ def test_a_second_build_at_the_same_time_is_turned_away(tmp_path: Path) -> None:
 
     rows = generated(5)
     built = built_of(tmp_path, *rows, progress=meddle)
-    assert refusals == [f"another build is at work on {tmp_path / 'test.kin'}; wait until it ends"]
+    assert refusals == [f"another build is writing {tmp_path / 'test.kin'}; wait until it ends"]
     assert len(assert_sound(tmp_path / "test.kin")) == len(built.store) == 5
 
 
@@ -441,7 +442,7 @@ def test_a_second_process_is_turned_away_too(tmp_path: Path) -> None:
 
     build([source], tmp_path / "test.kin", processes=1, progress=meddle)
     assert answers[0].returncode == 1
-    assert answers[0].stderr == f"pagekin: another build is at work on {tmp_path / 'test.kin'}; wait until it ends\n"
+    assert answers[0].stderr == f"pagekin: another build is writing {tmp_path / 'test.kin'}; wait until it ends\n"
 
 
 # --- and the rest --------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from dataclasses import fields
@@ -13,12 +14,13 @@ from pathlib import Path
 
 import pytest
 
-from pagekin import GroupSettings, __version__, village
+from pagekin import GroupSettings, __version__, sample_web
 from pagekin.cli.main import COMMANDS
 from pagekin.evaluation.baselines import REFERENCES
 from pagekin.evaluation.sweep_plan import MEASURES
 from pagekin.model.strategy import Strategy
-from pagekin.pipeline import build
+from pagekin.store.store import Store
+from tools.sample_web import write_wacz
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text("utf-8")
@@ -48,7 +50,7 @@ def scorer(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (scorer / "public").mkdir()
     (scorer / "public" / "about.html").write_text(ABOUT, "utf-8")
     (scorer / "crawl-1.warc.gz").write_bytes(resource("https://example.org/about.html", ABOUT))
-    village.write_wacz(scorer / "crawl-2.wacz")
+    write_wacz(scorer / "crawl-2.wacz")
     (scorer / "pages.jsonl").write_text(json.dumps({"url": "https://example.org/", "text": "Bread bins."}), "utf-8")
     rows = [{"id": 1, "text": "Bread bins."}, {"id": 2, "text": "Bread bins."}]
     (scorer / "results.json").write_text(json.dumps(rows), "utf-8")
@@ -130,10 +132,10 @@ def test_every_option_of_learning_is_documented() -> None:
         assert any(name in text for name in names) or option.name in ("store", "json"), option.opts
 
 
-def test_the_sweep_file_of_the_docs_works(tmp_path: Path) -> None:
+def test_the_sweep_file_of_the_docs_works(sample_index: Path, tmp_path: Path) -> None:
     (sweep,) = re.findall(r"^```toml\n(.*?)^```", (ROOT / "docs" / "evaluation.md").read_text("utf-8"), re.M | re.S)
-    village.write_warc(tmp_path / "crawl.warc.gz")
-    build([tmp_path / "crawl.warc.gz"], tmp_path / "crawl.kin")
+    shutil.copytree(sample_index, tmp_path / "crawl.kin")
+    sample_web.copy_to(tmp_path)
     (tmp_path / "sweep.toml").write_text(sweep, "utf-8")
     done = run("pagekin sweep sweep.toml", tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
@@ -141,21 +143,19 @@ def test_the_sweep_file_of_the_docs_works(tmp_path: Path) -> None:
     assert "contents, cosine" in done.stdout
 
 
-def test_python_of_the_evaluation_works(tmp_path: Path) -> None:
+def test_python_of_the_evaluation_works(sample_index: Path, tmp_path: Path) -> None:
     (code,) = re.findall(r"^```python\n(.*?)^```", (ROOT / "docs" / "evaluation.md").read_text("utf-8"), re.M | re.S)
-    village.write_warc(tmp_path / "crawl.warc.gz")
-    build([tmp_path / "crawl.warc.gz"], tmp_path / "crawl.kin")
+    shutil.copytree(sample_index, tmp_path / "crawl.kin")
+    sample_web.copy_to(tmp_path)
     (tmp_path / "snippet.py").write_text(code, "utf-8")
     done = run(f"{sys.executable} snippet.py", tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("Estimate(value=")
 
 
-def test_format_names_every_file_of_a_store(tmp_path: Path) -> None:
-    village.write_warc(tmp_path / "village.warc.gz")
-    store = build([tmp_path / "village.warc.gz"], tmp_path / "village.kin").store
+def test_format_names_every_file_of_a_store(sample_index: Path) -> None:
     text = (ROOT / "docs" / "format.md").read_text("utf-8")
-    for path in store.manifest.all_files():
+    for path in Store.open(sample_index).manifest.all_files():
         stem = path.rpartition("/")[2].removesuffix(".npy")
         known = (stem, stem.removesuffix(".data"), stem.removesuffix(".offsets"))
         ragged = stem.endswith(".offsets") and f"`{stem.removesuffix('offsets')}" in text
@@ -163,12 +163,12 @@ def test_format_names_every_file_of_a_store(tmp_path: Path) -> None:
 
 
 def test_json_shapes_are_written_down(tmp_path: Path) -> None:
-    village.write_warc(tmp_path / "village.warc.gz")
+    sample_web.copy_to(tmp_path)
     (tmp_path / "r.json").write_text('[{"id": 1, "text": "oak"}]', "utf-8")
     (tmp_path / "small.toml").write_text('store = "v.kin"\nhierarchy = "labels.tsv"\nreferences = ["tf-idf"]')
     text = (ROOT / "docs" / "json.md").read_text("utf-8")
     for command in (
-        "pagekin build village.warc.gz -o v.kin --json",
+        "pagekin build sample_web.warc.gz -o v.kin --json",
         "pagekin info v.kin --json",
         "pagekin show v.kin http://treeroom.example/oak.html --text --json",
         "pagekin related v.kin http://treeroom.example/oak.html --json",

@@ -10,6 +10,8 @@
 A message says what, where, and what to do. What can be skipped is not an exception but a `Skip` in the result.
 """
 
+from importlib import import_module
+
 
 class PagekinError(Exception):
     """The root of all exceptions of this package."""
@@ -24,7 +26,7 @@ class MisuseError(PagekinError):
 
 
 class NoPageError(MisuseError):
-    """A name that means no page of a collection, or several."""
+    """No page has this name, or several have."""
 
 
 class FailureError(PagekinError):
@@ -37,3 +39,19 @@ class SourceError(FailureError):
 
 class StoreError(FailureError):
     """A store cannot be opened or written."""
+
+
+def need(*modules: str, what: str, extra: str = "", otherwise: str = "") -> None:
+    """Raise MisuseError, which says what to install, unless the optional modules that `what` needs can be imported.
+
+    >>> need("nosuch", what="Parquet", extra="parquet")
+    Traceback (most recent call last):
+    pagekin.errors.MisuseError: Parquet needs nosuch (No module named 'nosuch'); pip install 'pagekin[parquet]'
+    """
+    for module in modules:
+        try:
+            import_module(module)
+        except ImportError as error:
+            package = f"'pagekin[{extra}]'" if extra else module
+            name = module.partition(".")[0]
+            raise MisuseError(f"{what} needs {name} ({error}); pip install {package}{otherwise}") from error

@@ -41,7 +41,7 @@ def make_bags(collection: BagSource, strategy: Strategy) -> tuple[Bags, Terms]:
     """All bags at once."""
     with TemporaryFile() as file:
         folded = fold_bags(collection, strategy, file)
-        pieces = list(folded.weighed())
+        pieces = list(folded.weighted())
     term, weight, content, around = (
         np.concatenate([np.empty(0, kind), *(getattr(piece, name) for piece in pieces)])
         for name, kind in (("term", np.uint32), ("weight", np.float32), ("content", np.uint32), ("around", np.float32))
@@ -50,7 +50,7 @@ def make_bags(collection: BagSource, strategy: Strategy) -> tuple[Bags, Terms]:
 
 
 def collection_of(store: Store) -> BagSource:
-    return BagSource(store.reading, store.words, store.word_of_form, store.nodes, store.links, store.node_hosts)
+    return BagSource.of(store)
 
 
 @dataclass(frozen=True)

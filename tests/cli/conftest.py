@@ -17,7 +17,7 @@ from pagekin.pipeline import build
 Pagekin = Callable[..., Answer]
 
 PAGES = {
-    "index.html": "<html lang=en><title>The village library</title><p>Welcome. <a href=birds/robin.html>Robins</a>",
+    "index.html": "<html lang=en><title>The borough library</title><p>Welcome. <a href=birds/robin.html>Robins</a>",
     "birds/robin.html": "<html lang=en><title>The robin in winter</title><p>Robins sing all winter, even at night. "
     "<a href=wren.html>The wren</a> <a href=/index.html>home</a> <a href=http://far.example/>far away</a>",
     "birds/wren.html": "<html lang=en><title>The wren in winter</title><p>Wrens hide all winter, even at night. "

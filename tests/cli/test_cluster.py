@@ -8,27 +8,12 @@ from pathlib import Path
 import pytest
 
 from cli.conftest import Pagekin
-from pagekin import village
-from pagekin.pipeline import build
 
 OAK = "http://treeroom.example/oak.html"
 
 
-@pytest.fixture(scope="module")
-def web(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("village")
-    village.write_warc(folder / "village.warc.gz")
-    build([folder / "village.warc.gz"], folder / "v.kin", processes=1)
-    return folder
-
-
-@pytest.fixture(scope="module")
-def store(web: Path) -> Path:
-    return web / "v.kin"
-
-
-def test_json_tells_the_ordering_the_tree_and_how_much_hangs_together(pagekin: Pagekin, store: Path) -> None:
-    answer = pagekin("cluster", store, OAK, "--json", "--alpha", "0.25", "--limit", "4")
+def test_json_tells_the_ordering_the_tree_and_how_much_hangs_together(pagekin: Pagekin, sample_index: Path) -> None:
+    answer = pagekin("cluster", sample_index, OAK, "--json", "--alpha", "0.25", "--limit", "4")
     assert (answer.code, answer.err) == (0, "")
     report = json.loads(answer.out)
     assert report["query"]["url"] == OAK
@@ -41,8 +26,10 @@ def test_json_tells_the_ordering_the_tree_and_how_much_hangs_together(pagekin: P
     assert (len(heights), heights) == (4, sorted(heights))
 
 
-def test_people_see_the_ordering_and_a_tree(pagekin: Pagekin, store: Path) -> None:
-    answer = pagekin("cluster", store, OAK, "--limit", "3", "--clusters", "2", "--alpha", "0.5", "--alpha", "0.8")
+def test_people_see_the_ordering_and_a_tree(pagekin: Pagekin, sample_index: Path) -> None:
+    answer = pagekin(
+        "cluster", sample_index, OAK, "--limit", "3", "--clusters", "2", "--alpha", "0.5", "--alpha", "0.8"
+    )
     assert answer.code == 0
     assert answer.out.startswith("Oak and its many guests, by amsler at alpha 0.5\n")
     assert "── Oak and its many guests  <--" in answer.out
@@ -50,28 +37,28 @@ def test_people_see_the_ordering_and_a_tree(pagekin: Pagekin, store: Path) -> No
     assert "Cluster 2: " in answer.out
 
 
-def test_alpha_changes_the_ordering(pagekin: Pagekin, store: Path) -> None:
+def test_alpha_changes_the_ordering(pagekin: Pagekin, sample_index: Path) -> None:
     orders = {
         alpha: [
             each["url"]
-            for each in json.loads(pagekin("cluster", store, OAK, "--json", "--alpha", alpha).out)["related"]
+            for each in json.loads(pagekin("cluster", sample_index, OAK, "--json", "--alpha", alpha).out)["related"]
         ]
         for alpha in ("0.06", "0.8")
     }
     assert orders["0.06"] != orders["0.8"]
 
 
-def test_a_large_subgraph_is_cut_and_the_answer_says_so(pagekin: Pagekin, store: Path) -> None:
-    cut = json.loads(pagekin("cluster", store, OAK, "--most", "20", "--json").out)["subgraph"]
+def test_a_large_subgraph_is_cut_and_the_answer_says_so(pagekin: Pagekin, sample_index: Path) -> None:
+    cut = json.loads(pagekin("cluster", sample_index, OAK, "--most", "20", "--json").out)["subgraph"]
     assert cut["pages"] == 20 < cut["of"]
-    assert "20 pages of" in pagekin("cluster", store, OAK, "--most", "20").out
+    assert "20 pages of" in pagekin("cluster", sample_index, OAK, "--most", "20").out
 
 
-def test_every_measure_answers_and_hosts_can_be_one(pagekin: Pagekin, store: Path) -> None:
+def test_every_measure_answers_and_hosts_can_be_one(pagekin: Pagekin, sample_index: Path) -> None:
     for measure in ("co-citation", "coupling", "amsler", "proximity"):
-        report = json.loads(pagekin("cluster", store, OAK, "--measure", measure, "--json").out)
+        report = json.loads(pagekin("cluster", sample_index, OAK, "--measure", measure, "--json").out)
         assert (report["query"]["measure"], len(report["related"])) == (measure, 10)
-    hosts = json.loads(pagekin("cluster", store, OAK, "--chop-hosts", "--json").out)
+    hosts = json.loads(pagekin("cluster", sample_index, OAK, "--chop-hosts", "--json").out)
     assert hosts["query"]["url"] == "http://treeroom.example/"
 
 
@@ -95,8 +82,8 @@ def test_a_collection_without_links_is_told_so(pagekin: Pagekin, tmp_path: Path)
 
 
 @pytest.mark.parametrize("alpha", ["0", "1.5", "-1", "nan", "much"])
-def test_an_alpha_out_of_range_is_misuse(pagekin: Pagekin, store: Path, alpha: str) -> None:
-    answer = pagekin("cluster", store, OAK, "--alpha", alpha)
+def test_an_alpha_out_of_range_is_misuse(pagekin: Pagekin, sample_index: Path, alpha: str) -> None:
+    answer = pagekin("cluster", sample_index, OAK, "--alpha", alpha)
     assert (answer.code, answer.out) == (2, "")
     assert "alpha" in answer.err
 
@@ -113,60 +100,62 @@ def test_an_alpha_out_of_range_is_misuse(pagekin: Pagekin, store: Path, alpha: s
         [OAK, "--delta", "2"],
     ],
 )
-def test_other_misuse_is_a_sentence(pagekin: Pagekin, store: Path, arguments: list[str]) -> None:
-    answer = pagekin("cluster", store, *arguments)
+def test_other_misuse_is_a_sentence(pagekin: Pagekin, sample_index: Path, arguments: list[str]) -> None:
+    answer = pagekin("cluster", sample_index, *arguments)
     assert (answer.code, answer.out) == (2, "")
     assert "Traceback" not in answer.err
 
 
-def test_the_pages_between_topics_are_listed_with_the_terms_of_both_ends(pagekin: Pagekin, store: Path) -> None:
-    found = json.loads(pagekin("cluster", store, "--cross-topic", "--measure", "co-citation", "--json").out)
+def test_the_pages_between_topics_are_listed_with_the_terms_of_both_ends(pagekin: Pagekin, sample_index: Path) -> None:
+    found = json.loads(pagekin("cluster", sample_index, "--cross-topic", "--measure", "co-citation", "--json").out)
     strengths = [each["strength"] for each in found["cross_topic"]]
     assert (len(strengths), strengths) == (10, sorted(strengths, reverse=True))
     for each in found["cross_topic"]:
         assert [len(end["terms"]) for end in each["between"]] == [5, 5]
-    assert "is between two that are" in pagekin("cluster", store, "--cross-topic", "--limit", "2").out
+    assert "is between two that are" in pagekin("cluster", sample_index, "--cross-topic", "--limit", "2").out
 
 
-def test_clusters_are_judged_by_labels(pagekin: Pagekin, web: Path) -> None:
-    with (web / "labels.tsv").open("a", encoding="utf-8") as file:
-        file.write("http://gone.example/\tNature/Trees\n")
-    judged = json.loads(pagekin("cluster", web / "v.kin", "--labels", web / "labels.tsv", "--json").out)
+def test_clusters_are_judged_by_labels(pagekin: Pagekin, sample_folder: Path, sample_index: Path) -> None:
+    labels = (sample_folder / "labels.tsv").read_text("utf-8")
+    Path("labels.tsv").write_text(labels + "http://gone.example/\tNature/Trees\n", "utf-8")
+    judged = json.loads(pagekin("cluster", sample_index, "--labels", "labels.tsv", "--json").out)
     assert (judged["recall"], judged["unknown"]) == (1.0, 1)
     assert [each["category"] for each in judged["by_alpha"][0]["categories"]] == ["Craft", "Food", "Nature", "Science"]
     assert judged["by_alpha"][0]["precision"] > 0.7
-    assert "precision" in pagekin("cluster", web / "v.kin", "--labels", web / "labels.tsv").out
+    assert "precision" in pagekin("cluster", sample_index, "--labels", "labels.tsv").out
 
 
 @pytest.mark.parametrize("kind", ["svg", "png"])
-def test_trees_and_graphs_are_drawn(pagekin: Pagekin, web: Path, kind: str) -> None:
+def test_trees_and_graphs_are_drawn(pagekin: Pagekin, sample_folder: Path, sample_index: Path, kind: str) -> None:
     pytest.importorskip("matplotlib")
-    assert pagekin("cluster", web / "v.kin", OAK, "-o", f"tree.{kind}").code == 0
-    assert pagekin("graph", web / "v.kin", "-o", f"g.{kind}", "--labels", web / "labels.tsv").code == 0
+    assert pagekin("cluster", sample_index, OAK, "-o", f"tree.{kind}").code == 0
+    assert pagekin("graph", sample_index, "-o", f"g.{kind}", "--labels", sample_folder / "labels.tsv").code == 0
     assert all(Path(f"{name}.{kind}").stat().st_size > 5000 for name in ("tree", "g"))
 
 
 @pytest.mark.parametrize("kind", ["graphml", "gexf", "csv", "parquet"])
-def test_graphs_are_written_for_other_programs(pagekin: Pagekin, store: Path, kind: str) -> None:
-    report = json.loads(pagekin("graph", store, "-o", f"g.{kind}", "--json").out)
+def test_graphs_are_written_for_other_programs(pagekin: Pagekin, sample_index: Path, kind: str) -> None:
+    report = json.loads(pagekin("graph", sample_index, "-o", f"g.{kind}", "--json").out)
     assert report["output"] == f"g.{kind}"
     assert Path(f"g.{kind}").stat().st_size > 10_000
     if kind == "csv":
         assert len(Path("g.csv").read_text().splitlines()) == report["pairs"] + 1
 
 
-def test_a_graph_that_cannot_be_written_leaves_nothing(pagekin: Pagekin, store: Path) -> None:
-    answer = pagekin("graph", store, "-o", "nowhere/g.csv")
+def test_a_graph_that_cannot_be_written_leaves_nothing(pagekin: Pagekin, sample_index: Path) -> None:
+    answer = pagekin("graph", sample_index, "-o", "nowhere/g.csv")
     assert (answer.code, "cannot be written" in answer.err) == (1, True)
-    assert pagekin("graph", store, "-o", "g.txt").code == 2
+    assert pagekin("graph", sample_index, "-o", "g.txt").code == 2
 
 
-def test_a_core_set_is_compared_by_its_own_links_and_then_with_what_they_lead_to(pagekin: Pagekin, store: Path) -> None:
+def test_a_core_set_is_compared_by_its_own_links_and_then_with_what_they_lead_to(
+    pagekin: Pagekin, sample_index: Path
+) -> None:
     Path("core.txt").write_text(f"{OAK}\nhttp://treeroom.example/beech.html\nhttp://treeroom.example/birch.html\n")
-    one = json.loads(pagekin("graph", store, "--core", "core.txt", "--json").out)
-    two = json.loads(pagekin("graph", store, "--core", "core.txt", "--steps", "2", "--json").out)
+    one = json.loads(pagekin("graph", sample_index, "--core", "core.txt", "--json").out)
+    two = json.loads(pagekin("graph", sample_index, "--core", "core.txt", "--steps", "2", "--json").out)
     assert (one["pages"], one["pairs"]) == (3, 3)
     assert 3 < one["all_pages"] < two["all_pages"]
     assert two["pages"] > 3
-    answer = pagekin("graph", store, "--core", "core.txt")
+    answer = pagekin("graph", sample_index, "--core", "core.txt")
     assert "connected subgraphs; the largest has 3 pages" in answer.out

@@ -11,8 +11,7 @@ import pytest
 from ir_measures import P, nDCG
 
 from cli.conftest import Pagekin
-from pagekin import village
-from pagekin.pipeline import build
+from pagekin import sample_web
 from pagekin.search.indexed_store import IndexedStore
 from reference import familial_distance as analysis
 from reference import gamma as judging
@@ -21,21 +20,12 @@ from reference import similarity
 SOURCES = [f"http://treeroom.example/{name}.html" for name in ("oak", "birch", "yew")]
 
 
-@pytest.fixture(scope="session")
-def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the sample web as `v.kin` and `labels.tsv`, not to be changed."""
-    folder = tmp_path_factory.mktemp("sample")
-    village.write_warc(folder / "village.warc.gz")
-    build([folder / "village.warc.gz"], folder / "v.kin", processes=1)
-    return folder
-
-
 @pytest.fixture
-def evaluate(pagekin: Pagekin, sample: Path) -> Any:
+def evaluate(pagekin: Pagekin, sample_folder: Path, sample_index: Path) -> Any:
     """Judge the sample web by its labels."""
 
     def call(*arguments: str | Path) -> Any:
-        return pagekin("evaluate", sample / "v.kin", "--hierarchy", sample / "labels.tsv", *arguments)
+        return pagekin("evaluate", sample_index, "--hierarchy", sample_folder / "labels.tsv", *arguments)
 
     return call
 
@@ -46,16 +36,16 @@ def report_of(answer: Any) -> dict[str, Any]:
     return report
 
 
-def test_measures_of_some_sources_are_those_of_brute_force(evaluate: Any, sample: Path) -> None:
+def test_measures_of_some_sources_are_those_of_brute_force(evaluate: Any, sample_index: Path) -> None:
     """From the stored bags, by the definitions."""
     Path("queries.txt").write_text("\n".join(SOURCES))
     (found,) = report_of(evaluate("--queries", "queries.txt", "--json"))["systems"]
-    indexed = IndexedStore.open(sample / "v.kin")
+    indexed = IndexedStore.open(sample_index)
     urls = [
         row["url"] for row in indexed.catalog.rows("SELECT url FROM nodes WHERE first_row IS NOT NULL ORDER BY node")
     ]
     labels: dict[str, list[tuple[str, ...]]] = {}
-    for url, label in village.labels():
+    for url, label in sample_web.labels():
         labels.setdefault(url, []).append(tuple(label.split("/")))
     bags, classes = {}, {}
     for node, url in enumerate(urls):
@@ -128,9 +118,9 @@ def test_it_is_said_plainly_what_can_be_compared(evaluate: Any) -> None:
     assert "not comparable" not in lines["P@10"]
 
 
-def test_an_answer_of_export_is_a_run(evaluate: Any, pagekin: Pagekin, sample: Path) -> None:
+def test_an_answer_of_export_is_a_run(evaluate: Any, pagekin: Pagekin, sample_index: Path) -> None:
     for name in ("answers.tsv", "answers.trec"):
-        assert pagekin("export", sample / "v.kin", "-o", name).code == 0
+        assert pagekin("export", sample_index, "-o", name).code == 0
     said = [report_of(evaluate("--run", name, "--json")) for name in ("answers.tsv", "answers.trec")]
     for report, name in zip(said, ("answers.tsv", "answers.trec"), strict=True):
         assert report["systems"][0].pop("system") == name
@@ -139,8 +129,10 @@ def test_an_answer_of_export_is_a_run(evaluate: Any, pagekin: Pagekin, sample: P
     assert any("with a query that is not compared" in row["reason"] for row in said[0]["left_out"])
 
 
-def test_a_system_does_not_differ_from_itself_and_bags_without_words_are_worse(evaluate: Any, sample: Path) -> None:
-    same = report_of(evaluate("--against", sample / "v.kin", "--json"))["comparison"]
+def test_a_system_does_not_differ_from_itself_and_bags_without_words_are_worse(
+    evaluate: Any, sample_index: Path
+) -> None:
+    same = report_of(evaluate("--against", sample_index, "--json"))["comparison"]
     assert {(of["value"], of["p"]) for of in same["differences"].values()} == {(0.0, 1.0)}
     Path("links.toml").write_text("content = false\nanchors = false\nlinks = true\n")
     report = report_of(evaluate("--against", "links.toml", "--json"))
@@ -166,7 +158,7 @@ def test_measures_of_each_source_are_written(evaluate: Any) -> None:
     values = [float(line[head.index("P@10")]) for line in lines]
     assert sum(values) / 178 == pytest.approx(found["P@10"]["value"], abs=1e-6)
     oak = next(line for line in lines if line[0] == SOURCES[0])
-    assert oak[1] == next(label for url, label in village.labels() if url == SOURCES[0])
+    assert oak[1] == next(label for url, label in sample_web.labels() if url == SOURCES[0])
 
 
 def test_a_run_is_judged_without_a_store(pagekin: Pagekin) -> None:
@@ -212,9 +204,9 @@ def test_the_same_call_says_the_same_whatever_the_threads(evaluate: Any) -> None
         ("", "has a class for none"),
     ],
 )
-def test_a_hierarchy_that_tells_nothing_is_misuse(pagekin: Pagekin, sample: Path, text: str, said: str) -> None:
+def test_a_hierarchy_that_tells_nothing_is_misuse(pagekin: Pagekin, sample_index: Path, text: str, said: str) -> None:
     Path("bad.tsv").write_text(text)
-    answer = pagekin("evaluate", sample / "v.kin", "--hierarchy", "bad.tsv")
+    answer = pagekin("evaluate", sample_index, "--hierarchy", "bad.tsv")
     assert (answer.code, answer.out) == (2, "")
     assert said in answer.err
 
@@ -242,8 +234,8 @@ def test_misuse_is_told_in_a_sentence(evaluate: Any, arguments: tuple[str, ...],
     assert said in answer.err
 
 
-def test_something_must_be_judged(pagekin: Pagekin, sample: Path) -> None:
-    answer = pagekin("evaluate", "--hierarchy", sample / "labels.tsv")
+def test_something_must_be_judged(pagekin: Pagekin, sample_folder: Path) -> None:
+    answer = pagekin("evaluate", "--hierarchy", sample_folder / "labels.tsv")
     assert (answer.code, answer.err) == (2, "pagekin: name a STORE to judge, or a run file with --run\n")
     Path("run.tsv").write_text("a\t1\tb\t1\n")
     assert "name a STORE" in pagekin("evaluate", "--run", "run.tsv", "--hierarchy", "path").err

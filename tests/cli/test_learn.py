@@ -12,7 +12,6 @@ from ir_measures import AP, P, Rprec
 
 from cli.conftest import Pagekin
 from cli.running import in_a_terminal
-from pagekin import village
 from pagekin.learning import projection as projecting
 from pagekin.learning.checkpoint import Checkpoint
 from pagekin.model.weights import load_weights
@@ -21,22 +20,14 @@ from pagekin.pipeline import build
 QUICK = ("--units", "2,3,2", "--rate", "0.1", "--steps", "1000")
 
 
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("sample")
-    village.write_warc(folder / "village.warc.gz")
-    build([folder / "village.warc.gz"], folder / "v.kin")
-    return folder / "v.kin"
-
-
 def report_of(answer: Any) -> dict[str, Any]:
     assert (answer.code, answer.err) == (0, "")
     report: dict[str, Any] = json.loads(answer.out)
     return report
 
 
-def test_it_learns_reports_and_writes_weights_figures_and_files_of_trec(pagekin: Pagekin, store: Path) -> None:
-    report = report_of(pagekin("learn", store, *QUICK, "--figures", "pictures", "--trec", "trec", "--json"))
+def test_it_learns_reports_and_writes_weights_figures_and_files_of_trec(pagekin: Pagekin, sample_index: Path) -> None:
+    report = report_of(pagekin("learn", sample_index, *QUICK, "--figures", "pictures", "--trec", "trec", "--json"))
     weighting = load_weights(Path("weights.json"))
     assert weighting.learned_from["okapi"] == {"K": report["okapi"]["K"], "B": report["okapi"]["B"]}
     assert report["linklearn"]["units"] == [2, 3, 2]
@@ -54,32 +45,32 @@ def test_it_learns_reports_and_writes_weights_figures_and_files_of_trec(pagekin:
 
 
 def test_a_projection_is_kept_beside_the_weights_and_used_with_them(
-    pagekin: Pagekin, store: Path, monkeypatch: pytest.MonkeyPatch
+    pagekin: Pagekin, sample_index: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(projecting, "BATCHES", 5)
     monkeypatch.setattr(projecting, "EVERY", 5)
-    report = report_of(pagekin("learn", store, *QUICK, "--projection", "--json"))
+    report = report_of(pagekin("learn", sample_index, *QUICK, "--projection", "--json"))
     assert report["projection"]["valid"]["with"] > report["projection"]["valid"]["without"]
     known = load_weights(Path("weights.json")).projection
     assert known is not None
     assert known.matrix.shape == (report["projection"]["terms"], report["projection"]["dimensions"])
-    said = pagekin("learn", store, *QUICK, "--projection", "-o", "again.json")
+    said = pagekin("learn", sample_index, *QUICK, "--projection", "-o", "again.json")
     assert "Projected" in said.out
     assert Path("again.json.projection").read_bytes() == Path("weights.json.projection").read_bytes()
-    assert pagekin("learn", store, *QUICK, "-o", "plain.json").code == 0
+    assert pagekin("learn", sample_index, *QUICK, "-o", "plain.json").code == 0
     Path("words.txt").write_text("sourdough bread and flour")
     answers = [
-        json.loads(pagekin("related", store, "--text", "words.txt", "--weights", each, "--json").out)["related"]
+        json.loads(pagekin("related", sample_index, "--text", "words.txt", "--weights", each, "--json").out)["related"]
         for each in ("plain.json", "weights.json")
     ]
     assert [each["score"] for each in answers[0]] != [each["score"] for each in answers[1]]
 
 
 def test_the_tables_are_those_of_the_paper_and_the_same_call_writes_the_same_bytes(
-    pagekin: Pagekin, store: Path
+    pagekin: Pagekin, sample_index: Path
 ) -> None:
-    first = pagekin("learn", store, *QUICK, "-o", "a.json")
-    second = pagekin("learn", store, *QUICK, "-o", "b.json")
+    first = pagekin("learn", sample_index, *QUICK, "-o", "a.json")
+    second = pagekin("learn", sample_index, *QUICK, "-o", "b.json")
     assert (first.code, first.err) == (0, "")
     for words in ("vocabulary", "links per page", "units 2,3,2", "Error rate", "Precision at top 10", "Wilcoxon"):
         assert words in first.out
@@ -88,9 +79,9 @@ def test_the_tables_are_those_of_the_paper_and_the_same_call_writes_the_same_byt
 
 
 def test_interrupted_learning_goes_on_and_ends_with_the_same_weights(
-    pagekin: Pagekin, store: Path, monkeypatch: pytest.MonkeyPatch
+    pagekin: Pagekin, sample_index: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert pagekin("learn", store, *QUICK, "-o", "whole.json").code == 0
+    assert pagekin("learn", sample_index, *QUICK, "-o", "whole.json").code == 0
     keep = Checkpoint.keep
 
     def once(self: Checkpoint, state: Any) -> None:
@@ -98,35 +89,35 @@ def test_interrupted_learning_goes_on_and_ends_with_the_same_weights(
         raise KeyboardInterrupt
 
     monkeypatch.setattr(Checkpoint, "keep", once)
-    answer = pagekin("learn", store, *QUICK, "-o", "torn.json")
+    answer = pagekin("learn", sample_index, *QUICK, "-o", "torn.json")
     assert (answer.code, answer.err) == (1, "pagekin: stopped\n")
     assert not Path("torn.json").exists()
     assert Path("torn.json.unfinished").exists()
     monkeypatch.setattr(Checkpoint, "keep", keep)
-    report = report_of(pagekin("learn", store, *QUICK, "-o", "torn.json", "--json"))
+    report = report_of(pagekin("learn", sample_index, *QUICK, "-o", "torn.json", "--json"))
     assert report["resumed"] is True
     assert Path("torn.json").read_bytes() == Path("whole.json").read_bytes()
     assert not Path("torn.json.unfinished").exists()
 
 
 @pytest.mark.parametrize("text", ["", "{", "[1]", '{"fingerprint": 1}', '{"fingerprint": "x", "done": [], "run": 3}'])
-def test_what_cannot_be_gone_on_with_is_begun_again(pagekin: Pagekin, store: Path, text: str) -> None:
+def test_what_cannot_be_gone_on_with_is_begun_again(pagekin: Pagekin, sample_index: Path, text: str) -> None:
     Path("w.json.unfinished").write_text(text)
     report = report_of(
-        pagekin("learn", store, "--units", "1,1,1", "--rate", "1", "--steps", "20", "-o", "w.json", "--json")
+        pagekin("learn", sample_index, "--units", "1,1,1", "--rate", "1", "--steps", "20", "-o", "w.json", "--json")
     )
     assert report["resumed"] is False
 
 
-def test_a_terminal_shows_validation_as_it_goes(store: Path, tmp_path: Path) -> None:
-    code, said = in_a_terminal("learn", store, *QUICK, "-o", tmp_path / "w.json")
+def test_a_terminal_shows_validation_as_it_goes(sample_index: Path, tmp_path: Path) -> None:
+    code, said = in_a_terminal("learn", sample_index, *QUICK, "-o", tmp_path / "w.json")
     assert code == 0
     assert b"step 500: AP 0." in said
     assert b"(OKAPI 0." in said
 
 
-def test_what_was_learned_is_tried_on_another_collection(pagekin: Pagekin, store: Path) -> None:
-    assert pagekin("learn", store, *QUICK).code == 0
+def test_what_was_learned_is_tried_on_another_collection(pagekin: Pagekin, sample_index: Path) -> None:
+    assert pagekin("learn", sample_index, *QUICK).code == 0
     Path("docs").write_text(
         "<DOC>\n<DOCNO>a</DOCNO>\noak trees and acorns\n</DOC>\n<DOC>\n<DOCNO>b</DOCNO>\nrye bread and acorns\n</DOC>\n"
     )
@@ -154,12 +145,14 @@ def test_what_was_learned_is_tried_on_another_collection(pagekin: Pagekin, store
         (("--transfer", "x", "--weights", "old.json"), "learn them again"),
     ],
 )
-def test_misuse_is_told_in_a_sentence(pagekin: Pagekin, store: Path, arguments: tuple[str, ...], said: str) -> None:
+def test_misuse_is_told_in_a_sentence(
+    pagekin: Pagekin, sample_index: Path, arguments: tuple[str, ...], said: str
+) -> None:
     network = {"shift": 0.0, "scale": float("nan"), "inner": [], "bias": [], "outer": [], "last": 0.0}
     facts = {"format": "pagekin weighting", "version": 1, "kind": "linklearn"}
     Path("nan.json").write_text(json.dumps({**facts, "networks": dict.fromkeys(("tf", "idf", "length"), network)}))
     Path("old.json").write_text(json.dumps({**facts, "version": 99, "networks": {}}))
-    answer = pagekin("learn", *(each.format(store=store) for each in arguments))
+    answer = pagekin("learn", *(each.format(store=sample_index) for each in arguments))
     assert (answer.code, answer.out) == (2, "")
     assert said in answer.err
 
@@ -181,9 +174,9 @@ def test_pages_without_links_one_page_and_pages_without_words_are_told(pagekin: 
         assert not Path("weights.json").exists()
 
 
-def test_a_place_that_cannot_be_written_is_told(pagekin: Pagekin, store: Path) -> None:
+def test_a_place_that_cannot_be_written_is_told(pagekin: Pagekin, sample_index: Path) -> None:
     Path("note.txt").write_text("a note")
-    answer = pagekin("learn", store, *QUICK, "-o", "note.txt/w.json")
+    answer = pagekin("learn", sample_index, *QUICK, "-o", "note.txt/w.json")
     assert (answer.code, answer.out) == (1, "")
     assert "cannot be written" in answer.err
     assert [path.name for path in Path.cwd().iterdir()] == ["note.txt"]

@@ -46,11 +46,11 @@ def test_json_has_the_documented_keys(pagekin: Pagekin, library: Path) -> None:
         "anchor_texts": [{"text": "a robin", "count": 1}, {"text": "Robins", "count": 1}],
         "linked_from": [
             {"url": "http://lib.example/birds/wren.html", "title": "The wren in winter"},
-            {"url": "http://lib.example/index.html", "title": "The village library"},
+            {"url": "http://lib.example/index.html", "title": "The borough library"},
         ],
         "links_to": [
             {"url": "http://lib.example/birds/wren.html", "title": "The wren in winter"},
-            {"url": "http://lib.example/index.html", "title": "The village library"},
+            {"url": "http://lib.example/index.html", "title": "The borough library"},
             {"url": "http://far.example/", "title": ""},
         ],
         "text": text,
@@ -124,7 +124,7 @@ def test_words_of_several_titles_are_ambiguous(pagekin: Pagekin, library: Path) 
 def test_an_unknown_page_is_answered_with_the_nearest(pagekin: Pagekin, library: Path) -> None:
     answer = pagekin("show", library, "http://lib.example/birds/rob.html")
     assert (answer.code, answer.out) == (2, "")
-    assert f"no page 'http://lib.example/birds/rob.html' in {library}; the nearest are:" in answer.err
+    assert f"no page 'http://lib.example/birds/rob.html' in {library}; similar pages are:" in answer.err
     assert ROBIN in answer.err
     answer = pagekin("show", library, "zebra")
     assert answer.code == 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
 import signal
 import subprocess
 import time
@@ -13,12 +14,10 @@ import pytest
 
 from cli.conftest import Pagekin
 from cli.running import PAGEKIN
-from pagekin import village
 from pagekin.evaluation.sweep_plan import paper_text
-from pagekin.pipeline import build
 
 SWEEP = """
-store = "v.kin"
+store = "sample_web.kin"
 hierarchy = "labels.tsv"
 resamples = 20
 references = ["tf-idf"]
@@ -29,12 +28,10 @@ grid = { window_width = [0, 8] }
 """
 
 
-@pytest.fixture(scope="session")
-def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the sample web as `v.kin`, `labels.tsv` and a sweep, not to be changed."""
-    folder = tmp_path_factory.mktemp("sample")
-    village.write_warc(folder / "village.warc.gz")
-    build([folder / "village.warc.gz"], folder / "v.kin", processes=1)
+@pytest.fixture
+def sample(sample_folder: Path, tmp_path: Path) -> Path:
+    """A folder with the sample web, its labels and a sweep."""
+    folder = Path(shutil.copytree(sample_folder, tmp_path / "sample"))
     (folder / "s.toml").write_text(SWEEP)
     return folder
 
@@ -67,7 +64,14 @@ def test_people_get_a_table_and_are_told_what_is_new(pagekin: Pagekin, sample: P
 
 def test_a_store_is_swept_by_the_figures_of_the_paper(pagekin: Pagekin, sample: Path) -> None:
     answer = pagekin(
-        "sweep", sample / "v.kin", "--hierarchy", sample / "labels.tsv", "-o", "out", "--references", "co-citation"
+        "sweep",
+        sample / "sample_web.kin",
+        "--hierarchy",
+        sample / "labels.tsv",
+        "-o",
+        "out",
+        "--references",
+        "co-citation",
     )
     assert (answer.code, answer.err) == (0, "")
     for words in ("figure 3", "topical windows", "figure 9", "co-citation"):

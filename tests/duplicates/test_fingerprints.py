@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from duplicates.making import pages
+from pagekin import sample_web
 from pagekin.bags.templates import template_blocks
 from pagekin.duplicates.canonical import canonical
 from pagekin.duplicates.chunks import chunks_of
@@ -24,7 +25,6 @@ from pagekin.errors import StoreError
 from pagekin.model.strategy import PRESETS
 from pagekin.pipeline import build
 from pagekin.search.indexed_store import IndexedStore
-from pagekin.village import write_warc
 
 SMALL = GroupSettings(filter_bits=256)  # full with sixteen chunks
 
@@ -71,11 +71,6 @@ def test_bits_are_the_same_without_a_compiler(sets: list[set[int]], bits: int) -
         assert compiled.end_bits().tolist() == BloomFilters.of(pages(*sets), bits, 4).end_bits().tolist()
 
 
-@pytest.fixture(scope="module")
-def village(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_warc(tmp_path_factory.mktemp("prints") / "village.warc.gz")
-
-
 def main_text(indexed: IndexedStore, row: int, silent: list[int]) -> bytes:
     """The blocks of a page that are no templates, by hand."""
     text, places = indexed.text_bytes(row), indexed.reading.blocks.place[indexed.reading.blocks.row(row)].tolist()
@@ -83,9 +78,8 @@ def main_text(indexed: IndexedStore, row: int, silent: list[int]) -> bytes:
     return b"".join(block for block, quiet in zip(blocks, silent, strict=True) if not quiet)
 
 
-def test_a_build_keeps_the_chunks_of_main_texts(village: Path, tmp_path: Path) -> None:
-    build([village], tmp_path / "v.kin")
-    indexed = IndexedStore.open(tmp_path / "v.kin")
+def test_a_build_keeps_the_chunks_of_main_texts(sample_index: Path) -> None:
+    indexed = IndexedStore.open(sample_index)
     hosts = [url.split("/")[2] for url in indexed.reading.pages.url]
     numbers = np.array([sorted(set(hosts)).index(host) for host in hosts])
     blocks = indexed.reading.blocks
@@ -96,8 +90,8 @@ def test_a_build_keeps_the_chunks_of_main_texts(village: Path, tmp_path: Path) -
     assert sets_of(indexed.fingerprints.chunks) == sets_of(chunks_of(expected, GroupSettings()))
 
 
-def test_where_templates_count_they_are_kept(village: Path, tmp_path: Path) -> None:
-    build([village], tmp_path / "v.kin", strategy=PRESETS["paper"])
+def test_where_templates_count_they_are_kept(tmp_path: Path) -> None:
+    build([sample_web.copy_to(tmp_path)], tmp_path / "v.kin", strategy=PRESETS["paper"])
     indexed = IndexedStore.open(tmp_path / "v.kin")
     texts = [canonical(indexed.text_bytes(row)) for row in range(len(indexed))]
     assert sets_of(indexed.fingerprints.chunks) == sets_of(chunks_of(texts, GroupSettings()))

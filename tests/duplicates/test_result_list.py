@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 import pagekin
-from pagekin import GroupSettings, village
+from pagekin import GroupSettings
 from pagekin.duplicates.result_list import Grouping, files, group
 from pagekin.errors import MisuseError
+from tools.sample_web import write_folder
 
 WORDS = [f"{a}{b}" for a in ("wren", "oak", "bread", "clay", "star", "moss", "kiln", "loom") for b in "abcdefghij"]
 
@@ -48,7 +49,7 @@ def test_html_and_text_that_say_the_same_are_one() -> None:
 
 def test_the_copies_of_the_sample_web_are_grouped_with_their_originals(tmp_path: Path) -> None:
     """Its pages are short, so chunks must be; the copies are edited and stand in another template."""
-    village.write_folder(tmp_path)
+    write_folder(tmp_path)
     found = group(files(sorted(tmp_path.rglob("*.html"))), GroupSettings(chunk_bytes=64, threshold=0.5))
     pairs = [[Path(name).relative_to(tmp_path).as_posix() for name in each] for each in named(found)]
     copied = [sorted(pair) for pair in pairs if len(pair) > 1 and any("mirror" in name for name in pair)]

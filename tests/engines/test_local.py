@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from pagekin.engines.local import WorkerPool, in_order, len_of_cpus, run, worker_pool
+from pagekin.engines.local import WorkerPool, cpu_count, run, worker_pool
 from pagekin.errors import FailureError, MisuseError
 
-CREWS = [WorkerPool(1), WorkerPool(2), WorkerPool(2, processes=True)]
+POOLS = [WorkerPool(1), WorkerPool(2), WorkerPool(2, processes=True)]
 PROCESSES = WorkerPool(2, processes=True)
 
 
@@ -46,12 +46,12 @@ def whoami(number: int) -> int:
     return os.getpid()
 
 
-@pytest.mark.parametrize("pool", [*CREWS, WorkerPool(3), WorkerPool(3, processes=True)])
+@pytest.mark.parametrize("pool", [*POOLS, WorkerPool(3), WorkerPool(3, processes=True)])
 def test_every_job_is_done_once(pool: WorkerPool) -> None:
     assert sorted(run(square_slowly, range(20), pool)) == [k * k for k in range(20)]
 
 
-@pytest.mark.parametrize("pool", CREWS)
+@pytest.mark.parametrize("pool", POOLS)
 def test_no_jobs_give_no_results(pool: WorkerPool) -> None:
     assert list(run(square, [], pool)) == []
 
@@ -67,7 +67,7 @@ def test_two_processes_are_others() -> None:
     assert len(others) == 2
 
 
-@pytest.mark.parametrize("pool", CREWS)
+@pytest.mark.parametrize("pool", POOLS)
 def test_jobs_are_made_when_there_is_room_for_them(pool: WorkerPool) -> None:
     made: list[int] = []
 
@@ -83,14 +83,14 @@ def test_jobs_are_made_when_there_is_room_for_them(pool: WorkerPool) -> None:
     assert done == 40
 
 
-@pytest.mark.parametrize("pool", CREWS)
+@pytest.mark.parametrize("pool", POOLS)
 def test_an_error_of_a_job_comes_back_as_it_is(pool: WorkerPool) -> None:
     with pytest.raises(OSError, match="No space left") as error:
         list(run(fail_at_three, range(8), pool))
     assert error.value.errno == 28
 
 
-@pytest.mark.parametrize("pool", CREWS)
+@pytest.mark.parametrize("pool", POOLS)
 def test_an_error_of_whoever_makes_the_jobs_comes_back_as_it_is(pool: WorkerPool) -> None:
     def jobs() -> Iterator[int]:
         yield 1
@@ -105,7 +105,7 @@ def test_a_process_that_dies_is_told_with_what_to_do() -> None:
         list(run(die_at_three, range(8), PROCESSES))
 
 
-@pytest.mark.parametrize("pool", CREWS)
+@pytest.mark.parametrize("pool", POOLS)
 def test_whoever_stops_listening_ends_the_work(pool: WorkerPool) -> None:
     drawn: list[int] = []
 
@@ -123,9 +123,9 @@ def test_whoever_stops_listening_ends_the_work(pool: WorkerPool) -> None:
 IDLE = """
 import time
 from engines.test_local import whoami
-from pagekin.engines.local import WorkerPool, run
+from pagekin.engines.local import Crew, run
 try:
-    for _ in run(whoami, range(2), WorkerPool(2, processes=True)):
+    for _ in run(whoami, range(2), Crew(2, processes=True)):
         print("idle soon", flush=True)
         time.sleep(60)
 except KeyboardInterrupt:
@@ -165,7 +165,7 @@ def test_there_are_as_many_workers_as_the_user_wants_and_memory_has_room_for() -
 
 
 def test_else_there_are_as_many_as_processors(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pagekin.engines.local.len_of_cpus", lambda: 4)
+    monkeypatch.setattr("pagekin.engines.local.cpu_count", lambda: 4)
     assert [worker_pool(None, most, 0, 100).workers for most in (3, 9)] == [3, 4]
 
 
@@ -183,7 +183,7 @@ def test_results_come_in_the_order_of_their_jobs_and_jobs_are_made_when_there_is
             made.append(k)
             yield k
 
-    for k, result in enumerate(in_order(workers, square_slowly, jobs())):
+    for k, result in enumerate(WorkerPool(workers).map(square_slowly, jobs())):
         assert result == k * k
         assert len(made) <= k + 1 + workers
     assert len(made) == 20
@@ -192,8 +192,8 @@ def test_results_come_in_the_order_of_their_jobs_and_jobs_are_made_when_there_is
 @pytest.mark.parametrize("workers", [1, 2])
 def test_an_error_comes_back_in_order_too(workers: int) -> None:
     with pytest.raises(OSError, match="No space left"):
-        list(in_order(workers, fail_at_three, range(8)))
+        list(WorkerPool(workers).map(fail_at_three, range(8)))
 
 
 def test_there_is_at_least_one_processor() -> None:
-    assert len_of_cpus() >= 1
+    assert cpu_count() >= 1

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from model.learned import DRAWN
-from pagekin import village
+from pagekin import sample_web
 from pagekin.errors import MisuseError
 from pagekin.evaluation.labelled import LabelledCollection, PopulationSettings, bags_under, open_labelled
 from pagekin.evaluation.population import Shape
@@ -25,22 +25,13 @@ from store.making import page, write_jsonl
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The sample web as `v.kin`, and its labels."""
-    folder = tmp_path_factory.mktemp("village")
-    village.write_warc(folder / "village.warc.gz")
-    build([folder / "village.warc.gz"], folder / "v.kin", processes=1)
-    return folder
-
-
-@pytest.fixture(scope="module")
-def indexed(folder: Path) -> IndexedStore:
-    return IndexedStore.open(folder / "v.kin")
+def indexed(sample_index: Path) -> IndexedStore:
+    return IndexedStore.open(sample_index)
 
 
 @pytest.fixture
-def case(folder: Path, indexed: IndexedStore) -> LabelledCollection:
-    return open_labelled(PopulationSettings(str(folder / "labels.tsv")), indexed)
+def case(sample_folder: Path, indexed: IndexedStore) -> LabelledCollection:
+    return open_labelled(PopulationSettings(str(sample_folder / "labels.tsv")), indexed)
 
 
 def test_every_labelled_page_of_the_sample_web_is_compared_in_its_class(
@@ -49,7 +40,7 @@ def test_every_labelled_page_of_the_sample_web_is_compared_in_its_class(
     # A copy of a page, and a page that has moved, are aliases: their labels are those of one node.
     urls = {row["url"] for row in indexed.catalog.rows("SELECT url FROM nodes WHERE first_row IS NOT NULL")}
     labels: dict[str, list[str]] = {}
-    for url, label in village.labels():
+    for url, label in sample_web.labels():
         labels.setdefault(url, []).append(label)
     assert {url for url in labels if url in urls} == set(case.population.urls)
     for k, url in enumerate(case.population.urls):
@@ -154,14 +145,15 @@ def test_bags_in_many_pieces_are_the_same(indexed: IndexedStore, monkeypatch: py
 
 
 def test_a_system_can_be_another_measure_strategy_or_store(
-    case: LabelledCollection, indexed: IndexedStore, folder: Path, tmp_path: Path
+    case: LabelledCollection, indexed: IndexedStore, tmp_path: Path
 ) -> None:
     (tmp_path / "wide.toml").write_text("window_width = 32\n")
     assert (
         case.named("cosine").scores(np.arange(3)).tolist()
         == case.index_system(indexed, RelatedOptions(similarity="cosine")).scores(np.arange(3)).tolist()
     )
-    names = [case.named(name).name for name in ("cosine", "paper", str(tmp_path / "wide.toml"), str(folder / "v.kin"))]
+    systems = ("cosine", "paper", str(tmp_path / "wide.toml"), str(indexed.root))
+    names = [case.named(name).name for name in systems]
     assert names == [
         f"{indexed.root} (cosine)",
         "paper (jaccard)",
@@ -212,7 +204,7 @@ def test_a_dump_of_a_directory_gives_the_same_classes_as_lines_of_labels(
     case: LabelledCollection, indexed: IndexedStore, tmp_path: Path
 ) -> None:
     pages = [
-        f'<ExternalPage about="{url}"><topic>Top/{label}</topic></ExternalPage>' for url, label in village.labels()
+        f'<ExternalPage about="{url}"><topic>Top/{label}</topic></ExternalPage>' for url, label in sample_web.labels()
     ]
     (tmp_path / "content.rdf.u8").write_text(f"<RDF>{''.join(pages)}</RDF>", "utf-8")
     dump = open_labelled(PopulationSettings(str(tmp_path / "content.rdf.u8")), indexed).population
@@ -233,8 +225,8 @@ def test_folders_of_urls_can_be_the_hierarchy(indexed: IndexedStore) -> None:
     assert len(population) == 213
 
 
-def test_a_sample_has_pages_with_in_links_unless_told_otherwise(folder: Path, indexed: IndexedStore) -> None:
-    labels = str(folder / "labels.tsv")
+def test_a_sample_has_pages_with_in_links_unless_told_otherwise(sample_folder: Path, indexed: IndexedStore) -> None:
+    labels = str(sample_folder / "labels.tsv")
     degrees = indexed.in_degrees()
     drawn = open_labelled(PopulationSettings(labels, sample=3), indexed)
     assert 4 <= len(drawn.population.names) <= 6

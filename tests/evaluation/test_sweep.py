@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pagekin import village
 from pagekin.errors import MisuseError
 from pagekin.evaluation.judge import judge
 from pagekin.evaluation.labelled import PopulationSettings, open_labelled
@@ -19,26 +18,17 @@ from pagekin.evaluation.sweep import sweep
 from pagekin.evaluation.sweep_plan import SweepPlan, plan_of
 from pagekin.evaluation.sweep_report import report
 from pagekin.model.strategy import PRESETS
-from pagekin.pipeline import Progress, build
+from pagekin.pipeline import Progress
 from pagekin.search.indexed_store import IndexedStore
 
 FIGURE = {"title": "Windows", "strategies": {"none": {"window_width": 0}, "default": {}, "paper": {"preset": "paper"}}}
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The sample web as `v.kin`, and its labels."""
-    folder = tmp_path_factory.mktemp("village")
-    village.write_warc(folder / "village.warc.gz")
-    build([folder / "village.warc.gz"], folder / "v.kin", processes=1)
-    return folder
-
-
 @pytest.fixture
-def plan(folder: Path) -> Callable[..., SweepPlan]:
+def plan(sample_folder: Path) -> Callable[..., SweepPlan]:
     def make(**table: Any) -> SweepPlan:
-        common = {"store": "v.kin", "hierarchy": "labels.tsv", "resamples": 50, "figure": [FIGURE]}
-        return plan_of({**common, **table}, "s.toml", folder)
+        common = {"store": "sample_web.kin", "hierarchy": "labels.tsv", "resamples": 50, "figure": [FIGURE]}
+        return plan_of({**common, **table}, "s.toml", sample_folder)
 
     return make
 
@@ -47,9 +37,10 @@ def stages(log: list[Progress]) -> list[str]:
     return [each.stage for each in log]
 
 
-def test_a_sweep_finds_what_a_judgement_of_each_alone_finds(plan: Any, folder: Path, tmp_path: Path) -> None:
+def test_a_sweep_finds_what_a_judgement_of_each_alone_finds(plan: Any, sample_folder: Path, tmp_path: Path) -> None:
     swept = sweep(plan(references=["more-like-this"]), tmp_path, threads=2)
-    case = open_labelled(PopulationSettings(str(folder / "labels.tsv")), IndexedStore.open(folder / "v.kin"))
+    indexed = IndexedStore.open(sample_folder / "sample_web.kin")
+    case = open_labelled(PopulationSettings(str(sample_folder / "labels.tsv")), indexed)
     alone = ratios(judge(case.under(PRESETS["paper"], "paper"), case.population), case.population.regions)
     assert [row["name"] for row in swept.rows()] == ["none", "default", "paper", "more-like-this"]
     paper = swept.rows()[2]
@@ -79,7 +70,7 @@ def test_a_sweep_goes_on_where_it_stopped_and_the_result_is_the_same(plan: Any, 
     assert report(later) == report(whole)
 
 
-def test_only_what_a_result_depends_on_makes_it_new(plan: Any, folder: Path, tmp_path: Path) -> None:
+def test_only_what_a_result_depends_on_makes_it_new(plan: Any, tmp_path: Path) -> None:
     sweep(plan(), tmp_path)
     assert sweep(plan(), tmp_path).judged == 0
     renamed = {"title": "Other", "strategies": {"another name": {"window_width": 0}}}
@@ -100,7 +91,7 @@ def test_equal_strategies_are_judged_once_and_shown_wherever_they_are_named(plan
     assert rows["same as default"]["P@10"] == rows["default"]["P@10"]
 
 
-def test_a_run_file_is_judged_with_the_rest_and_anew_when_it_changes(plan: Any, folder: Path, tmp_path: Path) -> None:
+def test_a_run_file_is_judged_with_the_rest_and_anew_when_it_changes(plan: Any, tmp_path: Path) -> None:
     oak, birch = "http://treeroom.example/oak.html", "http://treeroom.example/birch.html"
     run = tmp_path / "run.tsv"
     run.write_text(f"{oak}\t1\t{birch}\t0.5\n")

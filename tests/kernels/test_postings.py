@@ -9,9 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pagekin.index.invert import invert
-from pagekin.index.inverted import Inverted
-from pagekin.index.values import Kind
+from pagekin.index.invert import Inverted, ValueType, invert
 from pagekin.kernels.postings import collide, fill_buckets
 from pagekin.model.arrays import Unsigned
 from reference import postings as reference
@@ -20,21 +18,21 @@ NOTHING = 2**16 - 1
 KINDS = (np.uint16, np.uint32)
 
 
-def values(kind: Kind) -> st.SearchStrategy[int]:
+def values(kind: ValueType) -> st.SearchStrategy[int]:
     """Few, that pages agree; at the ends of buckets, that none is missed; any, that all buckets are used."""
     most = 2 ** np.iinfo(kind).bits
     return st.sampled_from([0, 1, most // 2 - 1, most // 2, most // 4, most - 2]) | st.integers(0, most - 2)
 
 
 @st.composite
-def tables(draw: st.DrawFn, kind: Kind) -> list[list[int]]:
+def tables(draw: st.DrawFn, kind: ValueType) -> list[list[int]]:
     """Signatures, some of which are those of empty bags."""
     length = draw(st.integers(1, 4))
     row = st.lists(values(kind), min_size=length, max_size=length) | st.just([int(np.iinfo(kind).max)] * length)
     return draw(st.lists(row, max_size=40))
 
 
-def table_of(rows: Sequence[Sequence[int]], length: int, kind: Kind = np.uint16) -> Unsigned:
+def table_of(rows: Sequence[Sequence[int]], length: int, kind: ValueType = np.uint16) -> Unsigned:
     table: Unsigned = np.array(rows, kind).reshape(-1, length)
     return table
 
@@ -85,7 +83,7 @@ def test_postings_of_a_coordinate_are_sorted_by_value() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_large_index_has_small_buckets(kind: Kind) -> None:
+def test_a_large_index_has_small_buckets(kind: ValueType) -> None:
     random = np.random.default_rng(3)
     table = random.integers(0, np.iinfo(kind).max, (5000, 3)).astype(kind)
     index = invert(table, np.arange(5000))
@@ -100,7 +98,7 @@ def test_a_large_index_has_small_buckets(kind: Kind) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 @settings(deadline=None)
 @given(st.data(), st.integers(1, 6))
-def test_buckets_are_those_of_the_reference(kind: Kind, data: st.DataObject, bits: int) -> None:
+def test_buckets_are_those_of_the_reference(kind: ValueType, data: st.DataObject, bits: int) -> None:
     most = np.iinfo(kind)
     some = sorted(data.draw(st.lists(values(kind) | st.just(int(most.max)), max_size=30)))
     buckets = np.empty((1 << bits) + 1, kind)
@@ -111,7 +109,7 @@ def test_buckets_are_those_of_the_reference(kind: Kind, data: st.DataObject, bit
 @pytest.mark.parametrize("kind", KINDS)
 @settings(deadline=None, max_examples=200)
 @given(st.data())
-def test_collisions_are_the_agreements_of_all_indexed_pages(kind: Kind, data: st.DataObject) -> None:
+def test_collisions_are_the_agreements_of_all_indexed_pages(kind: ValueType, data: st.DataObject) -> None:
     rows = data.draw(tables(kind))
     length = len(rows[0]) if rows else 2
     members = [page for page in range(len(rows)) if data.draw(st.booleans(), label=f"page {page} is a member")]

@@ -18,7 +18,7 @@ FLAT = Network(0.0, 1.0, (), (), (), 0.0)
 TEXTS = {
     "D 1/x": "A robin in winter sings. Robins robin.",
     "D2": "A wren hides all winter, and wrens are small.",
-    "D3": "The baker bakes bread for the village.",
+    "D3": "The baker bakes bread for the borough.",
     "D4": "Small bread of the baker.",
 }
 TOPICS = "1\trobins in the winter\n2\tbread baker\n3\tunicorns\n4\twren\n"

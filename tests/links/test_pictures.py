@@ -12,7 +12,7 @@ import pytest
 
 from links.test_hierarchy import FIGURE_2
 from pagekin.errors import MisuseError
-from pagekin.links.dendrogram import draw_dendrograms, draw_graph, need_plots
+from pagekin.links.dendrogram import draw_dendrograms, draw_graph
 from pagekin.links.export import GRAPHS, LISTS, Vertex
 from pagekin.links.hierarchy import merged
 from pagekin.links.measures import SimilarPairs
@@ -95,7 +95,7 @@ def test_pictures_are_the_same_whenever_they_are_drawn(tmp_path: Path, kind: str
         assert (tmp_path / f"{name}one").read_bytes().startswith(begins)
 
 
-def test_without_matplotlib_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_matplotlib_it_is_said_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(MisuseError, match=r"pip install 'pagekin\[plots\]'"):
-        need_plots()
+        draw_graph(tmp_path / "graph.svg", "svg", EDGES, np.array([1, 2, 5]), list("abc"), ["", "x", "y"])

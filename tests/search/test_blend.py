@@ -29,7 +29,7 @@ from pagekin.search.query import Bag, Query
 from store.making import page, write_jsonl
 
 SHARES = st.floats(0.0, 1.0)
-NOTHING = Query((), Bag(np.empty(0, np.uint32), np.empty(0, np.float32)), (), np.empty(0, np.uint32))
+NOTHING = Query((), Bag(np.empty(0, np.uint32), np.empty(0, np.float32)), np.empty(0, np.uint32))
 
 
 class Fixed(Evidence):

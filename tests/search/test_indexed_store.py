@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pagekin import village
+from pagekin import sample_web
 from pagekin.errors import MisuseError, StoreError
 from pagekin.model.settings import ReadingSettings
 from pagekin.model.strategy import PRESETS, Strategy
@@ -26,11 +26,8 @@ OAK = "http://treeroom.example/oak.html"
 
 
 @pytest.fixture(scope="module")
-def web(tmp_path_factory: pytest.TempPathFactory) -> IndexedStore:
-    folder = tmp_path_factory.mktemp("village")
-    village.write_warc(folder / "village.warc.gz")
-    build([folder / "village.warc.gz"], folder / "village.kin", processes=1)
-    return IndexedStore.open(folder / "village.kin")
+def web(sample_index: Path) -> IndexedStore:
+    return IndexedStore.open(sample_index)
 
 
 def test_answers_are_the_same_where_there_are_many_pages(
@@ -38,9 +35,9 @@ def test_answers_are_the_same_where_there_are_many_pages(
 ) -> None:
     """H and I of many pages are kept in more bits; here any number counts as many."""
     few = web.index  # opened while it counts as few
-    monkeypatch.setattr("pagekin.index.values._FEW", 0)
-    build([village.write_warc(tmp_path / "village.warc.gz")], tmp_path / "village.kin", processes=1)
-    many = IndexedStore.open(tmp_path / "village.kin")
+    monkeypatch.setattr("pagekin.index.invert._MAX_SHORT", 0)
+    build([sample_web.copy_to(tmp_path)], tmp_path / "sample_web.kin", processes=1)
+    many = IndexedStore.open(tmp_path / "sample_web.kin")
     assert few.signatures.itemsize == 2 and many.index.signatures.itemsize == 4
     assert many.index.inverted.postings.nbytes == 2 * few.inverted.postings.nbytes
     for url in list(web.reading.pages.url)[::10]:
@@ -50,7 +47,7 @@ def test_answers_are_the_same_where_there_are_many_pages(
 
 def labels() -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
-    for url, label in village.labels():
+    for url, label in sample_web.labels():
         found.setdefault(url, set()).add(label)
     return found
 
@@ -237,7 +234,7 @@ def test_wishes_that_make_no_sense_are_misuse(wrong: dict[str, object]) -> None:
 
 
 def test_another_strategy_makes_another_index_over_the_same_store(web: IndexedStore, tmp_path: Path) -> None:
-    source = web.root.parent / "village.warc.gz"
+    source = web.root.parent / sample_web.ARCHIVE
     first = build([source], tmp_path / "v.kin", processes=1)
     again = build([source], tmp_path / "v.kin", processes=1)
     paper = build([source], tmp_path / "v.kin", strategy=PRESETS["paper"], processes=1)
@@ -256,7 +253,7 @@ def test_another_strategy_makes_another_index_over_the_same_store(web: IndexedSt
 def test_an_index_of_an_old_format_says_so_and_the_next_build_makes_a_new_one(
     web: IndexedStore, tmp_path: Path
 ) -> None:
-    source = web.root.parent / "village.warc.gz"
+    source = web.root.parent / sample_web.ARCHIVE
     built = build([source], tmp_path / "v.kin", processes=1)
     manifest = built.store.manifest
     assert manifest.index is not None

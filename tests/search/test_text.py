@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pagekin.index.files import HEAD, Index
-from pagekin.index.invert import invert
-from pagekin.index.values import Kind, kept_in
+from pagekin.index.invert import ValueType, invert, truncate
 from pagekin.model.arrays import Int64s
 from pagekin.model.bags import Bags, Contents, Terms
 from pagekin.model.strategy import Strategy
@@ -38,7 +37,7 @@ def normal(counts: dict[int, int]) -> dict[int, float]:
 
 
 def index_of(
-    bags: list[dict[int, float]], words: int = WORDS, signature_length: int = 80, kind: Kind = np.uint16
+    bags: list[dict[int, float]], words: int = WORDS, signature_length: int = 80, kind: ValueType = np.uint16
 ) -> Index:
     offsets = np.cumsum([0, *map(len, bags)])
     term = np.array([term for bag in bags for term in bag], np.uint32)
@@ -47,7 +46,7 @@ def index_of(
     names = Strings.of(f"word{k}" for k in range(words))
     columns = Bags(offsets, term, weight, np.zeros(len(term), np.uint32), weight)
     keys = term_keys(names, len(bags))
-    signatures = kept_in(kind, make_signatures(columns, seeded(keys, strategy.seed), strategy.signature_length))
+    signatures = truncate(make_signatures(columns, seeded(keys, strategy.seed), strategy.signature_length), kind)
     frequency = np.bincount(term, minlength=words + len(bags))
     inverted = invert(signatures, np.arange(len(bags)))
     contents = Contents(np.zeros(words, np.int64), np.zeros(len(bags), np.int64))
@@ -104,7 +103,9 @@ def test_a_query_leaves_nothing_for_the_next(scorer: type[Scorer]) -> None:
 
 @settings(deadline=None)
 @given(st.lists(BAGS, min_size=1, max_size=8), MEASURES, st.sampled_from([np.uint16, np.uint32]))
-def test_both_scorers_give_the_same_to_the_last_bit(counts: list[dict[int, int]], measure: str, kind: Kind) -> None:
+def test_both_scorers_give_the_same_to_the_last_bit(
+    counts: list[dict[int, int]], measure: str, kind: ValueType
+) -> None:
     index = index_of([normal(each) for each in counts], signature_length=7, kind=kind)
     nodes = np.arange(len(counts))
     for node in range(len(counts)):
@@ -201,7 +202,7 @@ def test_a_process_that_goes_on_asking_gets_kernels() -> None:
 def test_an_empty_bag_has_no_related_pages() -> None:
     index = index_of([{}, {0: 1.0}])
     for scorer in (Scorer, CompiledScorer):
-        empty = Query((), Bag(np.empty(0, np.uint32), np.empty(0, np.float32)), (), index.signatures[0])
+        empty = Query((), Bag(np.empty(0, np.uint32), np.empty(0, np.float32)), index.signatures[0])
         evidence = text(index, scorer, "cosine")
         assert nearest(evidence, empty, 3) == []
         assert evidence.scores(empty, np.array([0, 1])).tolist() == [0.0, 0.0]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
 
-from pagekin import village
-from pagekin.pipeline import build
 from pagekin.serving.app import make_app
 from pagekin.serving.generations import CurrentGeneration
 from pagekin.serving.settings import ServerSettings
@@ -18,17 +17,14 @@ Serve = Callable[..., TestClient]
 
 
 @pytest.fixture(scope="session")
-def village_kin(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The sample web as a store, not to be changed."""
-    folder = tmp_path_factory.mktemp("served")
-    village.write_warc(folder / "village.warc.gz")
-    build([folder / "village.warc.gz"], folder / "village.kin")
-    return folder / "village.kin"
+def served_index(sample_index: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the index of the sample web: some tests add reports to it."""
+    return Path(shutil.copytree(sample_index, tmp_path_factory.mktemp("served") / sample_index.name))
 
 
 @pytest.fixture(scope="session")
-def held(village_kin: Path) -> CurrentGeneration:
-    return CurrentGeneration(village_kin)
+def held(served_index: Path) -> CurrentGeneration:
+    return CurrentGeneration(served_index)
 
 
 @pytest.fixture(scope="session")

@@ -55,9 +55,9 @@ def problem(response: Any, status: int) -> str:
         ),
     ],
 )
-def test_the_api_answers_as_the_command_line(client: TestClient, village_kin: Path, path: str, command: str) -> None:
+def test_the_api_answers_as_the_command_line(client: TestClient, served_index: Path, path: str, command: str) -> None:
     name, *options = command.split()
-    said = in_a_process(name, village_kin, *options, "--json")
+    said = in_a_process(name, served_index, *options, "--json")
     assert client.get(path).json() == json.loads(said.out)
 
 
@@ -102,9 +102,9 @@ def test_a_result_list_comes_back_in_groups(client: TestClient) -> None:
     assert told["uncompared"] == {}
 
 
-def test_info_and_health_tell_what_is_served(client: TestClient, village_kin: Path) -> None:
+def test_info_and_health_tell_what_is_served(client: TestClient, served_index: Path) -> None:
     info = client.get("/api/info").json()
-    assert (info["store"], info["generation"], info["counts"]["pages"]) == ("village.kin", 1, 213)
+    assert (info["store"], info["generation"], info["counts"]["pages"]) == ("sample_web.kin", 1, 213)
     health = client.get("/healthz").json()
     assert health == {"status": "ok", "generation": 1, "pages": 213, "trouble": False}
 
@@ -195,10 +195,10 @@ def test_a_wrong_body_is_told(client: TestClient, body: str, told: str) -> None:
     assert problem(answer, 422) == told
 
 
-def test_an_unknown_page_is_told_without_the_place_of_the_store(client: TestClient, village_kin: Path) -> None:
+def test_an_unknown_page_is_told_without_the_place_of_the_store(client: TestClient, served_index: Path) -> None:
     told = problem(client.get("/api/related?url=http://treeroom.example/oaks.html"), 404)
-    assert told.startswith("no page 'http://treeroom.example/oaks.html' in this collection; the nearest are:")
-    assert str(village_kin.parent) not in told
+    assert told.startswith("no page 'http://treeroom.example/oaks.html' in this collection; similar pages are:")
+    assert str(served_index.parent) not in told
     assert "several pages" in problem(client.get("/api/related?url=the"), 404)
     problem(client.get("/api/pages/0123456789abcdef"), 404)
     problem(client.get("/api/cluster?url=nowhere"), 404)

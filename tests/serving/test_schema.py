@@ -32,8 +32,8 @@ def named(operation: Any) -> str:
 
 
 @pytest.fixture(scope="module")
-def url(village_kin: Path) -> Iterator[str]:
-    with running(village_kin) as server:
+def url(served_index: Path) -> Iterator[str]:
+    with running(served_index) as server:
         yield server.url
 
 

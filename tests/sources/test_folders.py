@@ -49,10 +49,10 @@ def built(*sources: Path, bases: tuple[str, ...] = (BASE,)) -> Store:
 
 
 def test_what_was_written_comes_out(tmp_path: Path) -> None:
-    folder = site(tmp_path, "index.html", "a/b/c.htm", "a/d.xhtml", "A/UPPER.HTML")
+    folder = site(tmp_path, "index.html", "a/b/c.htm", "a/d.xhtml", "a/e.shtml", "A/UPPER.HTML")
     found = {each.url: each for each in captures(folder, bases=(BASE,))}
     assert {url: body(each) for url, each in found.items()} == {
-        BASE + name: page(name) for name in ("index.html", "a/b/c.htm", "a/d.xhtml", "A/UPPER.HTML")
+        BASE + name: page(name) for name in ("index.html", "a/b/c.htm", "a/d.xhtml", "a/e.shtml", "A/UPPER.HTML")
     }
     origin = found[BASE + "a/b/c.htm"].origin
     status = (folder / "a/b/c.htm").stat()
@@ -166,6 +166,12 @@ def test_empty_folder_gives_an_empty_store(tmp_path: Path) -> None:
     (tmp_path / "site").mkdir()
     store = built(tmp_path / "site")
     assert (len(store), store.manifest.skipped) == (0, {})
+
+
+def test_a_file_with_server_side_includes_is_a_page(tmp_path: Path) -> None:
+    found = items(site(tmp_path, "a.shtml", "B.SHTML"), bases=(BASE,))
+    assert skipped(found) == {}
+    assert {each.url for each in found if isinstance(each, Capture)} == {BASE + "a.shtml", BASE + "B.SHTML"}
 
 
 def test_other_files_are_counted(tmp_path: Path) -> None:

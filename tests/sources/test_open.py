@@ -124,8 +124,8 @@ def test_source_that_does_not_exist_is_misuse(name: str, tmp_path: Path) -> None
 def test_source_of_unknown_kind_is_misuse(name: str, tmp_path: Path) -> None:
     path = file(tmp_path / name, page())
     refuses(
-        f"{path}: no source of a kind that pagekin reads; it reads folders and .html, .htm, .xhtml, .warc, .warc.gz, "
-        ".warc.zst, .wacz, .jsonl, .jsonl.gz, .ndjson",
+        f"{path} is no source that pagekin can read; it reads folders and "
+        ".html, .htm, .xhtml, .shtml, .warc, .warc.gz, .warc.zst, .wacz, .jsonl, .jsonl.gz, .ndjson",
         path,
     )
 
@@ -148,7 +148,7 @@ def test_base_that_is_no_url_is_misuse(base: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("number", [2, 4])
 def test_another_number_of_bases_than_of_folders_is_misuse(number: int, tmp_path: Path) -> None:
     paths = [folder(tmp_path / name) for name in ("a", "b", "c")]
-    sentence = f"{number} base URLs for 3 folders; give one for all, or one for each in order"
+    sentence = f"{number} base URLs for 3 folders; give one for all, or one each in order"
     refuses(sentence, *paths, bases=tuple(f"http://{k}.example/" for k in range(number)))
 
 

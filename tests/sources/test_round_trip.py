@@ -15,10 +15,10 @@ from pagekin.model.settings import ReadingSettings
 from pagekin.pipeline import build
 from pagekin.store.manifest import damaged_files
 from pagekin.store.store import Store
-from pagekin.village import write_folder, write_wacz, write_warc
 from sources.walk import file, json_lines
 from sources.warcs import DAY, DAY_SECONDS, HTML, NEXT_DAY, gz, page, resource, response
 from sources.zips import wacz
+from tools.sample_web import write_folder, write_wacz
 
 HOST = "http://a.example/"
 BODY = (
@@ -187,7 +187,7 @@ def test_older_capture_does_not_take_the_place_of_one_that_may_not_be_indexed(tm
     assert len(store_of(tmp_path, path, settings=ReadingSettings(obey_noindex=True))) == 0
 
 
-# --- the village ---------------------------------------------------------------------------------
+# --- the sample web ------------------------------------------------------------------------------
 
 
 def facts(store: Store) -> list[tuple[object, ...]]:
@@ -198,18 +198,18 @@ def facts(store: Store) -> list[tuple[object, ...]]:
     ]
 
 
-def test_village_is_the_same_as_warc_and_as_wacz(tmp_path: Path) -> None:
-    warc = store_of(tmp_path / "1", write_warc(tmp_path / "village.warc.gz"))
-    package = store_of(tmp_path / "2", write_wacz(tmp_path / "village.wacz"))
+def test_the_sample_web_is_the_same_as_warc_and_as_wacz(sample_index: Path, tmp_path: Path) -> None:
+    warc = Store.open(sample_index)
+    package = store_of(tmp_path / "2", write_wacz(tmp_path / "sample_web.wacz"))
     assert len(warc) > 100
     assert facts(warc) == facts(package)
     assert warc.manifest.skipped == package.manifest.skipped
     assert warc.manifest.counts == package.manifest.counts
 
 
-def test_village_is_the_same_as_folder_and_as_warc(tmp_path: Path) -> None:
+def test_the_sample_web_is_the_same_as_folder_and_as_warc(sample_index: Path, tmp_path: Path) -> None:
     """But for what a folder cannot tell: charsets of the transport, and that `index.html` has another name."""
-    warc = store_of(tmp_path / "1", write_warc(tmp_path / "village.warc.gz"))
+    warc = Store.open(sample_index)
     folder = store_of(tmp_path / "2", write_folder(tmp_path / "web"), bases=("http://",))
 
     def shown(store: Store) -> dict[str, tuple[str, int]]:

@@ -85,7 +85,9 @@ def animals(tmp_path_factory: pytest.TempPathFactory) -> Store:
 def test_a_very_title_is_found_in_any_case_and_with_any_white_space(
     animals: Store, name: str, titles: list[str]
 ) -> None:
-    assert [_flat(animals.page(row)["title"]) for row in animals.catalog.entitled(name)] == list(map(_flat, titles))
+    assert [_flat(animals.page(row)["title"]) for row in animals.catalog.exactly_titled(name)] == list(
+        map(_flat, titles)
+    )
 
 
 @pytest.mark.parametrize(
@@ -105,15 +107,15 @@ def test_a_very_title_is_found_in_any_case_and_with_any_white_space(
 def test_a_very_title_comes_before_whole_words_and_those_before_a_beginning(
     animals: Store, name: str, title: str
 ) -> None:
-    assert [_flat(animals.page(row)["title"]) for row in animals.catalog.meant_by_title(name, 6)] == [_flat(title)]
+    assert [_flat(animals.page(row)["title"]) for row in animals.catalog.matching_title(name, 6)] == [_flat(title)]
 
 
 def test_when_it_is_not_clear_the_nearest_titles_are_listed_first_and_each_once(animals: Store) -> None:
-    found = [animals.page(row)["title"] for row in animals.catalog.meant_by_title("twin", 6)]
+    found = [animals.page(row)["title"] for row in animals.catalog.matching_title("twin", 6)]
     assert found[:3] == ["Twin", "twin", "Twin towers"]
     assert found[3:] == ["Twinkle"]
-    assert len(animals.catalog.meant_by_title("twin", 2)) == 2
-    assert len(animals.catalog.meant_by_title("an", 4)) == 4
+    assert len(animals.catalog.matching_title("twin", 2)) == 2
+    assert len(animals.catalog.matching_title("an", 4)) == 4
 
 
 def _flat(title: str) -> str:

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from pagekin.model.reading import Ragged, Reading, Tokens
 from pagekin.model.strings import Strings
-from pagekin.store import merge as gathering
-from pagekin.store.merge import Selection, alphabetically, commonest_first, gather, join, one_by_one, pick, unite
+from pagekin.store import merge
+from pagekin.store.merge import Selection, alphabetically, by_count, join, merge_part, merge_strings, objects_of, pick
 
 # A reading as plain Python has it: the words of each of its pages.
 Plain = list[list[bytes]]
@@ -23,7 +23,7 @@ WORD = st.sampled_from([b"a", b"b", b"B", b"ab", b"", b"a\0", "ä".encode(), b"l
 
 @dataclass(frozen=True)
 class Small:
-    """What gathering looks at of a reading."""
+    """What merging looks at of a reading."""
 
     forms: Strings
     tokens: Tokens
@@ -59,21 +59,21 @@ def selection_of(readings: list[Plain], rows: list[tuple[int, int]]) -> Selectio
 @settings(deadline=None, max_examples=150)
 @given(selections(), st.booleans(), st.sampled_from([1, 20, 1 << 20]))
 def test_a_united_vocabulary_is_that_of_a_dict(
-    case: tuple[list[Plain], list[tuple[int, int]]], by_count: bool, piece: int
+    case: tuple[list[Plain], list[tuple[int, int]]], frequent: bool, piece: int
 ) -> None:
     readings, rows = case
     selection = selection_of(readings, rows)
     words = [word for number, row in rows for word in readings[number][row]]
     counts = Counter(words)
-    united = unite(selection, lambda r: r.forms, [(tokens, "form")], commonest_first if by_count else alphabetically)
-    expected = sorted(counts, key=lambda word: (-counts[word] if by_count else 0, word))
+    united = merge_strings(selection, lambda r: r.forms, [(tokens, "form")], by_count if frequent else alphabetically)
+    expected = sorted(counts, key=lambda word: (-counts[word] if frequent else 0, word))
     assert united.strings.all_raw() == expected
     assert united.counts.tolist() == [counts[word] for word in expected]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(gathering, "_PIECE", piece)
+        patch.setattr(merge, "_PIECE", piece)
         kinds: dict[str, type[np.generic]] = {"form": np.uint32, "place": np.uint32}
         offsets = selection.offsets({"tokens": tokens})["tokens"]
-        pieces = list(gather(selection, offsets, tokens, kinds, {"form": united.tables}))
+        pieces = list(merge_part(selection, offsets, tokens, kinds, {"form": united.tables}))
     assert [expected[form] for forms, _ in pieces for form in forms.tolist()] == words
     plain = [[small(pages).tokens.place[small(pages).tokens.row(row)].tolist() for row in range(len(pages))]
              for pages in readings]  # fmt: skip
@@ -101,6 +101,6 @@ def test_strings_can_be_joined_and_picked_and_looked_at_a_few_at_a_time(
     picked = pick(both, np.array(which, np.int64))
     assert picked.all_raw() == [(one + other)[k] for k in which]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(gathering, "_OBJECTS", 3)
-        assert list(one_by_one(both)) == [word.decode() for word in one + other]
-        assert list(one_by_one(np.array(which, np.int64))) == which
+        patch.setattr(merge, "_OBJECTS", 3)
+        assert list(objects_of(both)) == [word.decode() for word in one + other]
+        assert list(objects_of(np.array(which, np.int64))) == which

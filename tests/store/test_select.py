@@ -343,12 +343,12 @@ def test_links_with_other_queries_do_not_meet(tmp_path: Path) -> None:
     assert store.manifest.counts["outside"] == 1
 
 
-def test_an_alias_leads_to_a_page_in_every_store_of_the_village(village_store: Path) -> None:
-    store = Store.open(village_store)
+def test_an_alias_leads_to_a_page_in_every_store_of_the_sample_web(sample_index: Path) -> None:
+    store = Store.open(sample_index)
     pages = set(urls_of(store))
     aliases = aliases_of(store)
     assert all(page in pages and url not in pages for url, (page, _) in aliases.items())
-    # src/pagekin/village/answers.tsv, and damson-card.html, which calls damson.html canonical
+    # tools/sample_web/responses.tsv, and damson-card.html, which calls damson.html canonical
     assert aliases["http://birdnotes.example/redbreast.html"] == ("http://birdnotes.example/robin.html", "redirect")
     assert aliases["http://slowoven.example/leaven.html"] == ("http://slowoven.example/starter.html", "redirect")
     assert aliases["http://slowoven.example/mother.html"] == ("http://slowoven.example/starter.html", "redirect")

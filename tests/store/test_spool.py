@@ -114,7 +114,7 @@ def test_a_batch_that_is_half_written_is_removed(spool: Spool) -> None:
     spool.open()
     place = next(spool.places())
     write(place, "<p>one two three")
-    place.rename(place.with_name("new-" + place.name))
+    place.rename(place.with_name(place.name + ".new"))
     assert Spool(spool.folder, WAY).open() == []
     assert list(spool.folder.iterdir()) == []
 

@@ -18,24 +18,24 @@ from pagekin.model.reading import NO_TARGET
 from pagekin.pipeline import build
 from pagekin.store.store import Store
 from pagekin.urls import canonical_url, page_id
-from pagekin.village import pages as village_pages
-from pagekin.village import write_folder
 from store.making import assert_sound, page, store_of, urls_of
+from tools.sample_web import pages as source_pages
+from tools.sample_web import write_folder
 
 
 @pytest.fixture(scope="module")
-def village(village_store: Path) -> Store:
-    return Store.open(village_store)
+def sample(sample_index: Path) -> Store:
+    return Store.open(sample_index)
 
 
 # --- laws, on every page of the sample web -------------------------------------------------------
 
 
-def test_every_token_stands_in_the_text_where_its_place_says(village: Store) -> None:
-    forms = village.reading.forms.all_raw()
-    tokens = village.reading.tokens
-    for row in range(len(village)):
-        text = village.text_bytes(row)
+def test_every_token_stands_in_the_text_where_its_place_says(sample: Store) -> None:
+    forms = sample.reading.forms.all_raw()
+    tokens = sample.reading.tokens
+    for row in range(len(sample)):
+        text = sample.text_bytes(row)
         stretch = tokens.row(row)
         last = 0
         for form, place in zip(tokens.form[stretch].tolist(), tokens.place[stretch].tolist(), strict=True):
@@ -44,68 +44,68 @@ def test_every_token_stands_in_the_text_where_its_place_says(village: Store) -> 
             last = place
 
 
-def test_anchors_lie_within_their_page_and_do_not_end_before_they_begin(village: Store) -> None:
-    anchors, lengths = village.reading.anchors, village.reading.tokens.lengths()
-    for row in range(len(village)):
+def test_anchors_lie_within_their_page_and_do_not_end_before_they_begin(sample: Store) -> None:
+    anchors, lengths = sample.reading.anchors, sample.reading.tokens.lengths()
+    for row in range(len(sample)):
         start, end = anchors.start[anchors.row(row)], anchors.end[anchors.row(row)]
         assert (start <= end).all()
         assert (end <= lengths[row]).all()
-        assert len(village.hrefs(row)) == len(start)
+        assert len(sample.hrefs(row)) == len(start)
 
 
-def test_starts_of_blocks_and_ends_of_sentences_ascend(village: Store) -> None:
-    blocks, sentences = village.reading.blocks, village.reading.sentences
-    for row in range(len(village)):
+def test_starts_of_blocks_and_ends_of_sentences_ascend(sample: Store) -> None:
+    blocks, sentences = sample.reading.blocks, sample.reading.sentences
+    for row in range(len(sample)):
         assert (np.diff(blocks.place[blocks.row(row)].astype(np.int64)) > 0).all()
         assert (np.diff(blocks.token[blocks.row(row)].astype(np.int64)) >= 0).all()
         assert (np.diff(sentences.token[sentences.row(row)].astype(np.int64)) > 0).all()
 
 
-def test_blocks_begin_at_the_lines_of_the_text(village: Store) -> None:
-    blocks = village.reading.blocks
-    for row in range(len(village)):
-        text = village.text_bytes(row)
+def test_blocks_begin_at_the_lines_of_the_text(sample: Store) -> None:
+    blocks = sample.reading.blocks
+    for row in range(len(sample)):
+        text = sample.text_bytes(row)
         lines = text.split(b"\n") if text else []
         begins = np.cumsum([0, *(len(line) + 1 for line in lines)])[:-1]
         assert blocks.place[blocks.row(row)].tolist() == begins.tolist()
 
 
-def test_links_are_the_anchors_turned_round(village: Store) -> None:
-    anchors = village.reading.anchors
+def test_links_are_the_anchors_turned_round(sample: Store) -> None:
+    anchors = sample.reading.anchors
     forward = [
-        (int(village.node_of_target[target]), row, k)
-        for row in range(len(village))
+        (int(sample.node_of_target[target]), row, k)
+        for row in range(len(sample))
         for k, target in enumerate(anchors.target[anchors.row(row)].tolist())
-        if target != NO_TARGET and village.node_of_target[target] != row
+        if target != NO_TARGET and sample.node_of_target[target] != row
     ]
     back = [
         (node, int(row), int(k))
-        for node in range(len(village.links.offsets) - 1)
+        for node in range(len(sample.links.offsets) - 1)
         for row, k in zip(
-            village.links.page[village.links.row(node)], village.links.anchor[village.links.row(node)], strict=True
+            sample.links.page[sample.links.row(node)], sample.links.anchor[sample.links.row(node)], strict=True
         )
     ]
     assert back == sorted(forward)
 
 
-def test_the_counts_of_forms_are_those_of_tokens_and_titles(village: Store) -> None:
-    numbers = np.concatenate([village.reading.tokens.form, village.reading.titles.form])
-    assert np.bincount(numbers).tolist() == village.form_counts.tolist()
-    order = [(-count, form) for count, form in zip(village.form_counts, village.reading.forms.all_raw(), strict=True)]
+def test_the_counts_of_forms_are_those_of_tokens_and_titles(sample: Store) -> None:
+    numbers = np.concatenate([sample.reading.tokens.form, sample.reading.titles.form])
+    assert np.bincount(numbers).tolist() == sample.form_counts.tolist()
+    order = [(-count, form) for count, form in zip(sample.form_counts, sample.reading.forms.all_raw(), strict=True)]
     assert order == sorted(order)
 
 
-def test_every_page_of_the_village_is_there_once(village: Store) -> None:
-    urls = urls_of(village)
+def test_every_page_of_the_sample_web_is_there_once(sample: Store) -> None:
+    urls = urls_of(sample)
     assert len(set(urls)) == len(urls)
     assert all(canonical_url(url) == url for url in urls)
     copies = {"http://oldweb.example/kitchen/damson-card.html"}  # calls another page canonical
-    assert {page.url for page in village_pages()} - set(urls) == copies
+    assert {page.url for page in source_pages()} - set(urls) == copies
 
 
-def test_titles_and_ids_are_those_of_the_village(village: Store) -> None:
-    for each in village_pages():
-        facts = village.page(village.find(each.url))
+def test_titles_and_ids_are_those_of_the_sample_web(sample: Store) -> None:
+    for each in source_pages():
+        facts = sample.page(sample.find(each.url))
         if facts["url"] == each.url and not each.file:
             assert facts["title"].replace("’", "'") == each.title
         assert facts["id"] == page_id(facts["url"])
@@ -118,7 +118,7 @@ def test_titles_and_ids_are_those_of_the_village(village: Store) -> None:
 def library(tmp_path_factory: pytest.TempPathFactory) -> Store:
     folder = tmp_path_factory.mktemp("library")
     files = {
-        "index.html": "<title>The village library</title><p>welcome",
+        "index.html": "<title>The borough library</title><p>welcome",
         "birds/robin.html": "<title>The robin's winter song</title><p>robin",
         "birds/wren.html": "<title>The wren in winter</title><p>wren",
         "trees/wren.html": "<title>Not a tree</title><p>wren",
@@ -252,9 +252,9 @@ def frozen(root: Path) -> dict[str, tuple[int, int, int]]:
     return {str(p): (p.stat().st_mtime_ns, p.stat().st_size, p.stat().st_mode) for p in every}
 
 
-def test_a_store_is_read_from_a_folder_where_nothing_may_be_written(village_store: Path, tmp_path: Path) -> None:
+def test_a_store_is_read_from_a_folder_where_nothing_may_be_written(sample_index: Path, tmp_path: Path) -> None:
     root = tmp_path / "frozen.kin"
-    shutil.copytree(village_store, root)
+    shutil.copytree(sample_index, root)
     for path in [root, *root.rglob("*")]:
         path.chmod(0o555 if path.is_dir() else 0o444)
     before = frozen(root)
@@ -275,21 +275,21 @@ def test_a_store_is_read_from_a_folder_where_nothing_may_be_written(village_stor
     assert frozen(root) == before
 
 
-def test_reading_a_store_changes_nothing_in_its_folder(village_store: Path) -> None:
-    before = frozen(village_store)
-    store = assert_sound(village_store)
+def test_reading_a_store_changes_nothing_in_its_folder(sample_index: Path) -> None:
+    before = frozen(sample_index)
+    store = assert_sound(sample_index)
     for row in range(len(store)):
         store.text(row)
         store.links_to(row, 9)
         store.page(row)
     store.catalog.titled("robin", 5)
     store.close()
-    assert frozen(village_store) == before
+    assert frozen(sample_index) == before
 
 
-def test_columns_cannot_be_written_to(village: Store) -> None:
+def test_columns_cannot_be_written_to(sample: Store) -> None:
     with pytest.raises(ValueError, match="read-only"):
-        village.reading.tokens.form[0] = 1
+        sample.reading.tokens.form[0] = 1
 
 
 def test_a_store_stays_open_while_the_next_generation_is_built(tmp_path: Path) -> None:
@@ -305,17 +305,17 @@ def test_an_old_handle_on_a_store_that_was_built_again_says_so(tmp_path: Path) -
     old = Store.open(tmp_path / "test.kin")
     store_of(tmp_path, page("http://a.example/", "<p>other words here"))
     for query in (old.text, old.page):
-        with pytest.raises(StoreError, match="was built again meanwhile; open it again"):
+        with pytest.raises(StoreError, match="has been built again; open it again"):
             query(0)
 
 
-def test_a_folder_and_an_archive_of_the_same_web_say_the_same(village: Store, tmp_path: Path) -> None:
+def test_a_folder_and_an_archive_of_the_same_web_say_the_same(sample: Store, tmp_path: Path) -> None:
     folder = write_folder(tmp_path / "web")
     same = build([folder], tmp_path / "web.kin", base_urls=["http://"], processes=1).store
     loop = {f"http://oldweb.example/ring/{name}.html" for name in ("next", "random")}  # files that refresh in a ring
     here = {re.sub(r"/index\.html$", "/", url): row for row, url in enumerate(urls_of(same))}
-    there = {url: row for row, url in enumerate(urls_of(village))}
+    there = {url: row for row, url in enumerate(urls_of(sample))}
     assert here.keys() == there.keys() | loop
     # A file says nothing of its charset; where the page does not say it either, it is a guess.
-    guessed = {page.url for page in village_pages() if page.declared in ("header", "nowhere")}
-    assert [url for url in there if url not in guessed and same.text(here[url]) != village.text(there[url])] == []
+    guessed = {page.url for page in source_pages() if page.declared in ("header", "nowhere")}
+    assert [url for url in there if url not in guessed and same.text(here[url]) != sample.text(there[url])] == []

@@ -1,4 +1,4 @@
-"""A store of the sample web, and one of a few pages."""
+"""A store of a few pages."""
 
 from __future__ import annotations
 
@@ -7,16 +7,7 @@ from pathlib import Path
 import pytest
 
 from pagekin.pipeline import build
-from pagekin.village import write_warc
 from store.making import generated, write_jsonl
-
-
-@pytest.fixture(scope="session")
-def village(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store of the sample web; whoever wants to damage it makes a copy."""
-    folder = tmp_path_factory.mktemp("unbreakable")
-    build([write_warc(folder / "village.warc.gz")], folder / "village.kin", processes=1)
-    return folder / "village.kin"
 
 
 class Hamlet:

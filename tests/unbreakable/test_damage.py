@@ -46,8 +46,8 @@ RANDOM = 25  # more of them: `python -m benchmarks.fuzz`
 
 
 @pytest.fixture(scope="module")
-def copy(village: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return Path(shutil.copytree(village, tmp_path_factory.mktemp("damage") / "copy.kin"))
+def copy(sample_index: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return Path(shutil.copytree(sample_index, tmp_path_factory.mktemp("damage") / "copy.kin"))
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -95,10 +95,12 @@ def damages(store: Path) -> list[Damage]:
     return chosen
 
 
-def test_a_question_to_a_damaged_index_is_answered_or_refused_with_a_sentence(village: Path, tmp_path: Path) -> None:
+def test_a_question_to_a_damaged_index_is_answered_or_refused_with_a_sentence(
+    sample_index: Path, tmp_path: Path
+) -> None:
     wrong = {
         damage: went - {"answered", "told"}
-        for damage, went in ask_after(village, damages(village), tmp_path / "damaged.kin")
+        for damage, went in ask_after(sample_index, damages(sample_index), tmp_path / "damaged.kin")
     }
     assert len(wrong) > 50
     assert {damage: bad for damage, bad in wrong.items() if bad} == {}

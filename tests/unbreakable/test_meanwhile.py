@@ -71,7 +71,7 @@ def test_who_asks_again_and_again_during_builds_gets_the_old_or_the_new_answer(h
         asking.join()
     assert got
     assert all(answer in right for answer in got)
-    assert set(refused) <= {f"{root} was built again meanwhile; open it again"}
+    assert set(refused) <= {f"{root} has been built again; open it again"}
     assert answers(root) == right[0]
 
 
@@ -83,7 +83,7 @@ def test_of_two_builds_that_begin_together_one_is_done_and_one_is_told(hamlet: H
 
     builds = [begin_fork(lambda: hamlet.grow(root)) for _ in range(2)]
     results = [end_fork(*each) for each in builds]
-    refusal = (1, f"another build is at work on {root}; wait until it ends")
+    refusal = (1, f"another build is writing {root}; wait until it ends")
     assert (0, "") in results
     assert all(result in ((0, ""), refusal) for result in results)
     assert_same_store(assert_sound(root), hamlet.new)

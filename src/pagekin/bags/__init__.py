@@ -1,1 +1,1 @@
-"""What is each page about? Tokens, links and a Strategy -> Bags."""
+"""Bags: tokens, links and a strategy become the weighted terms of each node."""

@@ -1,51 +1,55 @@
-"""A collection and a strategy -> its bags."""
-
-from __future__ import annotations
+"""Bags: the weighted terms of every node of a collection under a strategy (paper, section 3)."""
 
 import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
-from typing import IO
+from tempfile import TemporaryFile
+from typing import IO, Self
 
 import numpy as np
 
 from pagekin.bags.spill import Spill, SpilledPiece
 from pagekin.bags.stemming import UNKNOWN, TermVocabulary, check_language, language_of, vocabulary
 from pagekin.bags.templates import template_blocks
-from pagekin.bags.term_weights import factors, shares_of_others, weighed_contents
+from pagekin.bags.term_weights import content_weights, outside_shares, term_factors
 from pagekin.kernels.fold_bags import Citations, FoldPlan, fold_nodes, make_sums, sort_by_weight, weigh
 from pagekin.kernels.windows import BASIC, SYNTACTIC, TOPICAL, Texts
-from pagekin.model.arrays import Bools, Bytes, Floats, Int64s, UInt32s
-from pagekin.model.bags import Bags, Contents, Terms
+from pagekin.model.arrays import Bytes, Int64s, UInt32s, offsets_of
+from pagekin.model.bags import BAG_COLUMNS, Bags, Contents, Terms
 from pagekin.model.mapper import Mapper
 from pagekin.model.reading import AnchorFlag, Links, Reading
 from pagekin.model.strategy import Strategy
 from pagekin.model.strings import Strings
-from pagekin.model.weighting import Weighting
+from pagekin.store.store import Store
 from pagekin.urls import host_of
 
 _WINDOWS = {"basic": BASIC, "syntactic": SYNTACTIC, "topical": TOPICAL}
 _TOKEN_BITS = 32
-_PIECE = 1 << 22  # terms that are held in memory at a time
-_MOST_NODES = 20_000  # that are folded at a time
+_PIECE = 1 << 22  # terms held in memory at a time
+_MAX_NODES = 20_000  # folded in one job
 
 
 @dataclass(frozen=True)
 class BagSource:
-    """What bags are made from: the columns of a store."""
+    """The columns of a store that bags are built from."""
 
     reading: Reading
     words: Strings
     word_of_form: UInt32s
-    nodes: Int64s  # the pages of each node
+    nodes: Int64s  # the pages of node k are rows nodes[k] to nodes[k+1]
     links: Links
-    node_hosts: Callable[[], list[str]]  # many, and rarely needed
+    node_hosts: Callable[[], list[str]]  # a function, since they are many and rarely needed
     _vocabularies: dict[str, TermVocabulary] = field(default_factory=dict)  # by stemming and languages
 
+    @classmethod
+    def of(cls, store: Store) -> Self:
+        """The columns of an opened store."""
+        return cls(store.reading, store.words, store.word_of_form, store.nodes, store.links, store.node_hosts)
+
     def vocabulary(self, languages: list[str], stemming: str) -> TermVocabulary:
-        """What becomes of every word; strategies that stem alike have it in common."""
+        """The term of every form; strategies with the same stemming share it."""
         key = " ".join([stemming, *languages])
         if key not in self._vocabularies:
             self._vocabularies[key] = vocabulary(self.words, self.word_of_form, languages, stemming)
@@ -58,176 +62,161 @@ class BagSource:
 
 @dataclass(frozen=True)
 class FoldedBags:
-    """The bags of a collection, folded and counted; `weighed` makes them what they shall be, piece by piece."""
+    """The bags of a collection, counted but not yet weighted: weights need the document frequencies of all terms."""
 
     strategy: Strategy
     terms: Terms
-    contents: Contents  # whose lengths are known when all bags have been weighed
-    lengths: Int64s  # the same, with those of nodes that have no page
+    contents: Contents  # its lengths are complete after `weighted` has been iterated
+    lengths: Int64s  # the array that `contents.length` is a view of, with the nodes that have no page
     offsets: Int64s
-    voices: Int64s
-    silent: Bytes  # 1 for every block that does not count as contents
+    evidence: Int64s  # of each node: the pages whose links to it count, plus 1 if it has a title
+    ignored_blocks: Bytes  # 1 for every block that does not count as contents
     spill: Spill
 
-    def weighed(self, mapper: Mapper = map) -> Iterable[Bags]:
-        """The bags in pieces of bounded size, with weights, their heaviest terms first."""
-        factor = factors(self.strategy, self.terms.frequency, len(self.offsets) - 1)
-        shares = shares_of_others(self.strategy, self.voices)
+    def weighted(self, mapper: Mapper = map) -> Iterable[Bags]:
+        """The bags with weights, heaviest terms first, in pieces of bounded size."""
+        factor = term_factors(self.strategy, self.terms.frequency, len(self.offsets) - 1)
+        shares = outside_shares(self.strategy, self.evidence)
         weighting = self.strategy.weighting_named(self.strategy.frequency_weight)
         counting = np.append(~self.contents.stopped, np.zeros(len(self.offsets) - 1, bool))
-        measured = partial(self._measured, counting)
-        if weighting is not None:  # a weight depends on the lengths of all pages
-            deque(mapper(measured, self._numbered()), maxlen=0)
-        return mapper(lambda each: self._weighed(weighting, factor, shares, *measured(each)), self._numbered())
+        words, summed = len(self.terms.name), self.strategy.mix == "sum"
 
-    def _numbered(self) -> Iterator[tuple[slice, SpilledPiece]]:
-        """The pieces, and the nodes that each is of."""
+        def measure(nodes: slice, piece: SpilledPiece) -> None:
+            row = np.repeat(np.arange(len(piece.lengths)), piece.lengths)
+            self.lengths[nodes] = np.bincount(row, piece.count * counting[piece.term], len(piece.lengths))
+
+        def weigh_piece(numbered: tuple[slice, SpilledPiece]) -> Bags:
+            nodes, piece = numbered
+            measure(nodes, piece)
+            content = piece.content * factor[piece.term]
+            if weighting is not None:
+                length = np.repeat(self.lengths[nodes], piece.lengths)
+                content = content_weights(weighting, self.contents, piece.term, piece.count, length)
+            anchors, links = (share[nodes] for share in shares)
+            offsets, weight = offsets_of(piece.lengths), np.empty(len(piece.term), np.float32)
+            weigh(offsets, piece.term, content, piece.around, factor, words, summed, anchors, links, weight)
+            sort_by_weight(offsets, piece.term, weight, piece.count, piece.around)
+            return Bags(offsets, piece.term, weight, piece.count, piece.around)
+
+        if weighting is not None:  # its weights depend on the lengths of all pages
+            deque(mapper(lambda numbered: measure(*numbered), self._pieces()), maxlen=0)
+        return mapper(weigh_piece, self._pieces())
+
+    def _pieces(self) -> Iterator[tuple[slice, SpilledPiece]]:
+        """(nodes, piece) for every piece."""
         first = 0
         for piece in self.spill.pieces():
             yield slice(first, first + len(piece.lengths)), piece
             first += len(piece.lengths)
 
-    def _measured(self, counting: Bools, numbered: tuple[slice, SpilledPiece]) -> tuple[slice, SpilledPiece]:
-        """A piece, after the lengths of its pages have been noted."""
-        some, piece = numbered
-        row = np.repeat(np.arange(len(piece.lengths)), piece.lengths)
-        self.lengths[some] = np.bincount(row, piece.count * counting[piece.term], len(piece.lengths))
-        return numbered
 
-    def _weighed(
-        self,
-        weighting: Weighting | None,
-        factor: Floats,
-        shares: tuple[Floats, Floats],
-        some: slice,
-        piece: SpilledPiece,
-    ) -> Bags:
-        content = piece.content * factor[piece.term]
-        if weighting is not None:
-            length = np.repeat(self.lengths[some], piece.lengths)
-            content = weighed_contents(weighting, self.contents, piece.term, piece.count, length)
-        anchors, links = (share[some] for share in shares)
-        offsets, weight = piece.offsets, np.empty(len(piece.term), np.float32)
-        words, summed = len(self.terms.name), self.strategy.mix == "sum"
-        weigh(offsets, piece.term, content, piece.around, factor, words, summed, anchors, links, weight)
-        sort_by_weight(offsets, piece.term, weight, piece.count, piece.around)
-        return Bags(offsets, piece.term, weight, piece.count, piece.around)
-
-
-def fold_bags(collection: BagSource, strategy: Strategy, file: IO[bytes], mapper: Mapper = map) -> FoldedBags:
-    """Fold the bags of all nodes into `file`, and count in how many of them each term is.
+def fold_bags(source: BagSource, strategy: Strategy, file: IO[bytes], mapper: Mapper = map) -> FoldedBags:
+    """Count the terms of every node into `file`, and the document frequency of every term.
 
     `mapper` is like `map`, but may work on several ranges of nodes at a time.
     """
     check_language(strategy.language)
-    templates = _templates(collection.reading, strategy)
-    terms, texts = _texts(collection, strategy, templates)
-    nodes = len(collection.links.offsets) - 1
-    citations = _citations(collection, strategy, templates)
+    templates = _templates(source.reading, strategy)
+    terms, texts = _texts(source, strategy, templates)
+    nodes = len(source.links.offsets) - 1
+    citations = _citations(source, strategy, templates)
     frequency = np.zeros(len(terms) + nodes, np.int64)
     lengths = np.zeros(nodes, np.int64)
-    contents = Contents(np.zeros(len(terms), np.int64), lengths[: len(collection.nodes) - 1])
+    contents = Contents(np.zeros(len(terms), np.int64), lengths[: len(source.nodes) - 1])
     spill = Spill(file)
     for piece in _fold(strategy, texts, citations, len(terms), nodes, mapper):
         frequency += np.bincount(piece.term, minlength=len(frequency))
         contents.frequency[:] += np.bincount(piece.term[piece.count > 0], minlength=len(terms))
         spill.add(piece)
-    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(spill.lengths)])
-    voices = _voices(collection, citations, nodes)
     named = Terms(terms.name, terms.shown, frequency)
-    return FoldedBags(strategy, named, contents, lengths, offsets, voices, texts.block_excluded, spill)
+    offsets, evidence = offsets_of(spill.lengths), _evidence(source, citations, nodes)
+    return FoldedBags(strategy, named, contents, lengths, offsets, evidence, texts.block_excluded, spill)
 
 
-def _voices(collection: BagSource, citations: Citations, nodes: int) -> Int64s:
-    """How many speak of each node in its windows: the pages whose links count, and its own title."""
+def bags_of_pages(source: BagSource, strategy: Strategy) -> tuple[Bags, Terms, Contents]:
+    """The bags of the nodes that have pages, in memory, with their terms and the statistics of their contents."""
+    pages = len(source.nodes) - 1
+    pieces = [Bags(np.zeros(1, np.int64), **{name: np.empty(0, kind) for name, kind in BAG_COLUMNS.items()})]
+    with TemporaryFile() as file:
+        folded = fold_bags(source, strategy, file)
+        for piece in folded.weighted():
+            pieces.append(piece)
+            if sum(map(len, pieces)) >= pages:
+                break
+    end = int(folded.offsets[pages])
+    columns = {name: np.concatenate([getattr(piece, name) for piece in pieces])[:end] for name in BAG_COLUMNS}
+    return Bags(folded.offsets[: pages + 1], **columns), folded.terms, folded.contents
+
+
+def _evidence(source: BagSource, citations: Citations, nodes: int) -> Int64s:
+    """For each node, the number of pages whose links to it count, plus 1 if it has a title."""
     counting = citations.link_counts != 0
     node = np.repeat(np.arange(nodes), np.diff(citations.link_offsets))[counting]
-    page = citations.link_page[counting]  # in order for each node
+    page = citations.link_page[counting]  # ascending within each node
     first = np.ones(len(node), bool)
     first[1:] = (node[1:] != node[:-1]) | (page[1:] != page[:-1])
-    titled = np.diff(collection.reading.titles.offsets) > 0
-    own = collection.node_of_page()[titled]
-    voices: Int64s = np.bincount(node[first], minlength=nodes) + np.bincount(own, minlength=nodes).clip(max=1)
-    return voices
+    titled = source.node_of_page()[np.diff(source.reading.titles.offsets) > 0]
+    evidence: Int64s = np.bincount(node[first], minlength=nodes) + np.bincount(titled, minlength=nodes).clip(max=1)
+    return evidence
 
 
-def _texts(collection: BagSource, strategy: Strategy, templates: Bytes) -> tuple[TermVocabulary, Texts]:
-    reading = collection.reading
-    tags = list(reading.pages.language)
-    used = [language_of(tag, strategy.language) for tag in tags]
-    # Languages with a stemmer first: the commonest word of a stem is the one to show, not the stem's own spelling.
+def _texts(source: BagSource, strategy: Strategy, templates: Bytes) -> tuple[TermVocabulary, Texts]:
+    reading = source.reading
+    used = [language_of(tag, strategy.language) for tag in reading.pages.language]
+    # Languages with a stemmer come first, so that the most frequent word of a stem is shown, not the stem itself.
     languages = sorted(set(used), key=lambda language: (language == UNKNOWN, language)) or [strategy.language]
-    terms = collection.vocabulary(languages, strategy.stemming)
+    terms = source.vocabulary(languages, strategy.stemming)
     places = {language: place for place, language in enumerate(languages)}
-    return terms, Texts(
-        token_offsets=reading.tokens.offsets,
-        form=reading.tokens.form,
-        terms=np.ascontiguousarray(terms.of_form),
-        language=np.array([places[language] for language in used], np.uint8),
-        block_offsets=reading.blocks.offsets,
-        block_token=reading.blocks.token,
-        block_kinds=reading.blocks.kinds,
-        block_excluded=np.zeros(len(templates), np.uint8) if strategy.templates else templates,
-        sentence_offsets=reading.sentences.offsets,
-        sentence=reading.sentences.token,
-        title_offsets=reading.titles.offsets,
-        title_form=reading.titles.form,
-    )
-
-
-def _host_numbers(reading: Reading) -> Int64s:
-    numbers: dict[str, int] = {}
-    return np.array([numbers.setdefault(host_of(url), len(numbers)) for url in reading.pages.url], np.int64)
+    silent = np.zeros(len(templates), np.uint8) if strategy.templates else templates
+    of_page = np.array([places[language] for language in used], np.uint8)
+    forms, tokens, blocks = np.ascontiguousarray(terms.of_form), reading.tokens, reading.blocks
+    ends = (reading.sentences.offsets, reading.sentences.token, reading.titles.offsets, reading.titles.form)
+    text = (blocks.offsets, blocks.token, blocks.kinds, silent, *ends)
+    return terms, Texts(tokens.offsets, tokens.form, forms, of_page, *text)
 
 
 def _templates(reading: Reading, strategy: Strategy) -> Bytes:
-    """1 for every block that is a template, if that matters."""
+    """1 for every template block; all 0 if the strategy does not distinguish them."""
     blocks = reading.blocks
     if strategy.templates and strategy.template_links:
         return np.zeros(len(blocks.hash), np.uint8)
-    return template_blocks(_host_numbers(reading), blocks.offsets, blocks.hash, strategy.template_share)
+    (hosts,) = _host_numbers(map(host_of, reading.pages.url))
+    return template_blocks(hosts, blocks.offsets, blocks.hash, strategy.template_share)
 
 
-def counting_links(collection: BagSource, strategy: Strategy) -> Bytes:
-    """1 for every link that counts for a strategy: of whom it lets vote, and outside of templates if it says so."""
-    return _counting_links(collection, strategy, _templates(collection.reading, strategy))
+def _host_numbers(*columns: Iterable[str]) -> list[Int64s]:
+    """Columns of hosts as numbers; equal hosts have the same number in all columns."""
+    numbers: dict[str, int] = {}
+    return [np.array([numbers.setdefault(host, len(numbers)) for host in hosts], np.int64) for hosts in columns]
 
 
-def _citations(collection: BagSource, strategy: Strategy, templates: Bytes) -> Citations:
-    reading, links = collection.reading, collection.links
-    return Citations(
-        node_pages=collection.nodes,
-        link_offsets=links.offsets,
-        link_page=links.page,
-        link_anchor=links.anchor,
-        link_counts=_counting_links(collection, strategy, templates),
-        anchor_offsets=reading.anchors.offsets,
-        anchor_start=reading.anchors.start,
-        anchor_end=reading.anchors.end,
-        anchor_flags=reading.anchors.flags,
-        node_of_page=collection.node_of_page(),
-    )
+def _citations(source: BagSource, strategy: Strategy, templates: Bytes) -> Citations:
+    links, anchors = source.links, source.reading.anchors
+    link = (links.offsets, links.page, links.anchor, counting_links(source, strategy, templates))
+    anchor = (anchors.offsets, anchors.start, anchors.end, anchors.flags)
+    return Citations(source.nodes, *link, *anchor, source.node_of_page())
 
 
-def _counting_links(collection: BagSource, strategy: Strategy, templates: Bytes) -> Bytes:
-    """1 for every link whose word counts."""
-    reading, links = collection.reading, collection.links
+def counting_links(source: BagSource, strategy: Strategy, templates: Bytes | None = None) -> Bytes:
+    """1 for every link that counts under a strategy; `templates`, if given, marks the template blocks."""
+    reading, links = source.reading, source.links
+    templates = _templates(reading, strategy) if templates is None else templates
     counts = np.ones(len(links.page), bool)
     if strategy.silent:
         patterns = [re.compile(each) for each in strategy.silent]
-        quiet = np.array([any(each.search(url) for each in patterns) for url in reading.pages.url], bool)
-        counts &= ~quiet[links.page]
+        ignored = np.array([any(each.search(url) for each in patterns) for url in reading.pages.url], bool)
+        counts &= ~ignored[links.page]
     if strategy.voters == "other-hosts":
-        target = np.repeat(np.arange(len(links.offsets) - 1), np.diff(links.offsets))
-        counts &= _hosts_differ(collection, links.page, target)
+        of_node, of_page = _host_numbers(source.node_hosts(), map(host_of, reading.pages.url))
+        counts &= of_page[links.page] != np.repeat(of_node, np.diff(links.offsets))
     if not strategy.template_links and len(templates):
-        in_block = np.diff(reading.blocks.offsets)[links.page] > 0  # a page of pictures has none
+        in_block = np.diff(reading.blocks.offsets)[links.page] > 0  # a page without text has no blocks
         counts &= ~in_block | (templates[_blocks_of_links(reading, links)] == 0)
     return counts.astype(np.uint8)
 
 
 def _blocks_of_links(reading: Reading, links: Links) -> Int64s:
-    """The block that each link stands in; of a page without blocks, any."""
+    """The block that contains each link; any block for a page without blocks."""
     anchors, blocks = reading.anchors, reading.blocks
     anchor = anchors.offsets[links.page] + links.anchor
     token = anchors.start[anchor].astype(np.int64) - ((anchors.flags[anchor] & AnchorFlag.TRAILING) != 0)
@@ -237,27 +226,13 @@ def _blocks_of_links(reading: Reading, links: Links) -> Int64s:
     return np.asarray(np.minimum(np.maximum(found, blocks.offsets[links.page]), len(page) - 1), np.int64)
 
 
-def _hosts_differ(collection: BagSource, page: UInt32s, node: Int64s) -> np.typing.NDArray[np.bool_]:
-    """Whether the host of each page is another than that of the node beside it."""
-    numbers: dict[str, int] = {}
-    of_node = [numbers.setdefault(host, len(numbers)) for host in collection.node_hosts()]
-    of_page = [numbers.setdefault(host_of(url), len(numbers)) for url in collection.reading.pages.url]
-    return np.asarray(np.array(of_page)[page] != np.array(of_node)[node])
-
-
 def _fold(
     strategy: Strategy, texts: Texts, citations: Citations, words: int, nodes: int, mapper: Mapper
 ) -> Iterator[SpilledPiece]:
-    plan = FoldPlan(
-        strategy.content,
-        strategy.anchors,
-        strategy.links,
-        _WINDOWS[strategy.window],
-        strategy.window_width,
-        strategy.distance_weight,
-        float(strategy.lead),
-    )
-    step = max(1, min(_MOST_NODES, nodes // 64))
+    parts = (strategy.content, strategy.anchors, strategy.links)
+    window = (_WINDOWS[strategy.window], strategy.window_width, strategy.distance_weight)
+    plan = FoldPlan(*parts, *window, float(strategy.lead))
+    step = max(1, min(_MAX_NODES, nodes // 64))
     ranges = [range(first, min(first + step, nodes)) for first in range(0, nodes, step)]
     for pieces in mapper(partial(_fold_range, plan, texts, citations, words, np.zeros(nodes, np.int64)), ranges):
         yield from pieces
@@ -268,7 +243,7 @@ def _fold_range(
 ) -> list[SpilledPiece]:
     terms = words + len(lengths)
     sums = make_sums(terms)
-    room = max(_PIECE, terms)  # for the largest bag that there could be
+    room = max(_PIECE, terms)  # the largest possible bag fits
     pieces = []
     node = nodes.start
     while node < nodes.stop:

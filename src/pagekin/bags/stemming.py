@@ -1,6 +1,4 @@
-"""Words -> terms: stop words go, stems stand for their words, in each page's own language (paper, 3.2)."""
-
-from __future__ import annotations
+"""Stop words and stemming, in the language of each page (paper, section 3.2)."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -14,51 +12,31 @@ from pagekin.errors import MisuseError
 from pagekin.model.arrays import Int64s, UInt32s
 from pagekin.model.strings import Strings
 
-# The paper's stemmer for English; Snowball's for the others.
-STEMMERS = {
-    "ar": "arabic",
-    "ca": "catalan",
-    "da": "danish",
-    "de": "german",
-    "el": "greek",
-    "en": "porter",
-    "es": "spanish",
-    "fi": "finnish",
-    "fr": "french",
-    "hu": "hungarian",
-    "it": "italian",
-    "nl": "dutch",
-    "no": "norwegian",
-    "pt": "portuguese",
-    "ro": "romanian",
-    "ru": "russian",
-    "sv": "swedish",
-    "tr": "turkish",
-}
-_SAME = {"nb": "no", "nn": "no"}
-UNKNOWN = ""  # a language without stemmer and stop list: its words stay as they are
+LANGUAGES = frozenset("ar ca da de el en es fi fr hu it nl no pt ro ru sv tr".split())  # with stemmer and stop list
+_ALIASES = {"nb": "no", "nn": "no"}
+UNKNOWN = ""  # a language without stemmer and stop list: its words are not changed
 
 
 def language_of(tag: str, fallback: str) -> str:
-    """The language whose rules a page with this tag follows.
+    """The language whose stemmer and stop list apply to a page with this tag.
 
     >>> language_of("de-at", "en"), language_of("", "en"), language_of("ja", "en")
     ('de', 'en', '')
     """
     primary = tag.partition("-")[0]
-    primary = _SAME.get(primary, primary) or fallback
-    return primary if primary in STEMMERS else UNKNOWN
+    primary = _ALIASES.get(primary, primary) or fallback
+    return primary if primary in LANGUAGES else UNKNOWN
 
 
 def check_language(language: str) -> None:
-    """Refuse a language that there are no rules for."""
-    if language not in STEMMERS:
-        raise MisuseError(f"language {language!r} has no stemmer; there are {', '.join(sorted(STEMMERS))}")
+    """Raise MisuseError for a language without a stemmer."""
+    if language not in LANGUAGES:
+        raise MisuseError(f"language {language!r} has no stemmer; choose one of {', '.join(sorted(LANGUAGES))}")
 
 
 @cache
 def stop_words(language: str) -> frozenset[str]:
-    """The words of a language that say nothing of a page's topic."""
+    """The stop list of a language."""
     if language == UNKNOWN:
         return frozenset()
     text = files("pagekin.bags").joinpath("stopwords", f"{language}.txt").read_text("utf-8")
@@ -66,18 +44,19 @@ def stop_words(language: str) -> frozenset[str]:
 
 
 def stemmer(language: str) -> Callable[[list[str]], list[str]]:
-    """A function from words to their stems."""
+    """A function that maps words to their stems."""
     if language == UNKNOWN:
         return lambda words: words
     from Stemmer import Stemmer
 
-    # Without its memory of words: each comes once, and to forget the oldest takes longer than to stem.
-    stems: Callable[[list[str]], list[str]] = Stemmer(STEMMERS[language], 0).stemWords
+    name = "porter" if language == "en" else language  # Porter's own for English, as in the paper; else Snowball's
+    # Cache size 0: each word comes once, and evicting entries takes longer than stemming.
+    stems: Callable[[list[str]], list[str]] = Stemmer(name, 0).stemWords
     return stems
 
 
 def terms_of(words: list[str], stemming: str, language: str) -> list[str | None]:
-    """The term of each word, or None for one that is dropped.
+    """The term of each word, or None for a stop word.
 
     >>> terms_of(["the", "oaks", "having"], "stem", "en")
     [None, 'oak', None]
@@ -96,7 +75,7 @@ def terms_of(words: list[str], stemming: str, language: str) -> list[str | None]
 
 @dataclass(frozen=True)
 class TermVocabulary:
-    """The terms of a collection, and the term of every form in every language (-1 for none)."""
+    """The terms of a collection, and the term of every form in every language (-1 for a stop word)."""
 
     name: Strings
     shown: Strings
@@ -108,9 +87,9 @@ class TermVocabulary:
 
 
 def vocabulary(words: Strings, word_of_form: UInt32s, languages: Sequence[str], stemming: str) -> TermVocabulary:
-    """Decide once per distinct word and language what its term is.
+    """The terms of all words, computed once per distinct word and language.
 
-    `words` come commonest first, so that the first word with a term is the one to show for it.
+    `words` come most frequent first, so the first word with a term is the one to show for it.
     """
     known = list(words)
     terms = (terms_of(known, stemming, language) for language in languages)
@@ -120,7 +99,7 @@ def vocabulary(words: Strings, word_of_form: UInt32s, languages: Sequence[str], 
 
 
 def _stems(words: list[str], terms: Iterable[list[str | None]]) -> tuple[Strings, Strings, list[list[int]]]:
-    """Terms, what is shown for them, and for each language the term of each word."""
+    """(terms, the word shown for each, for each language the term of each word)."""
     numbers: dict[str, int] = {}
     shown: list[str] = []
     rows = []
@@ -136,7 +115,7 @@ def _stems(words: list[str], terms: Iterable[list[str | None]]) -> tuple[Strings
 
 
 def _words(words: list[str], terms: Iterable[list[str | None]]) -> tuple[Strings, Strings, list[Int64s]]:
-    """The same where words are their own terms, so that there is nothing to look up."""
+    """The same where every word is its own term, without a lookup."""
     number = np.full(len(words), -1)
     names: list[str] = []
     rows = []

@@ -1,18 +1,16 @@
-"""Which blocks are templates: the same on many pages of a host."""
-
-from __future__ import annotations
+"""Template blocks: blocks with the same text on many pages of a host."""
 
 import numpy as np
 
 from pagekin.model.arrays import Bytes, Int64s, UInt64s
 
-_FEWEST = 4  # on fewer pages than this nothing is a template
+_MIN_PAGES = 4  # that share a template
 
 
 def template_blocks(hosts: Int64s, offsets: Int64s, hashes: UInt64s, share: float) -> Bytes:
-    """1 for every block whose text stands on more than `share` of the pages of its host, and on at least four.
+    """1 for every block whose text is on more than `share` of the pages of its host, and on at least four.
 
-    `hosts` is the host of every page, `offsets` and `hashes` are the blocks of every page.
+    `hosts` gives the host of every page, `offsets` and `hashes` the blocks of every page.
     """
     if len(hashes) == 0:
         return np.zeros(0, np.uint8)
@@ -27,7 +25,7 @@ def template_blocks(hosts: Int64s, offsets: Int64s, hashes: UInt64s, share: floa
     group = np.cumsum(new_text) - 1
     pages = np.bincount(group, weights=new_page).astype(np.int64)
     pages_of_host = np.bincount(hosts)[host[order][new_text]]
-    template = (pages >= _FEWEST) & (pages > share * pages_of_host)
+    template = (pages >= _MIN_PAGES) & (pages > share * pages_of_host)
     result = np.zeros(len(hashes), np.uint8)
     result[order] = template[group]
     return result

@@ -86,8 +86,8 @@ def draw(
     """Draw the page and whoever is among its first kin at any alpha, a panel for each alpha."""
     import numpy as np
 
-    from pagekin.cli.files import written_whole
     from pagekin.links.dendrogram import draw_dendrograms
+    from pagekin.model.files import written_whole
 
     shown = {node for alpha in alphas for node, _ in clusters.ordered(alpha)[:limit]}
     nodes = [clusters.node, *sorted(shown)]

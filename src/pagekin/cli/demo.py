@@ -28,7 +28,7 @@ def command(output: str, serve: bool | None) -> None:
 
     On a terminal it ends on a page to explore it, which Ctrl-C stops.
     """
-    from pagekin import village
+    from pagekin import sample_web
     from pagekin.cli import build, info, related, show
     from pagekin.cli import serve as serving
     from pagekin.pipeline import build as read
@@ -40,9 +40,9 @@ def command(output: str, serve: bool | None) -> None:
     if folder.exists() and not folder.is_dir():
         raise MisuseError(f"{folder} is a file; name a folder to work in")
     folder.mkdir(parents=True, exist_ok=True)
-    archive, store = folder / "village.warc.gz", folder / "village.kin"
+    archive, store = folder / sample_web.ARCHIVE, folder / "sample_web.kin"
     if not archive.exists():
-        village.write_warc(archive)
+        sample_web.copy_to(folder)
     click.secho(f"$ pagekin build {archive} -o {store}", bold=True)
     with progress_bar(quiet=False) as progress:
         built = read([archive], store, progress=progress)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pagekin.cli.files import written_whole
 from pagekin.cli.output import clean, counted, say_json
 from pagekin.errors import MisuseError
+from pagekin.model.files import written_whole
 
 if TYPE_CHECKING:
     from pagekin.duplicates.report import DuplicateReport

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pagekin.cli.evaluate_output import say
-from pagekin.cli.files import write_lines
 from pagekin.cli.output import clean, json_option, progress_bar, say_json
 from pagekin.cli.similarity_options import (
     links_option,
@@ -21,6 +20,7 @@ from pagekin.cli.similarity_options import (
     weights_option,
 )
 from pagekin.errors import MisuseError
+from pagekin.model.files import write_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -215,9 +215,9 @@ def _bar(name: str, total: int, quiet: bool) -> Iterator[Callable[[int], None]]:
 def _judged(
     system: System, case: LabelledCollection, sources: Int64s | None, threads: int | None, quiet: bool
 ) -> Judgement:
-    from pagekin.engines.local import len_of_cpus
+    from pagekin.engines.local import cpu_count
     from pagekin.evaluation.judge import judge
 
     asked = len(case.population) if sources is None else len(sources)
     with _bar(system.name, asked, quiet) as advance:
-        return judge(system, case.population, sources, threads=threads or len_of_cpus(), progress=advance)
+        return judge(system, case.population, sources, threads=threads or cpu_count(), progress=advance)

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pagekin.cli.files import write_lines, written_whole
 from pagekin.cli.output import counted, json_option, say_json, store_argument
 from pagekin.cli.similarity_options import (
     links_option,
@@ -23,7 +22,8 @@ from pagekin.cli.similarity_options import (
     weighting_of,
     weights_option,
 )
-from pagekin.errors import MisuseError
+from pagekin.errors import MisuseError, need
+from pagekin.model.files import write_lines, written_whole
 
 if TYPE_CHECKING:
     from pagekin.search.indexed_store import IndexedStore
@@ -79,7 +79,7 @@ def command(
     if kind not in FORMATS:
         raise MisuseError(f"{output}: which format? The suffix or --format can be {', '.join(FORMATS)}")
     if kind == "parquet":
-        _need_pyarrow()
+        need("pyarrow.parquet", what="Parquet", extra="parquet")
     indexed = IndexedStore.open(store)
     names = _asked(indexed, queries)
     options = RelatedOptions(
@@ -116,13 +116,6 @@ def _watched(names: list[str]) -> Iterable[str]:
         return
     with click.progressbar(names, label="asking", file=sys.stderr) as bar:
         yield from bar
-
-
-def _need_pyarrow() -> None:
-    try:
-        import pyarrow.parquet  # noqa: F401
-    except ImportError as error:
-        raise MisuseError(f"Parquet needs pyarrow ({error}); pip install 'pagekin[parquet]'") from error
 
 
 Answers = Iterable[tuple[str, "list[RelatedPage]"]]

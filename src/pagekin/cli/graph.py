@@ -58,9 +58,9 @@ def write(analysis: LinkAnalysis, target: Path, kind: str, labels: dict[int, set
     """Write a file, whole or not at all."""
     import numpy as np
 
-    from pagekin.cli.files import written_whole
     from pagekin.links.dendrogram import MOST, draw_graph
     from pagekin.links.export import GRAPHS, LISTS
+    from pagekin.model.files import written_whole
 
     graph = analysis.graph
     if kind in LISTS:

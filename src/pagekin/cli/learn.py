@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pagekin.cli.files import write_lines, written_whole
 from pagekin.cli.output import clean, counted, json_option, progress_bar, say_json, say_table
-from pagekin.errors import MisuseError
+from pagekin.errors import MisuseError, need
+from pagekin.model.files import write_lines, written_whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -93,7 +93,6 @@ def _units(text: str | None) -> Units | None:
 
 def _learn(store: str | None, options: dict[str, Any], progress: Callable[[str], None]) -> dict[str, Any]:
     from pagekin.learning.checkpoint import Checkpoint
-    from pagekin.learning.figures import need_plots
     from pagekin.learning.learn import LearnOptions, learn
     from pagekin.learning.projection import need_projection
     from pagekin.model.weights import save_weights
@@ -102,7 +101,7 @@ def _learn(store: str | None, options: dict[str, Any], progress: Callable[[str],
     if store is None:
         raise MisuseError("name a STORE to learn from, or a collection to try weights on with --transfer")
     if options["figures"]:
-        need_plots()
+        need("matplotlib", what="a picture", extra="plots")
     if options["projection"]:
         need_projection()
     units = _units(options["units"])

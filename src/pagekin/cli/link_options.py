@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from pagekin.cli.output import counted, say_table
-from pagekin.errors import MisuseError
+from pagekin.errors import MisuseError, need
 
 if TYPE_CHECKING:
     from pagekin.search.link_analysis import LinkAnalysis
@@ -105,16 +105,15 @@ def _lines(file: str) -> list[str]:
 
 def picture_or(output: str, others: tuple[str, ...]) -> str:
     """The kind of file that a name means, checked before any work is done."""
-    from pagekin.links.dendrogram import KINDS, need_plots
-    from pagekin.links.export import need_parquet
+    from pagekin.links.dendrogram import KINDS
 
     kind = Path(output).suffix.removeprefix(".").lower()
     if kind not in (*KINDS, *others):
         raise MisuseError(f"{output}: which format? The suffix can be {', '.join((*KINDS, *others))}")
     if kind in KINDS:
-        need_plots()
+        need("matplotlib", what="a picture", extra="plots")
     if kind == "parquet":
-        need_parquet()
+        need("pyarrow.parquet", what="Parquet", extra="parquet")
     return kind
 
 

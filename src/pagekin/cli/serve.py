@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pagekin.cli.output import clean, store_argument
-from pagekin.errors import MisuseError
+from pagekin.errors import MisuseError, need
 
 if TYPE_CHECKING:
     from pagekin.serving.settings import ServerSettings
@@ -53,7 +53,7 @@ def command(
     It stops with Ctrl-C or SIGTERM, after what is running is answered. When the store is built again, the new
     generation is served as soon as it is complete.
     """
-    need_serve()
+    need("jinja2", "starlette", "uvicorn", what="serving", extra="serve")
     from pagekin.serving.settings import RequestLimits, ServerSettings
 
     hosts = (*_LOOPBACK, *allow_host) if host in ("127.0.0.1", "::1", "localhost") else allow_host
@@ -96,14 +96,3 @@ def token_of(file: str | None) -> str:
     if not token:
         raise MisuseError(f"{file} is empty; write a token into it")
     return token
-
-
-def need_serve() -> None:
-    """Say what to install if the server is missing."""
-    try:
-        import jinja2
-        import starlette
-        import uvicorn
-    except ImportError as error:
-        raise MisuseError(f"serving needs {error.name}: pip install 'pagekin[serve]'") from error
-    del jinja2, starlette, uvicorn

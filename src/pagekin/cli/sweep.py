@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pagekin.cli.files import write_lines, written_whole
 from pagekin.cli.output import clean, counted, json_option, progress_bar, say_json, say_table
-from pagekin.errors import MisuseError
+from pagekin.errors import MisuseError, need
+from pagekin.model.files import write_lines, written_whole
 
 if TYPE_CHECKING:
     from pagekin.evaluation.sweep import SweepOutcome
@@ -39,7 +39,7 @@ def command(
     They are those of SWEEP.toml or, given a STORE, those of the paper's figures. Writes a table (results.csv,
     results.json and, if pyarrow is there, results.parquet) and report.html. A sweep that was stopped goes on.
     """
-    from pagekin.engines.local import len_of_cpus
+    from pagekin.engines.local import cpu_count
     from pagekin.evaluation.sweep import sweep as run_sweep
     from pagekin.evaluation.sweep_plan import paper_text
 
@@ -51,7 +51,7 @@ def command(
     plan = _plan(sweep, hierarchy, references)
     folder = Path(output or f"{sweep.rstrip('/').removesuffix('.toml').removesuffix('.kin')}.sweep")
     with progress_bar(json) as show:
-        swept = run_sweep(plan, folder, threads=threads or len_of_cpus(), progress=show)
+        swept = run_sweep(plan, folder, threads=threads or cpu_count(), progress=show)
         files = _write(swept, folder)
     if json:
         say_json(_result(swept, folder, files))
@@ -87,7 +87,7 @@ def _plan(sweep: str, hierarchy: str | None, references: str | None) -> SweepPla
 def _write(swept: SweepOutcome, folder: Path) -> list[str]:
     """Write the table and the report, each whole or not at all; their names."""
     from pagekin.evaluation.sweep_report import report
-    from pagekin.evaluation.sweep_results import csv_lines, need_parquet, write_parquet
+    from pagekin.evaluation.sweep_results import csv_lines, write_parquet
 
     rows = swept.rows()
     write_lines(folder / "results.csv", csv_lines(rows))
@@ -97,7 +97,7 @@ def _write(swept: SweepOutcome, folder: Path) -> list[str]:
     write_lines(folder / "report.html", [report(swept)])
     names = ["results.csv", "results.json", "report.html"]
     try:
-        need_parquet()
+        need("pyarrow.parquet", what="Parquet", extra="parquet")
     except MisuseError:
         return names
     with written_whole(folder / "results.parquet") as path:

@@ -13,7 +13,7 @@ from pagekin.duplicates.filters import BloomFilters, Floats, Overlap, bits_for, 
 from pagekin.duplicates.sets import MOST_CHUNKS, Chunks, offsets_of
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.model.arrays import Int64s, UInt64s
-from pagekin.store.columns import ANY, demand, demand_rows, open_array, write_array, writing_columns
+from pagekin.store.columns import ANY, check, check_offsets, column_writer, open_array, write_column
 
 _PAIR_BYTES = 1 << 25  # of filters that are compared together
 _NONE = Overlap(0.0, 0.0, 0.0, 0.0, 0.0, False, False, False)
@@ -103,12 +103,12 @@ def write_fingerprints(folder: Path, pages: int, pieces: Iterable[Chunks], setti
         "chunks.ends": (np.uint64, (pages, 2)),
         "filters": (np.uint64, (pages, settings.filter_bits // 64)),
     }
-    with writing_columns(folder, columns) as append:
+    with column_writer(folder, columns) as append:
         for some in pieces:
             append(some.elements, some.ends, filters_of(some, settings))
             counts.append(some.counts())
     sizes = np.concatenate(counts)
-    write_array(folder, "chunks.offsets", offsets_of(sizes))
+    write_column(folder, "chunks.offsets", offsets_of(sizes))
     needed = bits_for(sizes, settings)
     return {
         "settings": settings.as_dict(),
@@ -122,9 +122,9 @@ def open_fingerprints(folder: Path, pages: int, settings: GroupSettings) -> Fing
     """What was kept of so many pages, memory-mapped."""
     offsets = open_array(folder, "chunks.offsets")
     elements = open_array(folder, "chunks.element", np.uint64, 1)
-    demand_rows(offsets, len(elements), f"{folder}: chunks.offsets.npy or chunks.element.npy")
-    demand(len(offsets) == pages + 1, folder / "chunks.offsets.npy", f"it holds {len(offsets) - 1:,} pages")
+    check_offsets(offsets, len(elements), f"{folder}: chunks.offsets.npy or chunks.element.npy")
+    check(len(offsets) == pages + 1, folder / "chunks.offsets.npy", f"it holds {len(offsets) - 1:,} pages")
     ends, words = open_array(folder, "chunks.ends", np.uint64, 2), open_array(folder, "filters", np.uint64, 2)
-    demand(ends.shape == (pages, 2), folder / "chunks.ends.npy", f"it holds {len(ends):,} pages")
-    demand(words.shape == (pages, settings.filter_bits // 64), folder / "filters.npy", "it is of other pages")
+    check(ends.shape == (pages, 2), folder / "chunks.ends.npy", f"it holds {len(ends):,} pages")
+    check(words.shape == (pages, settings.filter_bits // 64), folder / "filters.npy", "it is of other pages")
     return Fingerprints(settings, Chunks(offsets, elements, ends), words)

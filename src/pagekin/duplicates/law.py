@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pagekin.errors import MisuseError
+from pagekin.errors import need
 
 RATIOS = (1, 2, 4, 8, 10, 11)  # m / n, as in the paper
 
@@ -69,11 +69,10 @@ def simulated_ratio(elements: int, bits: int, hashes: int, common: float, rounds
 
 def draw_law(path: Path, ratios: Sequence[float] = RATIOS, elements: int = 1000, seed: int = 2005) -> None:
     """Draw the law and trials of it into a file, such as law.svg."""
-    try:
-        from matplotlib import rc_context
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise MisuseError(f"drawing needs matplotlib ({error}); pip install 'pagekin[plots]'") from error
+    need("matplotlib", what="a picture", extra="plots")
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
     whole = [whole_hashes(each) for each in ratios]
     trials = [
         simulated_ratio(elements, round(each * elements), k, 0.0, 20, seed)

@@ -14,7 +14,7 @@ from pagekin.duplicates.fingerprints import Fingerprints
 from pagekin.duplicates.grouper import Grouper
 from pagekin.duplicates.sets import Chunks
 from pagekin.duplicates.settings import GroupSettings
-from pagekin.errors import MisuseError
+from pagekin.errors import need
 from pagekin.kernels.graph import join
 from pagekin.model.arrays import Int64s
 
@@ -105,11 +105,10 @@ def report_of_list(
 
 def draw(path: Path, kind: str, title: str, report: DuplicateReport) -> None:
     """Draw both pictures beside each other into a file of this kind: png, svg or pdf."""
-    try:
-        from matplotlib import rc_context
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise MisuseError(f"drawing needs matplotlib ({error}); pip install 'pagekin[plots]'") from error
+    need("matplotlib", what="a picture", extra="plots")
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
     figure = Figure(figsize=(12 if report.profile else 6.5, 4.8), layout="constrained")
     figure.suptitle(_short(title))
     axes = figure.add_subplot(1, 2 if report.profile else 1, 1)

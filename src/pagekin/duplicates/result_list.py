@@ -24,11 +24,11 @@ from pagekin.duplicates.sets import MOST_CHUNKS, Chunks
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.errors import MisuseError
 from pagekin.model.capture import Capture, Origin
+from pagekin.model.files import HTML_SUFFIXES
 from pagekin.model.settings import ReadingSettings
 from pagekin.reading.batch import read_captures
 from pagekin.reading.charset import to_utf8
 
-HTML_SUFFIXES = (".html", ".htm", ".xhtml", ".shtml")
 _TOGETHER = 64  # results that are read at a time
 _SAMPLE = 64 * 1024  # bytes of a file that tell what it is
 _PIECE = 1 << 20

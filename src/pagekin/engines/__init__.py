@@ -1,1 +1,1 @@
-"""Where does it run? On this machine, in one process or several. Engines know no rooms."""
+"""Where work runs: on this machine, in threads or processes."""

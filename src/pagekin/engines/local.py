@@ -1,6 +1,4 @@
-"""Run a function over many jobs, by threads or in other processes, with a bounded number under way."""
-
-from __future__ import annotations
+"""Run a function over many jobs, in threads or processes, with a bounded number of pending jobs."""
 
 import multiprocessing
 import os
@@ -18,43 +16,50 @@ from pagekin.errors import FailureError, MisuseError
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")
-_UNDER_WAY = 2  # jobs per worker; more would only fill the memory
+_PENDING = 2  # jobs per worker; more would only fill the memory
 
 
 @dataclass(frozen=True)
 class WorkerPool:
-    """Who does the jobs: so many workers, threads of this process or processes of their own.
+    """The number of workers, and whether they are processes or threads.
 
-    Threads begin at once, but Python lets only one of them run at a time outside of kernels. A process takes a second
-    to begin, most of it to load a compiler, and then works undisturbed.
+    Threads start at once, but only one of them runs Python code at a time, outside of kernels. A process takes a
+    second to start, mostly to load the compiler, and then runs independently.
     """
 
     workers: int
     processes: bool = False
 
-
-def check_processes(wanted: int | None) -> None:
-    """Refuse a number of processes that makes no sense."""
-    if wanted is not None and wanted < 1:
-        raise MisuseError(f"{wanted} processes; there must be at least 1")
+    def map(self, function: Callable[[Job], Result], jobs: Iterable[Job]) -> Iterator[Result]:
+        """The results of `function` on every job, in the order of the jobs; always in threads, which suits kernels."""
+        if self.workers == 1:
+            yield from map(function, jobs)
+            return
+        with ThreadPoolExecutor(self.workers) as executor:
+            waiting: deque[Future[Result]] = deque()
+            for job in jobs:
+                waiting.append(executor.submit(function, job))
+                if len(waiting) > self.workers:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
 
 
 def worker_pool(wanted: int | None, most: int, work: int, work_for_processes: int) -> WorkerPool:
-    """As many workers as the user wants, or as there are processors; processes, if there is enough work for them."""
-    check_processes(wanted)
-    workers = min(wanted or len_of_cpus(), most)
+    """`wanted` workers, or one per processor, but at most `most`; processes if there is enough work for them."""
+    if wanted is not None and wanted < 1:
+        raise MisuseError(f"{wanted} processes; there must be at least 1")
+    workers = min(wanted or cpu_count(), most)
     return WorkerPool(workers, workers > 1 and work >= work_for_processes)
 
 
-def len_of_cpus() -> int:
-    """How many processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+def cpu_count() -> int:
+    """The number of processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _follow_parent() -> None:
-    """In a worker: end with the parent, however it ends, and leave Ctrl-C to it."""
+    """In a worker process: exit when the parent ends, and leave Ctrl-C to the parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
     assert parent is not None
@@ -67,17 +72,20 @@ def _follow_parent() -> None:
 
 
 def run(function: Callable[[Job], Result], jobs: Iterable[Job], pool: WorkerPool) -> Iterator[Result]:
-    """The results of `function` on every job, as they come."""
+    """The results of `function` on every job, in the order of completion."""
     if pool.workers == 1:
-        for job in jobs:
-            yield function(job)
+        yield from map(function, jobs)
         return
-    executor = _executor(pool)
+    executor: Executor = ThreadPoolExecutor(pool.workers)
+    if pool.processes:
+        # Not fork: it would copy running threads of numpy or numba in the middle of an operation.
+        context = multiprocessing.get_context("spawn")
+        executor = ProcessPoolExecutor(pool.workers, mp_context=context, initializer=_follow_parent)
     waiting: set[Future[Result]] = set()
     try:
         for job in jobs:
             waiting.add(executor.submit(function, job))
-            if len(waiting) >= _UNDER_WAY * pool.workers:
+            if len(waiting) >= _PENDING * pool.workers:
                 done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
                 yield from (future.result() for future in done)
         while waiting:
@@ -85,32 +93,9 @@ def run(function: Callable[[Job], Result], jobs: Iterable[Job], pool: WorkerPool
             yield from (future.result() for future in done)
     except BrokenProcessPool as error:
         raise FailureError(
-            "a reading process died, perhaps for want of memory; try again with fewer --processes, "
-            "and what was read so far will be used"
+            "a reading process died, perhaps because memory ran out; try again with fewer --processes: "
+            "pages that were read so far are not read again"
         ) from error
     finally:
-        # Processes that have nothing left to do take a while to end; nobody need wait for them.
+        # Idle processes take a while to end; do not wait for them.
         executor.shutdown(wait=bool(waiting), cancel_futures=True)
-
-
-def _executor(pool: WorkerPool) -> Executor:
-    if not pool.processes:
-        return ThreadPoolExecutor(pool.workers)
-    # Not fork: threads of numpy or numba that were running would be copied in the middle of a step.
-    context = multiprocessing.get_context("spawn")
-    return ProcessPoolExecutor(pool.workers, mp_context=context, initializer=_follow_parent)
-
-
-def in_order(workers: int, function: Callable[[Job], Result], jobs: Iterable[Job]) -> Iterator[Result]:
-    """The results of `function` on every job, in the order of the jobs; by threads, which pays for kernels."""
-    if workers == 1:
-        yield from map(function, jobs)
-        return
-    with ThreadPoolExecutor(workers) as pool:
-        waiting: deque[Future[Result]] = deque()
-        for job in jobs:
-            waiting.append(pool.submit(function, job))
-            if len(waiting) > workers:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()

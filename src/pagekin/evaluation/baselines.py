@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pagekin.errors import MisuseError
+from pagekin.errors import need
 from pagekin.kernels.all_pairs import PLACES, invert, products
 from pagekin.model.arrays import Floats, Int64s, UInt32s, spans
 from pagekin.model.bags import Bags
@@ -180,10 +180,5 @@ def lsa(counts: CountMatrix, dimensions: int = DIMENSIONS, seed: int = 2002) -> 
 
 
 def need_lsa() -> None:
-    """Refuse if there is nothing to do LSA with."""
-    try:
-        import sklearn  # noqa: F401
-    except ImportError as error:
-        raise MisuseError(
-            f"LSA needs scikit-learn ({error}); pip install 'pagekin[lsa]', or leave {LSA!r} out of the references"
-        ) from error
+    """Raise MisuseError if LSA cannot be computed here."""
+    need("sklearn", what="LSA", extra="lsa", otherwise=f", or leave {LSA!r} out of the references")

@@ -6,12 +6,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from tempfile import TemporaryFile
 
 import numpy as np
 
-from pagekin.bags.build import BagSource as BagSource
-from pagekin.bags.build import fold_bags
+from pagekin.bags.build import BagSource, bags_of_pages
 from pagekin.errors import MisuseError
 from pagekin.evaluation.labels import Class, Label, path_labels, read_labels, read_tree
 from pagekin.evaluation.notes import LeftOut
@@ -20,11 +18,10 @@ from pagekin.evaluation.population import Population, Shape, populate, sample
 from pagekin.evaluation.runs import read_run
 from pagekin.evaluation.systems import BlendSystem, System
 from pagekin.index.files import Index
-from pagekin.index.inverted import Inverted
+from pagekin.index.invert import Inverted
 from pagekin.model.arrays import Int64s
 from pagekin.model.bags import Bags, Heads
 from pagekin.model.strategy import MEASURES, PRESETS, Strategy, strategy_named
-from pagekin.pipeline import bag_source
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.options import AUTO, RelatedOptions
 from pagekin.store.store import Store
@@ -62,7 +59,7 @@ class LabelledCollection:
     def collection(self) -> BagSource:
         """What bags are made from, for as many strategies as are asked for."""
         assert self.indexed is not None
-        return bag_source(self.indexed)
+        return BagSource.of(self.indexed)
 
     def bags(self, strategy: Strategy) -> Bags:
         """The bags of all pages under a strategy."""
@@ -202,23 +199,10 @@ def _system(name: str, indexed: IndexedStore, nodes: Int64s, options: RelatedOpt
 
 def index_under(store: Store, strategy: Strategy, collection: BagSource | None = None) -> Index:
     """The bags of a store under a strategy, in memory, as an index without signatures: it has no candidates."""
-    pages = len(store.nodes) - 1
-    with TemporaryFile() as file:
-        folded = fold_bags(collection or bag_source(store), strategy, file)
-        pieces: list[Bags] = []
-        for piece in folded.weighed():
-            pieces.append(piece.first(pages - sum(map(len, pieces))))
-            if sum(map(len, pieces)) == pages:
-                break
-    end = int(folded.offsets[pages])
-    term, weight, content, around = (
-        np.concatenate([getattr(piece, column) for piece in pieces])[:end]
-        for column in ("term", "weight", "content", "around")
-    )
-    bags = Bags(folded.offsets[: pages + 1], term, weight, content, around)
+    bags, terms, contents = bags_of_pages(collection or BagSource.of(store), strategy)
     nothing = np.empty((0, 0), np.uint32)
     heads = Heads(nothing, nothing.astype(np.float32))
-    return Index(strategy, bags, folded.terms, folded.contents, heads, nothing, Inverted(nothing, nothing))
+    return Index(strategy, bags, terms, contents, heads, nothing, Inverted(nothing, nothing))
 
 
 def bags_under(store: Store, strategy: Strategy, collection: BagSource | None = None) -> Bags:

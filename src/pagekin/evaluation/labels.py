@@ -14,7 +14,7 @@ from xml.parsers import expat
 
 from pagekin.errors import MisuseError
 from pagekin.evaluation.notes import LeftOut, lines_of
-from pagekin.store.columns import opened
+from pagekin.model.files import open_unpacked
 
 Class = tuple[str, ...]
 Label = tuple[str, Class]  # a URL or the path of a file, and a class
@@ -76,7 +76,7 @@ def _odp(file: Path, notes: LeftOut) -> Iterator[tuple[str, str]]:
     decoder = getincrementaldecoder("utf-8")("replace")
     fed = 0
     try:
-        with opened(file) as stream:
+        with open_unpacked(file) as stream:
             while chunk := stream.read(_CHUNK):
                 text = _NO_XML.sub("\ufffd", decoder.decode(chunk))
                 notes.add("characters of the dump that are none", str(file), text.count("\ufffd"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from pagekin.store.columns import opened
+from pagekin.model.files import open_unpacked
 
 _LONGEST = 1 << 16  # bytes of a line
 
@@ -41,7 +41,7 @@ class LeftOut:
 
 def lines_of(file: Path, notes: LeftOut) -> Iterator[tuple[int, str]]:
     """(number, text) of the lines of a file that say something."""
-    with opened(file) as stream:
+    with open_unpacked(file) as stream:
         number = 0
         while line := stream.readline(_LONGEST + 1):
             number += 1

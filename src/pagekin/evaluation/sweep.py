@@ -28,7 +28,7 @@ from pagekin.evaluation.systems import System
 from pagekin.model.arrays import Int64s
 from pagekin.pipeline import Progress
 from pagekin.search.indexed_store import IndexedStore
-from pagekin.store.columns import checksum, writing
+from pagekin.store.columns import checksum, reporting_errors
 
 _SHAPE = {"depth": "depth", "strict_depth": "strict", "multi": "multi", "distance": "distance"}
 DONE = "done"  # the folder of results that are finished
@@ -99,7 +99,7 @@ def sweep(
     progress(Progress("opening"))
     case = open_labelled(bench_of(plan), IndexedStore.open(plan.store))
     sweeper = _Sweeper(plan, case, ResultStore(output / DONE), progress)
-    with writing(output):
+    with reporting_errors(output):
         return sweeper.sweep(threads)
 
 

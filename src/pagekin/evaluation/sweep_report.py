@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from pagekin import __version__
-from pagekin.bags.term_weights import factors
+from pagekin.bags.term_weights import term_factors
 from pagekin.evaluation.measures import (
     GAMMA,
     NDCG,
@@ -172,7 +172,7 @@ class Drawing:
         curves = []
         for entry in entries:
             if entry.strategy is not None:
-                weight = factors(entry.strategy, df, bags)
+                weight = term_factors(entry.strategy, df, bags)
                 points = list(zip(np.log(df).tolist(), (weight / weight.max()).tolist(), strict=True))
                 curves.append(Curve(entry.name, points))
         title = "What a term counts, by the number of bags that hold it"

@@ -14,10 +14,10 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from pagekin.errors import MisuseError
 from pagekin.evaluation.measures import ORTHOGONAL, Ratios
 from pagekin.evaluation.report import OF_LISTS, OF_PAIRS
 from pagekin.model.arrays import Int64s
+from pagekin.model.files import replacing
 
 SWEEPER = 1  # of what is kept; another one is not taken over
 _KEY = 24
@@ -47,8 +47,7 @@ class ResultStore:
     def keep(self, key: str, result: SweepResult) -> None:
         """Put a result on the shelf; it is there from the moment in which its second file is."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        numbers = self.folder / f"{key}.npz.new"
-        with numbers.open("wb") as file:
+        with replacing(self.folder / f"{key}.npz") as path, path.open("wb") as file:
             np.savez_compressed(
                 file,
                 names=np.array(result.table.names),
@@ -56,10 +55,8 @@ class ResultStore:
                 top=result.table.top,
                 bottom=result.table.bottom,
             )
-        numbers.replace(self.folder / f"{key}.npz")
-        facts = self.folder / f"{key}.json.new"
-        facts.write_text(json.dumps(result.facts, ensure_ascii=False) + "\n", "utf-8")
-        facts.replace(self.folder / f"{key}.json")
+        with replacing(self.folder / f"{key}.json") as path:
+            path.write_text(json.dumps(result.facts, ensure_ascii=False) + "\n", "utf-8")
 
     def find(self, key: str) -> SweepResult | None:
         """A result, if it is there and whole."""
@@ -89,14 +86,6 @@ def csv_lines(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         line = io.StringIO()
         csv.writer(line, lineterminator="").writerow(["" if row.get(key) is None else row[key] for key in head])
         yield line.getvalue()
-
-
-def need_parquet() -> None:
-    """Refuse if there is nothing to write Parquet with."""
-    try:
-        import pyarrow.parquet  # noqa: F401
-    except ImportError as error:
-        raise MisuseError(f"Parquet needs pyarrow ({error}); pip install 'pagekin[parquet]'") from error
 
 
 def write_parquet(rows: Sequence[Mapping[str, Any]], path: Path) -> None:

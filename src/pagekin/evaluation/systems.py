@@ -13,7 +13,7 @@ from pagekin.index.files import Index
 from pagekin.model.arrays import Floats, Int64s
 from pagekin.search.blend import Blend
 from pagekin.search.evidence import UNLISTED
-from pagekin.search.query import Query, bag_of, term_counts_of
+from pagekin.search.query import Query, bag_of
 
 
 class System(Protocol):
@@ -43,7 +43,7 @@ class BlendSystem:
         no_signature = np.empty(0, np.uint32)  # nobody needs candidates
         self._rows = blend.pair_scores(
             nodes,
-            lambda node: Query((node,), bag_of(index, node), (term_counts_of(index, node),), no_signature),
+            lambda node: Query((node,), bag_of(index, node), no_signature),
         )
 
     def scores(self, sources: Int64s) -> Floats:

@@ -1,1 +1,1 @@
-"""Where do I look it up? H -> I, and the files of an index."""
+"""The index: signatures (H) become an inverted index (I), and both lie in files with the bags."""

@@ -1,35 +1,25 @@
-"""The files of an index: bags, terms, H and I."""
-
-from __future__ import annotations
+"""The files of an index: bags, terms, signatures (H) and the inverted index (I)."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from pagekin.index.inverted import Inverted
-from pagekin.index.values import Kind, kind_for
+from pagekin.index.invert import Inverted, ValueType, value_type
 from pagekin.model.arrays import Int64s, Unsigned
-from pagekin.model.bags import Bags, Contents, Heads, Terms
+from pagekin.model.bags import BAG_COLUMNS, Bags, Contents, Heads, Terms
 from pagekin.model.strategy import Strategy
-from pagekin.store.columns import (
-    demand,
-    demand_rows,
-    open_array,
-    open_strings,
-    write_array,
-    write_strings,
-    writing_columns,
-)
+from pagekin.store.columns import check, check_offsets, column_writer, open_array, open_strings, write_column
 
-VERSION = 5
-HEAD = 32  # terms of a bag that tell whether the rest is worth a look
+INDEX_VERSION = 5
+HEAD = 32  # heaviest terms of a bag, which bound the similarity before the rest is read
 
 
 @dataclass(frozen=True)
 class Index:
-    """Everything between a strategy and its answers, memory-mapped."""
+    """An index, memory-mapped."""
 
     strategy: Strategy
     bags: Bags
@@ -41,24 +31,19 @@ class Index:
 
     @property
     def words(self) -> int:
-        """Terms below this are words; the others are citing nodes."""
+        """The number of words; terms from this number on are citing nodes."""
         return len(self.terms.name)
 
 
 def write_bags(folder: Path, offsets: Int64s, signed: int, pieces: Iterable[Bags]) -> Iterator[Bags]:
-    """Write bags as they come by, and the heads of those that are in H, the first ones; these go on."""
-    write_array(folder, "bags.offsets", offsets)
-    terms, heads = (int(offsets[-1]),), (signed, HEAD)
-    columns = {
-        "bags.term": (np.uint32, terms),
-        "bags.weight": (np.float32, terms),
-        "bags.content": (np.uint32, terms),
-        "bags.around": (np.float32, terms),
-        "heads.term": (np.uint32, heads),
-        "heads.weight": (np.float32, heads),
+    """Write bags and the heads of the first `signed` of them; yield each piece, cut to those that get signatures."""
+    write_column(folder, "bags.offsets", offsets)
+    columns: dict[str, tuple[Any, tuple[int, ...]]] = {
+        f"bags.{name}": (kind, (int(offsets[-1]),)) for name, kind in BAG_COLUMNS.items()
     }
+    columns |= {f"heads.{name}": (BAG_COLUMNS[name], (signed, HEAD)) for name in ("term", "weight")}
     node = 0
-    with writing_columns(folder, columns) as append:
+    with column_writer(folder, columns) as append:
         for bags in pieces:
             first = bags.first(signed - node)
             head = first.heads(HEAD)
@@ -68,65 +53,64 @@ def write_bags(folder: Path, offsets: Int64s, signed: int, pieces: Iterable[Bags
 
 
 def write_lookup(folder: Path, terms: Terms, contents: Contents, signatures: Unsigned, inverted: Inverted) -> None:
-    """Write what leads to bags: terms, H and I; and what is known of the contents of all pages."""
-    write_strings(folder, "terms.name", terms.name)
-    write_strings(folder, "terms.shown", terms.shown)
-    write_array(folder, "terms.frequency", terms.frequency)
-    write_array(folder, "contents.frequency", contents.frequency)
-    write_array(folder, "contents.length", contents.length)
-    write_array(folder, "signatures", signatures)
-    write_array(folder, "postings", inverted.postings)
-    write_array(folder, "buckets", inverted.buckets)
+    """Write terms, signatures, the inverted index, and the statistics of the contents."""
+    write_column(folder, "terms.name", terms.name)
+    write_column(folder, "terms.shown", terms.shown)
+    write_column(folder, "terms.frequency", terms.frequency)
+    write_column(folder, "contents.frequency", contents.frequency)
+    write_column(folder, "contents.length", contents.length)
+    write_column(folder, "signatures", signatures)
+    write_column(folder, "postings", inverted.postings)
+    write_column(folder, "buckets", inverted.buckets)
 
 
 def open_index(folder: Path, strategy: Strategy) -> Index:
-    """An index as it was written.
+    """Open an index.
 
-    Kernels look where its numbers tell them to. What leads into arrays is looked through here: where bags, strings and
-    buckets begin. Numbers of pages and terms are too many for that; kernels pass over those that there are not.
+    Kernels index arrays without bounds checks. The offsets of bags, strings and buckets are therefore checked here;
+    numbers of pages and terms are too many for that, and kernels skip those that are out of range.
     """
     bags = _open_bags(folder)
     names, shown = open_strings(folder, "terms.name"), open_strings(folder, "terms.shown")
     frequency = open_array(folder, "terms.frequency", np.int64, 1)
-    demand(len(shown) == len(names), folder / "terms.shown.offsets.npy", f"it holds {len(shown):,} terms")
-    demand(len(frequency) == len(names) + len(bags), folder / "terms.frequency.npy", "it is of other bags")
+    check(len(shown) == len(names), folder / "terms.shown.offsets.npy", f"it holds {len(shown):,} terms")
+    check(len(frequency) == len(names) + len(bags), folder / "terms.frequency.npy", "it belongs to other bags")
     signatures = open_array(folder, "signatures", dimensions=2)
-    kind = kind_for(len(signatures))
-    demand(signatures.dtype == kind, folder / "signatures.npy", f"it holds {signatures.dtype}")
+    kind = value_type(len(signatures))
+    check(signatures.dtype == kind, folder / "signatures.npy", f"it holds {signatures.dtype}")
     sound = len(signatures) <= len(bags) and signatures.shape[1] == strategy.signature_length
-    demand(sound, folder / "signatures.npy", "it is of other bags")
+    check(sound, folder / "signatures.npy", "it belongs to other bags")
     heads = Heads(open_array(folder, "heads.term", np.uint32, 2), open_array(folder, "heads.weight", np.float32, 2))
     for name, column in vars(heads).items():
-        demand(column.shape == (len(signatures), HEAD), folder / f"heads.{name}.npy", "it is of other bags")
+        check(column.shape == (len(signatures), HEAD), folder / f"heads.{name}.npy", "it belongs to other bags")
     terms, contents = Terms(names, shown, frequency), _open_contents(folder, len(names), len(bags))
     return Index(strategy, bags, terms, contents, heads, signatures, _open_inverted(folder, strategy, kind))
 
 
 def _open_bags(folder: Path) -> Bags:
-    kinds = {"term": np.uint32, "weight": np.float32, "content": np.uint32, "around": np.float32}
-    columns = {name: open_array(folder, f"bags.{name}", kind, 1) for name, kind in kinds.items()}
+    columns = {name: open_array(folder, f"bags.{name}", kind, 1) for name, kind in BAG_COLUMNS.items()}
     offsets = open_array(folder, "bags.offsets")
     for name, column in columns.items():
-        demand_rows(offsets, len(column), f"{folder}: bags.offsets.npy or bags.{name}.npy")
+        check_offsets(offsets, len(column), f"{folder}: bags.offsets.npy or bags.{name}.npy")
     return Bags(offsets, **columns)
 
 
 def _open_contents(folder: Path, words: int, nodes: int) -> Contents:
     frequency = open_array(folder, "contents.frequency", np.int64, 1)
     length = open_array(folder, "contents.length", np.int64, 1)
-    demand(len(frequency) == words, folder / "contents.frequency.npy", "it is of other terms")
-    demand(len(length) <= nodes, folder / "contents.length.npy", "it is of other bags")
+    check(len(frequency) == words, folder / "contents.frequency.npy", "it belongs to other terms")
+    check(len(length) <= nodes, folder / "contents.length.npy", "it belongs to other bags")
     sound = frequency.min(initial=0) >= 0 and frequency.max(initial=0) <= len(length)
-    demand(bool(sound), folder / "contents.frequency.npy", "it names more pages than there are")
-    demand(bool(length.min(initial=0) >= 0), folder / "contents.length.npy", "it holds negative numbers")
+    check(bool(sound), folder / "contents.frequency.npy", "a frequency exceeds the number of pages")
+    check(bool(length.min(initial=0) >= 0), folder / "contents.length.npy", "it holds negative numbers")
     return Contents(frequency, length)
 
 
-def _open_inverted(folder: Path, strategy: Strategy, kind: Kind) -> Inverted:
+def _open_inverted(folder: Path, strategy: Strategy, kind: ValueType) -> Inverted:
     postings, buckets = open_array(folder, "postings", kind, 2), open_array(folder, "buckets", kind, 2)
     length, (rows, ends) = strategy.signature_length, buckets.shape
-    demand(len(postings) == length, folder / "postings.npy", "it is of other signatures")
-    sound = rows == length and ends >= 3 and (ends - 1) & (ends - 2) == 0  # a power of two, and the end of the last
+    check(len(postings) == length, folder / "postings.npy", "it belongs to other signatures")
+    sound = rows == length and ends >= 3 and (ends - 1) & (ends - 2) == 0  # a power of two, plus 1
     sound = sound and bool((buckets[:, -1] == postings.shape[1]).all())
-    demand(sound and bool((buckets[:, 1:] >= buckets[:, :-1]).all()), folder / "buckets.npy", "buckets overlap")
+    check(sound and bool((buckets[:, 1:] >= buckets[:, :-1]).all()), folder / "buckets.npy", "buckets overlap")
     return Inverted(postings, buckets)

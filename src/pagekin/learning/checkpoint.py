@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pagekin.errors import FailureError, MisuseError
+from pagekin.errors import MisuseError
 from pagekin.learning.hyperparameters import SearchState
+from pagekin.model.files import written_whole
 
 _MOST_STATE = 1 << 26  # bytes of a file that is gone on with
 
@@ -36,15 +36,8 @@ class Checkpoint:
         """Write it down: whole, or not at all."""
         if self.path is None:
             return
-        temporary = self.path.with_name(self.path.name + ".new")
-        try:
-            temporary.write_text(json.dumps(state.as_dict()), "utf-8")
-            temporary.replace(self.path)
-        except OSError as error:
-            raise FailureError(f"{self.path} cannot be written: {error.strerror or error}") from error
-        finally:
-            with suppress(OSError):
-                temporary.unlink(missing_ok=True)
+        with written_whole(self.path) as path:
+            path.write_text(json.dumps(state.as_dict()), "utf-8")
 
     def close(self) -> None:
         """It is no longer needed."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pagekin.errors import MisuseError
+from pagekin.errors import need
 from pagekin.learning.corpus import CorpusPart
 from pagekin.learning.ranking import AP, BREAK_EVEN, ERROR, P10
 from pagekin.model.arrays import Floats
@@ -20,14 +20,6 @@ if TYPE_CHECKING:
 KINDS = ("svg", "png", "pdf")
 _LEARNED, _OKAPI = "#c62828", "#37474f"
 _POINTS = 200
-
-
-def need_plots() -> None:
-    """Say what is missing before work begins."""
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError as error:
-        raise MisuseError(f"figures need matplotlib ({error}); pip install 'pagekin[plots]'") from error
 
 
 def draw_training(path: Path, kind: str, history: Sequence[Mapping[str, Any]], okapi: Mapping[str, float]) -> None:
@@ -81,6 +73,7 @@ def draw_weights(path: Path, kind: str, part: CorpusPart, learned: Learned, okap
 
 
 def _figure(width: float, height: float) -> Figure:
+    need("matplotlib", what="a picture", extra="plots")
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width, height), layout="constrained")

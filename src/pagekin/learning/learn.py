@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from tempfile import TemporaryFile
 from typing import Any
 
 import numpy as np
 
-from pagekin.bags.build import fold_bags
+from pagekin.bags.build import BagSource, bags_of_pages
 from pagekin.errors import MisuseError
 from pagekin.learning.checkpoint import Checkpoint
-from pagekin.learning.corpus import PARTS, CorpusCounts, CorpusLinks, CorpusPart, offsets_of, part_of, split
+from pagekin.learning.corpus import PARTS, CorpusCounts, CorpusLinks, CorpusPart, part_of, split
 from pagekin.learning.hidden_links import mixed, mixing_on
 from pagekin.learning.hyperparameters import RATES, UNITS, Grid, SearchState, choose, fingerprint
 from pagekin.learning.initial import STARTS
@@ -28,9 +27,8 @@ from pagekin.model.projection import Projection
 from pagekin.model.strategy import Strategy
 from pagekin.model.strings import Strings
 from pagekin.model.weighting import Learned, Okapi
-from pagekin.pipeline import bag_source
 from pagekin.search.indexed_store import IndexedStore
-from pagekin.store.store import Store, telling_damage
+from pagekin.store.store import Store, report_damage
 
 # Words of the contents as counted, stemmed, without stop words and templates.
 COUNTING = Strategy(anchors=False, links=False, lead=0.0, stemming="stem", frequency_weight="none")
@@ -71,15 +69,8 @@ class LearnResult:
 
 def counted(store: Store, strategy: Strategy = COUNTING) -> tuple[CorpusCounts, Strings]:
     """How often each term is on each page of a store, and the names of the terms."""
-    pages = len(store.nodes) - 1
-    with TemporaryFile() as file:
-        folded = fold_bags(bag_source(store), strategy, file)
-        pieces = [(np.diff(bags.offsets), bags.term, bags.content) for bags in folded.weighed()]
-    none = np.zeros(0, np.int64)
-    lengths, term, count = map(np.concatenate, zip((none, none, none), *pieces, strict=True))
-    end = int(lengths[:pages].sum())
-    counts = CorpusCounts(offsets_of(lengths[:pages]), term[:end].astype(np.uint32), count[:end].astype(np.uint32))
-    return counts, folded.terms.name
+    bags, terms, _ = bags_of_pages(BagSource.of(store), strategy)
+    return CorpusCounts(bags.offsets, bags.term, bags.content), terms.name
 
 
 def links_of(indexed: IndexedStore) -> CorpusLinks:
@@ -92,7 +83,7 @@ def _between_pages(links: StoredLinks) -> CorpusLinks:
     return CorpusLinks(links.citing[inside], links.cited[inside])
 
 
-@telling_damage
+@report_damage
 def learn(
     indexed: IndexedStore,
     options: LearnOptions | None = None,

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from pagekin.errors import MisuseError
+from pagekin.errors import need
 from pagekin.kernels.precision import measure_rows
 from pagekin.learning.corpus import CorpusPart
 from pagekin.learning.ranking import AP, MEASURES, RankingQueries, sampled, weights_in
@@ -32,11 +32,8 @@ Matrix: TypeAlias = Any  # scipy's, which has no types
 
 
 def need_projection() -> None:
-    """Say what is missing before work begins."""
-    try:
-        import scipy.sparse  # noqa: F401
-    except ImportError as error:
-        raise MisuseError(f"a projection needs scipy ({error}); pip install 'pagekin[lsa]'") from error
+    """Raise MisuseError if a projection cannot be learned here."""
+    need("scipy.sparse", what="a projection", extra="lsa")
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from urllib.parse import quote
 import numpy as np
 
 from pagekin.bags.stemming import terms_of
-from pagekin.errors import MisuseError
+from pagekin.errors import MisuseError, need
 from pagekin.evaluation.labelled import addresses_of
 from pagekin.learning.corpus import CorpusCounts, CorpusLinks, CorpusPart, offsets_of, part_of
 from pagekin.learning.learn import COUNTING, counted
@@ -96,12 +96,9 @@ def open_task(
 
 
 def _of_ir_datasets(name: str, progress: Callable[[str], None]) -> TransferTask:
-    try:
-        import ir_datasets
-    except ImportError as error:
-        raise MisuseError(
-            f"{IR_DATASETS}{name} needs ir_datasets ({error}); pip install ir_datasets, or name files of your own"
-        ) from error
+    need("ir_datasets", what=f"{IR_DATASETS}{name}", otherwise=", or name files of your own")
+    import ir_datasets
+
     try:
         dataset = ir_datasets.load(name)
         asked = {str(each.query_id): each.default_text() for each in dataset.queries_iter()}

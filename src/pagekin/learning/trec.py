@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO
 
 from pagekin.errors import MisuseError
-from pagekin.store.columns import opened
+from pagekin.model.files import open_unpacked
 
 MOST_BYTES = 1 << 26  # of a file of topics or judgements, and of one document
 _TOP = re.compile(r"<top>(.*?)</top>", re.S | re.I)
@@ -68,7 +68,7 @@ def read_documents(path: Path) -> Iterator[tuple[str, str]]:
     """(name, text) of each document of a file, or of all files of a folder in their order."""
     files = sorted(each for each in path.rglob("*") if each.is_file()) if path.is_dir() else [path]
     for file in files:
-        with opened(file) as stream:
+        with open_unpacked(file) as stream:
             yield from _documents(stream, file)
 
 
@@ -95,7 +95,7 @@ def _documents(stream: IO[bytes], file: Path) -> Iterator[tuple[str, str]]:
 
 
 def _text_of(file: Path) -> str:
-    with opened(file) as stream:
+    with open_unpacked(file) as stream:
         data = stream.read(MOST_BYTES + 1)
     if len(data) > MOST_BYTES:
         raise MisuseError(f"{file} has more than {MOST_BYTES:,} bytes")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pagekin.errors import MisuseError
+from pagekin.errors import need
 from pagekin.links.hierarchy import Hierarchy
 from pagekin.links.measures import SimilarPairs
 from pagekin.model.arrays import Floats, Int64s
@@ -22,14 +22,6 @@ KINDS = ("svg", "png", "pdf")
 MOST = 300  # pages in the picture of a graph
 _INK, _PAGE, _NONE = "#37474f", "#c62828", "#b0bec5"
 _LONGEST = 40  # letters of a title
-
-
-def need_plots() -> None:
-    """Say what is missing before work begins."""
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError as error:
-        raise MisuseError(f"pictures need matplotlib ({error}); pip install 'pagekin[plots]'") from error
 
 
 def draw_dendrograms(path: Path, kind: str, hierarchies: Sequence[Hierarchy], names: Sequence[str], page: int) -> None:
@@ -119,6 +111,7 @@ def _laid_out(count: int, first: Int64s, second: Int64s, value: Floats, rounds: 
 
 
 def _figure(width: float, height: float) -> Figure:
+    need("matplotlib", what="a picture", extra="plots")
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width, height), layout="constrained")

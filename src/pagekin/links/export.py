@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
-from pagekin.errors import MisuseError
 from pagekin.links.measures import SimilarPairs
 
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # what XML 1.0 cannot hold
@@ -93,14 +92,6 @@ GRAPHS: dict[str, Callable[[Path, Sequence[Vertex], SimilarPairs], None]] = {
     "gexf": write_gexf,
 }
 LISTS: dict[str, Callable[[Path, Mapping[int, str], SimilarPairs], None]] = {"csv": write_csv, "parquet": write_parquet}
-
-
-def need_parquet() -> None:
-    """Say what is missing before work begins."""
-    try:
-        import pyarrow.parquet  # noqa: F401
-    except ImportError as error:
-        raise MisuseError(f"Parquet needs pyarrow ({error}); pip install 'pagekin[parquet]'") from error
 
 
 def _rows(pairs: SimilarPairs) -> Iterator[tuple[int, int, float]]:

@@ -19,7 +19,7 @@ def stored_links(store: Store, strategy: Strategy) -> StoredLinks:
         return [row[0] for row in store.catalog.each("SELECT url FROM nodes ORDER BY node")]
 
     links, anchors = store.links, store.reading.anchors
-    source = BagSource(store.reading, store.words, store.word_of_form, store.nodes, links, store.node_hosts)
+    source = BagSource.of(store)
     counting = counting_links(source, strategy) != 0
     page = links.page.astype(np.int64)
     cited = np.repeat(np.arange(len(links.offsets) - 1), links.lengths())

@@ -1,10 +1,11 @@
-"""Names of array types, and ranges of indices."""
+"""The array types of the package, and arithmetic on offsets."""
 
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+Array: TypeAlias = NDArray[Any]
 Bytes: TypeAlias = NDArray[np.uint8]
 UInt32s: TypeAlias = NDArray[np.uint32]
 Unsigned: TypeAlias = NDArray[np.unsignedinteger[Any]]  # 16 or 32 bits
@@ -14,6 +15,15 @@ Bools: TypeAlias = NDArray[np.bool_]
 Floats: TypeAlias = NDArray[np.float64]
 Float32s: TypeAlias = NDArray[np.float32]
 Integer: TypeAlias = int | np.integer[Any]
+
+
+def offsets_of(lengths: Int64s) -> Int64s:
+    """The offsets of rows of these lengths, with the end of the last row.
+
+    >>> offsets_of(np.array([2, 0, 3])).tolist()
+    [0, 2, 2, 5]
+    """
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)])
 
 
 def spans(first: Int64s, counts: Int64s) -> Int64s:

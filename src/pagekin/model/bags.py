@@ -55,6 +55,9 @@ class Heads:
     weight: Float32s
 
 
+BAG_COLUMNS = {"term": np.uint32, "weight": np.float32, "content": np.uint32, "around": np.float32}
+
+
 @dataclass(frozen=True)
 class Bags(Ragged):
     """The terms of every node, the heaviest first. The weights of a bag sum to 1."""

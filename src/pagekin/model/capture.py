@@ -1,7 +1,7 @@
 """What a source yields: captures of pages, redirects, and notes on what was skipped."""
 
 from dataclasses import dataclass
-from enum import IntFlag
+from enum import IntFlag, StrEnum
 from typing import TypeAlias
 
 
@@ -64,14 +64,22 @@ class Redirect:
     captured: int = 0
 
 
+class SkipKind(StrEnum):
+    """Whether reading the source again would skip the same."""
+
+    FINAL = "final"
+    DEPENDENT = "dependent"  # another source may supply what is missing
+
+
 @dataclass(frozen=True)
 class Skip:
-    """Something that was not read, and why; `where` is one example."""
+    """Something that was not read, with the reason. `where` is one example."""
 
     source: str
     reason: str
     where: str
     count: int = 1
+    kind: SkipKind = SkipKind.FINAL
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ import numpy as np
 
 from pagekin.errors import MisuseError
 from pagekin.model.arrays import Float32s, Int64s
+from pagekin.model.files import read_bounded
 
 FORMAT, VERSION = "pagekin projection", 1
 SUFFIX = ".projection"  # appended to the name of the file of weights
@@ -64,18 +65,6 @@ def projection(data: bytes, where: str) -> Projection:
         return Projection(tuple(terms), np.frombuffer(numbers, "<f4").astype(np.float32).reshape(-1, dimensions))
     except (MisuseError, ValueError) as error:
         raise MisuseError(f"{where}: {error}") from error
-
-
-def read_bounded(path: Path, most: int, what: str) -> bytes:
-    """The bytes of a file that should hold `what`; MisuseError if it has more than `most` bytes."""
-    try:
-        with path.open("rb") as file:
-            data = file.read(most + 1)
-    except OSError as error:
-        raise MisuseError(f"{path} cannot be read: {error.strerror or error}; it should hold {what}") from error
-    if len(data) > most:
-        raise MisuseError(f"{path} does not hold {what}: it has more than {most:,} bytes")
-    return data
 
 
 def load_projection(path: Path) -> Projection:

@@ -132,6 +132,10 @@ class Sources:
     def __len__(self) -> int:
         return len(self.name)
 
+    def identities(self) -> list[tuple[str, int, int]]:
+        """(name, size, time) of every file."""
+        return list(zip(self.name, self.size.tolist(), self.modified.tolist(), strict=True))
+
 
 @dataclass(frozen=True)
 class Reading:

@@ -9,14 +9,14 @@ it (`model/projection.py`).
 
 import hashlib
 import json
-from contextlib import suppress
 from dataclasses import fields, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from pagekin.errors import FailureError, MisuseError
-from pagekin.model.projection import SUFFIX, load_projection, read_bounded
+from pagekin.errors import MisuseError
+from pagekin.model.files import read_bounded, written_whole
+from pagekin.model.projection import SUFFIX, load_projection
 from pagekin.model.weighting import FORMAT, NETWORKS, VERSION, Learned, Network
 
 MOST_BYTES = 1 << 20  # of a file of weights
@@ -93,18 +93,8 @@ def save_weights(path: Path, weighting: Learned) -> None:
     facts = json.loads(weighting.as_text())
     if weighting.projection is not None:
         data = weighting.projection.as_bytes()
-        _write(path.with_name(path.name + SUFFIX), data)
+        with written_whole(path.with_name(path.name + SUFFIX)) as beside:
+            beside.write_bytes(data)
         facts["projection"] = hashlib.sha256(data).hexdigest()
-    _write(path, (json.dumps(facts, ensure_ascii=False, allow_nan=False) + "\n").encode())
-
-
-def _write(path: Path, data: bytes) -> None:
-    temporary = path.with_name(path.name + ".new")
-    try:
-        temporary.write_bytes(data)
-        temporary.replace(path)
-    except OSError as error:
-        raise FailureError(f"{path} cannot be written: {error.strerror or error}") from error
-    finally:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
+    with written_whole(path) as file:
+        file.write_bytes((json.dumps(facts, ensure_ascii=False, allow_nan=False) + "\n").encode())

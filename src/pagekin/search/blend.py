@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from pagekin.model.arrays import Floats, Int64s
-from pagekin.search.evidence import Evidence, PairScores
+from pagekin.search.evidence import Evidence, PairScores, ranked
 from pagekin.search.query import Query
 
 _WIDE = 50  # candidates of each evidence, where several are blended
@@ -34,36 +34,21 @@ class Blend:
         self.evidences = list(evidences)
         self.weights = dict(weights)
         self.active = [each for each in evidences if weights[each.name] > 0.0]
-
-    @property
-    def single(self) -> Evidence | None:
-        """The evidence that alone decides, if one does."""
-        return self.active[0] if len(self.active) == 1 else None
+        self.single = self.active[0] if len(self.active) == 1 else None
 
     def nearest(self, query: Query, limit: int) -> list[tuple[float, int]]:
         """The most similar nodes with their similarities, the best first; equally similar ones in order of nodes."""
-        wide = query if self.single else replace(query, min_similarity=0.0)
-        count = limit if self.single else max(_WIDE, limit)
-        nodes = np.unique(np.concatenate([each.candidates(wide, count) for each in self.active]))
-        if query.allowed is not None:
-            nodes = nodes[np.array([query.allowed(node) for node in nodes.tolist()], bool)]
-        scores, similar = self._scored(wide, nodes)
-        order = np.lexsort((nodes, -scores))[:limit]
-        order = order[similar[order] >= query.min_similarity]
-        return list(zip(similar[order].tolist(), nodes[order].tolist(), strict=True))
+        if self.single:
+            return self.single.nearest(query, limit)
+        wide = replace(query, min_similarity=0.0)
+        nodes = np.unique(np.concatenate([each.candidates(wide, max(_WIDE, limit)) for each in self.active]))
+        similar = self.similarities(query, nodes)
+        return ranked(query, limit, nodes, similar, similar)
 
     def similarities(self, query: Query, nodes: Int64s) -> Floats:
         """The similarities of nodes, to nine places."""
-        return self._scored(query, nodes)[1]
-
-    def _scored(self, query: Query, nodes: Int64s) -> tuple[Floats, Floats]:
-        """What orders nodes, and their similarities."""
-        parts = [each.scores(query, nodes) for each in self.active]
-        similar = [each.similarities(query, scores) for each, scores in zip(self.active, parts, strict=True)]
-        if self.single:
-            return parts[0], similar[0]
-        sums = blended([self.weights[each.name] for each in self.active], similar)
-        return sums, sums
+        similar = [each.similarities(query, each.scores(query, nodes)) for each in self.active]
+        return similar[0] if self.single else blended([self.weights[each.name] for each in self.active], similar)
 
     def contributions(self, query: Query, nodes: Int64s) -> list[list[tuple[str, float, float]]]:
         """For each node (evidence, similarity, weight) of every evidence that counts."""

@@ -18,7 +18,7 @@ from pagekin.duplicates.sets import MOST_CHUNKS, Chunks
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.model.arrays import Bytes, Int64s
 from pagekin.search.indexed_store import IndexedStore
-from pagekin.store.store import telling_damage
+from pagekin.store.store import report_damage
 from pagekin.urls import host_of
 
 _HOW = ("chunk_bytes", "max_chunk_bytes", "min_chunk_bytes", "filter_bits", "hashes")  # what is decided in the build
@@ -75,7 +75,7 @@ def find_duplicates(
     return _found(indexed, settings or indexed.fingerprints.settings, whole_text)
 
 
-@telling_damage
+@report_damage
 def report_of(
     indexed: IndexedStore, settings: GroupSettings, page: str | None = None, *, whole_text: bool = False
 ) -> DuplicateReport:
@@ -98,7 +98,7 @@ def report_of(
     )
 
 
-@telling_damage
+@report_damage
 def _found(indexed: IndexedStore, settings: GroupSettings, whole_text: bool) -> DuplicateGroups:
     evidence = evidence_of(indexed, settings, whole_text)
     found = find_pairs(evidence, settings, every=settings.link == "complete")

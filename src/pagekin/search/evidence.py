@@ -52,6 +52,12 @@ class Evidence(ABC):
         """Scores of a query as similarities from 0 to 1. By default scores are similarities."""
         return scores
 
+    def nearest(self, query: Query, n: int) -> list[tuple[float, int]]:
+        """The `n` best nodes by this evidence alone, with their similarities; ties in order of nodes."""
+        nodes = self.candidates(query, n)
+        scores = self.scores(query, nodes)
+        return ranked(query, n, nodes, scores, self.similarities(query, scores))
+
     def explain(self, query: Query, nodes: Int64s) -> list[dict[str, Any]]:
         """The reason for each score, as data for an `Explanation`."""
         return [{} for _ in nodes]
@@ -59,6 +65,14 @@ class Evidence(ABC):
     def pair_scores(self, nodes: Int64s, query_of: Callable[[int], Query]) -> PairScores:
         """The scores of all pairs of nodes; -1 is a page that this collection does not have."""
         return _OneByOne(self, nodes, query_of)
+
+
+def ranked(query: Query, n: int, nodes: Int64s, scores: Floats, similar: Floats) -> list[tuple[float, int]]:
+    """The best `n` nodes that pass the filters and are similar enough, with their similarities; ties in order."""
+    order = np.lexsort((nodes, -scores))
+    pairs = zip(similar[order].tolist(), nodes[order].tolist(), strict=True)
+    allowed = query.allowed or (lambda _: True)
+    return [each for each in pairs if each[0] >= query.min_similarity and allowed(each[1])][:n]
 
 
 class _OneByOne:

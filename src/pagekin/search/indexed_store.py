@@ -25,7 +25,7 @@ from pagekin.search.results import RelatedPage
 from pagekin.search.scorer import ScorerPool
 from pagekin.search.text import BagEvidence, Cosine, Jaccard
 from pagekin.search.weighted_text import WeightedText
-from pagekin.store.store import telling_damage
+from pagekin.store.store import report_damage
 
 _OUTSIDE = "http://question.localhost/"  # the URL of a text from outside
 MEASURES: dict[str, Callable[[Index, ScorerPool], BagEvidence]] = {"jaccard": Jaccard, "cosine": Cosine}
@@ -81,7 +81,7 @@ class IndexedStore(NodeStore):
         query = query_of_nodes(self.index, [node])
         return text.similarities(query, text.scores(query, nodes))
 
-    @telling_damage
+    @report_damage
     def related(self, names: str | Sequence[str], options: RelatedOptions | None = None) -> list[RelatedPage]:
         """The pages related to a page, or to several at once, the most similar first."""
         nodes = [self.find_node(name) for name in ([names] if isinstance(names, str) else names)]
@@ -91,7 +91,7 @@ class IndexedStore(NodeStore):
         own = self.fingerprints_of(nodes) if options.group_duplicates else None
         return self._answer(query_of_nodes(self.index, nodes), options, own)
 
-    @telling_damage
+    @report_damage
     def related_to(
         self, body: bytes, options: RelatedOptions | None = None, *, plain: bool = False
     ) -> list[RelatedPage]:
@@ -112,7 +112,7 @@ class IndexedStore(NodeStore):
         if options.group_duplicates:
             settings, silent = self.fingerprints.settings, np.zeros(len(reading.blocks.hash), np.uint8)
             own = Fingerprints(settings, Chunks.joined(list(chunks_of_pages(reading, silent, settings))))
-        return self._answer(Query((), bag, (counts,), signature_of(index, bag)), options, own)
+        return self._answer(Query((), bag, signature_of(index, bag), counts), options, own)
 
     def _answer(self, query: Query, options: RelatedOptions, own: Fingerprints | None) -> list[RelatedPage]:
         if options.outside and not self.index.strategy.outside:

@@ -18,7 +18,7 @@ from pagekin.links.stored import stored_links
 from pagekin.links.threshold_graph import MOST, ThresholdGraph, threshold_graph
 from pagekin.model.arrays import Int64s
 from pagekin.search.indexed_store import IndexedStore
-from pagekin.store.store import telling_damage
+from pagekin.store.store import report_damage
 
 _NEAR = 200  # pages around each page, when all pages of a collection are looked at
 
@@ -100,7 +100,7 @@ class LinkAnalysis:
         }
 
 
-@telling_damage
+@report_damage
 def analyse_links(
     indexed: IndexedStore,
     measure: str = "amsler",

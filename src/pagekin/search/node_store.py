@@ -11,14 +11,14 @@ import numpy as np
 from pagekin.duplicates.fingerprints import Fingerprints, open_fingerprints
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.errors import StoreError
-from pagekin.index.files import VERSION, Index, open_index
+from pagekin.index.files import INDEX_VERSION, Index, open_index
 from pagekin.model.arrays import Int64s
 from pagekin.model.strategy import Strategy
 from pagekin.search.query import bag_of
 from pagekin.search.query_weights import QueryWeights
 from pagekin.search.scorer import ScorerPool
-from pagekin.store.columns import demand
-from pagekin.store.store import Store, telling_damage
+from pagekin.store.columns import check
+from pagekin.store.store import Store, report_damage
 
 if TYPE_CHECKING:
     from pagekin.links.similarity import LinkSimilarity
@@ -45,10 +45,10 @@ class NodeStore(Store):
         facts = self.manifest.index
         if facts is None:
             raise StoreError(f"{self.root} has no index; build it again")
-        if facts["version"] != VERSION:
+        if facts["version"] != INDEX_VERSION:
             raise StoreError(
-                f"the index of {self.root} has format version {facts['version']}, this pagekin reads version {VERSION};"
-                " build it again"
+                f"the index of {self.root} has format version {facts['version']}, "
+                f"this pagekin reads version {INDEX_VERSION}; build it again"
             )
         return facts
 
@@ -86,10 +86,10 @@ class NodeStore(Store):
         return self._known_node(int(np.searchsorted(self.nodes, self.find(name), side="right")) - 1)
 
     def _known_node(self, node: int) -> int:
-        demand(0 <= node < len(self.index.bags), self.catalog.path, f"it names a node {node}")
+        check(0 <= node < len(self.index.bags), self.catalog.path, f"it names a node {node}")
         return node
 
-    @telling_damage
+    @report_damage
     def top_terms(self, node: int, most: int = 12) -> list[tuple[str, float]]:
         """The heaviest words of a bag, with their weights."""
         bag = bag_of(self.index, node)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pagekin.index.files import Index
-from pagekin.index.values import kept_in
+from pagekin.index.invert import truncate
 from pagekin.model.arrays import UInt32s, Unsigned
 from pagekin.model.bags import Bags
 
@@ -36,8 +36,8 @@ class Query:
 
     nodes: tuple[int, ...]  # the pages of the collection that are asked for; none for a text from outside
     bag: Bag  # of several pages the mean of their bags
-    counts: tuple[TermCounts, ...]  # of every page, or of the text
     signature: Unsigned
+    outside: TermCounts | None = None  # the word counts of a text from outside
     exclude: tuple[int, ...] = ()  # nodes that are never candidates
     allowed: Callable[[int], bool] | None = None  # whether a node passes the filters of the request
     min_similarity: float = 0.0
@@ -48,7 +48,12 @@ def query_of_nodes(index: Index, nodes: Sequence[int]) -> Query:
     bag = mean_bag([bag_of(index, node) for node in nodes])
     known = len(nodes) == 1 and nodes[0] < len(index.signatures)
     signature = index.signatures[nodes[0]] if known else signature_of(index, bag)
-    return Query(tuple(nodes), bag, tuple(term_counts_of(index, node) for node in nodes), signature, tuple(nodes))
+    return Query(tuple(nodes), bag, signature, exclude=tuple(nodes))
+
+
+def term_counts(index: Index, query: Query) -> list[TermCounts]:
+    """The word counts of every page of a query, or of its text from outside."""
+    return [term_counts_of(index, node) for node in query.nodes] if query.outside is None else [query.outside]
 
 
 def bag_of(index: Index, node: int) -> Bag:
@@ -84,5 +89,5 @@ def signature_of(index: Index, bag: Bag) -> Unsigned:
     )
     keys = seeded(keys_of(index.terms.name, bag.term), strategy.seed)
     made = make_signatures(one, keys, strategy.signature_length)
-    signature: Unsigned = kept_in(index.signatures.dtype.type, made)[0]
+    signature: Unsigned = truncate(made, index.signatures.dtype.type)[0]
     return signature

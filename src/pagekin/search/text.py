@@ -39,7 +39,11 @@ class TextEvidence(Evidence):
         return scorer
 
     def candidates(self, query: Query, n: int) -> Int64s:
-        """The `n` best nodes that pass the filters.
+        """The `n` best nodes that pass the filters."""
+        return np.array([node for _, node in self.nearest(query, n)], np.int64)
+
+    def nearest(self, query: Query, n: int) -> list[tuple[float, int]]:
+        """The `n` best nodes that pass the filters, with their similarities.
 
         The most promising nodes are compared exactly. If the filters leave too few of them, all nodes whose signature
         agrees anywhere are compared.
@@ -49,7 +53,7 @@ class TextEvidence(Evidence):
         if len(found) < n and (len(similar) == 0 or similar[-1] >= query.min_similarity):
             everything = np.setdiff1d(self.scorer(query).agreements(query.signature)[0], query.exclude)
             found = _first(query, *self._ranked(query, everything), n)
-        return np.array(found, np.int64)
+        return found
 
     def _likely(self, query: Query, n: int) -> tuple[Floats, Int64s]:
         nodes = self.scorer(query).narrowed(query.signature, query.exclude, self.slack * n, self.room)
@@ -172,14 +176,14 @@ class BagPairs:
         return np.maximum(self.scores(sources), 0.0)
 
 
-def _first(query: Query, similar: Floats, nodes: Int64s, n: int) -> list[int]:
-    """The first `n` nodes that are similar enough and pass the filters."""
-    found: list[int] = []
+def _first(query: Query, similar: Floats, nodes: Int64s, n: int) -> list[tuple[float, int]]:
+    """The first `n` nodes that are similar enough and pass the filters, with their similarities."""
+    found: list[tuple[float, int]] = []
     for similarity, node in zip(similar.tolist(), nodes.tolist(), strict=True):
         if similarity < query.min_similarity or len(found) == n:
             break
         if query.allowed is None or query.allowed(node):
-            found.append(node)
+            found.append((similarity, node))
     return found
 
 

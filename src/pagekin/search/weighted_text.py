@@ -10,7 +10,7 @@ from pagekin.index.files import Index
 from pagekin.model.arrays import Floats, Int64s, UInt32s, spans
 from pagekin.model.weighting import Weighting
 from pagekin.search.evidence import UNLISTED
-from pagekin.search.query import Query
+from pagekin.search.query import Query, term_counts
 from pagekin.search.query_weights import QueryWeights, WeightedQuery
 from pagekin.search.scorer import Scorer, ScorerPool
 from pagekin.search.text import TextEvidence
@@ -31,8 +31,8 @@ class WeightedText(TextEvidence):
         self._last: tuple[Query, WeightedQuery] | None = None
 
     def _weighted(self, query: Query) -> WeightedQuery:
-        if self._last is None or self._last[0].counts is not query.counts:
-            self._last = query, self._weights.weighted(self._weighting, query.counts)
+        if self._last is None or self._last[0].bag is not query.bag:
+            self._last = query, self._weights.weighted(self._weighting, term_counts(self.index, query))
         return self._last[1]
 
     def scorer(self, query: Query) -> Scorer:

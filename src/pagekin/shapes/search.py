@@ -19,7 +19,7 @@ def search(indexed: IndexedStore, query: str, limit: int) -> dict[str, Any]:
         row = catalog.page_at(url)
         if row is not None:
             rows[row] = None
-    for row in catalog.entitled(query)[:limit] + catalog.titled(query, limit):
+    for row in catalog.exactly_titled(query)[:limit] + catalog.titled(query, limit):
         rows[row] = None
     for prefix in _PREFIXES if query else ():
         begin = prefix + query

@@ -1,1 +1,1 @@
-"""What is a page's short name? Bags -> H, a signature of m min-hashes a page."""
+"""Signatures: each bag becomes m min-hashes (H)."""

@@ -1,1 +1,1 @@
-"""What was on the web? Folders, archives and lists of pages -> captures, redirects, and what was skipped."""
+"""Sources: folders, archives and JSON lines become captures of pages, redirects and skips."""

@@ -1,19 +1,18 @@
-"""A folder of HTML, or a single page: each file is a page whose URL is made from its path."""
-
-from __future__ import annotations
+"""Folders of HTML and single pages: each file is a page, and its URL is made from its path."""
 
 import os
 import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from pagekin.model.capture import Capture, Origin, Skip, SourceItem
+from pagekin.model.files import HTML_SUFFIXES
 from pagekin.urls import canonical_url, path_url
 
 
 class _File(NamedTuple):
-    """What is kept of each of perhaps a million files; all that the system tells of one takes three times as much."""
+    """What is kept of each of perhaps a million files; an os.stat_result takes three times the memory."""
 
     path: str
     size: int
@@ -21,58 +20,63 @@ class _File(NamedTuple):
     regular: bool
 
     @classmethod
-    def of(cls, path: str, status: os.stat_result) -> _File:
+    def of(cls, path: str, status: os.stat_result) -> Self:
         return cls(path, status.st_size, status.st_mtime_ns, stat.S_ISREG(status.st_mode))
+
+    @property
+    def is_page(self) -> bool:
+        return self.path.lower().endswith(HTML_SUFFIXES)
+
+    def capture(self, source: str, url: str) -> Capture | Skip:
+        canonical = canonical_url(url)
+        if canonical is None:
+            return Skip(source, "no URL can be made of its path", source)
+        origin = Origin(source, 0, self.size, self.modified)
+        return Capture(canonical, origin, captured=self.modified // 1_000_000_000, path=self.path)
 
 
 class FolderSource:
-    """Every page below a folder, in the order of their paths."""
+    """Every page below a folder, ordered by path."""
 
-    def __init__(self, path: Path, base: str, suffixes: tuple[str, ...]) -> None:
+    def __init__(self, path: Path, base: str) -> None:
         self.path = path
         self.base = base
-        self.suffixes = suffixes
         self.name = path.resolve().name
         self._unread: list[tuple[str, str]] = []
         self._files = list(_walk(path, self._unread))
-        self.size = sum(file.size for file in self._files if self._is_page(file.path))
-
-    def _is_page(self, path: str) -> bool:
-        return path.lower().endswith(self.suffixes)
+        self.size = sum(file.size for file in self._files if file.is_page)
 
     def facts(self) -> Iterator[tuple[str, int, int]]:
-        """Base URL, then every page and the number of other files."""
+        """The base URL, every page, and the number of other files."""
         yield self.base, 0, 0
-        pages = [file for file in self._files if self._is_page(file.path)]
+        pages = [file for file in self._files if file.is_page]
         for file in pages:
             yield file.path.removeprefix(str(self.path)), file.size, file.modified
         yield self.name, len(self._files) - len(pages), 0
 
     def items(self, is_unchanged: Callable[[Origin], bool]) -> Iterator[SourceItem]:
-        """A capture for every page; other files are counted."""
-        others, example = 0, ""
+        """A capture for every page, and one skip that counts the other files."""
         for path, reason in self._unread:
-            yield Skip(self.name, reason, _shown(_relative(path, self.path)))
+            yield Skip(self.name, reason, _shown(_as_bytes(os.path.relpath(path, self.path))))
+        others, example = 0, ""
         root = str(self.path)
         begin = len(root) + (not root.endswith(os.sep))
         for file in self._files:
             relative = _as_bytes(file.path[begin:])
             shown = _shown(relative)
-            if not self._is_page(file.path):
+            if not file.is_page:
                 others += 1
                 example = example or shown
-                continue
-            source = f"{self.name}/{shown}"
-            if not file.regular:
-                yield Skip(source, "not a regular file", shown)
-                continue
-            yield _capture(file, source, path_url(self.base, relative))
+            elif not file.regular:
+                yield Skip(f"{self.name}/{shown}", "not a regular file", shown)
+            else:
+                yield file.capture(f"{self.name}/{shown}", path_url(self.base, relative))
         if others:
             yield Skip(self.name, "not HTML", example, others)
 
 
 class PageFile:
-    """One page in one file."""
+    """A single page in a file."""
 
     def __init__(self, path: Path, base: str) -> None:
         self.path = path
@@ -87,35 +91,23 @@ class PageFile:
     def items(self, is_unchanged: Callable[[Origin], bool]) -> Iterator[SourceItem]:
         """The page."""
         url = path_url(self.base, os.fsencode(self.path.name))
-        yield _capture(_File.of(str(self.path), self.path.stat()), self.name, url)
-
-
-def _capture(file: _File, source: str, url: str) -> Capture | Skip:
-    canonical = canonical_url(url)
-    if canonical is None:
-        return Skip(source, "no URL can be made of its path", source)
-    origin = Origin(source, 0, file.size, file.modified)
-    return Capture(canonical, origin, captured=file.modified // 1_000_000_000, path=file.path)
-
-
-def _relative(path: str, root: Path) -> bytes:
-    """The path below the root as bytes with forward slashes, on every system."""
-    return _as_bytes(os.path.relpath(path, root))
+        yield _File.of(str(self.path), self.path.stat()).capture(self.name, url)
 
 
 def _as_bytes(relative: str) -> bytes:
+    """A relative path as bytes with forward slashes, on every system."""
     return os.fsencode(relative.replace(os.sep, "/"))
 
 
 def _shown(path: bytes) -> str:
-    """A path to store and to show, in which bytes that are no UTF-8 are written as hexadecimal escapes."""
+    """A path as text; bytes that are not UTF-8 become hexadecimal escapes."""
     return path.decode("utf-8", "backslashreplace")
 
 
 def _walk(root: Path, unread: list[tuple[str, str]]) -> Iterator[_File]:
-    """All files below `root` in stable order; what cannot be looked at is noted in `unread` with the reason.
+    """All files below `root` in a stable order; (path, reason) of what cannot be read is added to `unread`.
 
-    Links to folders are not followed: they may go in circles.
+    Links to folders are not followed, since they may form a loop.
     """
     folders = [str(root)]
     while folders:

@@ -1,6 +1,4 @@
-"""JSON lines: one object a line with `url`, and `html` or `text`; also `title`, `language`, `captured`."""
-
-from __future__ import annotations
+"""JSON lines: one object per line with `url`, `html` or `text`, and optionally `title`, `language`, `captured`."""
 
 import gzip
 import json
@@ -16,105 +14,100 @@ from pagekin.model.capture import Capture, Origin, Skip, SourceItem, Unchanged
 from pagekin.model.settings import ReadingSettings
 from pagekin.urls import canonical_url
 
-_LINE_FACTOR = 4  # JSON may write one byte as six; a longer line than this holds no page that we would keep
+_LINE_FACTOR = 4  # JSON may write one byte as six; a longer line than this holds no page within the limit
 
-# A row has a few values, and its bulk is in strings. A line of brackets would take thirty times its size as objects.
-_MOST_STRUCTURE = 1 << 20  # bytes of a line outside of strings
+# A row has a few values, most of it strings. A line of brackets would take thirty times its size as Python objects.
+_MAX_STRUCTURE = 1 << 20  # bytes of a line outside of strings
 _STRINGS = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.S)
 
 
 class JsonlSource:
-    """Pages out of a file of JSON lines, plain or gzipped."""
+    """The pages of a file of JSON lines, plain or gzipped."""
 
     def __init__(self, path: Path, settings: ReadingSettings) -> None:
         self.path = path
         self.name = path.name
         self.size = path.stat().st_size
-        self._longest = _LINE_FACTOR * settings.max_page_bytes
-        self._longest_url = settings.max_url_bytes
-        self._modified = path.stat().st_mtime_ns
+        self._max_line = _LINE_FACTOR * settings.max_page_bytes
+        self._max_url = settings.max_url_bytes
+        self._whole = Origin(self.name, 0, self.size, path.stat().st_mtime_ns)
 
     def facts(self) -> Iterator[tuple[str, int, int]]:
         """The file."""
-        yield self.name, self.size, self._modified
+        yield self.name, self.size, self._whole.modified
 
     def items(self, is_unchanged: Callable[[Origin], bool]) -> Iterator[SourceItem]:
-        """A capture for every line that is one."""
-        whole = Origin(self.name, 0, self.size, self._modified)
-        if is_unchanged(whole):
-            yield Unchanged(whole)
+        """A capture or a skip for every line."""
+        if is_unchanged(self._whole):
+            yield Unchanged(self._whole)
             return
         opener = gzip.open if self.path.suffix.lower() == ".gz" else open
         try:
             with cast(IO[bytes], opener(self.path, "rb")) as file:
                 for number, offset, line in self._lines(file):
-                    yield self._item(number, offset, line)
+                    item = self._item(offset, line)
+                    yield Skip(self.name, item[0], f"line {number}{item[1]}") if isinstance(item, tuple) else item
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             yield Skip(self.name, "compressed data damaged, the rest is lost", str(error))
         except OSError as error:
             raise SourceError(f"{self.path} cannot be read: {error.strerror or error}") from error
 
     def _lines(self, file: IO[bytes]) -> Iterator[tuple[int, int, bytes | None]]:
-        """(number, offset, line) for each line that is not blank; None in place of one that is too long."""
+        """(number, offset, line) of each line that is not blank; the line is None if it is too long."""
         number = offset = 0
-        while line := file.readline(self._longest):
+        while line := file.readline(self._max_line):
             number += 1
             begin = offset
             offset += len(line)
-            complete = line.endswith(b"\n") or len(line) < self._longest
+            complete = line.endswith(b"\n") or len(line) < self._max_line
             if complete and line.strip():
                 yield number, begin, line
             elif not complete:
-                while not line.endswith(b"\n") and (line := file.readline(self._longest)):
+                while not line.endswith(b"\n") and (line := file.readline(self._max_line)):
                     offset += len(line)
                 yield number, begin, None
 
-    def _item(self, number: int, offset: int, line: bytes | None) -> SourceItem:
-        where = f"line {number}"
+    def _item(self, offset: int, line: bytes | None) -> Capture | tuple[str, str]:
+        """The capture of a line, or (the reason why there is none, a detail)."""
         if line is None:
-            return Skip(self.name, "line too long", where)
-        if len(line) > _MOST_STRUCTURE and len(_STRINGS.sub(b"", line)) > _MOST_STRUCTURE:
-            return Skip(self.name, "line holds more than a page", where)
+            return "line too long", ""
+        if len(line) > _MAX_STRUCTURE and len(_STRINGS.sub(b"", line)) > _MAX_STRUCTURE:
+            return "line holds more than a page", ""
         try:
             row = json.loads(line)
         except (ValueError, RecursionError):
-            return Skip(self.name, "line is no JSON", where)
+            return "line is no JSON", ""
         if not isinstance(row, dict):
-            return Skip(self.name, "line is no JSON object", where)
+            return "line is no JSON object", ""
         html, text = row.get("html"), row.get("text")
         body = html if html is not None else text
         if not isinstance(row.get("url"), str) or not isinstance(body, str):
-            return Skip(self.name, "line without url, or without html and text", where)
+            return "line without url, or without html and text", ""
         url = canonical_url(row["url"])
         if url is None:
-            return Skip(self.name, "no http or https URL", f"{where}: {_printable(row['url'])}")
-        if len(url) > self._longest_url:
-            return Skip(self.name, "URL too long", f"{where}: {_printable(url)}")
+            return "no http or https URL", f": {_printable(row['url'])}"
+        if len(url) > self._max_url:
+            return "URL too long", f": {_printable(url)}"
+        language, title = (row[key] if isinstance(row.get(key), str) else "" for key in ("language", "title"))
         return Capture(
             url=url,
-            origin=Origin(self.name, offset, self.size, self._modified),
-            captured=_captured(row),
+            origin=Origin(self.name, offset, self.size, self._whole.modified),
+            captured=_captured(row.get("captured", 0)),
             body=body.encode("utf-8", "replace"),
             charset="utf-8",
-            language=_text(row, "language"),
-            title=_text(row, "title"),
+            language=language,
+            title=title,
             plain=html is None,
         )
 
 
 def _printable(text: str) -> str:
-    """The beginning of a string, without the lone surrogates that JSON can smuggle in."""
+    """The beginning of a string, without the lone surrogates that JSON can contain."""
     return text[:200].encode("utf-8", "replace").decode("utf-8")
 
 
-def _text(row: dict[str, Any], key: str) -> str:
-    value = row.get(key, "")
-    return value if isinstance(value, str) else ""
-
-
-def _captured(row: dict[str, Any]) -> int:
-    """`captured` as seconds since 1970, given so or as an ISO 8601 date."""
-    value = row.get("captured", 0)
+def _captured(value: Any) -> int:
+    """Seconds since 1970, from a number of seconds or an ISO 8601 date; 0 if it is neither."""
     if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1 << 40:
         return int(value)
     try:

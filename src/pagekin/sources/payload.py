@@ -1,10 +1,9 @@
-"""HTTP bodies as they lie in archives -> the bytes of the page, never more than asked for."""
-
-from __future__ import annotations
+"""Decode HTTP bodies: chunks and compression are undone, up to a size limit."""
 
 import io
 import zlib
 from collections.abc import Callable
+from functools import partial
 
 import brotli
 import zstandard
@@ -14,11 +13,11 @@ _STEP = 64 * 1024
 
 
 class PayloadError(ValueError):
-    """A body that is not what its headers say; the sentence is the reason for skipping it."""
+    """A body that contradicts its headers; the message is the reason for the skip."""
 
 
 def decode_payload(data: bytes, transfer: str, content: str, limit: int) -> bytes:
-    r"""Undo chunking and compression. A result longer than `limit` is cut just beyond it, so that it shows.
+    r"""Undo chunking and compression. A result longer than `limit` is cut to limit + 1 bytes, so that it is noticed.
 
     >>> decode_payload(b"3\r\nkin\r\n0\r\n\r\n", "chunked", "", 100)
     b'kin'
@@ -40,12 +39,16 @@ def _names(value: str) -> list[str]:
 
 
 def dechunk(data: bytes) -> bytes:
-    """The chunks of a chunked body joined; data that was never chunked comes back as it is."""
+    """Join the chunks of a body; data that is not chunked is returned unchanged."""
     parts: list[bytes] = []
     i = 0
     while i < len(data):
         stop = data.find(b"\r\n", i, i + 1024)
-        size = _chunk_size(data[i:stop]) if stop >= 0 else -1
+        digits = data[i:stop].split(b";")[0].strip() if stop >= 0 else b""
+        try:
+            size = int(digits, 16) if digits.isalnum() else -1
+        except ValueError:
+            size = -1
         if size < 0:
             # Crawlers that undo the chunking often keep the header that announced it.
             return data if i == 0 else b"".join(parts)
@@ -56,37 +59,26 @@ def dechunk(data: bytes) -> bytes:
     return b"".join(parts)
 
 
-def _chunk_size(line: bytes) -> int:
-    digits = line.split(b";")[0].strip()
-    try:
-        return int(digits, 16) if digits.isalnum() else -1
-    except ValueError:
-        return -1
-
-
 def _decompress(data: bytes, name: str, limit: int) -> bytes:
+    is_plain = data.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"<", b"")
     decoder = _DECODERS.get(name)
     if decoder is None:
-        if _is_plain(data):  # servers say "utf-8" or "none" here
+        if is_plain:  # some servers say "utf-8" or "none" here
             return data
         raise PayloadError("unknown content encoding")
     try:
         return decoder(data, limit)
     except (zlib.error, brotli.error, zstandard.ZstdError, EOFError) as error:
-        if _is_plain(data):  # announced, but not done
+        if is_plain:  # announced, but not compressed
             return data
         raise PayloadError("compressed body damaged") from error
 
 
-def _is_plain(data: bytes) -> bool:
-    return data.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"<", b"")
-
-
-def _inflated(data: bytes, limit: int, kind: int) -> bytes:
-    """All members of a zlib or gzip stream, up to just beyond the limit."""
+def _inflate_members(data: bytes, limit: int, window: int) -> bytes:
+    """Decompress all members of a zlib or gzip stream."""
     out = b""
     while data and len(out) <= limit:
-        decoder = zlib.decompressobj(kind)
+        decoder = zlib.decompressobj(window)
         out += decoder.decompress(data, limit + 1 - len(out))
         if len(out) > limit:
             break
@@ -98,15 +90,11 @@ def _inflated(data: bytes, limit: int, kind: int) -> bytes:
     return out
 
 
-def _gunzip(data: bytes, limit: int) -> bytes:
-    return _inflated(data, limit, zlib.MAX_WBITS | 16)
-
-
 def _inflate(data: bytes, limit: int) -> bytes:
     try:
-        return _inflated(data, limit, zlib.MAX_WBITS)
-    except zlib.error:  # some servers send the bare stream
-        return _inflated(data, limit, -zlib.MAX_WBITS)
+        return _inflate_members(data, limit, zlib.MAX_WBITS)
+    except zlib.error:  # some servers send the stream without the zlib header
+        return _inflate_members(data, limit, -zlib.MAX_WBITS)
 
 
 def _unbrotli(data: bytes, limit: int) -> bytes:
@@ -124,29 +112,22 @@ def _unbrotli(data: bytes, limit: int) -> bytes:
 
 
 def _unzstd(data: bytes, limit: int) -> bytes:
-    whole = io.BytesIO(data)
-    reader = zstandard.ZstdDecompressor(max_window_size=1 << 27).stream_reader(whole, read_across_frames=True)
+    decompressor = zstandard.ZstdDecompressor(max_window_size=1 << 27)
+    reader = decompressor.stream_reader(io.BytesIO(data), read_across_frames=True)
     out = bytearray()
     while len(out) <= limit and (piece := reader.read(min(_STEP, limit + 1 - len(out)))):
         out += piece
-    if len(out) <= limit and not _ends_with_a_frame(data, limit):
-        raise EOFError
-    return bytes(out)
-
-
-def _ends_with_a_frame(data: bytes, limit: int) -> bool:
-    """Whether the last frame is whole. Only for what unpacks to no more than `limit`, so that it fits into memory."""
-    while data:
+    while data and len(out) <= limit:  # small enough to be decompressed again, to check that the last frame is whole
         decoder = zstandard.ZstdDecompressor(max_window_size=1 << 27).decompressobj()
         decoder.decompress(data)
         if not decoder.eof:
-            return False
+            raise EOFError
         data = decoder.unused_data
-    return True
+    return bytes(out)
 
 
 _DECODERS: dict[str, Callable[[bytes, int], bytes]] = {
-    "gzip": _gunzip,
+    "gzip": partial(_inflate_members, window=zlib.MAX_WBITS | 16),
     "deflate": _inflate,
     "br": _unbrotli,
     "zstd": _unzstd,

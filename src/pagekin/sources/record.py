@@ -1,6 +1,4 @@
-"""A WARC record: its own header, and the HTTP answer inside, taken apart."""
-
-from __future__ import annotations
+"""A WARC record: its header, and the HTTP response that it contains."""
 
 import re
 from base64 import b32encode
@@ -19,27 +17,35 @@ _DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)")
 
 @dataclass(frozen=True)
 class Record:
-    """A record. `http` are the headers of the answer in lower case; empty where there is no answer in it."""
+    """A record. `http` has the headers of the response, if there is one; names of headers are in lower case."""
 
     kind: str
     url: str
     offset: int
-    id: str
     date: str
     digest: str
-    refers_to: str
-    refers_to_url: str
-    refers_to_date: str
+    header: dict[str, str]
     status: int
     http: dict[str, str]
     content_type: str
     payload: bytes
     too_large: bool
-    endless_header: bool  # the header of the HTTP answer does not end where headers do
+    endless_header: bool  # the HTTP header is longer than the limit
+
+    def identifiers(self) -> list[tuple[str, ...]]:
+        """The keys by which a revisit may refer to this record."""
+        return [("digest", self.digest), ("id", self.header.get("warc-record-id", "")), ("place", self.url, self.date)]
+
+    def references(self) -> list[tuple[str, ...]]:
+        """The keys of the record whose payload this revisit repeats."""
+        names = ("warc-refers-to", "warc-refers-to-target-uri", "warc-refers-to-date")
+        record, url, date = (self.header.get(name, "") for name in names)
+        keys = [("digest", self.digest), ("id", record), ("place", url.strip("<>"), date)]
+        return [key for key in keys if all(key)]
 
     @property
     def captured(self) -> int:
-        """Seconds since 1970, 0 if the record does not say."""
+        """Seconds since 1970; 0 if unknown."""
         match = _DATE.match(self.date)
         try:
             moment = datetime(*map(int, match.groups()), tzinfo=UTC) if match else None  # type: ignore[misc,arg-type]
@@ -48,8 +54,18 @@ class Record:
         return max(0, int(moment.timestamp())) if moment else 0
 
     @property
+    def is_success(self) -> bool:
+        """Whether the HTTP status is 2xx."""
+        return 200 <= self.status < 300
+
+    @property
+    def media_type(self) -> str:
+        """The content type in lower case, with its parameters."""
+        return self.content_type.strip().lower()
+
+    @property
     def charset(self) -> str:
-        """The charset that the content type names."""
+        """The charset of the content type."""
         for part in self.content_type.split(";")[1:]:
             key, _, value = part.partition("=")
             if key.strip().lower() == "charset":
@@ -57,50 +73,36 @@ class Record:
         return ""
 
 
-def longest_block(limit: int) -> int:
-    """How much of a record is read, so that a payload of `limit` bytes fits in and a larger one shows."""
+def block_limit(limit: int) -> int:
+    """The number of bytes read of a record, so that a payload of `limit` bytes fits and a larger one is noticed."""
     return limit + _LONGEST_HTTP_HEADER + 1
 
 
 def make_record(fields: dict[str, str], block: bytes, length: int, offset: int, limit: int) -> Record:
-    """A record from its header and (the beginning of) its block of `length` bytes."""
-    kind = fields.get("warc-type", "").strip().lower()
-    status, skipped = 0, 0
-    http: dict[str, str] = {}
-    if fields.get("content-type", "").strip().lower().startswith("application/http") or block.startswith(b"HTTP/"):
-        status, http, skipped = split_http(block)
-    payload = block[skipped:]
+    """A record from its header and the beginning of its block, which has `length` bytes."""
+    given = {name: value.strip() for name, value in fields.items()}
+    response = _STATUS.match(block)  # only HTTP begins like this
+    end = _HEADER_END.search(block, 0, _LONGEST_HTTP_HEADER) if response else None
+    http = parse_fields(block[: end.start() if end else _LONGEST_HTTP_HEADER]) if response else {}
+    body = end.end() if end else 0
     return Record(
-        kind=kind,
-        url=fields.get("warc-target-uri", "").strip().strip("<>"),
+        kind=given.get("warc-type", "").lower(),
+        url=given.get("warc-target-uri", "").strip("<>"),
         offset=offset,
-        id=fields.get("warc-record-id", "").strip(),
-        date=fields.get("warc-date", "").strip(),
-        digest=fields.get("warc-payload-digest", "").strip().lower(),
-        refers_to=fields.get("warc-refers-to", "").strip(),
-        refers_to_url=fields.get("warc-refers-to-target-uri", "").strip().strip("<>"),
-        refers_to_date=fields.get("warc-refers-to-date", "").strip(),
-        status=status,
+        date=given.get("warc-date", ""),
+        digest=given.get("warc-payload-digest", "").lower(),
+        header=given,
+        status=int(response[1]) if response else 0,
         http=http,
-        content_type=http.get("content-type", "") if http or status else fields.get("content-type", ""),
-        payload=payload[: limit + 1],
-        too_large=length - skipped > limit,
-        endless_header=status > 0 and skipped == 0,
+        content_type=http.get("content-type", "") if response else given.get("content-type", ""),
+        payload=block[body : body + limit + 1],
+        too_large=length - body > limit,
+        endless_header=response is not None and end is None,
     )
 
 
-def split_http(block: bytes) -> tuple[int, dict[str, str], int]:
-    """(status, headers in lower case, where the body begins) of an HTTP answer; headers that recur are joined."""
-    status = _STATUS.match(block)
-    end = _HEADER_END.search(block, 0, _LONGEST_HTTP_HEADER)
-    if status is None:
-        return 0, {}, 0
-    head = block[: end.start()] if end else block[:_LONGEST_HTTP_HEADER]
-    return int(status[1]), parse_fields(head), end.end() if end else 0
-
-
 def parse_fields(head: bytes) -> dict[str, str]:
-    """The fields of a header after its first line; a line that begins with white space goes on with the last field."""
+    """The fields of a header after its first line. Continuation lines and repeated fields are joined."""
     fields: dict[str, str] = {}
     last = ""
     for line in head.decode("utf-8", "replace").split("\n")[1:]:
@@ -115,10 +117,10 @@ def parse_fields(head: bytes) -> dict[str, str]:
     return fields
 
 
-def digest_agrees(record: Record) -> bool:
-    """Whether the payload is what the record's digest says, as far as we know its way of hashing.
+def matches_digest(record: Record) -> bool:
+    """Whether the payload has the digest that the record names; True if the hash function is unknown.
 
-    Writers differ in whether they hash the body before or after the chunks are joined; both count.
+    Some writers hash the body before chunks are joined, others after; both are accepted.
     """
     name, _, wanted = record.digest.partition(":")
     hasher = _HASHES.get(name.replace("-", ""))

@@ -1,22 +1,24 @@
-"""Reading records one by one and trusting none: where is the damage, and where does the next record begin?"""
-
-from __future__ import annotations
+"""The slow WARC reader, which checks every record, finds the damage in a stream, and continues after it."""
 
 import os
 import re
 import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from typing import IO
 
-from pagekin.sources.record import Record, longest_block, make_record, parse_fields
+from pagekin.sources.record import Record, block_limit, make_record, parse_fields
 
 GZIP = b"\x1f\x8b\x08"
 PLAIN = b"WARC/"
-VERSION = re.compile(rb"WARC/\d+\.\d+[ \t]*\r?\n")
-_BEGINNING = b"WARC/1."  # what is looked for after damage
+MAX_HEADER = 64 * 1024
+_VERSION = re.compile(rb"WARC/\d+\.\d+[ \t]*\r?\n")
+_BLANK_LINE = re.compile(rb"\r\n\r\n|\n\n")
+_AFTER_BLOCK = (b"", b"\r", b"\n")  # a block should be followed by two line breaks
+_BEGINNING = b"WARC/1."  # searched for after damage
 _MARKER = re.compile(rb"WARC/1\.|" + re.escape(GZIP))
-_MAX_HEADER = 64 * 1024
 _STEP = 64 * 1024
 _SEARCH_STEP = 1 << 20
 
@@ -30,19 +32,19 @@ class Damage:
 
 
 class _BadRecordError(Exception):
-    """A record that is not what it should be; its stream can still be read."""
+    """A damaged record in a stream that can be read further."""
 
 
 class _BadStreamError(Exception):
-    """A gzip member that cannot be unpacked any further."""
+    """A gzip member that cannot be decompressed any further."""
 
 
 class _Stream:
-    """The bytes of an archive from an offset on: as they are, or unpacked to the end of one gzip member."""
+    """The bytes of an archive from an offset on: as stored, or decompressed up to the end of one gzip member."""
 
     def __init__(self, file: IO[bytes], offset: int, compressed: bool) -> None:
         self._file = file
-        self._read = offset  # the file is read up to here
+        self._position = offset  # of the file
         self._packed = b""
         self._buffer = b""
         self._inflater = zlib.decompressobj(zlib.MAX_WBITS | 16) if compressed else None
@@ -50,11 +52,11 @@ class _Stream:
         self.record_ended = False  # whether the last record was followed by its two line breaks
 
     def tell(self) -> int:
-        """The offset of what was not yet taken; of a member that is used up, the offset of its end."""
-        return self._read - len(self._packed) - (len(self._buffer) if self._inflater is None else 0)
+        """The offset of the next byte; for a finished gzip member, the offset of its end."""
+        return self._position - len(self._packed) - (len(self._buffer) if self._inflater is None else 0)
 
     def peek(self, count: int) -> bytes:
-        """At least the next `count` bytes, if there are as many."""
+        """The next `count` bytes or more, without consuming them; fewer only at the end."""
         pieces = [self._buffer]
         size = len(self._buffer)
         while size < count and self._problem is None:
@@ -71,18 +73,12 @@ class _Stream:
         return self._buffer
 
     def check(self) -> None:
-        """Say what is wrong with the stream, if its bytes ended too soon."""
+        """Raise _BadStreamError if the bytes ended because the stream is damaged."""
         if self._problem is not None:
             raise self._problem
 
-    def take(self, count: int) -> bytes:
-        """The next `count` bytes, or what there is."""
-        data = self.peek(count)[:count]
-        self._buffer = self._buffer[len(data) :]
-        return data
-
-    def pass_over(self, count: int) -> int:
-        """Leave out bytes without keeping them; how many there were."""
+    def skip(self, count: int) -> int:
+        """Consume `count` bytes without keeping them; return how many there were."""
         left = count
         while left > 0 and (data := self.peek(1)):
             part = min(left, len(data))
@@ -90,8 +86,13 @@ class _Stream:
             left -= part
         return count - left
 
-    def pass_to(self, marker: bytes) -> bool:
-        """Leave out bytes up to the next marker; whether there is one."""
+    def skip_blank_lines(self) -> None:
+        """Consume line breaks."""
+        while self.peek(1)[:1] in (b"\r", b"\n"):
+            self.skip(1)
+
+    def skip_to(self, marker: bytes) -> bool:
+        """Consume bytes up to the next marker; return whether there is one."""
         while True:
             data = self.peek(_STEP)
             found = data.find(marker)
@@ -121,150 +122,116 @@ class _Stream:
         return b""
 
     def _next_piece(self) -> bytes:
-        self._file.seek(self._read)
+        self._file.seek(self._position)
         data = self._file.read(_STEP)
-        self._read += len(data)
+        self._position += len(data)
         return data
 
 
-class _Member:
-    """The records of one gzip member, and its end once they are read."""
-
-    def __init__(self, file: IO[bytes], offset: int, limit: int) -> None:
-        self._stream = _Stream(file, offset, compressed=True)
-        self._offset = offset
-        self._limit = limit
-        self.end = offset
-
-    def __iter__(self) -> Iterator[Record | Damage]:
-        waiting: Record | None = None  # until what follows it, at best the checksum, has proved to be right
-        while True:
-            try:
-                record = _read_record(self._stream, self._offset, self._limit)
-            except _BadStreamError:
-                if waiting is not None and self._stream.record_ended:
-                    yield waiting
-                raise
-            except _BadRecordError as error:
-                if waiting is not None:
-                    yield waiting
-                waiting = None
-                yield Damage(self._offset, str(error))
-                if not self._stream.pass_to(_BEGINNING):
-                    break
-                continue
-            if waiting is not None:
-                yield waiting
-            waiting = record
-            if record is None:
-                break
-        self.end = self._stream.tell()
+def _read_member(stream: _Stream, offset: int, limit: int) -> Iterator[Record | Damage]:
+    """The records of the gzip member at `offset`; after the last one, the stream is at the end of the member."""
+    waiting: list[Record] = []  # the last record, until what follows it (at best the checksum) has been verified
+    while True:
+        try:
+            record = _read_record(stream, offset, limit)
+        except _BadStreamError:
+            if stream.record_ended:
+                yield from waiting
+            raise
+        except _BadRecordError as error:
+            yield from waiting
+            waiting = []
+            yield Damage(offset, str(error))
+            if not stream.skip_to(_BEGINNING):
+                return
+            continue
+        yield from waiting
+        if record is None:
+            return
+        waiting = [record]
 
 
-def careful_records(file: IO[bytes], offset: int, limit: int) -> Iterator[tuple[Record | Damage, bool]]:
-    """(record or damage, whether it was packed) from `offset` to the end; damage of one stretch is given once.
+def recover_records(file: IO[bytes], offset: int, limit: int) -> Iterator[tuple[Record | Damage, bool]]:
+    """(record or damage, whether it is compressed) from `offset` to the end; consecutive damage is yielded once.
 
-    A record may begin as it is or as a gzip member at any place, so that even an archive whose beginning is lost, or
-    to whose end something else was appended, is read.
+    A record or a gzip member may begin at any byte, so even an archive whose beginning is lost, or to which something
+    else was appended, can be read.
     """
     size = file.seek(0, os.SEEK_END)
-    fresh = True
+    intact = True  # whether the last item was a record
     place: int | None = offset
     while place is not None and place < size:
         compressed = starts_with(file, place, GZIP)
-        problem: Damage | None = None
         resume = place + 1
         try:
+            stream = _Stream(file, place, compressed)
             if compressed:
-                member = _Member(file, place, limit)
-                for item in member:
-                    good = isinstance(item, Record)
-                    if good or fresh:
+                for item in _read_member(stream, place, limit):
+                    if isinstance(item, Record) or intact:
                         yield item, True
-                    fresh = good
-                place = member.end
+                    intact = isinstance(item, Record)
+                place = stream.tell()
                 continue
-            stream = _Stream(file, place, compressed=False)
-            _pass_blank_lines(stream)
+            stream.skip_blank_lines()
             begin = stream.tell()
             resume = begin + 1
             record = _read_record(stream, begin, limit)
-            if record is None:  # the end, though a zip may claim that there is more
-                if fresh and begin < size:
+            if record is None:  # the end, even if a zip claims that there is more
+                if intact and begin < size:
                     yield Damage(begin, "truncated record"), False
                 return
             yield record, False
-            fresh = True
+            intact = True
             place = stream.tell()
-        except _BadStreamError as error:
-            problem = Damage(place, str(error))
-        except _BadRecordError as error:
-            problem = Damage(place, str(error))
-        if problem is not None:
-            if fresh:
-                yield problem, compressed
-            fresh = False
+        except (_BadStreamError, _BadRecordError) as error:
+            if intact:
+                yield Damage(place, str(error)), compressed
+            intact = False
             place = next_start(file, resume)
 
 
-def _pass_blank_lines(stream: _Stream) -> None:
-    while stream.peek(1)[:1] in (b"\r", b"\n"):
-        stream.pass_over(1)
-
-
 def _read_record(stream: _Stream, offset: int, limit: int) -> Record | None:
-    """The next record; None at the end. After a bad record the stream stands behind its header, if it has one."""
-    _pass_blank_lines(stream)
-    head = stream.peek(_MAX_HEADER)[:_MAX_HEADER]
+    """The next record, or None at the end. After a bad record, the stream is after its header, if it has one."""
+    stream.skip_blank_lines()
+    head = stream.peek(MAX_HEADER)[:MAX_HEADER]
     if not head:
         stream.check()
         return None
-    end = _header_end(head)
-    if end < 0 and len(head) < _MAX_HEADER:
+    blank = _BLANK_LINE.search(head)
+    end = blank.end() if blank else -1
+    if end < 0 and len(head) < MAX_HEADER:
         stream.check()
-    if not VERSION.match(head) and end >= 0:
-        stream.pass_over(1)
-        raise _BadRecordError("damaged record")
-    if end < 0:
-        stream.pass_over(1)
-        cut = len(head) < _MAX_HEADER and (head.startswith(PLAIN) or PLAIN.startswith(head))
-        long = len(head) == _MAX_HEADER and VERSION.match(head)
+    if end < 0 or not _VERSION.match(head):
+        stream.skip(1)
+        cut = end < 0 and len(head) < MAX_HEADER and (head.startswith(PLAIN) or PLAIN.startswith(head))
+        long = end < 0 and len(head) == MAX_HEADER and _VERSION.match(head)
         raise _BadRecordError("truncated record" if cut else "record header too long" if long else "damaged record")
-    fields = parse_fields(stream.take(end))
+    fields = parse_fields(head[:end])
+    stream.skip(end)
     length = fields.get("content-length", "")
     if not (length.isascii() and length.isdigit()):
         raise _BadRecordError("damaged record")
     return _read_block(stream, fields, int(length), offset, limit)
 
 
-def _header_end(head: bytes) -> int:
-    ends = [found + len(blank) for blank in (b"\r\n\r\n", b"\n\n") if (found := head.find(blank)) >= 0]
-    return min(ends, default=-1)
-
-
 def _read_block(stream: _Stream, fields: dict[str, str], length: int, offset: int, limit: int) -> Record:
-    kept = min(length, longest_block(limit))
-    # A packed stream cannot go back to what was taken; so look before taking, as far as memory allows.
+    kept = min(length, block_limit(limit))
+    # A compressed stream cannot go back, so look at the block before consuming it, as far as memory allows.
     block = stream.peek(kept)[:kept]
     if len(block) < kept:
         stream.check()
         raise _BadRecordError("truncated record")
-    if length == kept and not _ends_record(stream.peek(kept + 1)[kept : kept + 1]):
+    if length == kept and stream.peek(kept + 1)[kept : kept + 1] not in _AFTER_BLOCK:
         raise _BadRecordError("damaged record")
-    stream.pass_over(kept)
-    if stream.pass_over(length - kept) < length - kept:
+    stream.skip(kept)
+    if stream.skip(length - kept) < length - kept:
         stream.check()
         raise _BadRecordError("truncated record")
     following = stream.peek(4)[:4]
-    if not _ends_record(following[:1]):
+    if following[:1] not in _AFTER_BLOCK:
         raise _BadRecordError("damaged record")
     stream.record_ended = following == b"\r\n\r\n"
     return make_record(fields, block, length, offset, limit)
-
-
-def _ends_record(following: bytes) -> bool:
-    """Whether this byte, or none, can follow a block: two line breaks should."""
-    return following in (b"", b"\r", b"\n")
 
 
 def starts_with(file: IO[bytes], offset: int, marker: bytes) -> bool:
@@ -274,9 +241,9 @@ def starts_with(file: IO[bytes], offset: int, marker: bytes) -> bool:
 
 
 def next_start(file: IO[bytes], offset: int) -> int | None:
-    """The next place from `offset` on at which a record begins, packed or not.
+    """The next offset at which a record begins, compressed or not.
 
-    Never goes back in the file: in one that is packed itself, each step back would unpack all before it again.
+    Never goes back in the file: in a compressed zip member, each step back would decompress everything before it again.
     """
     file.seek(offset)
     data, place, ended = b"", 0, False
@@ -288,23 +255,21 @@ def next_start(file: IO[bytes], offset: int) -> int | None:
             kept = marker.start() if marker else max(0, len(data) - len(_BEGINNING) + 1)
             piece = file.read(_SEARCH_STEP)
             offset, data, place, ended = offset + kept, data[kept:] + piece, 0, len(piece) < _SEARCH_STEP
-        elif marker[0] == _BEGINNING or _unpacks_to_a_record(data[marker.start() : marker.start() + _STEP]):
+        elif marker[0] == _BEGINNING or _contains_record(data[marker.start() : marker.start() + _STEP]):
             return offset + marker.start()
         else:
             place = marker.start() + 1
 
 
-def _unpacks_to_a_record(data: bytes) -> bool:
-    try:
+def _contains_record(data: bytes) -> bool:
+    with suppress(zlib.error):
         return zlib.decompressobj(zlib.MAX_WBITS | 16).decompress(data, len(PLAIN)) == PLAIN
-    except zlib.error:
-        return False
+    return False
 
 
-def one_record_a_member(file: IO[bytes], limit: int) -> bool:
-    """Whether the gzip member at the start of the file holds just one record, as archives should be packed."""
-    try:
-        found = [item for item, _ in zip(_Member(file, 0, limit), range(2), strict=False)]
-    except _BadStreamError:
-        return False
-    return len(found) == 1 and isinstance(found[0], Record)
+def has_single_records(file: IO[bytes], limit: int) -> bool:
+    """Whether the first gzip member holds exactly one record, as the members of a WARC should."""
+    with suppress(_BadStreamError):
+        found = list(islice(_read_member(_Stream(file, 0, compressed=True), 0, limit), 2))
+        return len(found) == 1 and isinstance(found[0], Record)
+    return False

@@ -1,1 +1,1 @@
-"""Where is it kept? Readings -> one store in files, and back; opened memory-mapped, never half-written."""
+"""The store: readings of pages become one set of memory-mapped files, replaced as a whole by each build."""

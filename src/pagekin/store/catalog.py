@@ -1,11 +1,8 @@
-"""`catalog.sqlite`: what people look up. Pages by URL, by alias, by file, by words of the title."""
-
-from __future__ import annotations
+"""`catalog.sqlite`: pages by URL, by alias, by source file, and by words of the title."""
 
 import re
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +10,7 @@ from pagekin.errors import StoreError
 from pagekin.model.capture import Origin, Rank, Redirect, Skip
 
 NAME = "catalog.sqlite"
-_TOGETHER = 200  # nodes that are looked up at a time
+_MAX_NODES = 200  # looked up by one query
 _SCHEMA = """
 CREATE TABLE nodes (
   node INTEGER PRIMARY KEY, id TEXT NOT NULL, url TEXT NOT NULL, host TEXT NOT NULL, title TEXT NOT NULL,
@@ -41,33 +38,17 @@ INSERT INTO titles (titles) VALUES ('rebuild');
 """
 
 
-@dataclass(frozen=True)
-class CatalogTables:
-    """All rows of a catalogue, in the order of the columns of the schema."""
-
-    nodes: Iterable[Sequence[Any]]
-    pages: Iterable[Sequence[Any]]
-    aliases: Iterable[Sequence[Any]]
-    redirects: Iterable[Redirect]
-    skips: Iterable[tuple[Skip, bool]]
-    older: Iterable[tuple[str, Rank]]
-
-
-def write_catalog(folder: Path, tables: CatalogTables) -> None:
-    """Write the catalogue anew; the same rows give the same bytes."""
+def write_catalog(folder: Path, tables: Mapping[str, Iterable[Sequence[Any]]]) -> None:
+    """Write a new catalogue from the rows of each table; the same rows give the same bytes."""
     connection = sqlite3.connect(folder / NAME, isolation_level=None)
     try:
-        connection.execute("PRAGMA page_size = 8192")
-        connection.execute("PRAGMA journal_mode = OFF")
-        connection.execute("PRAGMA synchronous = OFF")
+        for setting in ("page_size = 8192", "journal_mode = OFF", "synchronous = OFF"):
+            connection.execute(f"PRAGMA {setting}")
         connection.executescript(_SCHEMA)
         connection.execute("BEGIN")
-        _insert(connection, "nodes", tables.nodes)
-        _insert(connection, "pages", tables.pages)
-        _insert(connection, "aliases", tables.aliases)
-        _insert(connection, "redirects", (_redirect_row(redirect) for redirect in tables.redirects))
-        _insert(connection, "skips", ((s.source, s.reason, s.where, s.count, decided) for s, decided in tables.skips))
-        _insert(connection, "older", ((url, rank.captured, rank.source, rank.offset) for url, rank in tables.older))
+        for table, rows in tables.items():
+            columns = len(connection.execute(f"PRAGMA table_info({table})").fetchall())
+            connection.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' * columns)})", rows)
         connection.execute("COMMIT")
         connection.executescript(_INDEXES)
     except sqlite3.Error as error:
@@ -76,31 +57,8 @@ def write_catalog(folder: Path, tables: CatalogTables) -> None:
         connection.close()
 
 
-def _insert(connection: sqlite3.Connection, table: str, rows: Iterable[Sequence[Any]]) -> None:
-    iterator = iter(rows)
-    first = next(iterator, None)
-    if first is None:
-        return
-    statement = f"INSERT INTO {table} VALUES ({', '.join('?' * len(first))})"
-    connection.execute(statement, first)
-    connection.executemany(statement, iterator)
-
-
-def _redirect_row(redirect: Redirect) -> tuple[Any, ...]:
-    origin = redirect.origin
-    return (
-        redirect.url,
-        redirect.target,
-        redirect.captured,
-        origin.source,
-        origin.offset,
-        origin.size,
-        origin.modified,
-    )
-
-
 class Catalog:
-    """A catalogue opened for looking things up. It needs no right to write, not even to its folder."""
+    """A catalogue opened for reading. Neither the file nor its folder need be writable."""
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / NAME
@@ -112,25 +70,22 @@ class Catalog:
         self._connection.row_factory = sqlite3.Row
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._connection.close()
 
     def rows(self, query: str, *values: Any) -> list[sqlite3.Row]:
-        """The rows that a query gives."""
-        try:
-            return self._connection.execute(query, values).fetchall()
-        except sqlite3.DatabaseError as error:
-            raise StoreError(f"{self.path} is damaged ({error}); build the store again") from error
+        """All rows of a query."""
+        return list(self.each(query, *values))
 
-    def each(self, query: str) -> Iterator[sqlite3.Row]:
-        """The same, one at a time: for a query with a row for every node."""
+    def each(self, query: str, *values: Any) -> Iterator[sqlite3.Row]:
+        """The rows of a query one at a time, for a query with a row for every node."""
         try:
-            yield from self._connection.execute(query)
+            yield from self._connection.execute(query, values)
         except sqlite3.DatabaseError as error:
             raise StoreError(f"{self.path} is damaged ({error}); build the store again") from error
 
     def page_at(self, url: str) -> int | None:
-        """The row of the page with exactly this URL, or of the page that an alias of it leads to."""
+        """The row of the page with this URL, or of the page that this alias leads to."""
         for query in (
             "SELECT row FROM pages WHERE url = ? LIMIT 1",
             "SELECT first_row AS row FROM nodes WHERE url = ? AND first_row IS NOT NULL LIMIT 1",
@@ -141,7 +96,7 @@ class Catalog:
         return None
 
     def pages_from(self, source: str) -> list[int]:
-        """The rows of the pages that came from a file, named by its path or by the end of its name in the store."""
+        """The rows of the pages from a file, which is given by its path or by the end of its name in the store."""
         parts = [part for part in source.replace("\\", "/").split("/") if part not in ("", ".")]
         found: list[sqlite3.Row] = []
         for k in range(len(parts)):
@@ -151,21 +106,21 @@ class Catalog:
             found = self.rows(r"SELECT row FROM pages WHERE source LIKE ? ESCAPE '\' LIMIT 6", ending)
         return [int(row["row"]) for row in found]
 
-    def meant_by_title(self, name: str, limit: int) -> list[int]:
-        """The rows of pages that a title, or words of one, can mean: one if it is clear which, else the best first.
+    def matching_title(self, name: str, limit: int) -> list[int]:
+        """The rows of pages that match a title or words of one: one if it is unambiguous, else several, best first.
 
-        A page of this very title comes before pages whose titles hold its words, and those before pages whose titles
-        hold only the beginning of the last: "Ant" means Ant, whatever there is of Ant colonies and Antarctica.
+        An exact title comes before titles with all the words, and those before titles in which the last word is only a
+        prefix: "Ant" finds the page Ant even if there are pages on Ant colonies and Antarctica.
         """
         found: list[int] = []
-        for rows in (self.entitled(name), self.titled(name, limit, whole=True), self.titled(name, limit)):
+        for rows in (self.exactly_titled(name), self.titled(name, limit, whole=True), self.titled(name, limit)):
             if len(rows) == 1:
                 return rows
             found += rows
         return list(dict.fromkeys(found))[:limit]
 
-    def entitled(self, title: str) -> list[int]:
-        """The rows of pages with this very title, in any case and with any white space."""
+    def exactly_titled(self, title: str) -> list[int]:
+        """The rows of pages with exactly this title, ignoring case and white space."""
         terms = _terms(title)
         if not terms:
             return []
@@ -174,7 +129,7 @@ class Catalog:
         return [int(row["rowid"]) for row in found if _plain(row["title"]) == _plain(title)]
 
     def titled(self, words: str, limit: int, *, whole: bool = False) -> list[int]:
-        """The rows of pages whose titles hold all the words (the last may be a beginning, or not), best first."""
+        """The rows of pages whose titles contain all words, best first; unless `whole`, the last may be a prefix."""
         terms = _terms(words)
         if not terms:
             return []
@@ -183,7 +138,7 @@ class Catalog:
         return [int(row["rowid"]) for row in found]
 
     def similar_urls(self, name: str, limit: int) -> list[int]:
-        """Pages whose URLs share the longest beginning with `name` that any page shares."""
+        """The rows of pages whose URLs share the longest prefix with `name`."""
         stem = name if "//" in name else f"http://{name}"
         while len(stem) > len("https://x"):
             found = self.rows(
@@ -195,7 +150,7 @@ class Catalog:
         return []
 
     def page(self, row: int) -> dict[str, Any]:
-        """All that the catalogue knows of a page and its node."""
+        """All entries of a page and its node."""
         found = self.rows(
             "SELECT p.*, n.id, n.in_degree, n.out_degree, n.url AS node_url"
             " FROM pages p JOIN nodes n ON n.node = p.node WHERE p.row = ?",
@@ -204,10 +159,10 @@ class Catalog:
         return dict(found[0])
 
     def named_nodes(self, nodes: Sequence[int]) -> list[dict[str, str]]:
-        """URL and title of nodes."""
+        """URL and title of each node."""
         named = {}
-        for begin in range(0, len(nodes), _TOGETHER):
-            some = nodes[begin : begin + _TOGETHER]
+        for begin in range(0, len(nodes), _MAX_NODES):
+            some = nodes[begin : begin + _MAX_NODES]
             marks = ", ".join("?" * len(some))
             for row in self.rows(f"SELECT node, url, title FROM nodes WHERE node IN ({marks})", *some):
                 named[row["node"]] = (row["url"], row["title"])
@@ -215,9 +170,8 @@ class Catalog:
 
     def aliases(self, node: int) -> list[tuple[str, str]]:
         """(URL, kind) of the aliases of a node."""
-        return [
-            (r["url"], r["kind"]) for r in self.rows("SELECT url, kind FROM aliases WHERE node = ? ORDER BY url", node)
-        ]
+        rows = self.rows("SELECT url, kind FROM aliases WHERE node = ? ORDER BY url", node)
+        return [(url, kind) for url, kind in rows]
 
     def redirects(self) -> list[Redirect]:
         """Every redirect that was read."""
@@ -227,12 +181,12 @@ class Catalog:
         ]
 
     def older(self) -> list[tuple[str, Rank]]:
-        """(URL, rank) of captures that lost to a newer one."""
+        """(URL, rank) of captures that were dropped in favour of a newer one."""
         rows = self.rows("SELECT * FROM older ORDER BY rowid")
         return [(r["url"], Rank(r["captured"], r["source"], r["offset"])) for r in rows]
 
     def skips(self, decided: bool | None = None) -> list[Skip]:
-        """What was skipped; `decided` tells what the store decided apart from what reading found."""
+        """What was skipped; `decided` selects what the store dropped (True) or what reading skipped (False)."""
         where = "" if decided is None else f"WHERE decided = {int(decided)}"
         rows = self.rows(f"SELECT * FROM skips {where} ORDER BY source, reason")
         return [Skip(r["source"], r["reason"], r["example"], r["count"]) for r in rows]

@@ -1,6 +1,4 @@
-"""What earlier builds have read already: the old store, and what a killed build left in the spool."""
-
-from __future__ import annotations
+"""The pages that earlier builds have read: those of the old store, and those that a killed build left in the spool."""
 
 from collections.abc import Iterator, Sequence
 from hashlib import blake2b
@@ -18,7 +16,7 @@ _ROW_BITS = 40
 
 
 class KnownPages:
-    """Finds the earlier reading of a capture: same file, same place in it, same size, time and URL."""
+    """Finds the earlier reading of a capture with the same file, offset, size, time and URL."""
 
     def __init__(self, store: Store | None, spooled: Sequence[Path]) -> None:
         self.store = store
@@ -26,27 +24,21 @@ class KnownPages:
         self._redirects = store.catalog.redirects() if store is not None else []
         self._older = store.catalog.older() if store is not None else []
         self._skips = store.catalog.skips(decided=False) if store is not None else []
-        self._whole = self._whole_sources()
-        self._rows: dict[bytes, int] = {}  # number of a reading and row in it, as one
+        self._complete: dict[tuple[str, int, int], int] = {}  # source -> its number in the old store
+        if store is not None:
+            sources = store.reading.sources
+            self._complete = {key: k for k, key in enumerate(sources.identities()) if sources.whole[k]}
+        self._rows: dict[bytes, int] = {}  # the number of a reading and the row in it, as one integer
         for number, reading in enumerate(Readings(self.places)):
-            self._note(number, reading)
+            self._add(number, reading)
 
     def close(self) -> None:
-        """Let go of the old store, so that its files can be removed."""
+        """Close the old store, so that its files can be removed."""
         if self.store is not None:
             self.store.close()
 
-    def _whole_sources(self) -> dict[tuple[str, int, int], int]:
-        if self.store is None:
-            return {}
-        sources = self.store.reading.sources
-        keys = zip(sources.name, sources.size.tolist(), sources.modified.tolist(), strict=True)
-        return {key: k for k, key in enumerate(keys) if sources.whole[k]}
-
-    def _note(self, number: int, reading: Reading) -> None:
-        sources = list(
-            zip(reading.sources.name, reading.sources.size.tolist(), reading.sources.modified.tolist(), strict=True)
-        )
+    def _add(self, number: int, reading: Reading) -> None:
+        sources = reading.sources.identities()
         pages = reading.pages
         rows = zip(pages.source.tolist(), pages.offset.tolist(), pages.url, pages.captured.tolist(), strict=True)
         for row, (source, offset, url, captured) in enumerate(rows):
@@ -54,13 +46,13 @@ class KnownPages:
             self._rows[_digest(name, offset, size, modified, url, captured)] = number << _ROW_BITS | row
 
     def is_unchanged(self, origin: Origin) -> bool:
-        """Whether a whole archive is as it was when the store was built, and all of it is in the store."""
-        return (origin.source, origin.size, origin.modified) in self._whole
+        """Whether an archive has not changed since the old store was built, and the store holds all of it."""
+        return (origin.source, origin.size, origin.modified) in self._complete
 
     def rows_of(self, origin: Origin) -> Int64s:
         """The rows of the old store that came from an unchanged archive."""
         assert self.store is not None
-        number = self._whole[(origin.source, origin.size, origin.modified)]
+        number = self._complete[(origin.source, origin.size, origin.modified)]
         return np.flatnonzero(self.store.reading.pages.source == number)
 
     def find(self, capture: Capture) -> tuple[int, int] | None:
@@ -72,12 +64,14 @@ class KnownPages:
 
     @property
     def has_older(self) -> bool:
-        """Whether any capture lost to a newer one in the old store."""
+        """Whether the old store dropped any capture in favour of a newer one."""
         return bool(self._older)
 
-    def older_of(self, source: str) -> list[tuple[str, Rank]]:
-        """The captures of an unchanged archive that lost to newer ones and are not in the store."""
-        return [(url, rank) for url, rank in self._older if rank.source == source]
+    def notes_of(self, source: str) -> tuple[list[Redirect], list[Skip], list[tuple[str, Rank]]]:
+        """The redirects and skips of an unchanged archive, and its captures that were dropped for newer ones."""
+        redirects = [redirect for redirect in self._redirects if redirect.origin.source == source]
+        skips = [skip for skip in self._skips if skip.source == source]
+        return redirects, skips, [(url, rank) for url, rank in self._older if rank.source == source]
 
     def ranks(self, rows: Int64s) -> Iterator[tuple[str, Rank]]:
         """(URL, rank) of rows of the old store."""
@@ -90,15 +84,7 @@ class KnownPages:
             rank = Rank(int(reading.pages.captured[row]), source, int(reading.pages.offset[row]))
             yield urls[row].decode("utf-8"), rank
 
-    def redirects_of(self, source: str) -> list[Redirect]:
-        """The redirects that an archive held."""
-        return [redirect for redirect in self._redirects if redirect.origin.source == source]
-
-    def skips_of(self, source: str) -> list[Skip]:
-        """What was skipped in an archive."""
-        return [skip for skip in self._skips if skip.source == source]
-
 
 def _digest(*facts: str | int) -> bytes:
-    """Short for what tells captures apart: there may be millions, and their names and URLs are long."""
+    """A short key for a capture: there may be millions, with long names and URLs."""
     return blake2b(repr(facts).encode("utf-8", "surrogatepass"), digest_size=16).digest()

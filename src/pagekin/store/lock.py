@@ -1,6 +1,4 @@
-"""One build at a time on one store."""
-
-from __future__ import annotations
+"""The lock of a store: one build at a time."""
 
 import os
 import sys
@@ -13,13 +11,12 @@ from pagekin.errors import StoreError
 
 @contextmanager
 def locked(root: Path) -> Iterator[None]:
-    """Hold the store's lock. The system gives it back when the process ends, however it ends."""
-    path = root / "lock"
-    with path.open("a+b") as file:
+    """Hold the lock of a store. The system releases it when the process ends, for whatever reason."""
+    with (root / "lock").open("a+b") as file:
         try:
             _lock(file.fileno())
         except OSError as error:
-            raise StoreError(f"another build is at work on {root}; wait until it ends") from error
+            raise StoreError(f"another build is writing {root}; wait until it ends") from error
         yield
 
 

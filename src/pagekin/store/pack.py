@@ -1,10 +1,8 @@
-"""Many columns in one file, opened with one memory map: a build of many batches must not need many open files.
+"""Many columns in one file with one memory map, so that a build of many batches needs few open files.
 
-A file is: the length of its header (8 bytes, little-endian), the header (JSON: what the writer notes, and name, type,
-shape and place of every column), the columns, each at a multiple of 64 bytes, and the SHA-256 of all that.
+A file consists of the length of its header (8 bytes, little-endian), the header (JSON: notes of the writer; type, shape
+and offset of every column), the columns, each at a multiple of 64 bytes, and the SHA-256 of everything before.
 """
-
-from __future__ import annotations
 
 import json
 import mmap
@@ -15,25 +13,24 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[Any]
-_ALIGNED = 64
+from pagekin.model.arrays import Array
+
+_ALIGNMENT = 64
 _LENGTH = 8
 _DIGEST = sha256().digest_size
-_STEP = 1 << 20
 
 
 @dataclass(frozen=True)
 class Pack:
-    """A file of columns, opened. Its map is let go of when the last of its columns is."""
+    """An opened file of columns. Its map is closed with the last of its columns."""
 
     notes: Any
     columns: dict[str, Array]
 
 
 def write_pack(path: Path, columns: Iterable[tuple[str, Array]], notes: Any) -> None:
-    """Write columns, and notes on them, to one file."""
+    """Write columns and notes to one file."""
     arrays = {name: np.ascontiguousarray(array) for name, array in columns}
     digest = sha256()
     with path.open("wb") as file:
@@ -44,7 +41,7 @@ def write_pack(path: Path, columns: Iterable[tuple[str, Array]], notes: Any) -> 
 
 
 def _pieces(arrays: dict[str, Array], notes: Any) -> Iterator[bytes | memoryview]:
-    """The bytes of a file, up to its checksum."""
+    """The bytes of a file up to its checksum."""
     places = {}
     end = 0
     for name, array in arrays.items():
@@ -59,23 +56,18 @@ def _pieces(arrays: dict[str, Array], notes: Any) -> Iterator[bytes | memoryview
 
 
 def _aligned(size: int) -> int:
-    return -(-size // _ALIGNED) * _ALIGNED
+    return -(-size // _ALIGNMENT) * _ALIGNMENT
 
 
 def is_whole(path: Path) -> bool:
-    """Whether a file is as it was written: its checksum holds."""
-    left = path.stat().st_size - _DIGEST
-    digest = sha256()
+    """Whether the checksum of a file is right."""
     with path.open("rb") as file:
-        while left > 0:
-            piece = file.read(min(left, _STEP))
-            digest.update(piece)
-            left -= len(piece)
-        return left == 0 and file.read() == digest.digest()
+        data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    return sha256(memoryview(data)[:-_DIGEST]).digest() == data[-_DIGEST:]
 
 
 def open_pack(path: Path) -> Pack:
-    """The columns of a file that is whole, memory-mapped."""
+    """Open the columns of a file, memory-mapped."""
     with path.open("rb") as file:
         data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     length = int.from_bytes(data[:_LENGTH], "little")

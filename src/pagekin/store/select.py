@@ -1,49 +1,44 @@
-"""Which captures become pages, and under which other URLs they can be reached.
+"""Select the captures that become pages, and the other URLs (aliases) that lead to them.
 
-The newest capture of a URL wins. Redirects, pages that only send their visitors on, and canonical links make
-aliases; an alias always leads to a page that carries text.
+The newest capture of a URL wins. Redirects, pages that only forward their visitors, and canonical links become aliases;
+an alias always leads to a page of the store.
 """
-
-from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pagekin.model.arrays import Bytes, Int64s
+from pagekin.model.arrays import Array, Bytes, Int64s
 from pagekin.model.capture import Origin, PageFlags, Rank, Redirect, Skip
 from pagekin.model.reading import Reading
 from pagekin.model.settings import ReadingSettings
 from pagekin.model.strings import Strings
 from pagekin.urls import host_of, variants
 
-Array = NDArray[Any]
 _MAX_HOPS = 20
-_STUB_TOKENS = 50  # a page that sends its visitors on and says no more than this is a redirect
-_SHARED_ENOUGH = 0.5  # share of a page's words that must stand on the page it calls canonical
+_STUB_TOKENS = 50  # a page with a refresh and fewer tokens than this is a redirect
+_MIN_SHARED = 0.5  # share of a page's words that its canonical page must contain
 
 
 @dataclass
 class ReadPages:
-    """All that a build brought in: rows of readings, old and new, and the notes of the sources."""
+    """Everything a build has read: rows of old and new readings, and what else the sources hold."""
 
     readings: Sequence[Reading] = ()
     rows: list[Int64s] = field(default_factory=list)
     redirects: list[Redirect] = field(default_factory=list)
     skips: list[Skip] = field(default_factory=list)
     sources: set[Origin] = field(default_factory=set)  # every file
-    older: list[tuple[str, Rank]] = field(default_factory=list)  # captures that were not read: they lost before
-    dependent: set[str] = field(default_factory=set)  # names of those whose pages hang on other files
+    older: list[tuple[str, Rank]] = field(default_factory=list)  # not read, since a newer capture won before
+    dependent: set[str] = field(default_factory=set)  # names of sources whose pages depend on other files
 
 
 @dataclass
 class CaptureTable:
-    """What decides between captures, in columns: the rows of all readings, one after the other."""
+    """The properties that decide between captures, as columns over the rows of all readings."""
 
     reading: Int64s
     row: Int64s
@@ -52,24 +47,24 @@ class CaptureTable:
     offset: Int64s
     flags: Bytes
     sources: list[str]
-    refresh: dict[int, str]  # where a capture that says little sends its visitors, if it does
-    canonical: dict[int, str]  # the URL that a capture calls its own, if it names one
+    refresh: dict[int, str]  # the URL that a short page forwards to
+    canonical: dict[int, str]  # the canonical URL that a page names
 
     def rank(self, capture: int) -> Rank:
-        """What decides about one capture."""
+        """The rank of a capture among those of its URL."""
         source = self.sources[int(self.source[capture])]
         return Rank(int(self.captured[capture]), source, int(self.offset[capture]))
 
 
 @dataclass
 class SelectedPages:
-    """The pages of the store by URL, the aliases that lead to them, and what was passed over."""
+    """The pages of the store by URL, their aliases, and what was dropped."""
 
-    pages: dict[str, int]  # url -> number of a capture
+    pages: dict[str, int]  # url -> capture
     captures: CaptureTable
     aliases: dict[str, tuple[str, str]] = field(default_factory=dict)  # url -> (url of a page, kind of alias)
     skips: list[Skip] = field(default_factory=list)
-    older: list[tuple[str, Rank]] = field(default_factory=list)  # captures that lost to a newer one
+    older: list[tuple[str, Rank]] = field(default_factory=list)  # captures dropped for a newer one
 
     def places(self) -> tuple[Int64s, Int64s]:
         """(reading, row in it) of every page."""
@@ -78,31 +73,33 @@ class SelectedPages:
 
     @cached_property
     def row_of(self) -> dict[str, int]:
-        """The row of each page in the store, once all are chosen."""
+        """The row of each page in the store, once the selection is complete."""
         return {url: row for row, url in enumerate(self.pages)}
 
     def find(self, url: str) -> str | None:
-        """The page that a link to `url` reaches, be it by an alias or by a habit of servers."""
-        if url in self.pages:
+        """The page that a link to `url` reaches, directly, by an alias, or by a common variant of the URL."""
+        if url in self.pages:  # most do
             return url
-        if url in self.aliases:
-            return self.aliases[url][0]
-        for variant in variants(url):
-            if variant in self.pages:
-                return variant
-            if variant in self.aliases:
-                return self.aliases[variant][0]
+        for each in (url, *variants(url)):
+            if each in self.pages:
+                return each
+            if each in self.aliases:
+                return self.aliases[each][0]
         return None
 
+    def skip(self, url: str, capture: int, reason: str) -> None:
+        """Record that a capture was skipped."""
+        self.skips.append(Skip(self.captures.rank(capture).source, reason, url))
 
-def choose_pages(read_pages: ReadPages, settings: ReadingSettings) -> SelectedPages:
-    """Choose one capture per URL, then let redirects and canonical links have their say."""
-    choice = _newest(read_pages, settings)
-    _follow_redirects(choice, _redirects(read_pages, choice))
-    _follow_canonicals(choice, read_pages.readings)
-    choice.pages = dict(sorted(choice.pages.items(), key=lambda page: (host_of(page[0]), page[0])))
-    choice.aliases = dict(sorted(choice.aliases.items()))
-    return choice
+
+def select_pages(read_pages: ReadPages, settings: ReadingSettings) -> SelectedPages:
+    """Select the newest capture of each URL, then apply redirects and canonical links."""
+    selected = _newest(read_pages, settings)
+    _follow_redirects(selected, _redirects(read_pages, selected))
+    _follow_canonicals(selected, read_pages.readings)
+    selected.pages = dict(sorted(selected.pages.items(), key=lambda page: (host_of(page[0]), page[0])))
+    selected.aliases = dict(sorted(selected.aliases.items()))
+    return selected
 
 
 def _newest(read_pages: ReadPages, settings: ReadingSettings) -> SelectedPages:
@@ -115,16 +112,16 @@ def _newest(read_pages: ReadPages, settings: ReadingSettings) -> SelectedPages:
             loser, best[url] = sorted((other, capture), key=captures.rank)
             older.append((url, captures.rank(loser)))
     skips = [Skip(rank.source, "older capture", url) for url, rank in older]
-    choice = SelectedPages(best, captures, skips=skips, older=sorted(older))
+    selected = SelectedPages(best, captures, skips=skips, older=sorted(older))
     if settings.obey_noindex:
-        # Only now: an older capture must not take the place of one that may not be indexed.
+        # Only now: an older capture must not replace one that may not be indexed.
         for url in [url for url, capture in best.items() if captures.flags[capture] & PageFlags.NOINDEX]:
-            skips.append(_skip(choice, best.pop(url), "noindex", url))
-    return choice
+            selected.skip(url, best.pop(url), "noindex")
+    return selected
 
 
 def _captures(read_pages: ReadPages) -> tuple[CaptureTable, list[str]]:
-    """The captures of a harvest, and their URLs."""
+    """All captures, and their URLs."""
     urls: list[str] = []
     sources: dict[str, int] = {}
     refresh: dict[int, str] = {}
@@ -145,95 +142,83 @@ def _captures(read_pages: ReadPages) -> tuple[CaptureTable, list[str]]:
 
 
 def _given(strings: Strings, rows: Int64s, first: int) -> dict[int, str]:
-    """The strings of these rows, counted from `first`, that are not empty."""
+    """The strings of these rows that are not empty, by their place counted from `first`."""
     places = np.flatnonzero(np.diff(strings.offsets)[rows])
     return {first + place: strings[int(rows[place])] for place in places.tolist()}
 
 
-def _redirects(read_pages: ReadPages, choice: SelectedPages) -> dict[str, tuple[int, str]]:
-    """(when, where to) of the newest redirect of each URL, pages that only send their visitors on among them."""
+def _redirects(read_pages: ReadPages, selected: SelectedPages) -> dict[str, tuple[int, str]]:
+    """(time, target) of the newest redirect of each URL, including pages that only forward their visitors."""
+    redirects = [(each.url, (each.captured, each.target)) for each in read_pages.redirects]
+    captures = selected.captures
+    for url, capture in selected.pages.items():
+        if captures.refresh.get(capture, url) != url:
+            redirects.append((url, (int(captures.captured[capture]), captures.refresh[capture])))
     newest: dict[str, tuple[int, str]] = {}
-    for redirect in read_pages.redirects:
-        _keep_newest(newest, redirect.url, (redirect.captured, redirect.target))
-    refresh = choice.captures.refresh
-    for url, capture in choice.pages.items():
-        if capture in refresh and refresh[capture] != url:
-            _keep_newest(newest, url, (int(choice.captures.captured[capture]), refresh[capture]))
+    for url, redirect in redirects:
+        newest[url] = max(redirect, newest.get(url, redirect))
     return newest
 
 
-def _keep_newest(newest: dict[str, tuple[int, str]], url: str, redirect: tuple[int, str]) -> None:
-    newest[url] = max(redirect, newest.get(url, redirect))
-
-
-def _follow_redirects(choice: SelectedPages, redirects: dict[str, tuple[int, str]]) -> None:
-    """Make aliases of redirects that lead to a page; a page that redirects by now gives way."""
-    newer = {}
-    for url, (captured, target) in redirects.items():
-        capture = choice.pages.get(url)
-        if capture is None or choice.captures.captured[capture] <= captured:
-            newer[url] = target
+def _follow_redirects(selected: SelectedPages, redirects: dict[str, tuple[int, str]]) -> None:
+    """Turn redirects that lead to a page into aliases; a page with a newer redirect is dropped."""
+    captured = {url: selected.captures.captured[capture] for url, capture in selected.pages.items() if url in redirects}
+    newer = {url: target for url, (time, target) in redirects.items() if captured.get(url, time) <= time}
     if not newer:
         return
-    still = SelectedPages({url: capture for url, capture in choice.pages.items() if url not in newer}, choice.captures)
+    rest = {url: capture for url, capture in selected.pages.items() if url not in newer}
+    remaining = SelectedPages(rest, selected.captures)
     for url in sorted(newer):
-        end = _end(url, newer, still)
+        end = _end(url, newer, remaining)
         if end is not None:
-            choice.aliases[url] = (end, "redirect")
-    for url in choice.aliases:
-        capture = choice.pages.pop(url, None)
-        if capture is not None:
-            choice.skips.append(_skip(choice, capture, "redirects to another page by now", url))
+            selected.aliases[url] = (end, "redirect")
+    for url in selected.aliases:
+        dropped = selected.pages.pop(url, None)
+        if dropped is not None:
+            selected.skip(url, dropped, "redirects to another page by now")
 
 
-def _end(url: str, newer: dict[str, str], pages: SelectedPages) -> str | None:
-    """The page at the end of a chain of redirects; None if it leads out of the collection or round and round."""
-    here = url
+def _end(url: str, redirects: dict[str, str], pages: SelectedPages) -> str | None:
+    """The page at the end of a chain of redirects; None if it leaves the collection or is a loop."""
     for _ in range(_MAX_HOPS):
-        here = newer[here]
-        if here not in newer:
-            return pages.find(here)
+        url = redirects[url]
+        if url not in redirects:
+            return pages.find(url)
     return None
 
 
-def _follow_canonicals(choice: SelectedPages, readings: Sequence[Reading]) -> None:
-    """Believe canonical links: of a page that is here if it holds the same words, of one that is not in any case."""
-    canonical = choice.captures.canonical
-    claiming = sorted(url for url, capture in choice.pages.items() if canonical.get(capture, url) != url)
-    claims = {url: canonical[choice.pages[url]] for url in claiming}
-    for url, claim in claims.items():
-        target = choice.find(claim) or claim
-        capture = choice.pages[url]
+def _follow_canonicals(selected: SelectedPages, readings: Sequence[Reading]) -> None:
+    """Turn canonical links into aliases: always if their target is missing, else if the target has the same words."""
+    canonical = selected.captures.canonical
+    naming = sorted(url for url, capture in selected.pages.items() if canonical.get(capture, url) != url)
+    named = {url: canonical[selected.pages[url]] for url in naming}
+    for url, name in named.items():
+        target = selected.find(name) or name
+        capture = selected.pages[url]
         if target == url:
             continue
-        if target not in choice.pages:
-            choice.aliases.setdefault(target, (url, "canonical"))
-        elif target in claims:
-            choice.skips.append(_skip(choice, capture, "canonical link to a page that names another (kept)", url))
-        elif _shared(readings, choice.captures, capture, choice.pages[target]) < _SHARED_ENOUGH:
-            choice.skips.append(_skip(choice, capture, "canonical link to a page with other words (kept)", url))
+        if target not in selected.pages:
+            selected.aliases.setdefault(target, (url, "canonical"))
+        elif target in named:
+            selected.skip(url, capture, "canonical link to a page that names another (kept)")
+        elif _shared(readings, selected.captures, capture, selected.pages[target]) < _MIN_SHARED:
+            selected.skip(url, capture, "canonical link to a page with other words (kept)")
         else:
-            choice.aliases[url] = (target, "canonical")
-    for url in claims:
-        if url in choice.aliases:
-            choice.skips.append(_skip(choice, choice.pages.pop(url), "copy of its canonical page", url))
-    for url, (target, kind) in list(choice.aliases.items()):
-        if target in choice.aliases:
-            choice.aliases[url] = (choice.aliases[target][0], kind)
+            selected.aliases[url] = (target, "canonical")
+    for url in named:
+        if url in selected.aliases:
+            selected.skip(url, selected.pages.pop(url), "copy of its canonical page")
+    for url, (target, kind) in list(selected.aliases.items()):
+        if target in selected.aliases:
+            selected.aliases[url] = (selected.aliases[target][0], kind)
 
 
 def _shared(readings: Sequence[Reading], captures: CaptureTable, capture: int, other: int) -> float:
-    """The share of a page's words that stand on the other page as well, each as often as there."""
+    """The share of a page's words, with multiplicity, that the other page contains."""
     words, others = (_words(readings[int(captures.reading[k])], int(captures.row[k])) for k in (capture, other))
     return (words & others).total() / words.total() if words else 1.0
 
 
 def _words(reading: Reading, row: int) -> Counter[bytes]:
-    forms, counts = np.unique(reading.tokens.form[reading.tokens.row(row)], return_counts=True)
-    return Counter(
-        {reading.forms.raw(form): count for form, count in zip(forms.tolist(), counts.tolist(), strict=True)}
-    )
-
-
-def _skip(choice: SelectedPages, capture: int, reason: str, url: str) -> Skip:
-    return Skip(choice.captures.rank(capture).source, reason, url)
+    counts = Counter(reading.tokens.form[reading.tokens.row(row)].tolist())
+    return Counter({reading.forms.raw(form): count for form, count in counts.items()})

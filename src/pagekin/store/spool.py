@@ -1,4 +1,4 @@
-"""Batches that a build has read and not yet put into a store: what a killed build leaves for the next."""
+"""Batches that a build has read and not yet merged into a store. After a killed build, the next one continues here."""
 
 from __future__ import annotations
 
@@ -11,17 +11,18 @@ from pathlib import Path
 from typing import Any, overload
 
 from pagekin.errors import StoreError
-from pagekin.model.capture import Skip
+from pagekin.model.capture import Skip, SkipKind
+from pagekin.model.files import replacing
 from pagekin.model.reading import Reading
 from pagekin.store.files import columns_of, reading_of
 from pagekin.store.pack import Pack, is_whole, open_pack, write_pack
 
 _PREFIX = "batch-"
-_OPEN = 16  # batches that are kept open at a time
+_MAX_OPEN = 16  # batches at a time
 
 
 class Spool:
-    """A folder of readings, one a file. A batch is there as a whole or not at all."""
+    """A folder of readings, one per file. A batch is written completely or not at all."""
 
     def __init__(self, folder: Path, fingerprint: dict[str, Any]) -> None:
         self.folder = folder
@@ -29,7 +30,7 @@ class Spool:
         self._next = 0
 
     def open(self) -> list[Path]:
-        """The batches that an earlier build left and that were read in the same way; others are removed."""
+        """The batches of an earlier build with the same fingerprint; all others are removed."""
         self.folder.mkdir(parents=True, exist_ok=True)
         places = []
         for place in sorted(self.folder.iterdir()):
@@ -49,28 +50,28 @@ class Spool:
             return False
         try:
             pack = open_pack(place)
-            _reading(pack)  # or something is missing
+            _reading(pack)  # raises if a column is missing
             return is_whole(place) and bool(pack.notes["fingerprint"] == self._fingerprint)
         except (OSError, ValueError, KeyError, TypeError):
             return False
 
     def places(self) -> Iterator[Path]:
-        """A new place for each batch."""
+        """A new path for each batch."""
         while True:
             yield self.folder / f"{_PREFIX}{self._next:06}"
             self._next += 1
 
     def remove(self) -> None:
-        """Forget all batches."""
+        """Remove all batches."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
 class Readings(Sequence[Reading]):
-    """Many readings, of which few are open: batches are opened when they are asked for, and let go of for others."""
+    """Many readings, few of them open: a batch is opened when it is used, and the least recently used one is closed."""
 
     def __init__(self, readings: Iterable[Reading | Path]) -> None:
         self._readings = list(readings)
-        self._load = lru_cache(_OPEN)(load_batch)
+        self._load = lru_cache(_MAX_OPEN)(load_batch)
 
     def __len__(self) -> int:
         return len(self._readings)
@@ -88,21 +89,20 @@ class Readings(Sequence[Reading]):
 
 def write_batch(place: Path, reading: Reading, fingerprint: dict[str, Any]) -> None:
     """Write a reading to its place in the spool."""
-    temporary = place.with_name("new-" + place.name)
     # A checksum instead of a sync: a batch is not worth waiting for the disk, but must not be trusted after a crash.
     notes = {"fingerprint": fingerprint, "skips": [vars(skip) for skip in reading.skips]}
-    write_pack(temporary, columns_of(reading), notes)
-    temporary.replace(place)
+    with replacing(place) as path:
+        write_pack(path, columns_of(reading), notes)
 
 
 def load_batch(place: Path) -> Reading:
-    """A batch that was just written, or that was found whole."""
+    """Open a batch."""
     try:
-        pack = open_pack(place)
+        return _reading(open_pack(place))
     except OSError as error:
-        raise StoreError(f"{place} cannot be read: {error.strerror or error}; a new build goes on from here") from error
-    return _reading(pack)
+        raise StoreError(f"{place} cannot be read: {error.strerror or error}; run the build again") from error
 
 
 def _reading(pack: Pack) -> Reading:
-    return replace(reading_of(pack.columns.__getitem__), skips=[Skip(**skip) for skip in pack.notes["skips"]])
+    skips = [Skip(**{**skip, "kind": SkipKind(skip["kind"])}) for skip in pack.notes["skips"]]
+    return replace(reading_of(pack.columns.__getitem__), skips=skips)

@@ -1,12 +1,10 @@
-"""A harvest -> a new generation of the store."""
-
-from __future__ import annotations
+"""Write a new generation of the store from the pages that were read."""
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import astuple, dataclass, fields
 from itertools import chain, repeat
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -16,206 +14,22 @@ from pagekin.kernels.graph import degrees, in_links
 from pagekin.model.arrays import Int64s, UInt32s
 from pagekin.model.capture import PageFlags, Skip
 from pagekin.model.mapper import Mapper
-from pagekin.model.reading import RAGGED_PARTS, AnchorFlag, Anchors, Links, Pages, Ragged, Reading, Sources
+from pagekin.model.reading import RAGGED_PARTS, AnchorFlag, Anchors, Links, Pages, Reading, Sources
 from pagekin.model.settings import ReadingSettings
-from pagekin.model.strings import Strings
-from pagekin.store.catalog import CatalogTables, write_catalog
-from pagekin.store.columns import open_array, write_array, write_strings, writing_columns
+from pagekin.model.strings import Strings, word_of
+from pagekin.store import merge
+from pagekin.store.catalog import write_catalog
+from pagekin.store.columns import column_writer, open_array, write_column
 from pagekin.store.files import open_ragged, write_table
-from pagekin.store.merge import (
-    FormTable,
-    Selection,
-    alphabetically,
-    commonest_first,
-    gather,
-    join,
-    one_by_one,
-    pick,
-    unite,
-)
-from pagekin.store.select import ReadPages, SelectedPages, choose_pages
-from pagekin.store.words import write_vocabulary
+from pagekin.store.merge import Selection, join, merge_part, merge_strings, objects_of, pick
+from pagekin.store.select import ReadPages, SelectedPages, select_pages
 from pagekin.urls import host_of, page_id
 
-Progress = Callable[[str], None]
-
-
-@dataclass(frozen=True)
-class Nodes:
-    """What links lead to: pages (or, with chopped hosts, hosts), then URLs known only from links."""
-
-    urls: Strings
-    offsets: Int64s  # the pages of node k are rows offsets[k] to offsets[k+1]; none beyond the last
-    of_target: UInt32s
-
-    def of_pages(self) -> UInt32s:
-        """The node of every page."""
-        return np.repeat(np.arange(len(self.offsets) - 1, dtype=np.uint32), np.diff(self.offsets))
-
-
-@dataclass(frozen=True)
-class WrittenStore:
-    """What a writer reports for the manifest."""
-
-    counts: dict[str, int]
-    skipped: dict[str, int]
-
-
-def write_store(
-    folder: Path, read_pages: ReadPages, settings: ReadingSettings, progress: Progress, mapper: Mapper = map
-) -> WrittenStore:
-    """Write every file of a generation into `folder`; `mapper` is like `map`, but may write several at a time."""
-    progress("choosing pages")
-    choice = choose_pages(read_pages, settings)
-    selection = Selection(read_pages.readings, *choice.places())
-    progress("uniting vocabularies")
-    forms = unite(selection, lambda r: r.forms, [(_part("tokens"), "form"), (_part("titles"), "form")], commonest_first)
-    targets = unite(selection, lambda r: r.targets, [(_part("anchors"), "target")], alphabetically)
-    progress("writing pages")
-    sources, source_of = _sources(read_pages, selection, choice)
-    pages = _pages(selection, source_of)
-    write_table(folder, "pages", pages)
-    write_table(folder, "sources", sources)
-    write_vocabulary(folder, forms)
-    write_strings(folder, "targets", targets.strings)
-    tables = {"form": forms.tables, "target": targets.tables}
-    offsets = selection.offsets({name: _part(name) for name in RAGGED_PARTS})
-    deque(mapper(lambda name: _write_part(folder, name, selection, offsets[name], tables), RAGGED_PARTS), maxlen=0)
-    progress("sorting links")
-    nodes = (_host_nodes if settings.chop_host else _page_nodes)(choice, pages.url, targets.strings)
-    in_and_out = _write_links(folder, nodes, pages, settings)
-    progress("writing the catalogue")
-    skips = _skips(read_pages, choice) + _dropped(pages, sources)
-    write_catalog(folder, _tables(folder, read_pages, choice, nodes, pages, sources, in_and_out, skips))
-    return _report(folder, nodes, pages, forms, choice, skips)
-
-
-def _part(name: str) -> Callable[[Reading], Ragged]:
-    return lambda reading: getattr(reading, name)
-
-
-def _sources(
-    read_pages: ReadPages, selection: Selection, choice: SelectedPages
-) -> tuple[Sources, dict[tuple[str, int, int], int]]:
-    """Every file of the harvest, and its number by name, size and time."""
-    kept: dict[tuple[str, int, int], int] = {}
-    read: dict[tuple[str, int, int], int] = {}
-    for reading, rows in zip(read_pages.readings, read_pages.rows, strict=True):
-        _count_sources(reading, rows, read)
-    for reading, _, rows in selection.by_reading():
-        _count_sources(reading, rows, kept)
-    older = Counter(rank.source for _, rank in choice.older)
-    known = Counter(rank.source for _, rank in read_pages.older)
-    keys = sorted({(origin.source, origin.size, origin.modified) for origin in read_pages.sources})
-    whole = [
-        key[0] not in read_pages.dependent and kept.get(key, 0) + older[key[0]] == read.get(key, 0) + known[key[0]]
-        for key in keys
-    ]
-    sources = Sources(
-        name=Strings.of(name for name, _, _ in keys),
-        size=np.array([size for _, size, _ in keys], np.int64),
-        modified=np.array([modified for _, _, modified in keys], np.int64),
-        whole=np.array(whole, np.uint8),
-    )
-    return sources, {key: number for number, key in enumerate(keys)}
-
-
-def _keys(reading: Reading) -> list[tuple[str, int, int]]:
-    sources = reading.sources
-    return list(zip(sources.name, sources.size.tolist(), sources.modified.tolist(), strict=True))
-
-
-def _count_sources(reading: Reading, rows: Int64s, counts: dict[tuple[str, int, int], int]) -> None:
-    keys = _keys(reading)
-    for number, count in enumerate(np.bincount(reading.pages.source[rows], minlength=len(keys)).tolist()):
-        counts[keys[number]] = counts.get(keys[number], 0) + count
-
-
-def _pages(selection: Selection, source_of: dict[tuple[str, int, int], int]) -> Pages:
-    def source(reading: Reading) -> UInt32s:
-        # An old store knows files that are gone; none of its selected rows is theirs.
-        table = np.array([source_of.get(key, 0) for key in _keys(reading)], np.uint32)
-        return table[reading.pages.source]
-
-    columns: dict[str, Any] = {each.name: partial(_column, each.name) for each in fields(Pages)}
-    strings = {each.name: columns.pop(each.name) for each in fields(Pages) if each.type == "Strings"}
-    gathered: dict[str, Any] = {**selection.values(columns | {"source": source}), **selection.strings(strings)}
-    return Pages(**gathered)
-
-
-def _column(name: str, reading: Reading) -> Any:
-    return getattr(reading.pages, name)
-
-
-def _write_part(
-    folder: Path, name: str, selection: Selection, offsets: Int64s, tables: dict[str, list[UInt32s]]
-) -> None:
-    write_array(folder, f"{name}.offsets", offsets)
-    kinds = _dtypes(RAGGED_PARTS[name])
-    with writing_columns(
-        folder, {f"{name}.{column}": (kinds[column], (int(offsets[-1]),)) for column in kinds}
-    ) as append:
-        for pieces in gather(selection, offsets, _part(name), kinds, tables):
-            append(*pieces)
-
-
-def _dtypes(kind: type[Ragged]) -> dict[str, type[np.generic]]:
-    names: dict[str, type[np.generic]] = {"Bytes": np.uint8, "UInt32s": np.uint32, "UInt64s": np.uint64}
-    return {each.name: names[str(each.type)] for each in fields(kind) if each.name != "offsets"}
-
-
-def _page_nodes(choice: SelectedPages, urls: Strings, targets: Strings) -> Nodes:
-    """One node a page, and one for every target that is none."""
-    of_target: list[int] = []
-    outside: list[int] = []
-    for k, target in enumerate(one_by_one(targets)):
-        page = choice.find(target)
-        of_target.append(len(urls) + len(outside) if page is None else choice.row_of[page])
-        if page is None:
-            outside.append(k)
-    every = join(urls, pick(targets, np.array(outside, np.int64)))
-    return Nodes(every, np.arange(len(urls) + 1, dtype=np.int64), np.array(of_target, np.uint32))
-
-
-def _host_nodes(choice: SelectedPages, urls: Strings, targets: Strings) -> Nodes:
-    """One node a host: the pages of a host lie side by side, since pages are ordered by host first."""
-    numbers: dict[str, int] = {}
-    of_page = np.empty(len(urls), np.int64)
-    for row, url in enumerate(choice.pages):
-        of_page[row] = numbers.setdefault(host_of(url), len(numbers))
-    offsets = np.searchsorted(of_page, np.arange(len(numbers) + 1))
-    of_target = np.empty(len(targets), np.uint32)
-    for k, target in enumerate(one_by_one(targets)):
-        of_target[k] = numbers.setdefault(host_of(choice.find(target) or target), len(numbers))
-    return Nodes(Strings.of(f"http://{host}/" for host in numbers), offsets, of_target)
-
-
-def _write_links(folder: Path, nodes: Nodes, pages: Pages, settings: ReadingSettings) -> tuple[Int64s, Int64s]:
-    """Write the links sorted by where they lead; (in-degree, out-degree) of every node."""
-    write_array(folder, "nodes.offsets", nodes.offsets)
-    write_array(folder, "targets.node", nodes.of_target)
-    anchors = open_ragged(folder, "anchors", Anchors)
-    node_of_page = nodes.of_pages()
-    refused = AnchorFlag.NOFOLLOW if settings.obey_nofollow else 0
-    refusing = (pages.flags & (PageFlags.NOFOLLOW if settings.obey_nofollow else 0)) != 0
-    every = (anchors.offsets, anchors.target, anchors.flags)
-    links = Links(*in_links(*every, nodes.of_target, node_of_page, len(nodes.urls), refused, refusing))
-    for each in fields(links):
-        write_array(folder, f"links.{each.name}", getattr(links, each.name))
-    return degrees(links.offsets, links.page, node_of_page)
-
-
-def _skips(read_pages: ReadPages, choice: SelectedPages) -> list[tuple[Skip, bool]]:
-    """Skips of one source and reason as one, those that the store decided apart."""
-    summed: dict[tuple[str, str, bool], tuple[int, str]] = {}
-    for skips, decided in ((read_pages.skips, False), (choice.skips, True)):
-        for skip in skips:
-            key = (skip.source, skip.reason, decided)
-            count, example = summed.get(key, (0, skip.where))
-            summed[key] = (count + skip.count, min(example, skip.where))
-    return [(Skip(s, r, example, n), decided) for (s, r, decided), (n, example) in sorted(summed.items())]
-
-
+SourceKey = tuple[str, int, int]  # name, size and time of a file
+_TYPES: dict[str, Any] = {"Bytes": np.uint8, "UInt32s": np.uint32, "UInt64s": np.uint64}
+_LOWER = np.arange(256, dtype=np.uint8)
+_LOWER[ord("A") : ord("Z") + 1] += ord("a") - ord("A")
+_LAST_ASCII = 127
 _DROPPED = {
     "links_dropped": "link beyond the limit of a page",
     "urls_dropped": "URL too long",
@@ -223,8 +37,204 @@ _DROPPED = {
 }
 
 
+@dataclass(frozen=True)
+class Nodes:
+    """The nodes of the link graph: pages (or hosts, if hosts are chopped), then URLs known only from links."""
+
+    urls: Strings
+    offsets: Int64s  # the pages of node k are rows offsets[k] to offsets[k+1]; later nodes have none
+    of_target: UInt32s
+
+    def of_pages(self) -> UInt32s:
+        """The node of every page."""
+        return np.repeat(np.arange(len(self.offsets) - 1, dtype=np.uint32), np.diff(self.offsets))
+
+
+def write_store(
+    folder: Path,
+    read_pages: ReadPages,
+    settings: ReadingSettings,
+    progress: Callable[[str], None],
+    mapper: Mapper = map,
+) -> tuple[dict[str, int], dict[str, int]]:
+    """Write every file of a generation into `folder`; return the counts and the skips by reason, for the manifest.
+
+    `mapper` is like `map`, but may write several files at a time.
+    """
+    progress("choosing pages")
+    selected = select_pages(read_pages, settings)
+    selection = Selection(read_pages.readings, *selected.places())
+    progress("uniting vocabularies")
+    tokens, titles, anchors = (attrgetter(name) for name in ("tokens", "titles", "anchors"))
+    uses = [(tokens, "form"), (titles, "form")]
+    forms = merge_strings(selection, attrgetter("forms"), uses, merge.by_count)
+    targets = merge_strings(selection, attrgetter("targets"), [(anchors, "target")], merge.alphabetically)
+    progress("writing pages")
+    sources = _sources(read_pages, selection, selected)
+    pages = _pages(selection, sources)
+    write_table(folder, "pages", pages)
+    write_table(folder, "sources", sources)
+    _write_vocabulary(folder, forms)
+    write_column(folder, "targets", targets.strings)
+    tables = {"form": forms.tables, "target": targets.tables}
+    offsets = selection.offsets({name: attrgetter(name) for name in RAGGED_PARTS})
+    deque(mapper(lambda name: _write_part(folder, name, selection, offsets[name], tables), RAGGED_PARTS), maxlen=0)
+    progress("sorting links")
+    nodes = (_host_nodes if settings.chop_host else _page_nodes)(selected, pages.url, targets.strings)
+    links = _write_links(folder, nodes, pages, settings)
+    progress("writing the catalogue")
+    skips = _skips(read_pages, selected) + _dropped(pages, sources)
+    node_of_page = nodes.of_pages()
+    redirects = sorted(read_pages.redirects, key=lambda each: (each.origin.source, each.origin.offset, each.url))
+    aliases = selected.aliases.items()
+    catalog: dict[str, Iterable[tuple[Any, ...]]] = {
+        "nodes": _node_rows(nodes, pages, *links),
+        "pages": _page_rows(folder, pages, sources, node_of_page),
+        "aliases": ((url, int(node_of_page[selected.row_of[page]]), kind) for url, (page, kind) in aliases),
+        "redirects": ((each.url, each.target, each.captured, *astuple(each.origin)) for each in redirects),
+        "skips": ((skip.source, skip.reason, skip.where, skip.count, decided) for skip, decided in skips),
+        "older": ((url, *astuple(rank)) for url, rank in selected.older),
+    }
+    write_catalog(folder, catalog)
+    skipped: Counter[str] = Counter()
+    for skip, _ in skips:
+        skipped[skip.reason] += skip.count
+    return _counts(folder, nodes, pages, selected), dict(sorted(skipped.items()))
+
+
+def _sources(read_pages: ReadPages, selection: Selection, selected: SelectedPages) -> Sources:
+    """Every file that was read; a file is whole if all of its captures are in the store or known to be older."""
+    read: Counter[SourceKey] = Counter()
+    kept: Counter[SourceKey] = Counter()
+    for reading, rows in zip(read_pages.readings, read_pages.rows, strict=True):
+        read.update(_captures_by_source(reading, rows))
+    for reading, _, rows in selection.by_reading():
+        kept.update(_captures_by_source(reading, rows))
+    kept_older = Counter(rank.source for _, rank in selected.older)
+    read_older = Counter(rank.source for _, rank in read_pages.older)
+    keys = sorted({(origin.source, origin.size, origin.modified) for origin in read_pages.sources})
+    whole = [
+        key[0] not in read_pages.dependent and kept[key] + kept_older[key[0]] == read[key] + read_older[key[0]]
+        for key in keys
+    ]
+    return Sources(
+        name=Strings.of(name for name, _, _ in keys),
+        size=np.array([size for _, size, _ in keys], np.int64),
+        modified=np.array([modified for _, _, modified in keys], np.int64),
+        whole=np.array(whole, np.uint8),
+    )
+
+
+def _captures_by_source(reading: Reading, rows: Int64s) -> dict[SourceKey, int]:
+    keys = reading.sources.identities()
+    return dict(zip(keys, np.bincount(reading.pages.source[rows], minlength=len(keys)).tolist(), strict=True))
+
+
+def _pages(selection: Selection, sources: Sources) -> Pages:
+    numbers = {key: number for number, key in enumerate(sources.identities())}
+
+    def source(reading: Reading) -> UInt32s:
+        # An old store knows files that are gone; none of its selected rows refers to them.
+        return np.array([numbers.get(key, 0) for key in reading.sources.identities()], np.uint32)[reading.pages.source]
+
+    columns: dict[str, Any] = {each.name: attrgetter(f"pages.{each.name}") for each in fields(Pages)}
+    strings = {each.name: columns.pop(each.name) for each in fields(Pages) if each.type == "Strings"}
+    values: dict[str, Any] = {**selection.values(columns | {"source": source}), **selection.strings(strings)}
+    return Pages(**values)
+
+
+def _write_vocabulary(folder: Path, forms: merge.FormTable) -> None:
+    """Write forms and words with their counts."""
+    write_column(folder, "forms", forms.strings)
+    write_column(folder, "forms.count", forms.counts)
+    lexicon, words = merge.Lexicon(), words_of(forms.strings)
+    numbers = lexicon.enter(words, np.arange(len(words)))
+    counts = np.bincount(numbers, weights=forms.counts, minlength=len(lexicon)).astype(np.int64)
+    order = merge.by_count(lexicon.strings(), counts)
+    write_column(folder, "forms.word", merge.inverse(order)[numbers])
+    write_column(folder, "words", pick(lexicon.strings(), order))
+    write_column(folder, "words.count", counts[order])
+
+
+def words_of(forms: Strings) -> Strings:
+    """The word of each form. Forms in ASCII, the majority, are converted all at once.
+
+    >>> list(words_of(Strings.of(["Oak", "OÄK", "oak"])))
+    ['oak', 'oäk', 'oak']
+    """
+    beyond = np.flatnonzero(forms.data > _LAST_ASCII)
+    others = np.unique(np.searchsorted(forms.offsets, beyond, side="right") - 1)
+    which = np.arange(len(forms))
+    which[others] = len(forms) + np.arange(len(others))
+    lower = Strings(forms.offsets, _LOWER[forms.data])
+    return pick(join(lower, Strings.of(word_of(forms[k]) for k in others.tolist())), which)
+
+
+def _write_part(
+    folder: Path, name: str, selection: Selection, offsets: Int64s, tables: dict[str, list[UInt32s]]
+) -> None:
+    write_column(folder, f"{name}.offsets", offsets)
+    kinds = {each.name: _TYPES[str(each.type)] for each in fields(RAGGED_PARTS[name]) if each.name != "offsets"}
+    columns = {f"{name}.{column}": (kind, (int(offsets[-1]),)) for column, kind in kinds.items()}
+    with column_writer(folder, columns) as append:
+        for pieces in merge_part(selection, offsets, attrgetter(name), kinds, tables):
+            append(*pieces)
+
+
+def _page_nodes(selected: SelectedPages, urls: Strings, targets: Strings) -> Nodes:
+    """One node for each page, and one for each target that is no page."""
+    of_target: list[int] = []
+    outside: list[int] = []
+    for k, target in enumerate(objects_of(targets)):
+        page = selected.find(target)
+        of_target.append(len(urls) + len(outside) if page is None else selected.row_of[page])
+        if page is None:
+            outside.append(k)
+    every = join(urls, pick(targets, np.array(outside, np.int64)))
+    return Nodes(every, np.arange(len(urls) + 1, dtype=np.int64), np.array(of_target, np.uint32))
+
+
+def _host_nodes(selected: SelectedPages, urls: Strings, targets: Strings) -> Nodes:
+    """One node for each host; its pages are consecutive, since pages are ordered by host first."""
+    numbers: dict[str, int] = {}
+    of_page = np.empty(len(urls), np.int64)
+    for row, url in enumerate(selected.pages):
+        of_page[row] = numbers.setdefault(host_of(url), len(numbers))
+    offsets = np.searchsorted(of_page, np.arange(len(numbers) + 1))
+    of_target = np.empty(len(targets), np.uint32)
+    for k, target in enumerate(objects_of(targets)):
+        of_target[k] = numbers.setdefault(host_of(selected.find(target) or target), len(numbers))
+    return Nodes(Strings.of(f"http://{host}/" for host in numbers), offsets, of_target)
+
+
+def _write_links(folder: Path, nodes: Nodes, pages: Pages, settings: ReadingSettings) -> tuple[Int64s, Int64s]:
+    """Write the links sorted by target; return (in-degree, out-degree) of every node."""
+    write_column(folder, "nodes.offsets", nodes.offsets)
+    write_column(folder, "targets.node", nodes.of_target)
+    anchors = open_ragged(folder, "anchors", Anchors)
+    node_of_page = nodes.of_pages()
+    refused = AnchorFlag.NOFOLLOW if settings.obey_nofollow else 0
+    refusing = (pages.flags & (PageFlags.NOFOLLOW if settings.obey_nofollow else 0)) != 0
+    every = (anchors.offsets, anchors.target, anchors.flags)
+    links = Links(*in_links(*every, nodes.of_target, node_of_page, len(nodes.urls), refused, refusing))
+    for each in fields(links):
+        write_column(folder, f"links.{each.name}", getattr(links, each.name))
+    return degrees(links.offsets, links.page, node_of_page)
+
+
+def _skips(read_pages: ReadPages, selected: SelectedPages) -> list[tuple[Skip, bool]]:
+    """(skip, whether the store decided it), with those of one source and reason added up."""
+    summed: dict[tuple[str, str, bool], tuple[int, str]] = {}
+    for skips, decided in ((read_pages.skips, False), (selected.skips, True)):
+        for skip in skips:
+            key = (skip.source, skip.reason, decided)
+            count, example = summed.get(key, (0, skip.where))
+            summed[key] = (count + skip.count, min(example, skip.where))
+    return [(Skip(s, r, example, n), decided) for (s, r, decided), (n, example) in sorted(summed.items())]
+
+
 def _dropped(pages: Pages, sources: Sources) -> list[tuple[Skip, bool]]:
-    """What the bounds on a page cost, per source."""
+    """What the limits on a page dropped, by source."""
     skips = []
     for column, reason in _DROPPED.items():
         counts = getattr(pages, column)
@@ -235,85 +245,44 @@ def _dropped(pages: Pages, sources: Sources) -> list[tuple[Skip, bool]]:
     return skips
 
 
-def _tables(
-    folder: Path,
-    read_pages: ReadPages,
-    choice: SelectedPages,
-    nodes: Nodes,
-    pages: Pages,
-    sources: Sources,
-    in_and_out: tuple[Int64s, Int64s],
-    skips: list[tuple[Skip, bool]],
-) -> CatalogTables:
-    node_of_page = nodes.of_pages()
-
-    def node_rows() -> Iterator[tuple[Any, ...]]:
-        first = nodes.offsets[:-1]
-        titles = chain(one_by_one(pick(pages.title, first)), repeat(""))
-        columns = zip(
-            one_by_one(nodes.urls),
-            titles,
-            chain(one_by_one(first), repeat(None)),
-            chain(one_by_one(np.diff(nodes.offsets)), repeat(0)),
-            one_by_one(in_and_out[0]),
-            one_by_one(in_and_out[1]),
-            strict=False,  # what is repeated has no end
-        )
-        for node, (url, *facts) in enumerate(columns):
-            yield node, page_id(url), url, host_of(url), *facts
-
-    def page_rows() -> Iterator[tuple[Any, ...]]:
-        names = list(sources.name)
-        columns = zip(
-            one_by_one(node_of_page),
-            one_by_one(pages.url),
-            one_by_one(pages.title),
-            one_by_one(pages.language),
-            one_by_one(pages.charset),
-            one_by_one(pages.captured),
-            one_by_one(pages.source),
-            one_by_one(pages.offset),
-            one_by_one(pages.flags),
-            one_by_one(pages.html_bytes),
-            one_by_one(pages.text_bytes),
-            one_by_one(np.diff(open_array(folder, "tokens.offsets"))),
-            one_by_one(np.diff(open_array(folder, "anchors.offsets"))),
-            strict=True,
-        )
-        for row, (node, url, title, language, charset, captured, source, offset, *numbers) in enumerate(columns):
-            digest = pages.digest[row].tobytes().hex()
-            yield (row, node, url, title, host_of(url), language, charset, captured, names[source], offset,
-                   *numbers, digest)  # fmt: skip
-
-    return CatalogTables(
-        nodes=node_rows(),
-        pages=page_rows(),
-        aliases=((url, int(node_of_page[choice.row_of[page]]), kind) for url, (page, kind) in choice.aliases.items()),
-        redirects=sorted(read_pages.redirects, key=lambda r: (r.origin.source, r.origin.offset, r.url)),
-        skips=skips,
-        older=choice.older,
-    )
+def _node_rows(nodes: Nodes, pages: Pages, in_degree: Int64s, out_degree: Int64s) -> Iterator[tuple[Any, ...]]:
+    first = nodes.offsets[:-1]
+    titles = chain(objects_of(pick(pages.title, first)), repeat(""))
+    rows, counts = chain(objects_of(first), repeat(None)), chain(objects_of(np.diff(nodes.offsets)), repeat(0))
+    links = (objects_of(in_degree), objects_of(out_degree))
+    columns = zip(objects_of(nodes.urls), titles, rows, counts, *links, strict=False)  # repeat() has no end
+    for node, (url, *facts) in enumerate(columns):
+        yield node, page_id(url), url, host_of(url), *facts
 
 
-def _report(
-    folder: Path, nodes: Nodes, pages: Pages, forms: FormTable, choice: SelectedPages, skips: list[tuple[Skip, bool]]
-) -> WrittenStore:
-    skipped: dict[str, int] = {}
-    for skip, _ in skips:
-        skipped[skip.reason] = skipped.get(skip.reason, 0) + skip.count
-    counts = {
+def _page_rows(folder: Path, pages: Pages, sources: Sources, node_of_page: UInt32s) -> Iterator[tuple[Any, ...]]:
+    names = list(sources.name)
+    strings = (pages.url, pages.title, pages.language, pages.charset)
+    numbers = (pages.captured, pages.source, pages.offset, pages.flags, pages.html_bytes, pages.text_bytes)
+    counts = (np.diff(open_array(folder, f"{part}.offsets")) for part in ("tokens", "anchors"))
+    columns: list[Any] = [node_of_page, *strings, *numbers, *counts]
+    rows = zip(*map(objects_of, columns), strict=True)
+    for row, (node, url, title, language, charset, captured, source, *facts) in enumerate(rows):
+        known = (row, node, url, title, host_of(url), language, charset, captured, names[source])
+        yield *known, *facts, pages.digest[row].tobytes().hex()
+
+
+def _counts(folder: Path, nodes: Nodes, pages: Pages, selected: SelectedPages) -> dict[str, int]:
+    def rows(name: str) -> int:
+        return int(open_array(folder, f"{name}.offsets")[-1])
+
+    return {
         "pages": len(pages),
-        "hosts": len({host_of(url) for url in choice.pages}),
+        "hosts": len({host_of(url) for url in selected.pages}),
         "nodes": len(nodes.urls),
         "outside": len(nodes.urls) - (len(nodes.offsets) - 1),
-        "aliases": len(choice.aliases),
-        "tokens": int(open_array(folder, "tokens.offsets")[-1]),
-        "forms": len(forms.strings),
+        "aliases": len(selected.aliases),
+        "tokens": rows("tokens"),
+        "forms": len(open_array(folder, "forms.count")),
         "words": len(open_array(folder, "words.count")),
-        "anchors": int(open_array(folder, "anchors.offsets")[-1]),
-        "links": int(open_array(folder, "links.offsets")[-1]),
-        "blocks": int(open_array(folder, "blocks.offsets")[-1]),
+        "anchors": rows("anchors"),
+        "links": rows("links"),
+        "blocks": rows("blocks"),
         "html_bytes": int(pages.html_bytes.sum()),
         "text_bytes": int(pages.text_bytes.sum()),
     }
-    return WrittenStore(counts, dict(sorted(skipped.items())))

@@ -136,7 +136,7 @@ def test_pages_to_compare_are_named_by_typing(site: str, look: Look) -> None:
 
 
 @pytest.fixture
-def report(village_kin: Path) -> Iterator[None]:
+def report(served_index: Path) -> Iterator[None]:
     """A report of `pagekin evaluate` in the collection, and a file that is none."""
     value = {"value": 0.5, "low": 0.4, "high": 0.6}
     system = {
@@ -147,7 +147,7 @@ def report(village_kin: Path) -> Iterator[None]:
         "regions": {"all": {"gamma": value}},
     }
     facts = {"hierarchy": "<i>labels</i>.tsv", "pages": 10, "classes": 3, "systems": [system]}
-    folder = village_kin / "reports"
+    folder = served_index / "reports"
     folder.mkdir()
     (folder / "first.json").write_text(json.dumps(facts))
     (folder / "second.json").write_text("[]")

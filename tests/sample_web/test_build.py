@@ -1,4 +1,4 @@
-"""The village as a folder, a WARC and a WACZ: valid, equal, and the same bytes every time."""
+"""The sample web as a folder, a WARC and a WACZ: valid, equal, and the same bytes every time."""
 
 from __future__ import annotations
 
@@ -16,12 +16,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urljoin
-from zlib import crc32, decompress
+from zlib import ZLIB_RUNTIME_VERSION, crc32, decompress
 
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
-from pagekin.village import captures, labels, newest, pages, write_folder, write_wacz, write_warc
+from pagekin import sample_web
+from tools.sample_web import captures, labels, newest, pages, write_folder, write_wacz, write_warc
+from tools.sample_web.__main__ import SHIPPED
 
 from .dom import captures_of
 
@@ -29,16 +31,17 @@ with warnings.catch_warnings():  # fastwarc 1.1 warns of its own legacy classes 
     warnings.simplefilter("ignore", DeprecationWarning)
     from fastwarc.warc import ArchiveIterator as FastIterator
 
-ALL = "from pathlib import Path; from pagekin.village import *; import sys; t = Path(sys.argv[1]); "
-ALL += "write_folder(t / 'web'); write_warc(t / 'village.warc.gz'); write_wacz(t / 'village.wacz')"
+ROOT = Path(__file__).parents[2]
+ALL = "from pathlib import Path; from tools.sample_web import *; import sys; t = Path(sys.argv[1]); "
+ALL += "write_folder(t / 'web'); write_warc(t / 'sample_web.warc.gz'); write_wacz(t / 'sample_web.wacz')"
 
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    target = tmp_path_factory.mktemp("village")
+    target = tmp_path_factory.mktemp("sample_web")
     write_folder(target / "web")
-    write_warc(target / "village.warc.gz")
-    write_wacz(target / "village.wacz")
+    write_warc(target / "sample_web.warc.gz")
+    write_wacz(target / "sample_web.wacz")
     return target
 
 
@@ -55,8 +58,36 @@ def records(path: Path) -> Iterator[Any]:
 
 def test_two_runs_write_the_same_bytes(built: Path, tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONHASHSEED": "7", "TZ": "Asia/Tokyo"}
-    subprocess.run([sys.executable, "-c", ALL, str(tmp_path)], check=True, env=environment)
+    subprocess.run([sys.executable, "-c", ALL, str(tmp_path)], check=True, env=environment, cwd=ROOT)
     assert files_below(tmp_path) == files_below(built)
+
+
+def test_the_builder_writes_the_shipped_bytes(built: Path) -> None:
+    """After a change of the sources, `python -m tools.sample_web` writes the archive anew."""
+    for name in (sample_web.ARCHIVE, sample_web.LABELS):
+        assert (built / name).read_bytes() == (SHIPPED.parent / name).read_bytes(), (
+            f"{name}, zlib {ZLIB_RUNTIME_VERSION}"
+        )
+
+
+def test_the_shipped_archive_and_labels_can_be_copied(built: Path, tmp_path: Path) -> None:
+    assert sample_web.copy_to(tmp_path) == tmp_path / "sample_web.warc.gz"
+    assert files_below(tmp_path) == {name: (built / name).read_bytes() for name in ("sample_web.warc.gz", "labels.tsv")}
+    assert sample_web.labels() == labels()
+
+
+def test_the_sample_web_is_read_from_a_zipped_package(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "pagekin.zip", "w") as package:
+        package.writestr("pagekin/__init__.py", "")
+        for name in ("__init__.py", sample_web.ARCHIVE, sample_web.LABELS):
+            package.write(SHIPPED.parent / name, f"pagekin/sample_web/{name}")
+    program = "from pathlib import Path; from pagekin import sample_web; "
+    program += "print(sample_web.copy_to(Path()), sample_web.__file__)"
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path / "pagekin.zip")}
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, check=True, env=environment, cwd=tmp_path, capture_output=True, text=True)
+    assert done.stdout.split() == ["sample_web.warc.gz", f"{tmp_path}/pagekin.zip/pagekin/sample_web/__init__.py"]
+    assert (tmp_path / "sample_web.warc.gz").read_bytes() == SHIPPED.read_bytes()
 
 
 def test_labels_stand_beside_the_output(built: Path) -> None:
@@ -127,7 +158,7 @@ def test_a_file_name_may_hold_a_percent_sign(built: Path) -> None:
     assert (built / "web/oldweb.example/A%28b%29.htm").is_file()
     assert "HREF=A%2528b%2529.htm" in (built / "web/oldweb.example/contents.html").read_text("ascii")
     assert "http://oldweb.example/A%2528b%2529.htm" in {
-        record.rec_headers["WARC-Target-URI"] for record in records(built / "village.warc.gz")
+        record.rec_headers["WARC-Target-URI"] for record in records(built / "sample_web.warc.gz")
     }
 
 
@@ -138,7 +169,7 @@ def test_the_time_of_a_file_is_that_of_its_capture(built: Path) -> None:
 
 def test_warcio_reads_every_record_and_its_digests_hold(built: Path) -> None:
     kinds: Counter[str] = Counter()
-    for record in records(built / "village.warc.gz"):
+    for record in records(built / "sample_web.warc.gz"):
         record.content_stream().read()
         kinds[record.rec_type] += 1
         assert record.digest_checker.passed is (None if record.rec_type == "revisit" else True)
@@ -147,7 +178,7 @@ def test_warcio_reads_every_record_and_its_digests_hold(built: Path) -> None:
 
 def test_fastwarc_reads_every_record_and_its_digests_hold(built: Path) -> None:
     seen = 0
-    with (built / "village.warc.gz").open("rb") as stream:
+    with (built / "sample_web.warc.gz").open("rb") as stream:
         for record in FastIterator(stream, parse_http=False):
             seen += 1
             assert record.verify_block_digest()
@@ -159,7 +190,7 @@ def test_fastwarc_reads_every_record_and_its_digests_hold(built: Path) -> None:
 
 def test_the_archive_gives_back_what_was_captured(built: Path) -> None:
     found = {}
-    for record in records(built / "village.warc.gz"):
+    for record in records(built / "sample_web.warc.gz"):
         if record.rec_type in ("response", "resource"):
             headers = record.rec_headers
             found[headers["WARC-Target-URI"], headers["WARC-Date"]] = record.content_stream().read()
@@ -171,14 +202,16 @@ def test_the_archive_gives_back_what_was_captured(built: Path) -> None:
 def test_some_bodies_are_sent_in_chunks_some_compressed_some_both(built: Path) -> None:
     ways = Counter(
         (record.http_headers["Transfer-Encoding"], record.http_headers["Content-Encoding"])
-        for record in records(built / "village.warc.gz")
+        for record in records(built / "sample_web.warc.gz")
         if record.rec_type == "response"
     )
     assert set(ways) == {(None, None), ("chunked", None), (None, "gzip"), ("chunked", "gzip")}
 
 
 def test_the_revisit_names_the_record_that_it_repeats(built: Path) -> None:
-    by_id = {record.rec_headers["WARC-Record-ID"]: record.rec_headers for record in records(built / "village.warc.gz")}
+    by_id = {
+        record.rec_headers["WARC-Record-ID"]: record.rec_headers for record in records(built / "sample_web.warc.gz")
+    }
     (revisit,) = [headers for headers in by_id.values() if headers["WARC-Type"] == "revisit"]
     first = by_id[revisit["WARC-Refers-To"]]
     assert revisit["WARC-Profile"] == "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
@@ -188,12 +221,12 @@ def test_the_revisit_names_the_record_that_it_repeats(built: Path) -> None:
 
 
 def test_record_ids_are_unique(built: Path) -> None:
-    ids = [record.rec_headers["WARC-Record-ID"] for record in records(built / "village.warc.gz")]
+    ids = [record.rec_headers["WARC-Record-ID"] for record in records(built / "sample_web.warc.gz")]
     assert len(set(ids)) == len(ids)
 
 
 def test_the_hashes_of_the_wacz_hold(built: Path) -> None:
-    with zipfile.ZipFile(built / "village.wacz") as archive:
+    with zipfile.ZipFile(built / "sample_web.wacz") as archive:
         assert archive.testzip() is None
         manifest = json.loads(archive.read("datapackage.json"))
         assert (manifest["profile"], manifest["wacz_version"]) == ("data-package", "1.1.1")
@@ -207,13 +240,13 @@ def test_the_hashes_of_the_wacz_hold(built: Path) -> None:
 
 
 def test_the_wacz_stores_the_same_warc_uncompressed(built: Path) -> None:
-    with zipfile.ZipFile(built / "village.wacz") as archive:
+    with zipfile.ZipFile(built / "sample_web.wacz") as archive:
         assert archive.getinfo("archive/data.warc.gz").compress_type == zipfile.ZIP_STORED
-        assert archive.read("archive/data.warc.gz") == (built / "village.warc.gz").read_bytes()
+        assert archive.read("archive/data.warc.gz") == (built / "sample_web.warc.gz").read_bytes()
 
 
 def test_the_index_of_the_wacz_leads_to_the_records(built: Path) -> None:
-    with zipfile.ZipFile(built / "village.wacz") as archive:
+    with zipfile.ZipFile(built / "sample_web.wacz") as archive:
         warc = archive.read("archive/data.warc.gz")
         rows = archive.read("indexes/index.cdxj").decode().splitlines()
     assert rows == sorted(rows)
@@ -228,7 +261,7 @@ def test_the_index_of_the_wacz_leads_to_the_records(built: Path) -> None:
 
 
 def test_the_wacz_lists_every_page_once(built: Path) -> None:
-    with zipfile.ZipFile(built / "village.wacz") as archive:
+    with zipfile.ZipFile(built / "sample_web.wacz") as archive:
         head, *rows = map(json.loads, archive.read("pages/pages.jsonl").decode().splitlines())
     assert head["format"] == "json-pages-1.0"
     assert {(row["url"], row["title"]) for row in rows} == {(page.url, page.title) for page in pages()}

@@ -1,4 +1,4 @@
-"""What a page of the source text says: blocks (paragraphs, lists, tables) of pieces (words, links, images)."""
+"""The text of a page: blocks (paragraphs, lists, tables) of inline pieces (words, links, images)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from pagekin.village.sections import Line, Place, paragraphs
+from tools.sample_web.sections import Line, Place, paragraphs
 
 Kind = Literal["paragraph", "heading", "list", "table", "quote", "include"]
 
@@ -29,14 +29,14 @@ class Words:
 
 @dataclass(frozen=True)
 class Emphasis:
-    """Stressed text."""
+    """Emphasised text."""
 
     text: str
 
 
 @dataclass(frozen=True)
 class Image:
-    """A picture with its alternative text."""
+    """An image with its alternative text."""
 
     alt: str
     src: str
@@ -44,7 +44,7 @@ class Image:
 
 @dataclass(frozen=True)
 class Link:
-    """Words or a picture that lead elsewhere."""
+    """A link around words or an image."""
 
     inside: Words | Image
     href: str
@@ -52,7 +52,7 @@ class Link:
 
 @dataclass(frozen=True)
 class Break:
-    """The end of a line that the reader shall see."""
+    """A hard line break."""
 
 
 Piece = Words | Emphasis | Image | Link | Break
@@ -61,9 +61,9 @@ Cell = tuple[Piece, ...]
 
 @dataclass(frozen=True)
 class Block:
-    """Rows of cells: a list has one cell a row, a table several, everything else is one cell.
+    """Rows of cells: a list has one cell per row, a table several; every other block is one cell.
 
-    `source` is the text it was read from, so that a copy can be edited as its author would have edited it.
+    `source` is the text of the block; the edits of a copy apply to it.
     """
 
     kind: Kind
@@ -72,7 +72,7 @@ class Block:
 
 
 def read_blocks(lines: Sequence[Line]) -> tuple[Block, ...]:
-    """The blocks of a page's text.
+    """Read the blocks of a page's text.
 
     >>> lines = [Line("See [the oak](/oak.html).", Place("trees.txt", 1))]
     >>> read_blocks(lines)[0].rows[0][0]
@@ -82,7 +82,7 @@ def read_blocks(lines: Sequence[Line]) -> tuple[Block, ...]:
 
 
 def reread(source: str, place: Place) -> Block:
-    """The block of an edited text."""
+    """Read the block of an edited text."""
     return _block([Line(row, place) for row in source.splitlines()])
 
 
@@ -91,9 +91,9 @@ def _block(run: list[Line]) -> Block:
     kind = _MARKS.get(mark, "paragraph")
     for line in run:
         if _mark(line) != mark:
-            raise line.place.error(f"this line does not belong in a {kind}: put an empty line before it")
+            raise line.place.error(f"this line is not part of a {kind}; put an empty line before it")
     if kind in ("heading", "include") and len(run) > 1:
-        raise run[1].place.error(f"a {kind} is one line: put an empty line after it")
+        raise run[1].place.error(f"a {kind} has one line; put an empty line after it")
     source = "\n".join(line.text for line in run)
     return Block(kind, tuple(_rows(kind, run, len(mark))), source)
 

@@ -1,4 +1,4 @@
-"""The HTML of the village: readable, linked, and as varied as a real web."""
+"""The HTML of the sample web: readable, linked, and as varied as a real web."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from pagekin.village import Host, Page, captures, hosts, pages, render
-from pagekin.village.prose import Emphasis, Link, Piece, Words
-from pagekin.village.render import content_type
+from tools.sample_web import Host, Page, captures, hosts, pages, render
+from tools.sample_web.prose import Emphasis, Link, Piece, Words
+from tools.sample_web.render import content_type
 
 from .dom import all_links, bodies, links, page_of, plain, text, tree
 
@@ -92,7 +92,7 @@ def test_the_old_style_is_ascii_in_capitals_without_quotes() -> None:
             assert re.search(r"<A HREF=http:[^\">]+>", html)
 
 
-def test_the_village_uses_entities_comments_scripts_and_styles() -> None:
+def test_the_sample_web_uses_entities_comments_scripts_and_styles() -> None:
     everything = b"".join(bodies().values())
     for mark in (b"&amp;", b"&eacute;", b"&nbsp;", b"&#8217;", b"&#176;", b"<!-- ", b"<script", b"<style", b"<br />"):
         assert mark in everything

@@ -1,9 +1,9 @@
-"""How a copy differs from its original: a few edits, so that no prose is stored twice.
+"""Edits: how a copy differs from its original, so that no prose is stored twice.
 
 ~ old words -> new words     replaces words that occur exactly once
-- first words of a block     drops the one block that begins so
-^ a paragraph                puts a paragraph before the text
-+ a paragraph                puts a paragraph after the text
+- first words of a block     drops the one block that begins with them
+^ a paragraph                adds a paragraph before the text
++ a paragraph                adds a paragraph after the text
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from pagekin.village.prose import Block, reread
-from pagekin.village.sections import Line, Place
+from tools.sample_web.prose import Block, reread
+from tools.sample_web.sections import Line, Place
 
 Act = Literal["~", "-", "^", "+"]
 _ACTS: tuple[Act, ...] = ("~", "-", "^", "+")
@@ -31,12 +31,12 @@ class Edit:
 
 
 def read_edits(lines: Sequence[Line]) -> tuple[Edit, ...]:
-    """One edit a line; empty lines part them for the eye."""
+    """Read one edit per line; empty lines are ignored."""
     return tuple(_edit(line) for line in lines if line.text)
 
 
 def edited(blocks: Sequence[Block], edits: Sequence[Edit]) -> tuple[Block, ...]:
-    """The blocks after all edits, in their order; in between a text may be broken, such as a half-narrowed table."""
+    """Apply all edits in order. Only the final text must be valid, so that a table can be narrowed row by row."""
     if not edits:
         return tuple(blocks)
     texts = [Line(block.source, edits[0].place) for block in blocks]
@@ -46,7 +46,7 @@ def edited(blocks: Sequence[Block], edits: Sequence[Edit]) -> tuple[Block, ...]:
 
 
 def moved(blocks: Sequence[Block], host: str, place: Place) -> tuple[Block, ...]:
-    """The blocks as they stand on another host: links and images lead back to where they led at home."""
+    """Return the blocks for a page of another host: links and images keep their targets."""
     return tuple(reread(re.sub(r"\]\(/", f"](http://{host}/", block.source), place) for block in blocks)
 
 
@@ -76,5 +76,5 @@ def _apply(texts: list[Line], edit: Edit) -> list[Line]:
 
 def _only(places: Sequence[int], edit: Edit) -> int:
     if len(places) != 1:
-        raise edit.place.error(f"{edit.old!r} should stand once in the original, but does so {len(places)} times")
+        raise edit.place.error(f"{edit.old!r} must occur once in the original; it occurs {len(places)} times")
     return places[0]

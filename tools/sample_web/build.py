@@ -1,4 +1,4 @@
-"""Writes the village as a folder, a WARC or a WACZ, and beside it `labels.tsv`: the same bytes every time."""
+"""Writes the sample web as a folder, a WARC or a WACZ, with `labels.tsv` beside it; the bytes are always the same."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from html import escape
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from pagekin.village.assemble import labels, pages
-from pagekin.village.captures import VillageCapture, captures, newest
-from pagekin.village.wacz import package
-from pagekin.village.warc import archive
+from tools.sample_web.assemble import labels, pages
+from tools.sample_web.captures import SampleCapture, captures, newest
+from tools.sample_web.wacz import package
+from tools.sample_web.warc import archive
 
 
 def write_folder(target: Path) -> Path:
-    """The newest capture of every URL as `wget -r` lays them out, one folder a host.
+    """Write the newest capture of every URL in the layout of `wget -r`, one folder per host.
 
-    An answer that is no page leaves no file, except that a redirect becomes a page that refreshes at once. The time
-    of a file is that of its capture.
+    A redirect becomes a page with an immediate refresh; other responses without a page have no file. The modification
+    time of a file is the time of its capture.
     """
     for capture in newest():
         body = _refresh(capture) if capture.header("Location") else capture.body
@@ -31,26 +31,26 @@ def write_folder(target: Path) -> Path:
 
 
 def write_warc(target: Path) -> Path:
-    """All captures as one .warc.gz."""
+    """Write all captures as one .warc.gz."""
     return _write(target, archive(captures())[0])
 
 
 def write_wacz(target: Path) -> Path:
-    """All captures as one .wacz."""
+    """Write all captures as one .wacz."""
     titles = {page.url: page.title for page in pages()}
     shown = {capture.url: (titles[capture.url], capture) for capture in newest() if capture.url in titles}
     return _write(target, package(*archive(captures()), shown))
 
 
 def write_labels(folder: Path) -> Path:
-    """The hierarchy as `labels.tsv`: a url, a tab and Top/Middle/Leaf a line."""
+    """Write the hierarchy as `labels.tsv`: URL, tab, Top/Middle/Leaf."""
     file = folder / "labels.tsv"
     file.write_bytes("".join(f"{url}\t{label}\n" for url, label in labels()).encode())
     return file
 
 
 def file_of(url: str) -> Path:
-    """The file that holds a URL, below the target folder.
+    """Return the file of a URL, relative to the target folder.
 
     >>> file_of("http://oldweb.example/A%2528b%2529.htm").as_posix()
     'oldweb.example/A%28b%29.htm'
@@ -67,6 +67,6 @@ def _write(target: Path, data: bytes) -> Path:
     return target
 
 
-def _refresh(capture: VillageCapture) -> bytes:
+def _refresh(capture: SampleCapture) -> bytes:
     location = escape(capture.header("Location"))
     return f'<html><head><meta http-equiv="refresh" content="0; url={location}"></head></html>\n'.encode()

@@ -1,4 +1,4 @@
-"""A second opinion on the village's HTML: what lexbor's DOM, a browser's way of reading, finds in it."""
+"""The HTML of the sample web as lexbor, a browser's parser, reads it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from urllib.parse import urldefrag, urljoin
 
 from selectolax.lexbor import LexborHTMLParser
 
-from pagekin.village import Page, VillageCapture, captures, newest, pages
+from tools.sample_web import Page, SampleCapture, captures, newest, pages
 
 _LINKS = {"a": "href", "area": "href", "frame": "src"}
 
@@ -55,5 +55,5 @@ def page_of(url: str) -> Page:
     return next(page for page in pages() if page.url == url)
 
 
-def captures_of(url: str) -> list[VillageCapture]:
+def captures_of(url: str) -> list[SampleCapture]:
     return [capture for capture in captures() if capture.url == url]

@@ -1,8 +1,7 @@
-"""Captures -> the bytes of a WARC/1.1 file, one gzip member a record, and where each of them stands."""
+"""Writes captures as WARC/1.1, one gzip member per record, and reports the place of each record."""
 
 from __future__ import annotations
 
-import gzip
 from base64 import b32encode
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -11,33 +10,34 @@ from hashlib import sha1
 from typing import Literal
 from urllib.parse import urlsplit
 from uuid import NAMESPACE_URL, uuid5
-from zlib import crc32
+from zlib import compress, crc32
 
-from pagekin.village.captures import VillageCapture
+from tools.sample_web.captures import SampleCapture
 
 Kind = Literal["warcinfo", "request", "response", "resource", "revisit"]
 Headers = tuple[tuple[str, str], ...]
 
-# One page that was saved without the HTTP headers, and one whose request was kept.
+_NAME = "village"  # the former name of the sample web; the archive keeps it, so that its bytes stay the same
+# One page is saved without HTTP headers, and one with its request.
 _AS_RESOURCE = "http://almanac.example/june.html"
 _WITH_REQUEST = "http://villagelibrary.example/"
 _PROFILE = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
-_INFO = b"software: pagekin village\r\nformat: WARC File Format 1.1\r\nrobots: classic\r\n"
+_INFO = f"software: pagekin {_NAME}\r\nformat: WARC File Format 1.1\r\nrobots: classic\r\n".encode()
 
 
 @dataclass(frozen=True)
 class Record:
-    """One record of the archive, with the capture that it holds."""
+    """One record of the archive, with its capture."""
 
     kind: Kind
     id: str
     headers: Headers
     block: bytes
     digest: str = ""
-    capture: VillageCapture | None = None
+    capture: SampleCapture | None = None
 
     def member(self) -> bytes:
-        """The record as one gzip member."""
+        """Return the record as one gzip member."""
         headers = (
             ("WARC-Type", self.kind),
             ("WARC-Record-ID", self.id),
@@ -45,21 +45,20 @@ class Record:
             ("WARC-Block-Digest", digest(self.block)),
             ("Content-Length", str(len(self.block))),
         )
-        data = _lines("WARC/1.1", headers) + self.block + b"\r\n\r\n"
-        return gzip.compress(data, mtime=0)
+        return _gzip(_lines("WARC/1.1", headers) + self.block + b"\r\n\r\n")
 
 
 @dataclass(frozen=True)
 class Entry:
-    """Where a record stands in the archive."""
+    """The place of a record in the archive."""
 
     record: Record
     offset: int
     length: int
 
 
-def archive(captures: Iterable[VillageCapture]) -> tuple[bytes, tuple[Entry, ...]]:
-    """The archive of the captures, and its records with their places."""
+def archive(captures: Iterable[SampleCapture]) -> tuple[bytes, tuple[Entry, ...]]:
+    """Return the archive of the captures, and its records with their places."""
     data, entries = bytearray(), []
     for record in records(captures):
         member = record.member()
@@ -68,8 +67,8 @@ def archive(captures: Iterable[VillageCapture]) -> tuple[bytes, tuple[Entry, ...
     return bytes(data), tuple(entries)
 
 
-def records(captures: Iterable[VillageCapture]) -> Iterator[Record]:
-    """The records of the archive; a capture whose payload its URL has answered before becomes a revisit."""
+def records(captures: Iterable[SampleCapture]) -> Iterator[Record]:
+    """Yield the records; a capture with the payload of an earlier capture of its URL becomes a revisit."""
     captures = tuple(captures)
     seen: dict[tuple[str, str], Record] = {}
     yield _warcinfo(captures[0].captured)
@@ -85,7 +84,7 @@ def records(captures: Iterable[VillageCapture]) -> Iterator[Record]:
 
 
 def digest(data: bytes) -> str:
-    """The name that archives give to some bytes.
+    """Return the digest of bytes as WARC writes it.
 
     >>> digest(b"")
     'sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ'
@@ -99,17 +98,17 @@ def timestamp(moment: datetime) -> str:
 
 def _warcinfo(moment: datetime) -> Record:
     headers = (("WARC-Date", timestamp(moment)), ("Content-Type", "application/warc-fields"))
-    return Record("warcinfo", _id("warcinfo", "village", moment), headers, _INFO)
+    return Record("warcinfo", _id("warcinfo", _NAME, moment), headers, _INFO)
 
 
-def _response(capture: VillageCapture) -> Record:
+def _response(capture: SampleCapture) -> Record:
     headers, body = _sent(capture)
     block = _lines(f"HTTP/1.1 {capture.status} {capture.reason}", headers) + body
-    # The digest is over the body as it was sent: so do warcio and fastwarc read the standard.
+    # The digest is of the body as it was sent: warcio and fastwarc read the standard this way.
     return _record("response", capture, "application/http; msgtype=response", block, digest(body))
 
 
-def _resource(capture: VillageCapture) -> Record:
+def _resource(capture: SampleCapture) -> Record:
     return _record("resource", capture, capture.header("Content-Type"), capture.body, digest(capture.body))
 
 
@@ -126,9 +125,9 @@ def _revisit(again: Record, first: Record) -> Record:
     return replace(record, headers=(*record.headers, *origin))
 
 
-def _request(capture: VillageCapture, response: Record) -> Record:
+def _request(capture: SampleCapture, response: Record) -> Record:
     parts = urlsplit(capture.url)
-    block = _lines(f"GET {parts.path} HTTP/1.1", (("Host", parts.netloc), ("User-Agent", "village-crawler")))
+    block = _lines(f"GET {parts.path} HTTP/1.1", (("Host", parts.netloc), ("User-Agent", f"{_NAME}-crawler")))
     headers = (
         ("WARC-Date", timestamp(capture.captured)),
         ("WARC-Target-URI", capture.url),
@@ -138,26 +137,30 @@ def _request(capture: VillageCapture, response: Record) -> Record:
     return Record("request", _id("request", capture.url, capture.captured), headers, block)
 
 
-def _record(kind: Kind, capture: VillageCapture, content_type: str, block: bytes, payload: str) -> Record:
+def _record(kind: Kind, capture: SampleCapture, content_type: str, block: bytes, payload: str) -> Record:
     headers: Headers = (
         ("WARC-Date", timestamp(capture.captured)),
         ("WARC-Target-URI", capture.url),
         ("Content-Type", content_type),
     )
-    if kind != "resource":  # whose payload is its block, which has a digest of its own
+    if kind != "resource":  # its payload is its block, which has a digest already
         headers = (*headers, ("WARC-Payload-Digest", payload))
     return Record(kind, _id(kind, capture.url, capture.captured), headers, block, payload, capture)
 
 
-def _sent(capture: VillageCapture) -> tuple[Headers, bytes]:
-    """The HTTP headers and the body as they went over the wire: some compressed, some in chunks, some both."""
-    headers, body = (("Server", "village"), *capture.headers), capture.body
+def _sent(capture: SampleCapture) -> tuple[Headers, bytes]:
+    """Return the HTTP headers and the body as sent: some compressed, some in chunks, some both."""
+    headers, body = (("Server", _NAME), *capture.headers), capture.body
     way = crc32(capture.url.encode()) % 7 if capture.header("Content-Type").startswith(("text/", "application/")) else 0
     if way in (1, 2):
-        headers, body = (*headers, ("Content-Encoding", "gzip")), gzip.compress(body, mtime=0)
+        headers, body = (*headers, ("Content-Encoding", "gzip")), _gzip(body)
     if way in (2, 3):
         return (*headers, ("Transfer-Encoding", "chunked")), _chunked(body)
     return (*headers, ("Content-Length", str(len(body)))), body
+
+
+def _gzip(data: bytes) -> bytes:
+    return compress(data, 9, wbits=31)  # unlike gzip.compress the same header in every version of Python
 
 
 def _chunked(body: bytes, size: int = 1000) -> bytes:

@@ -1,4 +1,4 @@
-"""The five ways in which the hosts of the village write HTML: a template each, and habits of spelling."""
+"""The five styles in which hosts write HTML: a template and rules of markup for each."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from importlib.resources import files
 from string import Template
 from typing import Literal
 
-from pagekin.village.text import StyleName
+from tools.sample_web.text import StyleName
 
 
 @dataclass(frozen=True)
 class Style:
-    """The habits of one author of HTML.
+    """One style of HTML.
 
-    `omitted` are the end tags left out where the standard lets one; `void` ends a tag that has no content; `letters`
-    says how letters beyond ASCII are written; `links` how a link to a page of the same host is; `item` is one entry
-    of the navigation bar, with `$link` for the link, and `between` parts two of them.
+    `omitted` lists the optional end tags that are left out; `void` ends a tag without content; `letters` says how
+    letters beyond ASCII are written, and `links` how links within the host are; `item` is an entry of the navigation
+    bar, with `$link` for the link, and `between` separates two entries.
     """
 
     name: StyleName
@@ -36,11 +36,11 @@ class Style:
     media_type: str = "text/html"
 
     def template(self) -> Template:
-        """The frame of every page."""
+        """Return the template of every page."""
         return _template(self.name)
 
     def text(self, text: str) -> str:
-        """Text with everything escaped that this author escapes.
+        """Escape text as the style does.
 
         >>> STYLES["old"].text("Café & bar")
         'Caf&eacute; &amp; bar'

@@ -1,4 +1,4 @@
-"""An archive -> the bytes of a WACZ 1.1.1 file: the WARC with its index, its list of pages and their hashes in a zip.
+"""Packs an archive as WACZ 1.1.1: a zip of the WARC, its index, its list of pages and their hashes.
 
 The format: https://specs.webrecorder.net/wacz/1.1.1/
 """
@@ -12,15 +12,15 @@ from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from urllib.parse import urlsplit
 
-from pagekin.village.captures import VillageCapture
-from pagekin.village.warc import Entry, timestamp
+from tools.sample_web.captures import SampleCapture
+from tools.sample_web.warc import Entry, timestamp
 
 _WARC = "archive/data.warc.gz"
 _MAIN = "http://villagelibrary.example/"
 
 
-def package(warc: bytes, entries: Iterable[Entry], pages: Mapping[str, tuple[str, VillageCapture]]) -> bytes:
-    """The WACZ of an archive; `pages` gives title and newest capture of each URL that a reader would open."""
+def package(warc: bytes, entries: Iterable[Entry], pages: Mapping[str, tuple[str, SampleCapture]]) -> bytes:
+    """Return the WACZ of an archive; `pages` maps the URL of every page to its title and newest capture."""
     files = {
         _WARC: warc,
         "indexes/index.cdxj": _index(entries),
@@ -33,7 +33,7 @@ def package(warc: bytes, entries: Iterable[Entry], pages: Mapping[str, tuple[str
 
 
 def search_key(url: str) -> str:
-    """The key by which an index orders URLs: the host from right to left, then the path.
+    """Return the sort key of a URL in an index: the host from right to left, then the path.
 
     >>> search_key("http://birdnotes.example/robin.html")
     'example,birdnotes)/robin.html'
@@ -48,7 +48,7 @@ def _index(entries: Iterable[Entry]) -> bytes:
     ).encode()
 
 
-def _index_line(entry: Entry, capture: VillageCapture) -> str:
+def _index_line(entry: Entry, capture: SampleCapture) -> str:
     fields = {
         "url": capture.url,
         "digest": entry.record.digest,
@@ -61,7 +61,7 @@ def _index_line(entry: Entry, capture: VillageCapture) -> str:
     return f"{search_key(capture.url)} {capture.captured:%Y%m%d%H%M%S} {json.dumps(fields)}\n"
 
 
-def _page_list(pages: Mapping[str, tuple[str, VillageCapture]]) -> bytes:
+def _page_list(pages: Mapping[str, tuple[str, SampleCapture]]) -> bytes:
     head = {"format": "json-pages-1.0", "id": "pages", "title": "All Pages"}
     rows = [
         {"id": sha256(url.encode()).hexdigest()[:10], "url": url, "ts": timestamp(capture.captured), "title": title}
@@ -70,7 +70,7 @@ def _page_list(pages: Mapping[str, tuple[str, VillageCapture]]) -> bytes:
     return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in [head, *rows]).encode()
 
 
-def _manifest(files: Mapping[str, bytes], main: VillageCapture) -> bytes:
+def _manifest(files: Mapping[str, bytes], main: SampleCapture) -> bytes:
     resources = [
         {"name": path.rpartition("/")[2], "path": path, "hash": _hash(data), "bytes": len(data)}
         for path, data in files.items()
@@ -79,9 +79,9 @@ def _manifest(files: Mapping[str, bytes], main: VillageCapture) -> bytes:
         {
             "profile": "data-package",
             "wacz_version": "1.1.1",
-            "title": "The village",
-            "description": "A small web of our own.",
-            "software": "pagekin village",
+            "title": "The sample web",
+            "description": "A small web for demos and tests.",
+            "software": "pagekin",
             "created": "2024-12-31T00:00:00Z",
             "mainPageUrl": main.url,
             "mainPageDate": timestamp(main.captured),
@@ -104,7 +104,7 @@ def _zip(files: Mapping[str, bytes]) -> bytes:
         for path, data in files.items():
             info = zipfile.ZipInfo(path, (1980, 1, 1, 0, 0, 0))
             info.create_system, info.external_attr = 3, 0o644 << 16
-            # What is compressed already stays as it is, so that a reader can jump to a record.
+            # An archive is compressed already; stored as it is, its records can be read at their offsets.
             info.compress_type = zipfile.ZIP_STORED if path.endswith(".gz") else zipfile.ZIP_DEFLATED
             archive.writestr(info, data)
     return target.getvalue()

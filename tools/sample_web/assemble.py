@@ -1,4 +1,4 @@
-"""All hosts of the village together, with copies and inclusions filled in."""
+"""All hosts of the sample web, with copies and inclusions filled in."""
 
 from __future__ import annotations
 
@@ -8,35 +8,35 @@ from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 
-from pagekin.village.edits import edited, moved
-from pagekin.village.prose import Block
-from pagekin.village.text import Host, Page, read_host
+from tools.sample_web.edits import edited, moved
+from tools.sample_web.prose import Block
+from tools.sample_web.text import Host, Page, read_host
 
 
 @cache
 def hosts() -> tuple[Host, ...]:
-    """The hosts of the village, by name."""
+    """Return the hosts of the sample web, sorted by name."""
     return read_hosts(files(__package__) / "hosts")
 
 
 def pages() -> tuple[Page, ...]:
-    """The pages of the village, by host, each host's in the order of its source."""
+    """Return the pages of all hosts, in the order of the sources."""
     return tuple(page for host in hosts() for page in host.pages)
 
 
 def labels() -> list[tuple[str, str]]:
-    """The hierarchy: (url, "Top/Middle/Leaf"), sorted; a page may belong to several leaves, and home pages to none."""
+    """Return the hierarchy as sorted (url, "Top/Middle/Leaf") pairs. A page may have several labels or none."""
     return sorted((page.url, label) for page in pages() for label in page.labels)
 
 
 def read_hosts(folder: Traversable) -> tuple[Host, ...]:
-    """The hosts whose source texts are the .txt files of a folder."""
+    """Read the hosts whose source texts are the .txt files of a folder."""
     sources = sorted((item for item in folder.iterdir() if item.name.endswith(".txt")), key=lambda item: item.name)
     return assembled([read_host(source.name, source.read_text("utf-8")) for source in sources])
 
 
 def assembled(hosts: Iterable[Host]) -> tuple[Host, ...]:
-    """The hosts with every copy and every inclusion replaced by what it stands for."""
+    """Return the hosts with every copy and every inclusion replaced by its text."""
     hosts = tuple(hosts)
     originals = {page.url: page for host in hosts for page in host.pages if not page.copy}
     return tuple(replace(host, pages=tuple(_filled(page, originals) for page in host.pages)) for host in hosts)

@@ -1,4 +1,4 @@
-"""The source text: what the village is made of, and what the format refuses."""
+"""The source text of the sample web, and what the format refuses."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from pagekin.errors import SourceError
-from pagekin.village import hosts, labels, pages
-from pagekin.village.assemble import read_hosts
-from pagekin.village.edits import edited, read_edits
-from pagekin.village.prose import Emphasis, Image, Link, Words, read_blocks
-from pagekin.village.sections import Line, Place
-from pagekin.village.text import Page, read_host
+from tools.sample_web import hosts, labels, pages
+from tools.sample_web.assemble import read_hosts
+from tools.sample_web.edits import edited, read_edits
+from tools.sample_web.prose import Emphasis, Image, Link, Words, read_blocks
+from tools.sample_web.sections import Line, Place
+from tools.sample_web.text import Page, read_host
 
 from .dom import page_of
 
@@ -31,7 +31,7 @@ def lines(text: str) -> list[Line]:
     return [Line(row, Place("owls.txt", number)) for number, row in enumerate(text.splitlines(), 1)]
 
 
-def test_the_village_is_as_large_as_promised() -> None:
+def test_the_sample_web_is_as_large_as_promised() -> None:
     assert len(pages()) >= 150
     assert len(hosts()) >= 15
     assert len({page.url for page in pages()}) == len(pages())
@@ -105,7 +105,7 @@ def test_the_package_data_stays_small() -> None:
     def size(item: Traversable) -> int:
         return sum(map(size, item.iterdir())) if item.is_dir() else len(item.read_bytes())
 
-    assert size(files("pagekin.village")) < 600_000
+    assert size(files("pagekin.sample_web")) < 600_000
 
 
 def test_a_paragraph_is_read_into_its_pieces() -> None:

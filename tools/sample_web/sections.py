@@ -1,4 +1,4 @@
-"""How a source file is cut up: facts, sections, and the place of every line, for errors that say where."""
+"""Parses a source file into facts and sections. Every line keeps its place, for error messages."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from itertools import dropwhile, takewhile
 from pagekin.errors import SourceError
 
 _MARK = "=== "
-README = "src/pagekin/village/hosts/README.md"
+README = "tools/sample_web/hosts/README.md"
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Place:
     line: int
 
     def error(self, what: str) -> SourceError:
-        """The error of this line.
+        """Return an error that names this line.
 
         >>> str(Place("birdnotes.example.txt", 7).error("a date is missing")).partition("; ")[0]
         'birdnotes.example.txt, line 7: a date is missing'
@@ -30,7 +30,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Line:
-    """One line of text and where it stands."""
+    """One line of text and its place."""
 
     text: str
     place: Place
@@ -44,14 +44,14 @@ class Facts:
     values: dict[str, tuple[Line, ...]]
 
     def many(self, key: str) -> tuple[Line, ...]:
-        """All values of a key that may be repeated."""
+        """Return all values of a key that may be repeated."""
         return self.values.get(key, ())
 
     def one(self, key: str, default: str | None = None) -> Line:
-        """The only value of a key; without a default the key must be there."""
+        """Return the only value of a key; without a default the key is required."""
         found = self.many(key)
         if len(found) > 1:
-            raise found[1].place.error(f"{key}: stands here for the second time")
+            raise found[1].place.error(f"{key}: is given twice")
         if found:
             return found[0]
         if default is None:
@@ -61,7 +61,7 @@ class Facts:
 
 @dataclass(frozen=True)
 class Section:
-    """What follows a line `=== name`: facts, an empty line, and the body."""
+    """The lines after `=== name`: facts, an empty line, and the body."""
 
     name: str
     place: Place
@@ -70,18 +70,18 @@ class Section:
 
 
 def read_sections(file: str, text: str, head: Sequence[str], keys: Sequence[str]) -> tuple[Facts, list[Section]]:
-    """A source file as the facts before its first section, which may have the keys of `head`, and its sections."""
+    """Read the facts before the first section, with keys from `head`, and the sections, with keys from `keys`."""
     lines = [Line(row.rstrip(), Place(file, number)) for number, row in enumerate(text.splitlines(), 1)]
     starts = [i for i, line in enumerate(lines) if line.text.startswith("===")]
     first, ends = (starts or [len(lines)])[0], [*starts[1:], len(lines)]
     facts, rest = _facts(lines[:first], Place(file, 1), head)
     if rest:
-        raise rest[0].place.error("text stands before the first line that begins with ===")
+        raise rest[0].place.error("there is text before the first line that begins with ===")
     return facts, [_section(lines[i:end], keys) for i, end in zip(starts, ends, strict=False)]
 
 
 def paragraphs(lines: Sequence[Line]) -> Iterator[list[Line]]:
-    """The runs of lines between empty lines."""
+    """Yield the runs of lines between empty lines."""
     run: list[Line] = []
     for line in lines:
         if line.text:

@@ -1,4 +1,4 @@
-"""The source text of one host -> `Host` and its `Page`s, as its author wrote them (see hosts/README.md)."""
+"""Reads the source text of one host into a `Host` and its `Page`s (the format: hosts/README.md)."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Literal, cast, get_args
 from urllib.parse import urlsplit
 
-from pagekin.village.edits import Edit, read_edits
-from pagekin.village.prose import Block, read_blocks
-from pagekin.village.sections import Facts, Line, Place, Section, read_sections
+from tools.sample_web.edits import Edit, read_edits
+from tools.sample_web.prose import Block, read_blocks
+from tools.sample_web.sections import Facts, Line, Place, Section, read_sections
 
 StyleName = Literal["list", "table", "old", "xhtml", "html5", "raw"]
 Declared = Literal["both", "header", "meta", "nowhere"]
@@ -22,11 +22,11 @@ _PAGE_KEYS = ("title", "label", "lang", "charset", "declared", "date", "copy", "
 
 @dataclass(frozen=True)
 class Page:
-    """One page: what it says, and what is known of it.
+    """One page: its text and metadata.
 
-    A page either has its own `blocks`, or is the `copy` of another page with some `edits`, or is a `file` of
-    hand-written HTML under `raw/`. `declared` says who tells the reader its `charset`: the HTTP header, the HTML,
-    both of them, or nobody.
+    A page has its own `blocks`, or is the `copy` of another page with some `edits`, or is a `file` of hand-written
+    HTML under `raw/`. `declared` says where its `charset` is declared: in the HTTP header, in the HTML, in both, or
+    nowhere.
     """
 
     url: str
@@ -49,13 +49,13 @@ class Page:
 
     @property
     def path(self) -> str:
-        """Its address on the host."""
+        """The path of its URL."""
         return urlsplit(self.url).path
 
 
 @dataclass(frozen=True)
 class Host:
-    """One site: its name, the line in its footer, its navigation bar as (path, words), its style and its pages."""
+    """One site: its name, its footer, its navigation bar as (path, words), its style and its pages."""
 
     name: str
     title: str
@@ -66,7 +66,7 @@ class Host:
 
 
 def read_host(file: str, text: str) -> Host:
-    r"""The host whose source is the text of a file named after it.
+    r"""Read a host from the text of its source file, which is named after it.
 
     >>> facts = "name: Owls\nabout: All of them.\nnav: / Home\nstyle: list\n"
     >>> read_host("owls.example.txt", facts + "\n=== /\ntitle: Owls\ndate: 2020-02-02\n").pages[0].url
@@ -91,12 +91,12 @@ def read_date(line: Line) -> datetime.date:
     try:
         return datetime.date.fromisoformat(line.text)
     except ValueError:
-        raise line.place.error(f"{line.text!r} is no date like 2019-11-20") from None
+        raise line.place.error(f"{line.text!r} is not a date such as 2019-11-20") from None
 
 
 def _page(host: str, section: Section) -> Page:
     if not section.name.startswith("/"):
-        raise section.place.error(f"the address {section.name!r} should begin with a slash")
+        raise section.place.error(f"the path {section.name!r} must begin with a slash")
     facts, body = section.facts, section.body
     copy, file = facts.one("copy", "").text, facts.one("file", "").text
     if file and (copy or body):
@@ -121,7 +121,7 @@ def _check_paths(facts: Facts, sections: list[Section]) -> None:
     times = Counter(section.name for section in sections)
     for section in sections:
         if times[section.name] > 1:
-            raise section.place.error(f"the page {section.name} stands here twice")
+            raise section.place.error(f"the page {section.name} is given twice")
     if "/" not in times:
         raise facts.place.error("the host has no page /")
 
@@ -130,13 +130,13 @@ def _nav(line: Line) -> tuple[tuple[str, str], ...]:
     entries = [entry.strip().partition(" ") for entry in line.text.split("|") if entry.strip()]
     for path, _, words in entries:
         if not path.startswith("/") or not words:
-            raise line.place.error("an entry of the navigation bar is a path and some words")
+            raise line.place.error("an entry of the navigation bar is a path and words")
     return tuple((path, words) for path, _, words in entries)
 
 
 def _label(line: Line) -> str:
     if len(line.text.split("/")) != 3 or not all(part.strip() for part in line.text.split("/")):
-        raise line.place.error(f"the label {line.text!r} should read Top/Middle/Leaf")
+        raise line.place.error(f"the label {line.text!r} must have the form Top/Middle/Leaf")
     return line.text
 
 
@@ -144,11 +144,11 @@ def _charset(line: Line) -> str:
     try:
         codecs.lookup(line.text)
     except LookupError:
-        raise line.place.error(f"{line.text!r} is no known charset") from None
+        raise line.place.error(f"{line.text!r} is not a known charset") from None
     return line.text
 
 
 def _choice(line: Line, choices: tuple[str, ...]) -> str:
     if line.text not in choices:
-        raise line.place.error(f"{line.text!r} should be one of {', '.join(choices)}")
+        raise line.place.error(f"{line.text!r} must be one of {', '.join(choices)}")
     return line.text

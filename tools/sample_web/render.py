@@ -1,4 +1,4 @@
-"""A page -> the bytes that its host would send, in the style of the host and the charset of the page."""
+"""Renders a page as HTML, in the style of its host and the charset of the page."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from importlib.resources import files
 from posixpath import dirname, relpath
 from string import Template
 
-from pagekin.village.prose import Block, Break, Cell, Emphasis, Image, Link, Piece
-from pagekin.village.styles import STYLES, Style
-from pagekin.village.text import Host, Page
+from tools.sample_web.prose import Block, Break, Cell, Emphasis, Image, Link, Piece
+from tools.sample_web.styles import STYLES, Style
+from tools.sample_web.text import Host, Page
 
 _BARE = re.compile(r"[\w./:#%-]+", re.ASCII)
 _BLOCK_TAGS = {"paragraph": "p", "heading": "h2", "list": "ul", "table": "table", "quote": "blockquote"}
 
 
 def render(host: Host, page: Page) -> bytes:
-    """The page as HTML."""
+    """Render the page as HTML."""
     if page.file:
         return (files(__package__) / "raw" / host.name / page.file).read_bytes()
     style = STYLES[host.style]
@@ -37,7 +37,7 @@ def render(host: Host, page: Page) -> bytes:
 
 
 def content_type(host: Host, page: Page) -> str:
-    """The Content-Type with which the page is sent."""
+    """Return the Content-Type header of the page."""
     media_type = "text/html" if page.file else STYLES[host.style].media_type
     return f"{media_type}; charset={page.charset}" if page.declared in ("both", "header") else media_type
 
@@ -54,9 +54,9 @@ def _nav(writer: Writer, host: Host) -> str:
 
 
 class Writer:
-    """Writes what a page says with the habits of a style.
+    """Writes the markup of a page in a style.
 
-    >>> from pagekin.village import hosts
+    >>> from tools.sample_web import hosts
     >>> page = hosts()[0].pages[0]
     >>> Writer(STYLES["old"], page).link("http://fieldclub.example/", "our field club")
     '<A HREF=http://fieldclub.example/>our field club</A>'
@@ -66,7 +66,7 @@ class Writer:
         self.style, self.page = style, page
 
     def block(self, block: Block) -> str:
-        """A paragraph, heading, list, table or quotation."""
+        """Write a paragraph, heading, list, table or quotation."""
         tag = _BLOCK_TAGS[block.kind]
         if block.kind == "list":
             return self.element(tag, "\n" + "".join(self.element("li", self.cell(row[0])) for row in block.rows))
@@ -75,17 +75,17 @@ class Writer:
         return self.element(tag, self.cell(block.rows[0][0]))
 
     def rows(self, block: Block) -> Iterator[str]:
-        """The rows of a table; the first one holds its headings."""
+        """Write the rows of a table; the first one has its headings."""
         for i, row in enumerate(block.rows):
             tag = "td" if i else "th"
             yield self.element("tr", "\n" + "".join(self.element(tag, self.cell(cell)) for cell in row))
 
     def cell(self, cell: Cell) -> str:
-        """Running text."""
+        """Write running text."""
         return "".join(self.piece(piece) for piece in cell)
 
     def piece(self, piece: Piece) -> str:
-        """A part of running text."""
+        """Write an inline piece."""
         match piece:
             case Break():
                 return self.void("br") + "\n"
@@ -98,11 +98,11 @@ class Writer:
         return self.style.text(piece.text)
 
     def link(self, href: str, html: str) -> str:
-        """A link around some HTML."""
+        """Write a link around HTML."""
         return f"{self.tag('a', href=self.address(href))}{html}{self.tag('/a')}"
 
     def address(self, target: str) -> str:
-        """A link's target as this author writes it."""
+        """Write the target of a link as the style does: absolute, relative or from the root."""
         if not target.startswith("/") or self.style.links == "root":
             return target
         if self.style.links == "absolute":
@@ -111,16 +111,16 @@ class Writer:
         return f"{path}/" if target.endswith("/") else path
 
     def element(self, tag: str, html: str, **attributes: str) -> str:
-        """An element on lines of its own, without its end tag if this author leaves it out."""
+        """Write a block element, without its end tag where the style omits it."""
         end = "" if tag in self.style.omitted else self.tag("/" + tag)
         return f"{self.tag(tag, **attributes)}{html}{end}\n"
 
     def void(self, tag: str, **attributes: str) -> str:
-        """An element without content."""
+        """Write an element without content."""
         return self.tag(tag, **attributes).removesuffix(">") + self.style.void
 
     def tag(self, tag: str, **attributes: str) -> str:
-        """A start tag, or an end tag."""
+        """Write a start tag or an end tag."""
         name = tag.upper() if self.style.upper else tag
         return f"<{name}{''.join(self._attributes(attributes.items()))}>"
 

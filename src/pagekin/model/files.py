@@ -1,0 +1,76 @@
+"""Files that a user names: read within bounds, written completely or not at all."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, cast
+
+from pagekin.errors import FailureError, MisuseError
+
+HTML_SUFFIXES = (".html", ".htm", ".xhtml", ".shtml")
+
+
+def read_bounded(path: Path, most: int, what: str) -> bytes:
+    """The bytes of a file that should hold `what`; raise MisuseError if there are more than `most`."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(most + 1)
+    except OSError as error:
+        raise MisuseError(f"{path} cannot be read: {error.strerror or error}; it should hold {what}") from error
+    if len(data) > most:
+        raise MisuseError(f"{path} does not hold {what}: it has more than {most:,} bytes")
+    return data
+
+
+@contextmanager
+def open_unpacked(file: Path) -> Iterator[IO[bytes]]:
+    """Open a file for reading, decompressed if its name ends in .gz; raise MisuseError if it cannot be read."""
+    try:
+        with gzip.open(file, "rb") if file.suffix == ".gz" else file.open("rb") as stream:
+            yield cast(IO[bytes], stream)
+    except (OSError, EOFError, zlib.error) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+        raise MisuseError(f"{file} cannot be read: {reason}") from error
+
+
+@contextmanager
+def replacing(target: Path, *, sync: bool = False) -> Iterator[Path]:
+    """A temporary path that replaces `target` on success and is removed on failure.
+
+    With `sync` the bytes are on the disk before the name is.
+    """
+    temporary = target.with_name(target.name + ".new")
+    try:
+        yield temporary
+        if sync:
+            with temporary.open("rb+") as file:
+                os.fsync(file.fileno())
+        temporary.replace(target)
+    finally:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def written_whole(target: Path) -> Iterator[Path]:
+    """Like `replacing`; raise FailureError if the file cannot be written."""
+    try:
+        with replacing(target) as path:
+            yield path
+    except OSError as error:
+        raise FailureError(f"{target} cannot be written: {error.strerror or error}") from error
+
+
+def write_lines(target: Path, lines: Iterable[str]) -> int:
+    """Write lines to a file, completely or not at all; return their number."""
+    count = 0
+    with written_whole(target) as path, path.open("w", encoding="utf-8", newline="\n") as file:
+        for line in lines:
+            file.write(line + "\n")
+            count += 1
+    return count

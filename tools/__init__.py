@@ -1,0 +1,1 @@
+"""Programs for developers of pagekin; none of them is in the wheel."""
