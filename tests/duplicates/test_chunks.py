@@ -17,7 +17,7 @@ from pagekin.duplicates.chunks import chunks_of, chunks_of_pieces
 from pagekin.duplicates.sets import Chunks
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.errors import MisuseError
-from reference import chunks as twin
+from reference import chunks as reference
 
 SMALL = GroupSettings(chunk_bytes=16, max_chunk_bytes=40)
 
@@ -41,9 +41,9 @@ def elements(text: bytes, wanted: GroupSettings) -> set[int]:
 @given(st.binary(max_size=300), st.integers(0, 12))
 def test_elements_are_the_digests_of_the_twins_chunks(text: bytes, minimum: int) -> None:
     found = chunks_of([text], GroupSettings(chunk_bytes=16, max_chunk_bytes=40, min_chunk_bytes=minimum))
-    digests = [digest(chunk) for chunk in twin.chunks(text, 16, minimum, 40)]
+    digests = [digest(chunk) for chunk in reference.chunks(text, 16, minimum, 40)]
     assert set(found.elements.tolist()) >= set(digests)
-    assert found.counts().tolist() == [sum(twin.times_counted(digests).values())]
+    assert found.counts().tolist() == [sum(reference.times_counted(digests).values())]
     assert found.ends.tolist() == [[digests[0], digests[-1]] if digests else [0, 0]]
 
 

@@ -14,7 +14,7 @@ from pagekin.duplicates import grouper as grouping
 from pagekin.duplicates.grouper import Grouper, PageGroup
 from pagekin.duplicates.groups import by_chains, by_complete_link
 from pagekin.duplicates.settings import GroupSettings
-from reference import filters as twin
+from reference import filters as reference
 
 CHAIN = [range(k, k + 40) for k in (0, 8, 16)]  # neighbours share 32 of 40, the ends 24
 
@@ -158,7 +158,7 @@ def test_complete_links_are_those_of_the_definition(similarity: dict[tuple[int, 
     distinct = {pair: k for k, pair in enumerate(sorted(similarity, key=lambda p: (similarity[p], p)), 1)}
     pairs = np.array(list(distinct), np.int64).reshape(-1, 2)
     found = by_complete_link(8, pairs, list(distinct.values()))
-    assert found.tolist() == twin.complete_links(8, {pair: float(value) for pair, value in distinct.items()})
+    assert found.tolist() == reference.complete_links(8, {pair: float(value) for pair, value in distinct.items()})
 
 
 @settings(deadline=None)

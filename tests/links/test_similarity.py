@@ -12,14 +12,14 @@ from links.making import web_of
 from pagekin.links.citing_pages import LinkPositions, cited_together
 from pagekin.links.measures import compare
 from pagekin.links.similarity import LinkSimilarity
-from reference import similar_pairs as twin
+from reference import similar_pairs as reference
 
 
 @settings(deadline=None, max_examples=150)
 @given(links=LINKS, measure=st.sampled_from(["co-citation", "coupling", "amsler"]), node=st.integers(0, NODES - 1))
-def test_what_links_say_of_a_page_is_what_all_pairs_say(links: twin.Links, measure: str, node: int) -> None:
+def test_what_links_say_of_a_page_is_what_all_pairs_say(links: reference.Links, measure: str, node: int) -> None:
     nodes, values = LinkSimilarity(compare(web_of(links, NODES), measure)).beside(node)
-    all_pairs = twin.pairs_above(links, measure, range(NODES), 0.0, 0.0)
+    all_pairs = reference.pairs_above(links, measure, range(NODES), 0.0, 0.0)
     expected = {a if b == node else b: value for (a, b), value in all_pairs.items() if node in (a, b)}
     assert dict(zip(nodes.tolist(), values.tolist(), strict=True)) == pytest.approx(expected)
     assert (np.diff(values) <= 1e-12).all()

@@ -112,8 +112,8 @@ def test_a_strategy_is_frozen() -> None:
         ("mix = 3", r"my\.toml: mix = 3 should be str"),
         ('silent = "x"', r"my\.toml: silent = 'x' should be"),
         ("silent = [1]", r"my\.toml: silent = \[1\] should be"),
-        ("mix =", r"my\.toml is no TOML: "),
-        ("mix = 'sum'\nmix = 'sum'", r"my\.toml is no TOML: "),
+        ("mix =", r"my\.toml is not valid TOML: "),
+        ("mix = 'sum'\nmix = 'sum'", r"my\.toml is not valid TOML: "),
     ],
 )
 def test_an_unknown_setting_and_a_value_of_the_wrong_kind_are_misuse(toml: str, sentence: str) -> None:
@@ -171,7 +171,7 @@ def test_a_strategy_without_terms_is_misuse() -> None:
 
 
 def test_a_pattern_that_is_none_is_misuse() -> None:
-    with pytest.raises(MisuseError, match=r"silent: '\(' is no regular expression \(missing \)"):
+    with pytest.raises(MisuseError, match=r"silent: '\(' is not a regular expression \(missing \)"):
         Strategy(silent=("x", "("))
 
 
@@ -189,7 +189,7 @@ def test_a_name_is_a_preset_or_a_file(tmp_path: Path) -> None:
 
 
 def test_a_name_that_is_neither_is_misuse() -> None:
-    with pytest.raises(MisuseError, match=r"'papper' is no strategy: neither a preset \(default, paper\) nor a TOML"):
+    with pytest.raises(MisuseError, match=r"'papper' is not a strategy: neither a preset \(default, paper\) nor a TOML"):
         strategy_named("papper")
 
 
@@ -197,7 +197,7 @@ def test_a_name_that_is_neither_is_misuse() -> None:
 def test_a_file_that_is_no_text_is_misuse(tmp_path: Path, raw: bytes) -> None:
     path = tmp_path / "my.toml"
     path.write_bytes(raw)
-    with pytest.raises(MisuseError, match="is no TOML"):
+    with pytest.raises(MisuseError, match="is not valid TOML"):
         strategy_named(str(path))
 
 

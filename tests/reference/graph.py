@@ -1,4 +1,4 @@
-"""Graphs by sets."""
+"""Graphs as sets of edges."""
 
 from __future__ import annotations
 

@@ -96,7 +96,7 @@ class Strategy:
             try:
                 re.compile(pattern)
             except re.error as error:
-                raise MisuseError(f"silent: {pattern!r} is no regular expression ({error})") from error
+                raise MisuseError(f"silent: {pattern!r} is not a regular expression ({error})") from error
 
     def _check_weightings(self) -> None:
         if self.weights is not None:
@@ -154,7 +154,7 @@ class Strategy:
         try:
             return cls.from_dict(resolve_paths(folder or Path(), tomllib.loads(text)), where)
         except tomllib.TOMLDecodeError as error:
-            raise MisuseError(f"{where} is no TOML: {error}") from error
+            raise MisuseError(f"{where} is not valid TOML: {error}") from error
 
 
 _RANGES: tuple[tuple[str, float, float], ...] = (
@@ -207,8 +207,8 @@ def strategy_named(name: str) -> Strategy:
         return PRESETS[name]
     path = Path(name)
     if not path.is_file():
-        raise MisuseError(f"{name!r} is no strategy: neither a preset ({', '.join(PRESETS)}) nor a TOML file")
+        raise MisuseError(f"{name!r} is not a strategy: neither a preset ({', '.join(PRESETS)}) nor a TOML file")
     try:
         return Strategy.from_toml(path.read_text("utf-8"), name, path.parent)
     except (OSError, UnicodeDecodeError) as error:
-        raise MisuseError(f"{name} is no TOML: {error}") from error
+        raise MisuseError(f"{name} is not valid TOML: {error}") from error

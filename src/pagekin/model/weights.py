@@ -28,7 +28,7 @@ def learned(text: str, where: str = "weights") -> Learned:
     try:
         facts = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise MisuseError(f"{where} holds no weights: it is no JSON ({error})") from error
+        raise MisuseError(f"{where} holds no weights: it is not JSON ({error})") from error
     if not isinstance(facts, dict) or facts.get("format") != FORMAT:
         raise MisuseError(f"{where} holds no weights; such a file is written by `pagekin learn`")
     if facts.get("version") not in (_WITHOUT_LINKS, VERSION) or facts.get("kind") != Learned.kind:
@@ -78,7 +78,7 @@ def load_weights(path: Path) -> Learned:
     try:
         weighting = learned(data.decode("utf-8"), str(path))
     except UnicodeDecodeError as error:
-        raise MisuseError(f"{path} holds no weights: it is no JSON ({error})") from error
+        raise MisuseError(f"{path} holds no weights: it is not JSON ({error})") from error
     digest = json.loads(data).get("projection")
     if digest is None:
         return weighting
