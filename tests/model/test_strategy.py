@@ -189,7 +189,9 @@ def test_a_name_is_a_preset_or_a_file(tmp_path: Path) -> None:
 
 
 def test_a_name_that_is_neither_is_misuse() -> None:
-    with pytest.raises(MisuseError, match=r"'papper' is not a strategy: neither a preset \(default, paper\) nor a TOML"):
+    with pytest.raises(
+        MisuseError, match=r"'papper' is not a strategy: neither a preset \(default, paper\) nor a TOML"
+    ):
         strategy_named("papper")
 
 
