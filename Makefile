@@ -1,10 +1,14 @@
-# make demo, make test, make bench and make study do their own set-up: a virtual environment in .venv, kept for the next run.
+# All targets do their own set-up: a virtual environment in .venv, kept for the next run.
+#   make quick   while working: style, types, imports and the fast tests
+#   make test    before pushing, and in CI: style, types, imports and all tests
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 QUICK ?=
+# Tests start many processes; each of them would compile all modules again.
+export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test check bench study clean
+.PHONY: demo quick test check bench study clean
 
 $(VENV)/demo: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -26,11 +30,15 @@ check: $(VENV)/ready
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports
 
-test: $(VENV)/ready check
+quick: check
+	$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow and not browser and not campaign"
+
+test: check
 	sh tests/real_pages.sh
 	sh tests/browser.sh
-	$(BIN)/python -m pytest -n auto --dist worksteal
+	$(BIN)/python -m pytest -n auto --dist worksteal --durations=25
 
 bench: $(VENV)/bench
 	sh tests/real_pages.sh

@@ -19,8 +19,7 @@ from benchmarks.mixing import CLASSED, by_classes, mixing, unstemmed
 from benchmarks.projecting import Row, projecting
 from pagekin.learning.learn import LearnOptions, LearnResult, learn
 from pagekin.learning.ranking import AP, ERROR, MEASURES, P10
-from pagekin.learning.report import LEVEL
-from pagekin.learning.wilcoxon import signed_rank
+from pagekin.learning.report import LEVEL, signed_rank
 from pagekin.pipeline import build
 from pagekin.search.indexed_store import IndexedStore
 

@@ -20,9 +20,9 @@ from benchmarks.labelled import Labelled, labelled
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, show
 from pagekin.evaluation.baselines import CO_CITATION, LSA, MORE_LIKE_THIS, TF_IDF
 from pagekin.evaluation.labelled import LabelledCollection
-from pagekin.evaluation.measures import NDCG, PRECISION, SOMERS, Ratios, compare, estimates, name_of
+from pagekin.evaluation.measures import NDCG, PRECISION, SOMERS, Ratios, compare, estimates, measure_name
 from pagekin.evaluation.sweep import SweepOutcome
-from pagekin.evaluation.sweep_plan import REFERENCE, FigurePlan, PlanEntry, SweepPlan
+from pagekin.evaluation.sweep_plan import BASELINE, FigurePlan, PlanEntry, SweepPlan
 from pagekin.model.arrays import Bools
 from pagekin.model.strategy import PRESETS, Strategy
 
@@ -65,18 +65,20 @@ class Known:
     def table(self, entry: PlanEntry, half: int | None) -> Ratios:
         """The measures of an entry for the sources of a half (0 or 1), or for all."""
         result = self.swept.of(entry)
-        which = np.ones(len(result.sources), bool) if half is None else halves(self.swept.case)[result.sources] == half
-        return _three(result.table.some(which), self.swept.case)
+        which = (
+            np.ones(len(result.sources), bool) if half is None else halves(self.swept.labelled)[result.sources] == half
+        )
+        return _three(result.table.select(which), self.swept.labelled)
 
 
 def _three(table: Ratios, case: LabelledCollection) -> Ratios:
     """P@10, nDCG@10, and Somers' D among siblings or, where there are none, in all."""
-    somers = name_of(SOMERS, "sibling")
+    somers = measure_name(SOMERS, "sibling")
     place = table.names.index(somers)
-    if not table.bottom[:, place].any():
-        somers = name_of(SOMERS, "all")
+    if not table.denominator[:, place].any():
+        somers = measure_name(SOMERS, "all")
     places = [table.names.index(name) for name in (PRECISION, NDCG, somers)]
-    return Ratios(list(MEASURES), table.top[:, places], table.bottom[:, places])
+    return Ratios(list(MEASURES), table.numerator[:, places], table.denominator[:, places])
 
 
 def halves(case: LabelledCollection) -> Bools:
@@ -101,7 +103,7 @@ def strategy_of(settings: Settings, at: Labelled) -> Strategy:
 
 def judged(at: Labelled, entries: list[PlanEntry], references: tuple[PlanEntry, ...] = ()) -> Known:
     """What is known of these entries; the others of before are not asked for again."""
-    return Known(at, at.sweep(SweepPlan((FigurePlan("chosen", tuple(entries)),), resamples=1, references=references)))
+    return Known(at, at.sweep(SweepPlan((FigurePlan("chosen", tuple(entries)),), resamples=1, baselines=references)))
 
 
 def worth(known: Known, entry: PlanEntry, half: int) -> float:
@@ -151,10 +153,10 @@ def reported(at: Labelled, half: int | None) -> dict[str, Any]:
     """The default beside the others, on sources of a half or on all of them."""
     strategies = {CHOSEN: PRESETS["default"], PRESENT: BEFORE, PAPER: PRESETS["paper"]}
     entries = [PlanEntry(name, strategy=strategy) for name, strategy in strategies.items()]
-    references = tuple(PlanEntry(name, REFERENCE, source=name) for name in OTHERS)
+    references = tuple(PlanEntry(name, BASELINE, source=name) for name in OTHERS)
     known = judged(at, entries, references)
     tables = {entry.name: known.table(entry, half) for entry in (*entries, *references)}
-    sources = len(tables[CHOSEN].top)
+    sources = len(tables[CHOSEN].numerator)
     print(f"\n{at.name}, {'all' if half is None else 'the other half of the'} sources: {sources:,}")
     rows = {}
     for name, table in tables.items():

@@ -26,13 +26,14 @@ from numpy.typing import NDArray
 
 from benchmarks.agreement import collections
 from benchmarks.building import html_files
+from benchmarks.false_matches import RATIOS, best_hashes, draw_false_matches, expected_ratio, simulated_ratio
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, show, timed
 from pagekin.duplicates.canonical import canonical
-from pagekin.duplicates.chunks import TOGETHER, chunk_ends, chunks_of, laid_out
+from pagekin.duplicates.chunks import BATCH_BYTES, chunk_ends, chunks_of, pad
 from pagekin.duplicates.filters import BloomFilters, bits_for
-from pagekin.duplicates.grouper import Grouper, PageGroup
-from pagekin.duplicates.law import RATIOS, draw_law, expected_ratio, simulated_ratio, whole_hashes
-from pagekin.duplicates.result_list import _texts_of_html, files
+from pagekin.duplicates.grouper import Grouper
+from pagekin.duplicates.groups import DuplicateGroup
+from pagekin.duplicates.result_list import files, html_texts
 from pagekin.duplicates.sets import Chunks
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.kernels.bits import popcount
@@ -61,11 +62,11 @@ def main() -> None:
             show(found)
             figures += found
     print("matching filters, and a large text")
-    found = [*matching(), *streaming(), *law()]
+    found = [*matching(), *streaming(), *false_matches()]
     show(found)
     keep("duplicates", {"machine": facts("faiss-cpu", "fastcdc"), "figures": kept([*figures, *found])})
     if not QUICK:
-        draw_law(PICTURE)
+        draw_false_matches(PICTURE)
 
 
 def texts_under(folder: Path, most: int) -> list[bytes]:
@@ -74,7 +75,7 @@ def texts_under(folder: Path, most: int) -> list[bytes]:
     paths = paths[:: max(1, len(paths) // most)][:most]
     texts: list[bytes] = []
     for start in range(0, len(paths), 100):
-        found = _texts_of_html(files(paths[start : start + 100]))
+        found = html_texts(files(paths[start : start + 100]))
         texts += [text for _, text in sorted(found.items()) if isinstance(text, bytes)]
     return texts
 
@@ -88,9 +89,9 @@ def in_turns(*contestants: Callable[[], object]) -> list[float]:
 def chunking(name: str, raw: list[bytes]) -> Iterator[Figure]:
     """Of canonical texts: cutting, and the whole way to a filter."""
     texts = [text for text in map(canonical, raw) if text]
-    bounds = [[0, *(chunk_ends(*laid_out([text]), SETTINGS)[0] - WINDOW).tolist()] for text in texts]
+    bounds = [[0, *(chunk_ends(*pad([text]), SETTINGS)[0] - WINDOW).tolist()] for text in texts]
     ours, theirs, filters, hashes, folding = in_turns(
-        lambda: [chunk_ends(*laid_out(some), SETTINGS) for some in together(texts, TOGETHER)],
+        lambda: [chunk_ends(*pad(some), SETTINGS) for some in together(texts, BATCH_BYTES)],
         lambda: [list(fastcdc_cy(text, avg_size=256, max_size=65536)) for text in texts],
         lambda: filters_of(texts),
         lambda: [digests_of(text, ends) for text, ends in zip(texts, bounds, strict=True)],
@@ -173,16 +174,16 @@ def grouping(name: str, raw: list[bytes]) -> Iterator[Figure]:
         yield Figure(f"{name}: {count:,} results, grouped / parsed", round(ours / parsing, 2), "x", at_most=1)
 
 
-def grouped(chunks: Chunks) -> list[PageGroup]:
+def grouped(chunks: Chunks) -> list[DuplicateGroup[int]]:
     grouper = Grouper(SETTINGS)
     grouper.add(chunks)
     return grouper.groups()
 
 
-def law() -> Iterator[Figure]:
-    """Of two unrelated sets, the share of set bits that match by mistake."""
+def false_matches() -> Iterator[Figure]:
+    """The share of set bits with false matches, for two unrelated sets."""
     for ratio in RATIOS:
-        hashes = whole_hashes(ratio)
+        hashes = best_hashes(ratio)
         expected, trials = expected_ratio(ratio, hashes), simulated_ratio(1000, 1000 * ratio, hashes, 0.0, 50, seed=1)
         yield Figure(f"false matches at m = {ratio} n, k = {hashes}: expected", round(expected, 4))
         yield Figure(f"false matches at m = {ratio} n, k = {hashes}: trials", round(trials, 4))

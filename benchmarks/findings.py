@@ -20,7 +20,7 @@ from benchmarks.machine import QUICK, RESULTS, facts, keep
 from pagekin.evaluation.measures import GAMMA, ORTHOGONAL, PRECISION, SOMERS
 from pagekin.evaluation.sweep import SweepOutcome
 from pagekin.evaluation.sweep_plan import PlanEntry, paper_plan
-from pagekin.evaluation.sweep_report import Drawing
+from pagekin.evaluation.sweep_report import SweepFigures
 
 PAGE = Path(__file__).parent.parent / "docs" / "findings.md"
 BY = (GAMMA, SOMERS, PRECISION)
@@ -86,7 +86,7 @@ def main() -> None:
 
 def of_collection(swept: SweepOutcome) -> dict[str, Any]:
     """The values of all strategies, and a verdict on every finding."""
-    drawing = Drawing(swept)
+    drawing = SweepFigures(swept)
     values = {
         figure.title: {
             measure: {bar.name: [bar.value, bar.low, bar.high] for bar in drawing.bars(figure.entries, measure)}
@@ -103,7 +103,7 @@ def of_collection(swept: SweepOutcome) -> dict[str, Any]:
             for measure in finding.measures
         }
         print(f"  {finding.claim:80} " + "; ".join(summed(v) for v in verdicts[finding.claim].values()))
-    population = swept.case.population
+    population = swept.labelled.population
     return {
         "pages": len(population),
         "classes": len(population.names),
@@ -113,10 +113,10 @@ def of_collection(swept: SweepOutcome) -> dict[str, Any]:
     }
 
 
-def verdict(drawing: Drawing, a: PlanEntry, b: PlanEntry, measure: str) -> str:
+def verdict(drawing: SweepFigures, a: PlanEntry, b: PlanEntry, measure: str) -> str:
     """Whether the first is better."""
     gap = drawing.gap(a, b, measure)
-    if gap is None or not gap.sure:
+    if gap is None or not gap.significant:
         return OPEN
     return HOLDS if (gap.value > 0) != (measure == ORTHOGONAL) else CONTRARY
 

@@ -23,10 +23,10 @@ from benchmarks.labelled import MORE
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, show
 from pagekin import sample_web
 from pagekin.cli.graph import write
-from pagekin.cli.link_options import labelled
-from pagekin.links.cluster_quality import Labels, judge
-from pagekin.links.dendrogram import draw_dendrograms
+from pagekin.cli.link_options import read_categories
+from pagekin.links.cluster_quality import Labels, evaluate_clusters
 from pagekin.links.measures import MEASURES
+from pagekin.links.plots import draw_dendrograms
 from pagekin.model.files import written_whole
 from pagekin.pipeline import build
 from pagekin.search.indexed_store import IndexedStore
@@ -73,16 +73,16 @@ def measure(name: str, indexed: IndexedStore, file: Path) -> Iterator[Figure]:
     """The figures of one collection."""
     for kind in MEASURES:
         links = analyse_links(indexed, kind)
-        labels, _ = labelled(links, str(file), 9)
+        labels, _ = read_categories(links, str(file), 9)
         tops = {node: {label.partition("/")[0] for label in each} for node, each in labels.items()}
         yield Figure(f"{name}, {kind}: P@10", round(by_links(links, labels), 3))
         for alpha in ALPHAS:
-            verdict = judge(links.graph, tops, alpha)
+            quality = evaluate_clusters(links.graph, tops, alpha)
             if alpha == ALPHAS[0]:
-                yield Figure(f"{name}, {kind}: recall of the core set", round(verdict.recall, 3))
+                yield Figure(f"{name}, {kind}: recall of the core set", round(quality.recall, 3))
             what = f"{name}, {kind}, alpha {alpha:g}"
-            yield Figure(f"{what}: precision of categories", round(verdict.precision_mean, 3))
-            yield Figure(f"{what}: recall of categories", round(verdict.recall_mean, 3))
+            yield Figure(f"{what}: precision of categories", round(quality.precision_mean, 3))
+            yield Figure(f"{what}: recall of categories", round(quality.recall_mean, 3))
         yield Figure(f"{name}, {kind}: cross-topic", round(cross_topic(links, tops), 3))
     yield from together(name, indexed, labels)
 
@@ -125,7 +125,7 @@ def by_links(links: LinkAnalysis, labels: Labels) -> float:
     pairs = links.graph.pairs
     ends = np.concatenate([pairs.first, pairs.second]), np.concatenate([pairs.second, pairs.first])
     order = np.lexsort((ends[1], -np.tile(pairs.value, 2), ends[0]))
-    rows = np.searchsorted(ends[0][order], np.arange(len(links.web) + 1))
+    rows = np.searchsorted(ends[0][order], np.arange(len(links.link_graph) + 1))
     beside = ends[1][order]
     shares = [share_of_kin(labels, node, beside[rows[node] : rows[node + 1]].tolist()) for node in asked(labels)]
     return float(np.mean(shares))
@@ -143,7 +143,9 @@ def by_answers(indexed: IndexedStore, labels: Labels, share: float | Literal["au
 def cross_topic(links: LinkAnalysis, tops: Labels) -> float:
     """The chance that a page of two tops is a stronger bridge than a page of one."""
     nodes = {node for node, each in tops.items() if len(each) > 1} | set(asked(tops))
-    strengths = {each.node: each.strength for each in links.bridges(0.5, lambda all_: [n for n in all_ if n in nodes])}
+    strengths = {
+        each.node: each.strength for each in links.cross_topic_pages(0.5, lambda all_: [n for n in all_ if n in nodes])
+    }
     two = np.array([strengths[node] for node in strengths if len(tops[node]) > 1])
     one = np.array([strengths[node] for node in strengths if len(tops[node]) == 1])
     return float(((two[:, None] > one).mean() + (two[:, None] >= one).mean()) / 2) if len(two) and len(one) else 0.0
@@ -154,13 +156,13 @@ def draw(indexed: IndexedStore, labels: Path) -> None:
     FIGURES.mkdir(exist_ok=True)
     links = analyse_links(indexed)
     clusters = links.clusters(_SHOWN)
-    nodes = [clusters.node, *sorted({n for alpha in ALPHAS for n, _ in clusters.ordered(alpha)[:8]})]
+    nodes = [clusters.node, *sorted({n for alpha in ALPHAS for n, _ in clusters.order(alpha)[:8]})]
     leaves = np.searchsorted(clusters.subgraph.nodes, nodes).tolist()
     names = [each["title"] for each in links.named(nodes)]
     with written_whole(FIGURES / "alphas.svg") as path:
-        draw_dendrograms(path, "svg", [clusters.at(alpha).only(leaves) for alpha in ALPHAS], names, 0)
+        draw_dendrograms(path, "svg", [clusters.hierarchy(alpha).restrict_to(leaves) for alpha in ALPHAS], names, 0)
     tight = analyse_links(indexed, delta=0.2)
-    write(tight, FIGURES / "graph.svg", "svg", labelled(tight, str(labels), 1)[0])
+    write(tight, FIGURES / "graph.svg", "svg", read_categories(tight, str(labels), 1)[0])
 
 
 if __name__ == "__main__":

@@ -36,7 +36,7 @@ class Labelled:
 
     def sweep(self, plan: SweepPlan, threads: int = 2) -> SweepOutcome:
         """Judge a plan on it; what is known from before is not judged again."""
-        told = plan.with_bench(str(self.store), hierarchy=self.hierarchy)
+        told = plan.with_population(str(self.store), hierarchy=self.hierarchy)
         return sweep(told, self.results, threads=threads, progress=lambda p: print(f"\r{p.stage[:78]:78}", end="\r"))
 
 

@@ -32,12 +32,13 @@ from benchmarks.machine import QUICK, Figure, facts, keep, kept, show, timed
 from pagekin import sample_web
 from pagekin.kernels.linklearn import descend
 from pagekin.learning.corpus import CorpusPart, part_of
-from pagekin.learning.initial import start
-from pagekin.learning.learn import LearnOptions, LearnResult, counted, learn, links_of
-from pagekin.learning.networks import laid_out, scales_of
-from pagekin.learning.ranking import ERROR, Ranker, sampled
-from pagekin.learning.report import compared
-from pagekin.learning.transfer import open_task, transferred
+from pagekin.learning.initial import initial_parameters
+from pagekin.learning.learn import LearnOptions, LearnResult, count_terms, learn, links_between_pages
+from pagekin.learning.networks import layout_of, scales_of
+from pagekin.learning.ranking import ERROR, Ranker, sample_queries
+from pagekin.learning.report import compare_measures
+from pagekin.learning.transfer import evaluate_transfer, open_task
+from pagekin.links.stored import stored_links
 from pagekin.model.weighting import Okapi
 from pagekin.pipeline import build
 from pagekin.search.indexed_store import IndexedStore
@@ -109,7 +110,7 @@ def quality(outcome: LearnResult) -> Iterator[Figure]:
 
 def title_queries(indexed: IndexedStore, folder: Path, count: int = QUERIES) -> tuple[Path, Path]:
     """Files of topics and judgements: titles of pages, right are the pages themselves and those linked with them."""
-    links, pages = links_of(indexed), indexed.reading.pages
+    links, pages = links_between_pages(stored_links(indexed, indexed.index.strategy)), indexed.reading.pages
     near: dict[int, set[int]] = {}
     for a, b in zip(links.citing.tolist(), links.cited.tolist(), strict=True):
         if a != b:
@@ -137,15 +138,15 @@ def transfer(indexed: IndexedStore, outcome: LearnResult) -> list[dict[str, Any]
     """Table 5, on a manual; and its pages as queries."""
     with TemporaryDirectory() as place:
         topics, qrels = title_queries(indexed, Path(place))
-        report = transferred(open_task(str(indexed.root), str(topics), str(qrels)), outcome.weighting)
-    counts, _ = counted(indexed)
-    part = part_of(np.arange(len(counts)), counts, links_of(indexed))
+        report = evaluate_transfer(open_task(str(indexed.root), str(topics), str(qrels)), outcome.weighting)
+    counts, _ = count_terms(indexed)
+    part = part_of(np.arange(len(counts)), counts, links_between_pages(stored_links(indexed, indexed.index.strategy)))
     queries = report["collection"]["queries"]
     rows = [{"asking": f"{queries} titles", "okapi": name, **of} for name, of in report["okapi"].items()]
-    asked = sampled(part, PAGES_ASKED, SEED)
-    ours = Ranker(part, outcome.weighting, asked).measured()
+    asked = sample_queries(part, PAGES_ASKED, SEED)
+    ours = Ranker(part, outcome.weighting, asked).measure()
     for name, okapi in (("paper", Okapi()), ("tuned", outcome.okapi)):
-        measures = compared(Ranker(part, okapi, asked).measured(), ours)
+        measures = compare_measures(Ranker(part, okapi, asked).measure(), ours)
         row = {"asking": f"{len(asked)} pages", "okapi": name, "K": okapi.k, "B": okapi.b, "measures": measures}
         rows.append(row)
     return rows
@@ -202,16 +203,18 @@ def generated(pages: int) -> CorpusPart:
         write(Path(place) / "web.jsonl", Web(pages))
         build([Path(place) / "web.jsonl"], Path(place) / "web.kin")
         indexed = IndexedStore.open(Path(place) / "web.kin")
-        counts, _ = counted(indexed)
-        return part_of(np.arange(len(counts)), counts, links_of(indexed))
+        counts, _ = count_terms(indexed)
+        return part_of(
+            np.arange(len(counts)), counts, links_between_pages(stored_links(indexed, indexed.index.strategy))
+        )
 
 
 def speed() -> Iterator[Figure]:
     """A step of descent beside scipy's products, in turns."""
     part = generated(PAGES)
-    scales, layout = scales_of(part), laid_out(part)
+    scales, layout = scales_of(part), layout_of(part)
     networks = layout.networks(scales, UNITS)
-    theta, scorer = start(part, scales, UNITS, SEED), layout.workspace(networks)
+    theta, scorer = initial_parameters(part, scales, UNITS, SEED), layout.workspace(networks)
     shape = (len(part), len(part.terms))
     weight = np.random.default_rng(SEED).random(len(part.counts.term))
     matrix = csr_matrix((weight, part.counts.term.astype(np.int32), part.counts.offsets.astype(np.int32)), shape=shape)

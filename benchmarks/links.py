@@ -21,10 +21,10 @@ from scipy.spatial.distance import squareform
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, show, timed
 from pagekin.kernels.similar_pairs import make_buffers
 from pagekin.links.clusters import Clusters
-from pagekin.links.hierarchy import merged
+from pagekin.links.hierarchy import build_hierarchy
 from pagekin.links.link_graph import LinkGraph, Preparation, StoredLinks, prepare
-from pagekin.links.measures import ROOM, compare
-from pagekin.links.threshold_graph import SHARE, Subgraph
+from pagekin.links.measures import BATCH_PAIRS, build_link_sets
+from pagekin.links.threshold_graph import DELTA_SHARE, Subgraph
 from pagekin.model.arrays import Int64s
 
 LINKS = 200_000 if QUICK else 4_000_000
@@ -53,7 +53,7 @@ def in_turns(rounds: int, *functions: Callable[[], object]) -> list[float]:
 
 
 def generated(pages: int, links: int, seed: int = 2007) -> LinkGraph:
-    """A web in which the k-th page links like 1 / sqrt k, and pages are linked to in another order, like k ^ -0.6."""
+    """A graph in which the k-th page links like 1 / sqrt k, and pages are linked to in another order, like k ^ -0.6."""
     random = np.random.default_rng(seed)
 
     def drawn(power: float) -> Int64s:
@@ -70,27 +70,29 @@ def generated(pages: int, links: int, seed: int = 2007) -> LinkGraph:
 
 def pairing() -> Iterator[Figure]:
     """All pairs above delta, beside scipy's product of the same matrix."""
-    web = generated(PAGES, LINKS)
-    preparing = timed(lambda: compare(web, "co-citation"))
-    comparison = compare(web, "co-citation")
-    delta = SHARE * comparison.mean()
-    pairs = sum(len(value) for _, _, value in comparison.pieces(delta))
-    scorer = sum(column.nbytes for column in make_buffers(comparison.sets, ROOM))
-    matrix = csr_matrix((np.ones(len(web.pairs)), (web.pairs.cited, web.pairs.citing)), shape=(len(web), len(web)))
+    graph = generated(PAGES, LINKS)
+    preparing = timed(lambda: build_link_sets(graph, "co-citation"))
+    link_sets = build_link_sets(graph, "co-citation")
+    delta = DELTA_SHARE * link_sets.mean_similarity()
+    pairs = sum(len(value) for _, _, value in link_sets.batches(delta))
+    workspace = sum(column.nbytes for column in make_buffers(link_sets.sets, BATCH_PAIRS))
+    matrix = csr_matrix(
+        (np.ones(len(graph.pairs)), (graph.pairs.cited, graph.pairs.citing)), shape=(len(graph), len(graph))
+    )
     product = matrix @ matrix.T
     theirs_bytes = product.data.nbytes + product.indices.nbytes + product.indptr.nbytes
     del product
     ours, theirs = in_turns(
-        ROUNDS, lambda: sum(len(value) for _, _, value in comparison.pieces(delta)), lambda: matrix @ matrix.T
+        ROUNDS, lambda: sum(len(value) for _, _, value in link_sets.batches(delta)), lambda: matrix @ matrix.T
     )
-    what = f"{len(web.pairs):,} links of {PAGES:,} pages"
+    what = f"{len(graph.pairs):,} links of {PAGES:,} pages"
     yield Figure(f"{what}: delta, a tenth of the mean similarity", delta)
     yield Figure(f"{what}: pairs above delta", pairs)
     yield Figure(f"{what}: pagekin", round(ours, 3), "s")
     yield Figure(f"{what}: scipy's sparse product", round(theirs, 3), "s")
     yield Figure(f"{what}: scipy's time / pagekin's", round(theirs / ours, 2), "x", at_least=3.0)
     yield Figure(f"{what}: pagekin, making the sets ready", round(preparing, 3), "s")
-    yield Figure(f"{what}: memory of pagekin's search", round(scorer / _MEGA), "MB", at_most=256)
+    yield Figure(f"{what}: memory of pagekin's search", round(workspace / _MEGA), "MB", at_most=256)
     yield Figure(f"{what}: size of scipy's product", round(theirs_bytes / _MEGA), "MB")
 
 
@@ -106,11 +108,11 @@ def clustering() -> Iterator[Figure]:
     for n in SIZES:
         condensed = distances(n)
         square = squareform(condensed)
-        scorer = np.empty_like(square)
-        merged(square[:10, :10].copy(), 0.5)
-        ours = [partial(merged, square, alpha, scorer) for alpha in ALPHAS]
+        workspace = np.empty_like(square)
+        build_hierarchy(square[:10, :10].copy(), 0.5)
+        ours = [partial(build_hierarchy, square, alpha, workspace) for alpha in ALPHAS]
         theirs, *times = in_turns(max(ROUNDS, 50_000 // n), partial(linkage, condensed, "weighted"), *ours)
-        assert np.allclose(merged(square, 0.5, scorer).heights, linkage(condensed, "weighted")[:, 2])
+        assert np.allclose(build_hierarchy(square, 0.5, workspace).heights, linkage(condensed, "weighted")[:, 2])
         yield Figure(f"clustering {n:,} pages: scipy, weighted", round(theirs, 4), "s")
         for alpha, seconds in zip(ALPHAS, times, strict=True):
             yield Figure(f"clustering {n:,} pages: pagekin, alpha {alpha:g}", round(seconds, 4), "s")
@@ -125,8 +127,8 @@ def reordering() -> Iterator[Figure]:
     for alpha in np.linspace(0.02, 1.0, 50).tolist():
         rounds = []
         for _ in range(ROUNDS):
-            clusters.at.cache_clear()
-            rounds.append(timed(partial(clusters.ordered, alpha)))
+            clusters.hierarchy.cache_clear()
+            rounds.append(timed(partial(clusters.order, alpha)))
         times.append(min(rounds))
     yield Figure(f"re-ordering {SLIDER:,} pages at a new alpha, p50", round(1000 * float(np.median(times)), 1), "ms")
     yield Figure(

@@ -20,14 +20,14 @@ from benchmarks.projecting import Row
 from pagekin.bags.build import BagSource, counting_links, fold_bags
 from pagekin.evaluation.judge import judge
 from pagekin.evaluation.labelled import BY_PATH, PopulationSettings, open_labelled
-from pagekin.evaluation.report import of_system
+from pagekin.evaluation.report import evaluate_system
 from pagekin.kernels.precision import measure_rows
 from pagekin.learning.corpus import CorpusPart, offsets_of, part_of
 from pagekin.learning.hidden_links import are_shown, mixing_on
-from pagekin.learning.learn import COUNTING, LearnResult, counted, links_of
+from pagekin.learning.learn import COUNTING, LearnResult, count_terms, links_between_pages
 from pagekin.learning.link_share import SHARES, hide
 from pagekin.learning.projection import Matrix
-from pagekin.learning.ranking import AP, MEASURES, Ranker, RankingQueries, questions_of
+from pagekin.learning.ranking import AP, MEASURES, Ranker, RankingQueries, page_queries
 from pagekin.links.link_graph import StoredLinks
 from pagekin.links.stored import stored_links
 from pagekin.model.arrays import Bools, Floats, Int64s
@@ -59,7 +59,7 @@ class Sides:
         mixed = (1.0 - sum(shares)) * self.words + shares[0] * self.anchors + shares[1] * self.links
         scores = np.where(self.known, 0.0, mixed if any(shares) else self.products)
         asked, result = self.queries, np.empty((len(self.queries), len(MEASURES)))
-        measure_rows(asked.pages, asked.right_offsets, asked.right, scores, result)
+        measure_rows(asked.pages, asked.relevant_offsets, asked.relevant, scores, result)
         return result
 
     def best(self, allowed: list[Shares]) -> Shares:
@@ -101,14 +101,14 @@ def mixing(indexed: IndexedStore, outcome: LearnResult, elsewhere: float | None)
 def unstemmed(indexed: IndexedStore, outcome: LearnResult) -> Row:
     """Learned weights, applied to stems and to words as they are."""
     stems = outcome.parts["test"]
-    counts, _ = counted(indexed, replace(COUNTING, stemming="stopstem"))
-    words = part_of(stems.pages, counts, links_of(indexed))
+    counts, _ = count_terms(indexed, replace(COUNTING, stemming="stopstem"))
+    words = part_of(stems.pages, counts, links_between_pages(stored_links(indexed, indexed.index.strategy)))
     before, after = (_measured(each, outcome) for each in (stems, words))
     return Row("words in place of stems", before, after)
 
 
 def _measured(part: CorpusPart, outcome: LearnResult) -> Floats:
-    return Ranker(part, outcome.weighting, questions_of(part)).measured()
+    return Ranker(part, outcome.weighting, page_queries(part)).measure()
 
 
 def by_classes(indexed: IndexedStore, outcome: LearnResult, source: Path) -> Iterator[tuple[str, float]]:
@@ -122,8 +122,8 @@ def by_classes(indexed: IndexedStore, outcome: LearnResult, source: Path) -> Ite
         for name, weights, share in zip(CLASSED, (plain, plain, projected), (0.0, None, 0.0), strict=True):
             system = case.index_system(indexed, RelatedOptions(weighting=weights, link_share=share))
             judgement = judge(system, case.population, threads=2)
-            facts = of_system(system, judgement, case.population, None, resamples=10, seed=SEED)
-            yield name, facts["P@10"]["value"]
+            evaluation = evaluate_system(system, judgement, case.population, None, resamples=10, seed=SEED)
+            yield name, round(evaluation.precision.value, 6)
 
 
 def _anchors(indexed: IndexedStore, shown: Bools) -> Matrix:

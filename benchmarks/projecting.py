@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pagekin.learning.learn import LearnResult, spaces_of
-from pagekin.learning.projection import scales_of_lsa
-from pagekin.learning.ranking import questions_of
+from pagekin.learning.learn import LearnResult, weighted_spaces
+from pagekin.learning.projection import lsa_matrices
+from pagekin.learning.ranking import page_queries
 from pagekin.links.stored import stored_links
 from pagekin.model.arrays import Floats
 from pagekin.search.indexed_store import IndexedStore
@@ -30,17 +30,17 @@ class Row(NamedTuple):
 
 def projecting(indexed: IndexedStore, outcome: LearnResult) -> Iterator[Row]:
     """LinkLearn alone, with LSA on top, and with a projection that is learned."""
-    _, (train, valid, test) = spaces_of(indexed, outcome, stored_links(indexed, indexed.index.strategy))
-    asked, wanted = questions_of(test.part), questions_of(valid.part)
+    _, (train, valid, test) = weighted_spaces(indexed, outcome, stored_links(indexed, indexed.index.strategy))
+    asked, wanted = page_queries(test.part), page_queries(valid.part)
     nothing = np.zeros((train.x.shape[1], 0))
-    lone = test.measured(nothing, asked)
-    best = max([nothing, *scales_of_lsa(train, SEED)], key=lambda each: valid.average(each, wanted))
+    lone = test.measure(nothing, asked)
+    best = max([nothing, *lsa_matrices(train, SEED)], key=lambda each: valid.average_precision(each, wanted))
     what = f"LSA of {best.shape[1]} dimensions" if best.shape[1] else "LSA (valid wants none)"
-    yield Row(what, lone, test.measured(best, asked))
+    yield Row(what, lone, test.measure(best, asked))
     projection = outcome.weighting.projection
     if projection is None:
         yield Row("a learned projection (valid wants none)", lone, lone)
         return
     learned = np.zeros((train.x.shape[1], projection.matrix.shape[1]))
     learned[train.part.terms] = projection.matrix
-    yield Row(f"a learned projection, {learned.shape[1]} dimensions", lone, test.measured(learned, asked))
+    yield Row(f"a learned projection, {learned.shape[1]} dimensions", lone, test.measure(learned, asked))

@@ -26,9 +26,9 @@ from benchmarks.labelled import MANUALS
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, show
 from pagekin.duplicates.canonical import canonical
 from pagekin.duplicates.chunks import chunks_of
-from pagekin.duplicates.filters import FEWEST
+from pagekin.duplicates.filters import MIN_CHUNKS
 from pagekin.duplicates.grouper import Grouper
-from pagekin.duplicates.result_list import _texts_of_html, files
+from pagekin.duplicates.result_list import files, html_texts
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.model.arrays import Int64s, UInt64s, spans
 
@@ -82,7 +82,7 @@ def edited(name: str, folder: Path) -> Iterator[Figure]:
         for who, pairs in (("pagekin", judged.ours), ("MinHashLSH", judged.theirs)):
             yield Figure(f"{name}: {kind}: found by {who}", round(sum(pair in pairs for pair in asked) / len(asked), 3))
     inside = np.array([(k, k + versions - 1) for k in range(0, len(texts), versions)])
-    told = [each.a_in_b and not each.b_in_a for each in judged.grouper.overlaps(inside)]
+    told = [each.a_in_b and not each.b_in_a for each in judged.grouper.fingerprints.overlaps(inside)]
     yield Figure(
         f"{name}: pages inside others that are called contained", round(float(np.mean(told)), 3), at_least=0.95
     )
@@ -128,7 +128,7 @@ def versions() -> Iterator[Figure]:
     both = both[:: max(1, len(both) // VERSIONED)][:VERSIONED]
     texts: list[bytes] = []
     for path in [*(old[each] for each in both), *(new[each] for each in both)]:
-        found = _texts_of_html(files([path]))[0]
+        found = html_texts(files([path]))[0]
         texts.append(canonical(found) if isinstance(found, bytes) else b"")
     judged = Judged(texts)
     yield Figure(f"{name}: pages that are in both", len(both))
@@ -187,7 +187,7 @@ def similar_chunks(sets: list[UInt64s]) -> Pairs:
     """The greater share of common chunks, or the lesser for pages of hardly any: what filters estimate."""
     common, sizes = common_counts(sets)
     least, most = np.minimum.outer(sizes, sizes), np.maximum.outer(sizes, sizes)
-    return pairs_where(common >= THRESHOLD * np.where(least < FEWEST, most, least), sizes)
+    return pairs_where(common >= THRESHOLD * np.where(least < MIN_CHUNKS, most, least), sizes)
 
 
 def similar_shingles(sets: list[UInt64s]) -> Pairs:

@@ -44,7 +44,7 @@ def stages(store: Path, output: Path) -> dict[str, float]:
         spent[current] += now - since
         current, since = progress.stage.partition(" ")[0], now
 
-    swept = sweep(plan().with_bench(str(store), hierarchy=BY_PATH), output, progress=note)
+    swept = sweep(plan().with_population(str(store), hierarchy=BY_PATH), output, progress=note)
     note(Progress("report"))
     (output / "report.html").write_text(report(swept), "utf-8")
     note(Progress("end"))

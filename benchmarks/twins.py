@@ -26,15 +26,15 @@ from benchmarks.duplicates import texts_under
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, peak_megabytes, show, timed
 from benchmarks.querying import in_turns
 from pagekin.duplicates.collection import FoundPairs, PageSets, find_pairs
-from pagekin.duplicates.filters import FEWEST, BloomFilters
+from pagekin.duplicates.filters import MIN_CHUNKS, BloomFilters
 from pagekin.duplicates.fingerprints import Fingerprints, filters_of
 from pagekin.duplicates.grouper import Grouper
-from pagekin.duplicates.groups import by_chains
+from pagekin.duplicates.groups import single_linkage
 from pagekin.duplicates.result_list import group
-from pagekin.duplicates.sets import Chunks, offsets_of
+from pagekin.duplicates.sets import Chunks
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.kernels.filters import FilterRows, make_filter_rows, near
-from pagekin.model.arrays import Int64s
+from pagekin.model.arrays import Int64s, offsets_of
 from pagekin.pipeline import build
 from pagekin.search.duplicates import find_duplicates
 from pagekin.search.indexed_store import IndexedStore
@@ -208,13 +208,13 @@ def missing(fingerprints: Fingerprints, found: FoundPairs) -> tuple[int, int, in
 
     def rows(which: Int64s) -> FilterRows:
         made = BloomFilters(words[which], counts[which], fingerprints.chunks.ends[which], SETTINGS.hashes)
-        return make_filter_rows(made.words, made.zeros(), made.powers(SETTINGS.threshold), made.sizes < FEWEST)
+        return make_filter_rows(made.words, made.zeros(), made.powers(SETTINGS.threshold), made.sizes < MIN_CHUNKS)
 
     pairs = near(rows(sample), rows(small), False)
     pairs = np.column_stack([sample[pairs[:, 0]], small[pairs[:, 1]]])
     pairs = pairs[pairs[:, 0] != pairs[:, 1]]
     near_by_sets = np.array([is_near(fingerprints.chunks, *pair) for pair in pairs.tolist()], bool)
-    groups, true = by_chains(len(fingerprints), found.pairs), pairs[near_by_sets]
+    groups, true = single_linkage(len(fingerprints), found.pairs), pairs[near_by_sets]
     missed = int(np.count_nonzero(groups[true[:, 0]] != groups[true[:, 1]]))
     return missed, len(true), int(np.count_nonzero(~near_by_sets))
 
@@ -224,7 +224,7 @@ def is_near(chunks: Chunks, a: int, b: int) -> bool:
     some, others = (chunks.elements[chunks.offsets[k] : chunks.offsets[k + 1]] for k in (a, b))
     sizes = sorted([len(some), len(others)])
     common = len(np.intersect1d(some, others))
-    return common >= SETTINGS.threshold * (sizes[1] if sizes[0] < FEWEST else sizes[0])
+    return common >= SETTINGS.threshold * (sizes[1] if sizes[0] < MIN_CHUNKS else sizes[0])
 
 
 if __name__ == "__main__":

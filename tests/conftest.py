@@ -1,6 +1,4 @@
-"""What holds for all tests."""
-
-from __future__ import annotations
+"""Settings for all tests."""
 
 import fcntl
 import os
@@ -9,20 +7,29 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from pagekin import sample_web
 from pagekin.pipeline import build
 
-LONG = "test_with_checks.py"
+# How long an example takes depends on what else the machine does.
+settings.register_profile("tests", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("tests")
+
+LONGEST = "test_kernel_modes.py"
+BROWSER = Path(__file__).parent / "serving" / "browser"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The longest first, so that nobody waits for them in the end."""
-    items.sort(key=lambda item: item.path.name != LONG)
+    """Mark what needs a browser; begin with what takes longest, so that no worker waits for it in the end."""
+    for item in items:
+        if item.path.is_relative_to(BROWSER):
+            item.add_marker(pytest.mark.browser)
+    items.sort(key=lambda item: item.path.name != LONGEST)
 
 
 def pytest_configure() -> None:
-    """Let Ctrl-C reach the processes that tests start, also where a shell that runs them aside has it ignored."""
+    """Let Ctrl-C reach the processes that tests start, even if the shell that runs the tests ignores it."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 

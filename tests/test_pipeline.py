@@ -19,7 +19,7 @@ from pagekin.errors import MisuseError, StoreError
 from pagekin.model.settings import ReadingSettings
 from pagekin.pipeline import Progress, build
 from pagekin.store.store import Store
-from store.making import (
+from store.builders import (
     Record,
     aliases_of,
     assert_same_store,
@@ -31,7 +31,7 @@ from store.making import (
     urls_of,
     write_jsonl,
 )
-from store.making import write_warc as write_records
+from store.builders import write_warc as write_records
 from tools.sample_web import write_folder, write_wacz
 
 # --- the same bytes ------------------------------------------------------------------------------
@@ -55,6 +55,7 @@ def alone(sources: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Stor
     return build(sources, tmp_path_factory.mktemp("alone") / "test.kin", base_urls=["http://"], processes=1).store
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pool", [WorkerPool(1), WorkerPool(3), WorkerPool(2, processes=True)])
 def test_the_bytes_do_not_depend_on_who_reads_nor_on_batches(
     sources: list[Path], alone: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pool: WorkerPool
@@ -74,6 +75,7 @@ def test_the_bytes_do_not_depend_on_the_order_of_sources(sources: list[Path], al
         assert_same_store(build(order, tmp_path / f"{k}.kin", base_urls=["http://"], processes=1).store, alone)
 
 
+@pytest.mark.slow
 def test_the_bytes_do_not_depend_on_hash_seed_time_zone_or_working_directory(
     sources: list[Path], alone: Store, tmp_path: Path
 ) -> None:
@@ -358,6 +360,7 @@ print(built.read, built.reused)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no limit to set")
 def test_a_build_needs_few_open_files_however_many_batches_it_has(tmp_path: Path) -> None:
     """Neither a first build nor one that takes pages from an old store; each has more batches than files to open."""
@@ -390,7 +393,7 @@ def test_an_output_that_holds_other_things_is_misuse_and_left_alone(web: Web) ->
     (web.folder / "test.kin").mkdir()
     (web.folder / "test.kin" / "diary.txt").write_text("my diary")
     before = listing(web.folder)
-    with pytest.raises(MisuseError, match=r"other things \(diary\.txt\)"):
+    with pytest.raises(MisuseError, match=r"other files \(diary\.txt\)"):
         web.build()
     assert listing(web.folder) == before
 
@@ -430,6 +433,7 @@ def test_a_second_build_at_the_same_time_is_turned_away(tmp_path: Path) -> None:
     assert len(assert_sound(tmp_path / "test.kin")) == len(built.store) == 5
 
 
+@pytest.mark.slow
 def test_a_second_process_is_turned_away_too(tmp_path: Path) -> None:
     source = write_jsonl(tmp_path / "pages.jsonl", generated(3))
     program = "import sys; from pagekin.cli.main import main; main()"

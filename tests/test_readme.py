@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -14,9 +15,10 @@ from pathlib import Path
 
 import pytest
 
+from cli.processes import in_this_process
 from pagekin import GroupSettings, __version__, sample_web
 from pagekin.cli.main import COMMANDS
-from pagekin.evaluation.baselines import REFERENCES
+from pagekin.evaluation.baselines import BASELINES
 from pagekin.evaluation.sweep_plan import MEASURES
 from pagekin.model.strategy import Strategy
 from pagekin.store.store import Store
@@ -44,24 +46,33 @@ def resource(url: str, html: str) -> bytes:
 
 
 @pytest.fixture(scope="module")
-def scorer(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with all files that the README speaks of."""
-    scorer = tmp_path_factory.mktemp("desk")
-    (scorer / "public").mkdir()
-    (scorer / "public" / "about.html").write_text(ABOUT, "utf-8")
-    (scorer / "crawl-1.warc.gz").write_bytes(resource("https://example.org/about.html", ABOUT))
-    write_wacz(scorer / "crawl-2.wacz")
-    (scorer / "pages.jsonl").write_text(json.dumps({"url": "https://example.org/", "text": "Bread bins."}), "utf-8")
+    folder = tmp_path_factory.mktemp("readme")
+    (folder / "public").mkdir()
+    (folder / "public" / "about.html").write_text(ABOUT, "utf-8")
+    (folder / "crawl-1.warc.gz").write_bytes(resource("https://example.org/about.html", ABOUT))
+    write_wacz(folder / "crawl-2.wacz")
+    (folder / "pages.jsonl").write_text(json.dumps({"url": "https://example.org/", "text": "Bread bins."}), "utf-8")
     rows = [{"id": 1, "text": "Bread bins."}, {"id": 2, "text": "Bread bins."}]
-    (scorer / "results.json").write_text(json.dumps(rows), "utf-8")
-    (scorer / "hits.jsonl").write_text("\n".join(map(json.dumps, rows)), "utf-8")
-    return scorer
+    (folder / "results.json").write_text(json.dumps(rows), "utf-8")
+    (folder / "hits.jsonl").write_text("\n".join(map(json.dumps, rows)), "utf-8")
+    return folder
 
 
-def run(command: str, scorer: Path) -> subprocess.CompletedProcess[str]:
+def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run a command in a folder: `pagekin` in this process, and what needs a shell in a shell."""
+    program, *arguments = shlex.split(command)
+    if program == "pagekin" and not set("*<>|") & set(command):
+        done = in_this_process(*arguments, folder=folder)
+        return subprocess.CompletedProcess(command, done.code, done.out, done.err)
+    return in_a_shell(command, folder)
+
+
+def in_a_shell(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
     path = str(Path(sys.executable).parent) + os.pathsep + os.environ["PATH"]
     return subprocess.run(
-        command, shell=True, cwd=scorer, env=os.environ | {"PATH": path}, capture_output=True, text=True, check=False
+        command, shell=True, cwd=folder, env=os.environ | {"PATH": path}, capture_output=True, text=True, check=False
     )
 
 
@@ -77,18 +88,20 @@ def test_every_setting_of_groups_is_documented() -> None:
         assert f"`{each.name}`" in told, each.name
 
 
-def test_every_command_of_the_readme_works_in_its_order(scorer: Path) -> None:
+@pytest.mark.slow
+def test_every_command_of_the_readme_works_in_its_order(folder: Path) -> None:
     assert len(shell_commands()) >= 8
     for command in shell_commands():
-        done = run(command, scorer)
+        done = run(command, folder)
         assert (done.returncode, done.stderr) == (0, ""), command
         assert done.stdout, command
 
 
-def test_python_of_the_readme_works(scorer: Path) -> None:
+@pytest.mark.slow
+def test_python_of_the_readme_works(folder: Path) -> None:
     (code,) = blocks("python")
-    (scorer / "snippet.py").write_text(code, "utf-8")
-    done = run(f"{sys.executable} snippet.py", scorer)
+    (folder / "snippet.py").write_text(code, "utf-8")
+    done = run(f"{sys.executable} snippet.py", folder)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("About us We mend bread bins.")
 
@@ -97,8 +110,9 @@ def test_readme_names_every_command() -> None:
     assert [name for name in COMMANDS if f"pagekin {name}" not in README and f"make {name}" not in README] == []
 
 
-def test_version_is_printed(scorer: Path) -> None:
-    assert run("pagekin --version", scorer).stdout == f"pagekin, version {__version__}\n"
+@pytest.mark.slow
+def test_version_is_printed(folder: Path) -> None:
+    assert in_a_shell("pagekin --version", folder).stdout == f"pagekin, version {__version__}\n"
 
 
 def test_the_example_of_the_evaluation_is_what_is_said(tmp_path: Path) -> None:
@@ -121,7 +135,7 @@ def test_every_option_and_reference_of_a_sweep_is_documented() -> None:
     text = (ROOT / "docs" / "evaluation.md").read_text("utf-8")
     for option in import_module("pagekin.cli.sweep").command.params:
         assert option.opts[0] in text or option.name in ("sweep", "json"), option.opts
-    for name in (*MEASURES, *REFERENCES):
+    for name in (*MEASURES, *BASELINES):
         assert name in text
 
 
@@ -132,6 +146,7 @@ def test_every_option_of_learning_is_documented() -> None:
         assert any(name in text for name in names) or option.name in ("store", "json"), option.opts
 
 
+@pytest.mark.slow
 def test_the_sweep_file_of_the_docs_works(sample_index: Path, tmp_path: Path) -> None:
     (sweep,) = re.findall(r"^```toml\n(.*?)^```", (ROOT / "docs" / "evaluation.md").read_text("utf-8"), re.M | re.S)
     shutil.copytree(sample_index, tmp_path / "crawl.kin")
@@ -143,6 +158,7 @@ def test_the_sweep_file_of_the_docs_works(sample_index: Path, tmp_path: Path) ->
     assert "contents, cosine" in done.stdout
 
 
+@pytest.mark.slow
 def test_python_of_the_evaluation_works(sample_index: Path, tmp_path: Path) -> None:
     (code,) = re.findall(r"^```python\n(.*?)^```", (ROOT / "docs" / "evaluation.md").read_text("utf-8"), re.M | re.S)
     shutil.copytree(sample_index, tmp_path / "crawl.kin")
@@ -162,6 +178,7 @@ def test_format_names_every_file_of_a_store(sample_index: Path) -> None:
         assert ragged or any(f"`{each}`" in text for each in known), path
 
 
+@pytest.mark.slow
 def test_json_shapes_are_written_down(tmp_path: Path) -> None:
     sample_web.copy_to(tmp_path)
     (tmp_path / "r.json").write_text('[{"id": 1, "text": "oak"}]', "utf-8")

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bags.making import ONE, TWO, Small, plain
+from bags.builders import ONE, TWO, Small, plain
 from pagekin.bags.stemming import LANGUAGES, language_of, stop_words, terms_of, vocabulary
 from pagekin.errors import MisuseError
 from pagekin.model.strategy import Strategy
@@ -134,7 +134,7 @@ def test_the_strategy_names_the_language_of_pages_that_do_not(tmp_path: Path) ->
 
 @pytest.mark.parametrize("language", ["ja", "", "english", "EN"])
 def test_a_language_without_rules_is_misuse(tmp_path: Path, language: str) -> None:
-    with pytest.raises(MisuseError, match=f"language '{language}' has no stemmer; there are ar, ca, da, de"):
+    with pytest.raises(MisuseError, match=f"language '{language}' has no stemmer; choose one of ar, ca, da, de"):
         Small.of(tmp_path, {P: "<p>oak"}).bags(language=language)
 
 

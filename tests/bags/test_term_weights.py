@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bags.making import Small
+from bags.builders import Small
 from pagekin.model.term_weights import nmdf_shape
 
 A, B, C, D = (f"http://{name}.example/" for name in "abcd")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bags.making import ONE, PLAIN, TWO, Small, plain
+from bags.builders import ONE, PLAIN, TWO, Small, plain
 from pagekin.model.strategy import PRESETS, Strategy
 
 P, T = ONE + "p.html", TWO + "t.html"

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from bags.making import ONE, TWO, Small
-from store.making import letters
+from bags.builders import ONE, TWO, Small
+from store.builders import letters
 
 P, T = ONE + "p.html", TWO + "t.html"
 OAK = f"<a href={T}>oak</a>"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from cli.running import Answer
+from cli.processes import Answer
 from duplicates.test_result_list import prose
 from pagekin.cli.main import main
 from pagekin.pipeline import build

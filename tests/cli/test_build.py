@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cli.conftest import Pagekin
-from cli.running import in_a_terminal
+from cli.processes import in_a_terminal
 from pagekin.engines.local import WorkerPool
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.store.store import Store
@@ -101,6 +101,7 @@ def test_a_store_inside_its_source_is_not_read(pagekin: Pagekin, web: Path) -> N
     assert pagekin("build", ".", "-o", "site.kin").out == "Nothing has changed; site.kin holds 3 pages.\n"
 
 
+@pytest.mark.slow
 def test_there_is_a_bar_on_a_terminal(web: Path, tmp_path: Path) -> None:
     code, said = in_a_terminal("build", web, "-o", tmp_path / "x.kin", "--processes", "1")
     assert code == 0

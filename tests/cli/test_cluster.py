@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from cli.conftest import Pagekin
 OAK = "http://treeroom.example/oak.html"
 
 
-def test_json_tells_the_ordering_the_tree_and_how_much_hangs_together(pagekin: Pagekin, sample_index: Path) -> None:
+def test_json_has_the_ordering_the_tree_and_the_size_of_the_subgraph(pagekin: Pagekin, sample_index: Path) -> None:
     answer = pagekin("cluster", sample_index, OAK, "--json", "--alpha", "0.25", "--limit", "4")
     assert (answer.code, answer.err) == (0, "")
     report = json.loads(answer.out)
@@ -123,6 +124,62 @@ def test_clusters_are_judged_by_labels(pagekin: Pagekin, sample_folder: Path, sa
     assert [each["category"] for each in judged["by_alpha"][0]["categories"]] == ["Craft", "Food", "Nature", "Science"]
     assert judged["by_alpha"][0]["precision"] > 0.7
     assert "precision" in pagekin("cluster", sample_index, "--labels", "labels.tsv").out
+
+
+def labelled_categories(answer: str) -> list[str]:
+    return [each["category"] for each in json.loads(answer)["by_alpha"][0]["categories"]]
+
+
+def test_labels_are_read_from_a_dump_of_the_open_directory(
+    pagekin: Pagekin, sample_folder: Path, sample_index: Path, tmp_path: Path
+) -> None:
+    lines = (sample_folder / "labels.tsv").read_text("utf-8").splitlines()
+    pages = "".join(
+        f'<ExternalPage about="{url}"><topic>Top/{name}</topic></ExternalPage>'
+        for url, name in (line.split("\t") for line in lines)
+    )
+    dump = tmp_path / "content.rdf.u8.gz"
+    dump.write_bytes(gzip.compress(f"<RDF>{pages}</RDF>".encode()))
+    from_dump, from_lines = (
+        pagekin("cluster", sample_index, "--labels", file, "--json").out
+        for file in (dump, sample_folder / "labels.tsv")
+    )
+    assert labelled_categories(from_dump) == ["Craft", "Food", "Nature", "Science"]
+    assert json.loads(from_dump)["by_alpha"] == json.loads(from_lines)["by_alpha"]
+
+
+def test_labels_can_be_the_folders_of_urls(pagekin: Pagekin, sample_index: Path) -> None:
+    answer = pagekin("cluster", sample_index, "--labels", "path", "--json")
+    assert answer.code == 0
+    assert {"treeroom.example", "birdnotes.example"} <= set(labelled_categories(answer.out))
+
+
+def test_labels_name_pages_by_their_files(pagekin: Pagekin, tmp_path: Path) -> None:
+    (tmp_path / "web").mkdir()
+    for name, other in (("a", "b"), ("b", "a"), ("c", "a")):
+        (tmp_path / "web" / f"{name}.html").write_text(f"<title>{name}</title><p>one <a href={other}.html>{other}</a>")
+    pagekin("build", tmp_path / "web", "-o", "x.kin")
+    Path("labels.tsv").write_text("a.html\tTop\nweb/b.html\tTop\nnothing.html\tTop\nno tab\n", "utf-8")
+    judged = json.loads(pagekin("cluster", "x.kin", "--labels", "labels.tsv", "--json").out)
+    assert (judged["labelled"], judged["unknown"]) == (2, 1)
+    assert [(row["reason"], row["count"]) for row in judged["left_out"]] == [
+        ("labels that name no page of the collection", 1),
+        ("lines without a tab", 1),
+    ]
+    answer = pagekin("cluster", "x.kin", "--labels", "labels.tsv")
+    assert "1 lines without a tab, e.g. line 4 of labels.tsv" in answer.out
+    assert pagekin("cluster", "x.kin", "--labels", "path").code == 2
+
+
+@pytest.mark.parametrize("labels", ["labels.tsv", "content.rdf.u8", "path"])
+def test_a_graph_is_coloured_by_labels_of_every_format(pagekin: Pagekin, sample_index: Path, labels: str) -> None:
+    pytest.importorskip("matplotlib")
+    Path("labels.tsv").write_text(f"{OAK}\tTrees/Oaks\n", "utf-8")
+    page = f'<ExternalPage about="{OAK}"><topic>Top/Trees/Oaks</topic></ExternalPage>'
+    Path("content.rdf.u8").write_text(f"<RDF>{page}</RDF>", "utf-8")
+    answer = pagekin("graph", sample_index, "-o", "g.svg", "--labels", labels)
+    assert (answer.code, answer.err) == (0, "")
+    assert ("treeroom.example" if labels == "path" else ">Trees<") in Path("g.svg").read_text("utf-8")
 
 
 @pytest.mark.parametrize("kind", ["svg", "png"])

@@ -11,8 +11,10 @@ from pathlib import Path
 import pytest
 
 from cli.conftest import Pagekin
-from cli.running import PAGEKIN
+from cli.processes import PAGEKIN
 from pagekin.cli.main import COMMANDS
+
+pytestmark = pytest.mark.slow
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cli.conftest import Pagekin
-from cli.running import PAGEKIN
+from cli.processes import PAGEKIN
 from duplicates.test_result_list import prose
 
 ROWS = [
@@ -84,6 +84,7 @@ def test_files_are_compared_by_name_or_by_a_list_of_names(pagekin: Pagekin, tmp_
     assert groups[0]["members"][0]["id"] == "b.html"
 
 
+@pytest.mark.slow
 def test_a_stream_is_answered_result_by_result() -> None:
     """The answer for a result comes before the next result is sent."""
     command = [*PAGEKIN, "duplicates", "-", "--stream"]
@@ -179,7 +180,7 @@ def test_a_report_is_drawn_and_told(pagekin: Pagekin, results: Path, copies: Pat
 def test_a_report_that_cannot_be_drawn_is_told(pagekin: Pagekin, results: Path, copies: Path) -> None:
     for source in (results, copies):
         answer = pagekin("duplicates", source, "--report", "picture.doc")
-        assert answer.code == 2 and "png, svg, pdf" in answer.err
+        assert answer.code == 2 and "svg, png, pdf" in answer.err
     assert pagekin("duplicates", copies, "--query", "wren").code == 2
     assert pagekin("duplicates", results, "--report", "missing/picture.png").code == 1
 

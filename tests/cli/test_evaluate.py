@@ -12,6 +12,9 @@ from ir_measures import P, nDCG
 
 from cli.conftest import Pagekin
 from pagekin import sample_web
+from pagekin.evaluation.evaluate import EvaluationOptions
+from pagekin.evaluation.evaluate import evaluate as evaluate_store
+from pagekin.evaluation.report import as_json
 from pagekin.search.indexed_store import IndexedStore
 from reference import familial_distance as analysis
 from reference import gamma as judging
@@ -36,6 +39,7 @@ def report_of(answer: Any) -> dict[str, Any]:
     return report
 
 
+@pytest.mark.slow
 def test_measures_of_some_sources_are_those_of_brute_force(evaluate: Any, sample_index: Path) -> None:
     """From the stored bags, by the definitions."""
     Path("queries.txt").write_text("\n".join(SOURCES))
@@ -258,3 +262,12 @@ def test_pages_of_one_folder_have_no_classes_by_their_paths(pagekin: Pagekin, tm
     done = pagekin("evaluate", tmp_path / "flat.kin", "--hierarchy", "path")
     assert done.code == 2
     assert "lie in one folder: paths give no classes; name a file of labels" in done.err
+
+
+def test_the_library_computes_what_the_command_prints(evaluate: Any, sample_folder: Path, sample_index: Path) -> None:
+    printed = report_of(evaluate("--against", "okapi", "--resamples", "20", "--depth", "2", "--json"))
+    options = EvaluationOptions(depth=2, against="okapi", resamples=20)
+    evaluation = evaluate_store(IndexedStore.open(sample_index), str(sample_folder / "labels.tsv"), options)
+    assert as_json(evaluation) == printed
+    assert evaluation.comparison is not None
+    assert evaluation.systems[0].precision.value == pytest.approx(printed["systems"][0]["P@10"]["value"], abs=1e-6)

@@ -6,11 +6,14 @@ import json
 import sys
 from pathlib import Path
 
+import ir_measures
+import numpy as np
 import pytest
 from pyarrow import parquet
 
 from cli.conftest import Pagekin
 from pagekin.cli import export
+from pagekin.evaluation.labelled import PopulationSettings, open_labelled
 from pagekin.search.indexed_store import IndexedStore
 
 ROBIN = "http://lib.example/birds/robin.html"
@@ -106,3 +109,17 @@ def test_the_standard_output_is_no_file(pagekin: Pagekin, library: Path) -> None
     assert (said.code, said.out) == (2, "")
     assert "name one with -o" in said.err
     assert not Path("-").exists()
+
+
+@pytest.mark.parametrize("kind", ["trec", "tsv"])
+def test_a_query_named_by_a_title_is_exported_under_its_url(pagekin: Pagekin, library: Path, kind: str) -> None:
+    Path("queries.txt").write_text("The robin in winter\n")
+    assert pagekin("export", library, "-o", f"answers.{kind}", "--queries", "queries.txt").code == 0
+    wren = ROBIN.replace("robin", "wren")
+    Path("labels.tsv").write_text(f"{ROBIN}\tBirds/Robins\n{wren}\tBirds/Wrens\n")
+    labelled = open_labelled(PopulationSettings("labels.tsv"), IndexedStore.open(library))
+    source, result = (labelled.population.urls.index(url) for url in (ROBIN, wren))
+    (scores,) = labelled.run(f"answers.{kind}").scores(np.array([source]))
+    assert scores[result] > 0
+    if kind == "trec":
+        assert {line.query_id for line in ir_measures.read_trec_run("answers.trec")} == {ROBIN}

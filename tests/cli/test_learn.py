@@ -11,9 +11,9 @@ import pytest
 from ir_measures import AP, P, Rprec
 
 from cli.conftest import Pagekin
-from cli.running import in_a_terminal
+from cli.processes import in_a_terminal
 from pagekin.learning import projection as projecting
-from pagekin.learning.checkpoint import Checkpoint
+from pagekin.learning.hyperparameters import Checkpoint
 from pagekin.model.weights import load_weights
 from pagekin.pipeline import build
 
@@ -26,6 +26,7 @@ def report_of(answer: Any) -> dict[str, Any]:
     return report
 
 
+@pytest.mark.slow
 def test_it_learns_reports_and_writes_weights_figures_and_files_of_trec(pagekin: Pagekin, sample_index: Path) -> None:
     report = report_of(pagekin("learn", sample_index, *QUICK, "--figures", "pictures", "--trec", "trec", "--json"))
     weighting = load_weights(Path("weights.json"))
@@ -48,7 +49,7 @@ def test_a_projection_is_kept_beside_the_weights_and_used_with_them(
     pagekin: Pagekin, sample_index: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(projecting, "BATCHES", 5)
-    monkeypatch.setattr(projecting, "EVERY", 5)
+    monkeypatch.setattr(projecting, "VALIDATE_EVERY", 5)
     report = report_of(pagekin("learn", sample_index, *QUICK, "--projection", "--json"))
     assert report["projection"]["valid"]["with"] > report["projection"]["valid"]["without"]
     known = load_weights(Path("weights.json")).projection
@@ -82,18 +83,18 @@ def test_interrupted_learning_goes_on_and_ends_with_the_same_weights(
     pagekin: Pagekin, sample_index: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert pagekin("learn", sample_index, *QUICK, "-o", "whole.json").code == 0
-    keep = Checkpoint.keep
+    keep = Checkpoint.save
 
     def once(self: Checkpoint, state: Any) -> None:
         keep(self, state)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Checkpoint, "keep", once)
+    monkeypatch.setattr(Checkpoint, "save", once)
     answer = pagekin("learn", sample_index, *QUICK, "-o", "torn.json")
     assert (answer.code, answer.err) == (1, "pagekin: stopped\n")
     assert not Path("torn.json").exists()
     assert Path("torn.json.unfinished").exists()
-    monkeypatch.setattr(Checkpoint, "keep", keep)
+    monkeypatch.setattr(Checkpoint, "save", keep)
     report = report_of(pagekin("learn", sample_index, *QUICK, "-o", "torn.json", "--json"))
     assert report["resumed"] is True
     assert Path("torn.json").read_bytes() == Path("whole.json").read_bytes()
@@ -109,6 +110,7 @@ def test_what_cannot_be_gone_on_with_is_begun_again(pagekin: Pagekin, sample_ind
     assert report["resumed"] is False
 
 
+@pytest.mark.slow
 def test_a_terminal_shows_validation_as_it_goes(sample_index: Path, tmp_path: Path) -> None:
     code, said = in_a_terminal("learn", sample_index, *QUICK, "-o", tmp_path / "w.json")
     assert code == 0
@@ -157,6 +159,7 @@ def test_misuse_is_told_in_a_sentence(
     assert said in answer.err
 
 
+@pytest.mark.slow
 def test_pages_without_links_one_page_and_pages_without_words_are_told(pagekin: Pagekin) -> None:
     pages = {
         "unlinked": [f"<p>words of page {k} and more" for k in range(30)],

@@ -12,7 +12,7 @@ import pytest
 
 import pagekin as package
 from cli.conftest import Pagekin
-from cli.running import PAGEKIN, in_a_process
+from cli.processes import PAGEKIN, in_a_process
 from pagekin.cli.main import COMMANDS, cli
 from pagekin.store.store import Store
 
@@ -64,6 +64,7 @@ def test_the_version_is_told(pagekin: Pagekin) -> None:
     assert pagekin("--version").out == f"pagekin, version {package.__version__}\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", ["import pagekin", "import pagekin.cli.main", "import pagekin.errors"])
 def test_importing_loads_nothing_heavy(program: str) -> None:
     loaded = f"{program}; import sys; print(*{{name.split('.')[0] for name in sys.modules}})"
@@ -71,6 +72,7 @@ def test_importing_loads_nothing_heavy(program: str) -> None:
     assert set(done.stdout.split()) & HEAVY == set()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["build", "--help"], ["show", "-h"], ["nonsense"]])
 def test_asking_for_help_loads_nothing_heavy(arguments: list[str]) -> None:
     program = (
@@ -124,6 +126,7 @@ def test_a_mistake_is_answered_with_a_sentence_and_a_code(
     assert Path("note.txt").read_text() == "a note"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [b"\xff", b"a\xffb c", b"web/\xfe.html"])
 def test_a_name_in_another_encoding_is_no_mistake_of_ours(library: Path, name: bytes) -> None:
     answer = in_a_process("show", library, name)
@@ -132,6 +135,7 @@ def test_a_name_in_another_encoding_is_no_mistake_of_ours(library: Path, name: b
     assert "no page" in answer.err
 
 
+@pytest.mark.slow
 def test_a_reader_that_goes_away_is_no_error(library: Path) -> None:
     """`pagekin info my.kin | head -0`."""
     process = subprocess.Popen([*PAGEKIN, "info", str(library)], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -249,6 +253,7 @@ def test_a_wrong_value_in_the_environment_is_misuse(
     assert "many" in answer.err
 
 
+@pytest.mark.slow
 def test_the_package_can_be_run() -> None:
     run = subprocess.run([sys.executable, "-m", "pagekin", "--version"], capture_output=True, text=True, check=True)
     assert run.stdout.split()[-1] == package.__version__

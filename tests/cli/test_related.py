@@ -35,6 +35,7 @@ def test_people_are_told_the_same(pagekin: Pagekin, library: Path) -> None:
     assert lines[2].strip().startswith("shares ")
 
 
+@pytest.mark.slow
 def test_a_page_of_the_collection_is_answered_without_loading_a_compiler(library: Path) -> None:
     program = (
         "import sys; from pagekin.cli.main import main\n"

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from cli.conftest import PAGES, Pagekin
-from cli.running import in_a_process, in_a_terminal
+from cli.processes import in_a_process, in_a_terminal
 from pagekin.pipeline import build
 from pagekin.urls import page_id
-from store.making import page, write_jsonl
+from store.builders import page, write_jsonl
 
 ROBIN = "http://lib.example/birds/robin.html"
 
@@ -156,6 +156,7 @@ def harmless(said: bytes | str) -> bool:
     return not controls and (text.startswith("{") or "\u202e" not in text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -181,6 +182,7 @@ def test_escape_sequences_of_a_crawl_do_not_reach_the_terminal(nasty: Path, argu
     assert harmless(piped.err)
 
 
+@pytest.mark.slow
 def test_escape_sequences_do_not_reach_the_terminal_while_building(nasty: Path, tmp_path: Path) -> None:
     (source,) = nasty.parent.glob("web*")
     answer = in_a_process("build", source, "-o", tmp_path / "x.kin", "--base-url", "http://a.example/")

@@ -39,6 +39,7 @@ def test_an_answer_tells_the_inner_product(pagekin: Pagekin, library: Path, weig
         assert pagekin("related", library, ROBIN, *options).out.splitlines()[1].strip() == WREN
 
 
+@pytest.mark.slow
 def test_no_compiler_is_loaded_for_it_either(library: Path, weights: Path) -> None:
     for options in (["--similarity", "okapi"], ["--weights", str(weights)]):
         program = (

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from cli.conftest import Pagekin
-from cli.running import PAGEKIN
+from cli.processes import PAGEKIN
 from pagekin.evaluation.sweep_plan import paper_text
 
 SWEEP = """
@@ -62,6 +62,7 @@ def test_people_get_a_table_and_are_told_what_is_new(pagekin: Pagekin, sample: P
     assert "0 judged, 3 known from before" in pagekin("sweep", sample / "s.toml", "-o", "out").out
 
 
+@pytest.mark.slow
 def test_a_store_is_swept_by_the_figures_of_the_paper(pagekin: Pagekin, sample: Path) -> None:
     answer = pagekin(
         "sweep",
@@ -104,6 +105,7 @@ def test_misuse_is_told_in_a_sentence(pagekin: Pagekin, tmp_path: Path, argument
     assert said in answer.err
 
 
+@pytest.mark.slow
 def test_a_sweep_that_was_killed_goes_on(pagekin: Pagekin, sample: Path, tmp_path: Path) -> None:
     many = SWEEP.replace("[0, 8]", str(list(range(20))))
     (sample / "many.toml").write_text(many)

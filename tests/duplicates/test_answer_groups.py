@@ -1,4 +1,4 @@
-"""The lines of a short list."""
+"""Grouping of one answer."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pagekin.duplicates.answer_groups import firsts, lines_of
+from pagekin.duplicates.answer_groups import first_of_groups, group_answer
 from pagekin.duplicates.fingerprints import Fingerprints
-from pagekin.duplicates.sets import Chunks, offsets_of
+from pagekin.duplicates.sets import Chunks
 from pagekin.duplicates.settings import GroupSettings
+from pagekin.model.arrays import offsets_of
 
 SETTINGS = GroupSettings()
 CHUNKS = np.random.default_rng(5).integers(0, 2**64, 40, np.uint64)
@@ -17,7 +18,7 @@ CHUNKS = np.random.default_rng(5).integers(0, 2**64, 40, np.uint64)
 PAGES = st.tuples(st.integers(0, 27), st.integers(0, 12)).map(lambda page: range(page[0], sum(page)))
 
 
-def prints_of(pages: list[range]) -> Fingerprints:
+def fingerprints_of(pages: list[range]) -> Fingerprints:
     elements = np.concatenate([np.empty(0, np.uint64), *(CHUNKS[page.start : page.stop] for page in pages)])
     offsets = offsets_of(np.array([len(page) for page in pages], np.int64))
     return Fingerprints(SETTINGS, Chunks(offsets, elements, np.zeros((len(pages), 2), np.uint64)))
@@ -25,18 +26,18 @@ def prints_of(pages: list[range]) -> Fingerprints:
 
 @settings(deadline=None, max_examples=150)
 @given(st.lists(PAGES, max_size=2), st.lists(PAGES, max_size=7), st.integers(0, 2))
-def test_lines_are_those_of_all_pairs(asked: list[range], listed: list[range], fixed: int) -> None:
+def test_lines_equal_those_of_comparing_all_pairs(asked: list[range], listed: list[range], fixed: int) -> None:
     stay = range(len(asked), len(asked) + fixed)
-    groups = firsts(prints_of([*asked, *listed]), SETTINGS.threshold, len(asked), stay)[len(asked) :]
+    groups = first_of_groups(fingerprints_of([*asked, *listed]), SETTINGS.threshold, len(asked), stay)[len(asked) :]
     expected: dict[int, list[int]] = {}
     for place, group in enumerate(groups):
         expected.setdefault(0 if group < len(asked) else group, []).append(place)
-    lines = lines_of(prints_of(asked), prints_of(listed), range(len(listed)), len(listed), fixed)
+    lines = group_answer(fingerprints_of(asked), fingerprints_of(listed), range(len(listed)), len(listed), fixed)
     assert [[line.anchor, *line.members] for line in lines] == list(expected.values())
     assert [line.is_duplicate for line in lines] == [group < len(asked) for group in expected]
 
 
-def test_a_page_inside_another_stands_under_it_though_most_of_the_larger_is_its_own() -> None:
+def test_a_page_is_grouped_under_a_larger_page_that_contains_it() -> None:
     small, large, other = range(5), range(12), range(24, 32)
-    [first, second] = lines_of(prints_of([]), prints_of([large, other, small]), range(3), 3, 0)
+    [first, second] = group_answer(fingerprints_of([]), fingerprints_of([large, other, small]), range(3), 3, 0)
     assert (first.anchor, first.members, second.anchor, second.members) == (0, [2], 1, [])

@@ -1,4 +1,4 @@
-"""Filters, and what two of them say of their pages."""
+"""Bloom filters and the overlap of pages."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from duplicates.making import pages
-from pagekin.duplicates.filters import BloomFilters, Overlap, bits_for, compare, elements_in
+from duplicates.builders import pages
+from pagekin.duplicates.filters import BloomFilters, Overlap, bits_for, estimate_elements, overlaps
 from pagekin.duplicates.sets import Chunks
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.errors import MisuseError
@@ -19,7 +19,7 @@ NUMBERS = st.sets(st.integers(0, 60), max_size=40)
 
 
 def overlap(a: Chunks, b: Chunks, bits: int = 2048, hashes: int = 4) -> Overlap:
-    return compare(BloomFilters.of(a, bits, hashes), BloomFilters.of(b, bits, hashes))[0]
+    return overlaps(BloomFilters.of(a, bits, hashes), BloomFilters.of(b, bits, hashes))[0]
 
 
 # --- folding -------------------------------------------------------------------------------------
@@ -29,29 +29,29 @@ def overlap(a: Chunks, b: Chunks, bits: int = 2048, hashes: int = 4) -> Overlap:
 @given(st.lists(NUMBERS, min_size=1, max_size=4), st.sampled_from([64, 128, 256, 512]))
 def test_a_folded_filter_is_the_filter_of_that_size(sets: list[set[int]], bits: int) -> None:
     some = pages(*sets)
-    assert BloomFilters.of(some, 512, 3).folded(bits).words.tolist() == BloomFilters.of(some, bits, 3).words.tolist()
+    assert BloomFilters.of(some, 512, 3).fold(bits).words.tolist() == BloomFilters.of(some, bits, 3).words.tolist()
 
 
-def test_filters_of_two_sizes_meet_in_the_smaller() -> None:
+def test_filters_of_two_sizes_are_compared_in_the_smaller() -> None:
     a, b = pages(range(40)), pages(range(20, 60))
     large, small = BloomFilters.of(a, 8192, 4), BloomFilters.of(b, 1024, 4)
-    assert compare(large, small) == compare(BloomFilters.of(a, 1024, 4), small)
+    assert overlaps(large, small) == overlaps(BloomFilters.of(a, 1024, 4), small)
 
 
-def test_what_cannot_be_compared_is_refused() -> None:
+def test_incomparable_filters_are_refused() -> None:
     with pytest.raises(MisuseError, match="4 and of 5 hash functions"):
-        compare(BloomFilters.of(pages([1]), 128, 4), BloomFilters.of(pages([1]), 128, 5))
+        overlaps(BloomFilters.of(pages([1]), 128, 4), BloomFilters.of(pages([1]), 128, 5))
     with pytest.raises(MisuseError, match="folded"):
-        BloomFilters.of(pages([1]), 128, 4).folded(256)
+        BloomFilters.of(pages([1]), 128, 4).fold(256)
 
 
 # --- estimates -----------------------------------------------------------------------------------
 
 
-def test_so_many_elements_are_estimated_as_set_so_many_bits_by_expectation() -> None:
+def test_the_estimate_inverts_the_expected_number_of_set_bits() -> None:
     for count in (0, 1, 50, 500):
         expected_bits = 2048 * (1 - (1 - 1 / 2048) ** (4 * count))
-        assert elements_in(expected_bits, 2048, 4) == pytest.approx(count, abs=1e-9)
+        assert estimate_elements(expected_bits, 2048, 4) == pytest.approx(count, abs=1e-9)
 
 
 @pytest.mark.parametrize(("hashes", "count"), [(1, 60), (4, 30), (4, 100), (4, 120), (8, 60)])
@@ -87,7 +87,7 @@ def test_identical_pages_share_everything() -> None:
 def test_raw_shares_are_counted_bits() -> None:
     a, b = BloomFilters.of(pages(range(30)), 256, 2), BloomFilters.of(pages(range(20, 45)), 256, 2)
     bits_a, bits_b = (set(np.flatnonzero(np.unpackbits(each.words.view(np.uint8)))) for each in (a, b))
-    found = compare(a, b)[0]
+    found = overlaps(a, b)[0]
     assert found.bits_of_a == len(bits_a & bits_b) / len(bits_a)
     assert found.bits_of_b == len(bits_a & bits_b) / len(bits_b)
 
@@ -95,7 +95,7 @@ def test_raw_shares_are_counted_bits() -> None:
 # --- similarity ----------------------------------------------------------------------------------
 
 
-def test_similarity_is_the_greater_share_but_for_a_page_of_hardly_any_chunks() -> None:
+def test_similarity_is_the_greater_share_except_for_very_small_pages() -> None:
     small, large = pages(range(10)), pages(range(40))
     assert overlap(small, large).similarity == overlap(small, large).share_of_a == 1.0
     tiny = overlap(pages(range(2)), large)
@@ -116,7 +116,7 @@ def test_a_page_with_text_before_and_after_it_is_in_that_larger_page() -> None:
     assert found.a_in_b and not found.b_in_a
 
 
-def test_a_page_that_differs_in_its_midst_is_in_no_other() -> None:
+def test_a_page_that_differs_in_its_middle_is_not_contained() -> None:
     changed = pages([*range(10), 1000, *range(11, 20)])
     assert not overlap(changed, pages(range(20))).a_in_b
     assert not overlap(changed, pages([*range(20), *range(60, 80)])).a_in_b
@@ -127,14 +127,14 @@ def test_pages_of_one_size_that_begin_differently_are_not_in_each_other() -> Non
     assert not found.a_in_b and not found.b_in_a
 
 
-def test_a_page_of_two_chunks_is_more_than_its_ends() -> None:
+def test_a_page_of_two_chunks_needs_both_to_be_contained() -> None:
     assert not overlap(pages([1000, 1001]), pages(range(50))).a_in_b
 
 
 # --- saturation ----------------------------------------------------------------------------------
 
 
-def test_2048_bits_with_2000_chunks_are_saturated_and_claim_no_containment() -> None:
+def test_saturated_filters_claim_no_containment() -> None:
     full, half = pages(range(2000)), pages(range(1000))
     found = overlap(half, full)
     assert found.saturated and found.bits_of_a == 1.0 and not found.a_in_b and not found.b_in_a

@@ -1,4 +1,4 @@
-"""What a collection keeps of its pages: made during the build, of the main text, and the same when it is read again."""
+"""Fingerprints: written by a build, from main texts, and read again."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from duplicates.making import pages
+from duplicates.builders import pages
 from pagekin import sample_web
 from pagekin.bags.templates import template_blocks
 from pagekin.duplicates.canonical import canonical
 from pagekin.duplicates.chunks import chunks_of
 from pagekin.duplicates.filters import BloomFilters
 from pagekin.duplicates.fingerprints import filters_of, open_fingerprints, write_fingerprints
-from pagekin.duplicates.pages import _ranges
+from pagekin.duplicates.page_sets import _ranges
 from pagekin.duplicates.sets import Chunks
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.errors import StoreError
@@ -33,18 +33,18 @@ def sets_of(chunks: Chunks) -> list[set[int]]:
     return [set(chunks.elements[a:b].tolist()) for a, b in zip(chunks.offsets[:-1], chunks.offsets[1:], strict=True)]
 
 
-def test_what_is_written_is_read_again(tmp_path: Path) -> None:
+def test_fingerprints_are_read_as_written(tmp_path: Path) -> None:
     some, others = pages([1, 2, 3], []), pages(range(40))
     facts = write_fingerprints(tmp_path, 3, [some, others], SMALL)
     found = open_fingerprints(tmp_path, 3, SMALL)
-    assert sets_of(found.chunks) == sets_of(Chunks.joined([some, others]))
-    assert found.chunks.ends.tolist() == Chunks.joined([some, others]).ends.tolist()
+    assert sets_of(found.chunks) == sets_of(Chunks.concatenate([some, others]))
+    assert found.chunks.ends.tolist() == Chunks.concatenate([some, others]).ends.tolist()
     assert found.words is not None
     assert found.words[:2].tolist() == BloomFilters.of(some, 256, 4).words.tolist()
     assert (facts["without_text"], facts["larger_filters"], facts["too_large"]) == (1, 1, 0)
 
 
-def test_the_filter_of_a_page_that_would_fill_it_is_no_filter_and_a_larger_one_is_made(tmp_path: Path) -> None:
+def test_a_page_with_many_chunks_has_a_saturated_filter_and_gets_a_larger_one(tmp_path: Path) -> None:
     write_fingerprints(tmp_path, 1, [pages(range(40))], SMALL)
     found = open_fingerprints(tmp_path, 1, SMALL)
     assert found._filters(np.array([0]), 256).saturated().tolist() == [True]
@@ -90,7 +90,7 @@ def test_a_build_keeps_the_chunks_of_main_texts(sample_index: Path) -> None:
     assert sets_of(indexed.fingerprints.chunks) == sets_of(chunks_of(expected, GroupSettings()))
 
 
-def test_where_templates_count_they_are_kept(tmp_path: Path) -> None:
+def test_templates_are_kept_where_the_strategy_counts_them(tmp_path: Path) -> None:
     build([sample_web.copy_to(tmp_path)], tmp_path / "v.kin", strategy=PRESETS["paper"])
     indexed = IndexedStore.open(tmp_path / "v.kin")
     texts = [canonical(indexed.text_bytes(row)) for row in range(len(indexed))]

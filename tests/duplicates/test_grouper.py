@@ -1,4 +1,4 @@
-"""Pairs, groups and streams."""
+"""Incremental grouping."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from duplicates.making import pages
-from pagekin.duplicates import grouper as grouping
-from pagekin.duplicates.grouper import Grouper, PageGroup
-from pagekin.duplicates.groups import by_chains, by_complete_link
+from duplicates.builders import pages
+from pagekin.duplicates import grouper as grouper_module
+from pagekin.duplicates.grouper import Grouper
+from pagekin.duplicates.groups import DuplicateGroup, complete_linkage, single_linkage
 from pagekin.duplicates.settings import GroupSettings
 from reference import filters as reference
 
@@ -25,7 +25,7 @@ def grouped(sets: Sequence[Iterable[int]], ranks: list[float] | None = None, **w
     return named(grouper.groups(ranks))
 
 
-def named(groups: list[PageGroup]) -> list[list[int]]:
+def named(groups: list[DuplicateGroup[int]]) -> list[list[int]]:
     return [[group.anchor, *(member.page for member in group.members)] for group in groups]
 
 
@@ -39,7 +39,7 @@ def test_near_duplicates_are_grouped_under_the_best_ranked() -> None:
     assert grouped(sets, ranks=[1, 1, 1]) == [[0, 2], [1]]  # of equal ranks the first comes first
 
 
-def test_chains_are_groups_and_complete_link_has_none() -> None:
+def test_single_linkage_groups_chains_and_complete_linkage_does_not() -> None:
     assert grouped(CHAIN) == [[0, 1, 2]]
     assert grouped(CHAIN, link="complete") in ([[0, 1], [2]], [[0], [1, 2]])
 
@@ -91,8 +91,8 @@ SETS = st.lists(
 
 @settings(deadline=None, max_examples=60)
 @given(SETS, st.data())
-def test_it_does_not_matter_in_how_many_steps_pages_come(ranges: list[range], data: st.DataObject) -> None:
-    wanted = GroupSettings(filter_bits=256)  # then pages lie on several shelves
+def test_groups_do_not_depend_on_the_batches_of_addition(ranges: list[range], data: st.DataObject) -> None:
+    wanted = GroupSettings(filter_bits=256)  # then pages need filters of several sizes
     at_once, by_and_by = Grouper(wanted), Grouper(wanted)
     expected = sorted_pairs(at_once.add(pages(*ranges)).tolist())
     found: list[list[int]] = []
@@ -116,7 +116,7 @@ def test_pairs_are_those_whose_similarity_reaches_the_threshold(ranges: list[ran
     found = grouper.add(pages(*ranges)).tolist()
     full = [k for k, each in enumerate(ranges) if len(each)]
     pairs = [(b, a) for b in full for a in full if a < b]
-    overlaps = grouper.overlaps(np.array(pairs, np.int64).reshape(-1, 2))
+    overlaps = grouper.fingerprints.overlaps(np.array(pairs, np.int64).reshape(-1, 2))
     near = [tuple(sorted(pair)) for pair, each in zip(pairs, overlaps, strict=True) if each.similarity >= 0.7]
     assert sorted_pairs(found) == sorted(near)
 
@@ -128,7 +128,7 @@ def test_of_many_copies_few_pairs_are_kept() -> None:
     assert len(grouper.pairs) == 29 and named(grouper.groups()) == [list(range(30))]
 
 
-def test_the_first_results_are_grouped_before_the_last_have_come() -> None:
+def test_groups_are_available_after_every_addition() -> None:
     grouper = Grouper()
     assert grouper.add(pages(range(40))).tolist() == []
     assert grouper.add(pages(range(40))).tolist() == [[1, 0]]
@@ -137,10 +137,10 @@ def test_the_first_results_are_grouped_before_the_last_have_come() -> None:
     assert named(grouper.groups()) == [[0, 1], [2]]
 
 
-def test_visitors_come_some_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_smaller_filters_are_rebuilt_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     sets = [*(range(50 * k, 50 * k + 50) for k in range(6)), range(2000)]
     expected = grouped(sets)
-    monkeypatch.setattr(grouping, "_VISIT_BYTES", 1)
+    monkeypatch.setattr(grouper_module, "_BATCH_BYTES", 1)
     assert grouped(sets) == expected == [[0, 1, 2, 3, 4, 5, 6]]
 
 
@@ -153,19 +153,19 @@ PAIRS = st.dictionaries(
 
 @settings(deadline=None, max_examples=300)
 @given(PAIRS)
-def test_complete_links_are_those_of_the_definition(similarity: dict[tuple[int, int], float]) -> None:
+def test_complete_linkage_equals_its_definition(similarity: dict[tuple[int, int], float]) -> None:
     # Each similarity once: of equal ones the definition leaves open which comes first.
     distinct = {pair: k for k, pair in enumerate(sorted(similarity, key=lambda p: (similarity[p], p)), 1)}
     pairs = np.array(list(distinct), np.int64).reshape(-1, 2)
-    found = by_complete_link(8, pairs, list(distinct.values()))
+    found = complete_linkage(8, pairs, list(distinct.values()))
     assert found.tolist() == reference.complete_links(8, {pair: float(value) for pair, value in distinct.items()})
 
 
 @settings(deadline=None)
 @given(PAIRS)
-def test_all_of_a_complete_group_are_similar_and_chains_are_unions_of_such(pairs: dict[tuple[int, int], float]) -> None:
+def test_complete_groups_are_cliques_and_lie_within_single_linkage_groups(pairs: dict[tuple[int, int], float]) -> None:
     rows = np.array(list(pairs), np.int64).reshape(-1, 2)
-    complete, chains = by_complete_link(8, rows, list(pairs.values())), by_chains(8, rows)
+    complete, chains = complete_linkage(8, rows, list(pairs.values())), single_linkage(8, rows)
     for a in range(8):
         for b in range(a + 1, 8):
             if complete[a] == complete[b]:

@@ -1,4 +1,4 @@
-"""Result lists in every shape, and in none."""
+"""Formats of result lists."""
 
 from __future__ import annotations
 
@@ -83,12 +83,12 @@ def test_every_engine_gives_the_same_results(body: Any) -> None:
 @pytest.mark.parametrize(
     ("key", "body"), [("responses", ELASTICSEARCH), ("results", MEILISEARCH), ("results", TYPESENSE)]
 )
-def test_lists_of_several_searches_are_one_and_each_result_goes_by_its_place_in_its_own(key: str, body: Any) -> None:
+def test_several_responses_are_one_list_ranked_by_positions_in_each(key: str, body: Any) -> None:
     found = results_in({key: [body, body]})
     assert [(each.id, each.rank) for each in found] == [("w", 1), ("r", 2), ("w", 1), ("r", 2)]
 
 
-def test_a_search_of_several_that_failed_is_told() -> None:
+def test_an_error_in_one_of_several_responses_is_reported() -> None:
     with pytest.raises(MisuseError, match="no such index"):
         results_in({"responses": [ELASTICSEARCH, {"error": {"reason": "no such index"}, "status": 404}]})
 
@@ -99,7 +99,7 @@ def test_results_may_have_their_text_under_another_name() -> None:
     assert (found.text, found.html) == ("Wrens.", "<p>Wrens")
 
 
-def test_a_result_without_an_id_is_named_by_its_url_or_its_place() -> None:
+def test_a_result_without_an_id_is_named_by_its_url_or_position() -> None:
     assert [each.id for each in results_in([{"url": "http://a.example/", "text": ""}, {"text": ""}])] == [
         "http://a.example/",
         2,
@@ -126,14 +126,14 @@ def test_an_empty_list_is_a_list() -> None:
         ),
         ({"message": "Could not find a field named `x`"}, "Could not find"),
         ({"hits": {"total": 3}}, "no list of hits"),
-        ([3], "result 1 is no object"),
+        ([3], "result 1 is not an object"),
         ([{"id": [1]}], "its id is"),
         ([{"id": True}], "its id is"),
         ([{"id": 1}, {"id": 2, "rank": "first"}], "result 2: its rank is"),
         ([{"id": 1, "rank": float("nan")}], "its rank is NaN"),
     ],
 )
-def test_what_is_no_result_list_is_told(body: Any, told: str) -> None:
+def test_other_json_is_refused_with_a_reason(body: Any, told: str) -> None:
     with pytest.raises(MisuseError, match=told):
         results_in(body)
 
@@ -155,6 +155,7 @@ HITS = st.lists(st.dictionaries(KEYS | st.sampled_from(["_source", "fields", "_i
 BODIES = st.builds(lambda key, hits: {key: hits}, KEYS, HITS | HITS.map(lambda hits: {"hits": hits, "docs": hits}))
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=1000)
 @given(JSON | BODIES)
 def test_any_json_is_a_result_list_or_is_refused_with_a_sentence(body: Any) -> None:
@@ -219,16 +220,16 @@ def test_lines_are_read_as_they_come() -> None:
         (b"[" * 100_000, "nested too deeply"),
     ],
 )
-def test_malformed_json_is_told_with_its_line_and_column(data: bytes, told: str) -> None:
+def test_malformed_json_is_reported_with_line_and_column(data: bytes, told: str) -> None:
     with pytest.raises(MisuseError, match=told):
         read(data)
 
 
-def test_more_json_than_can_be_held_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(results, "LARGEST_JSON", 50)
+def test_too_much_json_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(results, "MAX_JSON", 50)
     for data in (json.dumps(PLAIN).encode(), as_lines([{"id": 1}, {"id": 2, "text": "x" * 60}])):
         with pytest.raises(MisuseError, match=r"too large.*JSON lines"):
             read(data)
-    monkeypatch.setattr(results, "_MOST_STRUCTURE", 20)
+    monkeypatch.setattr(results, "_MAX_STRUCTURE", 20)
     with pytest.raises(MisuseError, match="too large"):
         read(b"[" + b"[]," * 10 + b"[]]")

@@ -25,7 +25,7 @@ def prose(seed: int, words: int = 800) -> str:
 
 
 def named(grouping: Grouping) -> list[list[Any]]:
-    return [[each.anchor.result.id, *(member.entry.result.id for member in each.members)] for each in grouping.groups()]
+    return [[each.anchor.result.id, *(member.page.result.id for member in each.members)] for each in grouping.groups()]
 
 
 def test_results_are_grouped_under_the_best_ranked_and_none_is_dropped() -> None:
@@ -38,7 +38,7 @@ def test_results_are_grouped_under_the_best_ranked_and_none_is_dropped() -> None
     assert named(pagekin.group(rows)) == [["first", "third"], ["other"]]
 
 
-def test_html_and_text_that_say_the_same_are_one() -> None:
+def test_html_and_plain_text_with_the_same_words_are_grouped() -> None:
     text = prose(3)
     html = f"<!DOCTYPE html><title>T</title><p>{text.upper().replace('.', '.</p><p>')}<script>x</script>"
     assert named(group([{"id": 1, "text": text}, {"id": 2, "html": html}, {"id": 3, "html": "<p>" + prose(4)}])) == [
@@ -114,13 +114,13 @@ def test_files_in_other_encodings_are_the_same_text(tmp_path: Path) -> None:
     assert len(found) == 4
 
 
-def test_a_character_at_the_end_of_the_sample_does_not_spoil_the_guess(tmp_path: Path) -> None:
+def test_a_cut_character_at_the_end_of_the_sample_does_not_change_the_charset(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("x" + " wörter" * 20_000, "utf-8")
     (tmp_path / "b.txt").write_text(" x" + " WÖRTER" * 20_000, "utf-8")
     assert len(named(group(files(sorted(tmp_path.iterdir()))))) == 1
 
 
-def test_binary_empty_missing_and_huge_files_are_told_by_reason(tmp_path: Path) -> None:
+def test_binary_empty_missing_and_huge_files_have_a_reason(tmp_path: Path) -> None:
     (tmp_path / "picture.png").write_bytes(b"\x89PNG\0\0" * 100)
     (tmp_path / "empty.txt").touch()
     (tmp_path / "one.txt").write_text("x")
@@ -150,6 +150,7 @@ print(len(found.groups()), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - 
 """
 
 
+@pytest.mark.slow
 def test_a_large_file_is_streamed_in_bounded_memory(tmp_path: Path) -> None:
     """200 MB, twice; the benchmark does a gigabyte."""
     (tmp_path / "small.txt").write_text(prose(1))
@@ -169,7 +170,7 @@ def test_a_large_file_is_streamed_in_bounded_memory(tmp_path: Path) -> None:
 # --- the fragment of interest --------------------------------------------------------------------
 
 
-def test_with_a_query_only_what_stands_around_its_words_is_compared(tmp_path: Path) -> None:
+def test_with_a_query_only_the_text_around_its_words_is_compared(tmp_path: Path) -> None:
     """Two pages with one article in different surroundings, and a third with surroundings of the first."""
     article = "\n".join(f"The nightjar {prose(k, 60)}" for k in range(12))
     a, b = "\n".join(prose(100 + k, 60) for k in range(14)), "\n".join(prose(200 + k, 60) for k in range(14))

@@ -16,6 +16,8 @@ import pytest
 from pagekin.engines.local import WorkerPool, cpu_count, run, worker_pool
 from pagekin.errors import FailureError, MisuseError
 
+pytestmark = pytest.mark.slow  # most of them start processes
+
 POOLS = [WorkerPool(1), WorkerPool(2), WorkerPool(2, processes=True)]
 PROCESSES = WorkerPool(2, processes=True)
 
@@ -39,6 +41,13 @@ def die_at_three(number: int) -> int:
     if number == 3:
         os._exit(9)
     return number
+
+
+def meet(folder: str) -> None:
+    """Wait until two processes are here."""
+    Path(folder, str(os.getpid())).touch()
+    while len(list(Path(folder).iterdir())) < 2:
+        time.sleep(0.01)
 
 
 def whoami(number: int) -> int:
@@ -121,24 +130,24 @@ def test_whoever_stops_listening_ends_the_work(pool: WorkerPool) -> None:
 
 
 IDLE = """
-import time
-from engines.test_local import whoami
-from pagekin.engines.local import Crew, run
+import sys, time
+from engines.test_local import meet
+from pagekin.engines.local import WorkerPool, run
 try:
-    for _ in run(whoami, range(2), Crew(2, processes=True)):
+    for _ in run(meet, [sys.argv[1]] * 2, WorkerPool(2, processes=True)):
         print("idle soon", flush=True)
-        time.sleep(60)
+        time.sleep(600)
 except KeyboardInterrupt:
     print("interrupted", flush=True)
 """
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no process groups")
-def test_an_interrupt_is_told_once_and_not_by_every_process() -> None:
+def test_an_interrupt_is_told_once_and_not_by_every_process(tmp_path: Path) -> None:
     """Ctrl-C in a terminal reaches every process of a command."""
     path = os.pathsep.join([str(Path(__file__).parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])])
     process = subprocess.Popen(
-        [sys.executable, "-c", IDLE],
+        [sys.executable, "-c", IDLE, str(tmp_path)],
         env={**os.environ, "PYTHONPATH": path},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -148,7 +157,6 @@ def test_an_interrupt_is_told_once_and_not_by_every_process() -> None:
     assert process.stdout is not None
     try:
         assert process.stdout.readline() == "idle soon\n"
-        time.sleep(0.6)  # a job takes 0.2 s
         os.killpg(process.pid, signal.SIGINT)
         out, err = process.communicate(timeout=600)
     finally:

@@ -1,4 +1,4 @@
-"""What others do, by hand and beside their own programs."""
+"""Baselines, by hand and compared with scikit-learn."""
 
 from __future__ import annotations
 
@@ -9,8 +9,16 @@ import numpy as np
 import pytest
 
 from pagekin.errors import MisuseError
-from pagekin.evaluation import baselines as references
-from pagekin.evaluation.baselines import CountMatrix, co_citation, counted, lsa, more_like_this, query_terms, tf_idf
+from pagekin.evaluation.baselines import (
+    Baseline,
+    CountMatrix,
+    co_citation,
+    count_matrix,
+    lsa,
+    more_like_this,
+    query_terms,
+    tf_idf,
+)
 from pagekin.model.bags import Bags
 
 PAGES = [{0: 2, 1: 1}, {0: 1, 2: 3}, {3: 1}, {}]
@@ -21,10 +29,12 @@ def counts_of(pages: list[dict[int, int]]) -> CountMatrix:
     offsets = np.cumsum([0, *map(len, pages)])
     term = np.array([term for page in pages for term in page], np.uint32)
     count = np.array([count for page in pages for count in page.values()], np.float32)
-    return counted(Bags(offsets, term, count, count.astype(np.uint32), np.zeros_like(count)), np.arange(len(pages)))
+    return count_matrix(
+        Bags(offsets, term, count, count.astype(np.uint32), np.zeros_like(count)), np.arange(len(pages))
+    )
 
 
-def row(system: references.ProductSystem | references.VectorSystem, source: int) -> list[float]:
+def row(system: Baseline, source: int) -> list[float]:
     scores: list[float] = system.scores(np.array([source]))[0].tolist()
     return scores
 
@@ -33,7 +43,7 @@ def test_counts_know_the_whole_collection_also_where_only_some_pages_are_compare
     whole = counts_of(PAGES)
     content = whole.count.astype(np.uint32)
     bags = Bags(whole.offsets, whole.term, whole.count, content, np.zeros_like(whole.count))
-    some = counted(bags, np.array([1, 2]))
+    some = count_matrix(bags, np.array([1, 2]))
     assert (some.term.tolist(), some.count.tolist()) == ([0, 2, 3], [1, 3, 1])
     assert (some.frequency.tolist(), some.pages, some.mean_length) == ([2, 1, 1, 1], 4, 2.0)
 
@@ -94,7 +104,7 @@ def test_a_page_without_words_is_like_none_by_lsa() -> None:
     assert row(lsa(counts_of(PAGES), dimensions=2), 0)[3] == -math.inf
 
 
-def test_without_scikit_learn_one_is_told_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_scikit_learn_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sklearn", None)
     with pytest.raises(MisuseError, match=r"pip install 'pagekin\[lsa\]', or leave 'lsa' out"):
         lsa(counts_of(PAGES))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.making import Table, peopled
+from evaluation.builders import Table, peopled
 from pagekin.errors import MisuseError
 from pagekin.evaluation.judge import judge
 from pagekin.evaluation.measures import ratios
@@ -170,7 +170,7 @@ def test_parts_make_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
     system = Table(np.random.default_rng(5).random((40, 40)).round(1).tolist())
     whole = judge(system, population)
     done: list[int] = []
-    monkeypatch.setattr("pagekin.evaluation.judge._SCORES", 3 * 40)
+    monkeypatch.setattr("pagekin.evaluation.judge._MAX_SCORES", 3 * 40)
     parts = judge(system, population, threads=2, progress=done.append)
     assert done == [3] * 13 + [1]
     for name in ("sources", "pairs", "pages", "listed", "first"):

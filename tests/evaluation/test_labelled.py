@@ -12,7 +12,7 @@ from model.learned import DRAWN
 from pagekin import sample_web
 from pagekin.errors import MisuseError
 from pagekin.evaluation.labelled import LabelledCollection, PopulationSettings, bags_under, open_labelled
-from pagekin.evaluation.population import Shape
+from pagekin.evaluation.population import HierarchyOptions
 from pagekin.evaluation.systems import BlendSystem
 from pagekin.model.projection import Projection
 from pagekin.model.strategy import PRESETS, Strategy
@@ -21,7 +21,7 @@ from pagekin.model.weights import load_weights, save_weights
 from pagekin.pipeline import build
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.options import RelatedOptions
-from store.making import page, write_jsonl
+from store.builders import page, write_jsonl
 
 
 @pytest.fixture(scope="module")
@@ -260,7 +260,7 @@ def test_shape_and_tree_reach_the_population(indexed: IndexedStore, tmp_path: Pa
     oak, birch = "http://treeroom.example/oak.html", "http://treeroom.example/birch.html"
     (tmp_path / "labels.tsv").write_text(f"{oak}\toaks\n{birch}\tbirches\n{birch}\ttimber\n")
     (tmp_path / "tree.tsv").write_text("oaks\ttrees\nbirches\ttrees\ntrees\tnature\ntimber\thome\n")
-    bench = PopulationSettings(str(tmp_path / "labels.tsv"), str(tmp_path / "tree.tsv"), Shape(multi="min"))
+    bench = PopulationSettings(str(tmp_path / "labels.tsv"), str(tmp_path / "tree.tsv"), HierarchyOptions(multi="min"))
     population = open_labelled(bench, indexed).population
     assert population.names == [("home", "timber"), ("nature", "trees", "birches"), ("nature", "trees", "oaks")]
     assert population.distances(population.urls.index(oak)).tolist() == [1, 0]

@@ -1,4 +1,4 @@
-"""Hierarchies as people write them down, and the pages that they mean."""
+"""Files of labels and trees, and the pages that labels name."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from pagekin.errors import MisuseError
-from pagekin.evaluation.labels import path_labels, read_labels, read_tree
+from pagekin.evaluation.labels import join, path_labels, read_labels, read_tree
 from pagekin.evaluation.notes import LeftOut
-from pagekin.evaluation.page_names import PageNames, join
+from pagekin.store.page_names import PageNames
 
 ODP = """<?xml version="1.0" encoding="UTF-8"?>
 <RDF xmlns:r="http://www.w3.org/TR/RDF/" xmlns:d="http://purl.org/dc/elements/1.0/" xmlns="http://dmoz.org/rdf/">
@@ -86,6 +86,7 @@ def test_characters_of_a_dump_that_are_none_are_replaced_and_counted(tmp_path: P
     assert ("characters of the dump that are none", 4, str(file)) in notes.rows()  # two in the topic, two in the page
 
 
+@pytest.mark.slow
 def test_a_dump_is_read_with_little_memory(tmp_path: Path, notes: LeftOut) -> None:
     file = tmp_path / "content.rdf.u8"
     with file.open("w", encoding="utf-8") as out:

@@ -1,4 +1,4 @@
-"""What becomes of labels: classes, cut at a depth, all or a sample."""
+"""From labels to classes: depth, several labels, samples."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.making import peopled
+from evaluation.builders import peopled
 from pagekin.errors import MisuseError
 from pagekin.evaluation.notes import LeftOut
-from pagekin.evaluation.population import Shape, populate, sample
+from pagekin.evaluation.population import HierarchyOptions, populate, sample
 
 DEEP = ("Home", "Garden", "Clubs", "Roses")
 
 
 def test_of_several_labels_the_deepest_counts_and_of_those_the_alphabetically_first() -> None:
-    assert Shape().settled([("B", "x", "y"), ("A", "x", "z"), ("A", "w")]) == [("A", "x", "z")]
-    assert Shape().settled([("A", "b", "c"), DEEP]) == [DEEP[:3]]
+    assert HierarchyOptions().classes([("B", "x", "y"), ("A", "x", "z"), ("A", "w")]) == [("A", "x", "z")]
+    assert HierarchyOptions().classes([("A", "b", "c"), DEEP]) == [DEEP[:3]]
 
 
 def test_with_min_all_labels_count_each_once() -> None:
     labels = [DEEP, (*DEEP[:3], "Lilies"), ("Arts",)]
-    assert Shape(multi="min").settled(labels) == [("Arts",), DEEP[:3]]
-    assert Shape(multi="min", strict=True).settled(labels) == [DEEP[:3]]
+    assert HierarchyOptions(multi="min").classes(labels) == [("Arts",), DEEP[:3]]
+    assert HierarchyOptions(multi="min", strict_depth=True).classes(labels) == [DEEP[:3]]
 
 
 def test_the_nearest_of_all_labels_tells_the_distance() -> None:
@@ -37,14 +37,14 @@ def test_a_depth_collapses_classes_below_it_and_strictness_drops_what_is_above()
     assert peopled(pages, depth=2).names == [("a", "b"), ("e",)]
     notes = LeftOut()
     paths = {page: [tuple(label.split("/"))] for page, label in enumerate([*pages, "a/f/g"])}
-    strict = populate(paths, [*"01234"], Shape(strict=True), notes)
+    strict = populate(paths, [*"01234"], HierarchyOptions(strict_depth=True), notes)
     assert strict.nodes.tolist() == [0, 1, 4]
     assert ("pages above depth 3", 2, "2") in notes.rows()
 
 
 def test_classes_of_one_page_are_counted() -> None:
     notes = LeftOut()
-    populate({0: [("a",)], 1: [("a",)], 2: [("b", "c")]}, ["x", "y", "z"], Shape(), notes)
+    populate({0: [("a",)], 1: [("a",)], 2: [("b", "c")]}, ["x", "y", "z"], HierarchyOptions(), notes)
     assert notes.rows() == [("classes of one page, for which no page is right", 1, "b/c")]
 
 
@@ -57,11 +57,11 @@ def test_one_class_is_nothing_to_compare() -> None:
 
 def test_no_page_is_nothing_to_compare() -> None:
     with pytest.raises(MisuseError, match="no page is left"):
-        peopled(["a/b", "a/c"], strict=True)
+        peopled(["a/b", "a/c"], strict_depth=True)
 
 
 @pytest.mark.parametrize("wrong", [{"depth": 0}, {"depth": 33}, {"multi": "max"}, {"distance": "far"}])
-def test_a_shape_that_makes_no_sense_is_refused(wrong: dict[str, object]) -> None:
+def test_invalid_options_are_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(MisuseError, match=str(next(iter(wrong)))):
         peopled(["a", "b"], **wrong)
 
@@ -75,7 +75,7 @@ WEB = {
 
 
 def drawn(pairs: int, seed: int = 1) -> set[tuple[str, ...]]:
-    return {path for paths in sample(WEB, pairs, Shape(), seed, LeftOut()).values() for path in paths}
+    return {path for paths in sample(WEB, pairs, HierarchyOptions(), seed, LeftOut()).values() for path in paths}
 
 
 def test_a_pair_of_classes_has_one_parent_and_all_of_its_pages() -> None:
@@ -83,7 +83,7 @@ def test_a_pair_of_classes_has_one_parent_and_all_of_its_pages() -> None:
         chosen = drawn(1, seed)
         assert len(chosen) == 2
         assert len({path[:-1] for path in chosen}) == 1
-        pages = sample(WEB, 1, Shape(), seed, LeftOut())
+        pages = sample(WEB, 1, HierarchyOptions(), seed, LeftOut())
         assert set(pages) == {page for page, (path,) in WEB.items() if path in chosen}
 
 
@@ -94,18 +94,18 @@ def test_every_pair_can_be_drawn_and_the_seed_decides() -> None:
 
 def test_fewer_pairs_than_asked_for_are_all_taken_and_counted() -> None:
     notes = LeftOut()
-    pages = sample(WEB, 300, Shape(), 1, notes)
+    pages = sample(WEB, 300, HierarchyOptions(), 1, notes)
     assert len(pages) == 60  # the class without a sibling is in no pair
     assert notes.rows() == [("pairs of classes fewer than were to be sampled", 291, "")]
 
 
 def test_no_pairs_are_no_sample() -> None:
     with pytest.raises(MisuseError, match="no two classes at depth 3 have one parent"):
-        sample({0: [("a", "b")], 1: [("a", "c")]}, 3, Shape(), 1, LeftOut())
+        sample({0: [("a", "b")], 1: [("a", "c")]}, 3, HierarchyOptions(), 1, LeftOut())
 
 
 @given(st.integers(2, 9), st.integers(0, 3))
 def test_as_many_different_pairs_are_drawn_as_are_wanted(classes: int, seed: int) -> None:
     """All pairs of a family: all its classes."""
     web = {k: [("t", "m", str(k))] for k in range(classes)}
-    assert set(sample(web, classes * (classes - 1) // 2, Shape(), seed, LeftOut())) == set(web)
+    assert set(sample(web, classes * (classes - 1) // 2, HierarchyOptions(), seed, LeftOut())) == set(web)

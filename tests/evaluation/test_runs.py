@@ -12,13 +12,13 @@ from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 from ir_measures import P, nDCG
 
-from evaluation.making import Table, peopled
+from evaluation.builders import Table, peopled
 from pagekin.errors import MisuseError
 from pagekin.evaluation.judge import judge
 from pagekin.evaluation.measures import NDCG, PRECISION, ratios
 from pagekin.evaluation.notes import LeftOut
-from pagekin.evaluation.report import comparable
-from pagekin.evaluation.runs import qrel_lines, read_run, run_lines
+from pagekin.evaluation.report import comparable_measures
+from pagekin.evaluation.runs import qrel_lines, qrels_of, rankings_of, read_run, run_lines, untie
 from pagekin.evaluation.systems import RunSystem
 
 LABELS = ["a/b/c", "a/b/c", "a/b/d", "a/e/f", "g/h/i", "g/h/i"]
@@ -77,12 +77,12 @@ def test_a_run_that_is_none_is_refused(tmp_path: Path, text: str, said: str) -> 
 
 
 def test_a_list_of_the_top_pages_can_be_compared_by_them_alone(tmp_path: Path) -> None:
-    assert comparable(read(tmp_path, "p0\t1\tp1\t1")) == []  # not even ten
+    assert comparable_measures(read(tmp_path, "p0\t1\tp1\t1")) == []  # not even ten
     everything = "".join(f"p0\t1\tp{page}\t{page}\n" for page in range(1, 6))
     assert read(tmp_path, everything).longest is None
-    assert "gamma" in comparable(read(tmp_path, everything))
+    assert "gamma" in comparable_measures(read(tmp_path, everything))
     ten = RunSystem("ten", np.array([0, 10, *[10] * 19]), np.arange(1, 11), np.ones(10))
-    assert comparable(ten) == [PRECISION, NDCG]
+    assert comparable_measures(ten) == [PRECISION, NDCG]
 
 
 @settings(deadline=None, max_examples=40)
@@ -103,8 +103,10 @@ def test_ir_measures_finds_the_same_from_our_files(data: st.DataObject, count: i
     except MisuseError:  # from every page all others are equally far
         reject()
     ours = ratios(judgement, population.regions).values()
-    qrels = list(ir_measures.read_trec_qrels("\n".join(qrel_lines(population, judgement.sources))))
-    run = list(ir_measures.read_trec_run("\n".join(run_lines(system, population, judgement.sources, 10))))
+    qrels = list(ir_measures.read_trec_qrels("\n".join(qrel_lines(qrels_of(population, judgement.sources)))))
+    run = list(
+        ir_measures.read_trec_run("\n".join(run_lines(untie(rankings_of(system, population, judgement.sources, 10)))))
+    )
     theirs = ir_measures.calc_aggregate([P(rel=3) @ 10, nDCG @ 10], qrels, run)
     assert ours[PRECISION] == pytest.approx(theirs[P(rel=3) @ 10], abs=1e-9)
     assert ours[NDCG] == pytest.approx(theirs[nDCG @ 10], abs=1e-9)
@@ -114,7 +116,7 @@ def test_our_run_is_read_back_as_the_same_order(tmp_path: Path) -> None:
     population = peopled(LABELS)
     rows = [[0.5, 0.5, 0.5, 0.1, -math.inf, 0.5]] * 6
     file = tmp_path / "run"
-    lines = list(run_lines(Table(rows), population, np.array([3]), 3))
+    lines = list(run_lines(untie(rankings_of(Table(rows), population, np.array([3]), 3))))
     assert [line.split()[:4] for line in lines] == [
         ["http://p.example/3", "Q0", f"http://p.example/{page}", str(page + 1)] for page in (0, 1, 2)
     ]

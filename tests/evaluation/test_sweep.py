@@ -37,7 +37,7 @@ def stages(log: list[Progress]) -> list[str]:
     return [each.stage for each in log]
 
 
-def test_a_sweep_finds_what_a_judgement_of_each_alone_finds(plan: Any, sample_folder: Path, tmp_path: Path) -> None:
+def test_a_sweep_measures_what_separate_judgements_measure(plan: Any, sample_folder: Path, tmp_path: Path) -> None:
     swept = sweep(plan(references=["more-like-this"]), tmp_path, threads=2)
     indexed = IndexedStore.open(sample_folder / "sample_web.kin")
     case = open_labelled(PopulationSettings(str(sample_folder / "labels.tsv")), indexed)
@@ -47,10 +47,10 @@ def test_a_sweep_finds_what_a_judgement_of_each_alone_finds(plan: Any, sample_fo
     for name, value in alone.values().items():
         assert paper[name] == pytest.approx(value, abs=1e-6)
     assert (paper["window_width"], paper["mix"], paper["pages"], paper["seed"]) == (32, "sum", 178, 2002)
-    assert np.array_equal(swept.of(swept.plan.figures[0].entries[2]).table.top, alone.top)
+    assert np.array_equal(swept.of(swept.plan.figures[0].entries[2]).table.numerator, alone.numerator)
 
 
-def test_a_sweep_goes_on_where_it_stopped_and_the_result_is_the_same(plan: Any, tmp_path: Path) -> None:
+def test_a_stopped_sweep_resumes_with_the_same_result(plan: Any, tmp_path: Path) -> None:
     class StopError(Exception):
         pass
 
@@ -130,4 +130,4 @@ def test_a_sweep_without_a_store_or_a_hierarchy_is_refused(plan: Any, tmp_path: 
     with pytest.raises(MisuseError, match="names no store"):
         sweep(replace(plan(), store=""), tmp_path)
     with pytest.raises(MisuseError, match="names no hierarchy"):
-        sweep(replace(plan(), bench={}), tmp_path)
+        sweep(replace(plan(), population={}), tmp_path)

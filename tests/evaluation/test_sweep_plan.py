@@ -1,4 +1,4 @@
-"""Sweep files: what they ask for, and what is said of bad ones."""
+"""Sweep files: plans, and errors."""
 
 from __future__ import annotations
 
@@ -60,9 +60,9 @@ def test_paths_are_seen_from_the_folder_of_the_file(tmp_path: Path) -> None:
     (tmp_path / "run.tsv").write_text("")
     (tmp_path / "s.toml").write_text('store = "my.kin"\nhierarchy = "labels.tsv"\nruns = ["run.tsv"]\n')
     found = read_plan(tmp_path / "s.toml")
-    assert (found.store, found.bench["hierarchy"]) == (str(tmp_path / "my.kin"), str(tmp_path / "labels.tsv"))
-    assert [(entry.kind, entry.source) for entry in found.references] == [(RUN, str(tmp_path / "run.tsv"))]
-    assert plan(store="/else/my.kin", hierarchy="path", references=["tf-idf"]).bench["hierarchy"] == "path"
+    assert (found.store, found.population["hierarchy"]) == (str(tmp_path / "my.kin"), str(tmp_path / "labels.tsv"))
+    assert [(entry.kind, entry.source) for entry in found.baselines] == [(RUN, str(tmp_path / "run.tsv"))]
+    assert plan(store="/else/my.kin", hierarchy="path", references=["tf-idf"]).population["hierarchy"] == "path"
 
 
 def test_the_sweep_of_the_paper_has_its_figures_and_references() -> None:
@@ -72,7 +72,7 @@ def test_the_sweep_of_the_paper_has_its_figures_and_references() -> None:
     assert "figures 7 and 8" in told
     windows = found.figures[0]
     assert [entry.strategy.window_width for entry in windows.entries[:5] if entry.strategy] == [0, 4, 8, 16, 32]
-    assert [entry.source for entry in found.references] == ["tf-idf", "more-like-this", "co-citation"]
+    assert [entry.source for entry in found.baselines] == ["tf-idf", "more-like-this", "co-citation"]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Results of a sweep: kept, found again, and laid out as a table."""
+"""Results of a sweep: stored, loaded, and as a table."""
 
 from __future__ import annotations
 
@@ -9,11 +9,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evaluation.making import Table, peopled
+from evaluation.builders import Table, peopled
 from pagekin.evaluation.judge import judge
 from pagekin.evaluation.measures import ratios
-from pagekin.evaluation.report import of_system
-from pagekin.evaluation.sweep_results import ResultStore, SweepResult, csv_lines, flat, key_of, write_parquet
+from pagekin.evaluation.report import as_json, evaluate_system
+from pagekin.evaluation.sweep_results import (
+    ResultStore,
+    SweepResult,
+    csv_lines,
+    flat_columns,
+    result_key,
+    write_parquet,
+)
 
 POPULATION = peopled(["A/B/C", "A/B/C", "A/B/D", "E/F/G"])
 SCORES = [[9, 3, 2, 1], [1, 9, 2, 3], [1, 1, 9, 1], [1, 2, 3, 9]]
@@ -23,44 +30,44 @@ SCORES = [[9, 3, 2, 1], [1, 9, 2, 3], [1, 1, 9, 1], [1, 2, 3, 9]]
 def result() -> SweepResult:
     system = Table(SCORES, "a system")
     judgement = judge(system, POPULATION)
-    facts = of_system(system, judgement, POPULATION, resamples=3)
+    facts = as_json(evaluate_system(system, judgement, POPULATION, resamples=3))
     return SweepResult(facts, judgement.sources, ratios(judgement, POPULATION.regions))
 
 
-def test_what_is_kept_is_found_again(tmp_path: Path, result: SweepResult) -> None:
-    shelf = ResultStore(tmp_path / "done")
-    assert shelf.find("k") is None
-    shelf.keep("k", result)
-    found = ResultStore(tmp_path / "done").find("k")
+def test_a_saved_result_is_loaded_unchanged(tmp_path: Path, result: SweepResult) -> None:
+    store = ResultStore(tmp_path / "done")
+    assert store.load("k") is None
+    store.save("k", result)
+    found = ResultStore(tmp_path / "done").load("k")
     assert found is not None
     assert found.facts == result.facts
     assert found.table.names == result.table.names
-    for mine, theirs in ((found.sources, result.sources), (found.table.top, result.table.top)):
+    for mine, theirs in ((found.sources, result.sources), (found.table.numerator, result.table.numerator)):
         assert np.array_equal(mine, theirs)
 
 
 @pytest.mark.parametrize("suffix", ["json", "npz"])
 @pytest.mark.parametrize("left", [None, 0, 20])
-def test_what_was_not_written_to_its_end_is_not_there(
+def test_an_incomplete_result_counts_as_missing(
     tmp_path: Path, result: SweepResult, suffix: str, left: int | None
 ) -> None:
-    shelf = ResultStore(tmp_path)
-    shelf.keep("k", result)
+    store = ResultStore(tmp_path)
+    store.save("k", result)
     file = tmp_path / f"k.{suffix}"
     if left is None:
         file.unlink()
     else:
         file.write_bytes(file.read_bytes()[:left])
-    assert shelf.find("k") is None
+    assert store.load("k") is None
 
 
 def test_a_key_tells_settings_apart_and_not_their_order() -> None:
-    assert key_of({"a": 1, "b": 2}) == key_of({"b": 2, "a": 1})
-    assert len({key_of({"a": 1}), key_of({"a": 1.5}), key_of({"a": "1"}), key_of({"b": 1})}) == 4
+    assert result_key({"a": 1, "b": 2}) == result_key({"b": 2, "a": 1})
+    assert len({result_key({"a": 1}), result_key({"a": 1.5}), result_key({"a": "1"}), result_key({"b": 1})}) == 4
 
 
 def test_every_measure_is_a_column_with_its_interval(result: SweepResult) -> None:
-    columns = flat(result.facts)
+    columns = flat_columns(result.facts)
     for name in result.table.names:
         value = result.table.values()[name]
         assert columns[name] == (None if np.isnan(value) else pytest.approx(value, abs=1e-6)), name

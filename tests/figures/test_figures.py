@@ -1,4 +1,4 @@
-"""Charts, sentences and the page, by hand."""
+"""Charts, sentences and report pages."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_a_curve_goes_through_its_points_from_left_to_right() -> None:
     assert points[1][1] < points[0][1] == points[2][1]  # y grows downwards
 
 
-def test_a_sentence_says_whether_the_first_is_more_than_chance_ahead() -> None:
+def test_a_sentence_says_whether_the_lead_is_significant() -> None:
     bars = [Bar("a", 0.3), Bar("b", 0.31), Bar("c", 0.1)]
     gaps = {("b", "a"): Gap(0.01, -0.02, 0.04), ("b", "c"): Gap(0.21, 0.2, 0.22)}
     assert sentence("P@10", bars, lambda x, y: gaps[x, y]) == (
@@ -76,12 +76,12 @@ def test_a_sentence_about_nothing_says_so() -> None:
     assert "nothing to compare" in sentence("P@10", [Bar("a", 0.5)], lambda x, y: Gap(0, 0, 0))
 
 
-def test_a_trend_is_told_only_of_three_values_or_more() -> None:
+def test_a_trend_needs_three_values() -> None:
     assert trend("D", [Bar("0", 0.3), Bar("4", 0.2), Bar("8", 0.1)]) == "D falls all the way from 0 to 8."
     assert trend("D", BARS) == trend("D", BARS[:2]) == ""
 
 
-def test_the_page_is_whole_and_asks_for_nothing_else() -> None:
+def test_the_page_has_no_external_resources() -> None:
     html = page(
         "A title", ["facts"], [Section("One", ["Said."], [("Gamma", interval_chart(BARS, "Gamma"))], folded=True)]
     )
@@ -90,6 +90,6 @@ def test_the_page_is_whole_and_asks_for_nothing_else() -> None:
     assert "prefers-color-scheme: dark" in html and "width=device-width" in html
 
 
-def test_numbers_stand_to_the_right_and_words_do_not() -> None:
+def test_columns_of_numbers_are_aligned_right() -> None:
     html = page("T", [], [Section("S", tables=[Table(("n", "w"), [(1200, "x"), (0.5, "y")])])])
     assert '<td class="n">1,200</td><td>x</td>' in html and '<td class="n">0.500</td><td>y</td>' in html

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pagekin.duplicates.canonical import canonical, canonical_pieces, table
+from pagekin.duplicates.canonical import canonical, canonical_stream, character_table
 from pagekin.kernels import canonical as kernel
 from reference import canonical as reference
 
@@ -30,14 +30,14 @@ def test_pieces_do_not_matter(texts: list[str], data: st.DataObject) -> None:
     whole = "".join(texts).encode()
     cuts = sorted(data.draw(st.lists(st.integers(0, len(whole)), max_size=4)))
     pieces = [whole[a:b] for a, b in zip([0, *cuts], [*cuts, len(whole)], strict=True)]
-    assert b"".join(canonical_pieces(pieces)) == canonical(whole)
+    assert b"".join(canonical_stream(pieces)) == canonical(whole)
 
 
 def test_pieces_of_a_long_line_do_not_matter() -> None:
     line = ("1. ü木 word " * 400).encode()
     for size in (1, 7, 64, 65, 1000):
         pieces = [line[k : k + size] for k in range(0, len(line), size)]
-        assert b"".join(canonical_pieces(pieces)) == canonical(line)
+        assert b"".join(canonical_stream(pieces)) == canonical(line)
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_a_line_that_is_canonical_stays_so_after_a_word(text: str) -> None:
 
 def test_flags_tell_the_next_piece_where_it_begins() -> None:
     def flags(text: bytes, before: int = kernel.AT_LINE_START) -> int:
-        return kernel.canonical(np.frombuffer(text, np.uint8), table(), before)[1]
+        return kernel.canonical(np.frombuffer(text, np.uint8), character_table(), before)[1]
 
     assert flags(b"") == flags(b" ") == kernel.AT_LINE_START
     assert flags(b"x") == kernel.STARTED
@@ -107,7 +107,7 @@ def test_pages_without_silent_blocks_are_those_of_the_reference(pages: list[list
         np.cumsum([0, *map(len, pages)]),
         np.concatenate([np.empty(0, np.uint32), *places]).astype(np.uint32),
         np.array([quiet for page in pages for _, quiet in page], np.uint8),
-        table(),
+        character_table(),
         gap,
     )
     for page, start, stop, before in zip(pages, starts.tolist(), stops.tolist(), [0, *stops.tolist()], strict=False):
@@ -120,6 +120,6 @@ def test_places_of_blocks_that_are_none_lead_nowhere() -> None:
     text = np.frombuffer(b"wren\nrobin\n", np.uint8)
     places = np.array([0, 2**32 - 1], np.uint32)
     data, _, _ = kernel.canonical_blocks(
-        text, np.array([0, 11]), np.array([0, 2]), places, np.zeros(2, np.uint8), table(), 0
+        text, np.array([0, 11]), np.array([0, 2]), places, np.zeros(2, np.uint8), character_table(), 0
     )
     assert data.tobytes() == b"wren robin"

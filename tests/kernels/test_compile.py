@@ -125,12 +125,14 @@ def copy(tmp_path: Path) -> KernelCopy:
     return KernelCopy(tmp_path)
 
 
+@pytest.mark.slow
 def test_kernels_are_cached_beside_their_sources_and_reused(copy: KernelCopy) -> None:
     assert copy.run() == [str(FNV_OF_A), "0", "True"]
     assert copy.cached() == {"lib"}
     assert copy.run() == [str(FNV_OF_A), "1", "True"]
 
 
+@pytest.mark.slow
 def test_kernels_are_cached_for_the_user_if_the_sources_are_read_only(copy: KernelCopy) -> None:
     copy.make_read_only()
     assert copy.run() == [str(FNV_OF_A), "0", "True"]
@@ -139,6 +141,7 @@ def test_kernels_are_cached_for_the_user_if_the_sources_are_read_only(copy: Kern
     assert all("pagekin" in path.parts for path in copy.cache.rglob("*.nbc"))
 
 
+@pytest.mark.slow
 def test_kernels_work_without_a_writable_directory(copy: KernelCopy) -> None:
     copy.make_read_only()
     below = str(copy.kernels / "__pycache__" / "below")
@@ -147,6 +150,7 @@ def test_kernels_work_without_a_writable_directory(copy: KernelCopy) -> None:
     assert copy.cached() == set()
 
 
+@pytest.mark.slow
 def test_the_directory_in_numba_cache_dir_comes_first(copy: KernelCopy) -> None:
     given = str(copy.root / "given")
     assert copy.run(NUMBA_CACHE_DIR=given) == [str(FNV_OF_A), "0", "True"]
@@ -157,6 +161,7 @@ def test_the_directory_in_numba_cache_dir_comes_first(copy: KernelCopy) -> None:
 # --- recompilation ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_kernel_is_compiled_again_when_one_that_it_calls_through_another_has_changed(copy: KernelCopy) -> None:
     (copy.kernels / "inner.py").write_text(INNER)
     (copy.kernels / "apart.py").write_text(INNER.replace("inner", "apart"))
@@ -168,6 +173,7 @@ def test_a_kernel_is_compiled_again_when_one_that_it_calls_through_another_has_c
     assert copy.run(CALL) == ["200", "1", "0", "1"]
 
 
+@pytest.mark.slow
 def test_a_function_called_with_constants_is_compiled_once(copy: KernelCopy) -> None:
     (copy.kernels / "apart.py").write_text(INNER.replace("inner", "apart"))
     outmost = OUTER.replace("INNER", "apart").replace("OUTER", "outmost")
@@ -176,6 +182,7 @@ def test_a_function_called_with_constants_is_compiled_once(copy: KernelCopy) -> 
     assert copy.run(f"{asked}print(outmost(0), len(apart.signatures))") == ["6", "1"]
 
 
+@pytest.mark.slow
 def test_code_compiled_from_older_sources_is_removed(copy: KernelCopy) -> None:
     program = "from pagekin.kernels.apart import apart; from pagekin.kernels import fnv; print(apart(0))"
     folders = []
@@ -192,6 +199,7 @@ def test_code_compiled_from_older_sources_is_removed(copy: KernelCopy) -> None:
 # --- internals of numba ---------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_kernels_compile_if_numba_has_no_undocumented_options(copy: KernelCopy) -> None:
     without = """
     from numba.core import cpu

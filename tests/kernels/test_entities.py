@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernels.nasty import REFERENCES
+from kernels.html_strategies import REFERENCES
 from pagekin.kernels.entities import decode_references
 from pagekin.reading.markup import entities
 from reference import entities as reference

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pagekin.evaluation.notes import LeftOut
-from pagekin.evaluation.population import Population, Shape, populate
+from pagekin.evaluation.population import HierarchyOptions, Population, populate
 from reference import familial_distance as reference
 
 PATHS = st.lists(st.sampled_from("ab"), min_size=1, max_size=4).map(tuple)
@@ -17,7 +17,7 @@ LABELS = st.lists(st.sets(PATHS, min_size=1, max_size=3), min_size=2, max_size=1
 
 
 def people(labels: list[set[reference.Path]], distance: str) -> Population:
-    shape = Shape(depth=4, multi="min", distance=distance)
+    shape = HierarchyOptions(depth=4, multi="min", distance=distance)
     return populate(dict(enumerate(labels)), [f"page {k}" for k in range(len(labels))], shape, LeftOut())
 
 

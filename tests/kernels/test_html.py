@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from kernels.nasty import BATCHES, DENSE, PAGES, SOUPS, dense_batches, soup
+from kernels.html_strategies import BATCHES, DENSE, PAGES, SOUPS, dense_batches, soup
 from pagekin.kernels.html import scan_pages
 from pagekin.kernels.page_output import (
     BASE_URL,
@@ -854,6 +854,7 @@ def test_a_huge_page_of_links_is_read_to_its_end() -> None:
     assert (len(page.links), page.dropped) == (10, ENDLESS // 8 - 10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("pattern", "text"), [("<p>x", "\nx"), ("&nLt;", "\u226a\u20d2"), ("&amp;", "&"), (" x", " x")]
 )

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from learning.making import whole
+from learning.builders import whole
 from pagekin.kernels.linklearn import descend, loss_gradient
 from pagekin.learning.corpus import CorpusPart
-from pagekin.learning.networks import InputScales, Units, bases, laid_out
+from pagekin.learning.networks import InputScales, Units, layout_of, parameter_offsets
 from pagekin.model.arrays import Floats
 from reference import linklearn as reference
 
@@ -20,7 +20,7 @@ Pages = list[dict[int, int]]
 
 
 def gradient_of(part: CorpusPart, page: int, theta: Floats, units: Units = UNITS) -> tuple[float, Floats]:
-    layout = laid_out(part)
+    layout = layout_of(part)
     networks = layout.networks(PLAIN, units)
     gradient = np.zeros(len(theta))
     workspace = layout.workspace(networks)
@@ -37,7 +37,9 @@ def reference_of(part: CorpusPart, page: int, theta: Floats, units: Units = UNIT
         for a, b in zip(counts.offsets[:-1], counts.offsets[1:], strict=True)
     ]
     linked = [set(part.link[a:b].tolist()) for a, b in zip(part.link_offsets[:-1], part.link_offsets[1:], strict=True)]
-    tf, idf, length = (theta[a:b].tolist() for a, b in zip(bases(units)[:-1], bases(units)[1:], strict=True))
+    tf, idf, length = (
+        theta[a:b].tolist() for a, b in zip(parameter_offsets(units)[:-1], parameter_offsets(units)[1:], strict=True)
+    )
     return reference.loss((tf, idf, length), pages, linked, page, part.idf().tolist())
 
 
@@ -50,7 +52,7 @@ PAGES = st.lists(TERMS, min_size=3, max_size=9)
 def test_the_gradient_is_that_of_all_pairs(pages: Pages, data: st.DataObject) -> None:
     numbers = st.integers(0, len(pages) - 1)
     part = whole(pages, data.draw(st.lists(st.tuples(numbers, numbers), min_size=1, max_size=12)))
-    theta = np.random.default_rng(data.draw(st.integers(0, 99))).normal(0.0, 1.0, bases(UNITS)[-1])
+    theta = np.random.default_rng(data.draw(st.integers(0, 99))).normal(0.0, 1.0, parameter_offsets(UNITS)[-1])
     for page in part.linked().tolist():
         loss, gradient = gradient_of(part, page, theta)
         expected, slopes = reference_of(part, page, theta)
@@ -61,7 +63,7 @@ def test_the_gradient_is_that_of_all_pairs(pages: Pages, data: st.DataObject) ->
 def test_the_gradient_is_what_finite_differences_say() -> None:
     pages: Pages = [{0: 2, 1: 1, 2: 1}, {0: 1, 2: 3}, {1: 2, 2: 1}, {3: 2, 0: 1}, {3: 1, 4: 2}, {4: 2}]
     part = whole(pages, [(0, 1), (0, 3), (2, 0), (4, 5)])
-    theta = np.random.default_rng(7).normal(0.0, 0.8, bases(UNITS)[-1])
+    theta = np.random.default_rng(7).normal(0.0, 0.8, parameter_offsets(UNITS)[-1])
     for page in (0, 1, 4):
         _, gradient = gradient_of(part, page, theta)
         assert np.abs(gradient).max() > 1e-3
@@ -79,15 +81,15 @@ def test_the_loss_by_hand() -> None:
     """
     part = whole([{0: 1, 1: 1}, {0: 1, 1: 1}, {1: 1}, {2: 2}], [(1, 0)])
     s = np.log(2.0) ** 6
-    loss, _ = gradient_of(part, 0, np.zeros(bases(UNITS)[-1]))
+    loss, _ = gradient_of(part, 0, np.zeros(parameter_offsets(UNITS)[-1]))
     assert loss == pytest.approx((1 - s) / 2 + (1 - 2 * s) / 2)
 
 
 def test_a_step_goes_down_along_the_gradient() -> None:
     part = whole([{0: 2, 1: 1}, {0: 1, 1: 1}, {1: 3}, {2: 2, 0: 1}], [(1, 0), (2, 3)])
-    theta = np.random.default_rng(3).normal(0.0, 1.0, bases(UNITS)[-1])
+    theta = np.random.default_rng(3).normal(0.0, 1.0, parameter_offsets(UNITS)[-1])
     loss, gradient = gradient_of(part, 0, theta)
-    layout = laid_out(part)
+    layout = layout_of(part)
     networks = layout.networks(PLAIN, UNITS)
     moved = theta.copy()
     assert descend(np.array([0]), 0.01, layout.corpus, *networks, moved, layout.workspace(networks)) == loss

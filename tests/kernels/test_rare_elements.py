@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pagekin.duplicates.candidates import lists_of
+from pagekin.duplicates.candidates import invert_chunks
 from pagekin.duplicates.sets import Chunks
 from pagekin.kernels.rare_elements import NO_LIST, ShareBounds, probe, set_hashes
 from pagekin.model.arrays import Int64s
@@ -27,7 +27,7 @@ def probed(
     sets: list[list[int]], wanted: list[int], bounds: ShareBounds, parents: Int64s, room: int
 ) -> tuple[list[tuple[int, int]], int]:
     """All pairs, however many calls it takes, and how many sets met a cut list."""
-    lists, seen = lists_of(chunks_of(sets)), np.full(len(sets), -1, np.int64)
+    lists, seen = invert_chunks(chunks_of(sets)), np.full(len(sets), -1, np.int64)
     here, all_pairs, all_cut = 0, [], 0
     while here < len(sets):
         here, pairs, cut = probe(here, np.array(wanted), lists, bounds, parents, seen, room)
@@ -67,7 +67,7 @@ def test_a_set_whose_elements_are_mostly_its_own_is_compared_with_nobody() -> No
 
 
 def test_lists_are_of_elements_that_several_have() -> None:
-    lists = lists_of(chunks_of([[7, 3], [9], [3, 9, 5]]))
+    lists = invert_chunks(chunks_of([[7, 3], [9], [3, 9, 5]]))
     assert lists.numbers.tolist() == [NO_LIST, 0, 1, 0, 1, NO_LIST]
     assert [lists.sets[a:b].tolist() for a, b in zip(lists.begins[:-1], lists.begins[1:], strict=True)] == [
         [0, 2],

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from links.making import web_of
+from links.builders import link_graph_of
 from pagekin.links import measures
-from pagekin.links.measures import HALF, MEASURES, compare
+from pagekin.links.measures import HALF_DISTANCE, MEASURES, build_link_sets
 from reference import similar_pairs as reference
 
 NODES = 8
@@ -35,12 +35,12 @@ def test_similarity_by_hand() -> None:
     # Both: C(3) = 0 1 2 4, C(5) = 0 4: two in common, of 0 1 2 3 4 5.
     assert found(links, "amsler", 0.0)[3, 5] == pytest.approx(2 / 6)
     # On 0 and 2 the links stand 64 words apart and count one half each.
-    assert HALF == 64
+    assert HALF_DISTANCE == 64
     assert found(links, "proximity", 0.0)[3, 4] == pytest.approx((0.5 + 1 + 0.5 + 1) / 6)
 
 
 def found(links: reference.Links, measure: str, delta: float) -> dict[tuple[int, int], float]:
-    alike = compare(web_of(links, NODES), measure).pairs(delta)
+    alike = build_link_sets(link_graph_of(links, NODES), measure).pairs(delta)
     pairs = zip(alike.first.tolist(), alike.second.tolist(), strict=True)
     return dict(zip(pairs, alike.value.tolist(), strict=True))
 
@@ -48,7 +48,7 @@ def found(links: reference.Links, measure: str, delta: float) -> dict[tuple[int,
 @settings(deadline=None, max_examples=200)
 @given(links=LINKS, measure=st.sampled_from(MEASURES), delta=st.sampled_from([0.0, 0.1, 0.3, 0.5, 0.9, 1.0]))
 def test_pairs_are_those_of_the_reference(links: reference.Links, measure: str, delta: float) -> None:
-    expected = reference.pairs_above(links, measure, range(NODES), delta, HALF)
+    expected = reference.pairs_above(links, measure, range(NODES), delta, HALF_DISTANCE)
     pairs = found(links, measure, delta)
     assert list(pairs) == sorted(expected)
     assert pairs == pytest.approx(expected)
@@ -58,14 +58,16 @@ def test_pairs_are_those_of_the_reference(links: reference.Links, measure: str, 
 @given(links=LINKS, measure=st.sampled_from(MEASURES), delta=st.sampled_from([0.0, 0.2]))
 def test_pairs_come_in_pieces_no_larger_than_their_room(links: reference.Links, measure: str, delta: float) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(measures, "ROOM", 1)
-        sizes = [len(value) for _, _, value in compare(web_of(links, NODES), measure).pieces(delta)]
+        patch.setattr(measures, "BATCH_PAIRS", 1)
+        sizes = [len(value) for _, _, value in build_link_sets(link_graph_of(links, NODES), measure).batches(delta)]
     assert max(sizes) <= 1 + NODES
-    assert sum(sizes) == len(reference.pairs_above(links, measure, range(NODES), delta, HALF))
+    assert sum(sizes) == len(reference.pairs_above(links, measure, range(NODES), delta, HALF_DISTANCE))
 
 
 @settings(deadline=None, max_examples=50)
 @given(links=LINKS, measure=st.sampled_from(MEASURES))
 def test_the_mean_is_that_of_the_pairs_that_are_similar_at_all(links: reference.Links, measure: str) -> None:
-    values = list(reference.pairs_above(links, measure, range(NODES), 0.0, HALF).values())
-    assert compare(web_of(links, NODES), measure).mean() == pytest.approx(np.mean(values) if values else 0.0)
+    values = list(reference.pairs_above(links, measure, range(NODES), 0.0, HALF_DISTANCE).values())
+    assert build_link_sets(link_graph_of(links, NODES), measure).mean_similarity() == pytest.approx(
+        np.mean(values) if values else 0.0
+    )

@@ -1,16 +1,16 @@
-"""Three parts that know nothing of each other."""
+"""The training, validation and test sets are disjoint."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from learning.making import counted, links, topical, whole
+from learning.builders import counted, links, topical, whole
 from pagekin.errors import MisuseError
 from pagekin.learning.corpus import part_of, split
 
 
-def test_linked_pages_are_shared_out_in_thirds_each_once() -> None:
+def test_linked_pages_are_split_into_thirds_each_once() -> None:
     counts, web = topical(100)
     lonely = links((a, b) for a, b in zip(web.citing.tolist(), web.cited.tolist(), strict=True) if 7 not in (a, b))
     parts = split(counts, lonely, 1)
@@ -66,7 +66,7 @@ def test_statistics_by_hand() -> None:
     assert part.linked().tolist() == [0, 1]
 
 
-def test_a_page_linked_with_all_others_cannot_be_asked_for() -> None:
+def test_a_page_linked_with_all_others_is_no_query() -> None:
     assert whole([{0: 2}, {0: 1}, {1: 2}], [(0, 1), (0, 2)]).linked().tolist() == [1, 2]
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from learning.making import topical
+from learning.builders import topical
 from pagekin.learning.corpus import split
-from pagekin.learning.figures import curves, draw_training, draw_weights
+from pagekin.learning.figures import draw_training, draw_weights, weight_curves
 from pagekin.learning.ranking import MEASURES
 from pagekin.model.weighting import Learned, Network, Okapi
 
@@ -19,7 +19,7 @@ FLAT = Network(0.0, 1.0, (), (), (), 0.0)
 def test_curves_have_mean_one_and_follow_the_functions() -> None:
     part = split(*topical(), seed=1)["train"]
     falling = Network(0.0, 1.0, (0.1,), (0.0,), (-3.0,), 0.0)
-    found = curves(part, Learned(FLAT, FLAT, falling), Okapi(1.0, 0.0))
+    found = weight_curves(part, Learned(FLAT, FLAT, falling), Okapi(1.0, 0.0))
     assert list(found) == ["tf", "df", "length"]
     for _, ours, theirs in found.values():
         assert ours.mean() == pytest.approx(1.0)

@@ -7,11 +7,11 @@ from collections.abc import Iterable
 import numpy as np
 import pytest
 
-from learning.making import counted, links, topical, whole
+from learning.builders import counted, links, topical, whole
 from pagekin.learning.corpus import CorpusPart, part_of
 from pagekin.learning.hidden_links import shown
 from pagekin.learning.link_share import SHARES, HiddenLinks, LinkShareTuner, hide
-from pagekin.learning.ranking import AP, MEASURES, Ranker, questions_of
+from pagekin.learning.ranking import AP, MEASURES, Ranker, page_queries
 from pagekin.links.link_graph import StoredLinks
 from pagekin.links.stored import link_similarity
 from pagekin.model.arrays import Floats, Int64s
@@ -64,7 +64,7 @@ def test_hidden_links_and_those_of_the_other_part_say_nothing() -> None:
     every = [*there, (0, 1), (1, 0), (4, 5), (5, 4), (5, 4)]
     counts = counted([{1: 1, 2: 1}] * 6)
     first, other = (part_of(np.array(each), counts, links(every)) for each in ([0, 1], [4, 5]))
-    say, wanted = shown(web(every, 6), HiddenLinks(first, first), other), link_similarity(web(there, 6)).beside
+    say, wanted = shown(web(every, 6), HiddenLinks(first, first), other), link_similarity(web(there, 6)).similar_to
     for page in range(6):
         for ours, theirs in zip(say(page), wanted(page), strict=True):
             assert ours.tolist() == theirs.tolist()
@@ -72,7 +72,7 @@ def test_hidden_links_and_those_of_the_other_part_say_nothing() -> None:
 
 def test_a_similarity_by_words_is_a_share_of_what_the_page_itself_scores() -> None:
     """Page 0 has three terms, of which the pages have 3, 2, 1 and 0."""
-    queries = questions_of(RIDDLE.hidden, np.array([0]))
+    queries = page_queries(RIDDLE.hidden, np.array([0]))
     ((_, scores),) = Ranker(RIDDLE.hidden, EQUAL, queries).rows()
     assert shares_of_own(scores, queries.pages)[0].tolist() == pytest.approx([1, 2 / 3, 1 / 3, 0])
     assert shares_of_own(3.0 * np.array([[1.0, 2.0]]), np.array([0])).tolist() == [[1.0, 1.0]]
@@ -85,24 +85,24 @@ def test_the_more_links_count_the_higher_comes_what_they_know() -> None:
     For page 3, page 2 has (1 - s) / 2 and page 0, which is right, s / 2: it comes first from 0.5 on, where they are
     equal.
     """
-    mixer = LinkShareTuner(RIDDLE, EQUAL, beside, questions_of(RIDDLE.hidden))
+    mixer = LinkShareTuner(RIDDLE, EQUAL, beside, page_queries(RIDDLE.hidden))
     average = mixer.measured((0.0, 0.25, 0.45, 0.5))[:, :, MEASURES.index(AP)]
     assert average.tolist() == [[0.0, 0.0], [0.5, 0.5], [1.0, 0.5], [1.0, 1.0]]
 
 
 def test_of_shares_that_do_equally_well_the_smallest_is_taken() -> None:
-    mixer = LinkShareTuner(RIDDLE, EQUAL, beside, questions_of(RIDDLE.hidden))
+    mixer = LinkShareTuner(RIDDLE, EQUAL, beside, page_queries(RIDDLE.hidden))
     assert mixer.best_share() == (0.5, {"words": 0.0, "words_and_links": 1.0})
 
 
 def test_where_nothing_is_hidden_links_have_no_share() -> None:
     nothing = HiddenLinks(whole(PAGES, []), whole(PAGES, [(0, 1)]))
-    assert LinkShareTuner(nothing, EQUAL, beside, questions_of(nothing.hidden)).best_share() == (0.0, {})
+    assert LinkShareTuner(nothing, EQUAL, beside, page_queries(nothing.hidden)).best_share() == (0.0, {})
 
 
 def test_links_that_know_nothing_have_no_share() -> None:
     mixer = LinkShareTuner(
-        RIDDLE, EQUAL, lambda _: (np.array([2]), np.array([1.0])), questions_of(RIDDLE.hidden, np.array([0]))
+        RIDDLE, EQUAL, lambda _: (np.array([2]), np.array([1.0])), page_queries(RIDDLE.hidden, np.array([0]))
     )
     assert mixer.best_share()[0] == 0.0
 

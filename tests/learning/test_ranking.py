@@ -1,4 +1,4 @@
-"""The order of pages by a weighting: by hand, and by ir_measures from files."""
+"""The ranking by a weighting: by hand, and by ir_measures from files."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ import pytest
 from ir_measures import AP as THEIR_AP
 from ir_measures import P, Rprec
 
-from learning.making import topical, whole
+from learning.builders import topical, whole
+from pagekin.evaluation.runs import qrel_lines, run_lines, untie
 from pagekin.learning.corpus import split
-from pagekin.learning.ranking import AP, BREAK_EVEN, MEASURES, P10, Ranker, questions_of, sampled
-from pagekin.learning.report import compared, qrel_lines, run_lines
+from pagekin.learning.ranking import AP, BREAK_EVEN, MEASURES, P10, Ranker, page_queries, sample_queries
+from pagekin.learning.report import compare_measures, qrels_of, rankings_of
 from pagekin.model.weighting import Learned, Network, Okapi
 
 
@@ -22,7 +23,7 @@ def test_scores_of_okapi_by_hand() -> None:
     where the mean is 2.5: 2 * 3 * ln(4/2) / ((0.5 + 0.5 * 1.6) + 3), and 2 * ln(4/3) / (1.3 + 1) for term 1.
     """
     part = whole([{0: 1, 1: 1}, {0: 3, 1: 1}, {1: 2}, {2: 2}], [(0, 1)])
-    (_, scores), *_ = Ranker(part, Okapi(1.0, 0.5), questions_of(part)).rows()
+    (_, scores), *_ = Ranker(part, Okapi(1.0, 0.5), page_queries(part)).rows()
     expected = 6 * np.log(2) / 4.3 + 2 * np.log(4 / 3) / 2.3
     assert scores[0][1] == pytest.approx(expected, rel=1e-6)
     assert scores[0][3] == 0.0
@@ -33,43 +34,43 @@ def test_scores_of_learned_weights_are_products_of_both_pages() -> None:
     flat = Network(0.0, 1.0, (), (), (), 0.0)
     weighting = Learned(Network(0.0, 1.0, (1.0,), (0.0,), (1.0,), 0.0), flat, flat)
     part = whole([{0: 1, 1: 1}, {0: 3}, {1: 2}, {2: 2}], [(0, 1)])
-    (_, scores), *_ = Ranker(part, weighting, questions_of(part)).rows()
+    (_, scores), *_ = Ranker(part, weighting, page_queries(part)).rows()
     one, three = (np.log1p(np.exp(np.tanh(tf))) * np.log(2) ** 2 for tf in (1, 3))
     assert scores[0][1] == pytest.approx(one * three, rel=1e-6)
 
 
 def test_ir_measures_finds_the_same_in_the_files_that_are_written(tmp_path: Path) -> None:
     part = split(*topical(), seed=1)["test"]
-    ranker = Ranker(part, Okapi(), questions_of(part))
+    ranker = Ranker(part, Okapi(), page_queries(part))
     names = [f"http://p.example/{page} {page % 7}" for page in part.pages.tolist()]
     asking = [names[page] for page in ranker.queries.pages.tolist()]
-    (tmp_path / "qrels").write_text("\n".join(qrel_lines(ranker.queries, asking, names)))
-    (tmp_path / "run").write_text("\n".join(run_lines(ranker, asking, names, "okapi")))
+    (tmp_path / "qrels").write_text("\n".join(qrel_lines(qrels_of(ranker.queries, asking, names))))
+    (tmp_path / "run").write_text("\n".join(run_lines(untie(rankings_of(ranker, asking, names)), tag="okapi")))
     theirs = ir_measures.calc_aggregate(
         [P @ 10, Rprec, THEIR_AP],
         ir_measures.read_trec_qrels(str(tmp_path / "qrels")),
         ir_measures.read_trec_run(str(tmp_path / "run")),
     )
-    ours = dict(zip(MEASURES, ranker.measured().mean(axis=0).tolist(), strict=True))
+    ours = dict(zip(MEASURES, ranker.measure().mean(axis=0).tolist(), strict=True))
     assert ours[AP] > 0.1
     assert ours[P10] == pytest.approx(theirs[P @ 10], abs=1e-9)
     assert ours[BREAK_EVEN] == pytest.approx(theirs[Rprec], abs=1e-9)
     assert ours[AP] == pytest.approx(theirs[THEIR_AP], abs=1e-9)
 
 
-def test_a_comparison_says_who_is_better_and_the_error_should_be_small() -> None:
+def test_a_comparison_reports_the_better_system_and_smaller_errors_are_better() -> None:
     random = np.random.default_rng(1)
     before = random.random((60, 4))
     after = before + np.array([0.2, 0.2, -0.2, 0.0]) * random.random((60, 1))
-    table = compared(before, after)
+    table = compare_measures(before, after)
     assert [of["significantly_better"] for of in table.values()] == [False, True, False, False]
     assert table["AP"]["p"] == 1.0
     assert table["P@10"]["change"] == pytest.approx(after[:, 1].mean() / before[:, 1].mean() - 1)
 
 
-def test_a_sample_of_questions_is_drawn_by_its_seed() -> None:
+def test_a_sample_of_queries_is_determined_by_its_seed() -> None:
     part = split(*topical(), seed=1)["valid"]
-    one, same, other = (sampled(part, 20, seed).pages.tolist() for seed in (1, 1, 2))
+    one, same, other = (sample_queries(part, 20, seed).pages.tolist() for seed in (1, 1, 2))
     assert len(one) == 20
     assert one == same != other
-    assert sampled(part, 10_000, 1).pages.tolist() == part.linked().tolist()
+    assert sample_queries(part, 10_000, 1).pages.tolist() == part.linked().tolist()

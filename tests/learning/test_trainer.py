@@ -1,25 +1,25 @@
-"""Descent: it learns, from its seed alone, and goes on where it was."""
+"""Training learns, is determined by its seed, and resumes from a checkpoint."""
 
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 
 import numpy as np
 import pytest
 
-from learning.making import topical, whole
+from learning.builders import topical, whole
 from pagekin.errors import MisuseError
 from pagekin.kernels.linklearn import loss_gradient
 from pagekin.learning.corpus import CorpusPart, split
-from pagekin.learning.hyperparameters import Grid, SearchState, choose, fingerprint
-from pagekin.learning.initial import FLAT, OKAPI, start
-from pagekin.learning.networks import bases, laid_out, learned_of, scales_of
-from pagekin.learning.okapi_tuning import BS, KS, tune_okapi
-from pagekin.learning.ranking import AP, ERROR, Ranker, measured, questions_of
-from pagekin.learning.trainer import Trainer, TrainingRun, TrainingSettings, demand_examples
+from pagekin.learning.hyperparameters import BS, KS, Grid, SearchState, fingerprint, search, tune_okapi
+from pagekin.learning.initial import FLAT, OKAPI, initial_parameters
+from pagekin.learning.networks import layout_of, parameter_offsets, scales_of, weighting_from
+from pagekin.learning.ranking import AP, ERROR, Ranker, mean_measures, page_queries
+from pagekin.learning.trainer import Trainer, TrainingRun, TrainingSettings, require_examples
 from pagekin.model.weighting import Okapi
 
-SHORT = TrainingSettings(units=(2, 3, 2), rate=0.1, every=50, most_steps=300)
+SHORT = TrainingSettings(units=(2, 3, 2), rate=0.1, validate_every=50, max_steps=300)
 
 
 @pytest.fixture(scope="module")
@@ -29,11 +29,11 @@ def parts() -> dict[str, CorpusPart]:
 
 @pytest.fixture(scope="module")
 def trainer(parts: dict[str, CorpusPart]) -> Trainer:
-    return Trainer(parts["train"], parts["valid"], questions_of(parts["valid"]), Okapi())
+    return Trainer(parts["train"], parts["valid"], page_queries(parts["valid"]), Okapi())
 
 
-def finished(trainer: Trainer, descent: TrainingSettings) -> TrainingRun:
-    run = trainer.begin(descent)
+def finished(trainer: Trainer, settings: TrainingSettings) -> TrainingRun:
+    run = trainer.begin(settings)
     while not run.is_done:
         trainer.advance(run)
     return run
@@ -43,95 +43,97 @@ def test_what_is_learned_orders_unseen_pages_better_than_the_flat_start(
     parts: dict[str, CorpusPart], trainer: Trainer
 ) -> None:
     run = finished(trainer, SHORT)
-    test, asked = parts["test"], questions_of(parts["test"])
-    theta = start(parts["train"], trainer.scales, SHORT.units, SHORT.seed)
-    flat = measured(test, learned_of(theta, trainer.scales, SHORT.units), asked)
-    learned = measured(test, trainer.learned(run, {}), asked)
+    test, asked = parts["test"], page_queries(parts["test"])
+    parameters = initial_parameters(parts["train"], trainer.scales, SHORT.units, SHORT.seed)
+    flat = mean_measures(test, weighting_from(parameters, trainer.scales, SHORT.units), asked)
+    learned = mean_measures(test, trainer.learned(run, {}), asked)
     assert learned[AP] > 1.1 * flat[AP]
     assert learned[ERROR] < flat[ERROR]
 
 
-def test_early_stopping_keeps_the_best_look(trainer: Trainer) -> None:
+def test_early_stopping_keeps_the_best_validation(trainer: Trainer) -> None:
     run = finished(trainer, SHORT)
-    assert run.best[AP] == max(look[AP] for look in run.history)
-    again = measured(trainer._valid, trainer.learned(run, {}), questions_of(trainer._valid))
+    assert run.best[AP] == max(validation[AP] for validation in run.history)
+    again = mean_measures(trainer._valid, trainer.learned(run, {}), page_queries(trainer._valid))
     assert again[AP] == run.best[AP]
 
 
-def test_a_rate_that_runs_away_comes_back_and_is_halved(trainer: Trainer) -> None:
-    run = trainer.begin(TrainingSettings(units=(2, 2, 2), rate=100.0, every=20, most_steps=100))
+def test_a_diverging_run_returns_to_its_best_parameters_at_half_the_rate(trainer: Trainer) -> None:
+    run = trainer.begin(TrainingSettings(units=(2, 2, 2), rate=100.0, validate_every=20, max_steps=100))
     for _ in range(4):
         trainer.advance(run)
-    assert np.isfinite(run.best_theta).all()
+    assert np.isfinite(run.best_parameters).all()
     assert run.rate < 100.0
 
 
-def test_the_seed_decides_all(trainer: Trainer) -> None:
-    one, same = (finished(trainer, SHORT).as_dict() for _ in range(2))
-    other = finished(trainer, TrainingSettings(**{**vars(SHORT), "seed": 6})).as_dict()
+def test_the_seed_determines_everything(trainer: Trainer) -> None:
+    one, same = (asdict(finished(trainer, SHORT)) for _ in range(2))
+    other = asdict(finished(trainer, TrainingSettings(**{**vars(SHORT), "seed": 6})))
     assert one == same
-    assert one["best_theta"] != other["best_theta"]
+    assert one["best_parameters"] != other["best_parameters"]
 
 
-def test_interrupted_learning_ends_as_if_it_had_not_been(parts: dict[str, CorpusPart], trainer: Trainer) -> None:
+def test_resumed_learning_ends_as_if_uninterrupted(parts: dict[str, CorpusPart], trainer: Trainer) -> None:
     grid = Grid((FLAT, OKAPI), (0.1,), ((2, 3, 2), (1, 1, 1)), SHORT)
     whole_way = SearchState("x")
-    best = choose(trainer, grid, whole_way)
+    best = search(trainer, grid, whole_way)
     kept: list[str] = []
 
     class InterruptedError(Exception):
         pass
 
     def looked(state: SearchState) -> None:
-        kept.append(json.dumps(state.as_dict()))
+        kept.append(json.dumps(asdict(state)))
         if len(kept) == 5:
             raise InterruptedError
 
     with pytest.raises(InterruptedError):
-        choose(trainer, grid, SearchState("x"), looked)
+        search(trainer, grid, SearchState("x"), looked)
     resumed = SearchState.from_dict(json.loads(kept[-1]))
-    assert choose(trainer, grid, resumed).as_dict() == best.as_dict()
-    assert resumed.as_dict() == whole_way.as_dict()
+    assert search(trainer, grid, resumed) == best
+    assert resumed == whole_way
     assert len(whole_way.done) == 3  # two starts, then other units from the better one
 
 
-def test_a_state_belongs_to_its_pages_links_and_settings(parts: dict[str, CorpusPart]) -> None:
+def test_a_fingerprint_depends_on_pages_links_and_settings(parts: dict[str, CorpusPart]) -> None:
     train, valid, test = parts.values()
     mine = fingerprint(Grid(), train, valid)
     assert mine == fingerprint(Grid(), train, valid)
     assert len({mine, fingerprint(Grid(), test, valid), fingerprint(Grid(rates=(0.5,)), train, valid)}) == 3
 
 
-def test_a_state_that_is_not_whole_is_not_gone_on_with(trainer: Trainer) -> None:
-    run = trainer.begin(SHORT).as_dict()
+def test_a_damaged_state_is_not_resumed(trainer: Trainer) -> None:
+    run = asdict(trainer.begin(SHORT))
     assert SearchState.from_dict({"fingerprint": "x", "done": [], "run": run}).run is not None
     broken: list[dict[str, object]] = [
-        {"theta": [1.0]},
-        {"best_theta": "x"},
+        {"parameters": [1.0]},
+        {"best_parameters": "x"},
         {"history": []},
         {"history": [{}]},
-        {"descent": {}},
+        {"settings": {}},
         {"more": 1},
     ]
     for wrong in broken:
-        with pytest.raises(MisuseError, match="no state of learning"):
+        with pytest.raises(MisuseError, match="no checkpoint of learning"):
             SearchState.from_dict({"fingerprint": "x", "done": [{**run, **wrong}], "run": None})
 
 
 def test_training_and_answers_mean_the_same_scores(parts: dict[str, CorpusPart], trainer: Trainer) -> None:
     """The loss of the kernel is equation 4 over the scores by which pages are ordered."""
     train = parts["train"]
-    theta = np.random.default_rng(2).normal(0.0, 0.7, bases(SHORT.units)[-1])
-    layout, scales = laid_out(train), scales_of(train)
+    parameters = np.random.default_rng(2).normal(0.0, 0.7, parameter_offsets(SHORT.units)[-1])
+    layout, scales = layout_of(train), scales_of(train)
     networks = layout.networks(scales, SHORT.units)
-    asked = questions_of(train)
-    rows, scores = next(Ranker(train, learned_of(theta, scales, SHORT.units), asked).rows())
+    asked = page_queries(train)
+    rows, scores = next(Ranker(train, weighting_from(parameters, scales, SHORT.units), asked).rows())
     for k in rows.tolist()[:10]:
         page = int(asked.pages[k])
-        right = asked.right[asked.right_offsets[k] : asked.right_offsets[k + 1]]
+        right = asked.relevant[asked.relevant_offsets[k] : asked.relevant_offsets[k + 1]]
         others = np.setdiff1d(np.arange(len(train)), [page, *right.tolist()])
         short = np.maximum(1.0 - scores[k][right][:, None] + scores[k][others][None], 0.0)
-        loss = loss_gradient(page, layout.corpus, *networks, theta, layout.workspace(networks), np.zeros(len(theta)))
+        loss = loss_gradient(
+            page, layout.corpus, *networks, parameters, layout.workspace(networks), np.zeros(len(parameters))
+        )
         assert loss == pytest.approx(float(short.mean()), rel=1e-5)  # weights are kept in 32 bits
 
 
@@ -140,12 +142,14 @@ def test_near_okapi_pages_are_ordered_nearly_as_okapi_orders_them(parts: dict[st
     train, valid = parts["train"], parts["valid"]
     scales = scales_of(train)
     okapi = Okapi(1.0, 0.5)
-    asked = questions_of(valid)
+    asked = page_queries(valid)
     flat, near = (
-        measured(valid, learned_of(start(train, scales, (5, 10, 10), 1, each), scales, (5, 10, 10)), asked)
+        mean_measures(
+            valid, weighting_from(initial_parameters(train, scales, (5, 10, 10), 1, each), scales, (5, 10, 10)), asked
+        )
         for each in (None, okapi)
     )
-    theirs = measured(valid, okapi, asked)
+    theirs = mean_measures(valid, okapi, asked)
     assert near[AP] == pytest.approx(theirs[AP], rel=0.1)
     assert abs(near[AP] - theirs[AP]) < 0.5 * abs(flat[AP] - theirs[AP])
 
@@ -154,10 +158,10 @@ def test_near_okapi_pages_are_ordered_nearly_as_okapi_orders_them(parts: dict[st
 def test_at_the_start_linked_pages_score_about_one(parts: dict[str, CorpusPart], near: Okapi | None) -> None:
     train = parts["train"]
     scales = scales_of(train)
-    asked = questions_of(train)
-    weighting = learned_of(start(train, scales, (5, 10, 10), 1, near), scales, (5, 10, 10))
+    asked = page_queries(train)
+    weighting = weighting_from(initial_parameters(train, scales, (5, 10, 10), 1, near), scales, (5, 10, 10))
     linked = [
-        scores[k - rows[0]][asked.right[asked.right_offsets[k] : asked.right_offsets[k + 1]]]
+        scores[k - rows[0]][asked.relevant[asked.relevant_offsets[k] : asked.relevant_offsets[k + 1]]]
         for rows, scores in Ranker(train, weighting, asked).rows()
         for k in rows.tolist()
     ]
@@ -166,23 +170,23 @@ def test_at_the_start_linked_pages_score_about_one(parts: dict[str, CorpusPart],
 
 def test_okapi_is_tuned_until_no_neighbour_is_better(parts: dict[str, CorpusPart]) -> None:
     valid = parts["valid"]
-    asked = questions_of(valid)
+    asked = page_queries(valid)
     best, found = tune_okapi(valid, asked)
-    assert found == measured(valid, best, asked)
+    assert found == mean_measures(valid, best, asked)
     k, b = KS.index(best.k), BS.index(best.b)
     for near_k in KS[max(0, k - 1) : k + 2]:
         for near_b in BS[max(0, b - 1) : b + 2]:
-            assert measured(valid, Okapi(near_k, near_b), asked)[AP] <= found[AP]
-    assert measured(valid, Okapi(1.5, 0.6), asked)[AP] <= found[AP]
+            assert mean_measures(valid, Okapi(near_k, near_b), asked)[AP] <= found[AP]
+    assert mean_measures(valid, Okapi(1.5, 0.6), asked)[AP] <= found[AP]
 
 
 def test_nothing_to_learn_from_is_misuse() -> None:
     empty = whole([{}, {}, {}, {}], [(0, 1)])
     with pytest.raises(MisuseError, match="share no terms"):
-        demand_examples(empty, questions_of(empty))
+        require_examples(empty, page_queries(empty))
     full = whole([{0: 2}, {0: 2}], [(0, 1)])
     with pytest.raises(MisuseError, match="nothing to learn from"):
-        demand_examples(full, questions_of(full))
+        require_examples(full, page_queries(full))
 
 
 @pytest.mark.parametrize(
@@ -191,9 +195,9 @@ def test_nothing_to_learn_from_is_misuse() -> None:
         {"units": (0, 1, 1)},
         {"units": (1, 2, 999)},
         {"rate": 0.0},
-        {"begin": "up"},
+        {"start": "up"},
         {"rate": float("nan")},
-        {"most_steps": 0},
+        {"max_steps": 0},
     ],
 )
 def test_settings_that_make_no_sense_are_misuse(wrong: dict[str, object]) -> None:

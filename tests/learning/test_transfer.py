@@ -1,4 +1,4 @@
-"""A learned weighting on documents and queries of others."""
+"""A learned weighting on another collection of documents and queries."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pagekin.errors import MisuseError
-from pagekin.learning.transfer import TransferTask, open_task, ranker, transferred
+from pagekin.learning.transfer import TransferTask, evaluate_transfer, open_task
 from pagekin.model.weighting import Learned, Network, Okapi
 from pagekin.pipeline import build
 
@@ -39,11 +39,11 @@ def opened(files: Path) -> TransferTask:
     return open_task(str(files / "documents"), str(files / "topics"), str(files / "qrels"))
 
 
-def test_documents_of_trec_are_asked_for_by_topics(files: Path) -> None:
+def test_topics_of_trec_are_queries_for_its_documents(files: Path) -> None:
     """Topic 1 has robin and winter, topic 2 bread and baker; topic 3 shares no word, topic 4 has nothing relevant."""
     task = opened(files)
-    assert task.asking == ["1", "2"]
-    assert np.diff(task.queries.right_offsets).tolist() == [1, 2]
+    assert task.topics == ["1", "2"]
+    assert np.diff(task.queries.relevant_offsets).tolist() == [1, 2]
     assert np.diff(task.queries.counts.offsets).tolist() == [2, 2]
     assert task.left_out == {
         "topics_without_relevant_documents": 1,
@@ -51,25 +51,25 @@ def test_documents_of_trec_are_asked_for_by_topics(files: Path) -> None:
         "judged_documents_not_found": 1,
     }
     assert task.statistics()["documents"] == 4
-    found = ranker(task, Okapi()).measured()
+    found = task.ranker(Okapi()).measure()
     assert found[:, 3] == pytest.approx([1.0, 1.0])
 
 
 def test_terms_of_queries_count_one_each(files: Path) -> None:
     """Whatever f_tf says of the query; a document scores log(2)^3 for each term that it shares."""
     task = opened(files)
-    (_, scores), *_ = ranker(task, Learned(FLAT, FLAT, FLAT)).rows()
+    (_, scores), *_ = task.ranker(Learned(FLAT, FLAT, FLAT)).rows()
     assert sorted(scores[1].tolist()) == pytest.approx([0, 0, 2 * np.log(2) ** 3, 2 * np.log(2) ** 3], rel=1e-6)
 
 
 def test_it_is_compared_with_okapi_of_the_paper_and_as_it_was_tuned(files: Path) -> None:
     task = opened(files)
-    assert list(transferred(task, Learned(FLAT, FLAT, FLAT))["okapi"]) == ["paper"]
-    told = transferred(task, Learned(FLAT, FLAT, FLAT, {"okapi": {"K": 3.0, "B": 0.5}}))["okapi"]
+    assert list(evaluate_transfer(task, Learned(FLAT, FLAT, FLAT))["okapi"]) == ["paper"]
+    told = evaluate_transfer(task, Learned(FLAT, FLAT, FLAT, {"okapi": {"K": 3.0, "B": 0.5}}))["okapi"]
     assert {name: (of["K"], of["B"]) for name, of in told.items()} == {"paper": (1.5, 0.6), "tuned": (3.0, 0.5)}
 
 
-def test_a_store_is_asked_for_by_the_urls_of_its_pages(tmp_path: Path, files: Path) -> None:
+def test_qrels_name_pages_of_a_store_by_url_or_file(tmp_path: Path, files: Path) -> None:
     web = tmp_path / "web"
     web.mkdir()
     for k, text in enumerate(TEXTS.values()):
@@ -77,7 +77,7 @@ def test_a_store_is_asked_for_by_the_urls_of_its_pages(tmp_path: Path, files: Pa
     build([web], tmp_path / "web.kin", base_urls=["http://lib.example/"])
     (files / "qrels").write_text("1 0 http://lib.example/0.html 1\n2 0 3.html 1\n")
     task = open_task(str(tmp_path / "web.kin"), str(files / "topics"), str(files / "qrels"))
-    assert [task.names[page] for page in task.queries.right.tolist()] == [
+    assert [task.names[page] for page in task.queries.relevant.tolist()] == [
         "http://lib.example/0.html",
         "http://lib.example/3.html",
     ]
@@ -96,7 +96,7 @@ def test_data_sets_of_ir_datasets_are_read_if_it_is_there(monkeypatch: pytest.Mo
     module.load = {"toy": dataset}.__getitem__  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "ir_datasets", module)
     task = open_task("irds:toy", None, None)
-    assert task.asking == ["q"]
+    assert task.topics == ["q"]
     assert len(task.part) == 4
     with pytest.raises(MisuseError, match="under 'none'"):
         open_task("irds:none", None, None)

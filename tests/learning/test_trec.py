@@ -1,4 +1,4 @@
-"""Topics, judgements and documents in files."""
+"""Topics, qrels and documents in files."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_files_that_cannot_be_read_are_told(tmp_path: Path, monkeypatch: pytest.
             read_topics(tmp_path / name)
     with pytest.raises(MisuseError, match="cannot be read"):
         list(read_documents(tmp_path / "torn.gz"))
-    monkeypatch.setattr(trec, "MOST_BYTES", 50)
+    monkeypatch.setattr(trec, "MAX_BYTES", 50)
     with pytest.raises(MisuseError, match="more than 50 bytes"):
         read_topics(tmp_path / "long")
     with pytest.raises(MisuseError, match="more than 50 bytes"):

@@ -1,4 +1,4 @@
-"""Clusters beside categories."""
+"""Precision and recall of clusters."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from links.making import web_of
-from pagekin.links.cluster_quality import assigned, judge
-from pagekin.links.measures import compare
-from pagekin.links.threshold_graph import threshold_graph
+from links.builders import link_graph_of
+from pagekin.links.cluster_quality import assign, evaluate_clusters
+from pagekin.links.measures import build_link_sets
+from pagekin.links.threshold_graph import build_threshold_graph
 
 # Pages 10 to 12 are cited by 0, 1, 2; pages 13 and 14 by 3 and 4; page 5 cites 12 and 13; nobody cites 15.
 LINKS = {(citing, cited): [1] for citing in (0, 1, 2) for cited in (10, 11, 12)}
@@ -23,29 +23,31 @@ LABELS = {10: {"a"}, 11: {"a"}, 12: {"a", "b"}, 13: {"b"}, 14: {"a"}, 15: {"b"}}
 
 def test_precision_and_recall_by_hand() -> None:
     """Two clusters, {10, 11, 12} and {13, 14}: a has 3 of 4 in the first, b 1 of 3 in the second; 15 is not there."""
-    web = web_of(LINKS, 16)
-    verdict = judge(threshold_graph(compare(web, "co-citation"), len(web)), LABELS, 0.5)
-    assert (verdict.core, verdict.retrieved, verdict.judged) == (6, 5, 5)
-    assert verdict.recall == pytest.approx(5 / 6)
-    found = [(each.name, each.pages, each.precision, each.recall) for each in verdict.categories]
+    graph = link_graph_of(LINKS, 16)
+    quality = evaluate_clusters(build_threshold_graph(build_link_sets(graph, "co-citation"), len(graph)), LABELS, 0.5)
+    assert (quality.core, quality.retrieved, quality.judged) == (6, 5, 5)
+    assert quality.recall == pytest.approx(5 / 6)
+    found = [(each.name, each.pages, each.precision, each.recall) for each in quality.categories]
     assert found == [("a", 4, 1.0, 3 / 4), ("b", 3, 1 / 2, 1 / 3)]
-    assert [verdict.precision_mean, verdict.recall_mean] == pytest.approx([3 / 4, 13 / 24])
+    assert [quality.precision_mean, quality.recall_mean] == pytest.approx([3 / 4, 13 / 24])
 
 
-def test_pages_that_do_not_hang_together_are_not_clustered() -> None:
-    web = web_of({(0, 1): [1], (2, 3): [1]}, 6)
-    verdict = judge(threshold_graph(compare(web, "coupling"), len(web)), {4: {"a"}, 5: {"b"}}, 0.5)
-    assert (verdict.recall, verdict.judged) == (0.0, 0)
-    assert [(each.precision, each.recall) for each in verdict.categories] == [(0.0, 0.0), (0.0, 0.0)]
+def test_unconnected_pages_are_not_clustered() -> None:
+    graph = link_graph_of({(0, 1): [1], (2, 3): [1]}, 6)
+    quality = evaluate_clusters(
+        build_threshold_graph(build_link_sets(graph, "coupling"), len(graph)), {4: {"a"}, 5: {"b"}}, 0.5
+    )
+    assert (quality.recall, quality.judged) == (0.0, 0)
+    assert [(each.precision, each.recall) for each in quality.categories] == [(0.0, 0.0), (0.0, 0.0)]
 
 
-def test_a_collapsed_page_is_judged_where_the_one_stands_that_stands_for_it() -> None:
+def test_a_collapsed_page_belongs_to_the_cluster_of_its_representative() -> None:
     links = {(citing, cited): [1] for citing in range(40) for cited in (50, 51)}
     links |= {(citing, 52): [1] for citing in range(20)}
-    web = web_of(links, 53)
-    graph = threshold_graph(compare(web, "co-citation"), len(web))
+    link_graph = link_graph_of(links, 53)
+    graph = build_threshold_graph(build_link_sets(link_graph, "co-citation"), len(link_graph))
     assert graph.collapsed() == 1
-    assert judge(graph, {50: {"a"}, 51: {"a"}, 52: {"b"}}, 0.5).judged == 3
+    assert evaluate_clusters(graph, {50: {"a"}, 51: {"a"}, 52: {"b"}}, 0.5).judged == 3
 
 
 @settings(deadline=None, max_examples=150)
@@ -54,8 +56,8 @@ def test_a_collapsed_page_is_judged_where_the_one_stands_that_stands_for_it() ->
         lambda n: st.lists(st.lists(st.integers(0, 9), min_size=n, max_size=n), min_size=n, max_size=n)
     )
 )
-def test_an_assignment_gains_as_much_as_the_best_of_all(gain: list[list[int]]) -> None:
-    columns = assigned(np.array(gain))
+def test_an_assignment_has_the_largest_gain_of_all_permutations(gain: list[list[int]]) -> None:
+    columns = assign(np.array(gain))
     best = max(sum(gain[row][column] for row, column in enumerate(order)) for order in permutations(range(len(gain))))
     assert sorted(columns) == list(range(len(gain)))
     assert sum(gain[row][column] for row, column in enumerate(columns)) == best

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from kernels.test_flexible_clustering import ALPHAS, matrices
 from pagekin.errors import MisuseError
-from pagekin.links.hierarchy import Hierarchy, merged
+from pagekin.links.hierarchy import Hierarchy, build_hierarchy
 
 A, B, C, D = range(4)
 # Figure 2 of the paper: sim(a, b) = .5, sim(a, c) = .4, sim(a, d) = .3, sim(b, d) = .2, no other.
@@ -19,7 +19,7 @@ FIGURE_2 = np.array([[0.0, 0.5, 0.6, 0.7], [0.5, 0.0, 1.0, 0.8], [0.6, 1.0, 0.0,
 
 def test_formula_5_by_hand() -> None:
     """At alpha = .5 c is .5 x .6 + .5 x 1 = .8 and d .5 x .7 + .5 x .8 = .75 from {a, b}; then c .5 x .8 + .5 x 1."""
-    hierarchy = merged(FIGURE_2, 0.5)
+    hierarchy = build_hierarchy(FIGURE_2, 0.5)
     assert hierarchy.merges.tolist() == [[A, B], [4, D], [5, C]]
     assert hierarchy.heights.tolist() == pytest.approx([0.5, 0.75, 0.9])
     assert hierarchy.order(B).tolist() == [A, D, C]
@@ -31,40 +31,40 @@ def test_formula_5_by_hand_where_the_paper_says_otherwise() -> None:
     """At alpha = .02 the paper merges c before d. But d is .02 x .7 + .02 x .8 + .96 x .5 = .510 from {a, b}, and c
     .02 x .6 + .02 x 1 + .96 x .5 = .512; then c is .02 x .512 + .02 x 1 + .96 x .51 from the three.
     """
-    hierarchy = merged(FIGURE_2, 0.02)
+    hierarchy = build_hierarchy(FIGURE_2, 0.02)
     assert hierarchy.heights.tolist() == pytest.approx([0.5, 0.51, 0.51984])
     assert hierarchy.order(B).tolist() == [A, D, C]
 
 
-def test_a_page_that_shares_nothing_with_another_can_still_be_its_kin() -> None:
+def test_pages_without_common_links_are_related_through_others() -> None:
     """b and c are 1 apart, and come together through a."""
-    three = merged(FIGURE_2[:3, :3], 0.5)
+    three = build_hierarchy(FIGURE_2[:3, :3], 0.5)
     assert three.distances(B)[C] == pytest.approx(0.3)
 
 
 def test_distance_may_exceed_one_where_alpha_exceeds_one_half() -> None:
     # c is .6 + 1 - .5 = 1.1 and d .7 + .8 - .5 = 1.0 from {a, b}; c is 1.1 + 1 - 1 = 1.1 from the three.
-    assert merged(FIGURE_2, 1.0).heights.tolist() == pytest.approx([0.5, 1.0, 1.1])
+    assert build_hierarchy(FIGURE_2, 1.0).heights.tolist() == pytest.approx([0.5, 1.0, 1.1])
 
 
 def test_pages_that_are_equally_near_are_ordered_by_their_number() -> None:
     ones = np.ones((4, 4)) - np.eye(4)
-    assert merged(ones, 0.25).order(2).tolist() == [0, 1, 3]
+    assert build_hierarchy(ones, 0.25).order(2).tolist() == [0, 1, 3]
 
 
 def test_one_page_alone_is_a_hierarchy() -> None:
-    alone = merged(np.zeros((1, 1)), 0.5)
+    alone = build_hierarchy(np.zeros((1, 1)), 0.5)
     assert (len(alone), alone.order(0).tolist(), alone.cut(1).tolist(), alone.leaves.tolist()) == (1, [], [0], [0])
 
 
 @pytest.mark.parametrize("alpha", [0.0, -0.5, 1.01, float("nan"), float("inf")])
 def test_an_alpha_out_of_range_is_misuse(alpha: float) -> None:
     with pytest.raises(MisuseError, match="alpha is"):
-        merged(FIGURE_2, alpha)
+        build_hierarchy(FIGURE_2, alpha)
 
 
 def test_cuts_by_number_and_by_height() -> None:
-    hierarchy = merged(FIGURE_2, 0.5)
+    hierarchy = build_hierarchy(FIGURE_2, 0.5)
     assert hierarchy.cut(1).tolist() == [0, 0, 0, 0]
     assert hierarchy.cut(2).tolist() == [0, 0, 1, 0]
     assert hierarchy.cut(3).tolist() == [0, 0, 1, 2]
@@ -86,10 +86,10 @@ def members(hierarchy: Hierarchy) -> list[set[int]]:
 
 @settings(deadline=None, max_examples=150)
 @given(matrices(), ALPHAS, st.data())
-def test_estimated_distances_are_as_table_1_has_them(
+def test_estimated_distances_are_those_of_table_1(
     distance: NDArray[np.float64], alpha: float, data: st.DataObject
 ) -> None:
-    hierarchy = merged(distance, alpha)
+    hierarchy = build_hierarchy(distance, alpha)
     n, clusters = len(hierarchy), members(hierarchy)
     ip = data.draw(st.integers(0, n - 1))
 
@@ -105,8 +105,8 @@ def test_estimated_distances_are_as_table_1_has_them(
 
 @settings(deadline=None, max_examples=150)
 @given(matrices(), ALPHAS)
-def test_every_cluster_lies_side_by_side_among_the_leaves(distance: NDArray[np.float64], alpha: float) -> None:
-    hierarchy = merged(distance, alpha)
+def test_every_cluster_is_contiguous_among_the_leaves(distance: NDArray[np.float64], alpha: float) -> None:
+    hierarchy = build_hierarchy(distance, alpha)
     place = {leaf: k for k, leaf in enumerate(hierarchy.leaves.tolist())}
     assert sorted(place) == list(range(len(hierarchy)))
     for cluster in members(hierarchy):
@@ -119,7 +119,7 @@ def test_every_cluster_lies_side_by_side_among_the_leaves(distance: NDArray[np.f
 def test_a_cut_into_k_has_k_clusters_and_the_next_one_splits_one_of_them(
     distance: NDArray[np.float64], alpha: float
 ) -> None:
-    hierarchy = merged(distance, alpha)
+    hierarchy = build_hierarchy(distance, alpha)
     before = hierarchy.cut(1)
     for k in range(2, len(hierarchy) + 1):
         after = hierarchy.cut(k)

@@ -1,14 +1,14 @@
-"""The graph of pages that are alike by their links."""
+"""The threshold graph and its subgraphs."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from links.making import web_of
+from links.builders import link_graph_of
 from pagekin.errors import MisuseError
-from pagekin.links.measures import compare
-from pagekin.links.threshold_graph import ThresholdGraph, threshold_graph
+from pagekin.links.measures import build_link_sets
+from pagekin.links.threshold_graph import ThresholdGraph, build_threshold_graph
 
 # Pages 10 to 12 are cited by 0, 1 and 2; 13 by 2 and 3; 20 and 21 by 4.
 LINKS = {(citing, cited): [1] for citing in (0, 1, 2) for cited in (10, 11, 12)}
@@ -16,14 +16,14 @@ LINKS |= {(2, 13): [1], (3, 13): [1], (4, 20): [1], (4, 21): [1]}
 
 
 def graph_of(links: dict[tuple[int, int], list[int]], nodes: int, delta: float | None = None) -> ThresholdGraph:
-    web = web_of(links, nodes)
-    return threshold_graph(compare(web, "co-citation"), len(web), delta)
+    graph = link_graph_of(links, nodes)
+    return build_threshold_graph(build_link_sets(graph, "co-citation"), len(graph), delta)
 
 
-def test_subgraphs_are_what_edges_connect() -> None:
+def test_subgraphs_are_connected_components() -> None:
     graph = graph_of(LINKS, 22, 0.2)
     # 10 to 12: three in common of five. 20 and 21: one of three. 13 and 10: one of six. Direct: 0 and 10 one of four...
-    sizes = sorted(graph.sizes().tolist())
+    sizes = sorted(graph.subgraph_sizes().tolist())
     assert graph.component[20] == graph.component[21] == graph.component[4]
     assert graph.component[10] == graph.component[11] != graph.component[20]
     assert sum(sizes) == 11  # 22 nodes, of which 5 to 9 and 14 to 19 are alone
@@ -36,7 +36,7 @@ def test_by_default_the_threshold_is_a_tenth_of_the_mean() -> None:
     assert graph.mean == pytest.approx(graph_of(LINKS, 22, 0.0).pairs.value.mean())
 
 
-def test_distance_is_what_similarity_leaves_and_one_below_the_threshold() -> None:
+def test_distance_is_one_minus_similarity_and_one_below_the_threshold() -> None:
     subgraph = graph_of(LINKS, 22, 0.2).subgraph(10)
     place = {node: k for k, node in enumerate(subgraph.nodes.tolist())}
     assert subgraph.distance[place[10], place[11]] == pytest.approx(1 - 3 / 5)
@@ -46,30 +46,30 @@ def test_distance_is_what_similarity_leaves_and_one_below_the_threshold() -> Non
     assert (subgraph.distance == subgraph.distance.T).all()
 
 
-def test_pages_that_are_nearly_the_same_are_one_and_not_lost() -> None:
+def test_near_identical_pages_are_collapsed_and_listed() -> None:
     """40 pages cite both 50 and 51: 40 of 42 is above .95. 52 has 20 of them in common."""
     links = {(citing, cited): [1] for citing in range(40) for cited in (50, 51)}
     links |= {(citing, 52): [1] for citing in range(20)}
     graph = graph_of(links, 53, 0.4)
     assert graph.collapsed() == 1
-    assert (graph.shown[51], graph.same(50), graph.same(51)) == (50, [51], [50])
+    assert (graph.representative[51], graph.near_identical(50), graph.near_identical(51)) == (50, [51], [50])
     assert 51 not in graph.subgraph(50).nodes
     assert graph.subgraph(51).nodes.tolist() == graph.subgraph(50).nodes.tolist() == [50, 52]
     assert {(50, 51), (50, 52), (51, 52)} <= set(zip(graph.pairs.first, graph.pairs.second, strict=True))
 
 
-def test_a_large_subgraph_is_cut_to_the_nearest_and_says_so() -> None:
+def test_a_large_subgraph_is_limited_to_the_nearest_pages() -> None:
     graph = graph_of(LINKS, 22, 0.0)
-    whole, cut = graph.subgraph(10), graph.subgraph(10, most=3)
-    assert (len(whole.nodes), whole.of) == (whole.of, whole.of)
-    assert (cut.nodes.tolist(), cut.of) == ([10, 11, 12], whole.of)
+    whole, cut = graph.subgraph(10), graph.subgraph(10, limit=3)
+    assert (len(whole.nodes), whole.total) == (whole.total, whole.total)
+    assert (cut.nodes.tolist(), cut.total) == ([10, 11, 12], whole.total)
 
 
-def test_a_page_without_links_is_a_graph_of_one() -> None:
+def test_a_page_without_links_is_a_subgraph_of_one() -> None:
     subgraph = graph_of(LINKS, 22).subgraph(15)
-    assert (subgraph.nodes.tolist(), subgraph.distance.tolist(), subgraph.of) == ([15], [[0.0]], 1)
+    assert (subgraph.nodes.tolist(), subgraph.distance.tolist(), subgraph.total) == ([15], [[0.0]], 1)
 
 
-def test_a_threshold_beyond_bounds_is_misuse() -> None:
+def test_a_threshold_out_of_range_is_misuse() -> None:
     with pytest.raises(MisuseError, match=r"delta is 1\.5"):
         graph_of(LINKS, 22, 1.5)

@@ -144,6 +144,7 @@ def test_empty_fact_does_not_depend_on_the_pages_before() -> None:
     assert scan([b"<title>a</title>", page])[1] == scan([page])[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("package", COLLECTIONS)
 def test_nothing_is_lost_or_invented_on_real_pages(package: str) -> None:
     """Every word and anchor of lexbor's is ours and ours its; at most one in ten thousand stands elsewhere."""

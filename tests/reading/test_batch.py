@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from time import perf_counter
+from time import process_time
 
 import numpy as np
 import pytest
@@ -61,6 +61,7 @@ FRAGMENTS = st.sampled_from([*TAGS, *SIGNS, *RUNS])
 PAGES = st.lists(st.lists(FRAGMENTS, max_size=25).map("".join) | st.text(max_size=30), min_size=1, max_size=4)
 
 
+@pytest.mark.slow
 @given(PAGES)
 @settings(max_examples=300, deadline=None)
 @example(["<p>un<a href=x>believ</a>able", "", "<a href=x></a>"])
@@ -335,9 +336,9 @@ def test_what_cannot_be_read_is_told_and_the_rest_is_read() -> None:
 def test_a_large_page_is_read_in_time_that_grows_with_its_size() -> None:
     def seconds(copies: int) -> float:
         html = "<p>word <a href=x.html>link</a> &amp; <b>bold</b> <table><tr><td>cell" * copies
-        begun = perf_counter()
+        begun = process_time()  # other programs do not count
         assert len(words(read(html))) == 4 * copies
-        return perf_counter() - begun
+        return process_time() - begun
 
     seconds(1000)
     assert seconds(40_000) < 40 * max(seconds(4_000), 0.01)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from pagekin.duplicates.canonical import table
+from pagekin.duplicates.canonical import character_table
 from pagekin.kernels.canonical import LINE, NOTHING, SPACE
 
 _TOKEN = re.compile(r"([^ \t]{1,32})(?=[ \t]+[^ \t\n\r])")
@@ -34,7 +34,7 @@ def is_numbering(token: str) -> bool:
 
 def canonical(text: str) -> str:
     """The canonical form of a text."""
-    folds = table().tolist()
+    folds = character_table().tolist()
     points = [folds[ord(c)] if ord(c) < len(folds) else ord(c) for c in text]
     out: list[str] = []
     place, at_line_start = 0, True

@@ -56,6 +56,7 @@ def records(path: Path) -> Iterator[Any]:
         yield from ArchiveIterator(stream, check_digests="raise")
 
 
+@pytest.mark.slow
 def test_two_runs_write_the_same_bytes(built: Path, tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONHASHSEED": "7", "TZ": "Asia/Tokyo"}
     subprocess.run([sys.executable, "-c", ALL, str(tmp_path)], check=True, env=environment, cwd=ROOT)
@@ -76,6 +77,7 @@ def test_the_shipped_archive_and_labels_can_be_copied(built: Path, tmp_path: Pat
     assert sample_web.labels() == labels()
 
 
+@pytest.mark.slow
 def test_the_sample_web_is_read_from_a_zipped_package(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "pagekin.zip", "w") as package:
         package.writestr("pagekin/__init__.py", "")

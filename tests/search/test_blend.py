@@ -26,7 +26,7 @@ from pagekin.search.indexed_store import IndexedStore, without_links
 from pagekin.search.node_store import NodeStore
 from pagekin.search.options import RelatedOptions
 from pagekin.search.query import Bag, Query
-from store.making import page, write_jsonl
+from store.builders import page, write_jsonl
 
 SHARES = st.floats(0.0, 1.0)
 NOTHING = Query((), Bag(np.empty(0, np.uint32), np.empty(0, np.float32)), np.empty(0, np.uint32))

@@ -10,12 +10,12 @@ import pytest
 import pagekin
 from duplicates.test_result_list import prose
 from pagekin import GroupSettings
-from pagekin.duplicates.links import link_sets, linked_nodes
+from pagekin.duplicates.page_sets import link_sets, linked_nodes
 from pagekin.model.reading import NO_TARGET, Anchors
 from pagekin.pipeline import build
-from pagekin.search.duplicates import DuplicateGroups, links_of
+from pagekin.search.duplicates import DuplicateGroups, link_fingerprints
 from pagekin.search.indexed_store import IndexedStore
-from store.making import page, write_jsonl
+from store.builders import page, write_jsonl
 
 MENU = "".join(
     f"<p>Entry {k} of the menu, which stands on all pages of this host and says nothing. " for k in range(40)
@@ -28,8 +28,8 @@ def site(folder: Path, *pages: tuple[str, str]) -> Path:
     return folder / "site.kin"
 
 
-def named(twins: DuplicateGroups) -> list[list[str]]:
-    return [[each.anchor.url, *(member.page.url for member in each.members)] for each in twins.groups]
+def named(found: DuplicateGroups) -> list[list[str]]:
+    return [[each.anchor.url, *(member.page.url for member in each.members)] for each in found.groups]
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +45,7 @@ def mirrored(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
 
 
-def test_a_group_stands_under_the_page_that_most_pages_link_to(mirrored: Path) -> None:
+def test_the_anchor_of_a_group_is_the_page_with_most_in_links(mirrored: Path) -> None:
     found = pagekin.find_duplicates(mirrored)
     assert named(found) == [["http://b.example/wren", "http://a.example/wren"]]
     member = found.groups[0].members[0]
@@ -54,19 +54,19 @@ def test_a_group_stands_under_the_page_that_most_pages_link_to(mirrored: Path) -
     assert (found.pages, found.uncompared, found.cut) == (8, {"empty text": 1}, 0)
 
 
-def test_pages_are_alike_by_their_template_only_if_it_counts(mirrored: Path) -> None:
+def test_templates_make_near_duplicates_only_if_they_count(mirrored: Path) -> None:
     assert len(pagekin.find_duplicates(mirrored, GroupSettings(threshold=0.5)).groups) == 1
     found = pagekin.find_duplicates(mirrored, GroupSettings(threshold=0.5), whole_text=True)
     assert sorted(map(len, named(found))) == [2, 5]
 
 
-def test_other_chunks_are_cut_anew(mirrored: Path) -> None:
+def test_texts_are_cut_again_for_another_chunk_size(mirrored: Path) -> None:
     found = pagekin.find_duplicates(mirrored, GroupSettings(chunk_bytes=64))
     assert named(found) == [["http://b.example/wren", "http://a.example/wren"]]
     assert found.settings.chunk_bytes == 64
 
 
-def test_links_can_tell_pages_apart_that_say_much_the_same(tmp_path: Path) -> None:
+def test_links_can_separate_pages_with_similar_texts(tmp_path: Path) -> None:
     """Three pages of like text; two of them link to the same pages, the third to others."""
     links = ["".join(f"<a href=/{kind}{k}>" for k in range(8)) for kind in "xy"]
     other = prose(3, 250)
@@ -96,4 +96,6 @@ def test_links_are_sets_of_nodes_without_the_page_itself() -> None:
 
 def test_links_that_recur_on_a_host_do_not_count(mirrored: Path) -> None:
     indexed = IndexedStore.open(mirrored)
-    assert links_of(indexed, GroupSettings()).chunks.counts().sum() == 0  # all five pages of a host link to one
+    assert (
+        link_fingerprints(indexed, GroupSettings()).chunks.counts().sum() == 0
+    )  # all five pages of a host link to one

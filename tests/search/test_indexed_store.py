@@ -20,7 +20,7 @@ from pagekin.search.query import query_of_nodes
 from pagekin.search.results import RelatedPage
 from pagekin.search.text import Jaccard
 from pagekin.store.manifest import write_manifest
-from store.making import page, write_jsonl
+from store.builders import page, write_jsonl
 
 OAK = "http://treeroom.example/oak.html"
 
@@ -30,6 +30,7 @@ def web(sample_index: Path) -> IndexedStore:
     return IndexedStore.open(sample_index)
 
 
+@pytest.mark.slow
 def test_answers_are_the_same_where_there_are_many_pages(
     web: IndexedStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -22,7 +22,7 @@ from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.options import RelatedOptions
 from pagekin.search.results import RelatedPage
 from reference import weighing as reference
-from store.making import page, write_jsonl
+from store.builders import page, write_jsonl
 
 PLAIN = Strategy(stemming="none", lead=7.0, frequency_weight="none", templates=True)
 TEXTS = {

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from cli.running import in_a_process
+from cli.processes import in_a_process
 from pagekin.pipeline import build
 from pagekin.serving.app import make_app
 from pagekin.serving.generations import CurrentGeneration
@@ -36,6 +36,7 @@ def problem(response: Any, status: int) -> str:
     return str(told["detail"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("path", "command"),
     [

@@ -14,7 +14,7 @@ from pagekin.model.strategy import Strategy
 from pagekin.pipeline import build
 from pagekin.serving.app import make_app
 from pagekin.serving.generations import CurrentGeneration
-from store.making import Row, page, write_jsonl
+from store.builders import Row, page, write_jsonl
 
 ODD: dict[str, list[Row]] = {
     "no pages": [],
@@ -48,6 +48,7 @@ def odd(
         yield client, held
 
 
+@pytest.mark.slow
 def test_every_view_of_an_odd_collection_is_shown_or_refused(odd: tuple[TestClient, CurrentGeneration]) -> None:
     client, held = odd
     ids = [row["id"] for row in held.present.indexed.catalog.rows("SELECT id FROM nodes")]

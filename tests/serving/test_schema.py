@@ -15,7 +15,9 @@ from openapi_spec_validator import validate
 from pagekin.serving.api.routes import routes
 from pagekin.serving.api.schema import openapi
 from pagekin.serving.settings import ServerSettings
-from serving.running import running
+from serving.processes import running
+
+pytestmark = pytest.mark.slow
 
 LOADED: Any = schemathesis.openapi.from_dict(openapi(ServerSettings()))
 OPERATIONS = [each.ok() for each in LOADED.get_all_operations()]

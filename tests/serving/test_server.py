@@ -20,14 +20,16 @@ import pytest
 
 from cli.conftest import Pagekin
 from cli.conftest import pagekin as pagekin  # the fixture
-from cli.running import PAGEKIN
+from cli.processes import PAGEKIN
 from pagekin import __version__
 from pagekin.cli.serve import token_of
 from pagekin.serving.server import address_of, listening
-from serving.running import announced, running, started
+from serving.processes import announced, running, started
 from serving.test_generations import write
 
-SECONDS = 100  # far more than anything here takes
+pytestmark = pytest.mark.slow
+
+SECONDS = 600  # far more than anything here takes
 
 
 def until(there: object, what: str) -> None:

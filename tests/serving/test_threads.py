@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from typing import Any
 
 import pytest
@@ -65,6 +66,18 @@ def test_what_takes_too_long_is_given_up_but_keeps_its_place() -> None:
         assert await refused(pool, "1.1.1.1") == 429
         gate.set()
         await asyncio.to_thread(done.wait)
+
+    in_a_loop(pool, asked())
+
+
+def test_time_in_which_kernels_are_compiled_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    pool = RequestThreads(ServerSettings(bounds=RequestLimits(seconds=0.01)))
+    gate = threading.Event()
+    monkeypatch.setattr("pagekin.serving.threads.compile_seconds", time.monotonic)  # it compiles all the time
+    threading.Timer(0.05, gate.set).start()
+
+    async def asked() -> None:
+        assert await pool.run(request("1.1.1.1"), gate.wait) is True
 
     in_a_loop(pool, asked())
 

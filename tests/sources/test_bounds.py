@@ -15,6 +15,8 @@ from sources.walk import file
 from sources.warcs import HTML, gz, page, response
 from sources.zips import wacz
 
+pytestmark = pytest.mark.slow
+
 GOOD = "http://a.example/good"
 # Walks a source, and prints what it gave: URLs of captures and reasons of skips.
 WALK = """

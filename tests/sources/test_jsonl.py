@@ -179,6 +179,7 @@ def test_line_that_is_too_long_costs_only_itself(tmp_path: Path) -> None:
     assert places == [0, path.read_bytes().index(b'{"url": "http://a.example/10"')]
 
 
+@pytest.mark.slow
 def test_page_that_is_too_large_is_counted(tmp_path: Path) -> None:
     path = json_lines(tmp_path / "a.jsonl", {"url": URL, "html": "x" * 1001}, {"url": URL + "b", "html": "x" * 1000})
     store = build([path], tmp_path / "a.kin", processes=1, settings=ReadingSettings(max_page_bytes=1000)).store

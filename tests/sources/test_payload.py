@@ -143,6 +143,7 @@ def test_body_is_cut_just_beyond_the_limit(way: str) -> None:
         assert decode_payload(pack(b"x" * size), "", name, 100) == b"x" * result
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bomb", ["gzip", "br", "zstd"])
 def test_bomb_of_a_gigabyte_costs_no_more_than_the_limit(bomb: str) -> None:
     peak, answer = peak_megabytes(
@@ -155,6 +156,7 @@ def test_bomb_of_a_gigabyte_costs_no_more_than_the_limit(bomb: str) -> None:
     assert peak < 100
 
 
+@pytest.mark.slow
 def test_bomb_in_a_bomb_costs_no_more_than_the_limit() -> None:
     peak, answer = peak_megabytes(
         "import zlib; from pagekin.sources.payload import decode_payload; from sources.bombs import gzip_bomb",

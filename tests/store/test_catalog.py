@@ -10,7 +10,7 @@ import pytest
 from pagekin.errors import StoreError
 from pagekin.store.catalog import Catalog
 from pagekin.store.store import Store
-from store.making import page, store_of
+from store.builders import page, store_of
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ from pagekin.store.columns import open_array, write_column
 
 KINDS = st.sampled_from([np.uint8, np.int8, np.uint16, np.int32, np.int64, np.uint64, np.float32, np.float64, np.bool_])
 ARRAYS = KINDS.flatmap(lambda kind: hnp.arrays(kind, hnp.array_shapes(min_dims=1, max_dims=2, min_side=0)))
-ONE_FOLDER = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+ONE_FOLDER = settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 
 
 @ONE_FOLDER

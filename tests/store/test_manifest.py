@@ -12,7 +12,7 @@ from pagekin.errors import MisuseError, PagekinError, StoreError
 from pagekin.pipeline import build
 from pagekin.store.manifest import damaged_files, read_manifest
 from pagekin.store.store import Store
-from store.making import assert_same_store, assert_sound, page, store_of, write_jsonl
+from store.builders import assert_same_store, assert_sound, page, store_of, write_jsonl
 
 ROWS = [
     page("http://a.example/1", '<html lang=en><title>One</title><p>one. <a href="2">two</a> <a href="/far">far</a>', 1),

@@ -9,7 +9,7 @@ import pytest
 
 from pagekin.pipeline import build
 from pagekin.store.store import Store
-from store.making import (
+from store.builders import (
     Record,
     Row,
     aliases_of,

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
 from pagekin.errors import StoreError
-from pagekin.model.capture import Capture, Origin
+from pagekin.model.capture import Capture, Origin, Skip, SkipKind
 from pagekin.model.settings import ReadingSettings
 from pagekin.pipeline import Progress, build
 from pagekin.reading.batch import read_captures
 from pagekin.store.spool import Readings, Spool, load_batch, write_batch
-from store.making import Row, assert_same_store, assert_sound, generated, letters, page, write_jsonl
+from store.builders import Row, assert_same_store, assert_sound, generated, letters, page, write_jsonl
 
 WAY = {"reader": 1, "settings": {"a": 1}}
 
@@ -44,6 +45,15 @@ def test_a_batch_comes_back_as_it_was_written(spool: Spool) -> None:
     (again,) = Readings(Spool(spool.folder, WAY).open())
     assert list(again.forms) == list(reading.forms)
     assert again.skips == reading.skips
+
+
+@pytest.mark.parametrize("kind", SkipKind)
+def test_a_skip_keeps_its_kind(spool: Spool, kind: SkipKind) -> None:
+    spool.open()
+    place, skips = next(spool.places()), [Skip("a.jsonl", "empty page", "line 1", 2, kind)]
+    write_batch(place, replace(read_captures([], ReadingSettings()), skips=skips), WAY)
+    assert load_batch(place).skips == skips
+    assert load_batch(place).skips[0].kind is kind
 
 
 def test_places_go_on_after_the_last_batch_that_is_there(spool: Spool) -> None:

@@ -18,7 +18,7 @@ from pagekin.model.reading import NO_TARGET
 from pagekin.pipeline import build
 from pagekin.store.store import Store
 from pagekin.urls import canonical_url, page_id
-from store.making import assert_sound, page, store_of, urls_of
+from store.builders import assert_sound, page, store_of, urls_of
 from tools.sample_web import pages as source_pages
 from tools.sample_web import write_folder
 
@@ -252,6 +252,7 @@ def frozen(root: Path) -> dict[str, tuple[int, int, int]]:
     return {str(p): (p.stat().st_mtime_ns, p.stat().st_size, p.stat().st_mode) for p in every}
 
 
+@pytest.mark.slow
 def test_a_store_is_read_from_a_folder_where_nothing_may_be_written(sample_index: Path, tmp_path: Path) -> None:
     root = tmp_path / "frozen.kin"
     shutil.copytree(sample_index, root)

@@ -13,7 +13,17 @@ from pagekin.model.reading import NO_TARGET, AnchorFlag
 from pagekin.model.settings import ReadingSettings
 from pagekin.pipeline import build
 from pagekin.store.store import Store
-from store.making import Record, assert_same_store, generated, page, reached, store_of, urls_of, write_jsonl, write_warc
+from store.builders import (
+    Record,
+    assert_same_store,
+    generated,
+    page,
+    reached,
+    store_of,
+    urls_of,
+    write_jsonl,
+    write_warc,
+)
 
 RIVERS = """<html lang="en-GB"><head><title>Two  Rivers</title></head>
 <body><h1>Two rivers</h1>

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pagekin.cli.link_options import judge_all, link_options, opened, picture_or, say_judged
+from pagekin.cli.link_options import LABELS_HELP, judge_all, link_options, opened, picture_or, say_judged
 from pagekin.cli.output import clean, counted, json_option, say_json, say_table, store_argument
 from pagekin.errors import MisuseError
 from pagekin.shapes.cluster import describe, describe_bridges
@@ -42,9 +42,7 @@ _SHOWN = 5  # pages of a cluster
     "-o", "--output", type=click.Path(dir_okay=False), help="Draw the tree, as svg, png or pdf; needs pagekin[plots]."
 )
 @click.option("--cross-topic", is_flag=True, help="List the pages of the collection that lie between topics.")
-@click.option(
-    "--labels", type=str, metavar="FILE", help="Judge clusters by categories: lines of a page, a tab, Top/Leaf."
-)
+@click.option("--labels", metavar="FILE|path", help=f"Compare clusters with the categories of pages: {LABELS_HELP}")
 @click.option("--depth", default=1, show_default=True, type=click.IntRange(1), help="So many levels of the labels.")
 @link_options
 @json_option
@@ -86,15 +84,15 @@ def draw(
     """Draw the page and whoever is among its first kin at any alpha, a panel for each alpha."""
     import numpy as np
 
-    from pagekin.links.dendrogram import draw_dendrograms
+    from pagekin.links.plots import draw_dendrograms
     from pagekin.model.files import written_whole
 
-    shown = {node for alpha in alphas for node, _ in clusters.ordered(alpha)[:limit]}
+    shown = {node for alpha in alphas for node, _ in clusters.order(alpha)[:limit]}
     nodes = [clusters.node, *sorted(shown)]
     leaves = np.searchsorted(clusters.subgraph.nodes, nodes).tolist()
     names = [each["title"] or each["url"] for each in analysis.named(nodes)]
     with written_whole(path) as file:
-        draw_dendrograms(file, kind, [clusters.at(alpha).only(leaves) for alpha in alphas], names, 0)
+        draw_dendrograms(file, kind, [clusters.hierarchy(alpha).restrict_to(leaves) for alpha in alphas], names, 0)
 
 
 def _watched(nodes: list[int]) -> Iterable[int]:
@@ -141,12 +139,12 @@ def _drawn(report: dict[str, Any]) -> list[str]:
     import numpy as np
 
     from pagekin.links.hierarchy import Hierarchy
-    from pagekin.links.text_tree import drawn
+    from pagekin.links.plots import dendrogram_lines
 
     *merges, heights = zip(*report["tree"]["merges"], strict=True)
     hierarchy = Hierarchy(report["query"]["alphas"][0], np.column_stack(merges), np.array(heights))
     names = [clean(each["title"] or each["url"]) for each in (report["query"], *report["related"])]
-    return drawn(hierarchy, [f"{names[0]}  <--", *names[1:]])
+    return dendrogram_lines(hierarchy, [f"{names[0]}  <--", *names[1:]])
 
 
 def say_bridges(bridges: list[dict[str, Any]]) -> None:

@@ -18,8 +18,9 @@ from pagekin.shapes.groups import entry_of, report
 from pagekin.shapes.twins import report as report_of_twins
 
 if TYPE_CHECKING:
+    from pagekin.duplicates.groups import DuplicateGroup
     from pagekin.duplicates.result_formats import Result
-    from pagekin.duplicates.result_list import Grouping, ResultEntry, ResultGroup
+    from pagekin.duplicates.result_list import Grouping, ResultEntry
     from pagekin.duplicates.settings import GroupSettings
 
 LISTS = (".json", ".jsonl", ".ndjson")
@@ -175,11 +176,11 @@ def say(grouping: Grouping) -> None:
         click.echo(f"ids that came before: {grouping.repeated_ids()}")
 
 
-def _say_group(group: ResultGroup) -> None:
+def _say_group(group: DuplicateGroup[ResultEntry]) -> None:
     click.echo(clean(_name(group.anchor)))
     for member in group.members:
         like = member.overlap
-        click.echo(f"  {like.similarity:.3f}  {clean(_name(member.entry))}{how(like)}")
+        click.echo(f"  {like.similarity:.3f}  {clean(_name(member.page))}{how(like)}")
 
 
 def _name(entry: ResultEntry) -> str:

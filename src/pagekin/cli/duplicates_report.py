@@ -9,33 +9,32 @@ import click
 
 from pagekin.cli.output import clean, counted, say_json
 from pagekin.errors import MisuseError
+from pagekin.figures.plot_files import PLOT_FORMATS
 from pagekin.model.files import written_whole
 
 if TYPE_CHECKING:
     from pagekin.duplicates.report import DuplicateReport
     from pagekin.duplicates.settings import GroupSettings
 
-KINDS = ("png", "svg", "pdf")
-
 
 def say_collection(
     store: str, settings: GroupSettings, whole_text: bool, page: str | None, picture: Path, json: bool
 ) -> None:
     """Draw the pictures of a collection, and tell what they show."""
-    from pagekin.search.duplicates import report_of
+    from pagekin.search.duplicates import duplicate_report
     from pagekin.search.indexed_store import IndexedStore
 
     _kind(picture)
-    say(report_of(IndexedStore.open(store), settings, page, whole_text=whole_text), picture, store, json)
+    say(duplicate_report(IndexedStore.open(store), settings, page, whole_text=whole_text), picture, store, json)
 
 
 def say(report: DuplicateReport, picture: Path, title: str, json: bool) -> None:
     """Draw pictures, and tell what they show."""
-    from pagekin.duplicates.report import draw
+    from pagekin.duplicates.report import draw_report
 
     kind = _kind(picture)
     with written_whole(picture) as path:
-        draw(path, kind, title, report)
+        draw_report(path, kind, title, report)
     if json:
         profile = report.profile
         say_json(
@@ -56,6 +55,6 @@ def say(report: DuplicateReport, picture: Path, title: str, json: bool) -> None:
 
 def _kind(picture: Path) -> str:
     kind = picture.suffix.lower().removeprefix(".")
-    if kind not in KINDS:
-        raise MisuseError(f"{picture}: which kind of picture? The suffix can be {', '.join(KINDS)}")
+    if kind not in PLOT_FORMATS:
+        raise MisuseError(f"{picture}: which kind of picture? The suffix can be {', '.join(PLOT_FORMATS)}")
     return kind

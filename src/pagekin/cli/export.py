@@ -91,7 +91,10 @@ def command(
         explain=False,
         group_duplicates=False,
     )
-    answers = ((name, indexed.related(name, options)) for name in _watched(names))
+    answers = (
+        (indexed.node_url(indexed.find_node(name)) if queries else name, indexed.related(name, options))
+        for name in _watched(names)
+    )
     count = _write(target, kind, answers, by_score=indexed.blend(options).single is not None)
     if json:
         say_json({"output": output, "format": kind, "pages": len(names), "answers": count})
@@ -123,8 +126,8 @@ Answers = Iterable[tuple[str, "list[RelatedPage]"]]
 
 def _write(target: Path, kind: str, answers: Answers, by_score: bool) -> int:
     """Write the answers, all or none; how many."""
-    if kind == "trec":
-        return write_lines(target, _trec(answers, by_score))
+    if kind in ("trec", "tsv"):
+        return write_lines(target, _run(answers, kind, by_score and kind == "trec"))
     if kind != "parquet":
         return write_lines(target, _LINES[kind](answers))
     with written_whole(target) as path:
@@ -159,15 +162,15 @@ def _rows(answers: Answers) -> Iterator[tuple[str, int, str, float, float | None
             yield name, rank, each.url, round(each.similarity, 6), None if each.score is None else round(each.score, 6)
 
 
-def _tsv(answers: Answers) -> Iterator[str]:
-    for name, rank, url, similarity, _ in _rows(answers):
-        yield f"{name}\t{rank}\t{url}\t{similarity:.6f}"
+def _run(answers: Answers, kind: str, by_score: bool = False) -> Iterator[str]:
+    """A run of TREC or TSV; by score if answers have that order, which many similarities of 1 would not show."""
+    from pagekin.evaluation.runs import RunLine, run_lines
 
-
-def _trec(answers: Answers, by_score: bool) -> Iterator[str]:
-    """If they come in its order, with the inner product: similarities of 1 would hide the order."""
-    for name, rank, url, similarity, score in _rows(answers):
-        yield f"{name} Q0 {url} {rank} {score if by_score and score is not None else similarity:.6f} pagekin"
+    lines = (
+        RunLine(name, rank, url, score if by_score and score is not None else similarity)
+        for name, rank, url, similarity, score in _rows(answers)
+    )
+    return run_lines(lines, kind, score_format=".6f")
 
 
 def _csv(answers: Answers) -> Iterator[str]:
@@ -183,4 +186,4 @@ def _jsonl(answers: Answers) -> Iterator[str]:
         yield jsons.dumps(row if score is None else {**row, "score": score}, ensure_ascii=False)
 
 
-_LINES: dict[str, Callable[[Answers], Iterator[str]]] = {"tsv": _tsv, "csv": _csv, "jsonl": _jsonl}
+_LINES: dict[str, Callable[[Answers], Iterator[str]]] = {"csv": _csv, "jsonl": _jsonl}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pagekin.cli.link_options import labelled, link_options, opened, picture_or
+from pagekin.cli.link_options import LABELS_HELP, link_options, opened, picture_or, read_categories
 from pagekin.cli.output import json_option, say_json, say_table, store_argument
 from pagekin.errors import MisuseError
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     type=click.Path(dir_okay=False),
     help="Write the graph (graphml, gexf), its pairs (csv, parquet) or a picture (svg, png, pdf).",
 )
-@click.option("--labels", type=str, metavar="FILE", help="Colours of a picture: lines of a page, a tab, Top/Leaf.")
+@click.option("--labels", metavar="FILE|path", help=f"Colour a picture by the categories of pages: {LABELS_HELP}")
 @click.option("--depth", default=1, show_default=True, type=click.IntRange(1), help="So many levels of the labels.")
 @link_options
 @json_option
@@ -49,7 +49,7 @@ def command(
     kind = picture_or(output, ("graphml", "gexf", "csv", "parquet")) if output else ""
     analysis = opened(store, settings, core, steps)
     if output:
-        write(analysis, Path(output), kind, labelled(analysis, labels, depth)[0] if labels else {})
+        write(analysis, Path(output), kind, read_categories(analysis, labels, depth)[0] if labels else {})
     facts = analysis.statistics() | ({"output": output} if output else {})
     return say_json(facts) if json else say(facts)
 
@@ -58,26 +58,26 @@ def write(analysis: LinkAnalysis, target: Path, kind: str, labels: dict[int, set
     """Write a file, whole or not at all."""
     import numpy as np
 
-    from pagekin.links.dendrogram import MOST, draw_graph
-    from pagekin.links.export import GRAPHS, LISTS
+    from pagekin.links.export import GRAPH_WRITERS, PAIR_WRITERS
+    from pagekin.links.plots import MAX_NODES, draw_graph
     from pagekin.model.files import written_whole
 
     graph = analysis.graph
-    if kind in LISTS:
+    if kind in PAIR_WRITERS:
         nodes = np.unique(np.concatenate([graph.pairs.first, graph.pairs.second])).tolist()
         urls = dict(zip(nodes, (each["url"] for each in analysis.named(nodes)), strict=True))
         with written_whole(target) as path:
-            LISTS[kind](path, urls, graph.pairs)
+            PAIR_WRITERS[kind](path, urls, graph.pairs)
         return
     vertices = analysis.vertices()
-    if kind in GRAPHS:
+    if kind in GRAPH_WRITERS:
         with written_whole(target) as path:
-            GRAPHS[kind](path, vertices, graph.edges)
+            GRAPH_WRITERS[kind](path, vertices, graph.edges)
         return
-    if len(vertices) > MOST:
+    if len(vertices) > MAX_NODES:
         raise MisuseError(
-            f"the graph has {len(vertices):,} pages, and a picture shows {MOST}; take a --core of pages or a larger"
-            " --delta, or write a .gexf for Gephi"
+            f"the graph has {len(vertices):,} pages, and a picture shows at most {MAX_NODES}; take a --core of pages or"
+            " a larger --delta, or write a .gexf for Gephi"
         )
     groups = [min(labels.get(each.node, {""})) for each in vertices]
     names = [each.title or each.url for each in vertices]

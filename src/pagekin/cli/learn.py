@@ -92,7 +92,7 @@ def _units(text: str | None) -> Units | None:
 
 
 def _learn(store: str | None, options: dict[str, Any], progress: Callable[[str], None]) -> dict[str, Any]:
-    from pagekin.learning.checkpoint import Checkpoint
+    from pagekin.learning.hyperparameters import Checkpoint
     from pagekin.learning.learn import LearnOptions, learn
     from pagekin.learning.projection import need_projection
     from pagekin.model.weights import save_weights
@@ -105,18 +105,18 @@ def _learn(store: str | None, options: dict[str, Any], progress: Callable[[str],
     if options["projection"]:
         need_projection()
     units = _units(options["units"])
-    chosen = {"begin": options["start"], "rate": options["rate"], "units": units, "most_steps": options["steps"]}
+    chosen = {"start": options["start"], "rate": options["rate"], "units": units, "max_steps": options["steps"]}
     settings = LearnOptions(options["seed"], **chosen, projection=options["projection"])
     settings.grid()  # what is wrong with it is told before work begins
     output = Path(options["output"])
-    notebook = Checkpoint(output.with_name(output.name + _UNFINISHED))
-    outcome = learn(IndexedStore.open(store), settings, notebook, progress)
+    checkpoint = Checkpoint(output.with_name(output.name + _UNFINISHED))
+    outcome = learn(IndexedStore.open(store), settings, checkpoint, progress)
     save_weights(output, outcome.weighting)
     if options["figures"]:
         _draw(outcome, Path(options["figures"]))
     if options["trec"]:
         _write_trec(outcome, Path(options["trec"]))
-    notebook.close()
+    checkpoint.remove()
     return {"store": store, "weights": str(output), **outcome.report}
 
 
@@ -134,33 +134,34 @@ def _draw(outcome: LearnResult, folder: Path) -> None:
     from pagekin.learning.figures import draw_training, draw_weights
 
     with written_whole(_folder(folder) / "training.svg") as path:
-        draw_training(path, "svg", outcome.run.history, outcome.okapi_on_valid)
+        draw_training(path, "svg", outcome.run.history, outcome.okapi_validation)
     with written_whole(folder / "weights.svg") as path:
         draw_weights(path, "svg", outcome.parts["train"], outcome.weighting, outcome.okapi)
 
 
 def _write_trec(outcome: LearnResult, folder: Path) -> None:
-    from pagekin.learning.ranking import Ranker, questions_of
-    from pagekin.learning.report import qrel_lines, run_lines
+    from pagekin.evaluation.runs import qrel_lines, run_lines, untie
+    from pagekin.learning.ranking import Ranker, page_queries
+    from pagekin.learning.report import qrels_of, rankings_of
 
     test, names = outcome.parts["test"], outcome.names
-    queries = questions_of(test)
-    asking = [names[page] for page in queries.pages.tolist()]
-    write_lines(_folder(folder) / "qrels.txt", qrel_lines(queries, asking, names))
+    queries = page_queries(test)
+    query_names = [names[page] for page in queries.pages.tolist()]
+    write_lines(_folder(folder) / "qrels.txt", qrel_lines(qrels_of(queries, query_names, names)))
     for name, weighting in (("okapi", outcome.okapi), ("linklearn", outcome.weighting)):
-        lines = run_lines(Ranker(test, weighting, queries), asking, names, name)
-        write_lines(folder / f"{name}.run", lines)
+        rankings = rankings_of(Ranker(test, weighting, queries), query_names, names)
+        write_lines(folder / f"{name}.run", run_lines(untie(rankings), tag=name))
 
 
 def _transfer(options: dict[str, Any], progress: Callable[[str], None]) -> dict[str, Any]:
-    from pagekin.learning.transfer import open_task, transferred
+    from pagekin.learning.transfer import evaluate_transfer, open_task
     from pagekin.model.weights import load_weights
 
     if not options["weights"]:
         raise MisuseError("name what was learned with --weights; `pagekin learn STORE` writes it")
     weighting = load_weights(Path(options["weights"]))
     task = open_task(options["transfer"], options["topics"], options["qrels"], progress)
-    return {"documents": options["transfer"], "weights": options["weights"], **transferred(task, weighting)}
+    return {"documents": options["transfer"], "weights": options["weights"], **evaluate_transfer(task, weighting)}
 
 
 def _say(report: dict[str, Any]) -> None:

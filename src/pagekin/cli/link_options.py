@@ -1,4 +1,4 @@
-"""What the commands that look at links have in common: how links are prepared and measured, and labels of pages."""
+"""Options of the commands for link analysis, and the labels that `cluster` and `graph` read."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from pagekin.cli.output import counted, say_table
+from pagekin.cli.output import clean, counted, say_table
 from pagekin.errors import MisuseError, need
 
 if TYPE_CHECKING:
+    from pagekin.evaluation.notes import LeftOut
     from pagekin.search.link_analysis import LinkAnalysis
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -49,6 +50,11 @@ _OPTIONS = (
 )
 
 
+LABELS_HELP = (
+    "lines of a page, a tab and Top/Leaf; content.rdf.u8 of the Open Directory; or `path`, the folders of URLs."
+)
+
+
 def link_options(command: Command) -> Command:
     """Add the options of preparation and measure."""
     for option in reversed(_OPTIONS):
@@ -68,31 +74,29 @@ def opened(store: str, settings: dict[str, Any], core: str | None = None, steps:
     return analyse_links(IndexedStore.open(store), measure, delta, Preparation(**rest), names, steps)
 
 
-def labelled(analysis: LinkAnalysis, file: str, depth: int) -> tuple[dict[int, set[str]], int]:
-    """The categories of nodes, from lines of a URL or file, a tab and Top/Middle/Leaf; and how many name no page."""
-    labels: dict[int, set[str]] = {}
-    unknown = 0
-    for line in _lines(file):
-        name, _, label = line.partition("\t")
-        row = _row(analysis, name)
-        if row is None:
-            unknown += 1
-        else:
-            category = "/".join(label.strip().split("/")[:depth])
-            labels.setdefault(analysis.node_of_row(row), set()).add(category)
-    if not labels:
-        raise MisuseError(f"{file} names no page of the collection; its lines are a URL or file, a tab, and a category")
-    return labels, unknown
+def read_categories(analysis: LinkAnalysis, hierarchy: str, depth: int) -> tuple[dict[int, set[str]], LeftOut]:
+    """Read the categories of nodes, cut at `depth`, from anything that `pagekin evaluate --hierarchy` reads."""
+    from pagekin.evaluation.labelled import BY_PATH
+    from pagekin.evaluation.labels import UNMET, join, path_labels, read_labels
+    from pagekin.evaluation.notes import LeftOut
+    from pagekin.store.page_names import page_names_of
 
-
-def _row(analysis: LinkAnalysis, name: str) -> int | None:
-    catalog = analysis.indexed.catalog
-    for url in analysis.indexed.urls_meant(name):
-        row = catalog.page_at(url)
-        if row is not None:
-            return row
-    rows = catalog.pages_from(name)
-    return rows[0] if len(rows) == 1 else None
+    notes, names = LeftOut(), page_names_of(analysis.indexed)
+    rows = analysis.indexed.catalog.each("SELECT url FROM nodes WHERE first_row IS NOT NULL ORDER BY node")
+    by_path = hierarchy == BY_PATH
+    labels = path_labels((row[0] for row in rows), notes) if by_path else read_labels(Path(hierarchy), notes)
+    categories: dict[int, set[str]] = {}
+    for page, classes in join(labels, names.find, notes).items():
+        node = int(analysis.link_graph.node_of[page])
+        categories.setdefault(node, set()).update("/".join(each[:depth]) for each in classes)
+    if not categories:
+        raise MisuseError(
+            f"paths give no categories: all pages of {analysis.indexed.root} are in one folder; name a file of labels"
+            if by_path
+            else f"{hierarchy} labels no page of {analysis.indexed.root} (the first label is for"
+            f" {notes.example(UNMET)!r}); a line is a URL or a path in the folder that was read, a tab, and a category"
+        )
+    return categories, notes
 
 
 def _lines(file: str) -> list[str]:
@@ -105,52 +109,59 @@ def _lines(file: str) -> list[str]:
 
 def picture_or(output: str, others: tuple[str, ...]) -> str:
     """The kind of file that a name means, checked before any work is done."""
-    from pagekin.links.dendrogram import KINDS
+    from pagekin.figures.plot_files import PLOT_FORMATS
 
     kind = Path(output).suffix.removeprefix(".").lower()
-    if kind not in (*KINDS, *others):
-        raise MisuseError(f"{output}: which format? The suffix can be {', '.join((*KINDS, *others))}")
-    if kind in KINDS:
+    if kind not in (*PLOT_FORMATS, *others):
+        raise MisuseError(f"{output}: which format? The suffix can be {', '.join((*PLOT_FORMATS, *others))}")
+    if kind in PLOT_FORMATS:
         need("matplotlib", what="a picture", extra="plots")
     if kind == "parquet":
         need("pyarrow.parquet", what="Parquet", extra="parquet")
     return kind
 
 
-def judge_all(store: str, settings: dict[str, Any], file: str, depth: int, alphas: tuple[float, ...]) -> dict[str, Any]:
+def judge_all(
+    store: str, settings: dict[str, Any], hierarchy: str, depth: int, alphas: tuple[float, ...]
+) -> dict[str, Any]:
     """Tables 6 and 7 for the measure and every alpha."""
-    from pagekin.links.cluster_quality import judge
+    from pagekin.evaluation.labels import UNMET
+    from pagekin.links.cluster_quality import evaluate_clusters
 
     analysis = opened(store, settings)
-    labels, unknown = labelled(analysis, file, depth)
-    verdicts = [(alpha, judge(analysis.graph, labels, alpha)) for alpha in alphas]
+    labels, notes = read_categories(analysis, hierarchy, depth)
+    left_out = notes.rows()
+    found = [(alpha, evaluate_clusters(analysis.graph, labels, alpha)) for alpha in alphas]
     return {
         "measure": analysis.measure,
         "labelled": len(labels),
-        "unknown": unknown,
-        "recall": verdicts[0][1].recall,
-        "judged": verdicts[0][1].judged,
+        "unknown": sum(count for reason, count, _ in left_out if reason == UNMET),
+        "left_out": [{"reason": reason, "count": n, "example": example} for reason, n, example in left_out],
+        "recall": found[0][1].recall,
+        "judged": found[0][1].judged,
         "by_alpha": [
             {
                 "alpha": alpha,
-                "precision": verdict.precision_mean,
-                "recall": verdict.recall_mean,
+                "precision": quality.precision_mean,
+                "recall": quality.recall_mean,
                 "categories": [
                     {"category": each.name, "pages": each.pages, "precision": each.precision, "recall": each.recall}
-                    for each in verdict.categories
+                    for each in quality.categories
                 ],
             }
-            for alpha, verdict in verdicts
+            for alpha, quality in found
         ],
     }
 
 
 def say_judged(judged: dict[str, Any]) -> None:
-    """Tell people how clusters and categories agree."""
+    """Print how well clusters and categories agree."""
     click.echo(
-        f"{counted(judged['labelled'], 'labelled page')}, by {judged['measure']}: {judged['recall']:.1%} hang together,"
-        f" {judged['judged']:,} judged" + (f"; {judged['unknown']:,} lines name no page" if judged["unknown"] else "")
+        f"{counted(judged['labelled'], 'labelled page')}, by {judged['measure']}: {judged['recall']:.1%} in one"
+        f" connected subgraph, {judged['judged']:,} clustered"
     )
+    for row in judged["left_out"]:
+        click.echo(f"{row['count']:,} {row['reason']}, e.g. {clean(row['example'])}")
     for row in judged["by_alpha"]:
         click.echo(f"alpha {row['alpha']:g}: precision {row['precision']:.1%}, recall {row['recall']:.1%}")
         say_table(

@@ -62,14 +62,14 @@ def command(
 def _plan(sweep: str, hierarchy: str | None, references: str | None) -> SweepPlan:
     from dataclasses import replace
 
-    from pagekin.evaluation.baselines import REFERENCES
-    from pagekin.evaluation.sweep_plan import REFERENCE, PlanEntry, paper_plan, read_plan
+    from pagekin.evaluation.baselines import BASELINES
+    from pagekin.evaluation.sweep_plan import BASELINE, PlanEntry, paper_plan, read_plan
 
     path = Path(sweep)
     if path.is_dir():
-        plan = paper_plan().with_bench(sweep, hierarchy=hierarchy)
+        plan = paper_plan().with_population(sweep, hierarchy=hierarchy)
     elif path.is_file():
-        plan = read_plan(path).with_bench(None, hierarchy=hierarchy)
+        plan = read_plan(path).with_population(None, hierarchy=hierarchy)
     else:
         raise MisuseError(
             f"there is no sweep file or store {sweep!r}; `pagekin sweep --print` prints a file to begin with"
@@ -78,22 +78,22 @@ def _plan(sweep: str, hierarchy: str | None, references: str | None) -> SweepPla
         return plan
     names = [name.strip() for name in references.split(",") if name.strip()]
     for name in names:
-        if name not in REFERENCES:
-            raise MisuseError(f"--references: there is no {name!r}; there are {', '.join(REFERENCES)}")
-    others = tuple(entry for entry in plan.references if entry.kind != REFERENCE)
-    return replace(plan, references=(*(PlanEntry(name, REFERENCE, source=name) for name in names), *others))
+        if name not in BASELINES:
+            raise MisuseError(f"--references: there is no {name!r}; there are {', '.join(BASELINES)}")
+    others = tuple(entry for entry in plan.baselines if entry.kind != BASELINE)
+    return replace(plan, baselines=(*(PlanEntry(name, BASELINE, source=name) for name in names), *others))
 
 
 def _write(swept: SweepOutcome, folder: Path) -> list[str]:
     """Write the table and the report, each whole or not at all; their names."""
+    from pagekin.evaluation.report import as_json, left_out_reasons
     from pagekin.evaluation.sweep_report import report
     from pagekin.evaluation.sweep_results import csv_lines, write_parquet
 
     rows = swept.rows()
     write_lines(folder / "results.csv", csv_lines(rows))
-    write_lines(
-        folder / "results.json", [jsons.dumps({"rows": rows, "left_out": _left_out(swept)}, ensure_ascii=False)]
-    )
+    left_out = as_json(left_out_reasons(swept.labelled.notes))
+    write_lines(folder / "results.json", [jsons.dumps({"rows": rows, "left_out": left_out}, ensure_ascii=False)])
     write_lines(folder / "report.html", [report(swept)])
     names = ["results.csv", "results.json", "report.html"]
     try:
@@ -105,18 +105,16 @@ def _write(swept: SweepOutcome, folder: Path) -> list[str]:
     return [*names, "results.parquet"]
 
 
-def _left_out(swept: SweepOutcome) -> list[dict[str, Any]]:
-    return [{"reason": reason, "count": n, "example": example} for reason, n, example in swept.case.notes.rows()]
-
-
 def _result(swept: SweepOutcome, folder: Path, files: list[str]) -> dict[str, Any]:
+    from pagekin.evaluation.report import as_json, left_out_reasons
+
     return {
         "output": str(folder),
         "files": files,
         "judged": swept.judged,
         "reused": len(swept.results) - swept.judged,
         "rows": swept.rows(),
-        "left_out": _left_out(swept),
+        "left_out": as_json(left_out_reasons(swept.labelled.notes)),
     }
 
 
@@ -131,9 +129,9 @@ def _say(swept: SweepOutcome, folder: Path, files: list[str]) -> None:
         click.echo(f"\n{clean(figure)}")
         some = [row for row in rows if row["figure"] == figure]
         say_table([("", *shown), *((row["name"], *(_number(row[name]) for name in shown)) for row in some)])
-    if swept.case.notes.rows():
+    if swept.labelled.notes.rows():
         click.echo("\nLeft out, or to be borne in mind:")
-        say_table([(n, reason, example and "e.g. " + example) for reason, n, example in swept.case.notes.rows()])
+        say_table([(n, reason, example and "e.g. " + example) for reason, n, example in swept.labelled.notes.rows()])
     again = len(swept.results) - swept.judged
     click.echo(f"\n{swept.judged:,} judged, {again:,} known from before; {folder}: {', '.join(files)}")
 

@@ -1,1 +1,1 @@
-"""Which pages are one page? Texts -> chunks, Bloom filters, and groups of near-duplicates."""
+"""Near-duplicates: texts -> chunks, Bloom filters, and groups of pages with nearly the same text."""

@@ -1,6 +1,4 @@
-"""Sets of chunks -> pairs of pages that may share much, without comparing all with all."""
-
-from __future__ import annotations
+"""Candidate pairs: pages that share rare chunks, without comparing all pages with all."""
 
 from collections.abc import Iterator
 
@@ -10,14 +8,14 @@ from pagekin.duplicates.sets import Chunks
 from pagekin.kernels.rare_elements import NO_LIST, Lists, ShareBounds, probe, set_hashes
 from pagekin.model.arrays import Int64s, UInt64s
 
-BOUNDS = ShareBounds(most=1000, few=32)
-_SORTED = 1 << 24  # elements that are sorted at a time
-_PAIRS = 1 << 13  # that are proposed at a time
-_TRUST = 64  # chunks of a page for which an estimate may be wrong by one more
+_BOUNDS = ShareBounds(most=1000, few=32)
+_BATCH_ELEMENTS = 1 << 24  # that are sorted at once
+_BATCH_PAIRS = 1 << 13
+_CHUNKS_PER_ERROR = 64  # an estimate from filters may be off by one chunk, and by one more per 64 chunks
 
 
-def lists_of(chunks: Chunks) -> Lists:
-    """For every chunk that several pages have, the list of these pages."""
+def invert_chunks(chunks: Chunks) -> Lists:
+    """For every chunk of several pages, the list of these pages."""
     numbers = np.full(len(chunks.elements), NO_LIST, np.uint32)
     page = np.repeat(np.arange(len(chunks), dtype=np.uint32), chunks.counts())
     lengths, pages = [np.zeros(1, np.int64)], [np.empty(0, np.uint32)]
@@ -36,8 +34,8 @@ def lists_of(chunks: Chunks) -> Lists:
 
 
 def _parts(elements: UInt64s) -> Iterator[Int64s]:
-    """The places of elements, those of equal elements together, some at a time."""
-    bits = max(0, len(elements) // _SORTED).bit_length()
+    """Split the positions of elements by their leading bits into parts of bounded size."""
+    bits = max(0, len(elements) // _BATCH_ELEMENTS).bit_length()
     if not bits:
         yield np.arange(len(elements))
         return
@@ -45,46 +43,30 @@ def _parts(elements: UInt64s) -> Iterator[Int64s]:
         yield np.flatnonzero(elements >> np.uint64(64 - bits) == part)
 
 
-def same_sets(chunks: Chunks) -> Int64s:
-    """For each page the first one that has the same chunks; itself, if there is none before it or it has no chunks.
+def first_copies(chunks: Chunks) -> Int64s:
+    """For each page, the first page with the same set of chunks; itself if there is none or it has no chunks.
 
-    Told by a sum of hashes of the chunks; whoever must be sure compares.
+    Sets are compared by a sum of hashes, so a caller that needs certainty must compare them.
     """
     sums = set_hashes(chunks.elements, chunks.offsets)
     first = np.arange(len(chunks))
     some = np.flatnonzero(chunks.counts() > 0)
-    _, firsts, which = np.unique(sums[some], return_index=True, return_inverse=True)
-    first[some] = some[firsts[which]]
+    _, firsts, inverse = np.unique(sums[some], return_index=True, return_inverse=True)
+    first[some] = some[firsts[inverse]]
     return first
 
 
-def wanted(counts: Int64s, threshold: float) -> Int64s:
-    """How many chunks a page must have in common with another to be worth a comparison.
+def candidate_pairs(chunks: Chunks, threshold: float, parents: Int64s) -> Iterator[tuple[Int64s, int]]:
+    """Yield batches of candidate pairs of near-duplicates, except pairs that `parents` has joined by then.
 
-    Filters decide then, and may be mistaken by a chunk, or by a few of many: so fewer than the threshold asks for.
+    A candidate shares slightly fewer chunks than the threshold asks for, since filters decide in the end and their
+    estimates may be off by a few chunks. A chunk of more than a thousand pages is followed to the 32 preceding pages
+    only. That matters to pages whose rarest chunks are that frequent; their number comes with each batch.
     """
-    least = np.ceil(threshold * counts - 1e-9).astype(np.int64) - 1 - counts // _TRUST
-    return np.where(counts > 0, np.maximum(least, 1), 0)
-
-
-class CandidatePairs:
-    """Pairs of pages that may be near-duplicates, some at a time; not those that `parents` have joined meanwhile.
-
-    What can be missed: of a chunk that more than a thousand pages have, only some of these are looked at, those that
-    come next before the page. It must be among the rarest of a page for that to matter; `cut` counts such pages.
-    """
-
-    def __init__(self, chunks: Chunks, threshold: float, parents: Int64s, bounds: ShareBounds = BOUNDS) -> None:
-        self.cut = 0
-        self._lists = lists_of(chunks)
-        self._wanted = wanted(chunks.counts(), threshold)
-        self._parents = parents
-        self._bounds = bounds
-
-    def __iter__(self) -> Iterator[Int64s]:
-        seen = np.full(len(self._wanted), -1, np.int64)
-        here = 0
-        while here < len(self._wanted):
-            here, pairs, cut = probe(here, self._wanted, self._lists, self._bounds, self._parents, seen, _PAIRS)
-            self.cut += cut
-            yield pairs
+    lists, counts = invert_chunks(chunks), chunks.counts()
+    least = np.ceil(threshold * counts - 1e-9).astype(np.int64) - 1 - counts // _CHUNKS_PER_ERROR
+    shared = np.where(counts > 0, np.maximum(least, 1), 0)
+    seen, page = np.full(len(chunks), -1, np.int64), 0
+    while page < len(chunks):
+        page, pairs, cut = probe(page, shared, lists, _BOUNDS, parents, seen, _BATCH_PAIRS)
+        yield pairs, cut

@@ -1,38 +1,35 @@
-"""Chunks -> Bloom filters, and what two filters say of the pages that they stand for."""
-
-from __future__ import annotations
+"""Bloom filters of pages, and the overlap of two pages that their filters imply."""
 
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pagekin.duplicates.sets import Chunks
-from pagekin.duplicates.settings import LARGEST_FILTER, GroupSettings
+from pagekin.duplicates.settings import MAX_FILTER_BITS, GroupSettings
 from pagekin.errors import MisuseError
-from pagekin.model.arrays import Bools, Int64s, UInt64s
+from pagekin.model.arrays import Bools, Floats, Int64s, UInt64s
 
-ROOM = 4  # bits for every bit that is set at most; then a fifth of a filter is full, and chance has little to say
-FEWEST = 4  # chunks of a page that can be found in a larger one; the ends of a smaller one are most of it
-Floats = NDArray[np.float64]
+_BITS_PER_HASH = 4  # bits of a filter for every hash of a chunk; then at most a fifth is set, and chance matters little
+MIN_CHUNKS = 4  # a page with fewer consists mostly of its first and last chunk, and is not searched inside others
 
 
 def bits_for(chunks: Int64s, settings: GroupSettings) -> Int64s:
-    """The size of the filter for so many chunks: that of the settings, or one that they do not saturate."""
-    wanted = np.maximum(settings.filter_bits, ROOM * settings.hashes * chunks)
+    """The size of the filter for these numbers of chunks: that of the settings, or larger to avoid saturation."""
+    wanted = np.maximum(settings.filter_bits, _BITS_PER_HASH * settings.hashes * chunks)
     bits: Int64s = 1 << np.ceil(np.log2(wanted)).astype(np.int64)
-    return np.minimum(bits, LARGEST_FILTER)
+    return np.minimum(bits, MAX_FILTER_BITS)
 
 
-def elements_in(set_bits: Any, bits: int, hashes: int) -> Any:
-    """How many elements a filter with so many set bits holds, as expected."""
+def estimate_elements(set_bits: Any, bits: int, hashes: int) -> Any:
+    """Estimate the number of elements of a filter from the number of its set bits."""
     return np.log1p(-np.minimum(set_bits, bits - 0.5) / bits) / (hashes * np.log1p(-1 / bits))
 
 
 def _set_bits(elements: UInt64s, offsets: Int64s, hashes: int, words: UInt64s) -> None:
-    """As the kernel does; with numpy where no compiler is loaded, for importing one takes longer than a few pages."""
+    """Set the bits of elements; with numpy if numba is not loaded, since loading it takes longer than a few pages."""
     if "numba" in sys.modules:
         from pagekin.kernels.filters import set_bits
 
@@ -43,24 +40,23 @@ def _set_bits(elements: UInt64s, offsets: Int64s, hashes: int, words: UInt64s) -
     step = elements >> np.uint64(32) | np.uint64(1)
     is_set = np.zeros((len(words), bits), np.bool_)
     for k in range(hashes):
-        place = (elements & np.uint64(0xFFFFFFFF)) + np.uint64(k) * step
-        is_set[page, (place & np.uint64(bits - 1)).astype(np.int64)] = True
+        position = (elements & np.uint64(0xFFFFFFFF)) + np.uint64(k) * step
+        is_set[page, (position & np.uint64(bits - 1)).astype(np.int64)] = True
     words |= np.packbits(is_set, axis=1, bitorder="little").view(np.dtype("<u8"))
 
 
 @dataclass(frozen=True)
 class BloomFilters:
-    """The filters of many pages: of one size, a power of two, and one number of hash functions."""
+    """The filters of many pages, of one size, which is a power of two, and one number of hash functions."""
 
-    words: UInt64s  # a row a page
-    sizes: Int64s  # how many chunks each page has
-    ends: UInt64s  # its first and its last chunk
+    words: UInt64s  # one row per page
+    sizes: Int64s  # chunks of each page
+    ends: UInt64s  # first and last chunk of each page
     hashes: int
-    filled: Int64s | None = None  # how many bits are set in each, where they have been counted
 
     @classmethod
-    def of(cls, pages: Chunks, bits: int, hashes: int) -> BloomFilters:
-        """The filters of pages."""
+    def of(cls, pages: Chunks, bits: int, hashes: int) -> "BloomFilters":
+        """Build the filters of pages."""
         words = np.zeros((len(pages), bits // 64), np.uint64)
         _set_bits(pages.elements, pages.offsets, hashes, words)
         return cls(words, pages.counts(), pages.ends, hashes)
@@ -70,49 +66,44 @@ class BloomFilters:
 
     @property
     def bits(self) -> int:
-        """The size of each."""
+        """The size of each filter."""
         return 64 * int(self.words.shape[1])
 
-    def rows(self, rows: Int64s) -> BloomFilters:
-        """Those of some pages, any of which may be there often."""
-        return BloomFilters(self.words[rows], self.sizes[rows], self.ends[rows], self.hashes, self.counts()[rows])
+    def rows(self, rows: Int64s) -> "BloomFilters":
+        """The filters of some pages; rows may repeat."""
+        selected = BloomFilters(self.words[rows], self.sizes[rows], self.ends[rows], self.hashes)
+        vars(selected)["counts"] = self.counts[rows]  # spares counting the bits of repeated rows again
+        return selected
 
-    def counted(self) -> BloomFilters:
-        """The same, and how many bits are set."""
-        return replace(self, filled=self.counts())
-
+    @cached_property
     def counts(self) -> Int64s:
-        """How many bits are set in each."""
-        if self.filled is not None:
-            return self.filled
+        """The number of set bits of each filter."""
         counts: Int64s = np.bitwise_count(self.words).sum(axis=1, dtype=np.int64)
         return counts
 
     def saturated(self) -> Bools:
-        """Which are more than half full: too much of what they have in common with others is chance."""
-        full: Bools = self.counts() > self.bits // 2
+        """Which filters are more than half full, so that most of their common bits are chance."""
+        full: Bools = self.counts > self.bits // 2
         return full
 
-    def folded(self, bits: int) -> BloomFilters:
-        """The same pages in smaller filters."""
+    def fold(self, bits: int) -> "BloomFilters":
+        """The filters of the same pages in a smaller size."""
         if bits == self.bits:
             return self
         if bits < 64 or self.bits % bits or bits & (bits - 1):
-            raise MisuseError(
-                f"a filter of {self.bits} bits cannot be folded to {bits}, only to a smaller power of two"
-            )
+            raise MisuseError(f"filters of {self.bits} bits cannot be folded to {bits}, only to a smaller power of two")
         parts = self.words.reshape(len(self), self.bits // bits, bits // 64)
         return BloomFilters(np.bitwise_or.reduce(parts, axis=1), self.sizes, self.ends, self.hashes)
 
     def zeros(self) -> Floats:
-        """The share of bits of each that are not set."""
-        return np.asarray(1.0 - self.counts() / self.bits)
+        """The share z of unset bits of each filter."""
+        return np.asarray(1.0 - self.counts / self.bits)
 
     def powers(self, threshold: float) -> Floats:
-        """What `kernels.filters.near` needs to know of each: z^(1 - t).
+        """z^(1 - t) of each filter, for `kernels.filters.near`.
 
-        A chunk is common or is not. So t is not the threshold, but the share from which on the number of common chunks
-        is rounded to one that reaches it.
+        The number of common chunks is whole. So t is not the threshold, but the least share that is rounded to a
+        number of chunks that reaches the threshold.
         """
         wanted = np.ceil(threshold * self.sizes - 1e-9) - 0.5
         return np.asarray(self.zeros() ** (1.0 - wanted / np.maximum(self.sizes, 1)))
@@ -126,71 +117,62 @@ class BloomFilters:
 
 @dataclass(frozen=True)
 class Overlap:
-    """What two filters say of pages A and B."""
+    """The overlap of two pages A and B."""
 
-    bits_of_a: float  # the share of A's set bits that are set in B: the paper's measure
+    bits_of_a: float  # share of A's set bits that are set in B: the paper's measure
     bits_of_b: float
-    share_of_a: float  # the share of A's chunks that are in B, as estimated, chance taken off; of whole chunks
+    share_of_a: float  # estimated share of A's chunks that are in B, corrected for chance, rounded to whole chunks
     share_of_b: float
-    similarity: float  # what decides: the greater share; for a page of hardly any chunks, the lesser
-    a_in_b: bool  # all that A says is in B
+    similarity: float  # decides: the greater share; the lesser one if a page has fewer than MIN_CHUNKS
+    a_in_b: bool  # containment: the whole of A is in B
     b_in_a: bool
-    saturated: bool  # a filter is too full to be believed
+    saturated: bool  # a filter is too full for a conclusion
 
 
-def compare(some: BloomFilters, others: BloomFilters) -> list[Overlap]:
-    """Compare the first of some filters with the first of others, the second with the second, and so on."""
-    a, b = _of_one_size(some, others)
-    both = _common(a, b)
-    share_a, share_b, similarity = _shares(a, b, both)
+def overlaps(some: BloomFilters, others: BloomFilters) -> list[Overlap]:
+    """The overlaps of the pairs of rows of two filter tables."""
+    a, b = _same_size(some, others)
+    common = _common_bits(a, b)
     saturated = a.saturated() | b.saturated()
     columns = (
-        _ratio(both, a.counts()),
-        _ratio(both, b.counts()),
-        share_a,
-        share_b,
-        similarity,
-        _inside(a, b) & ~saturated,
-        _inside(b, a) & ~saturated,
+        _ratio(common, a.counts),
+        _ratio(common, b.counts),
+        *_shares(a, b, common),
+        _contained(a, b) & ~saturated,
+        _contained(b, a) & ~saturated,
         saturated,
     )
     return [Overlap(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
 
 
 def similarities(some: BloomFilters, others: BloomFilters) -> Floats:
-    """The similarity alone, as in `compare`."""
-    a, b = _of_one_size(some, others)
-    return _shares(a, b, _common(a, b))[2]
+    """The similarity alone, as in `overlaps`."""
+    a, b = _same_size(some, others)
+    return _shares(a, b, _common_bits(a, b))[2]
 
 
-def directed(some: BloomFilters, others: BloomFilters) -> tuple[Floats, Floats]:
-    """The shares of set bits and of chunks of the first ones alone, as in `compare`."""
-    a, b = _of_one_size(some, others)
-    both = _common(a, b)
-    return _ratio(both, a.counts()), _shares(a, b, both)[0]
-
-
-def _of_one_size(some: BloomFilters, others: BloomFilters) -> tuple[BloomFilters, BloomFilters]:
+def _same_size(some: BloomFilters, others: BloomFilters) -> tuple[BloomFilters, BloomFilters]:
     if some.hashes != others.hashes:
         raise MisuseError(f"filters of {some.hashes} and of {others.hashes} hash functions cannot be compared")
     bits = min(some.bits, others.bits)
-    return some.folded(bits), others.folded(bits)
+    return some.fold(bits), others.fold(bits)
 
 
-def _common(a: BloomFilters, b: BloomFilters) -> Int64s:
-    """How many set bits they share."""
-    both: Int64s = np.bitwise_count(a.words & b.words).sum(axis=1, dtype=np.int64)
-    return both
+def _common_bits(a: BloomFilters, b: BloomFilters) -> Int64s:
+    common: Int64s = np.bitwise_count(a.words & b.words).sum(axis=1, dtype=np.int64)
+    return common
 
 
-def _shares(a: BloomFilters, b: BloomFilters, both: Int64s) -> tuple[Floats, Floats, Floats]:
-    """The shares of common chunks in both directions, and the similarity."""
-    in_a, in_b = a.counts(), b.counts()
-    counts = in_a, in_b, in_a + in_b - both
-    held_a, held_b, held_by_either = (elements_in(count, a.bits, a.hashes) for count in counts)
-    common = np.maximum(held_a + held_b - held_by_either, 0.0)
-    share_a, share_b = _whole(_ratio(common, held_a), a.sizes), _whole(_ratio(common, held_b), b.sizes)
-    too_few = np.minimum(a.sizes, b.sizes) < FEWEST
+def _shares(a: BloomFilters, b: BloomFilters, common_bits: Int64s) -> tuple[Floats, Floats, Floats]:
+    """The shares of common chunks of A and of B, and the similarity."""
+    counts = a.counts, b.counts, a.counts + b.counts - common_bits
+    in_a, in_b, in_union = (estimate_elements(count, a.bits, a.hashes) for count in counts)
+    common = np.maximum(in_a + in_b - in_union, 0.0)
+    share_a, share_b = (
+        _ratio(np.round(np.minimum(_ratio(common, inside), 1.0) * each.sizes), each.sizes)
+        for inside, each in ((in_a, a), (in_b, b))
+    )
+    too_few = np.minimum(a.sizes, b.sizes) < MIN_CHUNKS
     return share_a, share_b, np.where(too_few, np.minimum(share_a, share_b), np.maximum(share_a, share_b))
 
 
@@ -199,15 +181,10 @@ def _ratio(part: Any, whole: Any) -> Floats:
     return ratio
 
 
-def _whole(share: Floats, size: Int64s) -> Floats:
-    """The share that is nearest and is one of whole chunks."""
-    return _ratio(np.round(np.minimum(share, 1.0) * size), size)
-
-
-def _inside(a: BloomFilters, b: BloomFilters) -> Bools:
-    """Whether A is in B: all its bits are. In a larger page, its first and last chunk go on, and need not be there."""
+def _contained(a: BloomFilters, b: BloomFilters) -> Bools:
+    """Whether all bits of A are set in B; in a larger B, those of A's first and last chunk may be missing."""
     missing = a.words & ~b.words
     inner = missing & ~a.end_bits()
-    is_larger = (a.sizes >= FEWEST) & (b.sizes > a.sizes)
-    inside: Bools = (a.sizes > 0) & (~missing.any(axis=1) | (is_larger & ~inner.any(axis=1)))
-    return inside
+    is_larger = (a.sizes >= MIN_CHUNKS) & (b.sizes > a.sizes)
+    contained: Bools = (a.sizes > 0) & (~missing.any(axis=1) | (is_larger & ~inner.any(axis=1)))
+    return contained

@@ -1,13 +1,11 @@
-"""The fragment of interest: the parts of a text around the words of a query (the paper, sections 2.3 and 3.3)."""
-
-from __future__ import annotations
+"""The fragment of interest: the parts of a text around the words of a query (sections 2.3 and 3.3 of the paper)."""
 
 import re
 
 _WORD = re.compile(r"\w+")
-_SENTENCE = re.compile(r"(?<=[.!?…。！？])\s*")
-_LONG = 1000  # characters of a line that is looked at sentence by sentence
-AROUND = 1  # parts to either side
+_SENTENCE_END = re.compile(r"(?<=[.!?…。！？])\s*")
+_LONG_LINE = 1000  # characters; longer lines are split into sentences
+_NEIGHBOURS = 1  # parts before and after each match
 
 
 def words_of(query: str) -> frozenset[str]:
@@ -20,18 +18,15 @@ def words_of(query: str) -> frozenset[str]:
 
 
 def fragment(text: str, words: frozenset[str]) -> str | None:
-    r"""The lines of a text with one of these words, and the lines next to them; None if there are none.
+    r"""The lines with one of the words and the lines next to them; None without a match.
 
-    Of a long line its sentences, each like a line.
+    Long lines are split into sentences, which count as lines.
 
     >>> fragment("menu\nall birds\nThe Wren sings.\nIt is small.\nshop\nimprint", frozenset(["wren"]))
     'all birds\nThe Wren sings.\nIt is small.'
     """
-    parts = [part for line in text.split("\n") for part in _parts(line) if part]
-    has_one = [k for k, part in enumerate(parts) if not words.isdisjoint(map(str.casefold, _WORD.findall(part)))]
-    near = sorted({j for k in has_one for j in range(max(0, k - AROUND), min(len(parts), k + AROUND + 1))})
-    return "\n".join(parts[k] for k in near) if near else None
-
-
-def _parts(line: str) -> list[str]:
-    return [line] if len(line) <= _LONG else _SENTENCE.split(line)
+    lines = ([line] if len(line) <= _LONG_LINE else _SENTENCE_END.split(line) for line in text.split("\n"))
+    parts = [part for line in lines for part in line if part]
+    matches = [k for k, part in enumerate(parts) if not words.isdisjoint(map(str.casefold, _WORD.findall(part)))]
+    near = {j for k in matches for j in range(max(0, k - _NEIGHBOURS), min(len(parts), k + _NEIGHBOURS + 1))}
+    return "\n".join(parts[k] for k in sorted(near)) if near else None

@@ -1,6 +1,4 @@
-"""Result lists in any shape -> results: plain lists, JSON lines, and what search engines answer."""
-
-from __future__ import annotations
+"""Result lists in several formats: plain lists, JSON lines, and responses of search engines."""
 
 import json
 import math
@@ -12,32 +10,33 @@ from typing import IO, Any
 
 from pagekin.errors import MisuseError
 
-LARGEST_JSON = 256 << 20  # bytes of a list, or of a line
-# A list has a few values a result, and its bulk is in strings. Brackets would take thirty times their size as objects.
-_MOST_STRUCTURE = 32 << 20
+MAX_JSON = 256 << 20  # bytes of a list, or of a line
+# Most bytes of a list are in strings. Brackets and numbers would take thirty times their size as Python objects.
+_MAX_STRUCTURE = 32 << 20
 _STRINGS = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.S)
-_SHAPES = (
+_FORMATS = (
     "a list of results, or a response of Elasticsearch, OpenSearch, Solr, Meilisearch or Typesense"
     " (docs/duplicates.md shows them)"
 )
+_HIT_KEYS = ("hits", "grouped_hits", "response", "results", "grouped", "responses")
 
 
 @dataclass(frozen=True)
 class Result:
-    """One result of a list. Its text is at hand, as such or as HTML, or in a file."""
+    """One result of a list. Its text is given directly, as HTML, or in a file."""
 
     id: str | int | float
     url: str = ""
     title: str = ""
     text: str | None = None
     html: str | None = None
-    rank: float | None = None  # the least is the best; by default its place in the list
+    rank: float | None = None  # the lowest is the best; by default the position in the list
     path: Path | None = None
 
 
 @dataclass(frozen=True)
 class Fields:
-    """Under which names a result has what; the first that is there counts."""
+    """The names of the fields of a result; the first that is present counts."""
 
     id: tuple[str, ...] = ("id", "_id", "objectID")
     url: tuple[str, ...] = ("url", "uri", "link")
@@ -48,34 +47,38 @@ class Fields:
 
 
 def results_in(body: Any, fields: Fields | None = None) -> list[Result]:
-    """The results of a parsed list or response.
+    """The results of a parsed list or response; of several responses, ranked by their positions in each.
 
     >>> [each.id for each in results_in({"hits": {"hits": [{"_id": "7", "_source": {"text": "Wrens"}}]}})]
     ['7']
     """
-    lists = _lists(body)
-    if len(lists) == 1:
-        return [result_of(hit, place, fields or Fields()) for place, hit in enumerate(lists[0], 1)]
+    responses = [body]
+    if isinstance(body, Mapping):
+        many = body.get("responses", body.get("results"))  # Elasticsearch, OpenSearch; Meilisearch, Typesense
+        if isinstance(many, list) and many and all(is_response(each) for each in many):
+            responses = many
     found: list[Result] = []
-    for hits in lists:  # of several lists each has its own best; a result goes by its place there
-        some = [result_of(hit, len(found) + place, fields or Fields()) for place, hit in enumerate(hits, 1)]
-        found += [each if each.rank is not None else replace(each, rank=place) for place, each in enumerate(some, 1)]
+    for response in responses:
+        for position, hit in enumerate(_hits(response), 1):
+            result = result_of(hit, len(found) + 1, fields or Fields())
+            is_ranked = result.rank is not None or len(responses) == 1
+            found.append(result if is_ranked else replace(result, rank=position))
     return found
 
 
-def result_of(hit: Any, place: int, fields: Fields) -> Result:
-    """A result from an object of a list; without an id its URL names it, or else its place in the list."""
+def result_of(hit: Any, position: int, fields: Fields) -> Result:
+    """A result from an object of a list; without an id, its URL or else its position is the id."""
     if not isinstance(hit, Mapping):
-        raise MisuseError(f"result {place} is no object with an id and a text, but {json.dumps(hit)[:60]}")
+        raise MisuseError(f"result {position} is not an object with an id and a text, but {json.dumps(hit)[:60]}")
     url = _text(hit, fields.url) or ""
     name = _first(hit, fields.id)
     if name is None:
-        name = url or place
+        name = url or position
     if not isinstance(name, str | int | float) or isinstance(name, bool):
-        raise MisuseError(f"result {place}: its id is {json.dumps(name)[:60]}; it must be a string or a number")
+        raise MisuseError(f"result {position}: its id is {json.dumps(name)[:60]}; it must be a string or a number")
     rank = _first(hit, fields.rank)
     if rank is not None and not (isinstance(rank, int | float) and not isinstance(rank, bool) and abs(rank) < math.inf):
-        raise MisuseError(f"result {place}: its rank is {json.dumps(rank)[:60]}; it must be a number")
+        raise MisuseError(f"result {position}: its rank is {json.dumps(rank)[:60]}; it must be a number")
     text, html = _text(hit, fields.text), _text(hit, fields.html)
     return Result(name, url, _text(hit, fields.title) or "", text, html, rank)
 
@@ -85,62 +88,50 @@ def _first(hit: Mapping[str, Any], names: Iterable[str]) -> Any:
 
 
 def _text(hit: Mapping[str, Any], names: Iterable[str]) -> str | None:
-    """The text under one of these names; Solr and Elasticsearch give a list where a field may have several values."""
+    """The text of a field; Solr and Elasticsearch return lists for fields with several values."""
     value = _first(hit, names)
     if isinstance(value, list):
         return "\n".join(each for each in value if isinstance(each, str)) or None
     return value if isinstance(value, str) else None
 
 
-_LISTS = ("hits", "grouped_hits", "response", "results", "grouped", "responses")
-
-
 def is_response(body: Any) -> bool:
-    """Whether an object is what an engine answers, and no result itself."""
+    """Whether an object is a response of a search engine rather than a result."""
     if not isinstance(body, Mapping):
         return False
-    return _error(body) is not None or any(isinstance(body.get(key), Mapping | list) for key in _LISTS)
+    return _error(body) is not None or any(isinstance(body.get(key), Mapping | list) for key in _HIT_KEYS)
 
 
 def _error(body: Mapping[str, Any]) -> Any:
-    """What an engine says has gone wrong; Solr, Elasticsearch and OpenSearch call it error, the others message."""
+    """The error of a response: `error` in Solr, Elasticsearch and OpenSearch, `message` in the others."""
     if isinstance(body.get("error"), Mapping) or ("error" in body and "status" in body):
         return body["error"]
     return body["message"] if set(body) in ({"message"}, {"message", "code", "type", "link"}) else None
 
 
-def _lists(body: Any) -> list[list[Any]]:
-    """The objects that stand for results; several lists, where several searches are answered at once."""
-    if isinstance(body, Mapping):
-        many = body.get("responses", body.get("results"))  # Elasticsearch, OpenSearch; Meilisearch, Typesense
-        if isinstance(many, list) and many and all(is_response(each) for each in many):
-            return [_hits(each) for each in many]
-    return [_hits(body)]
-
-
 def _hits(body: Any) -> list[Any]:
-    """The objects that stand for results in one list."""
+    """The result objects of one list or response."""
     if isinstance(body, list):
         return body
     if not is_response(body):
-        raise MisuseError(f"this is not {_SHAPES}")
+        raise MisuseError(f"this is not {_FORMATS}")
     if (error := _error(body)) is not None:
-        raise MisuseError(f"the search engine has answered with an error: {json.dumps(error)[:200]}")
-    hits = next((body[key] for key in _LISTS if isinstance(body.get(key), Mapping | list)), None)
-    if hits is body.get("grouped") and isinstance(hits, Mapping):
-        return _solr_groups(hits)
+        raise MisuseError(f"the search engine responded with an error: {json.dumps(error)[:200]}")
+    key, hits = next((key, body[key]) for key in _HIT_KEYS if isinstance(body.get(key), Mapping | list))
     if isinstance(hits, Mapping):
+        if key == "grouped":
+            return _solr_groups(hits)
         hits = hits.get("hits", hits.get("docs"))
     if not isinstance(hits, list):
-        raise MisuseError(f"this response has no list of hits; it should be {_SHAPES}")
-    if "hits" not in body and "grouped_hits" in body:
+        raise MisuseError(f"this response has no list of hits; it should be {_FORMATS}")
+    if key == "grouped_hits":  # Typesense
         groups = [group.get("hits") for group in hits if isinstance(group, Mapping)]
         hits = [hit for group in groups if isinstance(group, list) for hit in group]
     return [_document(hit) for hit in hits]
 
 
 def _solr_groups(grouped: Mapping[str, Any]) -> list[Any]:
-    """The documents of Solr's groups, field by field; of a query or with group.format=simple there is one list."""
+    """The documents of Solr's groups; group.query and group.format=simple return one list instead of groups."""
     documents: list[Any] = []
     for field in grouped.values():
         groups = field.get("groups", [field]) if isinstance(field, Mapping) else []
@@ -148,18 +139,16 @@ def _solr_groups(grouped: Mapping[str, Any]) -> list[Any]:
             found = group.get("doclist") if isinstance(group, Mapping) else None
             listed = found.get("docs") if isinstance(found, Mapping) else None
             if not isinstance(listed, list):
-                raise MisuseError(f"this response has groups without a list of docs; it should be {_SHAPES}")
+                raise MisuseError(f"this response has groups without a list of docs; it should be {_FORMATS}")
             documents += listed
     return documents
 
 
 def _document(hit: Any) -> Any:
-    """What is stored of a hit, without what the engine says of it."""
-    if not isinstance(hit, Mapping):
-        return hit
-    if isinstance(hit.get("document"), Mapping):  # Typesense
+    """The stored document of a hit."""
+    if isinstance(hit, Mapping) and isinstance(hit.get("document"), Mapping):  # Typesense
         return hit["document"]
-    if "_id" not in hit or "_index" not in hit:
+    if not isinstance(hit, Mapping) or "_id" not in hit or "_index" not in hit:
         return hit
     document: dict[str, Any] = {}  # Elasticsearch, OpenSearch
     for part in (hit.get("fields"), hit.get("_source")):
@@ -168,61 +157,44 @@ def _document(hit: Any) -> Any:
 
 
 def read_results(file: IO[bytes], where: str, fields: Fields | None = None) -> Iterator[Result]:
-    """The results in a file of JSON or of JSON lines; those of lines one by one, as they come."""
+    """The results in a file of JSON or JSON lines; lines are read one by one."""
     fields = fields or Fields()
-    first = _line(file, where)
-    while first and not first.strip():
-        first = _line(file, where)
-    row = _tried(first)
-    if isinstance(row, dict) and not is_response(row):
-        yield result_of(row, 1, fields)
-        yield from _lines(file, where, fields)
-    else:
-        whole = first + file.read(LARGEST_JSON + 1 - len(first))
-        yield from results_in(parse(whole, where), fields)
-
-
-def _lines(file: IO[bytes], where: str, fields: Fields) -> Iterator[Result]:
-    place, number = 1, 1
-    while line := _line(file, where):
-        number += 1
-        if line.strip():
-            place += 1
-            yield result_of(parse(line, where, number), place, fields)
-
-
-def _line(file: IO[bytes], where: str) -> bytes:
-    line = file.readline(LARGEST_JSON + 1)
-    _bounded(line, where)
-    return line
-
-
-def _tried(line: bytes) -> Any:
+    lines = iter(lambda: file.readline(MAX_JSON + 1), b"")
+    first = next((line for line in lines if line.strip()), b"")
+    _check_size(first, where)
     try:
-        return json.loads(line)
+        row = json.loads(first)
     except (ValueError, RecursionError):
-        return None
+        row = None
+    if not isinstance(row, dict) or is_response(row):
+        yield from results_in(parse(first + file.read(MAX_JSON + 1 - len(first)), where), fields)
+        return
+    yield result_of(row, 1, fields)
+    position = 1
+    for number, line in enumerate(lines, 2):
+        if line.strip():
+            position += 1
+            yield result_of(parse(line, where, number), position, fields)
 
 
-def _bounded(data: bytes, where: str) -> None:
-    too_long = len(data) > LARGEST_JSON
-    if too_long or (len(data) > _MOST_STRUCTURE and len(_STRINGS.sub(b"", data)) > _MOST_STRUCTURE):
-        raise MisuseError(f"{where} is too large to be read at one go; write JSON lines, a result a line")
+def _check_size(data: bytes, where: str) -> None:
+    if len(data) > MAX_JSON or (len(data) > _MAX_STRUCTURE and len(_STRINGS.sub(b"", data)) > _MAX_STRUCTURE):
+        raise MisuseError(f"{where} is too large to be read as a whole; write JSON lines, one result per line")
 
 
 def parse(data: bytes, where: str, line: int = 1) -> Any:
-    """JSON, or an error that says in which line and column it is none. The data begin in this line."""
-    _bounded(data, where)
+    """Parse JSON that begins in this line of a file; an error names the line and column."""
+    _check_size(data, where)
     try:
         if not data.strip():
-            raise MisuseError(f"{where} is empty; it should be {_SHAPES}")
+            raise MisuseError(f"{where} is empty; it should be {_FORMATS}")
         return json.loads(data)
     except json.JSONDecodeError as error:
         place = f"line {line + error.lineno - 1}, column {error.colno}"
-        raise MisuseError(f"{where} is no JSON: {error.msg}, {place}") from error
+        raise MisuseError(f"{where} is not JSON: {error.msg}, {place}") from error
     except UnicodeDecodeError as error:
         before = data[: error.start]
         place = f"line {line + before.count(10)}, byte {len(before) - before.rfind(10)}"
         raise MisuseError(f"{where} is not in UTF-8, {place}; JSON must be") from error
     except RecursionError as error:
-        raise MisuseError(f"{where} is nested too deeply to be a list of results") from error
+        raise MisuseError(f"{where} is nested too deeply for a list of results") from error

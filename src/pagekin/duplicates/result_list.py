@@ -1,6 +1,4 @@
-"""Near-duplicates in a result list: `pagekin.group(results)`. HTML is read as everywhere else."""
-
-from __future__ import annotations
+"""Near-duplicates in a result list: `pagekin.group(results)`."""
 
 import codecs
 from collections import Counter
@@ -13,14 +11,14 @@ from typing import Any
 import numpy as np
 import zstandard
 
-from pagekin.duplicates.canonical import canonical, canonical_pieces
-from pagekin.duplicates.chunks import chunks_of, chunks_of_pieces
-from pagekin.duplicates.filters import Overlap
+from pagekin.duplicates.canonical import canonical, canonical_stream
+from pagekin.duplicates.chunks import chunks_of, chunks_of_stream
 from pagekin.duplicates.fragment import fragment, words_of
 from pagekin.duplicates.grouper import Grouper
+from pagekin.duplicates.groups import DuplicateGroup
 from pagekin.duplicates.report import DuplicateReport, report_of_list
 from pagekin.duplicates.result_formats import Fields, Result, result_of, results_in
-from pagekin.duplicates.sets import MOST_CHUNKS, Chunks
+from pagekin.duplicates.sets import MAX_CHUNKS, Chunks
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.errors import MisuseError
 from pagekin.model.capture import Capture, Origin
@@ -29,51 +27,35 @@ from pagekin.model.settings import ReadingSettings
 from pagekin.reading.batch import read_captures
 from pagekin.reading.charset import to_utf8
 
-_TOGETHER = 64  # results that are read at a time
-_SAMPLE = 64 * 1024  # bytes of a file that tell what it is
-_PIECE = 1 << 20
-_MOST_SEARCHED = 16 << 20  # bytes of a file that the words of a query are looked for in
-_TOO_MANY = f"more than {MOST_CHUNKS:,} chunks"
+_BATCH = 64  # results that are read at once
+_SAMPLE_BYTES = 64 * 1024  # of a file, for its encoding
+_PIECE_BYTES = 1 << 20
+_MAX_SEARCHED = 16 << 20  # bytes of a file that is searched for the words of a query
+_TOO_MANY = f"more than {MAX_CHUNKS:,} chunks"
 _BINARY = "binary file"
-_NOWHERE = "http://result.localhost/"
+_BASE_URL = "http://result.localhost/"
 
 
 @dataclass(frozen=True)
 class ResultEntry:
-    """A result in its list, without its text."""
+    """A result and its position in the list, without its text."""
 
     result: Result
-    position: int  # in the list, from 1
+    position: int  # from 1
     rank: float
-    uncompared: str = ""  # why it could not be compared, if so
-
-
-@dataclass(frozen=True)
-class ResultMember:
-    """A result that says the same as the anchor of its group; A is the result, B the anchor."""
-
-    entry: ResultEntry
-    overlap: Overlap
-
-
-@dataclass(frozen=True)
-class ResultGroup:
-    """A result, the best-ranked, and its near-duplicates."""
-
-    anchor: ResultEntry
-    members: list[ResultMember]
+    uncompared: str = ""  # the reason, if it could not be compared
 
 
 class Grouping:
-    """Results that are grouped as they come. What has come can be asked for at any time."""
+    """Groups results as they are added; groups are available at any time."""
 
     def __init__(
         self, settings: GroupSettings | None = None, fields: Fields | None = None, query: str | None = None
     ) -> None:
-        """If there is a query, results are compared by the parts of their texts around its words."""
+        """With a query, results are compared by the fragments of their texts around its words."""
         self.settings = settings or GroupSettings()
         self.entries: list[ResultEntry] = []
-        self.without_words = 0  # results in which no word of the query stands; they are compared as a whole
+        self.without_words = 0  # results without a word of the query, compared as a whole
         self._words = words_of(query or "")
         if query is not None and not self._words:
             raise MisuseError(f"there is no word in the query {query!r}")
@@ -81,83 +63,75 @@ class Grouping:
         self._grouper = Grouper(self.settings)
 
     def add(self, results: Iterable[Result | Mapping[str, Any]]) -> list[tuple[ResultEntry, ResultEntry]]:
-        """Add some results; the pairs of near-duplicates that they make with others and each other."""
-        place = len(self.entries) + 1
+        """Add results; the pairs of near-duplicates that they form with each other and earlier results."""
+        first = len(self.entries) + 1
         some = [
-            each if isinstance(each, Result) else result_of(each, place + k, self._fields)
-            for k, each in enumerate(results)
+            each if isinstance(each, Result) else result_of(each, position, self._fields)
+            for position, each in enumerate(results, first)
         ]
-        if too_deep := [each for each in some if each.path is not None and each.path.is_dir()]:
-            raise MisuseError(f"{too_deep[0].path} is a folder; name the files in it")
+        if folders := [each.path for each in some if each.path is not None and each.path.is_dir()]:
+            raise MisuseError(f"{folders[0]} is a folder; name the files in it")
         reasons, chunks = self._chunks(some)
-        for k, (result, reason) in enumerate(zip(some, reasons, strict=True)):
-            rank = result.rank if result.rank is not None else place + k
-            self.entries.append(ResultEntry(replace(result, text=None, html=None), place + k, rank, reason))
+        for position, (result, reason) in enumerate(zip(some, reasons, strict=True), first):
+            rank = result.rank if result.rank is not None else position
+            self.entries.append(ResultEntry(replace(result, text=None, html=None), position, rank, reason))
         return [(self.entries[a], self.entries[b]) for a, b in self._grouper.add(chunks).tolist()]
 
     def _chunks(self, results: Sequence[Result]) -> tuple[list[str], Chunks]:
-        """The chunks of results, and for each why it has none, or ""."""
-        texts: dict[int, bytes | str] = _texts_of_html(results)
-        streamed: dict[int, Chunks] = {}
+        """The chunks of results, and for each the reason why it has none, or ""."""
+        contents: list[bytes | Chunks | str] = ["no text"] * len(results)  # a text, chunks, or the reason
+        from_html = html_texts(results)
         for k, result in enumerate(results):
-            if result.text is not None:
-                texts.setdefault(k, result.text.encode("utf-8", "replace"))
-            elif result.path is not None and k not in texts:
-                found = _text_of_file(result.path) if self._words else _chunks_of_file(result.path, self.settings)
-                if isinstance(found, Chunks):
-                    streamed[k] = found
-                else:
-                    texts[k] = found
-        folded = [
-            canonical(self._fragment(text)) if isinstance(text := texts.get(k), bytes) else b""
-            for k in range(len(results))
-        ]
-        chunks = chunks_of(folded, self.settings)
-        if streamed:
-            rows = range(len(results))
-            chunks = Chunks.joined([streamed[k] if k in streamed else chunks.rows(np.array([k])) for k in rows])
+            if k in from_html:
+                contents[k] = from_html[k]
+            elif result.text is not None:
+                contents[k] = result.text.encode("utf-8", "replace")
+            elif result.path is not None:
+                contents[k] = _read_text_file(result.path, None if self._words else self.settings)
+        texts = [canonical(self._fragment(each)) if isinstance(each, bytes) else b"" for each in contents]
+        chunks = chunks_of(texts, self.settings)
+        if any(isinstance(each, Chunks) for each in contents):
+            rows = enumerate(contents)
+            chunks = Chunks.concatenate([c if isinstance(c, Chunks) else chunks.rows(np.array([k])) for k, c in rows])
         reasons = []
-        for k, count in enumerate(chunks.counts().tolist()):
-            text = texts.get(k, "no text")
-            why = text if isinstance(text, str) else "empty text"
-            reasons.append(_TOO_MANY if count > MOST_CHUNKS else "" if count else why)
+        for each, count in zip(contents, chunks.counts().tolist(), strict=True):
+            reason = each if isinstance(each, str) else "empty text"
+            reasons.append(_TOO_MANY if count > MAX_CHUNKS else "" if count else reason)
         return reasons, chunks
 
     def _fragment(self, text: bytes) -> bytes:
-        """What is compared of a text."""
+        """The part of a text that is compared."""
         if not self._words:
             return text
         found = fragment(text.decode("utf-8", "replace"), self._words)
         self.without_words += found is None
         return text if found is None else found.encode("utf-8", "replace")
 
-    def groups(self) -> list[ResultGroup]:
-        """All results so far in groups; one that is like no other is a group by itself."""
-        found = self._grouper.groups([entry.rank for entry in self.entries])
-        return [
-            ResultGroup(
-                self.entries[each.anchor], [ResultMember(self.entries[m.page], m.overlap) for m in each.members]
-            )
-            for each in found
-        ]
+    def _ranks(self) -> list[float]:
+        return [entry.rank for entry in self.entries]
+
+    def groups(self) -> list[DuplicateGroup[ResultEntry]]:
+        """The groups of all results so far; a result without near-duplicates is a group of one."""
+        return [each.map(self.entries.__getitem__) for each in self._grouper.groups(self._ranks())]
 
     def anchors(self) -> list[ResultEntry]:
-        """Of each result so far, the anchor of its group."""
-        return [self.entries[k] for k in self._grouper.anchors([entry.rank for entry in self.entries]).tolist()]
+        """The anchor of each result's group."""
+        return [self.entries[k] for k in self._grouper.anchors(self._ranks()).tolist()]
 
     def report(self, name: str | None = None) -> DuplicateReport:
-        """The share of near-duplicates as the list grows; the result of this id, or the one with most, against all."""
+        """The share of near-duplicates as the list grows, and the result with this id, or most near-duplicates."""
         ids = [str(entry.result.id) for entry in self.entries]
         if name is not None and name not in ids:
             raise MisuseError(f"there is no result with the id {name!r}")
-        return report_of_list(self._grouper.chunks, self.settings, [entry.rank for entry in self.entries], ids, name)
+        page = None if name is None else ids.index(name)
+        return report_of_list(self._grouper.chunks, self.settings, self._ranks(), ids, page)
 
     def uncompared(self) -> dict[str, int]:
-        """Why results could not be compared, and how many."""
+        """The number of results that could not be compared, by reason."""
         return dict(sorted(Counter(entry.uncompared for entry in self.entries if entry.uncompared).items()))
 
     def repeated_ids(self) -> int:
-        """How many results have an id that another one before them has."""
+        """The number of results with the id of an earlier one."""
         return len(self.entries) - len({(type(e.result.id), e.result.id) for e in self.entries})
 
 
@@ -171,81 +145,64 @@ def group(
 
     >>> wren, robin = "The wren is small. " * 40, "The robin is red. " * 40
     >>> found = group([{"id": 1, "text": wren}, {"id": 2, "text": robin}, {"id": 3, "text": wren.upper()}])
-    >>> [[each.anchor.result.id, *(m.entry.result.id for m in each.members)] for each in found.groups()]
+    >>> [[each.anchor.result.id, *(m.page.result.id for m in each.members)] for each in found.groups()]
     [[1, 3], [2]]
     """
     grouping = Grouping(settings, fields, query)
-    coming = iter(results_in(results, fields) if isinstance(results, Mapping) else results)
-    while some := list(islice(coming, _TOGETHER)):
-        grouping.add(some)
+    remaining = iter(results_in(results, fields) if isinstance(results, Mapping) else results)
+    while batch := list(islice(remaining, _BATCH)):
+        grouping.add(batch)
     return grouping
 
 
 def files(paths: Iterable[str | Path]) -> list[Result]:
-    """Files as results, each named by its path, the first the best; HTML by its suffix, all else text."""
+    """Files as results with their paths as ids, best first; HTML by suffix, all others as text."""
     return [Result(str(path), path=Path(path)) for path in paths]
 
 
-def _texts_of_html(results: Sequence[Result]) -> dict[int, bytes | str]:
-    """The visible text of each result that is HTML, or why there is none."""
+def html_texts(results: Sequence[Result]) -> dict[int, bytes | str]:
+    """The visible text of each result that is HTML, or the reason why there is none."""
     captures = []
     for k, result in enumerate(results):
         is_page = result.path is not None and result.path.suffix.lower() in HTML_SUFFIXES
         if result.html is not None or is_page:
             body = None if result.html is None else result.html.encode("utf-8", "replace")
-            charset = "" if result.html is None else "utf-8"
-            origin = Origin("results", 0, 0, 0)
-            captures.append(Capture(f"{_NOWHERE}{k}", origin, body=body, path=str(result.path or ""), charset=charset))
+            charset, path = "" if result.html is None else "utf-8", str(result.path or "")
+            url, origin = f"{_BASE_URL}{k}", Origin("results", 0, 0, 0)
+            captures.append(Capture(url, origin, body=body, path=path, charset=charset))
     if not captures:
         return {}
-    reading = read_captures(captures, ReadingSettings())
-    unpacked = zstandard.ZstdDecompressor()
-    texts: dict[int, bytes | str] = {_number(skip.where): skip.reason for skip in reading.skips}
+    reading, decompressor = read_captures(captures, ReadingSettings()), zstandard.ZstdDecompressor()
+    texts: dict[str, bytes | str] = {skip.where: skip.reason for skip in reading.skips}
     for row, url in enumerate(reading.pages.url):
-        texts[_number(url)] = unpacked.decompress(reading.text.data[reading.text.row(row)].tobytes())
-    return texts
+        texts[url] = decompressor.decompress(reading.text.data[reading.text.row(row)].tobytes())
+    return {int(url.removeprefix(_BASE_URL)): text for url, text in texts.items()}
 
 
-def _number(url: str) -> int:
-    return int(url.removeprefix(_NOWHERE))
+def _read_text_file(path: Path, settings: GroupSettings | None) -> Chunks | bytes | str:
+    """The chunks of a text file, read in pieces, or without settings its text; or the reason why there is none."""
+    try:
+        pieces = _pieces(path)
+        if settings is not None:
+            chunks = chunks_of_stream(canonical_stream(pieces), settings)
+            return _TOO_MANY if chunks is None else chunks
+        text = b""
+        for piece in pieces:
+            text += piece
+            if len(text) > _MAX_SEARCHED:
+                return f"text over {_MAX_SEARCHED >> 20} MiB, too long to search for the query"
+        return text
+    except OSError as error:
+        return _BINARY if error.strerror == _BINARY else f"unreadable file ({error.strerror or type(error).__name__})"
 
 
-def _pieces_of_file(path: Path) -> Iterator[bytes]:
-    """The text of a file in UTF-8, a piece at a time; refuses what is no text."""
+def _pieces(path: Path) -> Iterator[bytes]:
+    """The text of a file in UTF-8, piece by piece; OSError if it is binary."""
     with path.open("rb") as file:
-        sample = file.read(_SAMPLE)
+        sample = file.read(_SAMPLE_BYTES)
         charset = to_utf8(sample[: max(sample.rfind(b"\n"), sample.rfind(b" ")) + 1 or None])[1]
         if b"\0" in sample and not charset.startswith("utf-16"):
             raise OSError(0, _BINARY)
         decoder = codecs.getincrementaldecoder(charset)("replace")
-        for piece in chain([sample], iter(lambda: file.read(_PIECE), b"")):
+        for piece in chain([sample], iter(lambda: file.read(_PIECE_BYTES), b"")):
             yield decoder.decode(piece).encode("utf-8", "replace")
-
-
-def _chunks_of_file(path: Path, settings: GroupSettings) -> Chunks | str:
-    """The chunks of a file of text, of which a piece at a time is in memory; or why there are none."""
-    try:
-        chunks = chunks_of_pieces(canonical_pieces(_pieces_of_file(path)), settings)
-    except OSError as error:
-        return _why(error)
-    if chunks is None:
-        return _TOO_MANY
-    return chunks if chunks.counts()[0] else "empty text"
-
-
-def _text_of_file(path: Path) -> bytes | str:
-    """The text of a file, or why there is none."""
-    try:
-        pieces, size = [], 0
-        for piece in _pieces_of_file(path):
-            pieces.append(piece)
-            size += len(piece)
-            if size > _MOST_SEARCHED:
-                return f"text over {_MOST_SEARCHED >> 20} MiB to look for the query in"
-        return b"".join(pieces)
-    except OSError as error:
-        return _why(error)
-
-
-def _why(error: OSError) -> str:
-    return _BINARY if error.strerror == _BINARY else f"unreadable file ({error.strerror or type(error).__name__})"

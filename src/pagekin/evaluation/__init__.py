@@ -1,14 +1,8 @@
-"""Is the order right? Orders of pages by similarity, compared with the order that a hierarchy implies.
+"""Evaluation of rankings against a hierarchy of classes. Modules in reading order:
 
-In the order of reading:
-
-    notes         what was left out, and why
-    labels        which class is a page in? TSV, ODP, paths of URLs
-    joining       which page does a label mean?
-    population    the pages that are compared, their classes, and how far these are from each other
-    systems       what orders them: bags, or a run file
-    runs          run files and qrels, read and written
-    judging       every source against every other page
-    measures      Gamma, Somers' D, P@10 ...; how sure they are, and whether two systems differ
-    report        all of it as one table
+notes, labels, population    what is left out, the classes of pages, and the familial distance between them
+systems, baselines, runs     the rankings: bags, weighted text, other methods, run files
+judge, measures              every source against every other page; Gamma, Somers' D, P@10, intervals and tests
+report, evaluate             the result as data, and the function that computes it
+sweep_plan, sweep            many strategies side by side; sweep_results and sweep_report write them
 """

@@ -1,10 +1,9 @@
 """Every source against every other page of a population."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields
+from typing import Self
 
 import numpy as np
 
@@ -15,25 +14,25 @@ from pagekin.kernels.gamma import ALL, NO_DISTANCE, count_rows, rank_rows
 from pagekin.model.arrays import Bools, Bytes, Int64s
 
 CUTOFF = 10  # of P@10 and nDCG@10
-_SCORES = 1 << 20  # that a thread holds at a time
+_MAX_SCORES = 1 << 20  # in memory per thread
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """What was counted for each source."""
+    """Counts for each source."""
 
     sources: Int64s
     pairs: Int64s  # by region: concordant, discordant, tied
     pages: Int64s  # by distance
-    listed: Int64s  # by distance: those that the system lists
-    first: Bytes  # the distances of the pages that it puts first
+    listed: Int64s  # by distance: the pages that the system ranks
+    first: Bytes  # the distances of the top-ranked pages
 
     def __len__(self) -> int:
         return len(self.sources)
 
-    def some(self, which: Bools) -> Judgement:
-        """The judgement of some of the sources."""
-        return Judgement(*(getattr(self, each.name)[which] for each in fields(self)))
+    def select(self, which: Bools) -> Self:
+        """The counts of some sources."""
+        return type(self)(*(getattr(self, each.name)[which] for each in fields(self)))
 
 
 def judge(
@@ -44,45 +43,45 @@ def judge(
     threads: int = 1,
     progress: Callable[[int], None] = lambda _: None,
 ) -> Judgement:
-    """Judge the order of all other pages for every source, by default every page.
+    """Compare the ranking for every source, by default every page, with the order by familial distance.
 
-    A source from which all pages are equally far is left out: there is nothing to get right.
+    A source whose distances to all pages are equal is left out: no order of them is wrong.
     """
-    asked = np.arange(len(population)) if sources is None else np.asarray(sources, np.int64)
-    if not len(asked):
+    sources = np.arange(len(population)) if sources is None else np.asarray(sources, np.int64)
+    if not len(sources):
         raise MisuseError("there is no source to judge by")
-    step = max(1, _SCORES // max(1, len(population)))
-    parts = [asked[k : k + step] for k in range(0, len(asked), step)]
+    step = max(1, _MAX_SCORES // max(1, len(population)))
+    batches = [sources[k : k + step] for k in range(0, len(sources), step)]
     judged = []
     with ThreadPoolExecutor(threads) as pool:
-        for part in pool.map(lambda part: _judge(system, population, part), parts):
-            judged.append(part)
-            progress(len(part))
+        for batch in pool.map(lambda batch: _judge_batch(system, population, batch), batches):
+            judged.append(batch)
+            progress(len(batch))
     whole = Judgement(*(np.concatenate([getattr(p, each.name) for p in judged]) for each in fields(Judgement)))
-    telling = whole.pairs[:, ALL].sum(axis=1) > 0
-    if not telling.any():
+    has_pairs = whole.pairs[:, ALL].sum(axis=1) > 0
+    if not has_pairs.any():
         raise MisuseError("from every source all pages are equally far: the hierarchy orders nothing")
-    return whole.some(telling)
+    return whole.select(has_pairs)
 
 
-def _judge(system: System, population: Population, sources: Int64s) -> Judgement:
+def _judge_batch(system: System, population: Population, sources: Int64s) -> Judgement:
     scores = system.scores(sources)
     assert scores.shape == (len(sources), len(population))
     if np.isnan(scores).any():
         raise MisuseError(f"{system.name} gives scores that are no numbers (NaN)")
-    levels = len(population.regions)
+    shape = (len(sources), len(population.regions))
     judgement = Judgement(
         sources,
-        np.zeros((len(sources), levels, 3), np.int64),
-        np.zeros((len(sources), levels), np.int64),
-        np.zeros((len(sources), levels), np.int64),
+        np.zeros((*shape, 3), np.int64),
+        np.zeros(shape, np.int64),
+        np.zeros(shape, np.int64),
         np.full((len(sources), CUTOFF), NO_DISTANCE, np.uint8),
     )
     keys = np.empty(scores.shape, np.int64)
     rank_rows(
         sources,
         scores,
-        (scores + 0.0).view(np.int64),  # of -0.0 and 0.0 one is left
+        (scores + 0.0).view(np.int64),  # + 0.0 turns -0.0 into 0.0
         population.offsets,
         population.classes,
         population.lineage,
@@ -93,6 +92,6 @@ def _judge(system: System, population: Population, sources: Int64s) -> Judgement
         judgement.first,
         keys,
     )
-    keys.sort(axis=1)  # numpy sorts numbers with vector instructions, several times as fast as a kernel
+    keys.sort(axis=1)  # numpy sorts integers with vector instructions, several times as fast as a kernel
     count_rows(keys, judgement.pairs)
     return judgement

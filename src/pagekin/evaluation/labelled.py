@@ -11,10 +11,9 @@ import numpy as np
 
 from pagekin.bags.build import BagSource, bags_of_pages
 from pagekin.errors import MisuseError
-from pagekin.evaluation.labels import Class, Label, path_labels, read_labels, read_tree
+from pagekin.evaluation.labels import UNMET, Class, Label, join, path_labels, read_labels, read_tree
 from pagekin.evaluation.notes import LeftOut
-from pagekin.evaluation.page_names import UNMET, NewPageNames, PageNames, join
-from pagekin.evaluation.population import Population, Shape, populate, sample
+from pagekin.evaluation.population import HierarchyOptions, Population, populate, sample
 from pagekin.evaluation.runs import read_run
 from pagekin.evaluation.systems import BlendSystem, System
 from pagekin.index.files import Index
@@ -24,6 +23,7 @@ from pagekin.model.bags import Bags, Heads
 from pagekin.model.strategy import MEASURES, PRESETS, Strategy, strategy_named
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.options import AUTO, RelatedOptions
+from pagekin.store.page_names import NewPageNames, PageNames, page_names_of
 from pagekin.store.store import Store
 
 Labels = Mapping[int, Iterable[Class]]  # by the numbers of pages
@@ -36,7 +36,7 @@ class PopulationSettings:
 
     hierarchy: str  # a file of labels, or "path"
     tree: str | None = None  # a file that says of every class its parent, if labels do not
-    shape: Shape = field(default_factory=Shape)
+    shape: HierarchyOptions = field(default_factory=HierarchyOptions)
     sample: int | None = None  # pairs of sibling classes
     seed: int = 2002
     min_in_links: int | None = None  # by default none, and one for a sample
@@ -82,7 +82,7 @@ class LabelledCollection:
         """An index as it is, of this collection or of another with some of the same pages."""
         nodes = self.population.nodes
         if indexed is not self.indexed:
-            addresses = addresses_of(indexed)
+            addresses = page_names_of(indexed)
             nodes = np.array(
                 [-1 if (k := addresses.find(url)) is None else k for url in self.population.urls], np.int64
             )
@@ -124,7 +124,7 @@ def open_labelled(bench: PopulationSettings, indexed: IndexedStore | None = None
     notes = LeftOut()
     tree = read_tree(Path(bench.tree), notes) if bench.tree is not None else None
     if indexed is not None:
-        addresses = addresses_of(indexed)
+        addresses = page_names_of(indexed)
         urls = [
             row[0] for row in indexed.catalog.each("SELECT url FROM nodes WHERE first_row IS NOT NULL ORDER BY node")
         ]
@@ -172,21 +172,6 @@ def _unbound(bench: PopulationSettings, addresses: NewPageNames, labels: Iterabl
             f"{bench.hierarchy} has no labels; a line is a URL, a tab and a class such as Top/Middle/Leaf"
         )
     return classes
-
-
-def addresses_of(store: Store) -> PageNames:
-    """Where the pages of a store can be found: under their URLs, their aliases and the files that they came from."""
-    pages = "FROM pages ORDER BY row"
-    urls = [
-        *store.catalog.each("SELECT url, node FROM nodes WHERE first_row IS NOT NULL ORDER BY node"),
-        *store.catalog.each(f"SELECT url, node {pages}"),
-        *store.catalog.each(
-            "SELECT a.url, a.node FROM aliases a JOIN nodes n ON n.node = a.node"
-            " WHERE n.first_row IS NOT NULL ORDER BY a.url"
-        ),
-    ]
-    files = store.catalog.each(f"SELECT source, node {pages}")
-    return PageNames(((row[0], row[1]) for row in urls), ((row[0], row[1]) for row in files))
 
 
 def _system(name: str, indexed: IndexedStore, nodes: Int64s, options: RelatedOptions) -> System:

@@ -1,9 +1,7 @@
-"""Which class is a page in? Labels from a TSV file, from a dump of the Open Directory, or from the paths of URLs.
+"""The classes of pages: labels from a TSV file, from a dump of the Open Directory, or from the paths of URLs.
 
-A class is a path from the top down, such as ("Nature", "Birds", "Songbirds").
+A class is a path from the root, such as ("Nature", "Birds", "Songbirds").
 """
-
-from __future__ import annotations
 
 import re
 from codecs import getincrementaldecoder
@@ -15,77 +13,73 @@ from xml.parsers import expat
 from pagekin.errors import MisuseError
 from pagekin.evaluation.notes import LeftOut, lines_of
 from pagekin.model.files import open_unpacked
+from pagekin.store.page_names import Find
 
 Class = tuple[str, ...]
 Label = tuple[str, Class]  # a URL or the path of a file, and a class
+UNMET = "labels that name no page of the collection"
 _CHUNK = 1 << 16
-_LONGEST = 1 << 20  # bytes of one tag or text of a dump
-_NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+_MAX_TAG = 1 << 20  # bytes of one tag or text of a dump
+_NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 _ROOT = "Top"  # of the Open Directory
 
 
-def read_labels(file: Path, notes: LeftOut, tree: Mapping[str, Class] | None = None) -> Iterator[Label]:
-    """The labels of a file, one at a time: ODP if its name says RDF, else `url<TAB>Top/Middle/Leaf`.
+def read_labels(file: Path, left_out: LeftOut, tree: Mapping[str, Class] | None = None) -> Iterator[Label]:
+    """The labels of a file, one at a time: an ODP dump if its name contains `.rdf`, else `url<TAB>Top/Middle/Leaf`.
 
-    With a tree a label is the name of a class in it. Soft links, whose names end in @, are ignored (paper, footnote 2).
+    With a tree, a label is the name of a class in it. Soft links (names that end in @) are ignored (paper, footnote 2).
     """
-    names = _odp(file, notes) if ".rdf" in file.name.lower() else _tsv(file, notes)
-    for key, name in names:
-        if tree is not None:
-            path = tree.get(name, ())
-            if not path:
-                notes.add("labels with a class that is not in the tree", name)
+    for key, name in _read_odp(file, left_out) if ".rdf" in file.name.lower() else _read_tsv(file, left_out):
+        path = parse_class(name) if tree is None else tree.get(name, ())
+        if not path and tree is not None:
+            left_out.add("labels with a class that is not in the tree", name)
+        elif not path:
+            left_out.add("labels without a class", key)
+        elif any(part.endswith("@") for part in path):
+            left_out.add("soft links", f"{key} in {name}")
         else:
-            path = class_of(name)
-            if not path:
-                notes.add("labels without a class", key)
-        if any(part.endswith("@") for part in path):
-            notes.add("soft links", f"{key} in {name}")
-        elif path:
             yield key, path
 
 
-def class_of(name: str) -> Class:
+def parse_class(name: str) -> Class:
     """A class from its name.
 
-    >>> class_of("/Nature/Birds /Songbirds/")
+    >>> parse_class("/Nature/Birds /Songbirds/")
     ('Nature', 'Birds', 'Songbirds')
     """
     return tuple(part for part in (part.strip() for part in name.split("/")) if part)
 
 
-def _tsv(file: Path, notes: LeftOut) -> Iterator[tuple[str, str]]:
-    for number, line in lines_of(file, notes):
+def _read_tsv(file: Path, left_out: LeftOut) -> Iterator[tuple[str, str]]:
+    for number, line in lines_of(file, left_out):
         key, tab, name = line.partition("\t")
         if tab:
             yield key.strip(), name.partition("\t")[0]
         else:
-            notes.add("lines without a tab", f"line {number} of {file}")
+            left_out.add("lines without a tab", f"line {number} of {file}")
 
 
-def _odp(file: Path, notes: LeftOut) -> Iterator[tuple[str, str]]:
-    """The external pages of `content.rdf.u8` and their topics, below the root; nothing else of the dump is kept.
+def _read_odp(file: Path, left_out: LeftOut) -> Iterator[tuple[str, str]]:
+    """The external pages of `content.rdf.u8` and their topics below the root.
 
-    Dumps are known to hold bytes that no XML may have; these become U+FFFD.
+    Dumps are known to contain bytes that are illegal in XML; they are replaced by U+FFFD.
     """
-    reader = _OdpReader()
-    parser = expat.ParserCreate("UTF-8")
-    parser.StartElementHandler, parser.EndElementHandler = reader.start, reader.end
-    parser.CharacterDataHandler = reader.text
-    parser.EntityDeclHandler = reader.refuse_entity
+    found: list[tuple[str, str]] = []
+    parser = _odp_parser(found)
     decoder = getincrementaldecoder("utf-8")("replace")
     fed = 0
     try:
         with open_unpacked(file) as stream:
             while chunk := stream.read(_CHUNK):
-                text = _NO_XML.sub("\ufffd", decoder.decode(chunk))
-                notes.add("characters of the dump that are none", str(file), text.count("\ufffd"))
+                text = _NOT_XML.sub("\ufffd", decoder.decode(chunk))
+                left_out.add("characters of the dump that are none", str(file), text.count("\ufffd"))
                 piece = text.encode()
                 fed += len(piece)
                 parser.Parse(piece, False)
-                if fed - parser.CurrentByteIndex > _LONGEST:
-                    raise MisuseError(f"{file} has a tag of more than {_LONGEST:,} bytes; it is no dump of a directory")
-                yield from reader.taken()
+                if fed - parser.CurrentByteIndex > _MAX_TAG:
+                    raise MisuseError(f"{file} has a tag of more than {_MAX_TAG:,} bytes; it is no dump of a directory")
+                yield from found
+                found.clear()
         parser.Parse(b"", True)
     except expat.ExpatError as error:
         raise MisuseError(
@@ -94,70 +88,62 @@ def _odp(file: Path, notes: LeftOut) -> Iterator[tuple[str, str]]:
         ) from error
 
 
-class _OdpReader:
-    """Takes note of the external pages of a dump."""
+def _odp_parser(found: list[tuple[str, str]]) -> expat.XMLParserType:
+    """A parser that appends (page, topic) of the external pages of a dump to a list."""
+    page: str | None = None
+    topic: str | None = None
 
-    def __init__(self) -> None:
-        self._found: list[tuple[str, str]] = []
-        self._page: str | None = None
-        self._topic: list[str] | None = None
-        self._length = 0
-
-    def taken(self) -> list[tuple[str, str]]:
-        """What was found since last time."""
-        found, self._found = self._found, []
-        return found
-
-    def start(self, tag: str, attributes: dict[str, str]) -> None:
-        """A tag begins."""
+    def start(tag: str, attributes: dict[str, str]) -> None:
+        nonlocal page, topic
         if tag == "ExternalPage":
-            self._page = attributes.get("about")
-        elif tag == "topic" and self._page is not None:
-            self._topic, self._length = [], 0
+            page = attributes.get("about")
+        elif tag == "topic" and page is not None:
+            topic = ""
 
-    def text(self, text: str) -> None:
-        """Some text."""
-        if self._topic is not None:
-            self._length += len(text)
-            if self._length <= _CHUNK:
-                self._topic.append(text)
+    def text(text: str) -> None:
+        nonlocal topic
+        if topic is not None:
+            topic = (topic + text)[:_CHUNK]
 
-    def end(self, tag: str) -> None:
-        """A tag ends."""
-        if tag == "topic" and self._topic is not None and self._page is not None:
-            path = "".join(self._topic)
-            self._found.append((self._page, path.removeprefix(f"{_ROOT}/") if path != _ROOT else ""))
-            self._topic = None
+    def end(tag: str) -> None:
+        nonlocal page, topic
+        if tag == "topic" and topic is not None and page is not None:
+            found.append((page, topic.removeprefix(f"{_ROOT}/") if topic != _ROOT else ""))
+            topic = None
         elif tag == "ExternalPage":
-            self._page = self._topic = None
+            page = topic = None
 
-    def refuse_entity(self, name: str, *_: object) -> None:
-        """No dump needs entities of its own; they can blow up."""
+    def refuse_entity(name: str, *_: object) -> None:
+        # Entities can expand exponentially.
         raise MisuseError(f"the dump declares an entity, {name!r}, which no directory does")
 
+    parser = expat.ParserCreate("UTF-8")
+    parser.StartElementHandler, parser.EndElementHandler = start, end
+    parser.CharacterDataHandler, parser.EntityDeclHandler = text, refuse_entity
+    return parser
 
-def path_labels(urls: Iterable[str], notes: LeftOut) -> Iterator[Label]:
-    """The folders of URLs as classes, below what all URLs have in common.
 
-    >>> [path for _, path in path_labels(["http://a.example/en/x/1.html", "http://a.example/en/y/z/2.html"], Notes())]
+def path_labels(urls: Iterable[str], left_out: LeftOut) -> Iterator[Label]:
+    """The folders of URLs as classes, without the prefix that all URLs have in common.
+
+    >>> urls = ["http://a.example/en/x/1.html", "http://a.example/en/y/z/2.html"]
+    >>> [path for _, path in path_labels(urls, LeftOut())]
     [('x',), ('y', 'z')]
     """
     folders = {url: tuple(unquote(part) for part in url.partition("?")[0].split("/")[2:-1]) for url in urls}
     least, most = min(folders.values(), default=()), max(folders.values(), default=())
-    common = 0
-    while common < min(len(least), len(most)) and least[common] == most[common]:
-        common += 1
+    common = next((k for k, (a, b) in enumerate(zip(least, most, strict=False)) if a != b), min(len(least), len(most)))
     for url, path in folders.items():
         if path[common:]:
             yield url, path[common:]
         else:
-            notes.add("pages outside all folders", url)
+            left_out.add("pages outside all folders", url)
 
 
-def read_tree(file: Path, notes: LeftOut) -> dict[str, Class]:
-    """The path of every class of a tree that is given as `class<TAB>parent`; a class without a parent is a top."""
+def read_tree(file: Path, left_out: LeftOut) -> dict[str, Class]:
+    """The path of every class of a tree with lines of `class<TAB>parent`; a class without a parent is a root."""
     parents: dict[str, str] = {}
-    for number, line in lines_of(file, notes):
+    for number, line in lines_of(file, left_out):
         name, parent = (part.strip() for part in (line + "\t").split("\t")[:2])
         if parents.setdefault(name, parent) != parent:
             raise MisuseError(f"{file}, line {number}: {name!r} has two parents, {parents[name]!r} and {parent!r}")
@@ -172,3 +158,15 @@ def _path(name: str, parents: Mapping[str, str], file: Path) -> Class:
         path[name] = None
         name = parents.get(name, "")
     return tuple(reversed(path))
+
+
+def join(labels: Iterable[Label], find: Find, left_out: LeftOut) -> dict[int, set[Class]]:
+    """The classes of every labelled page; labels that name no page are counted as left out."""
+    classes: dict[int, set[Class]] = {}
+    for key, path in labels:
+        page = find(key)
+        if page is None:
+            left_out.add(UNMET, key)
+        else:
+            classes.setdefault(page, set()).add(path)
+    return classes

@@ -1,54 +1,58 @@
-"""Gamma and its companions, how sure they are, and whether two systems differ.
+"""Gamma and other measures, their confidence intervals, and tests of differences between systems.
 
-Every measure is a sum over sources divided by another: Gamma is concordant less discordant pairs over both (definition
-3, aggregated as in 2.3), P@10 is a sum of shares over the number of sources. So one table of tops and bottoms, a row a
-source, gives all values; drawing its rows again tells how much they hang on the choice of sources.
+Every measure is a ratio of two sums over the sources: Gamma is (concordant - discordant) / (concordant + discordant)
+pairs (definition 3, aggregated as in 2.3), P@10 is the sum of precisions over the number of sources. One table of
+numerators and denominators, a row per source, gives all values; resampling its rows gives their intervals.
 """
-
-from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pagekin.evaluation.judge import CUTOFF, Judgement
 from pagekin.kernels.gamma import CONCORDANT, DISCORDANT, NO_DISTANCE, TIED
-from pagekin.model.arrays import Bools
+from pagekin.model.arrays import Bools, Floats
 
-Floats = NDArray[np.float64]
-GAMMA, SOMERS, TIES = "gamma", "somers_d", "tied"
-PRECISION, NDCG, ORTHOGONAL = f"P@{CUTOFF}", f"nDCG@{CUTOFF}", "orthogonal"
+PAIR_MEASURES = GAMMA, SOMERS, TIES = "gamma", "somers_d", "tied"
+LIST_MEASURES = PRECISION, NDCG = f"P@{CUTOFF}", f"nDCG@{CUTOFF}"
+ORTHOGONAL = "orthogonal"
 RESAMPLES, SEED = 1000, 2002
-_BATCH = 1 << 22  # weights of sources that are held at a time
-_LEVEL = 0.95
+_BATCH = 1 << 22  # weights of sources in memory at a time
+_CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True)
 class Ratios:
-    """For each source and measure a top and a bottom; a measure is the sum of tops over the sum of bottoms."""
+    """A numerator and a denominator for each source and measure."""
 
     names: list[str]
-    top: Floats
-    bottom: Floats
+    numerator: Floats
+    denominator: Floats
 
     def values(self) -> dict[str, float]:
-        """The measures over all sources; NaN where there is nothing to measure."""
-        return dict(zip(self.names, _divided(self.top.sum(axis=0), self.bottom.sum(axis=0)).tolist(), strict=True))
+        """The measures over all sources; NaN where the denominator is 0."""
+        values = _divide(self.numerator.sum(axis=0), self.denominator.sum(axis=0))
+        return dict(zip(self.names, values.tolist(), strict=True))
 
     def by_source(self) -> Floats:
         """The measures of each source alone."""
-        return _divided(self.top, self.bottom)
+        return _divide(self.numerator, self.denominator)
 
-    def some(self, which: Bools) -> Ratios:
+    def select(self, which: Bools) -> Self:
         """The rows of some sources."""
-        return Ratios(self.names, self.top[which], self.bottom[which])
+        return type(self)(self.names, self.numerator[which], self.denominator[which])
+
+    def weighted(self, weights: Floats) -> Floats:
+        """The measures with weighted sources, for each row of weights."""
+        return _divide(weights @ self.numerator, weights @ self.denominator)
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A value, with a 95 % confidence interval."""
+    """A value with a 95 % confidence interval."""
 
     value: float
     low: float
@@ -56,19 +60,16 @@ class Estimate:
 
 
 @dataclass(frozen=True)
-class Difference:
-    """By how much one system is better than another, and how likely chance alone would part them as far."""
+class Difference(Estimate):
+    """The difference of two systems with a confidence interval and a p-value."""
 
-    value: float
-    low: float
-    high: float
     p: float
 
 
-def name_of(measure: str, region: str) -> str:
+def measure_name(measure: str, region: str) -> str:
     """The name of a measure of pairs in a region.
 
-    >>> name_of(GAMMA, "sibling")
+    >>> measure_name(GAMMA, "sibling")
     'gamma sibling'
     """
     return f"{measure} {region}"
@@ -81,19 +82,18 @@ def ratios(judgement: Judgement, regions: list[str]) -> Ratios:
         pairs = judgement.pairs[:, region].astype(np.float64)
         right, wrong, tied = pairs[:, CONCORDANT], pairs[:, DISCORDANT], pairs[:, TIED]
         columns += [
-            (name_of(GAMMA, name), right - wrong, right + wrong),
-            (name_of(SOMERS, name), right - wrong, right + wrong + tied),
-            (name_of(TIES, name), tied, right + wrong + tied),
+            (measure_name(GAMMA, name), right - wrong, right + wrong),
+            (measure_name(SOMERS, name), right - wrong, right + wrong + tied),
+            (measure_name(TIES, name), tied, right + wrong + tied),
         ]
-    ones = np.ones(len(judgement))
-    same = judgement.pages[:, 0].astype(np.float64)
+    same_class = judgement.pages[:, 0].astype(np.float64)
     columns += [
-        (PRECISION, (judgement.first == 0).mean(axis=1), ones),
-        (NDCG, *_gains(judgement)),
-        (ORTHOGONAL, same - judgement.listed[:, 0], same),
+        (PRECISION, (judgement.first == 0).mean(axis=1), np.ones(len(judgement))),
+        (NDCG, *_ndcg(judgement)),
+        (ORTHOGONAL, same_class - judgement.listed[:, 0], same_class),
     ]
-    names, tops, bottoms = zip(*columns, strict=True)
-    return Ratios(list(names), np.column_stack(tops), np.column_stack(bottoms))
+    names, numerators, denominators = zip(*columns, strict=True)
+    return Ratios(list(names), np.column_stack(numerators), np.column_stack(denominators))
 
 
 def gain(distance: NDArray[np.integer]) -> Floats:
@@ -101,51 +101,52 @@ def gain(distance: NDArray[np.integer]) -> Floats:
     return np.asarray(np.maximum(3.0 - distance, 0.0))
 
 
-def _gains(judgement: Judgement) -> tuple[Floats, Floats]:
-    """nDCG of each source, which is 0 of 0 for one without kin."""
+def _ndcg(judgement: Judgement) -> tuple[Floats, Floats]:
+    """nDCG of each source; the denominator is 0 for a source without related pages."""
     discount = 1.0 / np.log2(np.arange(2, CUTOFF + 2))
-    won = gain(np.where(judgement.first == NO_DISTANCE, 3, judgement.first.astype(np.int64))) @ discount
-    # The ideal list: as many threes as there are pages of the same class, then twos, then ones.
+    dcg = gain(np.where(judgement.first == NO_DISTANCE, 3, judgement.first.astype(np.int64))) @ discount
+    # The ideal ranking: all pages at distance 0, then all at distance 1, and so on.
     levels = np.arange(judgement.pages.shape[1])
     ends = np.cumsum(judgement.pages, axis=1)
     place = (np.arange(CUTOFF)[np.newaxis, :, np.newaxis] >= ends[:, np.newaxis, :]).sum(axis=2)
     ideal = np.append(gain(levels), 0.0)[place] @ discount
-    indexed = ideal > 0
-    return np.divide(won, ideal, out=np.zeros(len(won)), where=indexed), indexed.astype(np.float64)
+    has_related = ideal > 0
+    return np.divide(dcg, ideal, out=np.zeros(len(dcg)), where=has_related), has_related.astype(np.float64)
 
 
 def estimates(table: Ratios, resamples: int = RESAMPLES, seed: int = SEED) -> dict[str, Estimate]:
-    """Every measure with its interval, by drawing sources anew with replacement."""
-    drawn = np.concatenate([_drawn(table, weights) for weights in _resampled(len(table.top), resamples, seed)])
-    low, high = _interval(drawn)
+    """Every measure with its bootstrap interval over the sources."""
+    drawn = [table.weighted(weights) for weights in _bootstrap(len(table.numerator), resamples, seed)]
     values = table.values()
-    return {name: Estimate(values[name], low[k], high[k]) for k, name in enumerate(table.names)}
+    intervals = zip(table.names, _intervals(np.concatenate(drawn)), strict=True)
+    return {name: Estimate(values[name], *interval) for name, interval in intervals}
 
 
 def compare(a: Ratios, b: Ratios, resamples: int = RESAMPLES, seed: int = SEED) -> dict[str, Difference]:
-    """a less b, over the same sources in the same order.
+    """a - b over the same sources in the same order.
 
-    Intervals are those of a paired bootstrap; p is that of a test by permutation, which swaps the systems at random in
-    each source.
+    Intervals are from a paired bootstrap, p-values from a permutation test that swaps the systems within sources.
     """
-    assert a.top.shape == b.top.shape
-    drawn = [_drawn(a, weights) - _drawn(b, weights) for weights in _resampled(len(a.top), resamples, seed)]
-    low, high = _interval(np.concatenate(drawn))
-    found = np.array(list(a.values().values())) - np.array(list(b.values().values()))
-    p = _chance(a, b, found, resamples, seed)
-    return {name: Difference(float(found[k]), low[k], high[k], p[k]) for k, name in enumerate(a.names)}
+    assert a.numerator.shape == b.numerator.shape
+    batches = _bootstrap(len(a.numerator), resamples, seed)
+    intervals = _intervals(np.concatenate([a.weighted(weights) - b.weighted(weights) for weights in batches]))
+    difference = np.array(list(a.values().values())) - np.array(list(b.values().values()))
+    columns = zip(
+        a.names, difference.tolist(), intervals, _permutation_test(a, b, difference, resamples, seed), strict=True
+    )
+    return {name: Difference(value, *interval, p) for name, value, interval, p in columns}
 
 
-def _chance(a: Ratios, b: Ratios, found: Floats, resamples: int, seed: int) -> list[float]:
+def _permutation_test(a: Ratios, b: Ratios, difference: Floats, resamples: int, seed: int) -> list[float]:
     rng = np.random.default_rng(seed)
-    as_far = np.ones(len(a.names))  # the order that was found is one of the permutations
-    for count in _batches(len(a.top), resamples):
-        swap = rng.integers(0, 2, (count, len(a.top))).astype(np.float64)
-        top, bottom = swap @ (b.top - a.top), swap @ (b.bottom - a.bottom)
-        ours = _divided(a.top.sum(axis=0) + top, a.bottom.sum(axis=0) + bottom)
-        theirs = _divided(b.top.sum(axis=0) - top, b.bottom.sum(axis=0) - bottom)
-        as_far += (np.abs(ours - theirs) >= np.abs(found) - 1e-12).sum(axis=0)
-    return [float(each) for each in np.where(np.isnan(found), np.nan, as_far / (resamples + 1))]
+    as_large = np.ones(len(a.names))  # the observed assignment is one of the permutations
+    for count in _batches(len(a.numerator), resamples):
+        swap = rng.integers(0, 2, (count, len(a.numerator))).astype(np.float64)
+        top, bottom = swap @ (b.numerator - a.numerator), swap @ (b.denominator - a.denominator)
+        ours = _divide(a.numerator.sum(axis=0) + top, a.denominator.sum(axis=0) + bottom)
+        theirs = _divide(b.numerator.sum(axis=0) - top, b.denominator.sum(axis=0) - bottom)
+        as_large += (np.abs(ours - theirs) >= np.abs(difference) - 1e-12).sum(axis=0)
+    return [float(each) for each in np.where(np.isnan(difference), np.nan, as_large / (resamples + 1))]
 
 
 def _batches(sources: int, resamples: int) -> Iterator[int]:
@@ -154,29 +155,22 @@ def _batches(sources: int, resamples: int) -> Iterator[int]:
         yield min(step, resamples - done)
 
 
-def _resampled(sources: int, resamples: int, seed: int) -> Iterator[Floats]:
-    """How often each source is drawn: a row a resample, some at a time."""
+def _bootstrap(sources: int, resamples: int, seed: int) -> Iterator[Floats]:
+    """How often each source is drawn with replacement: a row per resample, in batches."""
     rng = np.random.default_rng(seed)
     for count in _batches(sources, resamples):
         places = rng.integers(0, sources, (count, sources)) + np.arange(0, count * sources, sources)[:, np.newaxis]
         yield np.bincount(places.ravel(), minlength=count * sources).reshape(count, sources).astype(np.float64)
 
 
-def _drawn(table: Ratios, weights: Floats) -> Floats:
-    return _divided(weights @ table.top, weights @ table.bottom)
-
-
-def _interval(drawn: Floats) -> tuple[list[float], list[float]]:
-    """The middle 95 % of each column; NaN for what was measured in no draw."""
-    tail = (1 - _LEVEL) / 2
-    low, high = [], []
+def _intervals(drawn: Floats) -> Iterator[tuple[float, float]]:
+    """The central 95 % of each column; NaN for a column without values."""
+    tail = (1 - _CONFIDENCE) / 2
     for column in drawn.T:
-        measured = column[~np.isnan(column)]
-        ends = np.quantile(measured, (tail, 1 - tail)).tolist() if len(measured) else (np.nan, np.nan)
-        low.append(ends[0])
-        high.append(ends[1])
-    return low, high
+        values = column[~np.isnan(column)]
+        low, high = np.quantile(values, (tail, 1 - tail)).tolist() if len(values) else (np.nan, np.nan)
+        yield low, high
 
 
-def _divided(top: Floats, bottom: Floats) -> Floats:
+def _divide(top: Floats, bottom: Floats) -> Floats:
     return np.asarray(np.divide(top, bottom, out=np.full(np.shape(top), np.nan), where=bottom > 0))

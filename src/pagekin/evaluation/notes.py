@@ -1,59 +1,56 @@
-"""What was left out, counted by reason, with an example of each; and lines of files, none of them endless."""
-
-from __future__ import annotations
+"""What was left out, counted by reason; and the lines of text files, within bounds."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 from pagekin.model.files import open_unpacked
 
-_LONGEST = 1 << 16  # bytes of a line
+_MAX_LINE = 1 << 16  # bytes
 
 
 class LeftOut:
     """Reasons, how often each applied, and its first example.
 
-    >>> notes = Notes()
-    >>> notes.add("lines without a tab", "line 3")
-    >>> notes.add("lines without a tab", "line 7")
-    >>> notes.rows()
+    >>> left_out = LeftOut()
+    >>> left_out.add("lines without a tab", "line 3")
+    >>> left_out.add("lines without a tab", "line 7")
+    >>> left_out.rows()
     [('lines without a tab', 2, 'line 3')]
     """
 
     def __init__(self) -> None:
-        self._counts: dict[str, int] = {}
-        self._examples: dict[str, str] = {}
+        self._reasons: dict[str, tuple[int, str]] = {}
 
     def add(self, reason: str, example: str = "", count: int = 1) -> None:
         """Count a reason."""
         if count:
-            self._counts[reason] = self._counts.get(reason, 0) + count
-            self._examples.setdefault(reason, example)
+            known, first = self._reasons.get(reason, (0, example))
+            self._reasons[reason] = (known + count, first)
 
     def example(self, reason: str) -> str:
-        """The first example of a reason, if there is one."""
-        return self._examples.get(reason, "")
+        """The first example of a reason; empty if it did not occur."""
+        return self._reasons.get(reason, (0, ""))[1]
 
     def rows(self) -> list[tuple[str, int, str]]:
-        """(reason, count, example), in the order in which reasons came up."""
-        return [(reason, count, self._examples[reason]) for reason, count in self._counts.items()]
+        """(reason, count, example), in the order of their first occurrence."""
+        return [(reason, count, example) for reason, (count, example) in self._reasons.items()]
 
 
-def lines_of(file: Path, notes: LeftOut) -> Iterator[tuple[int, str]]:
-    """(number, text) of the lines of a file that say something."""
+def lines_of(file: Path, left_out: LeftOut) -> Iterator[tuple[int, str]]:
+    """(number, text) of the lines of a file that are not blank."""
     with open_unpacked(file) as stream:
         number = 0
-        while line := stream.readline(_LONGEST + 1):
+        while line := stream.readline(_MAX_LINE + 1):
             number += 1
-            if len(line) > _LONGEST:
-                notes.add(f"lines longer than {_LONGEST:,} bytes", f"line {number} of {file}")
+            if len(line) > _MAX_LINE:
+                left_out.add(f"lines longer than {_MAX_LINE:,} bytes", f"line {number} of {file}")
                 while line and not line.endswith(b"\n"):
-                    line = stream.readline(_LONGEST)
+                    line = stream.readline(_MAX_LINE)
                 continue
             try:
                 text = line.decode("utf-8-sig" if number == 1 else "utf-8").strip("\r\n")
             except UnicodeDecodeError:
-                notes.add("lines that are not UTF-8", f"line {number} of {file}")
+                left_out.add("lines that are not UTF-8", f"line {number} of {file}")
                 continue
             if text.strip():
                 yield number, text

@@ -1,10 +1,8 @@
-"""What a judgement says, as one table of plain numbers for people and programs."""
-
-from __future__ import annotations
+"""The result of an evaluation as data, and as JSON."""
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from typing import Any
 
 import numpy as np
@@ -12,115 +10,199 @@ import numpy as np
 from pagekin.evaluation.judge import CUTOFF, Judgement
 from pagekin.evaluation.measures import (
     GAMMA,
+    LIST_MEASURES,
     NDCG,
     ORTHOGONAL,
+    PAIR_MEASURES,
     PRECISION,
     RESAMPLES,
     SEED,
-    SOMERS,
-    TIES,
     Difference,
     Estimate,
     compare,
     estimates,
-    name_of,
+    measure_name,
     ratios,
 )
+from pagekin.evaluation.notes import LeftOut
 from pagekin.evaluation.population import Population
 from pagekin.evaluation.systems import System
 from pagekin.model.arrays import Int64s
 
-OF_PAIRS = (GAMMA, SOMERS, TIES)
-OF_LISTS = (PRECISION, NDCG)
-BANDS = (0, 1, 4, 16, 64)  # in-links at which a band begins (footnote 11)
+BANDS = (0, 1, 4, 16, 64)  # smallest number of in-links of each band (footnote 11)
+_INLINE = ""  # as the JSON name of a field: its items become items of the object around it
 
 
-def of_system(
+@dataclass(frozen=True)
+class RegionMeasures:
+    """The measures of the pairs of a region, and their number."""
+
+    gamma: Estimate
+    somers_d: Estimate
+    tied: Estimate
+    pairs: int
+
+
+@dataclass(frozen=True)
+class InLinkBand:
+    """Gamma by region, over the sources with `first` to `last` in-links."""
+
+    first: int = field(metadata={"json": "from"})
+    last: int | None = field(metadata={"json": "to"})
+    sources: int
+    gamma: dict[str, Estimate] = field(metadata={"json": _INLINE})
+
+
+@dataclass(frozen=True)
+class SystemEvaluation:
+    """All measures of a system."""
+
+    system: str
+    sources: int
+    unanswered: int  # sources for which the system ranks no page
+    longest_list: int | None  # None if the system ranks all pages that it can compare
+    comparable: list[str]  # measures that can be compared with those of systems that rank all pages
+    regions: dict[str, RegionMeasures]
+    precision: Estimate = field(metadata={"json": PRECISION})
+    ndcg: Estimate = field(metadata={"json": NDCG})
+    orthogonal: Estimate
+    in_link_bands: list[InLinkBand]
+
+
+@dataclass(frozen=True)
+class MeasureDifference(Difference):
+    """The difference of a measure, and whether both systems have it comparable."""
+
+    comparable: bool
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The differences of two systems, the first minus the second, by measure."""
+
+    systems: list[str]
+    differences: dict[str, MeasureDifference]
+
+
+@dataclass(frozen=True)
+class LeftOutReason:
+    """Why something was left out, how often, and the first example."""
+
+    reason: str
+    count: int
+    example: str
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """One system or two, evaluated against a hierarchy."""
+
+    hierarchy: str
+    pages: int
+    classes: int
+    systems: list[SystemEvaluation]
+    comparison: Comparison | None
+    left_out: list[LeftOutReason]
+
+
+def as_json(value: Any) -> Any:
+    """A result as JSON: floats to six places, NaN as None, fields under their JSON names.
+
+    >>> as_json(Estimate(0.12345678, 0.0, math.nan))
+    {'value': 0.123457, 'low': 0.0, 'high': None}
+    """
+    if isinstance(value, float):
+        return None if math.isnan(value) else round(value, 6)
+    if is_dataclass(value):
+        facts: dict[str, Any] = {}
+        for each in fields(value):
+            key, content = each.metadata.get("json", each.name), as_json(getattr(value, each.name))
+            facts |= content if key == _INLINE else {key: content}
+        return facts
+    if isinstance(value, Mapping):
+        return {key: as_json(each) for key, each in value.items()}
+    return [as_json(each) for each in value] if isinstance(value, list) else value
+
+
+def left_out_reasons(left_out: LeftOut) -> list[LeftOutReason]:
+    """What was left out, as part of a result."""
+    return [LeftOutReason(*row) for row in left_out.rows()]
+
+
+def evaluate_system(
     system: System,
     judgement: Judgement,
     population: Population,
     in_degrees: Int64s | None = None,
     resamples: int = RESAMPLES,
     seed: int = SEED,
-) -> dict[str, Any]:
+) -> SystemEvaluation:
     """Every measure of a system with its interval, and Gamma by in-degree of the source."""
     regions = population.regions
-    measured = {k: _plain(v) for k, v in estimates(ratios(judgement, regions), resamples, seed).items()}
-    return {
-        "system": system.name,
-        "sources": len(judgement),
-        "unanswered": int((judgement.listed.sum(axis=1) == 0).sum()),
-        "longest_list": system.longest,
-        "comparable": comparable(system),
-        "regions": {
-            region: {
-                **{measure: measured[name_of(measure, region)] for measure in OF_PAIRS},
-                "pairs": int(judgement.pairs[:, k].sum()),
-            }
-            for k, region in enumerate(regions)
-        },
-        **{measure: measured[measure] for measure in (*OF_LISTS, ORTHOGONAL)},
-        "in_link_bands": [] if in_degrees is None else list(_bands(judgement, regions, in_degrees, resamples, seed)),
-    }
+    measured = estimates(ratios(judgement, regions), resamples, seed)
+    by_region = {}
+    for k, region in enumerate(regions):
+        gamma, somers_d, tied = (measured[measure_name(measure, region)] for measure in PAIR_MEASURES)
+        by_region[region] = RegionMeasures(gamma, somers_d, tied, int(judgement.pairs[:, k].sum()))
+    return SystemEvaluation(
+        system.name,
+        len(judgement),
+        int((judgement.listed.sum(axis=1) == 0).sum()),
+        system.longest,
+        comparable_measures(system),
+        by_region,
+        measured[PRECISION],
+        measured[NDCG],
+        measured[ORTHOGONAL],
+        [] if in_degrees is None else list(_bands(judgement, regions, in_degrees, resamples, seed)),
+    )
 
 
-def comparable(system: System) -> list[str]:
-    """The measures that may be held against those of a system that orders all pages.
+def comparable_measures(system: System) -> list[str]:
+    """The measures that can be compared with those of a system that ranks all pages.
 
-    What a list of the top k leaves out is tied at its end, and the measures of pairs count those ties, or leave them
-    out, as if the system had nothing to say of these pages.
+    The pages that a top-k list leaves out are tied, which distorts the measures of pairs.
     """
     if system.longest is None:
-        return [*OF_PAIRS, *OF_LISTS, ORTHOGONAL]
-    return list(OF_LISTS) if system.longest >= CUTOFF else []
+        return [*PAIR_MEASURES, *LIST_MEASURES, ORTHOGONAL]
+    return list(LIST_MEASURES) if system.longest >= CUTOFF else []
 
 
 def _bands(
     judgement: Judgement, regions: list[str], in_degrees: Int64s, resamples: int, seed: int
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[InLinkBand]:
     band = np.searchsorted(BANDS, in_degrees[judgement.sources], side="right") - 1
-    for k, begin in enumerate(BANDS):
+    for k, first in enumerate(BANDS):
         if (band == k).any():
-            some = judgement.some(band == k)
-            measured = estimates(ratios(some, regions), resamples, seed)
-            end = BANDS[k + 1] - 1 if k + 1 < len(BANDS) else None
-            yield {
-                "from": begin,
-                "to": end,
-                "sources": len(some),
-                **{region: _plain(measured[name_of(GAMMA, region)]) for region in regions},
-            }
+            part = judgement.select(band == k)
+            measured = estimates(ratios(part, regions), resamples, seed)
+            last = BANDS[k + 1] - 1 if k + 1 < len(BANDS) else None
+            gamma = {region: measured[measure_name(GAMMA, region)] for region in regions}
+            yield InLinkBand(first, last, len(part), gamma)
 
 
-def of_difference(
+def compare_systems(
     systems: Sequence[System],
     judgements: Sequence[Judgement],
     population: Population,
     resamples: int = RESAMPLES,
     seed: int = SEED,
-) -> dict[str, Any]:
-    """The first system less the second, measure by measure, over the same sources."""
+) -> Comparison:
+    """The first system minus the second, measure by measure, over the same sources."""
     ours, theirs = (ratios(each, population.regions) for each in judgements)
-    both = set.intersection(*(set(comparable(each)) for each in systems))
-    return {
-        "systems": [each.name for each in systems],
-        "differences": {
-            name: {**_plain(difference), "comparable": name.partition(" ")[0] in both}
-            for name, difference in compare(ours, theirs, resamples, seed).items()
-        },
+    both = set.intersection(*(set(comparable_measures(each)) for each in systems))
+    differences = {
+        name: MeasureDifference(**asdict(difference), comparable=name.partition(" ")[0] in both)
+        for name, difference in compare(ours, theirs, resamples, seed).items()
     }
+    return Comparison([each.name for each in systems], differences)
 
 
-def source_lines(judgement: Judgement, population: Population) -> Iterator[str]:
-    """The measures of each source alone, as TSV with a head; empty where there is nothing to measure."""
+def per_source_lines(judgement: Judgement, population: Population) -> Iterator[str]:
+    """The measures of each source as TSV with a header; empty where a measure is undefined."""
     table = ratios(judgement, population.regions)
     yield "\t".join(["url", "class", *table.names])
     for source, values in zip(judgement.sources.tolist(), table.by_source().tolist(), strict=True):
         classes = " | ".join("/".join(path) for path in population.classes_of(source))
         shown = ["" if math.isnan(value) else f"{value:.6f}" for value in values]
         yield "\t".join([population.urls[source], classes, *shown])
-
-
-def _plain(value: Estimate | Difference) -> dict[str, float | None]:
-    """To six places; None where there is nothing to measure, for JSON has no NaN."""
-    return {key: None if math.isnan(number) else round(number, 6) for key, number in asdict(value).items()}

@@ -1,55 +1,59 @@
-"""Run files and qrels: the orders of other systems, and ours for other programs.
+"""Run files and qrels: rankings of other systems are read, and ours are written for other programs.
 
-A run has a line a result: `query<TAB>rank<TAB>result<TAB>score`, or as in TREC `query Q0 result rank score tag`.
+A run has a line per result: in TREC `query Q0 result rank score tag`, in TSV `query<TAB>rank<TAB>result<TAB>score`.
 """
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import quote
 
 import numpy as np
 
 from pagekin.errors import MisuseError
 from pagekin.evaluation.measures import gain
 from pagekin.evaluation.notes import LeftOut, lines_of
-from pagekin.evaluation.page_names import Find
 from pagekin.evaluation.population import Population
 from pagekin.evaluation.systems import RunSystem, System
 from pagekin.model.arrays import Int64s
 from pagekin.search.evidence import UNLISTED
+from pagekin.store.page_names import Find
+
+Ranking = tuple[str, Iterable[tuple[str, float]]]  # a query, and its results with scores, the highest first
+_SEPARATORS = {"trec": re.compile(r"\s"), "tsv": re.compile(r"[\t\r\n]")}
 
 
 class RunLine(NamedTuple):
     """A line of a run."""
 
     query: str
+    rank: int
     result: str
     score: float
 
 
-def read_run(file: Path, population: Population, find: Find, notes: LeftOut) -> RunSystem:
-    """A run, as far as it speaks of the population; `find` gives the number in the collection of what a line names.
+def read_run(file: Path, population: Population, find: Find, left_out: LeftOut) -> RunSystem:
+    """The lines of a run about pages of the population; `find` gives the node that a name means.
 
-    A result that is listed twice for a query counts with its best score.
+    If a result occurs twice for a query, its best score counts.
     """
-    pages = {node: page for page, node in enumerate(population.nodes.tolist())}
+    pages: dict[int | None, int] = {node: page for page, node in enumerate(population.nodes.tolist())}
     listed: dict[int, dict[int, float]] = {}
-    for line in _lines(file, notes):
-        source, page = pages.get(_known(find, line.query)), pages.get(_known(find, line.result))
+    for query, _, result, score in _read_lines(file, left_out):
+        source, page = pages.get(find(query)), pages.get(find(result))
         if source is None:
-            notes.add(f"lines of {file} with a query that is not compared", line.query)
+            left_out.add(f"lines of {file} with a query that is not compared", query)
         elif page is None:
-            notes.add(f"lines of {file} with a result that is not compared", line.result)
+            left_out.add(f"lines of {file} with a result that is not compared", result)
         elif page == source:
-            notes.add(f"lines of {file} with the query itself as a result", line.query)
+            left_out.add(f"lines of {file} with the query itself as a result", query)
         else:
             row = listed.setdefault(source, {})
             if page in row:
-                notes.add(f"lines of {file} that repeat a result of their query", f"{line.query} {line.result}")
-            row[page] = max(line.score, row.get(page, UNLISTED))
+                left_out.add(f"lines of {file} that repeat a result of their query", f"{query} {result}")
+            row[page] = max(score, row.get(page, UNLISTED))
     if not listed:
         raise MisuseError(
             f"{file} has no line with a query and a result that are compared, such as {population.urls[0]}"
@@ -63,13 +67,8 @@ def read_run(file: Path, population: Population, find: Find, notes: LeftOut) -> 
     )
 
 
-def _known(find: Find, key: str) -> int:
-    found = find(key)
-    return -1 if found is None else found
-
-
-def _lines(file: Path, notes: LeftOut) -> Iterator[RunLine]:
-    for number, line in lines_of(file, notes):
+def _read_lines(file: Path, left_out: LeftOut) -> Iterator[RunLine]:
+    for number, line in lines_of(file, left_out):
         tsv = line.split("\t")
         trec = line.split()
         if len(tsv) == 4:
@@ -78,7 +77,7 @@ def _lines(file: Path, notes: LeftOut) -> Iterator[RunLine]:
             query, _, result, _, score, _ = trec
         else:
             raise MisuseError(
-                f"{file}, line {number} is no line of a run: query, rank, result and score parted by tabs,"
+                f"{file}, line {number} is no line of a run: query, rank, result and score separated by tabs,"
                 " or as in TREC query, Q0, result, rank, score and tag"
             )
         try:
@@ -87,39 +86,65 @@ def _lines(file: Path, notes: LeftOut) -> Iterator[RunLine]:
             value = math.nan
         if not math.isfinite(value):
             raise MisuseError(f"{file}, line {number}: the score {score.strip()!r} is no number")
-        yield RunLine(query.strip(), result.strip(), value)
+        yield RunLine(query.strip(), 0, result.strip(), value)
 
 
-def run_lines(system: System, population: Population, sources: Int64s, depth: int) -> Iterator[str]:
-    """The run of a system in the format of TREC, so many results a source.
+def run_lines(
+    lines: Iterable[RunLine], kind: str = "trec", tag: str = "pagekin", score_format: str = ".9g"
+) -> Iterator[str]:
+    """The lines of a run in TREC or TSV format."""
+    for query, rank, result, score in lines:
+        names = _field(query, kind), _field(result, kind)
+        if kind == "trec":
+            yield f"{names[0]} Q0 {names[1]} {rank} {score:{score_format}} {tag}"
+        else:
+            yield f"{names[0]}\t{rank}\t{names[1]}\t{score:{score_format}}"
 
-    Programs that read it order by score alone, as numbers of 32 bits, and equal ones by name; so of equal scores each
-    is written a trifle smaller than the one before.
+
+def qrel_lines(judgements: Iterable[tuple[str, str, int]]) -> Iterator[str]:
+    """(query, result, relevance) as lines of TREC qrels."""
+    for query, result, relevance in judgements:
+        yield f"{_field(query)} 0 {_field(result)} {relevance}"
+
+
+def untie(rankings: Iterable[Ranking]) -> Iterator[RunLine]:
+    """The lines of rankings with strictly decreasing scores.
+
+    Programs that read a run sort by score alone, as 32-bit floats, and break ties by name. So a tied score is written
+    as the next smaller float.
     """
+    for query, results in rankings:
+        last = np.float32(np.inf)
+        for rank, (result, score) in enumerate(results, 1):
+            last = min(np.float32(score), np.nextafter(last, np.float32(-np.inf)))
+            yield RunLine(query, rank, result, float(last))
+
+
+def rankings_of(system: System, population: Population, sources: Int64s, depth: int) -> Iterator[Ranking]:
+    """The top `depth` results of a system for each source."""
     for source in sources.tolist():
         (scores,) = system.scores(np.array([source]))
         scores[source] = UNLISTED
         order = np.argsort(-scores, kind="stable")[:depth]
-        last = np.float32(np.inf)
-        for rank, page in enumerate(order[scores[order] > UNLISTED].tolist(), 1):
-            last = min(np.float32(scores[page]), np.nextafter(last, np.float32(-np.inf)))
-            names = f"{_word(population.urls[source])} Q0 {_word(population.urls[page])}"
-            yield f"{names} {rank} {last:.9g} pagekin"
+        listed = order[scores[order] > UNLISTED].tolist()
+        yield population.urls[source], [(population.urls[page], scores[page]) for page in listed]
 
 
-def qrel_lines(population: Population, sources: Int64s) -> Iterator[str]:
-    """The kin of every source in the format of TREC: 3 for the same class, 2 for siblings, 1 for cousins."""
+def qrels_of(population: Population, sources: Int64s) -> Iterator[tuple[str, str, int]]:
+    """The related pages of every source: relevance 3 for the same class, 2 for siblings, 1 for cousins."""
     for source in sources.tolist():
         gains = gain(population.distances(source)).astype(np.int64)
         gains[source] = 0
         for page in np.flatnonzero(gains).tolist():
-            yield f"{_word(population.urls[source])} 0 {_word(population.urls[page])} {gains[page]}"
+            yield population.urls[source], population.urls[page], int(gains[page])
 
 
-def _word(name: str) -> str:
-    """A name without white space, which would part it.
+def _field(name: str, kind: str = "trec") -> str:
+    """A name as a field of a line: characters that separate fields are percent-encoded.
 
-    >>> _word("a page.html")
-    'a%20page.html'
+    >>> _field("http://a.example/a page.html"), _field("a page", "tsv")
+    ('http://a.example/a%20page.html', 'a page')
     """
-    return "%20".join(name.split())
+    if not name.strip():
+        raise MisuseError("a page without a name cannot be written into a run; give it a URL")
+    return _SEPARATORS[kind].sub(lambda found: quote(found[0]), name)

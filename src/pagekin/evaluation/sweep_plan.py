@@ -1,4 +1,4 @@
-"""What a sweep file asks for: strategies in figures, references, and what they are judged by.
+"""Sweep files: the strategies to compare, in figures, and the hierarchy and baselines.
 
 store = "my.kin"
 hierarchy = "labels.tsv"
@@ -12,69 +12,64 @@ title = "Windows"
 grid = { window_width = [0, 4, 8, 16, 32] }
 """
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from importlib.resources import files
 from itertools import product
 from math import prod
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from pagekin.errors import MisuseError
-from pagekin.evaluation.baselines import REFERENCES
-from pagekin.evaluation.measures import GAMMA, NDCG, ORTHOGONAL, PRECISION, RESAMPLES, SOMERS, TIES
+from pagekin.evaluation.baselines import BASELINES
+from pagekin.evaluation.labelled import BY_PATH, PopulationSettings
+from pagekin.evaluation.measures import (
+    GAMMA,
+    LIST_MEASURES,
+    ORTHOGONAL,
+    PAIR_MEASURES,
+    PRECISION,
+    RESAMPLES,
+    SEED,
+    SOMERS,
+)
+from pagekin.evaluation.population import HierarchyOptions
 from pagekin.model.strategy import PRESETS, Strategy, resolve_paths
 
-MEASURES = (GAMMA, SOMERS, TIES, PRECISION, NDCG, ORTHOGONAL)
-SHOWN = (GAMMA, SOMERS, PRECISION)  # in a figure, unless it says otherwise
-STRATEGY, REFERENCE, RUN = "strategy", "reference", "run"
-MOST = 10_000  # entries of a sweep
-_BENCH: dict[str, type] = {
-    "hierarchy": str,
-    "tree": str,
-    "depth": int,
+MEASURES = (*PAIR_MEASURES, *LIST_MEASURES, ORTHOGONAL)
+SHOWN = (GAMMA, SOMERS, PRECISION)  # in a figure, by default
+STRATEGY, BASELINE, RUN = "strategy", "reference", "run"  # kinds of entries, as results name them
+MAX_ENTRIES = 10_000
+_HIERARCHY = [each.name for each in fields(HierarchyOptions)]
+_PATHS = ("store", "hierarchy", "tree")
+_POPULATION: dict[str, type] = {
+    **dict.fromkeys(("hierarchy", "tree", "multi", "distance"), str),
+    **dict.fromkeys(("depth", "sample", "seed", "min_in_links"), int),
     "strict_depth": bool,
-    "multi": str,
-    "distance": str,
-    "sample": int,
-    "seed": int,
-    "min_in_links": int,
 }
-_PLAN: dict[str, type] = {
-    **_BENCH,
-    "store": str,
-    "resamples": int,
-    "references": list,
-    "runs": list,
-    "base": dict,
-    "figure": list,
-}
+_PLAN = _POPULATION | {"store": str, "resamples": int, "references": list, "runs": list, "base": dict, "figure": list}
 _FIGURE: dict[str, type] = {"title": str, "measures": list, "base": dict, "grid": dict, "strategies": dict, "same": str}
-_TOLD = {str: "a text", int: "a whole number", bool: "true or false", list: "a list", dict: "a table"}
-_FILES = ("store", "hierarchy", "tree")
-BY_PATH = "path"
+_TYPES = {str: "a text", int: "a whole number", bool: "true or false", list: "a list", dict: "a table"}
 
 
 @dataclass(frozen=True)
 class PlanEntry:
-    """One thing to judge: a strategy, a reference by its name, or a run file."""
+    """A system to evaluate: a strategy, a baseline by its name, or a run file."""
 
     name: str
     kind: str = STRATEGY
     strategy: Strategy | None = None
-    source: str = ""
+    source: str = ""  # the name of the baseline, or the path of the run file
 
     def settings(self) -> dict[str, Any]:
-        """What makes it what it is."""
+        """The settings that determine its results."""
         return self.strategy.as_dict() if self.strategy is not None else {"source": self.source}
 
 
 @dataclass(frozen=True)
 class FigurePlan:
-    """Entries to be drawn side by side, and by which measures."""
+    """The entries that a figure compares, and the measures that it shows."""
 
     title: str
     entries: tuple[PlanEntry, ...]
@@ -83,22 +78,43 @@ class FigurePlan:
 
 @dataclass(frozen=True)
 class SweepPlan:
-    """Everything that a sweep is to do."""
+    """A complete sweep."""
 
     figures: tuple[FigurePlan, ...]
     store: str = ""
-    bench: dict[str, Any] = field(default_factory=dict)  # as in `pagekin evaluate`
+    population: dict[str, Any] = field(default_factory=dict)  # options of `pagekin evaluate`
     resamples: int = RESAMPLES
-    references: tuple[PlanEntry, ...] = ()
+    baselines: tuple[PlanEntry, ...] = ()
 
-    def with_bench(self, store: str | None, **bench: Any) -> SweepPlan:
-        """The plan for another store, or judged otherwise; what is None stays."""
-        told = {key: value for key, value in bench.items() if value is not None}
-        return replace(self, store=store or self.store, bench={**self.bench, **told})
+    @property
+    def seed(self) -> int:
+        """The seed of samples and resamples."""
+        return int(self.population.get("seed", SEED))
+
+    def entries(self) -> Iterator[tuple[str, PlanEntry]]:
+        """Every entry with the title of its figure."""
+        for figure in self.figures:
+            yield from ((figure.title, entry) for entry in figure.entries)
+        yield from (("references", entry) for entry in self.baselines)
+
+    def with_population(self, store: str | None, **options: Any) -> Self:
+        """The plan for another store or with other options; None changes nothing."""
+        given = {key: value for key, value in options.items() if value is not None}
+        return replace(self, store=store or self.store, population={**self.population, **given})
+
+    def population_settings(self) -> PopulationSettings:
+        """The pages to compare; raise MisuseError if the store or the hierarchy is missing."""
+        if not self.store:
+            raise MisuseError('the sweep names no store; add a line such as store = "my.kin"')
+        if "hierarchy" not in self.population:
+            raise MisuseError('the sweep names no hierarchy; add hierarchy = "labels.tsv", or give --hierarchy')
+        shape = {key: value for key, value in self.population.items() if key in _HIERARCHY}
+        others = {key: value for key, value in self.population.items() if key not in _HIERARCHY}
+        return PopulationSettings(shape=HierarchyOptions(**shape), **others)
 
 
 def read_plan(file: Path) -> SweepPlan:
-    """The plan in a sweep file; its paths are those seen from the folder that it is in."""
+    """The plan of a sweep file; its paths are relative to the folder of the file."""
     try:
         table = tomllib.loads(file.read_text("utf-8"))
     except (OSError, ValueError) as error:
@@ -118,9 +134,10 @@ def paper_text() -> str:
 
 
 def plan_of(table: Mapping[str, Any], where: str, folder: Path) -> SweepPlan:
-    """The plan that a table describes."""
-    _check(table, _PLAN, where)
-    table = _seen_from(folder, table)
+    """The plan of a parsed sweep file."""
+    _check_types(table, _PLAN, where)
+    table = _resolve_weights(folder, table)
+    paths = {key: table[key] if table[key] == BY_PATH else str(folder / table[key]) for key in _PATHS if key in table}
     base = _strategy(table.get("base", {}), PRESETS["default"], f"{where}, [base]")
     figures: dict[str, FigurePlan] = {}
     for number, each in enumerate(table.get("figure", ()), 1):
@@ -128,50 +145,49 @@ def plan_of(table: Mapping[str, Any], where: str, folder: Path) -> SweepPlan:
         if figure.title in figures:
             raise MisuseError(f"{where}: two figures are called {figure.title!r}")
         figures[figure.title] = figure
-    references = (*_references(table, where), *_runs(table, where, folder))
-    if not figures and not references:
+    baselines = (*_baselines(table.get("references", ()), where), *_runs(table.get("runs", ()), where, folder))
+    if not figures and not baselines:
         raise MisuseError(f"{where} has nothing to judge; give it a [[figure]] with strategies or a grid")
-    bench = {key: _path(folder, table[key]) if key in _FILES else table[key] for key in _BENCH if key in table}
-    if table.get("resamples", 1) < 1:
-        raise MisuseError(f"{where}: resamples is {table['resamples']}; it must be at least 1")
-    store = _path(folder, table["store"]) if "store" in table else ""
-    return SweepPlan(tuple(figures.values()), store, bench, table.get("resamples", RESAMPLES), references)
+    resamples = table.get("resamples", RESAMPLES)
+    if resamples < 1:
+        raise MisuseError(f"{where}: resamples is {resamples}; it must be at least 1")
+    population = {key: value for key, value in {**table, **paths}.items() if key in _POPULATION}
+    return SweepPlan(tuple(figures.values()), paths.get("store", ""), population, resamples, baselines)
 
 
-def _seen_from(folder: Path, table: Any) -> Any:
-    """A table in which files of weights, wherever it has any, are named as they are seen from a folder."""
+def _resolve_weights(folder: Path, table: Any) -> Any:
+    """A table in which all files of weights, also those of grids, are relative to a folder."""
     if isinstance(table, list):
-        return [_seen_from(folder, each) for each in table]
+        return [_resolve_weights(folder, each) for each in table]
     if not isinstance(table, dict):
         return table
-    told = resolve_paths(folder, {key: _seen_from(folder, value) for key, value in table.items()})
-    many = told.get("weights")  # of a grid
-    if isinstance(many, list):
-        told["weights"] = [resolve_paths(folder, {"weights": each})["weights"] for each in many]
-    return told
+    resolved = resolve_paths(folder, {key: _resolve_weights(folder, value) for key, value in table.items()})
+    if isinstance(resolved.get("weights"), list):  # in a grid
+        resolved["weights"] = [resolve_paths(folder, {"weights": each})["weights"] for each in resolved["weights"]]
+    return resolved
 
 
-def _path(folder: Path, name: str) -> str:
-    return name if name == BY_PATH else str(folder / name)
-
-
-def _check(table: Mapping[str, Any], known: Mapping[str, type], where: str) -> None:
+def _check_types(table: Mapping[str, Any], known: Mapping[str, type], where: str) -> None:
     for key, value in table.items():
-        if key not in known:
-            raise MisuseError(f"{where}: there is no {key!r}; there are {', '.join(known)}")
+        _check_name(key, known, "", where)
         if not isinstance(value, known[key]) or (isinstance(value, bool) and known[key] is not bool):
-            raise MisuseError(f"{where}: {key} = {value!r} should be {_TOLD[known[key]]}")
+            raise MisuseError(f"{where}: {key} = {value!r} should be {_TYPES[known[key]]}")
+
+
+def _check_name(name: Any, known: Any, what: str, where: str) -> None:
+    if not isinstance(name, str) or name not in known:
+        raise MisuseError(f"{where}: there is no {what}{name!r}; there are {', '.join(known)}")
 
 
 def _strategy(settings: Mapping[str, Any], base: Strategy, where: str) -> Strategy:
-    """A base and what is changed in it; `preset` begins with another."""
+    """The base, or the preset that the settings name, with the settings."""
     settings = dict(settings)
     preset = settings.pop("preset", None)
-    if preset is not None and (not isinstance(preset, str) or preset not in PRESETS):
-        raise MisuseError(f"{where}: there is no preset {preset!r}; there are {', '.join(PRESETS)}")
-    begin = base if preset is None else PRESETS[preset]
+    if preset is not None:
+        _check_name(preset, PRESETS, "preset ", where)
+        base = PRESETS[preset]
     try:
-        return Strategy.from_dict({**begin.as_dict(), **settings}, where)
+        return Strategy.from_dict({**base.as_dict(), **settings}, where)
     except MisuseError as error:
         raise error if str(error).startswith(where) else MisuseError(f"{where}: {error}") from error
 
@@ -179,14 +195,17 @@ def _strategy(settings: Mapping[str, Any], base: Strategy, where: str) -> Strate
 def _figure(table: Any, base: Strategy, before: Mapping[str, FigurePlan], where: str) -> FigurePlan:
     if not isinstance(table, dict):
         raise MisuseError(f"{where} should be a table: begin it with [[figure]]")
-    _check(table, _FIGURE, where)
+    _check_types(table, _FIGURE, where)
     title = table.get("title")
     if not title:
         raise MisuseError(f"{where} has no title")
     where = f"{where} ({title})"
     base = _strategy(table.get("base", {}), base, f"{where}, base")
+    same = table.get("same")
+    if same is not None and same not in before:
+        raise MisuseError(f"{where}: no figure before it is called {same!r}, whose strategies it wants")
     entries = [
-        *_same(table, before, where),
+        *(before[same].entries if same is not None else ()),
         *_listed(table.get("strategies", {}), base, where),
         *_grid(table.get("grid", {}), base, where),
     ]
@@ -196,19 +215,9 @@ def _figure(table: Any, base: Strategy, before: Mapping[str, FigurePlan], where:
     for name in names:
         if names.count(name) > 1:
             raise MisuseError(f"{where}: two strategies are called {name!r}")
-    measures = tuple(table.get("measures", SHOWN))
-    for measure in measures:
-        if measure not in MEASURES:
-            raise MisuseError(f"{where}: there is no measure {measure!r}; there are {', '.join(MEASURES)}")
-    return FigurePlan(title, tuple(entries), measures or SHOWN)
-
-
-def _same(table: Mapping[str, Any], before: Mapping[str, FigurePlan], where: str) -> tuple[PlanEntry, ...]:
-    if "same" not in table:
-        return ()
-    if table["same"] not in before:
-        raise MisuseError(f"{where}: no figure before it is called {table['same']!r}, whose strategies it wants")
-    return before[table["same"]].entries
+    for measure in table.get("measures", ()):
+        _check_name(measure, MEASURES, "measure ", where)
+    return FigurePlan(title, tuple(entries), tuple(table.get("measures", ())) or SHOWN)
 
 
 def _listed(strategies: Mapping[str, Any], base: Strategy, where: str) -> Iterator[PlanEntry]:
@@ -219,31 +228,27 @@ def _listed(strategies: Mapping[str, Any], base: Strategy, where: str) -> Iterat
 
 
 def _grid(grid: Mapping[str, Any], base: Strategy, where: str) -> Iterator[PlanEntry]:
-    """Every combination of the values that are given for settings."""
+    """Every combination of the values of the settings."""
     for key, values in grid.items():
         if not isinstance(values, list) or not values:
             raise MisuseError(f"{where}: grid: {key} = {values!r} should be a list of values")
-    if prod(map(len, grid.values())) > MOST:
-        raise MisuseError(f"{where}: its grid has more than {MOST:,} strategies")
+    if prod(map(len, grid.values())) > MAX_ENTRIES:
+        raise MisuseError(f"{where}: its grid has more than {MAX_ENTRIES:,} strategies")
     for values in product(*grid.values()) if grid else ():
         settings = dict(zip(grid, values, strict=True))
-        name = ", ".join(f"{key} {_shown(value)}" for key, value in settings.items())
+        shown = {key: str(value).lower() if isinstance(value, bool) else value for key, value in settings.items()}
+        name = ", ".join(f"{key} {value}" for key, value in shown.items())
         yield PlanEntry(name, strategy=_strategy(settings, base, f"{where}, grid"))
 
 
-def _shown(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+def _baselines(names: Any, where: str) -> Iterator[PlanEntry]:
+    for name in names:
+        _check_name(name, BASELINES, "reference ", where)
+        yield PlanEntry(name, BASELINE, source=name)
 
 
-def _references(table: Mapping[str, Any], where: str) -> Iterator[PlanEntry]:
-    for name in table.get("references", ()):
-        if name not in REFERENCES:
-            raise MisuseError(f"{where}: there is no reference {name!r}; there are {', '.join(REFERENCES)}")
-        yield PlanEntry(name, REFERENCE, source=name)
-
-
-def _runs(table: Mapping[str, Any], where: str, folder: Path) -> Iterator[PlanEntry]:
-    for name in table.get("runs", ()):
+def _runs(names: Any, where: str, folder: Path) -> Iterator[PlanEntry]:
+    for name in names:
         if not isinstance(name, str) or not (folder / name).is_file():
             raise MisuseError(f"{where}: there is no run file {name!r}")
         yield PlanEntry(name, RUN, source=str(folder / name))

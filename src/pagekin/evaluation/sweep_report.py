@@ -1,6 +1,4 @@
-"""What a sweep found, drawn: the paper's figures for this collection, each with a sentence that was computed."""
-
-from __future__ import annotations
+"""The report of a sweep: the paper's figures for a collection, each with computed sentences."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -15,159 +13,154 @@ from pagekin.evaluation.measures import (
     GAMMA,
     NDCG,
     ORTHOGONAL,
+    PAIR_MEASURES,
     PRECISION,
-    SEED,
     SOMERS,
     TIES,
     Ratios,
     compare,
-    name_of,
+    measure_name,
 )
 from pagekin.evaluation.sweep import SweepOutcome, system_of
-from pagekin.evaluation.sweep_plan import STRATEGY, FigurePlan, PlanEntry
-from pagekin.evaluation.sweep_results import flat
+from pagekin.evaluation.sweep_plan import MEASURES, STRATEGY, FigurePlan, PlanEntry
+from pagekin.evaluation.sweep_results import flat_columns
 from pagekin.figures.charts import Bar, Curve, curve_chart, interval_chart
 from pagekin.figures.report_page import Section, Table, page
 from pagekin.figures.sentences import Gap, ranked, sentence, trend
 from pagekin.search.evidence import UNLISTED
 
 RANKS = (1, 2, 5, 10, 20, 50, 100)  # of figure 2
-_LESS = (ORTHOGONAL, TIES)
-_FEW = 5  # pages of its class that the source of figure 2 should have at least
+_LESS_IS_BETTER = (ORTHOGONAL, TIES)
+_MIN_CLASS = 5  # other pages in the class of the source of figure 2
 _TITLES = {
     GAMMA: "Gamma",
     SOMERS: "Somers' D",
     TIES: "tied pairs",
     ORTHOGONAL: "pairs inside classes with nothing in common",
 }
+_DISTANCES = ("same class", "sibling", "cousin", "unrelated")
 _POINTS = 120
 _MANY_TIES = 0.1
 
 
 def report(swept: SweepOutcome) -> str:
-    """The page."""
-    return page(f"Strategies compared on {swept.plan.store}", list(_facts(swept)), list(Drawing(swept).sections()))
-
-
-def _facts(swept: SweepOutcome) -> Iterator[str]:
-    population, bench = swept.case.population, swept.plan.bench
-    yield (
-        f"{len(population):,} pages in {len(population.names):,} classes of {bench['hierarchy']}; every page is"
+    """The report as an HTML page."""
+    population, options = swept.labelled.population, swept.plan.population
+    introduction = [
+        f"{len(population):,} pages in {len(population.names):,} classes of {options['hierarchy']}; every page is"
         f" a source, and all others are compared with it. Intervals: 95 %, {swept.plan.resamples:,} resamples of the"
-        f" sources, seed {bench.get('seed', SEED)}; differences are paired by source. pagekin {__version__}."
-    )
-    yield (
-        "Gamma leaves tied pairs out, so that a strategy that says little can have much of it; Somers' D counts ties"
-        " as failures. P@10 is the share of pages of the source's own class among the first ten."
-    )
+        f" sources, seed {swept.plan.seed}; differences are paired by source. pagekin {__version__}.",
+        "Gamma ignores tied pairs, so a strategy that ties many pages can have a high Gamma; Somers' D counts ties as"
+        " failures. P@10 is the share of pages of the source's own class among the first ten.",
+    ]
+    return page(f"Strategies compared on {swept.plan.store}", introduction, list(SweepFigures(swept).sections()))
 
 
 @dataclass(frozen=True)
-class Drawing:
-    """Figures of a sweep."""
+class SweepFigures:
+    """The sections of the report."""
 
     swept: SweepOutcome
 
     @cached_property
     def region(self) -> str:
-        """Where fine distinctions are made: among siblings or, in a hierarchy that has none, everywhere."""
+        """The region of fine distinctions: siblings or, in a hierarchy without siblings, all pairs."""
         measured = next(iter(self.swept.results.values())).facts["regions"]
         return "sibling" if measured.get("sibling", {}).get("pairs") else "all"
 
     def column(self, measure: str) -> str:
-        """The name of a measure in tables: measures of pairs are those of the region."""
-        return name_of(measure, self.region) if measure in (GAMMA, SOMERS, TIES) else measure
+        """The column of a measure; a measure of pairs is that of the region."""
+        return measure_name(measure, self.region) if measure in PAIR_MEASURES else measure
 
     def title(self, measure: str) -> str:
-        """The name of a measure for people."""
-        prefix = "sibling " if self.region == "sibling" and measure in (GAMMA, SOMERS, TIES) else ""
+        """The title of a measure."""
+        prefix = "sibling " if self.region == "sibling" and measure in PAIR_MEASURES else ""
         return prefix + _TITLES.get(measure, measure)
 
     def sections(self) -> Iterator[Section]:
-        """The figures in the order of the plan, then references, one source, and all numbers."""
+        """The figures in the order of the plan, then baselines, an example, and all numbers."""
         for figure in self.swept.plan.figures:
             yield self.figure(figure)
-        if self.swept.plan.references:
-            yield self.references()
-        if len(self._strategies()) > 1:
+        if self.swept.plan.baselines:
+            yield self.baselines()
+        if len(self._strategies) > 1:
             yield self.example()
         yield Section("All numbers", tables=[self._numbers()], folded=True)
-        notes = self.swept.case.notes.rows()
-        if notes:
-            rows = [(count, reason, example) for reason, count, example in notes]
+        if left_out := self.swept.labelled.notes.rows():
+            rows = [(count, reason, example) for reason, count, example in left_out]
             yield Section("Left out, or to be borne in mind", tables=[Table(("", "what", "example"), rows)])
 
     def figure(self, figure: FigurePlan) -> Section:
-        """Bars for every measure of a figure, a sentence for the first of them, and curves of weights if these vary."""
+        """A chart for every measure, sentences for the first and last, and weight curves if only weights vary."""
+        first, last = figure.measures[0], figure.measures[-1]
         charts = [self._chart(figure.entries, measure) for measure in figure.measures]
-        told = [
-            self._told(figure.entries, measure) for measure in dict.fromkeys((figure.measures[0], figure.measures[-1]))
-        ]
-        varying = _varying(figure.entries)
-        if len(varying) == 1 and _is_number(figure.entries, next(iter(varying))):
-            told.append(trend(self.title(figure.measures[0]), self.bars(figure.entries, figure.measures[0])))
+        sentences = [self._sentence(figure.entries, measure) for measure in dict.fromkeys((first, last))]
+        settings = [entry.settings() for entry in figure.entries]
+        varying = {key for each in settings for key in each if any(other.get(key) != each[key] for other in settings)}
+        if len(varying) == 1:
+            values = [each.get(next(iter(varying))) for each in settings]
+            if all(isinstance(value, int | float) and not isinstance(value, bool) for value in values):
+                sentences.append(trend(self.title(first), self.bars(figure.entries, first)))
         if varying and varying <= {"frequency_weight", "nmdf_center", "nmdf_width"}:
-            charts.append(self._curves(figure.entries))
-        return Section(figure.title, told, charts)
+            charts.append(self._weight_curves(figure.entries))
+        return Section(figure.title, sentences, charts)
 
-    def references(self) -> Section:
-        """The best strategy, if there is one, beside what others do."""
-        best = self._by_order()[:1]
-        entries = (*best, *self.swept.plan.references)
-        measures = (SOMERS, PRECISION, NDCG)
+    def baselines(self) -> Section:
+        """The best strategy, if there is one, beside the baselines."""
+        best = self._ordered_strategies()[:1]
+        entries = (*best, *self.swept.plan.baselines)
         cut = [e.name for e in entries if self.swept.of(e).facts["longest_list"] is not None]
-        doubt = f"Lists of the top only, whose Gamma and Somers' D cannot be compared: {', '.join(cut)}." if cut else ""
-        told = [f"The best strategy by {self.title(SOMERS)} is {each.name}." for each in best]
-        told += [self._told(entries, PRECISION), doubt]
-        return Section("References", told, [self._chart(entries, measure) for measure in measures])
+        warning = f"Top-k lists, whose Gamma and Somers' D cannot be compared: {', '.join(cut)}." if cut else ""
+        sentences = [f"The best strategy by {self.title(SOMERS)} is {each.name}." for each in best]
+        sentences += [self._sentence(entries, PRECISION), warning]
+        charts = [self._chart(entries, measure) for measure in (SOMERS, PRECISION, NDCG)]
+        return Section("References", sentences, charts)
 
     def bars(self, entries: Sequence[PlanEntry], measure: str) -> list[Bar]:
         """The values of entries by a measure."""
         name = self.column(measure)
-        columns = [flat(self.swept.of(entry).facts) for entry in entries]
+        columns = [flat_columns(self.swept.of(entry).facts) for entry in entries]
         return [
             Bar(entry.name, row[name], row[f"{name} low"], row[f"{name} high"])
             for entry, row in zip(entries, columns, strict=True)
         ]
 
     def _chart(self, entries: Sequence[PlanEntry], measure: str) -> tuple[str, str]:
-        bars = self.bars(entries, measure)
-        order = ranked(bars, measure in _LESS)
-        title = self.title(measure)
+        bars, title = self.bars(entries, measure), self.title(measure)
+        order = ranked(bars, measure in _LESS_IS_BETTER)
         return title, interval_chart(bars, title, order[0].name if order else None)
 
-    def _told(self, entries: Sequence[PlanEntry], measure: str) -> str:
+    def _sentence(self, entries: Sequence[PlanEntry], measure: str) -> str:
         known = {entry.name: entry for entry in entries}
-
-        def gap(first: str, second: str) -> Gap:
-            found = self.gap(known[first], known[second], measure)
-            return found if found is not None else Gap(0.0, 0.0, 0.0)
-
         bars = self.bars(entries, measure)
-        told = sentence(self.title(measure), bars, gap, less_is_better=measure in _LESS)
-        return told + (self._doubt(entries, bars) if measure == GAMMA else "")
+        text = sentence(
+            self.title(measure),
+            bars,
+            lambda first, second: self.gap(known[first], known[second], measure) or Gap(0.0, 0.0, 0.0),
+            less_is_better=measure in _LESS_IS_BETTER,
+        )
+        return text + (self._tie_warning(entries, bars) if measure == GAMMA else "")
 
-    def _doubt(self, entries: Sequence[PlanEntry], bars: Sequence[Bar]) -> str:
-        """Gamma leaves ties out; where these are many, the first by Gamma need not be the best."""
+    def _tie_warning(self, entries: Sequence[PlanEntry], bars: Sequence[Bar]) -> str:
+        """Gamma ignores ties; with many ties, the first by Gamma need not be the best."""
         order = ranked(bars)
         tied = {bar.name: bar.value for bar in self.bars(entries, TIES)}
         share = tied.get(order[0].name) if order else None
         if share is None or share < _MANY_TIES:
             return ""
-        return f" But of the pairs of {order[0].name} {share:.0%} are tied, which Gamma leaves out: see Somers' D."
+        return f" But {share:.0%} of the pairs of {order[0].name} are tied, which Gamma ignores: see Somers' D."
 
     def gap(self, a: PlanEntry, b: PlanEntry, measure: str) -> Gap | None:
-        """a less b, with the interval of a paired bootstrap."""
+        """a - b, with the interval of a paired bootstrap."""
         name = self.column(measure)
-        ours, theirs = (_only(self.swept.of(each).table, name) for each in (a, b))
-        seed = self.swept.plan.bench.get("seed", SEED)
-        found = compare(ours, theirs, self.swept.plan.resamples, seed)[name]
+        ours, theirs = (_single_measure(self.swept.of(each).table, name) for each in (a, b))
+        found = compare(ours, theirs, self.swept.plan.resamples, self.swept.plan.seed)[name]
         return None if math.isnan(found.value) else Gap(found.value, found.low, found.high)
 
-    def _curves(self, entries: Sequence[PlanEntry]) -> tuple[str, str]:
-        """What a term of each document frequency is multiplied with, the most being one (figure 8)."""
-        assert self.swept.case.indexed is not None
-        bags = len(self.swept.case.indexed.links.offsets) - 1
+    def _weight_curves(self, entries: Sequence[PlanEntry]) -> tuple[str, str]:
+        """The weight of a term by document frequency, relative to the largest weight (figure 8)."""
+        assert self.swept.labelled.indexed is not None
+        bags = len(self.swept.labelled.indexed.links.offsets) - 1
         df = np.unique(np.geomspace(1, max(bags, 2), _POINTS).astype(np.int64))
         curves = []
         for entry in entries:
@@ -175,89 +168,76 @@ class Drawing:
                 weight = term_factors(entry.strategy, df, bags)
                 points = list(zip(np.log(df).tolist(), (weight / weight.max()).tolist(), strict=True))
                 curves.append(Curve(entry.name, points))
-        title = "What a term counts, by the number of bags that hold it"
+        title = "Term weight by document frequency (bags)"
         return title, curve_chart(curves, title, int(math.log10(max(bags, 2))))
 
+    @cached_property
     def _strategies(self) -> list[PlanEntry]:
-        """Those that differ, in the order of the plan."""
+        """The distinct strategies, in the order of the plan."""
         keys: dict[str, PlanEntry] = {}
-        for _, entry in self.swept.entries():
+        for _, entry in self.swept.plan.entries():
             if entry.kind == STRATEGY:
                 keys.setdefault(self.swept.key(entry), entry)
         return list(keys.values())
 
-    def _by_order(self) -> list[PlanEntry]:
-        """Strategies, the best first, by Somers' D where fine distinctions are made."""
-        found = self._strategies()
-        values = [bar.value if bar.value is not None else UNLISTED for bar in self.bars(found, SOMERS)]
-        return [found[k] for k in sorted(range(len(found)), key=lambda k: -values[k])]
+    def _ordered_strategies(self) -> list[PlanEntry]:
+        """The strategies by Somers' D in the region, the best first."""
+        bars = self.bars(self._strategies, SOMERS)
+        values = [bar.value if bar.value is not None else UNLISTED for bar in bars]
+        return [self._strategies[k] for k in sorted(range(len(values)), key=lambda k: -values[k])]
 
     def example(self) -> Section:
-        """One source under the best and the worst strategy (figure 2): the one whose gain is the median."""
-        order = self._by_order()
+        """A typical source under the best and the worst strategy (figure 2): the one with the median gain."""
+        order = self._ordered_strategies()
         pair = (order[0], order[-1])
-        source, values = self._typical(pair)
-        population = self.swept.case.population
+        source, values = self._typical_source(pair)
+        population = self.swept.labelled.population
         distances = population.distances(source)
         tables = []
         for entry, value in zip(pair, values, strict=True):
-            (scores,) = system_of(entry, self.swept.case).scores(np.array([source]))
+            (scores,) = system_of(entry, self.swept.labelled).scores(np.array([source]))
             scores[source] = UNLISTED
             ranks = np.argsort(-scores, kind="stable")
             rows = [
-                (rank, float(scores[page]), "/".join(population.classes_of(page)[0]), _indexed(int(distances[page])))
+                (rank, float(scores[page]), "/".join(population.classes_of(page)[0]), _distance(int(distances[page])))
                 for rank in RANKS
                 if rank <= len(ranks) and scores[page := int(ranks[rank - 1])] > UNLISTED
             ]
             caption = f"{entry.name}: Somers' D of this source {value:.2f}"
             tables.append(Table(("rank", "similarity", "class", ""), rows, caption))
-        told = [
-            f"{population.urls[source]}, of class {'/'.join(population.classes_of(source)[0])}: of all sources with at"
-            f" least {_FEW} pages in their class the one whose gain from the worst to the best strategy is the median,"
-            f" {values[0] - values[1]:+.2f} in Somers' D."
-        ]
-        return Section("One source under the best and the worst strategy (figure 2)", told, tables=tables)
+        text = (
+            f"{population.urls[source]}, of class {'/'.join(population.classes_of(source)[0])}: its gain in Somers' D"
+            f" from the worst to the best strategy, {values[0] - values[1]:+.2f}, is the median over all sources with"
+            f" at least {_MIN_CLASS} other pages in their class."
+        )
+        return Section("One source under the best and the worst strategy (figure 2)", [text], tables=tables)
 
-    def _typical(self, pair: tuple[PlanEntry, PlanEntry]) -> tuple[int, list[float]]:
+    def _typical_source(self, pair: tuple[PlanEntry, PlanEntry]) -> tuple[int, list[float]]:
         results = [self.swept.of(each) for each in pair]
         place = results[0].table.names.index(self.column(SOMERS))
         values = np.array([each.table.by_source()[:, place] for each in results])
-        sources = results[0].sources
-        sizes = np.bincount(self.swept.case.population.classes)[self._first_classes()[sources]]
+        sources, population = results[0].sources, self.swept.labelled.population
+        sizes = np.bincount(population.classes)[population.classes[population.offsets[:-1]][sources]]
         known = ~np.isnan(values).any(axis=0)
-        usable = np.flatnonzero(known & (sizes > _FEW)) if (known & (sizes > _FEW)).any() else np.flatnonzero(known)
+        large = known & (sizes > _MIN_CLASS)
+        usable = np.flatnonzero(large if large.any() else known)
         gains = (values[0] - values[1])[usable]
         chosen = int(usable[np.argsort(gains, kind="stable")[len(gains) // 2]])
         return int(sources[chosen]), values[:, chosen].tolist()
 
-    def _first_classes(self) -> np.typing.NDArray[np.int64]:
-        population = self.swept.case.population
-        return population.classes[population.offsets[:-1]]
-
     def _numbers(self) -> Table:
-        measures = [self.column(m) for m in (GAMMA, SOMERS, TIES, PRECISION, NDCG, ORTHOGONAL)]
+        measures = [self.column(measure) for measure in MEASURES]
         rows = []
-        for title, entry in self.swept.entries():
-            values = flat(self.swept.of(entry).facts)
+        for title, entry in self.swept.plan.entries():
+            values = flat_columns(self.swept.of(entry).facts)
             rows.append((title, entry.name, *("" if values[m] is None else values[m] for m in measures)))
         return Table(("figure", "name", *measures), rows)
 
 
-def _only(table: Ratios, name: str) -> Ratios:
-    place = table.names.index(name)
-    return Ratios([name], table.top[:, place : place + 1], table.bottom[:, place : place + 1])
+def _single_measure(table: Ratios, name: str) -> Ratios:
+    place = slice(table.names.index(name), table.names.index(name) + 1)
+    return Ratios([name], table.numerator[:, place], table.denominator[:, place])
 
 
-def _indexed(distance: int) -> str:
-    return {0: "same class", 1: "sibling", 2: "cousin", 3: "unrelated"}.get(distance, f"distance {distance}")
-
-
-def _varying(entries: Sequence[PlanEntry]) -> set[str]:
-    """The settings in which strategies differ."""
-    tables = [entry.settings() for entry in entries]
-    return {key for table in tables for key in table if any(other.get(key) != table[key] for other in tables)}
-
-
-def _is_number(entries: Sequence[PlanEntry], key: str) -> bool:
-    values = [entry.settings().get(key) for entry in entries]
-    return all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
+def _distance(distance: int) -> str:
+    return _DISTANCES[distance] if distance < len(_DISTANCES) else f"distance {distance}"

@@ -1,1 +1,1 @@
-"""What does it look like? Measured values -> charts, sentences, and one page that needs nothing else."""
+"""Charts, sentences about them, report pages, and matplotlib figures as files."""

@@ -1,6 +1,4 @@
-"""A report as one page of HTML that needs no network: legible by day and by night, and on a phone."""
-
-from __future__ import annotations
+"""A report as one HTML page without external resources, for light and dark mode and small screens."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -10,7 +8,7 @@ from importlib.resources import files
 
 @dataclass(frozen=True)
 class Table:
-    """A head and rows of cells; numbers stand to the right."""
+    """A head and rows of cells; columns of numbers are aligned right."""
 
     head: Sequence[str]
     rows: Sequence[Sequence[str | float]]
@@ -19,42 +17,35 @@ class Table:
 
 @dataclass(frozen=True)
 class Section:
-    """A title, sentences, charts with what they show, and tables."""
+    """A title, sentences, charts and tables."""
 
     title: str
     sentences: Sequence[str] = ()
-    charts: Sequence[tuple[str, str]] = ()  # what it shows, SVG
+    charts: Sequence[tuple[str, str]] = ()  # caption, SVG
     tables: Sequence[Table] = ()
-    folded: bool = False  # to be opened by who wants to see it
+    folded: bool = False  # closed until the reader opens it
 
 
 def page(title: str, lines: Sequence[str], sections: Sequence[Section]) -> str:
-    """The whole page."""
+    """The whole page; `lines` come below the title."""
     style = files("pagekin.figures").joinpath("page.css").read_text("utf-8")
-    return "".join(
-        [
-            '<!doctype html><html lang="en"><head><meta charset="utf-8">',
-            '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            f"<title>{escape(title)}</title><style>{style}</style></head><body><main>",
-            f"<h1>{escape(title)}</h1>",
-            *(f'<p class="faint">{escape(line)}</p>' for line in lines),
-            *(part for section in sections for part in _section(section)),
-            "</main></body></html>\n",
-        ]
+    head = (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{escape(title)}</title><style>{style}</style></head><body><main><h1>{escape(title)}</h1>"
     )
+    faint = (f'<p class="faint">{escape(line)}</p>' for line in lines)
+    parts = (part for section in sections for part in _section(section))
+    return "".join([head, *faint, *parts, "</main></body></html>\n"])
 
 
 def _section(section: Section) -> Iterator[str]:
-    yield "<section>"
-    yield (
-        f"<details><summary>{escape(section.title)}</summary>"
-        if section.folded
-        else f"<h2>{escape(section.title)}</h2>"
-    )
+    title = escape(section.title)
+    yield "<section>" + (f"<details><summary>{title}</summary>" if section.folded else f"<h2>{title}</h2>")
     yield from (f"<p>{escape(each)}</p>" for each in section.sentences if each)
     if section.charts:
         yield '<div class="charts">'
-        yield from (f"<figure><figcaption>{escape(what)}</figcaption>{svg}</figure>" for what, svg in section.charts)
+        yield from (f"<figure><figcaption>{escape(text)}</figcaption>{svg}</figure>" for text, svg in section.charts)
         yield "</div>"
     for table in section.tables:
         yield from _table(table)

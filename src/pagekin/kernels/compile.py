@@ -18,6 +18,8 @@ from typing import Any, TypeVar, cast
 
 from numba import config, njit, types
 
+from pagekin.kernels.compile_lock import lock_compilation
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 _PACKAGE = Path(__file__).parents[1]
@@ -52,7 +54,8 @@ def _compile(function: Function, **options: bool) -> Function:
     options = {"nogil": True, **_supported(no_cfunc_wrapper=True, **options)}  # kernels are not called from C
     with suppress(OSError, RuntimeError):  # numba raises RuntimeError if it finds no directory for its cache
         with _cache_directory(Path(function.__code__.co_filename)):
-            return cast(Function, _without_literal_types(njit(cache=True, **options)(function)))
+            dispatcher = _without_literal_types(njit(cache=True, **options)(function))
+            return cast(Function, lock_compilation(dispatcher, config.CACHE_DIR))
     return cast(Function, _without_literal_types(njit(**options)(function)))
 
 

@@ -1,1 +1,1 @@
-"""Which terms matter? Words as counted, and links -> OKAPI tuned, and a weighting learned from links."""
+"""Term weighting learned from links (LinkLearn), beside OKAPI with tuned parameters."""

@@ -1,8 +1,7 @@
-"""The corpus of the experiments: pages with links in three parts that know nothing of each other (paper, 4.1)."""
-
-from __future__ import annotations
+"""The corpus of the experiments: linked pages in disjoint training, validation and test sets (paper, 4.1)."""
 
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
@@ -11,12 +10,12 @@ from pagekin.model.arrays import Bools, Floats, Int64s, UInt32s, spans
 from pagekin.model.weighting import inverse_frequency, stopped
 
 PARTS = ("train", "valid", "test")
-_FEWEST = 6  # pages with links: two a part
+_MIN_PAGES = 6  # with links: two in each part
 
 
 @dataclass(frozen=True)
 class CorpusCounts:
-    """How often each term is in each page, as counted: row k of the columns is page k."""
+    """Term frequencies: row k of the columns holds the terms of page k and their counts."""
 
     offsets: Int64s
     term: UInt32s
@@ -25,20 +24,20 @@ class CorpusCounts:
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
-    def of(self, pages: Int64s) -> CorpusCounts:
-        """Some pages, in this order."""
+    def select(self, pages: Int64s) -> Self:
+        """The rows of some pages, in this order."""
         lengths = np.diff(self.offsets)[pages]
         places = spans(self.offsets[pages], lengths)
-        return CorpusCounts(offsets_of(lengths), self.term[places], self.count[places])
+        return type(self)(offsets_of(lengths), self.term[places], self.count[places])
 
     def rows(self) -> Int64s:
-        """The page that each count belongs to."""
+        """The page of each count."""
         return np.repeat(np.arange(len(self)), np.diff(self.offsets))
 
 
 @dataclass(frozen=True)
 class CorpusLinks:
-    """Which page links to which; a pair may come several times."""
+    """Links between pages; a pair may occur several times."""
 
     citing: Int64s
     cited: Int64s
@@ -46,17 +45,17 @@ class CorpusLinks:
 
 @dataclass(frozen=True)
 class CorpusPart:
-    """Pages with what they say and with their links to each other: all that a part of the corpus knows.
+    """The training, validation or test set: pages, their terms, and the links among them.
 
-    Terms that are in more than 6.6 % of its pages, and those that occur once in it, are left out.
+    Terms that occur on more than 6.6 % of the pages, or only once in the part, are left out.
     """
 
-    pages: Int64s  # of the collection
-    terms: Int64s  # of the collection
-    counts: CorpusCounts  # pages and terms by their places in this part
-    frequency: Int64s  # of each term: the pages that hold it
-    lengths: Int64s  # of each page: how many occurrences of terms it has
-    link_offsets: Int64s  # L(d) of each page, in order: the pages linked with it, in either direction
+    pages: Int64s  # numbers in the collection
+    terms: Int64s  # numbers in the collection
+    counts: CorpusCounts  # pages and terms numbered within the part
+    frequency: Int64s  # document frequency of each term
+    lengths: Int64s  # length of each page: the sum of its term frequencies
+    link_offsets: Int64s  # L(d) of each page, sorted: the pages that link to it or that it links to
     link: UInt32s
 
     def __len__(self) -> int:
@@ -64,7 +63,7 @@ class CorpusPart:
 
     @property
     def mean_length(self) -> float:
-        """Of its pages, in occurrences of terms."""
+        """The mean length of a page."""
         return float(self.lengths.sum()) / max(1, len(self))
 
     def idf(self) -> Floats:
@@ -72,12 +71,12 @@ class CorpusPart:
         return inverse_frequency(self.frequency, len(self))
 
     def linked(self) -> Int64s:
-        """The pages that can be asked for: those with links, and with pages that they are not linked with."""
+        """The pages that can be queries: linked with some pages of the part, but not with all."""
         degrees = np.diff(self.link_offsets)
         return np.flatnonzero((degrees > 0) & (degrees < len(self) - 1))
 
     def statistics(self) -> dict[str, float]:
-        """The row of table 1, and what is not asked for."""
+        """The row of table 1, and the number of pages without terms or links."""
         pages = max(1, len(self))
         return {
             "pages": len(self),
@@ -91,51 +90,52 @@ class CorpusPart:
 
 
 def offsets_of(lengths: Int64s) -> Int64s:
-    """Where rows of these lengths begin and end."""
+    """The offsets of consecutive rows of these lengths.
+
+    >>> offsets_of(np.array([2, 0, 3])).tolist()
+    [0, 2, 2, 5]
+    """
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)])
 
 
 def split(counts: CorpusCounts, links: CorpusLinks, seed: int) -> dict[str, CorpusPart]:
-    """Share the pages that have links out to train, valid and test, by lot; links between the parts are dropped."""
+    """Split the linked pages at random into three parts of equal size; drop the links between parts."""
     between = links.citing != links.cited
     has_links = np.zeros(len(counts), bool)
     has_links[links.citing[between]] = True
     has_links[links.cited[between]] = True
-    pages = np.flatnonzero(has_links)
-    if len(pages) < _FEWEST:
+    linked = int(has_links.sum())
+    if linked < _MIN_PAGES:
         raise MisuseError(
-            f"{len(pages):,} of {len(counts):,} pages are linked with others; to learn from links takes {_FEWEST} at"
-            " least, and hundreds to learn well"
+            f"{linked:,} of {len(counts):,} pages are linked with others; learning from links needs at least"
+            f" {_MIN_PAGES}, and hundreds to learn well"
         )
-    drawn = np.random.default_rng((seed, 0)).permutation(len(counts))
-    drawn = drawn[has_links[drawn]]
-    return {
-        name: part_of(np.sort(each), counts, links)
-        for name, each in zip(PARTS, np.array_split(drawn, len(PARTS)), strict=True)
-    }
+    order = np.random.default_rng((seed, 0)).permutation(len(counts))
+    parts = np.array_split(order[has_links[order]], len(PARTS))
+    return {name: part_of(np.sort(pages), counts, links) for name, pages in zip(PARTS, parts, strict=True)}
 
 
 def part_of(pages: Int64s, counts: CorpusCounts, links: CorpusLinks) -> CorpusPart:
-    """Some pages alone: their words, the vocabulary that these make, and the links among them."""
-    own = counts.of(pages)
-    kept = _kept(own)
+    """Some pages as a part: with their own vocabulary, and the links among them."""
+    own = counts.select(pages)
+    kept = _informative(own)
     terms, term = np.unique(own.term[kept], return_inverse=True)
     page = own.rows()[kept]
-    of_part = CorpusCounts(
+    kept_counts = CorpusCounts(
         offsets_of(np.bincount(page, minlength=len(pages))), term.astype(np.uint32), own.count[kept].astype(np.uint32)
     )
     return CorpusPart(
         pages,
         terms.astype(np.int64),
-        of_part,
+        kept_counts,
         np.bincount(term, minlength=len(terms)).astype(np.int64),
-        np.bincount(page, of_part.count, len(pages)).astype(np.int64),
-        *_linked(pages, links, len(counts)),
+        np.bincount(page, kept_counts.count, len(pages)).astype(np.int64),
+        *_neighbours(pages, links, len(counts)),
     )
 
 
-def _kept(counts: CorpusCounts) -> Bools:
-    """Which counts are of terms that are neither in too many of the pages nor only once in all of them."""
+def _informative(counts: CorpusCounts) -> Bools:
+    """Which counts belong to terms that are neither too frequent nor hapax legomena."""
     last = int(counts.term.max(initial=0)) + 1
     frequency = np.bincount(counts.term, minlength=last)
     occurrences = np.bincount(counts.term, counts.count, last)
@@ -143,8 +143,8 @@ def _kept(counts: CorpusCounts) -> Bools:
     return np.asarray(kept[counts.term])
 
 
-def _linked(pages: Int64s, links: CorpusLinks, count: int) -> tuple[Int64s, UInt32s]:
-    """L(d) of each of the pages, among them alone."""
+def _neighbours(pages: Int64s, links: CorpusLinks, count: int) -> tuple[Int64s, UInt32s]:
+    """L(d) of each page, restricted to these pages, as offsets and page numbers."""
     place = np.full(count, -1, np.int64)
     place[pages] = np.arange(len(pages))
     a, b = place[links.citing], place[links.cited]

@@ -8,8 +8,8 @@ import numpy as np
 
 from pagekin.learning.corpus import CorpusPart
 from pagekin.learning.link_share import Beside, HiddenLinks, LinkShareTuner, hide
-from pagekin.learning.ranking import questions_of, sampled
-from pagekin.learning.report import compared
+from pagekin.learning.ranking import page_queries, sample_queries
+from pagekin.learning.report import compare_measures
 from pagekin.links.link_graph import StoredLinks
 from pagekin.links.stored import link_similarity
 from pagekin.model.arrays import Bools
@@ -22,15 +22,15 @@ def mixing_on(
     """Words and links to be mixed, for at most so many pages of a part; the links of the other part are not seen."""
     riddle = hide(part, seed)
     hidden = riddle.hidden
-    queries = questions_of(hidden) if most is None else sampled(hidden, most, seed)
+    queries = page_queries(hidden) if most is None else sample_queries(hidden, most, seed)
     return LinkShareTuner(riddle, weighting, shown(links, riddle, other), queries)
 
 
 def shown(links: StoredLinks, riddle: HiddenLinks, other: CorpusPart) -> Beside:
     """What links say that are neither hidden nor inside of the other part."""
     kept = are_shown(links, riddle, other)
-    columns = (links.citing[kept], links.cited[kept], links.place[kept])
-    return link_similarity(StoredLinks(*columns, links.has_page, links.urls)).beside
+    columns = (links.citing[kept], links.cited[kept], links.position[kept])
+    return link_similarity(StoredLinks(*columns, links.has_page, links.urls)).similar_to
 
 
 def are_shown(links: StoredLinks, riddle: HiddenLinks, other: CorpusPart) -> Bools:
@@ -49,4 +49,4 @@ def mixed(test: CorpusPart, valid: CorpusPart, links: StoredLinks, seed: int, we
     if not len(mixer.queries):
         return {"pages": 0, "measures": {}}
     one, other = mixer.measured((0.0, weighting.link_share))
-    return {"pages": len(mixer.queries), "measures": compared(one, other, ("words", "words_and_links"))}
+    return {"pages": len(mixer.queries), "measures": compare_measures(one, other, ("words", "words_and_links"))}

@@ -72,12 +72,12 @@ class LinkShareTuner:
         result = np.empty((len(shares), len(asked), len(MEASURES)))
         for rows, words, links, known in self.rows():
             first, last = int(rows[0]), int(rows[-1]) + 1
-            pages, offsets = asked.pages[first:last], asked.right_offsets[first : last + 1]
+            pages, offsets = asked.pages[first:last], asked.relevant_offsets[first : last + 1]
             similar = shares_of_own(words, pages)
             for n, share in enumerate(shares):
                 scores = blended([1.0 - share, share], [similar, links]) if share else words.copy()
                 scores[known] = 0.0
-                measure_rows(pages, offsets, asked.right, scores, result[n, first:last])
+                measure_rows(pages, offsets, asked.relevant, scores, result[n, first:last])
         return result
 
     def rows(self) -> Iterator[tuple[Int64s, Floats, Floats, Bools]]:

@@ -1,6 +1,4 @@
-"""How well a weighting puts the linked pages of each page first (paper, 4.1)."""
-
-from __future__ import annotations
+"""Ranking by term weights, measured by how well linked pages rank before others (paper, 4.1)."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,34 +13,45 @@ from pagekin.model.arrays import Floats, Int64s, UInt32s, spans
 from pagekin.model.weighting import Size, Weighting
 
 ERROR, P10, BREAK_EVEN, AP = MEASURES = ("error", "P@10", "break-even", "AP")  # in the order of the kernel
-_ROWS = 64  # of scores that are held at a time, at most
-_SCORES = 1 << 24
+_MAX_ROWS, _MAX_SCORES = 64, 1 << 24  # in memory at a time
 
 
 @dataclass(frozen=True)
 class RankingQueries:
-    """What is asked: terms, which pages are right, and which page asks (-1: a query that is no page)."""
+    """Queries: their terms, their relevant pages, and the page that each is (-1: a query that is no page)."""
 
     counts: CorpusCounts
     pages: Int64s
-    right_offsets: Int64s
-    right: UInt32s
+    relevant_offsets: Int64s
+    relevant: UInt32s
 
     def __len__(self) -> int:
         return len(self.pages)
 
+    def relevant_to(self, query: int) -> UInt32s:
+        """The relevant pages of a query."""
+        return self.relevant[self.relevant_offsets[query] : self.relevant_offsets[query + 1]]
 
-def questions_of(part: CorpusPart, pages: Int64s | None = None) -> RankingQueries:
-    """Pages of a part, by default all that have links, as questions; right are the pages that they are linked with."""
+
+def page_queries(part: CorpusPart, pages: Int64s | None = None) -> RankingQueries:
+    """Pages of a part as queries, by default all linked ones; the pages that they are linked with are relevant."""
     pages = part.linked() if pages is None else pages
     degrees = np.diff(part.link_offsets)[pages]
     return RankingQueries(
-        part.counts.of(pages), pages, offsets_of(degrees), part.link[spans(part.link_offsets[pages], degrees)]
+        part.counts.select(pages), pages, offsets_of(degrees), part.link[spans(part.link_offsets[pages], degrees)]
     )
 
 
-def weights_in(part: CorpusPart, weighting: Weighting) -> Floats:
-    """What each term of each page of a part weighs."""
+def sample_queries(part: CorpusPart, most: int, seed: int) -> RankingQueries:
+    """A random sample of the linked pages of a part as queries, all of them if there are at most `most`."""
+    pages = part.linked()
+    if len(pages) > most:
+        pages = np.sort(np.random.default_rng((seed, 3)).choice(pages, most, replace=False))
+    return page_queries(part, pages)
+
+
+def term_weights(part: CorpusPart, weighting: Weighting) -> Floats:
+    """The weight of each term on each page of a part."""
     counts, size = part.counts, Size(len(part), part.mean_length)
     return weighting.weigh(
         counts.count.astype(np.int64), part.frequency[counts.term], part.lengths[counts.rows()], size
@@ -50,51 +59,43 @@ def weights_in(part: CorpusPart, weighting: Weighting) -> Floats:
 
 
 class Ranker:
-    """The pages of a part ordered by the inner product of the weights of a question and theirs (equation 2)."""
+    """Scores the pages of a part by the inner product of query weights and page weights (equation 2)."""
 
     def __init__(
         self, part: CorpusPart, weighting: Weighting, queries: RankingQueries, *, binary: bool | None = None
     ) -> None:
-        """Terms of questions count one each if `binary`; by default as the weighting says."""
-        weight = weights_in(part, weighting).astype(np.float32)
+        """Query terms weigh 1 each if `binary`; by default the weighting decides."""
+        weight = term_weights(part, weighting).astype(np.float32)
         self.queries = queries
         self._pages = len(part)
         self._inverted = invert(part.counts.offsets, part.counts.term, weight, len(part.terms))
         if weighting.binary if binary is None else binary:
-            self._asking: NDArray[np.float32] = np.ones(len(queries.counts.term), np.float32)
+            self._query_weights: NDArray[np.float32] = np.ones(len(queries.counts.term), np.float32)
         else:
-            begin = part.counts.offsets[queries.pages]
-            self._asking = weight[spans(begin, np.diff(queries.counts.offsets))]
+            first = part.counts.offsets[queries.pages]
+            self._query_weights = weight[spans(first, np.diff(queries.counts.offsets))]
 
     def rows(self) -> Iterator[tuple[Int64s, Floats]]:
-        """Some questions, and a row of scores for each, until all have come."""
-        asking = self.queries.counts
-        step = max(1, min(_ROWS, _SCORES // max(1, self._pages)))
+        """The scores of all queries in batches: the numbers of some queries, and a row of scores for each."""
+        terms = self.queries.counts
+        step = max(1, min(_MAX_ROWS, _MAX_SCORES // max(1, self._pages)))
         for first in range(0, len(self.queries), step):
             rows = np.arange(first, min(first + step, len(self.queries)))
             scores = np.empty((len(rows), self._pages))
-            products(rows, asking.offsets, asking.term, self._asking, self._inverted, scores)
+            products(rows, terms.offsets, terms.term, self._query_weights, self._inverted, scores)
             yield rows, scores
 
-    def measured(self) -> Floats:
-        """The four measures of each question."""
-        asked, result = self.queries, np.empty((len(self.queries), len(MEASURES)))
+    def measure(self) -> Floats:
+        """The four measures of each query."""
+        queries, measures = self.queries, np.empty((len(self.queries), len(MEASURES)))
         for rows, scores in self.rows():
             first, last = int(rows[0]), int(rows[-1]) + 1
-            offsets = asked.right_offsets[first : last + 1]
-            measure_rows(asked.pages[first:last], offsets, asked.right, scores, result[first:last])
-        return result
+            offsets = queries.relevant_offsets[first : last + 1]
+            measure_rows(queries.pages[first:last], offsets, queries.relevant, scores, measures[first:last])
+        return measures
 
 
-def measured(part: CorpusPart, weighting: Weighting, queries: RankingQueries) -> dict[str, float]:
-    """The mean of each measure over some questions."""
-    means = Ranker(part, weighting, queries).measured().mean(axis=0)
+def mean_measures(part: CorpusPart, weighting: Weighting, queries: RankingQueries) -> dict[str, float]:
+    """The mean of each measure over the queries."""
+    means = Ranker(part, weighting, queries).measure().mean(axis=0)
     return dict(zip(MEASURES, means.tolist(), strict=True))
-
-
-def sampled(part: CorpusPart, most: int, seed: int) -> RankingQueries:
-    """At most so many questions of a part, by lot."""
-    pages = part.linked()
-    if len(pages) > most:
-        pages = np.sort(np.random.default_rng((seed, 3)).choice(pages, most, replace=False))
-    return questions_of(part, pages)

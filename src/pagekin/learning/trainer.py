@@ -1,152 +1,146 @@
-"""Stochastic descent with one page a step, and early stopping on valid (paper, 3.3).
+"""Stochastic gradient descent, one page per step, with early stopping on the validation set (paper, 3.3).
 
-Every 500 steps the average precision on valid is looked at. When it has not grown three times in a row, descent goes
-back to the best parameters so far and goes on at half the rate; after the last halving it stops there.
+Average precision is validated every 500 steps. After three validations without improvement, training returns to the
+best parameters and continues at half the learning rate; after the last halving it stops.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, Self
 
 import numpy as np
 
 from pagekin.errors import MisuseError
 from pagekin.kernels.linklearn import descend
 from pagekin.learning.corpus import CorpusPart
-from pagekin.learning.initial import FLAT, STARTS, start
-from pagekin.learning.networks import Units, bases, laid_out, learned_of, scales_of
-from pagekin.learning.ranking import AP, RankingQueries, measured
+from pagekin.learning.initial import FLAT, STARTS, initial_parameters
+from pagekin.learning.networks import Units, layout_of, parameter_offsets, scales_of, weighting_from
+from pagekin.learning.ranking import AP, RankingQueries, mean_measures
 from pagekin.model.arrays import Floats
 from pagekin.model.weighting import Learned, Okapi
 
-MOST_UNITS = 200
-MOST_RATE = 100.0
-_LARGEST = 1e6  # a parameter beyond it has run away
-Look = dict[str, Any]  # the measures on valid after so many steps, at which rate, and the mean loss of these steps
+MAX_UNITS = 200
+MAX_RATE = 100.0
+_MAX_PARAMETER = 1e6  # a larger parameter means divergence
+Validation = dict[str, Any]  # measures on the validation set, with the steps so far, the rate, and the mean loss
 
 
 @dataclass(frozen=True)
 class TrainingSettings:
-    """How it goes down."""
+    """The hyper-parameters of a training run."""
 
-    units: Units = (5, 10, 10)  # k_tf, k_idf, k_l; the paper's
-    rate: float = 0.1
-    begin: str = FLAT  # or near OKAPI
+    units: Units = (5, 10, 10)  # hidden units of the tf, idf and length networks, as in the paper
+    rate: float = 0.1  # learning rate
+    start: str = FLAT
     seed: int = 2005
-    most_steps: int = 54_000  # the paper's
-    every: int = 500  # steps between two looks at valid
-    patience: int = 3
+    max_steps: int = 54_000  # as in the paper
+    validate_every: int = 500  # steps
+    patience: int = 3  # validations without improvement before the rate is halved
     halvings: int = 4
 
     def __post_init__(self) -> None:
-        tf, idf, length = self.units
-        if not 1 <= min(tf, idf, length) <= max(tf, idf, length) <= MOST_UNITS:
-            raise MisuseError(f"units are {self.units}; they must be three numbers from 1 to {MOST_UNITS}")
-        if self.begin not in STARTS:
-            raise MisuseError(f"begin is {self.begin!r}; it can be {', '.join(STARTS)}")
-        if not 0.0 < self.rate <= MOST_RATE:
-            raise MisuseError(f"rate is {self.rate}; it must be above 0 and at most {MOST_RATE:g}")
-        if self.most_steps < 1:
-            raise MisuseError(f"most_steps is {self.most_steps}; it must be at least 1")
+        if not 1 <= min(self.units) <= max(self.units) <= MAX_UNITS:
+            raise MisuseError(f"units are {self.units}; they must be three numbers from 1 to {MAX_UNITS}")
+        if self.start not in STARTS:
+            raise MisuseError(f"start is {self.start!r}; it can be {', '.join(STARTS)}")
+        if not 0.0 < self.rate <= MAX_RATE:
+            raise MisuseError(f"rate is {self.rate}; it must be above 0 and at most {MAX_RATE:g}")
+        if self.max_steps < 1:
+            raise MisuseError(f"max_steps is {self.max_steps}; it must be at least 1")
 
 
 @dataclass
 class TrainingRun:
-    """A descent under way: all that it takes to go on with it."""
+    """A training run, with all that is needed to continue it."""
 
-    descent: TrainingSettings
-    theta: list[float]
+    settings: TrainingSettings
+    parameters: list[float]
     rate: float
     steps: int = 0
-    idle: int = 0  # looks at valid since the best one
+    since_best: int = 0  # validations
     halved: int = 0
-    best_theta: list[float] = field(default_factory=list)
-    history: list[Look] = field(default_factory=list)
+    best_parameters: list[float] = field(default_factory=list)
+    history: list[Validation] = field(default_factory=list)
 
     @property
     def is_done(self) -> bool:
-        """Whether it has stopped."""
-        return self.halved > self.descent.halvings or self.steps >= self.descent.most_steps
+        """Whether training has stopped."""
+        return self.halved > self.settings.halvings or self.steps >= self.settings.max_steps
 
     @property
-    def best(self) -> Look:
-        """The look at valid with most average precision."""
-        return max(self.history, key=lambda look: (look[AP], -look["steps"]))
-
-    def as_dict(self) -> dict[str, Any]:
-        """For a checkpoint."""
-        return asdict(self)
+    def best(self) -> Validation:
+        """The validation with the highest average precision; the earliest one of a tie."""
+        return max(self.history, key=lambda validation: (validation[AP], -validation["steps"]))
 
     @classmethod
-    def from_dict(cls, facts: Mapping[str, Any]) -> TrainingRun:
-        """From a checkpoint."""
+    def from_dict(cls, facts: Mapping[str, Any]) -> Self:
+        """The run from JSON."""
         given = dict(facts)
-        descent = given.pop("descent")
-        run = cls(TrainingSettings(**{**descent, "units": tuple(descent["units"])}), **given)
-        size = bases(run.descent.units)[-1]  # kernels trust it
-        for theta in (run.theta, run.best_theta):
-            if np.array(theta, np.float64).shape != (size,):
+        settings = given.pop("settings")
+        run = cls(TrainingSettings(**{**settings, "units": tuple(settings["units"])}), **given)
+        size = parameter_offsets(run.settings.units)[-1]  # kernels do not check it
+        for parameters in (run.parameters, run.best_parameters):
+            if np.array(parameters, np.float64).shape != (size,):
                 raise ValueError(f"{size} parameters were expected")
-        if not run.history or not all(np.isfinite(look[AP]) for look in run.history):
-            raise ValueError("no look at valid")
+        if not run.history or not all(np.isfinite(validation[AP]) for validation in run.history):
+            raise ValueError("no validation")
         return run
 
 
-def demand_examples(train: CorpusPart, queries: RankingQueries) -> None:
-    """Refuse parts that there is nothing to learn from."""
+def require_examples(train: CorpusPart, queries: RankingQueries) -> None:
+    """Raise MisuseError if there is nothing to learn from."""
     if not len(train.linked()) or not len(queries):
         raise MisuseError(
             "no page is linked with some pages of its part and not with others, so there is nothing to learn from"
         )
     if not len(train.counts.term):
-        raise MisuseError("the pages of train share no terms, so there is nothing to weigh")
+        raise MisuseError("the pages of the training set share no terms, so there is nothing to weigh")
 
 
 class Trainer:
-    """Train and valid, ready for any number of descents. It knows nothing of test."""
+    """The training and validation sets, ready for any number of runs. It has no access to the test set."""
 
     def __init__(self, train: CorpusPart, valid: CorpusPart, queries: RankingQueries, okapi: Okapi) -> None:
         self._train, self._valid, self._queries, self._okapi = train, valid, queries, okapi
         self._pages = train.linked()
         self.scales = scales_of(train)
-        self._layout = laid_out(train)
+        self._layout = layout_of(train)
 
-    def begin(self, descent: TrainingSettings) -> TrainingRun:
-        """A descent that has not made a step yet; the first look at valid is taken."""
-        near = None if descent.begin == FLAT else self._okapi
-        theta = start(self._train, self.scales, descent.units, descent.seed, near)
-        run = TrainingRun(descent, theta.tolist(), descent.rate)
-        self._look(run, theta)
+    def begin(self, settings: TrainingSettings) -> TrainingRun:
+        """A run before its first step; its initial parameters are validated."""
+        okapi = None if settings.start == FLAT else self._okapi
+        parameters = initial_parameters(self._train, self.scales, settings.units, settings.seed, okapi)
+        run = TrainingRun(settings, parameters.tolist(), settings.rate)
+        self._validate(run, parameters)
         return run
 
     def advance(self, run: TrainingRun) -> None:
-        """Some steps, and a look at valid; back to the best parameters if it has not got better for long."""
-        descent = run.descent
-        count = min(descent.every, descent.most_steps - run.steps)
-        drawn = np.random.default_rng((descent.seed, 2, run.steps)).choice(self._pages, count)
-        networks = self._layout.networks(self.scales, descent.units)
-        theta = np.array(run.theta)
-        loss = descend(drawn, run.rate, self._layout.corpus, *networks, theta, self._layout.workspace(networks))
+        """Train until the next validation; return to the best parameters if patience is exhausted."""
+        settings = run.settings
+        count = min(settings.validate_every, settings.max_steps - run.steps)
+        drawn = np.random.default_rng((settings.seed, 2, run.steps)).choice(self._pages, count)
+        networks = self._layout.networks(self.scales, settings.units)
+        parameters = np.array(run.parameters)
+        loss = descend(drawn, run.rate, self._layout.corpus, *networks, parameters, self._layout.workspace(networks))
         run.steps += count
-        sound = bool(np.isfinite(theta).all() and (np.abs(theta) < _LARGEST).all())
-        if sound:
-            self._look(run, theta, loss / count)
-        if not sound or run.idle >= descent.patience:
-            run.theta, run.idle = list(run.best_theta), 0
+        converges = bool(np.isfinite(parameters).all() and (np.abs(parameters) < _MAX_PARAMETER).all())
+        if converges:
+            self._validate(run, parameters, loss / count)
+        if not converges or run.since_best >= settings.patience:
+            run.parameters, run.since_best = list(run.best_parameters), 0
             run.rate /= 2.0
             run.halved += 1
 
-    def _look(self, run: TrainingRun, theta: Floats, loss: float | None = None) -> None:
-        run.theta = theta.tolist()
-        found = measured(self._valid, learned_of(theta, self.scales, run.descent.units), self._queries)
-        better = not run.history or found[AP] > run.best[AP]
-        run.history.append({"steps": run.steps, "rate": run.rate, "loss": loss, **found})
-        run.idle = 0 if better else run.idle + 1
+    def _validate(self, run: TrainingRun, parameters: Floats, loss: float | None = None) -> None:
+        run.parameters = parameters.tolist()
+        weighting = weighting_from(parameters, self.scales, run.settings.units)
+        measures = mean_measures(self._valid, weighting, self._queries)
+        better = not run.history or measures[AP] > run.best[AP]
+        run.history.append({"steps": run.steps, "rate": run.rate, "loss": loss, **measures})
+        run.since_best = 0 if better else run.since_best + 1
         if better:
-            run.best_theta = list(run.theta)
+            run.best_parameters = list(run.parameters)
 
     def learned(self, run: TrainingRun, facts: Mapping[str, Any]) -> Learned:
-        """The weighting of the best look."""
-        return learned_of(np.array(run.best_theta), self.scales, run.descent.units, facts)
+        """The weighting of the best validation."""
+        return weighting_from(np.array(run.best_parameters), self.scales, run.settings.units, facts)

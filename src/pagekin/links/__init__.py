@@ -1,11 +1,13 @@
-"""Who is cited together? Links -> similarities of pages, their neighbourhood graph, and clusters that the user steers.
+"""Link analysis: links -> link similarities of pages, their threshold graph, and clusters of it.
 
-web            whose links count: preparation
-measures       co-citation, bibliographic coupling, Amsler, proximity: all pairs above a threshold
-neighbourhood  the graph of those pairs, its connected subgraphs, the surroundings of a page
-hierarchy      a subgraph merged step by step, as tightly as alpha says
-clusters       what a user holds: orderings, cuts, comparisons of alphas
-crossing       pages between topics
-judging        whether clusters are categories
-exporting, drawing    graphs and trees for other programs and for the eye
+stored           the links of a store that count under a strategy
+link_graph       selects and weights them
+measures         co-citation, bibliographic coupling, Amsler, proximity: all pairs above a threshold
+similarity       the same for one page at a time
+citing_pages     pages that link to both of two pages
+threshold_graph  the graph of those pairs and its connected subgraphs
+hierarchy        flexible clustering of a subgraph, controlled by alpha
+clusters         orderings of one subgraph at any alpha, and pages between topics
+cluster_quality  precision and recall of clusters against categories
+export, plots    graphs and dendrograms as files and text
 """

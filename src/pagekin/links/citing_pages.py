@@ -1,6 +1,4 @@
-"""Which pages cite two pages, and how close together?"""
-
-from __future__ import annotations
+"""Pages that link to both of two pages, and how close together their links are."""
 
 from itertools import pairwise
 from typing import NamedTuple
@@ -10,51 +8,55 @@ import numpy as np
 from pagekin.model.arrays import Int64s, UInt64s, spans
 from pagekin.model.reading import Anchors, Links
 
-_NEVER = 1 << 62
+_NO_DISTANCE = 1 << 62
 
 
 class LinkPositions(NamedTuple):
-    """Where the links to some nodes stand."""
+    """The positions of the links to some nodes."""
 
-    row: Int64s  # which of the nodes; in ascending order
-    place: Int64s  # the page in the upper half of each number, the word in the lower
+    row: Int64s  # index of the linked node, ascending
+    position: Int64s  # citing page in the upper 32 bits, word number in the lower
 
 
 def link_positions(links: Links, anchors: Anchors, nodes: Int64s) -> LinkPositions:
-    """Where the links to nodes stand."""
+    """Look up the positions of all links to the nodes."""
     begin = links.offsets[nodes]
     counts = links.offsets[nodes + 1] - begin
-    which = spans(begin, counts)
-    page = links.page[which].astype(np.int64)
-    place = page << 32 | anchors.start[anchors.offsets[page] + links.anchor[which]]
-    return LinkPositions(np.repeat(np.arange(len(nodes)), counts), place)
+    selected = spans(begin, counts)
+    page = links.page[selected].astype(np.int64)
+    position = page << 32 | anchors.start[anchors.offsets[page] + links.anchor[selected]]
+    return LinkPositions(np.repeat(np.arange(len(nodes)), counts), position)
 
 
-def cited_together(one: LinkPositions, others: LinkPositions, count: int, most: int) -> list[list[tuple[int, int]]]:
-    """For each of so many others, (page, words apart) of the pages with links to it and the one; the closest first.
+def find_citing_pages(one: LinkPositions, others: LinkPositions, count: int, limit: int) -> list[list[tuple[int, int]]]:
+    """For each of `count` other nodes, find up to `limit` pages that link both to it and to the one node.
 
-    >>> one = Standing(np.array([0, 0]), np.array([1 << 32 | 5, 2 << 32 | 90]))
-    >>> others = Standing(np.array([0, 0, 2]), np.array([1 << 32 | 9, 2 << 32 | 91, 2 << 32 | 85]))
-    >>> cited_together(one, others, 3, 5)
+    Each page comes with the smallest distance of such links in words; the closest pages come first.
+
+    >>> one = LinkPositions(np.array([0, 0]), np.array([1 << 32 | 5, 2 << 32 | 90]))
+    >>> others = LinkPositions(np.array([0, 0, 2]), np.array([1 << 32 | 9, 2 << 32 | 91, 2 << 32 | 85]))
+    >>> find_citing_pages(one, others, 3, 5)
     [[(2, 1), (1, 4)], [], [(2, 5)]]
     """
-    if not len(one.place):
+    if not len(one.position):
         return [[] for _ in range(count)]
-    mine = np.sort(one.place)
-    after = np.searchsorted(mine, others.place)
-    near = mine[np.clip([after - 1, after], 0, len(mine) - 1)]
-    apart = np.where(near >> 32 == others.place >> 32, np.abs(near - others.place), _NEVER).min(axis=0)
-    both = apart < _NEVER
-    found = apart[both].astype(np.uint64) << np.uint64(32) | others.place[both].astype(np.uint64) >> np.uint64(32)
+    own = np.sort(one.position)
+    after = np.searchsorted(own, others.position)
+    nearest = own[np.clip([after - 1, after], 0, len(own) - 1)]
+    on_same_page = nearest >> 32 == others.position >> 32
+    distance = np.where(on_same_page, np.abs(nearest - others.position), _NO_DISTANCE).min(axis=0)
+    both = distance < _NO_DISTANCE
+    page = others.position[both].astype(np.uint64) >> np.uint64(32)
+    keys = distance[both].astype(np.uint64) << np.uint64(32) | page
     rows = np.searchsorted(others.row[both], np.arange(count + 1)).tolist()
-    return [_closest(np.sort(found[begin:end]), most) for begin, end in pairwise(rows)]
+    return [_closest(np.sort(keys[begin:end]), limit) for begin, end in pairwise(rows)]
 
 
-def _closest(found: UInt64s, most: int) -> list[tuple[int, int]]:
-    """(page, words apart) of numbers in order that have the distance in the upper half; every page once."""
+def _closest(keys: UInt64s, limit: int) -> list[tuple[int, int]]:
+    """Decode sorted keys (distance in the upper 32 bits, page in the lower); keep each page once."""
     closest: dict[int, int] = {}
-    for each in found.tolist():
-        closest.setdefault(each & 0xFFFFFFFF, each >> 32)
-        if len(closest) == most:
+    for key in keys.tolist():
+        closest.setdefault(key & 0xFFFFFFFF, key >> 32)
+        if len(closest) == limit:
             break
     return list(closest.items())

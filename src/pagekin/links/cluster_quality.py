@@ -1,130 +1,124 @@
-"""Are clusters categories? Tables 6 and 7 of the paper."""
-
-from __future__ import annotations
+"""Precision and recall of clusters against labelled categories: tables 6 and 7 of the paper."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from pagekin.links.hierarchy import merged
+from pagekin.links.hierarchy import build_hierarchy
 from pagekin.links.threshold_graph import ThresholdGraph
 from pagekin.model.arrays import Int64s
 
-MOST = 5000  # pages that are judged together
-Labels = Mapping[int, set[str]]  # the categories of a node
+MAX_PAGES = 5000  # of one evaluated subgraph
+Labels = Mapping[int, set[str]]  # node -> its categories
 
 
 @dataclass(frozen=True)
 class Category:
-    """How well the cluster that serves a category best does so."""
+    """A category and the cluster that was matched with it."""
 
     name: str
     pages: int
-    clustered: int  # labelled pages in its cluster
-    right: int
+    clustered: int  # labelled pages in the cluster
+    correct: int  # of these, pages of the category
 
     @property
     def precision(self) -> float:
-        """The share of the cluster that has the category."""
-        return self.right / self.clustered if self.clustered else 0.0
+        """The share of the cluster's labelled pages that belong to the category."""
+        return self.correct / self.clustered if self.clustered else 0.0
 
     @property
     def recall(self) -> float:
-        """The share of the category that is in the cluster."""
-        return self.right / self.pages if self.pages else 0.0
+        """The share of the category's pages that are in the cluster."""
+        return self.correct / self.pages if self.pages else 0.0
 
 
 @dataclass(frozen=True)
 class ClusterQuality:
-    """Of a core set: how many pages hang together, how many of those were judged, and how each category fares."""
+    """How well the clusters of a core set of labelled pages match their categories."""
 
-    core: int
-    retrieved: int
-    judged: int
+    core: int  # labelled pages
+    retrieved: int  # of these, pages in the connected subgraph with most of them
+    judged: int  # of these, pages that were clustered
     categories: list[Category]
 
     @property
     def recall(self) -> float:
-        """Table 6: the share of the core set in the connected subgraph that holds most of it."""
+        """Table 6: the share of the core set that was retrieved."""
         return self.retrieved / self.core if self.core else 0.0
 
     @property
     def precision_mean(self) -> float:
-        """The mean over categories."""
+        """The mean precision over categories."""
         return float(np.mean([each.precision for each in self.categories])) if self.categories else 0.0
 
     @property
     def recall_mean(self) -> float:
-        """The mean over categories."""
+        """The mean recall over categories."""
         return float(np.mean([each.recall for each in self.categories])) if self.categories else 0.0
 
 
-def judge(graph: ThresholdGraph, labels: Labels, alpha: float, most: int = MOST) -> ClusterQuality:
-    """Cut the labelled pages that hang together into as many clusters as they have categories, and compare."""
+def evaluate_clusters(graph: ThresholdGraph, labels: Labels, alpha: float, limit: int = MAX_PAGES) -> ClusterQuality:
+    """Cut the largest labelled subgraph into as many clusters as there are categories, and compare the two."""
     core = np.array(sorted(labels), np.int64)
     names = sorted(set().union(*labels.values()))
-    parts, counts = np.unique(graph.component[graph.shown[core]], return_counts=True)
-    if not len(parts) or counts.max() < 2:
-        return ClusterQuality(len(core), 0, 0, [Category(name, _size(labels, name), 0, 0) for name in names])
-    inside = graph.component[graph.shown] == parts[np.argmax(counts)]
-    subgraph = graph.subgraph(int(core[inside[core]][0]), most)
-    labelled = np.flatnonzero(np.isin(subgraph.nodes, graph.shown[core]))
-    hierarchy = merged(subgraph.distance, alpha).only(labelled.tolist())
-    part = hierarchy.cut(min(len(names), len(labelled)))
-    # A page that another stands for is in the cluster of the one that stands for it.
-    cluster = {node: int(number) for node, number in zip(subgraph.nodes[labelled].tolist(), part, strict=True)}
-    placed = {int(node): cluster[int(graph.shown[node])] for node in core if int(graph.shown[node]) in cluster}
-    categories = _matched(labels, names, placed)
-    return ClusterQuality(len(core), int(inside[core].sum()), len(placed), categories)
+    subgraphs, counts = np.unique(graph.component[graph.representative[core]], return_counts=True)
+    if not len(subgraphs) or counts.max() < 2:
+        return ClusterQuality(len(core), 0, 0, _match(labels, names, {}))
+    inside = graph.component[graph.representative] == subgraphs[np.argmax(counts)]
+    subgraph = graph.subgraph(int(core[inside[core]][0]), limit)
+    labelled = np.flatnonzero(np.isin(subgraph.nodes, graph.representative[core]))
+    hierarchy = build_hierarchy(subgraph.distance, alpha).restrict_to(labelled.tolist())
+    cut = hierarchy.cut(min(len(names), len(labelled)))
+    cluster = {node: int(number) for node, number in zip(subgraph.nodes[labelled].tolist(), cut, strict=True)}
+    # A collapsed page belongs to the cluster of its representative.
+    represented = {int(node): int(graph.representative[node]) for node in core}
+    clustered = {node: cluster[other] for node, other in represented.items() if other in cluster}
+    return ClusterQuality(len(core), int(inside[core].sum()), len(clustered), _match(labels, names, clustered))
 
 
-def _matched(labels: Labels, names: list[str], placed: Mapping[int, int]) -> list[Category]:
-    """Each category with a cluster of its own, so that most pages are where they belong."""
+def _match(labels: Labels, names: list[str], clustered: Mapping[int, int]) -> list[Category]:
+    """Assign a different cluster to each category such that the number of correctly placed pages is largest."""
     column = {name: k for k, name in enumerate(names)}
-    right = np.zeros((len(names), len(names)), np.int64)
-    for node, number in placed.items():
+    correct = np.zeros((len(names), len(names)), np.int64)
+    for node, number in clustered.items():
         for name in labels[node]:
-            right[number, column[name]] += 1
-    sizes = np.bincount(list(placed.values()), minlength=len(names))
-    cluster_of = assigned(right.T)
+            correct[number, column[name]] += 1
+    clustered_pages = np.bincount(list(clustered.values()), minlength=len(names))
+    pages = [sum(name in each for each in labels.values()) for name in names]
     return [
-        Category(name, _size(labels, name), int(sizes[cluster]), int(right[cluster, k]))
-        for k, (name, cluster) in enumerate(zip(names, cluster_of, strict=True))
+        Category(name, pages[k], int(clustered_pages[cluster]), int(correct[cluster, k]))
+        for k, (name, cluster) in enumerate(zip(names, assign(correct.T), strict=True))
     ]
 
 
-def _size(labels: Labels, name: str) -> int:
-    return sum(name in each for each in labels.values())
+def assign(gain: Int64s) -> list[int]:
+    """Assign a different column to each row such that the sum of gains is largest (the Hungarian method).
 
-
-def assigned(gain: Int64s) -> list[int]:
-    """For every row a column of its own, such that the gains are largest in sum (the Hungarian method).
-
-    >>> assigned(np.array([[5, 4], [4, 0]]))
+    >>> assign(np.array([[5, 4], [4, 0]]))
     [1, 0]
     """
     n = len(gain)
     cost = np.zeros((n + 1, n + 1), np.int64)
     cost[1:, 1:] = gain.max(initial=0) - gain
-    over, under = np.zeros(n + 1, np.int64), np.zeros(n + 1, np.int64)
+    row_potential, column_potential = np.zeros(n + 1, np.int64), np.zeros(n + 1, np.int64)
     row_of = np.zeros(n + 1, np.int64)
     for row in range(1, n + 1):
-        row_of[0], at = row, 0
-        least, way = np.full(n + 1, np.iinfo(np.int64).max), np.zeros(n + 1, np.int64)
+        row_of[0], column = row, 0
+        least, previous = np.full(n + 1, np.iinfo(np.int64).max), np.zeros(n + 1, np.int64)
         used = np.zeros(n + 1, bool)
-        while row_of[at]:
-            used[at] = True
-            slack = cost[row_of[at]] - over[row_of[at]] - under
+        while row_of[column]:
+            used[column] = True
+            slack = cost[row_of[column]] - row_potential[row_of[column]] - column_potential
             better = ~used & (slack < least)
-            least[better], way[better] = slack[better], at
+            least[better], previous[better] = slack[better], column
             step = least[~used].min()
-            at = int(np.flatnonzero(~used & (least == step))[0])
-            over[row_of[used]] += step
-            under[used] -= step
+            column = int(np.flatnonzero(~used & (least == step))[0])
+            row_potential[row_of[used]] += step
+            column_potential[used] -= step
             least[~used] -= step
-        while at:
-            row_of[at], at = row_of[way[at]], int(way[at])
+        while column:
+            row_of[column], column = row_of[previous[column]], int(previous[column])
     columns = np.zeros(n + 1, np.int64)
     columns[row_of] = np.arange(n + 1)
     return (columns[1:] - 1).tolist()  # type: ignore[no-any-return]

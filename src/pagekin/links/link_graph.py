@@ -1,6 +1,4 @@
-"""Whose links count: the preparation of section 6.1 of the paper, on the links of a store."""
-
-from __future__ import annotations
+"""The link graph: which links of a store count, after the preparation of section 6.1 of the paper."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -15,15 +13,15 @@ from pagekin.urls import host_of
 
 @dataclass(frozen=True)
 class Preparation:
-    """What is done to links before they are counted."""
+    """How links are selected and weighted."""
 
-    in_links: int = 50  # that a page keeps at most: of those pages that link most, which say most of what is alike
-    out_links: int = 1000  # a page with more is a portal, and its links do not count
-    popular: float = 0.1  # of the pages: a page to which k times as many link counts 1/k where out-links are compared
-    back_off: int = 0  # a page with fewer in-links shares those of the next URL above it that has so many; 0: never
-    chop_hosts: bool = False  # all pages of a host are one
-    stop: tuple[str, ...] = ()  # patterns of URLs that have no part in this
-    outside: bool = False  # whether pages that are known only from links are compared, too
+    in_links: int = 50  # kept per page: those from the pages with most out-links, which are the most informative
+    out_links: int = 1000  # links of a page with more, a portal, are ignored
+    popular: float = 0.1  # share of pages; a page linked to by k times as many has weight 1/k as a common out-link
+    back_off: int = 0  # a page with fewer in-links also gets those of the next URL above it with at least as many
+    chop_hosts: bool = False  # treat all pages of a host as one
+    stop: tuple[str, ...] = ()  # regular expressions; matching URLs are ignored
+    outside: bool = False  # also compare pages that are known only from links
 
     def __post_init__(self) -> None:
         for name, least in (("in_links", 1), ("out_links", 1), ("back_off", 0)):
@@ -35,31 +33,31 @@ class Preparation:
             try:
                 re.compile(pattern)
             except re.error as error:
-                raise MisuseError(f"{pattern!r} is no regular expression ({error})") from error
+                raise MisuseError(f"stop pattern {pattern!r} is not a valid regular expression ({error})") from error
 
 
 @dataclass(frozen=True)
 class StoredLinks:
-    """Links as a store has them: from which node to which, and where each stands.
+    """The links of a store, from node to node, with their positions.
 
-    Places of two pages lie far apart, and those of links between the same two nodes are in order.
+    Positions on different pages are far apart. Positions of links between the same two nodes are ascending.
     """
 
     citing: Int64s
     cited: Int64s
-    place: Int64s
-    has_page: Bools  # whether the collection has the page of a node, for every node
-    urls: Callable[[], Sequence[str]]  # of every node; many, and rarely needed
+    position: Int64s
+    has_page: Bools  # per node: whether the collection contains its page
+    urls: Callable[[], Sequence[str]]  # of all nodes; a function because they are large and rarely needed
 
 
 @dataclass(frozen=True)
-class LinkPairs:
-    """Nodes that link to nodes, each pair once, by citing node, then by cited node."""
+class DistinctLinks:
+    """Distinct (citing, cited) pairs of nodes, sorted."""
 
     citing: Int64s
     cited: Int64s
-    place_offsets: Int64s  # the links of pair k stand at place[place_offsets[k]:place_offsets[k+1]]
-    place: Int64s
+    position_offsets: Int64s  # the links of pair k are at position[position_offsets[k]:position_offsets[k+1]]
+    position: Int64s
 
     def __len__(self) -> int:
         return len(self.citing)
@@ -67,22 +65,22 @@ class LinkPairs:
 
 @dataclass(frozen=True)
 class LinkGraph:
-    """Links that count. The in-links I of a page are given as pairs, since a page may borrow those of another."""
+    """The links that count. In-links are (page, pair) rows, because a page may share the in-links of another."""
 
-    pairs: LinkPairs
-    page: Int64s  # this page has among its in-links ...
-    in_link: Int64s  # ... the citing node of this pair
-    compared: Bools  # the nodes that are pages to compare
-    weight: Floats  # of a node where out-links are compared
-    node_of: Int64s  # the node here of each node of the store
-    hosts: Sequence[str]  # the URLs of the nodes, if they are hosts; else none
-    counts: dict[str, int]  # what was left out, or changed
+    pairs: DistinctLinks
+    page: Int64s  # the in-links of this page ...
+    in_link: Int64s  # ... include the citing node of this pair
+    compared: Bools  # per node: whether it is a page to compare
+    weight: Floats  # of each node as a common out-link
+    node_of: Int64s  # the node of this graph for each node of the store
+    hosts: Sequence[str]  # the URLs of the nodes if nodes are hosts, else empty
+    counts: dict[str, int]  # ignored or changed links and pages
 
     def __len__(self) -> int:
         return len(self.compared)
 
-    def expanded(self, core: Int64s, steps: int) -> Int64s:
-        """The nodes that a core set becomes when all in-links and out-links of its pages join it, so many times."""
+    def expand(self, core: Int64s, steps: int) -> Int64s:
+        """Add the in-links and out-links of a core set to it, `steps` times; the resulting nodes."""
         inside = np.zeros(len(self), bool)
         inside[core] = True
         for _ in range(steps):
@@ -91,114 +89,109 @@ class LinkGraph:
             inside[self.pairs.citing[self.in_link[before[self.page]]]] = True
         return np.flatnonzero(inside)
 
-    def around(self, core: Int64s, steps: int) -> LinkGraph:
-        """Expansion1 compares the pages of a core set by all their links, Expansion2 those of Expansion1, and so on."""
+    def restrict_to(self, core: Int64s, steps: int) -> "LinkGraph":
+        """Compare only the core set expanded `steps` - 1 times, by all its links: the paper's Expansion<steps>."""
         pages = np.zeros(len(self), bool)
-        pages[self.expanded(core, steps - 1)] = True
+        pages[self.expand(core, steps - 1)] = True
         return replace(self, compared=self.compared & pages)
 
 
-def prepare(found: StoredLinks, preparation: Preparation) -> LinkGraph:
-    """The links that count."""
-    hosts, node_of = _chopped(found.urls()) if preparation.chop_hosts else ([], np.arange(len(found.has_page)))
+def prepare(links: StoredLinks, preparation: Preparation) -> LinkGraph:
+    """Select and weight the links of a store."""
+    hosts, node_of = _merge_hosts(links.urls()) if preparation.chop_hosts else ([], np.arange(len(links.has_page)))
 
     def urls() -> Sequence[str]:
-        return hosts or found.urls()
+        return hosts or links.urls()
 
     nodes = int(node_of.max(initial=-1)) + 1
-    stopped = _stopped(urls, preparation.stop, nodes)
-    compared = (np.bincount(node_of, found.has_page | preparation.outside, nodes) > 0) & ~stopped
-    citing, cited = node_of[found.citing], node_of[found.cited]
+    stopped = np.zeros(nodes, bool)
+    if preparation.stop:
+        pattern = re.compile("|".join(f"(?:{each})" for each in preparation.stop))
+        stopped = np.array([pattern.search(url) is not None for url in urls()], bool)
+    compared = (np.bincount(node_of, links.has_page | preparation.outside, nodes) > 0) & ~stopped
+    citing, cited = node_of[links.citing], node_of[links.cited]
     counting = (citing != cited) & ~stopped[citing] & ~stopped[cited]
-    pairs = _once(citing, cited, found.place, counting, nodes)
+    pairs = _distinct(citing, cited, links.position, counting, nodes)
     portals = np.bincount(pairs.citing, minlength=nodes) > preparation.out_links
     if portals.any():
-        pairs = _once(citing, cited, found.place, counting & ~portals[citing], nodes)
-    page, in_link, borrowing = _borrowed(pairs, preparation.back_off, urls, nodes)
-    kept = _kept(pairs, page, in_link, preparation.in_links, nodes)
-    bar = max(1.0, preparation.popular * int(compared.sum()))
-    linked = np.bincount(pairs.cited, minlength=nodes)
+        pairs = _distinct(citing, cited, links.position, counting & ~portals[citing], nodes)
+    page, in_link, backed_off = _back_off(pairs, preparation.back_off, urls, nodes)
+    kept = _limit_in_links(pairs, page, in_link, preparation.in_links, nodes)
+    popular = max(1.0, preparation.popular * int(compared.sum()))
+    in_degree = np.bincount(pairs.cited, minlength=nodes)
     counts = {
         "portals": int(portals.sum()),
         "stopped": int(stopped.sum()),
         "in_links_dropped": len(page) - len(kept),
-        "popular": int((linked > bar).sum()),
-        "backed_off": borrowing,
+        "popular": int((in_degree > popular).sum()),
+        "backed_off": backed_off,
     }
-    return LinkGraph(pairs, page[kept], in_link[kept], compared, bar / np.maximum(linked, bar), node_of, hosts, counts)
+    weight = popular / np.maximum(in_degree, popular)
+    return LinkGraph(pairs, page[kept], in_link[kept], compared, weight, node_of, hosts, counts)
 
 
-def _chopped(urls: Sequence[str]) -> tuple[list[str], Int64s]:
-    """The URLs of all hosts, and the host of every node."""
+def _merge_hosts(urls: Sequence[str]) -> tuple[list[str], Int64s]:
+    """The URLs of all hosts, and the host number of every node."""
     hosts = sorted({host_of(url) for url in urls})
     number = {host: k for k, host in enumerate(hosts)}
     return [f"http://{host}/" for host in hosts], np.array([number[host_of(url)] for url in urls], np.int64)
 
 
-def _stopped(urls: Callable[[], Sequence[str]], stop: tuple[str, ...], nodes: int) -> Bools:
-    if not stop:
-        return np.zeros(nodes, bool)
-    pattern = re.compile("|".join(f"(?:{each})" for each in stop))
-    return np.array([pattern.search(url) is not None for url in urls()], bool)
-
-
-def _once(citing: Int64s, cited: Int64s, place: Int64s, counting: Bools, nodes: int) -> LinkPairs:
-    key, place = (citing * nodes + cited)[counting], place[counting]
+def _distinct(citing: Int64s, cited: Int64s, position: Int64s, counting: Bools, nodes: int) -> DistinctLinks:
+    key, position = (citing * nodes + cited)[counting], position[counting]
     order = np.argsort(key, kind="stable")
-    key, place = key[order], place[order]
+    key, position = key[order], position[order]
     first = np.flatnonzero(np.diff(key, prepend=-1))
-    return LinkPairs(key[first] // nodes, key[first] % nodes, np.append(first, len(key)), place)
+    return DistinctLinks(key[first] // nodes, key[first] % nodes, np.append(first, len(key)), position)
 
 
-def _borrowed(
-    pairs: LinkPairs, least: int, urls: Callable[[], Sequence[str]], nodes: int
+def _back_off(
+    pairs: DistinctLinks, least: int, urls: Callable[[], Sequence[str]], nodes: int
 ) -> tuple[Int64s, Int64s, int]:
-    """(page, pair) of all in-links by page, then by citing node, with those that pages borrow; how many borrow."""
+    """All in-links as (page, pair), sorted by page and citing node; and the number of pages that share others'."""
     in_link = np.argsort(pairs.cited, kind="stable")
     page = pairs.cited[in_link]
-    linked = np.bincount(page, minlength=nodes)
-    lender = _lenders(urls(), linked, least) if least else {}
-    if not lender:
+    in_degree = np.bincount(page, minlength=nodes)
+    ancestor = _ancestors(urls(), in_degree, least) if least else {}
+    if not ancestor:
         return page, in_link, 0
-    borrowers, lenders = np.array(list(lender), np.int64), np.array(list(lender.values()), np.int64)
-    lent = in_link[spans((np.cumsum(linked) - linked)[lenders], linked[lenders])]
-    page = np.concatenate([page, np.repeat(borrowers, linked[lenders])])
-    in_link = np.concatenate([in_link, lent])
-    citing = pairs.citing[in_link]
-    key, once = np.unique(page * nodes + citing, return_index=True)
-    once = once[key // nodes != key % nodes]
-    return page[once], in_link[once], len(lender)
+    poor, rich = np.array(list(ancestor), np.int64), np.array(list(ancestor.values()), np.int64)
+    shared = in_link[spans((np.cumsum(in_degree) - in_degree)[rich], in_degree[rich])]
+    page = np.concatenate([page, np.repeat(poor, in_degree[rich])])
+    in_link = np.concatenate([in_link, shared])
+    key, first = np.unique(page * nodes + pairs.citing[in_link], return_index=True)
+    first = first[key // nodes != key % nodes]
+    return page[first], in_link[first], len(ancestor)
 
 
-def _lenders(urls: Sequence[str], linked: Int64s, least: int) -> dict[int, int]:
-    """For nodes with too few in-links the first with enough whose URL is theirs without its last path elements."""
-    known = {url: node for node, url in enumerate(urls)}
+def _ancestors(urls: Sequence[str], in_degree: Int64s, least: int) -> dict[int, int]:
+    """For each node with fewer than `least` in-links, the nearest URL above it that has enough."""
+    node_of = {url: node for node, url in enumerate(urls)}
     found = {}
-    for node in np.flatnonzero(linked < least).tolist():
-        for url in above(urls[node]):
-            other = known.get(url)
-            if other is not None and linked[other] >= least:
-                found[node] = other
-                break
+    for node in np.flatnonzero(in_degree < least).tolist():
+        above = (node_of.get(url) for url in parent_urls(urls[node]))
+        ancestor = next((each for each in above if each is not None and in_degree[each] >= least), None)
+        if ancestor is not None:
+            found[node] = ancestor
     return found
 
 
-def above(url: str) -> list[str]:
-    """A URL without its last path element, without its last two, and so on down to the host.
+def parent_urls(url: str) -> list[str]:
+    """Remove the last path element of a URL repeatedly, down to the host.
 
-    >>> above("http://example.org/a/b/c.html")
+    >>> parent_urls("http://example.org/a/b/c.html")
     ['http://example.org/a/b/', 'http://example.org/a/', 'http://example.org/']
     """
     parts = url.partition("?")[0].rstrip("/").split("/")
     return ["/".join(parts[:end]) + "/" for end in range(len(parts) - 1, 2, -1)]
 
 
-def _kept(pairs: LinkPairs, page: Int64s, in_link: Int64s, most: int, nodes: int) -> Int64s:
-    """Of the in-links of each page `most`: from those pages that link to most others, of equals the first by URL."""
+def _limit_in_links(pairs: DistinctLinks, page: Int64s, in_link: Int64s, limit: int, nodes: int) -> Int64s:
+    """Select up to `limit` in-links per page: from the pages with most out-links, ties by URL."""
     counts = np.bincount(page, minlength=nodes)
-    many = np.flatnonzero(counts[page] > most)
-    links = np.bincount(pairs.citing, minlength=nodes)[pairs.citing[in_link[many]]]
-    order = np.lexsort((-links, page[many]))
-    before = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts * (counts > most))])[page[many]]
-    dropped = many[order[np.arange(len(many)) - before >= most]]
+    many = np.flatnonzero(counts[page] > limit)
+    out_degree = np.bincount(pairs.citing, minlength=nodes)[pairs.citing[in_link[many]]]
+    order = np.lexsort((-out_degree, page[many]))
+    before = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts * (counts > limit))])[page[many]]
+    dropped = many[order[np.arange(len(many)) - before >= limit]]
     return np.delete(np.arange(len(page)), dropped)

@@ -1,6 +1,4 @@
-"""How alike are two pages by their links? Equation 4 of the paper, for all pairs above a threshold."""
-
-from __future__ import annotations
+"""Link similarity by equation 4 of the paper: all pairs of pages above a threshold."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,11 +7,11 @@ import numpy as np
 
 from pagekin.kernels.similar_pairs import Direct, Sets, make_buffers, pairs_above
 from pagekin.links.link_graph import LinkGraph
-from pagekin.model.arrays import Floats, Int64s, UInt32s
+from pagekin.model.arrays import Floats, Int64s, UInt32s, offsets_of
 
 MEASURES = ("co-citation", "coupling", "amsler", "proximity")
-HALF = 64.0  # words between two links that make them count one half in `proximity`
-ROOM = 1 << 16  # pairs that are found at a time
+HALF_DISTANCE = 64.0  # words between two links at which a common in-link counts one half in `proximity`
+BATCH_PAIRS = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -30,84 +28,77 @@ class SimilarPairs:
 
 @dataclass(frozen=True)
 class LinkSets:
-    """The sets C(p) of the pages to compare, the largest first, made ready for finding pairs."""
+    """The sets C(p) of the compared pages under one measure, sorted by decreasing size."""
 
     node: Int64s  # of each set
     sets: Sets
     direct: Direct
-    half: float
+    half_distance: float
 
-    def pieces(self, delta: float) -> Iterator[tuple[UInt32s, UInt32s, Floats]]:
-        """(set, set, similarity) of the pairs that are at least `delta` alike.
+    def batches(self, delta: float) -> Iterator[tuple[UInt32s, UInt32s, Floats]]:
+        """Yield (set, set, similarity) of all pairs with similarity of at least `delta`, in bounded batches.
 
-        They come in pieces of bounded size, in no order, and each takes the place of the last.
+        Pairs are unsorted. A batch is valid until the next one, which reuses its arrays.
         """
-        work, begin = make_buffers(self.sets, ROOM), 0
+        buffers, begin = make_buffers(self.sets, BATCH_PAIRS), 0
         while begin < len(self.node):
-            begin, count = pairs_above(self.sets, self.direct, work, begin, delta, self.half)
-            yield work.one[:count], work.other[:count], work.value[:count]
+            begin, count = pairs_above(self.sets, self.direct, buffers, begin, delta, self.half_distance)
+            yield buffers.one[:count], buffers.other[:count], buffers.value[:count]
 
     def pairs(self, delta: float) -> SimilarPairs:
-        """The same, all at once: the smaller node of each pair first, and by first, then by second node."""
+        """All pairs with similarity of at least `delta`, the smaller node first, sorted."""
         nothing = np.empty(0, np.uint32), np.empty(0, np.uint32), np.empty(0)
-        pieces = [tuple(column.copy() for column in piece) for piece in self.pieces(delta)]
-        one, other, value = map(np.concatenate, zip(nothing, *pieces, strict=True))
+        batches = [tuple(column.copy() for column in batch) for batch in self.batches(delta)]
+        one, other, value = map(np.concatenate, zip(nothing, *batches, strict=True))
         ends = self.node[one], self.node[other]
         first, second = np.minimum(*ends), np.maximum(*ends)
         order = np.argsort(first * (int(self.node.max(initial=0)) + 1) + second)
         return SimilarPairs(first[order], second[order], value[order])
 
-    def mean(self) -> float:
-        """The mean similarity of the pairs that have any."""
-        sums = [(float(value.sum()), len(value)) for _, _, value in self.pieces(0.0)]
+    def mean_similarity(self) -> float:
+        """The mean similarity of the pairs with a similarity above 0."""
+        sums = [(float(value.sum()), len(value)) for _, _, value in self.batches(0.0)]
         return sum(each for each, _ in sums) / max(1, sum(count for _, count in sums))
 
 
-def compare(web: LinkGraph, measure: str) -> LinkSets:
-    """Make the sets of a measure ready."""
-    page, element, link = _elements(web, measure)
-    weight = web.weight if measure in ("coupling", "amsler") else np.ones(len(web))
-    size = _sums(page, weight[element], len(web))
-    nodes = np.flatnonzero(web.compared)
+def build_link_sets(graph: LinkGraph, measure: str) -> LinkSets:
+    """Build the sets C(p) of a measure and an inverted index of them."""
+    page, element, link = _elements(graph, measure)
+    weight = graph.weight if measure in ("coupling", "amsler") else np.ones(len(graph))
+    size = _sums(page, weight[element], len(graph))
+    nodes = np.flatnonzero(graph.compared)
     nodes = nodes[np.argsort(-size[nodes], kind="stable")]
-    number = np.full(len(web), -1)
+    number = np.full(len(graph), -1)
     number[nodes] = np.arange(len(nodes))
-    mine = number[page] >= 0
-    page, element, link = number[page[mine]], element[mine], link[mine]
-    by_set, by_element = np.argsort(page * len(web) + element), np.argsort(element * len(web) + page)
+    compared = number[page] >= 0
+    page, element, link = number[page[compared]], element[compared], link[compared]
+    by_set, by_element = np.argsort(page * len(graph) + element), np.argsort(element * len(graph) + page)
+    pairs = graph.pairs
     sets = Sets(
-        offsets=_offsets(page, len(nodes)),
-        element=element[by_set].astype(np.uint32),
-        size=size[nodes],
-        weight=weight,
-        holder_offsets=_offsets(element, len(web)),
-        holder=page[by_element].astype(np.uint32),
-        link=link[by_element].astype(np.uint32),
-        position_offsets=web.pairs.place_offsets,
-        position=web.pairs.place,
+        offsets_of(np.bincount(page, minlength=len(nodes))),
+        element[by_set].astype(np.uint32),
+        size[nodes],
+        weight,
+        offsets_of(np.bincount(element, minlength=len(graph))),
+        page[by_element].astype(np.uint32),
+        link[by_element].astype(np.uint32),
+        pairs.position_offsets,
+        pairs.position,
     )
-    direct = _direct(
-        number[web.pairs.citing], number[web.pairs.cited], page, number[element], weight[element], len(nodes)
-    )
-    return LinkSets(nodes, sets, direct, HALF if measure == "proximity" else 0.0)
+    direct = _direct(number[pairs.citing], number[pairs.cited], page, number[element], weight[element], len(nodes))
+    return LinkSets(nodes, sets, direct, HALF_DISTANCE if measure == "proximity" else 0.0)
 
 
-def _elements(web: LinkGraph, measure: str) -> tuple[Int64s, Int64s, Int64s]:
-    """(page, element, pair) for all that is in the set C of a page, and the pair of nodes that put it there."""
-    pairs = web.pairs
-    incoming = web.page, pairs.citing[web.in_link], web.in_link
+def _elements(graph: LinkGraph, measure: str) -> tuple[Int64s, Int64s, Int64s]:
+    """(page, element, pair): the elements of every set C(page), and the pair of nodes that each comes from."""
+    pairs = graph.pairs
+    incoming = graph.page, pairs.citing[graph.in_link], graph.in_link
     outgoing = pairs.citing, pairs.cited, np.arange(len(pairs))
-    if measure == "coupling":
-        return outgoing
     if measure != "amsler":
-        return incoming
+        return outgoing if measure == "coupling" else incoming
     page, element, link = (np.concatenate(both) for both in zip(incoming, outgoing, strict=True))
-    once = np.unique(page * len(web) + element, return_index=True)[1]
-    return page[once], element[once], link[once]
-
-
-def _offsets(rows: Int64s, count: int) -> Int64s:
-    return np.concatenate([np.zeros(1, np.int64), np.cumsum(np.bincount(rows, minlength=count))])
+    first = np.unique(page * len(graph) + element, return_index=True)[1]
+    return page[first], element[first], link[first]
 
 
 def _sums(rows: Int64s, values: Floats, count: int) -> Floats:
@@ -115,17 +106,13 @@ def _sums(rows: Int64s, values: Floats, count: int) -> Floats:
 
 
 def _direct(citing: Int64s, cited: Int64s, page: Int64s, element: Int64s, weight: Floats, sets: int) -> Direct:
-    """Pairs of sets that link to each other, or of which one is in the other; numbers below 0 are no sets."""
+    """Pairs of pages that link to each other or contain each other in their sets; numbers below 0 are no pages."""
     one, other = np.concatenate([citing, page]), np.concatenate([cited, element])
     links = np.concatenate([np.ones(len(citing)), np.zeros(len(page))])
     inside = np.concatenate([np.zeros(len(citing)), weight])
     both = (one >= 0) & (other >= 0)
     keys = (np.minimum(one, other) * sets + np.maximum(one, other))[both]
-    found, place = np.unique(keys, return_inverse=True)
-    first, second = found // max(1, sets), found % max(1, sets)
-    return Direct(
-        _offsets(first, sets),
-        second.astype(np.uint32),
-        _sums(place, links[both], len(found)),
-        _sums(place, inside[both], len(found)),
-    )
+    distinct, inverse = np.unique(keys, return_inverse=True)
+    first, second = distinct // max(1, sets), distinct % max(1, sets)
+    sums = (_sums(inverse, values[both], len(distinct)) for values in (links, inside))
+    return Direct(offsets_of(np.bincount(first, minlength=sets)), second.astype(np.uint32), *sums)

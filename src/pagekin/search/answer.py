@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pagekin.duplicates.answer_groups import AnswerLine, lines_of
+from pagekin.duplicates.answer_groups import AnswerLine, group_answer
 from pagekin.duplicates.filters import Overlap
 from pagekin.duplicates.fingerprints import Fingerprints
 from pagekin.search.blend import Blend
@@ -84,7 +84,7 @@ class AnswerBuilder:
         rows = self.store.rows_of([each.node for each in found])
         with_page = np.flatnonzero(rows >= 0)
         listed = self.store.fingerprints.rows(rows[with_page])
-        return lines_of(self.own, listed, with_page.tolist(), len(found), pinned)
+        return group_answer(self.own, listed, with_page.tolist(), len(found), pinned)
 
     def _shown(self, query: Query, found: list[ScoredNode], lines: list[AnswerLine]) -> dict[int, ShownPage]:
         """The pages of the lines, by their places among the nodes found."""

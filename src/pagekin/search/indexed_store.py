@@ -98,7 +98,7 @@ class IndexedStore(NodeStore):
         """The pages related to a page from outside the collection: HTML or, if `plain`, text."""
         # These load the compiler, which a query for a page of the collection does without.
         from pagekin.bags.query import query_bag
-        from pagekin.duplicates.pages import chunks_of_pages
+        from pagekin.duplicates.page_sets import chunks_of_pages
         from pagekin.reading.batch import read_captures
 
         capture = Capture(_OUTSIDE, Origin("question", 0, len(body), 0), body=body, plain=plain)
@@ -111,7 +111,7 @@ class IndexedStore(NodeStore):
         counts = TermCounts(read.term[counted], read.count[counted])
         if options.group_duplicates:
             settings, silent = self.fingerprints.settings, np.zeros(len(reading.blocks.hash), np.uint8)
-            own = Fingerprints(settings, Chunks.joined(list(chunks_of_pages(reading, silent, settings))))
+            own = Fingerprints(settings, Chunks.concatenate(list(chunks_of_pages(reading, silent, settings))))
         return self._answer(Query((), bag, signature_of(index, bag), counts), options, own)
 
     def _answer(self, query: Query, options: RelatedOptions, own: Fingerprints | None) -> list[RelatedPage]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pagekin.links.citing_pages import LinkPositions, cited_together, link_positions
+from pagekin.links.citing_pages import LinkPositions, find_citing_pages, link_positions
 from pagekin.model.arrays import Floats, Int64s
 from pagekin.search.evidence import UNLISTED, Evidence
 from pagekin.search.node_store import NodeStore
@@ -33,7 +33,7 @@ class LinkEvidence(Evidence):
         if self._last is None or self._last[0] is not query.nodes:
             sums: dict[int, float] = {}
             for node in query.nodes:
-                nodes, values = self._store.link_similarity.beside(node)
+                nodes, values = self._store.link_similarity.similar_to(node)
                 for other, similarity in zip(nodes.tolist(), values.tolist(), strict=True):
                     sums[other] = sums.get(other, 0.0) + similarity / len(query.nodes)
             self._last = query.nodes, sums
@@ -55,7 +55,7 @@ class LinkEvidence(Evidence):
         """The pages that link to the query and to each node, those with the closest links first."""
         one, others = self._positions(query.nodes[:1]), self._positions(nodes)
         urls = self._store.reading.pages.url
-        together = cited_together(one, others, len(nodes), CITING)
+        together = find_citing_pages(one, others, len(nodes), CITING)
         return [
             {"cited_by": [urls[row] for row, _ in citing], "apart": [apart for _, apart in citing]}
             for citing in together
@@ -66,7 +66,7 @@ class LinkEvidence(Evidence):
 
     def pair_scores(self, nodes: Int64s, query_of: Callable[[int], Query]) -> LinkPairs:
         """All pairs, a source at a time."""
-        return LinkPairs(nodes, self._store.link_similarity.beside)
+        return LinkPairs(nodes, self._store.link_similarity.similar_to)
 
 
 class LinkPairs:
@@ -101,15 +101,15 @@ def weight_by_agreement(store: NodeStore) -> float:
     The agreement is the mean, over a sample of pages, of the text similarity of the ten nearest pages by links over
     that of the ten nearest pages by text.
     """
-    from pagekin.links.similarity import believed
+    from pagekin.links.similarity import link_share_for
 
     text = Jaccard(store.index, store.scorers)
     nodes = min(len(store.nodes) - 1, len(store.index.signatures))
     agreements = []
     for node in range(0, nodes, max(1, nodes // _SAMPLE)):
-        near = store.link_similarity.beside(node)[0][:_TEN]
+        near = store.link_similarity.similar_to(node)[0][:_TEN]
         query = query_of_nodes(store.index, [node])
         best = text.scores(query, text.candidates(query, _TEN))
         if len(near) and best.sum() > 0.0:
             agreements.append(float(text.scores(query, near).mean() / best.mean()))
-    return round(believed(float(np.mean(agreements))), 2) if agreements else 0.0
+    return round(link_share_for(float(np.mean(agreements))), 2) if agreements else 0.0

@@ -74,7 +74,7 @@ class Generation:
             if found is not None:
                 self._near[key] = found
                 return found
-        made = _Surroundings(measured.around(node))
+        made = _Surroundings(measured.clusters_around(node))
         with self._lock:
             self._near[key] = made
             while len(self._near) > _NEAR:

@@ -16,7 +16,7 @@ def describe(
     analysis: LinkAnalysis, clusters: Clusters, page: str, alphas: tuple[float, ...], limit: int, parts: int | None
 ) -> dict[str, Any]:
     """All that is told of the surroundings of a page."""
-    first = clusters.ordered(alphas[0])[:limit]
+    first = clusters.order(alphas[0])[:limit]
     alike = dict(zip(clusters.subgraph.nodes.tolist(), clusters.similarities().tolist(), strict=True))
     names = analysis.named([node for node, _ in first])
     graph = analysis.graph
@@ -28,8 +28,8 @@ def describe(
             "alphas": list(alphas),
             "delta": graph.delta,
         },
-        "subgraph": {"pages": len(clusters), "of": clusters.subgraph.of},
-        "same": [each["url"] for each in analysis.named(graph.same(clusters.node))],
+        "subgraph": {"pages": len(clusters), "of": clusters.subgraph.total},
+        "same": [each["url"] for each in analysis.named(graph.near_identical(clusters.node))],
         "related": [
             {**name, "distance": round(apart, 6), "similarity": round(alike[node], 6)}
             for name, (node, apart) in zip(names, first, strict=True)
@@ -42,9 +42,9 @@ def describe(
 
 def _tree(analysis: LinkAnalysis, clusters: Clusters, alpha: float, limit: int) -> dict[str, Any]:
     """The page and its first kin, and how they come together; merge k makes cluster (number of leaves + k)."""
-    hierarchy = clusters.at(alpha)
+    hierarchy = clusters.hierarchy(alpha)
     leaves = [clusters.leaf, *hierarchy.order(clusters.leaf)[:limit].tolist()]
-    smaller = hierarchy.only(leaves)
+    smaller = hierarchy.restrict_to(leaves)
     merges = zip(smaller.merges.tolist(), smaller.heights.tolist(), strict=True)
     return {
         "leaves": [each["url"] for each in analysis.named(clusters.subgraph.nodes[leaves].tolist())],
@@ -64,7 +64,7 @@ def _positions(
 
 def _parts(analysis: LinkAnalysis, clusters: Clusters, alpha: float, parts: int) -> list[dict[str, Any]]:
     """Flat clusters; that of the page comes first, then the larger ones."""
-    part = clusters.at(alpha).cut(min(parts, len(clusters)))
+    part = clusters.hierarchy(alpha).cut(min(parts, len(clusters)))
     members = [clusters.subgraph.nodes[part == number].tolist() for number in range(int(part.max()) + 1)]
     members.sort(key=lambda nodes: (clusters.node not in nodes, -len(nodes), nodes))
     return [{"pages": len(nodes), "members": analysis.named(nodes)} for nodes in members]
@@ -74,7 +74,7 @@ def describe_bridges(
     analysis: LinkAnalysis, alpha: float, limit: int, progress: Callable[[list[int]], Iterable[int]] = iter
 ) -> list[dict[str, Any]]:
     """The strongest bridges of a collection, with the terms of their ends."""
-    found = analysis.bridges(alpha, progress)[:limit]
+    found = analysis.cross_topic_pages(alpha, progress)[:limit]
     ends = [analysis.named([each.node, each.one, each.other]) for each in found]
     terms = [[analysis.top_terms(node, _TERMS) for node in (each.one, each.other)] for each in found]
     return [

@@ -18,7 +18,7 @@ def report(grouping: Grouping) -> dict[str, Any]:
         "groups": [
             {
                 "anchor": entry_of(each.anchor),
-                "members": [{**entry_of(member.entry), **overlap(member.overlap)} for member in each.members],
+                "members": [{**entry_of(member.page), **overlap(member.overlap)} for member in each.members],
             }
             for each in grouping.groups()
         ],

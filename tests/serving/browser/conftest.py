@@ -18,10 +18,11 @@ from pagekin.serving.app import make_app
 from pagekin.serving.generations import CurrentGeneration
 from pagekin.serving.server import address_of, listening
 from pagekin.serving.settings import ServerSettings
-from serving.browser.harm import harmful_pages
-from store.making import write_jsonl
+from serving.browser.hostile import harmful_pages
+from store.builders import write_jsonl
 
-expect.set_options(timeout=20_000)  # machines of tests can be slow
+PATIENCE = 120_000  # milliseconds; a busy machine is slow
+expect.set_options(timeout=PATIENCE)
 
 Look = Callable[..., Page]
 
@@ -84,7 +85,7 @@ def look(chromium: Browser) -> Iterator[Look]:
         usual = {"viewport": {"width": 1200, "height": 900}, "reduced_motion": "reduce"}
         window = chromium.new_context(**{**usual, **options})
         windows.append(window)
-        window.set_default_timeout(15_000)
+        window.set_default_timeout(PATIENCE)
         page = window.new_page()
         page.on("pageerror", lambda error: troubles.append(str(error)))
         page.on("dialog", lambda dialog: troubles.append(f"a dialog says {dialog.message}"))

@@ -17,8 +17,8 @@ from pagekin.serving.generations import CurrentGeneration
 from pagekin.serving.settings import ServerSettings
 from pagekin.serving.views.text import shown
 from serving.browser.conftest import Look, served
-from serving.browser.harm import LINKS, RAN, TITLES
-from serving.running import running
+from serving.browser.hostile import LINKS, RAN, TITLES
+from serving.processes import running
 
 OAK = "http://treeroom.example/oak.html"
 OWN = "<p id=own>Of the blog.</p><script>document.querySelector('#own').dataset.ran = 'own'</script>"

@@ -16,8 +16,8 @@ from pagekin.search.options import RelatedOptions
 from pagekin.serving.generations import CurrentGeneration
 from serving.browser.conftest import Look, served
 from serving.browser.views import settled
-from store.making import page as row
-from store.making import write_jsonl
+from store.builders import page as row
+from store.builders import write_jsonl
 
 OAK = "http://treeroom.example/oak.html"
 
@@ -149,7 +149,7 @@ def test_the_slider_orders_the_list_and_draws_the_tree_anew(oak: str, held: Curr
             slide(page, "alpha", str(alpha))
         expect(tree).to_have_attribute("aria-label", f"Dendrogram of 16 pages at alpha {alpha:.2f}")
         with held.present.surroundings(OAK) as (analysis, clusters):
-            order = [node for node, _ in clusters.ordered(alpha)[:15]]
+            order = [node for node, _ in clusters.order(alpha)[:15]]
         names = [each["title"] for each in analysis.named(order)]
         expect(page.locator("#clusters .order .what a")).to_have_text(names)
         expect(tree.locator(".fork")).to_have_count(15)
@@ -206,11 +206,10 @@ def test_a_leaf_that_is_pointed_at_shows_its_page(oak: str, look: Look) -> None:
 
 
 def test_a_page_says_between_which_topics_it_lies(oak: str, held: CurrentGeneration, look: Look) -> None:
-    from pagekin.links.cross_topic import cross_topic_page
 
     page = settled(look(oak))
     with held.present.surroundings(OAK) as (analysis, clusters):
-        found = cross_topic_page(clusters, 0.5)
+        found = clusters.cross_topic(0.5)
     assert found is not None
     ends = [each["title"] for each in analysis.named([found.one, found.other])]
     expect(page.locator(".bridge a").nth(0)).to_have_text(ends[0])

@@ -18,7 +18,7 @@ from pagekin.serving.views.page import page_view
 from pagekin.serving.views.page_names import PageRef, meant, search
 from pagekin.serving.views.related import AnswerFilters, related
 from pagekin.serving.views.reports import reports
-from store.making import page, write_jsonl
+from store.builders import page, write_jsonl
 
 SAME = prose(3)
 PAGES = {

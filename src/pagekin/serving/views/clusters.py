@@ -8,7 +8,6 @@ import numpy as np
 
 from pagekin.figures.charts import ticks
 from pagekin.links.clusters import Clusters
-from pagekin.links.cross_topic import cross_topic_page
 from pagekin.links.hierarchy import Hierarchy
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.serving.views.page_names import PageRef, ref, refs
@@ -88,9 +87,9 @@ class ClusterView:
 
 def around(indexed: IndexedStore, page: PageRef, clusters: Clusters, alpha: float) -> ClusterView:
     """Order the surroundings of a page as tightly as alpha says."""
-    ordered = clusters.ordered(alpha)[:_LISTED]
+    ordered = clusters.order(alpha)[:_LISTED]
     alike = dict(zip(clusters.subgraph.nodes.tolist(), clusters.similarities().tolist(), strict=True))
-    before = {node: k for k, node in enumerate(clusters.by_similarity())}
+    before = {node: k for k, node in enumerate(clusters.order_by_similarity())}
     places = [
         ClusterRow(each, apart, alike[node], before[node] - k if node in before else None)
         for k, ((node, apart), each) in enumerate(zip(ordered, refs(indexed, [n for n, _ in ordered]), strict=True))
@@ -99,7 +98,7 @@ def around(indexed: IndexedStore, page: PageRef, clusters: Clusters, alpha: floa
         page,
         alpha,
         len(clusters),
-        clusters.subgraph.of,
+        clusters.subgraph.total,
         ref(indexed, clusters.node) if clusters.node != page.node else None,
         places,
         _tree(indexed, clusters, alpha, [node for node, _ in ordered]) if places else None,
@@ -108,7 +107,7 @@ def around(indexed: IndexedStore, page: PageRef, clusters: Clusters, alpha: floa
 
 
 def _between(indexed: IndexedStore, clusters: Clusters, alpha: float) -> Between | None:
-    found = cross_topic_page(clusters, alpha)
+    found = clusters.cross_topic(alpha)
     if found is None or found.strength <= 0.0:
         return None
     return Between(ref(indexed, found.one), ref(indexed, found.other), found.distance, found.strength)
@@ -117,7 +116,7 @@ def _between(indexed: IndexedStore, clusters: Clusters, alpha: float) -> Between
 def _tree(indexed: IndexedStore, clusters: Clusters, alpha: float, nodes: list[int]) -> Tree:
     shown_nodes = [clusters.node, *nodes]
     some = np.searchsorted(clusters.subgraph.nodes, shown_nodes).tolist()
-    smaller = clusters.at(alpha).only(some)
+    smaller = clusters.hierarchy(alpha).restrict_to(some)
     return drawn(smaller, refs(indexed, shown_nodes), [_terms(indexed, node) for node in shown_nodes])
 
 

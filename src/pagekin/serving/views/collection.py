@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from pagekin.links.cross_topic import cross_topic_page
 from pagekin.model.arrays import Int64s
 from pagekin.search.duplicates import find_duplicates
 from pagekin.search.indexed_store import IndexedStore
@@ -190,7 +189,7 @@ class Bridges:
 def bridges(indexed: IndexedStore, analysis: LinkAnalysis, alpha: float = 0.5) -> Bridges:
     """The strongest bridges of a sample of pages."""
     pages = _sample(indexed)
-    found = {each.node: each for page in pages if (each := cross_topic_page(analysis.clusters(page.url, _NEAR), alpha))}
+    found = {each.node: each for page in pages if (each := analysis.clusters(page.url, _NEAR).cross_topic(alpha))}
     best = sorted(found.values(), key=lambda each: (-each.strength, each.node))[:_LISTED]
     listed = [
         Crossing(page, one, _terms(indexed, one), other, _terms(indexed, other), each.strength)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pagekin.links.citing_pages import LinkPositions, cited_together, link_positions
+from pagekin.links.citing_pages import LinkPositions, find_citing_pages, link_positions
 from pagekin.model.arrays import Unsigned
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.query import Bag, bag_of, signature_of
@@ -79,7 +79,7 @@ def compared(indexed: IndexedStore, one: PageRef, other: PageRef, replay: str | 
     shared, by_links = _shared(indexed, *bags)
     linked = indexed.nodes_linked_from([one.node]), indexed.nodes_linked_from([other.node])
     common = sorted(linked[0] & linked[1] - {one.node, other.node})
-    [together] = cited_together(_places(indexed, one), _places(indexed, other), 1, _LINKS)
+    [together] = find_citing_pages(_places(indexed, one), _places(indexed, other), 1, _LINKS)
     return PageComparison(
         page_view(indexed, one, replay),
         page_view(indexed, other, replay),

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pagekin.links.clusters import Clusters
-from pagekin.links.hierarchy import merged
+from pagekin.links.hierarchy import build_hierarchy
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.options import RelatedOptions
 from pagekin.serving.views.page_names import PageRef, refs, refs_by_url
@@ -75,7 +75,7 @@ def graph_by_words(indexed: IndexedStore, page: PageRef) -> Graph:
 
 def graph_by_links(indexed: IndexedStore, page: PageRef, clusters: Clusters) -> Graph:
     """The same by links. A page that another stands for is drawn in its place."""
-    nodes = clusters.by_similarity()[:KIN]
+    nodes = clusters.order_by_similarity()[:KIN]
     leaves = np.searchsorted(clusters.subgraph.nodes, [clusters.node, *nodes])
     similar = 1.0 - clusters.subgraph.distance[np.ix_(leaves, leaves)]
     return laid_out([page, *refs(indexed, nodes)], similar, "links")
@@ -85,7 +85,9 @@ def laid_out(pages: list[PageRef], similar: NDArray[np.float64], by: str) -> Gra
     """Kin stand around the page, the more similar the nearer, and those that are alike side by side."""
     others = len(pages) - 1
     around = similar[1:, 1:]
-    order = merged(np.clip(1.0 - around, 0.0, None), 0.5).leaves.tolist() if others > 1 else list(range(others))
+    order = (
+        build_hierarchy(np.clip(1.0 - around, 0.0, None), 0.5).leaves.tolist() if others > 1 else list(range(others))
+    )
     least, nearest = float(similar[0, 1:].min(initial=1.0)), float(similar[0, 1:].max(initial=0.0)) or 1.0
     middle = WIDTH / 2, HEIGHT / 2
     spot: dict[int, tuple[float, float]] = {0: middle}

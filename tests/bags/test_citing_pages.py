@@ -1,0 +1,177 @@
+"""Whose word counts: hosts, silent pages, templates."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bags.builders import ONE, TWO, Small
+
+T = TWO + "t.html"
+PAGES = {
+    ONE + "a.html": f"<p><a href={T}>oak</a>",
+    ONE + "b.html": f"<p><a href={T}>elm</a>",
+    TWO + "c.html": "<p><a href=t.html>fir</a>",
+    T: "<title>Cedar</title><p>yew",
+}
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Small:
+    return Small.of(tmp_path, PAGES)
+
+
+def test_all_in_links_count(small: Small) -> None:
+    made = small.bags(links=True)
+    citing = {ONE + "a.html": 1, ONE + "b.html": 1, TWO + "c.html": 1}
+    assert made.around(T) == {"cedar": 1, "oak": 1, "elm": 1, "fir": 1, **citing}
+
+
+def test_only_links_from_other_hosts_count_but_the_title_stays(small: Small) -> None:
+    made = small.bags(links=True, voters="other-hosts")
+    assert made.around(T) == {"cedar": 1, "oak": 1, "elm": 1, ONE + "a.html": 1, ONE + "b.html": 1}
+
+
+def test_links_from_the_host_of_a_page_that_was_not_read_do_not_count_either(tmp_path: Path) -> None:
+    pages = {ONE: f"<p><a href={T}>oak</a>", TWO: f"<p><a href={T}>elm</a>"}
+    assert Small.of(tmp_path, pages).bags(voters="other-hosts").around(T) == {"oak": 1}
+
+
+def test_another_port_is_another_host(tmp_path: Path) -> None:
+    pages = {"http://two.example:8080/": f"<p><a href={T}>oak</a>", T: "<p>yew"}
+    assert Small.of(tmp_path, pages).bags(voters="other-hosts").around(T) == {"oak": 1}
+
+
+@pytest.mark.parametrize(
+    ("silent", "expected"),
+    [
+        ((), "cedar oak elm fir"),
+        ((r"/a\.html$",), "cedar elm fir"),
+        ((r"one\.example",), "cedar fir"),
+        ((r"/a\.html$", r"^http://two\."), "cedar elm"),
+        ((r"a|b",), "cedar"),
+        ((r"nowhere",), "cedar oak elm fir"),
+        ((r"(?i)/A\.HTML",), "cedar elm fir"),
+        ((r"nowhere", r"(?i)/A\.HTML"), "cedar elm fir"),
+        ((r"(n)owhere", r"(.)\1p:"), "cedar"),  # a back reference means a group of its own pattern
+        ((r"(?P<x>n)owhere", r"(?P<x>a)\.html"), "cedar elm fir"),
+    ],
+)
+def test_pages_whose_url_fits_a_pattern_do_not_vote(small: Small, silent: tuple[str, ...], expected: str) -> None:
+    made = small.bags(silent=silent)
+    assert set(made.around(T)) == set(expected.split())
+    assert made.content(ONE + "a.html") == {"oak": 1}  # they keep their own words
+
+
+def test_a_silent_page_does_not_cite(small: Small) -> None:
+    made = small.bags(links=True, silent=("one",))
+    assert made.around(T) == {"cedar": 1, "fir": 1, TWO + "c.html": 1}
+
+
+# --- templates ------------------------------------------------------------------------------------
+
+TREES = ["oak", "elm", "ash", "yew", "pine", "larch", "birch", "alder"]
+BAR = f"<div>ivy <a href={T}>holly</a> fern</div>"
+
+
+def host(with_bar: int, pages: int, hosts: int = 1) -> dict[str, str]:
+    """Pages with one tree each, of which the first have the bar."""
+    return {
+        f"http://one{k % hosts}.example/{k}.html": f"{BAR if k < with_bar else ''}<p>{TREES[k]}</p>"
+        for k in range(pages)
+    }
+
+
+FIRST = "http://one0.example/0.html"
+
+
+def test_a_block_that_recurs_is_in_contents_and_windows_if_wished(tmp_path: Path) -> None:
+    made = Small.of(tmp_path, host(4, 4)).bags(templates=True, window_width=1)
+    assert made.content(FIRST) == {"ivy": 1, "holly": 1, "fern": 1, "oak": 1}
+    assert made.around(T) == {"ivy": 4, "holly": 4, "fern": 4}
+
+
+def test_a_block_that_recurs_is_else_out_of_both_but_its_links_count(tmp_path: Path) -> None:
+    made = Small.of(tmp_path, host(4, 4)).bags(templates=False, window_width=1, links=True)
+    assert made.content(FIRST) == {"oak": 1}
+    citing = {f"http://one0.example/{k}.html": 1 for k in range(4)}
+    # The words of the anchor say what the link is; of the words around it those of the template are passed over.
+    assert made.around(T) == {"holly": 4, **dict.fromkeys(TREES[:4], 1), **citing}
+
+
+def test_the_links_of_a_block_that_recurs_need_not_count(tmp_path: Path) -> None:
+    made = Small.of(tmp_path, host(4, 4)).bags(templates=False, template_links=False, window_width=1, links=True)
+    assert (made.content(FIRST), made.around(T)) == ({"oak": 1}, {})
+
+
+def test_the_links_of_a_block_need_not_count_where_its_words_do(tmp_path: Path) -> None:
+    made = Small.of(tmp_path, host(4, 4)).bags(templates=True, template_links=False, window_width=1)
+    assert made.content(FIRST) == {"ivy": 1, "holly": 1, "fern": 1, "oak": 1}
+    assert made.around(T) == {}
+
+
+def test_links_outside_of_templates_count_in_any_case(tmp_path: Path) -> None:
+    pages = {url: html + f"<p>see <a href={T}>willow</a>" for url, html in host(4, 4).items()}
+    pages[FIRST] += " maple"
+    made = Small.of(tmp_path, pages).bags(templates=False, template_links=False)
+    assert "willow" in made.content(FIRST)
+    assert made.around(T) == {"willow": 4}  # three pages have the same block, but three are too few for a template
+
+
+def test_a_window_passes_over_a_template_and_does_not_count_it(tmp_path: Path) -> None:
+    pages = {
+        f"{ONE}{k}.html": f"<p>{TREES[k]} <a href={T}{k}>willow</a></p><div>ivy fern</div><p>maple {TREES[k]}"
+        for k in range(4)
+    }
+    small = Small.of(tmp_path, pages)
+    out = small.bags(templates=False, window_width=1, distance_weight=True)
+    assert out.around(T + "0") == {"oak": 4, "willow": 5, "maple": 4}
+    assert small.bags(window_width=1, distance_weight=True).around(T + "0") == {"oak": 4, "willow": 5, "ivy": 4}
+
+
+@pytest.mark.parametrize(
+    ("with_bar", "pages", "hosts", "share", "template"),
+    [
+        (3, 3, 1, 0.2, False),  # on fewer than four pages nothing is a template
+        (4, 4, 1, 0.2, True),
+        (4, 8, 1, 0.5, False),  # on more than the share, not on the share
+        (4, 8, 1, 0.49, True),
+        (4, 4, 1, 1.0, False),
+        (5, 5, 2, 0.2, False),  # three pages of one host and two of the other
+        (7, 7, 2, 0.2, True),  # four of one host and three of the other
+    ],
+)
+def test_a_template_is_on_more_than_a_share_of_the_pages_of_its_host(
+    tmp_path: Path, with_bar: int, pages: int, hosts: int, share: float, template: bool
+) -> None:
+    made = Small.of(tmp_path, host(with_bar, pages, hosts)).bags(templates=False, template_share=share)
+    assert made.content(FIRST) == ({"oak": 1} if template else {"ivy": 1, "holly": 1, "fern": 1, "oak": 1})
+    if hosts == 2:  # the other host has no template of its own
+        assert "ivy" in made.content("http://one1.example/1.html")
+
+
+def test_a_block_that_a_page_repeats_counts_once_for_that_page(tmp_path: Path) -> None:
+    made = Small.of(tmp_path, {ONE: "<p>oak fir</p>" * 4 + "<p>elm"}).bags(templates=False)
+    assert made.content(ONE) == {"oak": 4, "fir": 4, "elm": 1}
+
+
+def test_a_link_without_words_at_the_end_of_a_template_is_a_link_of_the_template(tmp_path: Path) -> None:
+    bar = f"<div>ivy <a href={T}><img src=x.png></a></div>"
+    pages = {f"{ONE}{k}.html": f"{bar}<p>{TREES[k]}</p>" for k in range(4)}
+    made = Small.of(tmp_path, pages).bags(templates=False, template_links=False, links=True)
+    assert made.around(T) == {}
+
+
+@pytest.mark.parametrize("templates", [True, False])
+@pytest.mark.parametrize("page", ["http://a.example/", "http://z.example/"])
+def test_a_page_that_is_only_an_image_votes(tmp_path: Path, templates: bool, page: str) -> None:
+    """Its link has no block that could be a template, be the page the first or the last."""
+    pages = {page: f"<a href={T}><img src=x.png></a>", **host(4, 4)}
+    made = Small.of(tmp_path, pages).bags(templates=templates, template_links=False, links=True)
+    assert made.around(T).get(page) == 1
+
+
+def test_templates_of_chopped_hosts_are_those_of_their_pages(tmp_path: Path) -> None:
+    made = Small.of(tmp_path, host(4, 4), chop_host=True).bags(templates=False)
+    assert made.content("http://one0.example/") == dict.fromkeys(TREES[:4], 1)

@@ -1,0 +1,101 @@
+"""Nothing that a crawl says is done by the page that shows it."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from pagekin.serving.generations import CurrentGeneration
+from serving.browser.conftest import Look
+from serving.browser.hostile import TITLES
+from serving.browser.views import VIEWS, settled
+
+NAMES = ["script", "image", "event", "svg", "template", "turned", "controls", "huge", "empty"]
+
+
+def id_of(held: CurrentGeneration, name: str) -> str:
+    indexed = held.present.indexed
+    return str(indexed.page(indexed.find(f"http://harm.example/{name}.html"))["id"])
+
+
+def assert_harmless(page: Page) -> None:
+    """Nothing ran, and nothing is there that could."""
+    assert page.evaluate("document.documentElement.dataset.ran") is None
+    assert page.locator("script:not([src^='/static/'])").count() == 0
+    assert page.locator("img, iframe, object, embed, style, base, foreignObject, animate").count() == 0
+    found = page.evaluate(
+        """() => [...document.querySelectorAll("*:not(#card)")].flatMap((each) => [...each.attributes]
+           .filter(({name, value}) => /^on|^style$|^srcdoc$/i.test(name)
+             || (/href|src|action|data-step/i.test(name) && !/^(\\/|#|https?:)/.test(value)))
+           .map(({name, value}) => name + "=" + value))"""
+    )
+    assert found == []
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_no_script_of_a_crawl_runs_on_any_view(harmful: str, harm: CurrentGeneration, look: Look, view: str) -> None:
+    one, other = id_of(harm, "script"), id_of(harm, "image")
+    page = settled(look(harmful + VIEWS[view].format(id=one, other=other, query="script")))
+    for each in page.locator("a:visible, summary:visible").all()[:25]:
+        each.focus()
+    assert_harmless(page)
+    assert view not in ("page", "clusters") or page.locator("svg.tree .leaf").count() > 3
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_title_breaks_out_of_its_page(harmful: str, harm: CurrentGeneration, look: Look, name: str) -> None:
+    page = settled(look(f"{harmful}/page/{id_of(harm, name)}"))
+    for each in page.locator("[data-card]").all()[:6]:
+        each.dispatch_event("pointerover")
+    assert_harmless(page)
+    assert len(page.locator("h1").inner_text()) <= 140
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_titles_are_shown_as_they_are_written(harmful: str, harm: CurrentGeneration, look: Look) -> None:
+    page = look(f"{harmful}/page/{id_of(harm, 'script')}")
+    expect(page.locator("h1")).to_have_text(TITLES["script"])
+    page.goto(f"{harmful}/page/{id_of(harm, 'template')}")
+    expect(page.locator("h1")).to_have_text(TITLES["template"])
+
+
+def test_suggestions_and_recent_pages_are_text(harmful: str, harm: CurrentGeneration, look: Look) -> None:
+    page = look(f"{harmful}/page/{id_of(harm, 'image')}")
+    page.goto(f"{harmful}/page/{id_of(harm, 'script')}")
+    page.get_by_text("Recent", exact=True).click()
+    expect(page.locator("[data-recent] li").first).to_have_text(TITLES["image"])
+    page.locator("#q").press_sequentially("harm.example")
+    expect(page.get_by_role("option").first).to_be_visible()
+    assert_harmless(page)
+
+
+def test_what_turns_the_direction_reaches_no_neighbour(harmful: str, harm: CurrentGeneration, look: Look) -> None:
+    page = settled(look(f"{harmful}/page/{id_of(harm, 'hebrew')}"))
+    assert not re.search("[\u202a-\u202e\u2066-\u2069\x00-\x08\x1b\x7f]", page.content())
+    outside = page.evaluate(
+        """() => [...document.querySelectorAll("#related h3 a")]
+           .filter((each) => each.firstChild.nodeName !== "BDI").length"""
+    )
+    assert outside == 0
+
+
+def test_a_link_to_the_original_goes_through_the_replay_base(harmful: str, harm: CurrentGeneration, look: Look) -> None:
+    page = look(f"{harmful}/page/{id_of(harm, 'hebrew')}")
+    original = page.locator("[data-original]")
+    expect(original).to_have_attribute("href", "https://replay.example/2007/http://harm.example/hebrew.html")
+    expect(original).to_have_attribute("rel", "noreferrer noopener nofollow")
+
+
+def test_near_duplicates_stand_folded_under_the_best_of_them(harmful: str, harm: CurrentGeneration, look: Look) -> None:
+    page = look(f"{harmful}/page/{id_of(harm, 'hebrew')}?limit=100&least=0")
+    folded = page.locator("#related .twins")
+    expect(folded).to_have_count(1)
+    twins = folded.locator("li")
+    expect(twins).to_have_count(1)
+    expect(twins).to_be_hidden()
+    folded.locator("summary").click()
+    expect(twins).to_be_visible()
+    both = {folded.locator("xpath=..").locator("h3 a").inner_text(), twins.locator("a").inner_text()}
+    assert both == {TITLES["twin"], TITLES["twin-again"]}

@@ -1,0 +1,63 @@
+"""Rules for every module of the package, checked on the syntax trees. Imports are checked by import-linter."""
+
+import ast
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+import pagekin
+
+SOURCE = Path(pagekin.__file__).parent
+MODULES = {path.relative_to(SOURCE).as_posix(): ast.parse(path.read_text("utf-8")) for path in SOURCE.rglob("*.py")}
+TOPMOST = ("cli/", "serving/")  # only these print and read the clock
+PROGRAMS = {"reading/letters.py"}  # run by developers; they may print
+CLOCKS = {("time", "time"), ("datetime", "now"), ("datetime", "utcnow"), ("date", "today")}
+ROOT_FILES = 6
+
+
+def print_and_clock(tree: ast.Module) -> list[int]:
+    """Lines that print or read the clock."""
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print":
+            found.append(node.lineno)
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            if (node.value.id, node.attr) in CLOCKS:
+                found.append(node.lineno)
+        if isinstance(node, ast.ImportFrom):
+            if any((node.module, alias.name) in CLOCKS for alias in node.names):
+                found.append(node.lineno)
+    return found
+
+
+def test_no_class_name_occurs_twice() -> None:
+    modules = defaultdict(list)
+    for name, tree in MODULES.items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef):
+                modules[node.name].append(name)
+    assert {name: where for name, where in modules.items() if len(where) > 1} == {}
+
+
+def test_the_package_root_holds_few_modules() -> None:
+    assert len([name for name in MODULES if "/" not in name]) <= ROOT_FILES
+    others = {path.name for path in SOURCE.iterdir() if path.is_file()} - set(MODULES)
+    assert others == {"py.typed"}
+
+
+def test_every_module_has_a_docstring() -> None:
+    assert [name for name, tree in MODULES.items() if not ast.get_docstring(tree)] == []
+
+
+def test_nothing_below_cli_and_serving_prints_or_reads_the_clock() -> None:
+    below = {name: tree for name, tree in MODULES.items() if not name.startswith(TOPMOST) and name not in PROGRAMS}
+    assert {name: lines for name, tree in below.items() if (lines := print_and_clock(tree))} == {}
+
+
+@pytest.mark.parametrize(
+    "line", ["print(1)", "from time import time", "x = time.time()", "x = datetime.now()", "x = date.today()"]
+)
+def test_the_rule_sees_every_way_to_print_and_to_read_the_clock(line: str) -> None:
+    assert print_and_clock(ast.parse(line)) == [1]
+    assert print_and_clock(ast.parse("x = time.monotonic()")) == []
