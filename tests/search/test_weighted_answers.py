@@ -262,8 +262,8 @@ def test_what_cannot_be_weighed_is_misuse(garden: IndexedStore, tmp_path: Path) 
 @pytest.mark.parametrize(
     ("name", "value", "wrong"),
     [
-        ("contents.frequency", 6, "it names more pages than there are"),
-        ("contents.frequency", -1, "it names more pages than there are"),
+        ("contents.frequency", 6, "a frequency exceeds the number of pages"),
+        ("contents.frequency", -1, "a frequency exceeds the number of pages"),
         ("contents.length", -1, "it holds negative numbers"),
     ],
 )
