@@ -1,1 +1,1 @@
-"""One file per question."""
+"""Benchmarks: one module each."""

@@ -1,4 +1,4 @@
-"""`make bench`: how fast and how large everything is, one after the other, then the table in the docs."""
+"""`make bench`: all measurements of speed and size, one after the other, then the tables in the docs."""
 
 from __future__ import annotations
 

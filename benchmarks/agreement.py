@@ -1,4 +1,4 @@
-"""Do the scanner and an independent HTML parser read the same words and anchors?
+"""The scanner compared with an independent HTML parser: the same words and anchors?
 
 Run as `python -m benchmarks.agreement`, with Debian's cppreference-doc-en-html and python3.11-doc installed. The
 environment variable PAGEKIN_BENCH_DATA may name one more folder of HTML. Prints a table and writes the same

@@ -1,4 +1,4 @@
-"""Beyond the paper: what do a linear projection on top of learned weights, and a learned mix of evidence, add?
+"""Beyond the paper: the effect of a linear projection and of a learned blend of evidence.
 
 `python -m benchmarks.beyond` prints the figures and writes `results/beyond.json`. PAGEKIN_BENCH_DATA names a folder of
 pages, and Debian's manuals are tried if they are here; without them, and in a quick run, the sample web serves. All
@@ -65,7 +65,7 @@ def beside(what: str, row: Row) -> Iterator[Figure]:
 
 def table(result: dict[str, Any]) -> str:
     """What was found, for the docs; what gains or loses average precision beyond chance is marked."""
-    lines = ["| collection | tried | " + " | ".join(SHOWN) + " | |", "|---|---" + "|---:" * len(SHOWN) + "|---|"]
+    lines = ["| collection | feature | " + " | ".join(SHOWN) + " | |", "|---|---" + "|---:" * len(SHOWN) + "|---|"]
     value = {row["what"]: row["measured"] for row in result["figures"]}
     whats = dict.fromkeys(each.rpartition(": ")[0] for each in value if each.endswith(", p"))
     for what in whats:

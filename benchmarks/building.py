@@ -1,4 +1,4 @@
-"""How long does a build take, and what does it need? Raw pages to an index that answers, beside tantivy.
+"""Building: raw pages to an index, time and memory compared with tantivy.
 
 `python -m benchmarks.building` prints the figures and writes `results/building.json`. Both read the files from disk.
 tantivy is given the text and title that selectolax (lexbor) extracts, in one process or, on two processors, also in

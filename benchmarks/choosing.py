@@ -1,4 +1,4 @@
-"""Which strategy shall be the default? Chosen with sources of half of the classes, reported on the other half.
+"""The default strategy: chosen with the sources of half of the classes, evaluated on the other half.
 
 `python -m benchmarks.choosing` varies one setting of the default at a time. Of its values the one is taken whose regret
 (what it loses to the best value, in the mean of P@10, nDCG@10 and Somers' D) is small on every collection; if several

@@ -1,4 +1,4 @@
-"""How fast are near-duplicates found? Text to chunks to filters to groups, beside fastcdc, SHA-1, faiss and json.
+"""Near-duplicates: the speed of chunks, filters and groups compared with fastcdc, SHA-1, faiss and json.
 
 `python -m benchmarks.duplicates` prints the figures and writes `results/duplicates.json`. All use one thread, in turns,
 and the best round of each counts. fastcdc cuts the same texts at the same expected and greatest size; its own least
@@ -21,6 +21,8 @@ from pathlib import Path
 import faiss
 import numpy as np
 from fastcdc.fastcdc_cy import fastcdc_cy
+from numba import njit
+from numpy.typing import NDArray
 
 from benchmarks.agreement import collections
 from benchmarks.building import html_files
@@ -34,8 +36,9 @@ from pagekin.duplicates.groups import DuplicateGroup
 from pagekin.duplicates.result_list import files, html_texts
 from pagekin.duplicates.sets import Chunks
 from pagekin.duplicates.settings import GroupSettings
+from pagekin.kernels.bits import popcount
 from pagekin.kernels.chunks import WINDOW
-from pagekin.kernels.filters import common_bits
+from pagekin.model.arrays import UInt64s
 from pagekin.model.strings import together
 
 ROUNDS = 3 if QUICK else 9
@@ -121,6 +124,19 @@ def filters_of(texts: list[bytes]) -> list[BloomFilters]:
 def digests_of(text: bytes, bounds: list[int]) -> list[bytes]:
     view = memoryview(text)
     return [sha1(view[a:b]).digest() for a, b in pairwise(bounds)]
+
+
+@njit(nogil=True)  # type: ignore[untyped-decorator]
+def common_bits(some: UInt64s, others: UInt64s) -> NDArray[np.uint32]:
+    """The number of bits that every row of one array shares with every row of another."""
+    shared = np.empty((len(some), len(others)), np.uint32)
+    for j in range(len(others)):
+        for i in range(len(some)):
+            count = np.uint64(0)
+            for w in range(some.shape[1]):
+                count += popcount(some[i, w] & others[j, w])
+            shared[i, j] = count
+    return shared
 
 
 def matching() -> Iterator[Figure]:

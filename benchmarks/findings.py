@@ -1,4 +1,4 @@
-"""Which of the paper's findings hold here? Its figures, swept on every collection at hand.
+"""The findings of the paper, tested on every available collection by a sweep of its figures.
 
 `python -m benchmarks.findings` sweeps the figures of the paper, and says of each finding whether differences of two
 strategies, paired by source, are as the paper has them: their 95 % interval is above zero (holds), below zero
@@ -139,28 +139,28 @@ def summed(verdicts: list[str]) -> str:
 
 _HEAD = """# Findings
 
-What the paper ("Evaluating Strategies for Similarity Search on the Web", 2002) found on the Web of 2001 by the Open
-Directory, looked at again on other collections by other hierarchies. `python -m benchmarks.findings` sweeps the same
-figures (`pagekin sweep my.kin --hierarchy labels.tsv` does it for any collection) and writes this page from
-`benchmarks/results`.
+The paper ("Evaluating Strategies for Similarity Search on the Web", 2002) evaluated strategies on the Web of 2001 by
+the Open Directory. This page repeats its experiments on other collections with other hierarchies.
+`python -m benchmarks.findings` sweeps the figures of the paper and writes this page from `benchmarks/results`;
+`pagekin sweep my.kin --hierarchy labels.tsv` does the same for any collection.
 
-The encyclopedia (`{encyclopedia}`: articles in a subject hierarchy that people made) is the collection most like the
-paper's. The others are manuals, whose hierarchy is the folders of their pages: there an index page of a folder links
-to all of its pages, so that links are half of the answer. Nowhere are there in-links from a whole Web: a page has a
-few, not thousands, and that is what changes most.
+The encyclopedia (`{encyclopedia}`: articles in a hand-made subject hierarchy) is most similar to the collection of the
+paper. The others are manuals, whose hierarchy is the folders of their pages. There the index page of a folder links to
+all of its pages, so links reveal much of the hierarchy. The largest difference from the paper is the number of
+in-links: a page has a few from its own collection, not thousands from the whole Web.
 
-## Does it hold?
+## Which findings hold
 
-A finding holds if the interval of the paired difference is above zero, and is contrary if it is below; of several
-steps, how many hold. Three measures judge: sibling Gamma as in the paper (Gamma over all pairs where folders have no
-siblings), Somers' D, which counts ties as failures, and P@10.
+A finding *holds* if the 95 % confidence interval of the paired difference is above zero, and is *contrary* if it is
+below. For findings of several comparisons, the table has the number that hold. There are three measures: sibling Gamma
+as in the paper (Gamma over all pairs if folders have no siblings), Somers' D, which counts ties as failures, and P@10.
 """
 
 
-_CHOICE = """`python -m benchmarks.choosing` halves the classes of each collection at random. With the sources of
-each half it varies the settings one at a time, and takes of each the value that loses little to the best value on every
-collection; among values that are about as good, the one nearest to what was the default before. The default is what the
-first half takes; what the second would take shows how much of that is chance:
+_CHOICE = """`python -m benchmarks.choosing` splits the classes of each collection at random into two halves. With the
+sources of each half it varies one setting at a time and chooses the value that is close to the best value on every
+collection; among values of about equal quality, the one nearest to the previous default. The first half determines the
+default; the choice of the second half shows the influence of chance:
 """
 
 
@@ -188,7 +188,7 @@ def _verdicts(found: dict[str, Any]) -> Iterator[str]:
     yield ""
     count = {name: _counted(each) for name, each in found.items()}
     told = "; ".join(f"`{name}` {held} of {whole}" for name, (held, whole) in count.items())
-    yield f"Of all steps together, those that hold by P@10: {told}."
+    yield f"Comparisons that hold by P@10, over all findings: {told}."
 
 
 def _counted(each: dict[str, Any]) -> tuple[int, int]:
@@ -198,7 +198,7 @@ def _counted(each: dict[str, Any]) -> tuple[int, int]:
 
 def _numbers(found: dict[str, Any]) -> Iterator[str]:
     yield "\n## The numbers\n"
-    yield "P@10, and in brackets Somers' D (among siblings where there are any).\n"
+    yield "P@10, and in brackets Somers' D (of siblings, if there are any).\n"
     titles = list(next(iter(found.values()))["values"])
     for title in titles:
         first = next(iter(found.values()))["values"][title]
@@ -219,12 +219,13 @@ def _cell(of: dict[str, dict[str, list[float | None]]], entry: str) -> str:
 def _default(chosen: dict[str, Any]) -> Iterator[str]:
     yield "## The default, chosen by measurement\n"
     yield _CHOICE
-    yield "| setting | tried | by the first half | by the second |"
+    yield "| setting | values | first half | second half |"
     yield "|---|---|---|---|"
     for one, other in zip(*chosen["choices"].values(), strict=True):
         tried = ", ".join(sorted(next(iter(one["worth"].values())), key=_as_number))
         yield f"| `{one['setting']}` | {tried} | {one['taken']} | {other['taken']} |"
-    yield "\nOn sources that had no part in the choice, beside others; differences from the default in brackets:\n"
+    yield "\nResults on sources that were not used for the choice. In brackets: the difference from the default, and"
+    yield "*chance* if it is not significant.\n"
     for name, each in chosen["reported"].items():
         yield f"### {name}, {each['sources']:,} sources\n"
         yield "| | " + " | ".join(MEASURES).replace("somers_d", "Somers' D") + " |"

@@ -1,4 +1,4 @@
-"""Does any input bring it down? Archives, pages, lines, URLs and index files, mutated at random.
+"""Fuzzing: archives, pages, lines, URLs and index files, mutated at random.
 
 `python -m benchmarks.fuzz --seconds 100` gives every target so many seconds, in a process of its own with little
 memory, prints how many inputs it tried, and writes `results/fuzz.json`. The fuzzer sees which code runs, and goes on

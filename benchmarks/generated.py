@@ -1,4 +1,4 @@
-"""A web of any size to measure on: Zipf words, topics, skewed links. The same seed gives the same bytes.
+"""A generated web of any size: Zipf words, topics, skewed links. The same seed gives the same bytes.
 
 `python -m benchmarks.generated PAGES FILE.jsonl` writes one.
 

@@ -1,4 +1,4 @@
-"""What does a build cost when a collection grows, and a question? Generated webs of 10,000 to a million pages.
+"""Growth: the cost of builds and queries on generated webs of 10,000 to a million pages.
 
 `python -m benchmarks.growth` prints the figures and writes `results/growth.json`: seconds by stage, peak memory, bytes
 by file and the p50 of a question at every size, and how each grows: the exponent of the number of pages, 1 if linear.

@@ -1,4 +1,4 @@
-"""What does an exact judgement cost? Every page a source, every other page compared; beside the similarities alone.
+"""Evaluation: the cost of exact measures with every page as a source, compared with the similarities alone.
 
 `python -m benchmarks.judging` prints the figures and writes `results/judging.json`; with QUICK=1 only the sample web is
 judged, which is too small to tell. The hierarchy is `labels.tsv` in the folder of a collection or, where there is none,

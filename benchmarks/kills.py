@@ -1,4 +1,4 @@
-"""What does a build leave behind that is killed? Its old index, which still answers, and a start for the next build.
+"""Killed builds: the old index still answers, and the next build continues.
 
 `python -m benchmarks.kills --kills 300` kills builds of the sample web with SIGKILL, in each stage in turn, at a moment
 of that stage that is drawn at random. After each kill the store that is there must be the old or the new one, whole

@@ -1,4 +1,4 @@
-"""Do links tell which pages are kin? Measures, alphas and bridges beside categories that people gave.
+"""Link similarity: measures, alphas and bridges evaluated by categories that people assigned.
 
 `python -m benchmarks.kinship` prints the figures, writes `results/kinship.json` and draws figures 3 and 4 of the paper
 from the sample web. The collections are the sample web and, if PAGEKIN_BENCH_DATA names a folder with a `labels.tsv`,

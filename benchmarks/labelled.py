@@ -1,4 +1,4 @@
-"""Collections with a hierarchy: what strategies are chosen and findings are checked on."""
+"""Collections with a hierarchy, for choosing the default strategy and testing findings."""
 
 from __future__ import annotations
 

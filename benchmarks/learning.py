@@ -1,4 +1,4 @@
-"""Does a weighting learned from links order pages better than OKAPI, here and elsewhere, and what does a step cost?
+"""LinkLearn: quality compared with OKAPI on the same and on other collections, and the cost of a step.
 
 `python -m benchmarks.learning` prints the figures and writes `results/learning.json`. PAGEKIN_BENCH_DATA names the
 folder of pages to learn from; without it, and in a quick run, the sample web serves. OKAPI is tuned on valid; figures
@@ -177,7 +177,7 @@ def quality_table(result: dict[str, Any]) -> str:
 
 def home_table(result: dict[str, Any]) -> str:
     """Table 4 for the manuals, learned from their own links."""
-    lines = ["| manual | pages of train | " + " | ".join(PAPER) + " |", "|---|---:" + "|---:" * len(PAPER) + "|"]
+    lines = ["| manual | training pages | " + " | ".join(PAPER) + " |", "|---|---:" + "|---:" * len(PAPER) + "|"]
     for manual, report in result["home"].items():
         shown = [report["test"]["measures"][name] for name in PAPER]
         cells = [f"{100 * of['okapi']:.1f} / {100 * of['linklearn']:.1f} (p {of['p']:.1g})" for of in shown]
@@ -187,7 +187,7 @@ def home_table(result: dict[str, Any]) -> str:
 
 def transfer_table(result: dict[str, Any]) -> str:
     """Table 5 for the docs."""
-    lines = ["| manual | asking | OKAPI | P@10 | break-even | AP |", "|---|---|---|---:|---:|---:|"]
+    lines = ["| manual | queries | OKAPI | P@10 | break-even | AP |", "|---|---|---|---:|---:|---:|"]
     for manual, rows in result["abroad"].items():
         for row in rows:
             shown = [row["measures"][name] for name in ("P@10", "break-even", "AP")]

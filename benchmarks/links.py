@@ -1,4 +1,4 @@
-"""How fast are links compared and pages clustered? All pairs above a threshold, and flexible clustering, beside scipy.
+"""Link analysis: the speed of all pairs above a threshold and of flexible clustering, compared with scipy.
 
 `python -m benchmarks.links` prints the figures and writes `results/links.json`. The links are generated: how often a
 page links and is linked to are both skewed. scipy multiplies the matrix of citing and cited pages with its transpose,
@@ -19,7 +19,7 @@ from scipy.sparse import csr_matrix
 from scipy.spatial.distance import squareform
 
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, show, timed
-from pagekin.kernels.similar_pairs import work_for
+from pagekin.kernels.similar_pairs import make_buffers
 from pagekin.links.clusters import Clusters
 from pagekin.links.hierarchy import build_hierarchy
 from pagekin.links.link_graph import LinkGraph, Preparation, StoredLinks, prepare
@@ -75,7 +75,7 @@ def pairing() -> Iterator[Figure]:
     link_sets = build_link_sets(graph, "co-citation")
     delta = DELTA_SHARE * link_sets.mean_similarity()
     pairs = sum(len(value) for _, _, value in link_sets.batches(delta))
-    workspace = sum(column.nbytes for column in work_for(link_sets.sets, BATCH_PAIRS))
+    workspace = sum(column.nbytes for column in make_buffers(link_sets.sets, BATCH_PAIRS))
     matrix = csr_matrix(
         (np.ones(len(graph.pairs)), (graph.pairs.cited, graph.pairs.citing)), shape=(len(graph), len(graph))
     )

@@ -1,4 +1,4 @@
-"""How long are the lists that people get? The default minimum similarity is chosen from this table.
+"""The lengths of result lists, from which the default minimum similarity was chosen.
 
 `python -m benchmarks.lists` prints, for every collection at hand and several minima, the share of pages whose list of
 ten is full, and of those that have fewer than three; and writes `results/lists.json`. The sample web is one of the

@@ -1,4 +1,4 @@
-"""Load on a server of this machine: with wrk where it is installed, else with a client of our own.
+"""Load on a local server: with wrk if it is installed, otherwise with a client of our own.
 
 `python -m benchmarks.loading URL SECONDS < PATHS` is that client.
 """

@@ -1,4 +1,4 @@
-"""What a figure was measured on, whether it met its bar, and where it is kept."""
+"""The machine of a benchmark, figures with their targets, and where results are kept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shares of words, anchors and links, learned from hidden links; and what counting words in place of stems costs.
+"""Shares of text, anchors and links, learned from hidden links; and the effect of words instead of stems.
 
 Half of the links inside of valid and of test are hidden, and nothing that is compared knows of them. Words and links
 are compared as `pagekin learn` and `pagekin related` do. The bags of the windows of anchors are compared by their
@@ -23,9 +23,8 @@ from pagekin.evaluation.labelled import BY_PATH, PopulationSettings, open_labell
 from pagekin.evaluation.report import evaluate_system
 from pagekin.kernels.precision import measure_rows
 from pagekin.learning.corpus import CorpusPart, offsets_of, part_of
-from pagekin.learning.hidden_links import are_shown, mixing_on
 from pagekin.learning.learn import COUNTING, LearnResult, count_terms, links_between_pages
-from pagekin.learning.link_share import SHARES, hide
+from pagekin.learning.link_share import SHARES, hide_links, link_share_tuner, visible_links
 from pagekin.learning.projection import Matrix
 from pagekin.learning.ranking import AP, MEASURES, Ranker, RankingQueries, page_queries
 from pagekin.links.link_graph import StoredLinks
@@ -70,10 +69,10 @@ class Sides:
 def sides_of(indexed: IndexedStore, outcome: LearnResult, links: StoredLinks, name: str, other: str) -> Sides:
     """Of one part; links of the other one are not seen."""
     part, apart = outcome.parts[name], outcome.parts[other]
-    mixer = mixing_on(part, apart, links, SEED, outcome.weighting)
+    mixer = link_share_tuner(part, apart, links, SEED, outcome.weighting)
     products, by_links, known = (np.concatenate(each) for each in list(zip(*mixer.rows(), strict=True))[1:])
     asked = mixer.queries
-    anchors = _cosines(_anchors(indexed, are_shown(links, hide(part, SEED), apart))[part.pages])[asked.pages]
+    anchors = _cosines(_anchors(indexed, visible_links(links, hide_links(part, SEED), apart))[part.pages])[asked.pages]
     return Sides(asked, products, shares_of_own(products, asked.pages), anchors, by_links, known)
 
 

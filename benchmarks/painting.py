@@ -1,4 +1,4 @@
-"""How soon is a page's view seen? From the click to the first paint, in an open window and in a fresh one.
+"""The web page: time from a click to the first paint, in an open window and in a new one.
 
 `python -m benchmarks.painting` serves the sample web, opens pages of it in Debian's chromium, one after the other in
 one window, as a person walks through them, and each in a fresh window with an empty cache; it writes
@@ -28,7 +28,7 @@ from pagekin.pipeline import build
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.serving.app import make_app
 from pagekin.serving.generations import CurrentGeneration
-from pagekin.serving.server import address_of, listening
+from pagekin.serving.server import listen, url_of
 
 PAGES = 5 if QUICK else 20
 ROUNDS = 1 if QUICK else 3
@@ -54,9 +54,9 @@ def main() -> None:
 
 
 def _measured(store: Path, browser: Browser) -> Iterator[Figure]:
-    held = CurrentGeneration(store)
-    with _served(held) as address:
-        urls = [f"{address}page/{id}" for id in _ids(held.present.indexed, PAGES)]
+    current = CurrentGeneration(store)
+    with _served(current) as address:
+        urls = [f"{address}page/{id}" for id in _ids(current.generation.indexed, PAGES)]
         window = _window(browser)
         for url in urls[:_WARM]:
             _first_paint(window, url)
@@ -102,12 +102,12 @@ def _first_paint(window: Page, url: str) -> float:
 
 
 @contextmanager
-def _served(held: CurrentGeneration) -> Iterator[str]:
-    with listening("127.0.0.1", 0) as listener:
-        server = uvicorn.Server(uvicorn.Config(make_app(held), log_level="warning", access_log=False))
+def _served(current: CurrentGeneration) -> Iterator[str]:
+    with listen("127.0.0.1", 0) as listener:
+        server = uvicorn.Server(uvicorn.Config(make_app(current), log_level="warning", access_log=False))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
-        yield address_of(listener)
+        yield url_of(listener)
         server.should_exit = True
         thread.join()
 

@@ -1,4 +1,4 @@
-"""A linear projection on top of learned weights, as `pagekin learn --projection` learns it; and plain LSA beside it.
+"""A linear projection as `pagekin learn --projection` learns it, compared with plain LSA.
 
 Both count words as the index has them. Parameters are chosen on valid, figures are of test.
 """

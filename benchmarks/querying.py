@@ -1,4 +1,4 @@
-"""How long does a question take, and is the answer right? A page of the index to its ten kin, beside tantivy.
+"""Queries: the ten most related pages of a page, latency and recall compared with tantivy.
 
 `python -m benchmarks.querying` prints the figures and writes `results/querying.json`. tantivy is asked for
 more-like-this with its defaults (25 terms). The same pages are asked of both, in turns, in one process and thread,

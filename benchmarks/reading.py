@@ -1,4 +1,4 @@
-"""How fast is reading? HTML bytes to tokens, anchors and blocks, beside selectolax (lexbor) merely parsing them.
+"""Reading: HTML to tokens, anchors and blocks, compared with parsing alone by selectolax (lexbor).
 
 `python -m benchmarks.reading` prints the figures and writes `results/reading.json`. Both take turns over the same
 bytes in memory, and the best round of each counts, in time of the processor. Processes read batches from files and

@@ -1,4 +1,4 @@
-"""Are the right pages called near-duplicates? Filters beside exact sets of chunks, exact shingles, and datasketch.
+"""Near-duplicate quality: filters compared with exact sets of chunks, exact shingles and datasketch.
 
 `python -m benchmarks.sameness` prints the figures and writes `results/sameness.json`. Real pages are edited with graded
 strength: words changed, blocks moved, inserted and deleted, the page wrapped in another template or put inside

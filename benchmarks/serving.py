@@ -1,4 +1,4 @@
-"""How many requests does a server answer? Related pages beside a bare /healthz, also while the index is swapped.
+"""The server: requests per second for related pages and a bare /healthz, also while the index is replaced.
 
 `python -m benchmarks.serving` prints the figures and writes `results/serving.json`. One worker serves a generated web;
 the load comes from this machine, by wrk or by a client of our own, on eight connections. Kinds of questions take turns

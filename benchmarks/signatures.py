@@ -1,4 +1,4 @@
-"""How fast are signatures, and how good? Weighted bags to m = 80 min-hashes, beside datasketch and rensa.
+"""Signatures: weighted bags to m = 80 min-hashes, speed and accuracy compared with datasketch and rensa.
 
 `python -m benchmarks.signatures` prints the figures and writes `results/signatures.json`. pagekin begins with the
 weighted bags of real pages; the others are given the same bags as sets of a thousand integers, which costs them

@@ -1,4 +1,4 @@
-"""`make study`: how good the answers are, on every collection at hand, then the tables in the docs.
+"""`make study`: the quality of the answers on every available collection, then the tables in the docs.
 
 These take no time themselves, and may be run on a busy machine; together they take the better part of an hour.
 """

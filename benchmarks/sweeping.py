@@ -1,4 +1,4 @@
-"""What does a sweep of 50 strategies cost beside making bags, comparing them and measuring?
+"""Sweeps: the cost of 50 strategies compared with building bags, comparing them and measuring.
 
 `python -m benchmarks.sweeping` sweeps a manual by a grid, one strategy at a time, and adds up what every stage takes,
 from opening the store to the written report. With QUICK=1 it sweeps the sample web, which is too small to tell.

@@ -1,4 +1,4 @@
-"""The figures of `results` as a page of the docs: `python -m benchmarks.table` writes `docs/benchmarks.md`."""
+"""The page docs/benchmarks.md from the kept results: `python -m benchmarks.table` writes it."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ ORDER = (
     "kills",
     "fuzz",
 )
-ELSEWHERE = ("agreement", "findings", "lists")  # results that are no measure of speed or size
+ELSEWHERE = ("agreement", "findings", "lists")  # results on pages of their own
 _HEAD = """# Benchmarks
 
-`make bench` measures again how fast and how large everything is, `make study` how good the answers are; both write
-this page (with `QUICK=1` for a look that keeps nothing). Figures of one run on one machine are for comparing with each
-other: rivals take turns, so read the ratios. A bar is what the project sets out to reach; one that is missed is shown
-as missed.
+`make bench` measures speed and size, `make study` the quality of the answers; both write this page. With `QUICK=1` they
+run shorter and keep no results. The figures are from single runs on one machine and are meant for comparison with each
+other: competing systems take turns in a run, so read the ratios. The column *target* has the goal of the project, and
+the last column says whether it was met.
 """
 
 
@@ -58,12 +58,12 @@ def _is_there(results: Path, name: str) -> bool:
 
 
 def _section(file: Path) -> str:
-    """What one benchmark asks, on what it was run, and a row for every figure."""
+    """The title of a benchmark, its machine, and a row for each figure."""
     result = json.loads(file.read_text("utf-8"))
     module = ast.parse((HERE / f"{file.stem}.py").read_text("utf-8"))
-    question = (ast.get_docstring(module) or file.stem).partition("\n")[0]
-    lines = [f"## {question}", "", f"`python -m benchmarks.{file.stem}`. {_machine(result['machine'])}", ""]
-    lines += ["| | measured | | bar | |", "|---|---:|---|---|---|"]
+    title = (ast.get_docstring(module) or file.stem).partition("\n")[0]
+    lines = [f"## {title.rstrip('.')}", "", f"`python -m benchmarks.{file.stem}`. {_machine(result['machine'])}", ""]
+    lines += ["| | measured | unit | target | |", "|---|---:|---|---|---|"]
     for each in figures(result):
         lines.append(f"| {each.what} | {number(each.measured)} | {each.unit} | {each.bar} | {each.verdict} |")
     return "\n".join([*lines, ""])
@@ -75,7 +75,7 @@ def _machine(facts: dict[str, Any]) -> str:
 
 
 def figures(result: dict[str, Any]) -> Iterator[Figure]:
-    """The figures of a result; one that keeps plain numbers by collection has a figure for each, without bars."""
+    """The figures of a result; a result of plain numbers by collection has a figure for each, without a target."""
     for row in result.get("figures", ()):
         yield Figure(**row)
     if "figures" not in result:

@@ -1,4 +1,4 @@
-"""Are the near-duplicates of whole collections found, and what do templates, links and queries change?
+"""Near-duplicates in collections: recall and cost, and the effect of templates, links and queries.
 
 `python -m benchmarks.twins` prints the figures and writes `results/twins.json`. The near-duplicates of real collections
 are looked for by rare chunks and by comparing the filters of all pairs. Of a million generated sets of chunks, a third
@@ -33,7 +33,7 @@ from pagekin.duplicates.groups import single_linkage
 from pagekin.duplicates.result_list import group
 from pagekin.duplicates.sets import Chunks
 from pagekin.duplicates.settings import GroupSettings
-from pagekin.kernels.filters import Rows, near, rows_of
+from pagekin.kernels.filters import FilterRows, make_filter_rows, near
 from pagekin.model.arrays import Int64s, offsets_of
 from pagekin.pipeline import build
 from pagekin.search.duplicates import find_duplicates
@@ -206,9 +206,9 @@ def missing(fingerprints: Fingerprints, found: FoundPairs) -> tuple[int, int, in
     small = np.flatnonzero(words[:, 0] != np.iinfo(np.uint64).max)
     sample = small[small > SETS // 2][:: max(1, len(small) // 2 // SAMPLE)][:SAMPLE]
 
-    def rows(which: Int64s) -> Rows:
+    def rows(which: Int64s) -> FilterRows:
         made = BloomFilters(words[which], counts[which], fingerprints.chunks.ends[which], SETTINGS.hashes)
-        return rows_of(made.words, made.zeros(), made.powers(SETTINGS.threshold), made.sizes < MIN_CHUNKS)
+        return make_filter_rows(made.words, made.zeros(), made.powers(SETTINGS.threshold), made.sizes < MIN_CHUNKS)
 
     pairs = near(rows(sample), rows(small), False)
     pairs = np.column_stack([sample[pairs[:, 0]], small[pairs[:, 1]]])

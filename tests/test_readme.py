@@ -1,4 +1,4 @@
-"""What the README and the docs say, done."""
+"""The README and the docs: their commands run, their examples print what they say, their links lead somewhere."""
 
 from __future__ import annotations
 
@@ -21,6 +21,9 @@ from pagekin.cli.main import COMMANDS
 from pagekin.evaluation.baselines import BASELINES
 from pagekin.evaluation.sweep_plan import MEASURES
 from pagekin.model.strategy import Strategy
+from pagekin.search import evidence
+from pagekin.search.indexed_store import IndexedStore
+from pagekin.search.options import RelatedOptions
 from pagekin.store.store import Store
 from tools.sample_web import write_wacz
 
@@ -106,6 +109,38 @@ def test_python_of_the_readme_works(folder: Path) -> None:
     assert done.stdout.startswith("About us We mend bread bins.")
 
 
+def test_the_output_in_the_readme_is_what_the_command_prints(sample_index: Path, tmp_path: Path) -> None:
+    found = re.search(r"^(pagekin related demo/.*)\n```\n\n```\n(.*?)^```", README, re.M | re.S)
+    assert found
+    shutil.copytree(sample_index, tmp_path / "demo" / "sample_web.kin")
+    assert run(found[1], tmp_path).stdout == found[2]
+
+
+def heading_anchors(page: Path) -> set[str]:
+    """The anchors that GitHub gives to the headings of a page."""
+    titles = re.findall(r"^#+ (.*)", page.read_text("utf-8"), re.M)
+    return {re.sub(r"[^\w\- ]", "", title.strip().lower()).replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize("page", [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")], ids=lambda page: page.name)
+def test_every_link_leads_to_a_file_and_a_heading(page: Path) -> None:
+    for target in re.findall(r"\]\((?!https?:)([^)]+)\)", page.read_text("utf-8")):
+        path, _, anchor = target.partition("#")
+        file = page.parent / path if path else page
+        assert file.exists(), target
+        assert not anchor or anchor in heading_anchors(file), target
+
+
+def test_the_evidence_of_the_docs_is_in_answers(sample_index: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (code,) = re.findall(r"^```python\n(.*?)^```", (ROOT / "docs" / "strategy.md").read_text("utf-8"), re.M | re.S)
+    monkeypatch.setattr(evidence, "_REGISTRY", dict(evidence._REGISTRY))
+    exec(code, {})
+    options = RelatedOptions(blend={"text": 0.8, "host": 0.2})
+    first = IndexedStore.open(sample_index).related("http://treeroom.example/oak.html", options)[0]
+    assert [part.name for part in first.why.parts] == ["text", "host"]
+    assert first.why.details["host"] == {"host": "treeroom.example"}
+
+
 def test_readme_names_every_command() -> None:
     assert [name for name in COMMANDS if f"pagekin {name}" not in README and f"make {name}" not in README] == []
 
@@ -166,7 +201,7 @@ def test_python_of_the_evaluation_works(sample_index: Path, tmp_path: Path) -> N
     (tmp_path / "snippet.py").write_text(code, "utf-8")
     done = run(f"{sys.executable} snippet.py", tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("Estimate(value=")
+    assert "{'value': " in done.stdout
 
 
 def test_format_names_every_file_of_a_store(sample_index: Path) -> None:

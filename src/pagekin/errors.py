@@ -1,28 +1,26 @@
-"""The errors that pagekin raises, in one hierarchy.
+"""The exceptions of pagekin, with one root. The exit code of a command is that of the exception that ended it.
 
-    PagekinError
-    ├── MisuseError        the call is wrong: a missing file, an unknown option value     (exit code 2)
-    │   └── NoPageError    no page has this name, or several have
-    └── FailureError       the call is right, but it cannot be carried out                (exit code 1)
-        ├── SourceError    a source cannot be read at all
-        └── StoreError     a store is missing, damaged, of another format, or busy
+    PagekinError                                                                                  raised by
+    ├── MisuseError        the call is wrong (exit code 2)                                        all packages
+    │   └── NoPageError    a name means no page, or several                                       store, serving
+    └── FailureError       the call is right, but failed (exit code 1)                            any output
+        ├── SourceError    a source cannot be read at all                                         sources
+        └── StoreError     a store is missing, damaged, in use, or of another format              store, search, serving
 
-The message of an error says what is wrong, where, and what to do.
+A message says what, where, and what to do. What can be skipped is not an exception but a `Skip` in the result.
 """
-
-from __future__ import annotations
 
 from importlib import import_module
 
 
 class PagekinError(Exception):
-    """The base class of all errors of pagekin."""
+    """The root of all exceptions of this package."""
 
     exit_code = 1
 
 
 class MisuseError(PagekinError):
-    """The call is wrong: a missing file, an unknown option value."""
+    """The call is wrong: a missing file, an unknown or contradictory option value."""
 
     exit_code = 2
 
@@ -32,7 +30,7 @@ class NoPageError(MisuseError):
 
 
 class FailureError(PagekinError):
-    """The call is right, but it cannot be carried out."""
+    """The call is right, but could not be completed."""
 
 
 class SourceError(FailureError):

@@ -1,12 +1,10 @@
-"""URLs: one spelling for one page.
+"""Canonical URLs: one spelling per page.
 
 >>> canonical_url("HTTP://Example.ORG:80/a/./b/../c%7Ed?b=2&utm_source=x&a=1#top")
 'http://example.org/a/c~d?a=1&b=2'
 >>> resolve_url("http://example.org/a/b.html", "../c.html")
 'http://example.org/c.html'
 """
-
-from __future__ import annotations
 
 import re
 from collections.abc import Iterator
@@ -24,8 +22,8 @@ _PLAIN_URL = re.compile(
 )
 _HOST = re.compile(r"[a-z0-9_-]+(?:\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\]")
 _ESCAPE = re.compile(r"%[0-9A-Fa-f]{2}|%|[^A-Za-z0-9._~:/?@!$&'()*+,;=\[\]-]")
-# Characters that are never written as escapes. Beyond the unreserved ones these are those that part nothing where they
-# stand: some writers escape them and some do not, and servers do not tell the two apart.
+# Characters that are never percent-encoded: the unreserved ones, and those that are not delimiters in a path or query.
+# Some writers escape the latter and some do not, and servers do not distinguish the two.
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 _PLAIN_IN_PATH = _UNRESERVED | frozenset("!'()*:@$,+;=&")
 _PLAIN_IN_QUERY = _UNRESERVED | frozenset("!'()*:@$,/")
@@ -43,10 +41,10 @@ _INDEX_NAMES = ("index.html", "index.htm")
 
 
 def canonical_url(url: str) -> str | None:
-    """The one spelling of an absolute http(s) URL, or None for anything else.
+    """The canonical form of an absolute http(s) URL, or None for anything else.
 
-    Scheme and host in lower case (IDNA), no user, no default port, dot segments resolved, percent-encoding in
-    one form, the query sorted and free of tracking parameters, no fragment.
+    Scheme and host in lower case (IDNA), no user, no default port, dot segments resolved, percent-encoding normalised,
+    the query sorted and without tracking parameters, no fragment.
     """
     url = _trimmed(url)
     scheme = _SCHEME.match(url)
@@ -60,10 +58,10 @@ def canonical_url(url: str) -> str | None:
 def resolve_url(base: str, href: str) -> str | None:
     """The canonical URL that `href` means on the page whose canonical URL (or <base>) is `base`.
 
-    None if it leads nowhere that could be a page: mailto:, javascript:, a broken host.
+    None if it cannot be a page: mailto:, javascript:, an invalid host.
     """
     plain = _PLAIN_HREF.fullmatch(href)
-    if plain is not None:  # most links, and the quick way
+    if plain is not None:  # the fast path, for most links
         return _folder(base, len(plain[1]) // len("../")) + plain[2]
     whole = _PLAIN_URL.fullmatch(href)
     if whole is not None:
@@ -73,7 +71,7 @@ def resolve_url(base: str, href: str) -> str | None:
     if scheme is not None:
         rest = href[scheme.end() :]
         if base.startswith(scheme[0].lower() + "//") and not rest[:2].replace("\\", "/").startswith("//"):
-            href = rest  # "http:page.html" is an old way to say "page.html"
+            href = rest  # "http:page.html" is a legacy form of "page.html"
         else:
             return canonical_url(href)
     href = href.partition("#")[0]
@@ -90,13 +88,13 @@ def resolve_url(base: str, href: str) -> str | None:
 
 
 def _trimmed(url: str) -> str:
-    """Without what means nothing: white space and controls around a URL, tabs and line breaks inside it."""
+    """The URL without surrounding white space and controls, and without tabs and line breaks inside it."""
     return url if _ODD.search(url) is None else url.strip(_CONTROLS_AND_SPACE).translate(_REMOVED)
 
 
 @lru_cache(maxsize=1 << 12)
 def _folder(base: str, up: int) -> str:
-    """The folder of a page, or one that is `up` folders above it, but never above the host.
+    """The folder `up` levels above the folder of a page, at most the root of the host.
 
     >>> _folder("http://example.org/a/b/c.html?d=/e", 1)
     'http://example.org/a/'
@@ -117,7 +115,7 @@ def _assemble(scheme: str, rest: str) -> str | None:
 
 
 def _canonical_query(query: str) -> str:
-    """With its question mark; or nothing, if nothing is left of it."""
+    """The canonical query with its question mark, or "" if no parameter is left."""
     escaped = [part for part in query.split("&") if part]
     if _ESCAPE.search(query) is not None:
         escaped = [_escaped(part, _PLAIN_IN_QUERY) for part in escaped]
@@ -125,7 +123,7 @@ def _canonical_query(query: str) -> str:
     return "?" + "&".join(parameters) if parameters else ""
 
 
-@lru_cache(maxsize=1 << 14)  # there are few hosts
+@lru_cache(maxsize=1 << 14)  # there are few distinct hosts
 def _canonical_authority(scheme: str, authority: str) -> str | None:
     authority = authority.rpartition("@")[2]
     if len(authority) > _LONGEST_AUTHORITY:
@@ -158,7 +156,7 @@ def _unquoted(text: str) -> str:
 
 
 def _escaped(text: str, plain: frozenset[str]) -> str:
-    """Percent-encoding in one form: escapes in upper case, none for characters that can stand for themselves."""
+    """Normalised percent-encoding: escapes in upper case, and none for the characters in `plain`."""
     if _ESCAPE.search(text) is None:
         return text
 
@@ -173,7 +171,7 @@ def _escaped(text: str, plain: frozenset[str]) -> str:
 
 
 def _without_dots(path: str) -> str:
-    """Resolve `.` and `..` in a path that is written without its first slash."""
+    """Resolve `.` and `..` in a path without its leading slash."""
     if "." not in path:
         return path
     kept: list[str] = []
@@ -189,7 +187,7 @@ def _without_dots(path: str) -> str:
 
 
 def path_url(base: str, path: bytes) -> str:
-    """The URL of the file `path` (relative, with slashes) below `base`, every byte encoded once.
+    """The URL of the file `path` (relative, with slashes) below `base`; every byte is encoded once.
 
     >>> path_url("http://example.org/", b"A%28b%29.htm")
     'http://example.org/A%2528b%2529.htm'
@@ -207,12 +205,12 @@ def host_of(url: str) -> str:
 
 
 def page_id(url: str) -> str:
-    """The id of a page: sixteen hexadecimal digits made from its canonical URL, the same in every build."""
+    """The id of a page: sixteen hexadecimal digits, a hash of its canonical URL, the same in every build."""
     return blake2b(url.encode("utf-8"), digest_size=8).hexdigest()
 
 
 def variants(url: str) -> Iterator[str]:
-    """Other URLs at which servers commonly serve the same page, the likeliest first.
+    """Other URLs at which servers commonly serve the same page, the most likely first.
 
     >>> list(variants("http://example.org/a"))[:3]
     ['http://example.org/a/', 'http://example.org/a.html', 'http://example.org/a/index.html']

@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from bags.builders import Small, plain
-from pagekin.bags.term_weights import nmdf_shape
-from pagekin.model.strategy import Strategy
+from bags.builders import Small
+from pagekin.model.term_weights import nmdf_shape
 
 A, B, C, D = (f"http://{name}.example/" for name in "abcd")
 # In how many bags: oak in 4, fir in 2, elm in 1.
@@ -86,10 +85,10 @@ def test_weights_of_parts_are_shared_after_they_are_weighted(tmp_path: Path) -> 
 
 
 def test_the_centre_grows_with_the_collection_unless_it_is_given() -> None:
-    assert [nmdf_shape(Strategy(), bags)[0] for bags in (4, 100, 10_000)] == pytest.approx([log(2), log(10), log(100)])
-    assert nmdf_shape(plain(nmdf_center=3.0, nmdf_width=0.5), 10_000) == (3.0, 0.5)
+    assert [nmdf_shape(bags)[0] for bags in (4, 100, 10_000)] == pytest.approx([log(2), log(10), log(100)])
+    assert nmdf_shape(10_000, 3.0, 0.5) == (3.0, 0.5)
     for bags in (0, 1, 2, 10**9):
-        center, width = nmdf_shape(Strategy(), bags)
+        center, width = nmdf_shape(bags)
         assert center >= 0
         assert width > 0
 

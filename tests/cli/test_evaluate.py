@@ -223,7 +223,7 @@ def test_a_hierarchy_that_tells_nothing_is_misuse(pagekin: Pagekin, sample_index
         (("--run", "missing.tsv"), "missing.tsv cannot be read"),
         (("--against", "missing.tsv"), "there is no 'missing.tsv' to compare with"),
         (("--run", "nan.tsv", "--similarity", "cosine"), "a run has neither a strategy nor a similarity"),
-        (("--strategy", "nothing"), "'nothing' is no strategy"),
+        (("--strategy", "nothing"), "'nothing' is not a strategy"),
         (("--queries", "strange.tsv"), "no source to judge by"),
         (("--tree", "cycle.tsv"), "the tree has a cycle"),
         (("--sample", "2", "--depth", "4"), "no two classes at depth 4"),

@@ -15,7 +15,7 @@ from pagekin.evaluation.judge import judge
 from pagekin.evaluation.measures import ratios
 from pagekin.evaluation.population import Population
 from reference import familial_distance as analysis
-from reference import gamma as twin
+from reference import gamma as reference
 
 LABELS = ["a/b/c", "a/b/c", "a/b/d", "a/e/f", "g/h/i"]
 # Scores for the first page as the source, by hand: the same class .4, its sibling .6, its cousin .4, an unrelated .1.
@@ -118,7 +118,7 @@ def test_judgements_are_those_of_brute_force(
     for source, own in enumerate(labels):
         others = [page for page in range(len(labels)) if page != source]
         distances = [analysis.nearest(own, labels[page], whole_tree) for page in others]
-        pairs = twin.count_pairs([rows[source][page] for page in others], distances, len(regions))
+        pairs = reference.count_pairs([rows[source][page] for page in others], distances, len(regions))
         if sum(pairs[0]):
             expected[source] = pairs
     if not expected:
@@ -151,7 +151,7 @@ def test_lists_are_measured_as_they_are_defined(
     for source, found in zip(judgement.sources.tolist(), values, strict=True):
         distance = [analysis.nearest(labels[source], each, whole_tree) for each in labels]
         scores = [*rows[source][:source], -math.inf, *rows[source][source + 1 :]]
-        first = [distance[page] for page in twin.first_pages(scores, distance, 10, 255)]
+        first = [distance[page] for page in reference.first_pages(scores, distance, 10, 255)]
         assert found["P@10"] == pytest.approx(first.count(0) / 10)
         ideal = dcg(sorted(distance[:source] + distance[source + 1 :])[:10])
         assert math.isnan(found["nDCG@10"]) if not ideal else found["nDCG@10"] == pytest.approx(dcg(first) / ideal)

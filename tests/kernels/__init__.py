@@ -1,1 +1,1 @@
-"""Tests of the kernels: worked examples first, then every kernel bound to its plain-Python twin."""
+"""Tests of the kernels: worked examples first, then every kernel compared with its reference implementation."""

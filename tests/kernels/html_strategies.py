@@ -1,4 +1,4 @@
-"""Nasty HTML, for the tests of the scanner: strategies, and pages that fill a sheet as fast as they can."""
+"""Nasty HTML, for the tests of the scanner: strategies, and pages that fill an output as fast as they can."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ PAGES = st.one_of(_MIXED_PAGES, *map(soup, SOUPS))
 BATCHES = st.lists(PAGES, max_size=4)
 
 
-# --- pages that fill a sheet ---------------------------------------------------------------------
+# --- pages that fill an output ---------------------------------------------------------------------
 
 # What gives the most text, blocks, links or values for its bytes.
 DENSE = (

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from pagekin.kernels.all_pairs import cosines, invert, jaccards, products
-from reference import similarity as twin
+from reference import similarity as reference
 
 TERMS = 8
 COUNTS = st.dictionaries(st.integers(0, TERMS - 1), st.integers(1, 9), max_size=TERMS)
@@ -23,17 +23,17 @@ def bag_of(counts: dict[int, int]) -> dict[int, float]:
     return {term: float(np.float32(count / total)) for term, count in counts.items()}
 
 
-def rows_of(bags: list[dict[int, float]], asking: list[int], cosine: bool) -> NDArray[np.float64]:
+def rows_of(bags: list[dict[int, float]], queries: list[int], cosine: bool) -> NDArray[np.float64]:
     offsets = np.cumsum([0, *map(len, bags)])
     term = np.array([term for bag in bags for term in bag], np.uint32)
     weight = np.array([weight for bag in bags for weight in bag.values()], np.float32)
-    rows = np.full((len(asking), len(bags)), np.nan)
+    rows = np.full((len(queries), len(bags)), np.nan)
     inverted = invert(offsets, term, weight, TERMS)
     if cosine:
         lengths = np.array([math.hypot(*bag.values()) for bag in bags])
-        cosines(np.array(asking, np.int64), offsets, term, weight, *inverted, lengths, rows)
+        cosines(np.array(queries, np.int64), offsets, term, weight, inverted, lengths, rows)
     else:
-        jaccards(np.array(asking, np.int64), offsets, term, weight, *inverted, rows)
+        jaccards(np.array(queries, np.int64), offsets, term, weight, inverted, rows)
     return rows
 
 
@@ -48,18 +48,20 @@ def test_rows_by_hand() -> None:
 
 def test_bags_are_inverted_in_their_order() -> None:
     term, weight = np.array([3, 1, 1], np.uint32), np.array([0.75, 0.25, 1.0], np.float32)
-    begins, bag, there = invert(np.array([0, 2, 2, 3]), term, weight, 5)
-    assert begins.tolist() == [0, 0, 2, 2, 3, 3]
-    assert (bag.tolist(), there.tolist()) == ([0, 2, 0], [0.25, 1.0, 0.75])
+    postings, bag, weights = invert(np.array([0, 2, 2, 3]), term, weight, 5)
+    assert postings.tolist() == [0, 0, 2, 2, 3, 3]
+    assert (bag.tolist(), weights.tolist()) == ([0, 2, 0], [0.25, 1.0, 0.75])
 
 
 @settings(deadline=None, max_examples=200)
 @given(counts=st.lists(COUNTS, min_size=1, max_size=6), cosine=st.booleans(), data=st.data())
-def test_rows_are_the_similarities_of_the_twin(counts: list[dict[int, int]], cosine: bool, data: st.DataObject) -> None:
+def test_rows_are_the_similarities_of_the_reference(
+    counts: list[dict[int, int]], cosine: bool, data: st.DataObject
+) -> None:
     bags = [bag_of(each) for each in counts]
-    asking = data.draw(st.lists(st.sampled_from(range(len(bags))), max_size=4))
-    similarity = twin.cosine if cosine else twin.jaccard
-    for source, row in zip(asking, rows_of(bags, asking, cosine).tolist(), strict=True):
+    queries = data.draw(st.lists(st.sampled_from(range(len(bags))), max_size=4))
+    similarity = reference.cosine if cosine else reference.jaccard
+    for source, row in zip(queries, rows_of(bags, queries, cosine).tolist(), strict=True):
         for bag, found in zip(bags, row, strict=True):
             if set(bags[source]) & set(bag):
                 # Bags sum to one only as nearly as 32 bits can tell.
@@ -69,27 +71,25 @@ def test_rows_are_the_similarities_of_the_twin(counts: list[dict[int, int]], cos
 
 
 def test_products_by_hand() -> None:
-    # Asking: {1: 2, 3: 1}; there: {1: 5}, {1: 1, 3: 4}, {2: 7}; term 9 is beyond all that were inverted.
-    begins, bag, there = invert(
-        np.array([0, 1, 3, 4]), np.array([1, 1, 3, 2], np.uint32), np.array([5, 1, 4, 7], np.float32), 4
-    )
+    # Query: {1: 2, 3: 1}; bags: {1: 5}, {1: 1, 3: 4}, {2: 7}; term 9 is beyond the inverted terms.
+    inverted = invert(np.array([0, 1, 3, 4]), np.array([1, 1, 3, 2], np.uint32), np.array([5, 1, 4, 7], np.float32), 4)
     rows = np.full((1, 3), np.nan)
     term, weight = np.array([1, 3, 9], np.uint32), np.array([2, 1, 1], np.float32)
-    products(np.array([0]), np.array([0, 3]), term, weight, begins, bag, there, rows)
+    products(np.array([0]), np.array([0, 3]), term, weight, inverted, rows)
     assert rows.tolist() == [[10.0, 6.0, 0.0]]
 
 
 @settings(deadline=None, max_examples=200)
-@given(asking=st.lists(COUNTS, min_size=1, max_size=4), there=st.lists(COUNTS, min_size=1, max_size=5))
-def test_products_are_those_of_the_twin(asking: list[dict[int, int]], there: list[dict[int, int]]) -> None:
+@given(queries=st.lists(COUNTS, min_size=1, max_size=4), bags=st.lists(COUNTS, min_size=1, max_size=5))
+def test_products_are_those_of_the_reference(queries: list[dict[int, int]], bags: list[dict[int, int]]) -> None:
     columns = [
         (
             np.cumsum([0, *map(len, bags)]),
             np.array([term for bag in bags for term in bag], np.uint32),
             np.array([count for bag in bags for count in bag.values()], np.float32),
         )
-        for bags in (asking, there)
+        for bags in (queries, bags)
     ]
-    rows = np.full((len(asking), len(there)), np.nan)
-    products(np.arange(len(asking)), *columns[0], *invert(*columns[1], TERMS), rows)
-    assert rows.tolist() == [[twin.products(one, other)[0] for other in there] for one in asking]
+    rows = np.full((len(queries), len(bags)), np.nan)
+    products(np.arange(len(queries)), *columns[0], invert(*columns[1], TERMS), rows)
+    assert rows.tolist() == [[reference.products(one, other)[0] for other in bags] for one in queries]

@@ -1,4 +1,4 @@
-"""One byte of many. The twin is what Python does with square brackets."""
+"""One byte of many. The reference is what Python does with square brackets."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from pagekin.duplicates.canonical import canonical, canonical_stream, character_table
 from pagekin.kernels import canonical as kernel
-from reference import canonical as twin
+from reference import canonical as reference
 
 # Few tokens in many orders: what numberings are made of, what is folded, and letters that grow in lower case.
 TOKENS = ["a", "1", "23", "456", "7890", ".", ")", "(", "[", "]", "*", "+", "iv", "Xx", " ", "\t", "\n", "\r", "\x0b"]
@@ -20,8 +20,8 @@ TEXTS = SOUPS | st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
 
 @settings(deadline=None, max_examples=600)
 @given(TEXTS)
-def test_canonical_text_is_that_of_the_twin(text: str) -> None:
-    assert canonical(text.encode()).decode() == twin.canonical(text)
+def test_canonical_text_is_that_of_the_reference(text: str) -> None:
+    assert canonical(text.encode()).decode() == reference.canonical(text)
 
 
 @settings(deadline=None, max_examples=300)
@@ -98,7 +98,7 @@ BLOCKS = st.lists(st.tuples(TEXTS.map(lambda text: text + "\n"), st.booleans()),
 
 @settings(deadline=None, max_examples=300)
 @given(st.lists(BLOCKS, max_size=4), st.integers(0, 3))
-def test_pages_without_silent_blocks_are_those_of_the_twin(pages: list[list[tuple[str, bool]]], gap: int) -> None:
+def test_pages_without_silent_blocks_are_those_of_the_reference(pages: list[list[tuple[str, bool]]], gap: int) -> None:
     texts = ["".join(block for block, _ in page).encode() for page in pages]
     places = [np.cumsum([0, *(len(block.encode()) for block, _ in page)])[:-1] for page in pages]
     data, starts, stops = kernel.canonical_blocks(
@@ -112,7 +112,7 @@ def test_pages_without_silent_blocks_are_those_of_the_twin(pages: list[list[tupl
     )
     for page, start, stop, before in zip(pages, starts.tolist(), stops.tolist(), [0, *stops.tolist()], strict=False):
         blocks, silent = [block for block, _ in page], [quiet for _, quiet in page]
-        assert data[start:stop].tobytes().decode() == twin.canonical_blocks(blocks, silent)
+        assert data[start:stop].tobytes().decode() == reference.canonical_blocks(blocks, silent)
         assert data[before:start].tolist() == [0] * gap
 
 

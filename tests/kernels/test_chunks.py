@@ -11,15 +11,24 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pagekin.kernels.chunks import DEGREE, POLYNOMIAL, WINDOW, cut, elements_of, mark, remainder, tables
-from reference import chunks as twin
+from pagekin.kernels.chunks import (
+    DEGREE,
+    POLYNOMIAL,
+    WINDOW,
+    chunk_elements,
+    cut_chunks,
+    mark_boundaries,
+    rabin_tables,
+    remainder,
+)
+from reference import chunks as reference
 
-TABLES = tables()
+TABLES = rabin_tables()
 
 
 def marked(text: bytes, expected: int) -> list[int]:
     found = np.zeros(len(text), np.bool_)
-    mark(np.frombuffer(bytes(WINDOW) + text, np.uint8), expected, *TABLES, found)
+    mark_boundaries(np.frombuffer(bytes(WINDOW) + text, np.uint8), expected, *TABLES, found)
     places: list[int] = (np.flatnonzero(found) + 1).tolist()
     return places
 
@@ -31,7 +40,7 @@ def power_of_two(times: int) -> int:
     """x to the 2^times, modulo the polynomial."""
     value = 2
     for _ in range(times):
-        value = twin.times(value, value)
+        value = reference.times(value, value)
     return value
 
 
@@ -46,14 +55,14 @@ def divisor(a: int, b: int) -> int:
 
 def test_the_polynomial_is_irreducible() -> None:
     """Rabin's test: x^(2^63) is x, and for the primes 3 and 7 of 63 no factor divides x^(2^21) - x or x^(2^9) - x."""
-    assert POLYNOMIAL.bit_length() == DEGREE + 1 and POLYNOMIAL == twin.POLYNOMIAL
+    assert POLYNOMIAL.bit_length() == DEGREE + 1 and POLYNOMIAL == reference.POLYNOMIAL
     assert power_of_two(63) == 2
     assert divisor(POLYNOMIAL, power_of_two(21) ^ 2) == divisor(POLYNOMIAL, power_of_two(9) ^ 2) == 1
 
 
 @given(st.integers(0, 2**400))
 def test_remainders_are_those_of_long_division(bits: int) -> None:
-    assert remainder(bits) == twin.modulo(bits)
+    assert remainder(bits) == reference.modulo(bits)
 
 
 # --- marks ---------------------------------------------------------------------------------------
@@ -61,9 +70,9 @@ def test_remainders_are_those_of_long_division(bits: int) -> None:
 
 @settings(deadline=None, max_examples=60)
 @given(st.binary(max_size=300), st.integers(0, 6))
-def test_marks_are_those_of_the_twin(text: bytes, power: int) -> None:
+def test_marks_are_those_of_the_reference(text: bytes, power: int) -> None:
     expected = 2**power
-    assert marked(text, expected) == [k for k in range(1, len(text) + 1) if twin.is_end(text, k, expected)]
+    assert marked(text, expected) == [k for k in range(1, len(text) + 1) if reference.is_end(text, k, expected)]
 
 
 def test_a_mark_depends_on_48_bytes_and_no_other() -> None:
@@ -89,7 +98,7 @@ def test_zeros_have_no_mark_since_the_marker_is_not_zero() -> None:
 
 def ends(marks: list[int], texts: list[tuple[int, int]], minimum: int, maximum: int, first: int = 0) -> list[list[int]]:
     starts, stops = np.array(texts, np.int64).reshape(-1, 2).T.copy()
-    found, offsets = cut(np.array(marks, np.int64), starts, stops, max(first, minimum), minimum, maximum)
+    found, offsets = cut_chunks(np.array(marks, np.int64), starts, stops, max(first, minimum), minimum, maximum)
     return [found[a:b].tolist() for a, b in pairwise(offsets.tolist())]
 
 
@@ -123,12 +132,12 @@ def test_cuts_are_those_of_walking_byte_by_byte(marks: set[int], minimum: int, m
 
 
 def elements_in(digests: list[int]) -> list[int]:
-    found: list[int] = elements_of(np.array(digests, np.uint64), np.array([0, len(digests)]))[0].tolist()
+    found: list[int] = chunk_elements(np.array(digests, np.uint64), np.array([0, len(digests)]))[0].tolist()
     return found
 
 
 def test_pages_have_sets_of_their_own() -> None:
-    elements, counts = elements_of(np.array([5, 3, 5, 7, 5, 5, 5], np.uint64), np.array([0, 3, 3, 4, 7]))
+    elements, counts = chunk_elements(np.array([5, 3, 5, 7, 5, 5, 5], np.uint64), np.array([0, 3, 3, 4, 7]))
     assert counts.tolist() == [2, 0, 1, 2]
     assert elements[:4].tolist() == [3, 5, 7, 5]
 
@@ -137,7 +146,7 @@ def test_pages_have_sets_of_their_own() -> None:
 @given(st.lists(st.integers(0, 5) | st.just(7), max_size=80))
 def test_a_chunk_that_is_there_r_times_counts_one_and_ln_r(digests: list[int]) -> None:
     elements = elements_in(digests)
-    assert len(elements) == len(set(elements)) == sum(twin.times_counted(digests).values())
+    assert len(elements) == len(set(elements)) == sum(reference.times_counted(digests).values())
     assert set(elements) >= set(digests)
 
 

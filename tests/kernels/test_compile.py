@@ -1,4 +1,4 @@
-"""Where compiled kernels are kept, and that they are compiled again when their sources, or those they call, change."""
+"""Where compiled kernels are cached, and that they are compiled again when their sources or their callees change."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ import os
 import shutil
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import pytest
 
 import pagekin
+from pagekin.kernels import compile as compiling
 from pagekin.kernels.compile import first_writable, imported, user_cache
 
 SOURCE = Path(pagekin.__file__).parent
@@ -19,7 +21,7 @@ MODULES = sorted((SOURCE / "kernels").glob("*.py"))
 
 # From the authors' own list of test vectors: FNV-1a, 64 bits, of "a".
 FNV_OF_A = 0xAF63DC4C8601EC8C
-ASK = """
+HASH_A = """
 import numpy as np
 from numba import config
 before = config.CACHE_DIR
@@ -52,7 +54,7 @@ print(outmost(0), apart(0), *(sum(each.stats.cache_hits.values()) for each in (o
 """
 
 
-# --- where ---------------------------------------------------------------------------------------
+# --- the cache directory ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -68,14 +70,14 @@ print(outmost(0), apart(0), *(sum(each.stats.cache_hits.values()) for each in (o
         ("win32", {}, "/home/ann/AppData/Local/pagekin/Cache"),
     ],
 )
-def test_the_cache_of_a_user_is_where_the_system_has_it(
+def test_the_cache_of_a_user_follows_the_conventions_of_the_system(
     monkeypatch: pytest.MonkeyPatch, platform: str, environment: dict[str, str], place: str
 ) -> None:
     monkeypatch.setattr(Path, "home", lambda: Path("/home/ann"))
     assert user_cache(platform, environment) == Path(place)
 
 
-def test_the_first_place_that_can_be_written_is_taken_and_made(tmp_path: Path) -> None:
+def test_the_first_writable_directory_is_taken_and_created(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     closed = [tmp_path / "file", tmp_path / "file" / "below"]
     assert first_writable(closed) is None
@@ -85,19 +87,21 @@ def test_the_first_place_that_can_be_written_is_taken_and_made(tmp_path: Path) -
     assert (tmp_path / "file").read_text() == "in the way"
 
 
-class House:
-    """A copy of the kernels in a place of its own, asked in processes of their own."""
+class KernelCopy:
+    """A copy of the kernels in its own folder, used by separate processes."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
         self.kernels = root / "lib" / "pagekin" / "kernels"
         self.cache = root / "cache"
         shutil.copytree(SOURCE / "kernels", self.kernels, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copy(SOURCE / "__init__.py", self.kernels.parent)
+        (self.kernels.parent / "model").mkdir()
         for name in ("__init__.py", "arrays.py"):
-            shutil.copy(SOURCE / name, self.kernels.parent / name)
+            shutil.copy(SOURCE / "model" / name, self.kernels.parent / "model")
 
-    def ask(self, program: str = ASK, **environment: str) -> list[str]:
-        """What a program prints in a process that has this copy and, by default, a writable cache of its user."""
+    def run(self, program: str = HASH_A, **environment: str) -> list[str]:
+        """The output of a program that uses this copy and, by default, a writable cache directory of the user."""
         home = {name: str(self.cache) for name in ("HOME", "USERPROFILE", "LOCALAPPDATA", "XDG_CACHE_HOME")}
         ours = {**os.environ, "PYTHONPATH": str(self.root / "lib"), **home}
         ours.pop("NUMBA_CACHE_DIR", None)
@@ -107,94 +111,113 @@ class House:
         assert (done.returncode, done.stderr) == (0, "")
         return done.stdout.split()
 
-    def close(self) -> None:
-        """Nothing can be written beside the sources; not even by root, who may pass over the modes of folders."""
+    def make_read_only(self) -> None:
+        """Let nothing be written beside the sources, not even by root, to whom permissions do not apply."""
         (self.kernels / "__pycache__").write_text("in the way")
 
-    def kept(self) -> set[str]:
-        """Below which folders of the root machine code is kept."""
+    def cached(self) -> set[str]:
+        """The folders of the root that contain machine code."""
         return {path.relative_to(self.root).parts[0] for path in self.root.rglob("*.nbc")}
 
 
 @pytest.fixture
-def house(tmp_path: Path) -> House:
-    return House(tmp_path)
+def copy(tmp_path: Path) -> KernelCopy:
+    return KernelCopy(tmp_path)
 
 
 @pytest.mark.slow
-def test_kernels_are_kept_beside_their_sources_and_used_again(house: House) -> None:
-    assert house.ask() == [str(FNV_OF_A), "0", "True"]
-    assert house.kept() == {"lib"}
-    assert house.ask() == [str(FNV_OF_A), "1", "True"]
+def test_kernels_are_cached_beside_their_sources_and_reused(copy: KernelCopy) -> None:
+    assert copy.run() == [str(FNV_OF_A), "0", "True"]
+    assert copy.cached() == {"lib"}
+    assert copy.run() == [str(FNV_OF_A), "1", "True"]
 
 
 @pytest.mark.slow
-def test_kernels_are_kept_for_the_user_where_nothing_can_be_written_beside_them(house: House) -> None:
-    house.close()
-    assert house.ask() == [str(FNV_OF_A), "0", "True"]
-    assert house.kept() == {"cache"}
-    assert house.ask() == [str(FNV_OF_A), "1", "True"]
-    assert all("pagekin" in path.parts for path in house.cache.rglob("*.nbc"))
+def test_kernels_are_cached_for_the_user_if_the_sources_are_read_only(copy: KernelCopy) -> None:
+    copy.make_read_only()
+    assert copy.run() == [str(FNV_OF_A), "0", "True"]
+    assert copy.cached() == {"cache"}
+    assert copy.run() == [str(FNV_OF_A), "1", "True"]
+    assert all("pagekin" in path.parts for path in copy.cache.rglob("*.nbc"))
 
 
 @pytest.mark.slow
-def test_kernels_work_where_nothing_can_be_written_at_all(house: House) -> None:
-    house.close()
-    below = str(house.kernels / "__pycache__" / "below")
+def test_kernels_work_without_a_writable_directory(copy: KernelCopy) -> None:
+    copy.make_read_only()
+    below = str(copy.kernels / "__pycache__" / "below")
     nowhere = dict.fromkeys(("HOME", "USERPROFILE", "LOCALAPPDATA", "XDG_CACHE_HOME", "NUMBA_CACHE_DIR"), below)
-    assert house.ask(**nowhere) == [str(FNV_OF_A), "0", "True"]
-    assert house.kept() == set()
+    assert copy.run(**nowhere) == [str(FNV_OF_A), "0", "True"]
+    assert copy.cached() == set()
 
 
 @pytest.mark.slow
-def test_the_place_that_the_user_gives_numba_comes_first(house: House) -> None:
-    given = str(house.root / "given")
-    assert house.ask(NUMBA_CACHE_DIR=given) == [str(FNV_OF_A), "0", "True"]
-    assert house.kept() == {"given"}
-    assert house.ask(NUMBA_CACHE_DIR=given) == [str(FNV_OF_A), "1", "True"]
+def test_the_directory_in_numba_cache_dir_comes_first(copy: KernelCopy) -> None:
+    given = str(copy.root / "given")
+    assert copy.run(NUMBA_CACHE_DIR=given) == [str(FNV_OF_A), "0", "True"]
+    assert copy.cached() == {"given"}
+    assert copy.run(NUMBA_CACHE_DIR=given) == [str(FNV_OF_A), "1", "True"]
 
 
-# --- when ----------------------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-def test_a_kernel_is_compiled_again_when_one_that_it_calls_through_another_has_changed(house: House) -> None:
-    (house.kernels / "inner.py").write_text(INNER)
-    (house.kernels / "apart.py").write_text(INNER.replace("inner", "apart"))
-    (house.kernels / "middle.py").write_text(OUTER.replace("INNER", "inner").replace("OUTER", "middle"))
-    (house.kernels / "outmost.py").write_text(OUTER.replace("INNER", "middle").replace("OUTER", "outmost"))
-    assert house.ask(CALL) == ["100", "1", "0", "0"]
-    assert house.ask(CALL) == ["100", "1", "1", "1"]
-    (house.kernels / "inner.py").write_text(INNER.replace("STEP = 1", "STEP = 2"))
-    assert house.ask(CALL) == ["200", "1", "0", "1"]
+# --- recompilation ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
-def test_what_a_kernel_calls_with_constants_is_compiled_once(house: House) -> None:
-    (house.kernels / "apart.py").write_text(INNER.replace("inner", "apart"))
+def test_a_kernel_is_compiled_again_when_one_that_it_calls_through_another_has_changed(copy: KernelCopy) -> None:
+    (copy.kernels / "inner.py").write_text(INNER)
+    (copy.kernels / "apart.py").write_text(INNER.replace("inner", "apart"))
+    (copy.kernels / "middle.py").write_text(OUTER.replace("INNER", "inner").replace("OUTER", "middle"))
+    (copy.kernels / "outmost.py").write_text(OUTER.replace("INNER", "middle").replace("OUTER", "outmost"))
+    assert copy.run(CALL) == ["100", "1", "0", "0"]
+    assert copy.run(CALL) == ["100", "1", "1", "1"]
+    (copy.kernels / "inner.py").write_text(INNER.replace("STEP = 1", "STEP = 2"))
+    assert copy.run(CALL) == ["200", "1", "0", "1"]
+
+
+@pytest.mark.slow
+def test_a_function_called_with_constants_is_compiled_once(copy: KernelCopy) -> None:
+    (copy.kernels / "apart.py").write_text(INNER.replace("inner", "apart"))
     outmost = OUTER.replace("INNER", "apart").replace("OUTER", "outmost")
-    (house.kernels / "outmost.py").write_text(outmost.replace("10 * apart(x)", "apart(x) + apart(1) + apart(x=2)"))
+    (copy.kernels / "outmost.py").write_text(outmost.replace("10 * apart(x)", "apart(x) + apart(1) + apart(x=2)"))
     asked = "from pagekin.kernels.outmost import outmost; from pagekin.kernels.apart import apart\n"
-    assert house.ask(f"{asked}print(outmost(0), len(apart.signatures))") == ["6", "1"]
+    assert copy.run(f"{asked}print(outmost(0), len(apart.signatures))") == ["6", "1"]
 
 
 @pytest.mark.slow
-def test_what_was_compiled_from_older_sources_does_not_pile_up_beside_them(house: House) -> None:
-    program = "from pagekin.kernels.apart import apart; from pagekin.kernels import hashing; print(apart(0))"
+def test_code_compiled_from_older_sources_is_removed(copy: KernelCopy) -> None:
+    program = "from pagekin.kernels.apart import apart; from pagekin.kernels import fnv; print(apart(0))"
     folders = []
     for step in ("1", "2"):
-        (house.kernels / "apart.py").write_text(INNER.replace("inner", "apart").replace("STEP = 1", f"STEP = {step}"))
-        assert house.ask(program) == [step]
-        folders.append({path.name for path in (house.kernels / "__pycache__").iterdir() if path.is_dir()})
+        (copy.kernels / "apart.py").write_text(INNER.replace("inner", "apart").replace("STEP = 1", f"STEP = {step}"))
+        assert copy.run(program) == [step]
+        folders.append({path.name for path in (copy.kernels / "__pycache__").iterdir() if path.is_dir()})
     assert [len(each) for each in folders] == [2, 2]
-    assert {name.partition("-")[0] for name in folders[0]} == {"apart", "hashing"}
+    assert {name.partition("-")[0] for name in folders[0]} == {"apart", "fnv"}
     (stayed,) = folders[0] & folders[1]
-    assert stayed.startswith("hashing-")
+    assert stayed.startswith("fnv-")
+
+
+# --- internals of numba ---------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_kernels_compile_if_numba_has_no_undocumented_options(copy: KernelCopy) -> None:
+    without = """
+    from numba.core import cpu
+    for name in ("_nrt", "forceinline", "no_cfunc_wrapper"):
+        delattr(cpu._options_mixin, name)
+    """
+    assert copy.run(textwrap.dedent(without) + HASH_A) == [str(FNV_OF_A), "0", "True"]
+    assert copy.run("from numba.core import cpu; del cpu.CPUTargetOptions\n" + HASH_A)[0] == str(FNV_OF_A)
+
+
+def test_a_dispatcher_without_the_replaced_method_is_left_alone() -> None:
+    dispatcher = object()
+    assert compiling._without_literal_types(dispatcher) is dispatcher
 
 
 @pytest.mark.parametrize("path", MODULES, ids=[path.stem for path in MODULES])
 def test_every_import_of_a_kernel_is_seen(path: Path) -> None:
-    """They are looked for by their spelling; this holds the spelling to what Python reads."""
+    """Imports are found with a regular expression; compare it with the syntax tree."""
     seen = set()
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         assert not (isinstance(node, ast.Import) and any(each.name.startswith("pagekin") for each in node.names))

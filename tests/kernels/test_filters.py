@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 
 from pagekin.duplicates.filters import BloomFilters
 from pagekin.duplicates.sets import Chunks
-from pagekin.kernels.filters import Rows, common_bits, join, near, roots, rows_of, set_bits
+from pagekin.kernels.filters import FilterRows, make_filter_rows, near, set_bits
+from pagekin.kernels.graph import join, roots
 from pagekin.model.arrays import Int64s, UInt64s
-from reference import filters as twin
+from reference import filters as reference
 
 ELEMENTS = st.integers(0, 2**64 - 1)
 SETS = st.lists(st.sets(ELEMENTS | st.integers(0, 12).map(lambda k: k * 0x123456789ABCDEF), max_size=12), max_size=5)
@@ -37,30 +38,24 @@ def test_bits_by_hand() -> None:
 
 @settings(deadline=None)
 @given(SETS, SIZES, st.integers(1, 6))
-def test_bits_are_those_of_the_twin(sets: list[set[int]], bits: int, hashes: int) -> None:
-    assert list(map(places, filters_of(sets, bits, hashes))) == [twin.filter_of(each, bits, hashes) for each in sets]
+def test_bits_are_those_of_the_reference(sets: list[set[int]], bits: int, hashes: int) -> None:
+    assert list(map(places, filters_of(sets, bits, hashes))) == [
+        reference.filter_of(each, bits, hashes) for each in sets
+    ]
 
 
-@settings(deadline=None)
-@given(SETS, SETS, SIZES)
-def test_common_bits_are_counted(some: list[set[int]], others: list[set[int]], bits: int) -> None:
-    a, b = filters_of(some, bits, 4), filters_of(others, bits, 4)
-    expected = [[len(places(x) & places(y)) for y in b] for x in a]
-    assert common_bits(a, b).tolist() == expected or not others
-
-
-def rows(sets: list[set[int]], bits: int, threshold: float) -> Rows:
+def rows(sets: list[set[int]], bits: int, threshold: float) -> FilterRows:
     """Filters as `near` takes them."""
     counts = np.array([len(each) for each in sets], np.int64)
     offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
     elements = np.array([element for each in sets for element in each], np.uint64)
     made = BloomFilters.of(Chunks(offsets, elements, np.zeros((len(sets), 2), np.uint64)), bits, 4)
-    return rows_of(made.words, made.zeros(), made.powers(threshold), counts < 4)
+    return make_filter_rows(made.words, made.zeros(), made.powers(threshold), counts < 4)
 
 
 @settings(deadline=None, max_examples=400)
 @given(SETS, SETS, SIZES, st.sampled_from([0.3, 0.5, 0.7, 1.0]), st.booleans())
-def test_near_rows_are_those_of_the_twin(
+def test_near_rows_are_those_of_the_reference(
     some: list[set[int]], others: list[set[int]], bits: int, threshold: float, triangle: bool
 ) -> None:
     others = some if triangle else others
@@ -71,7 +66,7 @@ def test_near_rows_are_those_of_the_twin(
             if (triangle and j >= i) or not mine or not theirs or len(mine | theirs) == bits:
                 continue
             counts = len(some[i]), len(others[j])
-            by = twin.nearness(mine, theirs, counts, bits, 4, threshold)
+            by = reference.nearness(mine, theirs, counts, bits, 4, threshold)
             assert abs(by) < 1e-9 or ((i, j) in found) == (by > 0)
 
 
@@ -90,5 +85,5 @@ def test_a_sketch_is_the_filter_of_a_quarter_of_the_size() -> None:
 def test_roots_are_the_first_that_can_be_reached(pairs: list[tuple[int, int]]) -> None:
     parents: Int64s = np.arange(12)
     joined = join(parents, np.array(pairs, np.int64).reshape(-1, 2))
-    assert roots(parents).tolist() == twin.components(12, pairs)
+    assert roots(parents).tolist() == reference.components(12, pairs)
     assert joined.sum() == 12 - len(set(roots(parents).tolist()))

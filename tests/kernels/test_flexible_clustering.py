@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from pagekin.kernels.flexible_clustering import merge_flexibly
-from reference import flexible_clustering as twin
+from reference import flexible_clustering as reference
 
 ALPHAS = st.one_of(st.sampled_from([0.02, 0.06, 0.25, 0.5, 0.8, 1.0]), st.floats(1e-6, 1.0))
 # Few values, so that many pairs are equally near; most pages of a neighbourhood graph are 1 apart.
@@ -28,15 +28,15 @@ def matrices(draw: st.DrawFn, most: int = 12) -> NDArray[np.float64]:
 
 @settings(deadline=None, max_examples=400)
 @given(matrices(), ALPHAS)
-def test_merges_are_those_of_the_twin_bit_for_bit(distance: NDArray[np.float64], alpha: float) -> None:
+def test_merges_are_those_of_the_reference_bit_for_bit(distance: NDArray[np.float64], alpha: float) -> None:
     merges, heights = merge_flexibly(distance, alpha, np.empty_like(distance))
-    expected = twin.merge_flexibly(distance.tolist(), alpha)
+    expected = reference.merge_flexibly(distance.tolist(), alpha)
     assert [(a, b, h) for (a, b), h in zip(merges.tolist(), heights.tolist(), strict=True)] == expected
 
 
 @pytest.mark.parametrize("alpha", [0.02, 0.06, 0.25, 0.5, 0.8, 1.0])
 @pytest.mark.parametrize("crowded", [False, True])
-def test_larger_matrices_are_merged_as_by_the_twin(alpha: float, crowded: bool) -> None:
+def test_larger_matrices_are_merged_as_by_the_reference(alpha: float, crowded: bool) -> None:
     random = np.random.default_rng(7)
     distance = random.random((60, 60))
     if crowded:
@@ -44,7 +44,7 @@ def test_larger_matrices_are_merged_as_by_the_twin(alpha: float, crowded: bool) 
     distance = np.minimum(distance, distance.T)
     np.fill_diagonal(distance, 0.0)
     merges, heights = merge_flexibly(distance, alpha, np.empty_like(distance))
-    expected = twin.merge_flexibly(distance.tolist(), alpha)
+    expected = reference.merge_flexibly(distance.tolist(), alpha)
     assert [(a, b, h) for (a, b), h in zip(merges.tolist(), heights.tolist(), strict=True)] == expected
 
 

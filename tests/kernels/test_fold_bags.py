@@ -12,11 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from pagekin.kernels.fold_bags import Citations, FoldPlan, Texts, fold_nodes, heap_for, weigh
-from pagekin.kernels.windows import BASIC, SYNTACTIC, TOPICAL
+from pagekin.kernels import page_output
+from pagekin.kernels.fold_bags import Citations, FoldPlan, fold_nodes, make_sums, sort_by_weight, weigh
+from pagekin.kernels.windows import BASIC, SYNTACTIC, TOPICAL, Texts
 from pagekin.model.arrays import Int64s
-from pagekin.model.reading import AnchorFlag, BlockKind
-from reference import fold_bags as twin
+from pagekin.model.reading import AnchorFlag
+from reference import fold_bags as reference
 from reference import windows
 from reference.fold_bags import Bag, Block, Link, Page
 
@@ -45,7 +46,7 @@ def texts_of(pages: Sequence[Page]) -> Texts:
         block_offsets=offsets_of(starts),
         block_token=np.array(list(chain.from_iterable(starts)), np.uint32),
         block_kinds=np.array([block.kinds for page in pages for block in page.blocks], np.uint8),
-        block_silent=np.array([block.silent for page in pages for block in page.blocks], np.uint8),
+        block_excluded=np.array([block.silent for page in pages for block in page.blocks], np.uint8),
         sentence_offsets=offsets_of([page.sentences for page in pages]),
         sentence=np.array([place for page in pages for place in page.sentences], np.uint32),
         title_offsets=offsets_of([page.title for page in pages]),
@@ -85,7 +86,7 @@ def folded(
     pages: Sequence[Page], links: Sequence[Link], plan: FoldPlan, nodes: int, room: int
 ) -> list[dict[int, tuple[int, float, float]]]:
     """The kernel's bags, term -> (count, content, around), folded in as many calls as the room makes necessary."""
-    texts, citations, heap = texts_of(pages), citations_of(pages, links, nodes), heap_for(WORDS + nodes)
+    texts, citations, sums = texts_of(pages), citations_of(pages, links, nodes), make_sums(WORDS + nodes)
     lengths = np.full(nodes, -1, np.int64)
     bags: list[dict[int, tuple[int, float, float]]] = []
     node = 0
@@ -93,7 +94,7 @@ def folded(
         term = np.empty(room, np.uint32)
         count, content, around = np.empty(room, np.uint32), np.empty(room, np.float32), np.empty(room, np.float32)
         columns = (term, count, content, around)
-        after, n = fold_nodes(node, nodes, WORDS, plan, texts, citations, heap, *columns, lengths)
+        after, n = fold_nodes(node, nodes, WORDS, plan, texts, citations, sums, *columns, lengths)
         assert node < after, "a bag that fits into the room must be folded"
         ends = np.cumsum(lengths[node:after])
         assert n == ends[-1]
@@ -103,7 +104,7 @@ def folded(
             values = zip(*(each[start:end].tolist() for each in (count, content, around)), strict=True)
             bags.append(dict(zip(mine, values, strict=True)))
         node = after
-    assert not heap.times.any() and not heap.content.any() and not heap.around.any() and (heap.stamp == -1).all()
+    assert not sums.occurrences.any() and not sums.content.any() and not sums.around.any() and (sums.stamp == -1).all()
     return bags
 
 
@@ -183,7 +184,7 @@ def test_an_anchor_without_words_still_has_a_window() -> None:
 
 
 def test_windows_stay_within_their_bounds() -> None:
-    item, heading = BlockKind.ITEM, BlockKind.HEADING | BlockKind.PARAGRAPH
+    item, heading = page_output.ITEM, page_output.HEADING | page_output.PARAGRAPH
     page = page_of(Block([4]), Block([3], heading), Block([2], item), Block([0, 1], item), Block([4], heading))
     assert around(page, 3, 4, ANCHORS._replace(window=SYNTACTIC)) == {0: 5, 1: 4}
     assert around(page, 3, 4, ANCHORS._replace(window=TOPICAL)) == pytest.approx(
@@ -227,7 +228,7 @@ def test_the_words_around_an_anchor_are_read_in_the_language_of_the_citing_page(
     assert fold(pages, [Link(0, 0, 1, 1)], ANCHORS._replace(content=True), 2)[1] == {3: (0, 5), 4: (1, 0)}
 
 
-# --- the twin ------------------------------------------------------------------------------------
+# --- the reference ------------------------------------------------------------------------------------
 
 FORM = st.integers(0, FORMS - 1)
 KINDS = st.sampled_from([0, 0, 1, 2, 4, 8, 16, 32, 64, 17, 40])
@@ -271,13 +272,15 @@ def collections(draw: st.DrawFn) -> tuple[list[Page], list[Link], int]:
 
 @settings(deadline=None, max_examples=300)
 @given(collections(), PLANS, st.integers(0, 20))
-def test_bags_are_those_of_the_twin(collection: tuple[list[Page], list[Link], int], plan: FoldPlan, spare: int) -> None:
+def test_bags_are_those_of_the_reference(
+    collection: tuple[list[Page], list[Link], int], plan: FoldPlan, spare: int
+) -> None:
     pages, links, nodes = collection
     found = folded(pages, links, plan, nodes, WORDS + nodes + spare)
     for node in range(nodes):
-        expected = twin.bag(node, pages, links, WORDS, plan)
+        expected = reference.bag(node, pages, links, WORDS, plan)
         assert set(found[node]) == {*expected.content, *expected.around}
-        plain = twin.bag(node, pages, links, WORDS, plan._replace(lead=0.0))
+        plain = reference.bag(node, pages, links, WORDS, plan._replace(lead=0.0))
         for term, (count, content, loud) in found[node].items():
             assert count == plain.content.get(term, 0)
             assert content == pytest.approx(expected.content.get(term, 0), rel=1e-6)
@@ -368,12 +371,12 @@ def test_the_weights_of_a_bag_sum_to_one(
 
 @settings(deadline=None, max_examples=200)
 @given(st.lists(BAGS, max_size=4), FACTORS, st.none() | SHARES)
-def test_weights_are_those_of_the_twin(
+def test_weights_are_those_of_the_reference(
     bags: list[Bag], factors: list[float], shares: tuple[float, float] | None
 ) -> None:
     three = None if shares is None else (1 - sum(shares), *shares)
     for bag, found in zip(bags, weighed(bags, factors, WORDS, shares), strict=True):
-        assert found == pytest.approx(twin.weights(bag, factors, WORDS, three), rel=1e-5)
+        assert found == pytest.approx(reference.weights(bag, factors, WORDS, three), rel=1e-5)
 
 
 @settings(deadline=None)
@@ -384,3 +387,28 @@ def test_weights_do_not_mind_the_size_of_all_counts(
     double = Bag({t: 2 * n for t, n in bag.content.items()}, {t: 2 * n for t, n in bag.around.items()})
     one, two = weighed([bag, double], factors, WORDS, shares)
     assert one == pytest.approx(two, rel=1e-5)
+
+
+TERM_WEIGHTS = st.sampled_from([0.0, 0.25, 0.5]) | st.floats(0, 1, width=32)
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.lists(st.lists(TERM_WEIGHTS, max_size=8), max_size=5))
+def test_every_bag_is_sorted_as_its_reference_and_by_itself(bags: list[list[float]]) -> None:
+    offsets = np.cumsum([0, *map(len, bags)])
+    weight = np.array([each for bag in bags for each in bag], np.float32)
+    places = np.arange(len(weight))
+    term, content, around = places.astype(np.uint32), (places + 5).astype(np.uint32), -places.astype(np.float32)
+    sort_by_weight(offsets, term, weight, content, around)
+    expected = [int(offsets[k]) + place for k, bag in enumerate(bags) for place in reference.sort_by_weight(bag)]
+    assert term.tolist() == expected
+    assert weight.tolist() == [[each for bag in bags for each in bag][place] for place in expected]
+    assert content.tolist() == [place + 5 for place in expected]
+    assert around.tolist() == [-place for place in expected]
+
+
+def test_equal_weights_stay_in_their_order() -> None:
+    offsets = np.array([0, 4])
+    term, weight = np.array([1, 2, 3, 4], np.uint32), np.array([0.25, 0.5, 0.25, 0.0], np.float32)
+    sort_by_weight(offsets, term, weight, np.zeros(4, np.uint32), np.zeros(4, np.float32))
+    assert term.tolist() == [2, 1, 3, 4]

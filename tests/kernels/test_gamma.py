@@ -8,15 +8,15 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pagekin.kernels.gamma import NOBODY, count_pairs, first_pages, make_keys
+from pagekin.kernels.gamma import NO_DISTANCE, count_pairs, make_keys, top_pages
 from pagekin.model.arrays import Int64s
-from reference import gamma as twin
+from reference import gamma as reference
 
 LEVELS = 4
 # Few scores, that many tie; any, that few do; and pages that are not listed, or do not take part.
 # Those of 32 bits differ, if they do, by more than the bits that a key has no room for.
 SCORES = st.sampled_from([0.0, -0.0, 0.25, 0.5, 1.0, -math.inf]) | st.floats(width=32, allow_nan=False)
-PAGES = st.lists(st.tuples(SCORES, st.sampled_from([*range(LEVELS), NOBODY])), max_size=40)
+PAGES = st.lists(st.tuples(SCORES, st.sampled_from([*range(LEVELS), NO_DISTANCE])), max_size=40)
 
 
 def keys_of(scores: list[float], distances: list[int]) -> Int64s:
@@ -34,7 +34,7 @@ def counted(scores: list[float], distances: list[int]) -> list[list[int]]:
 
 def first_of(scores: list[float], distances: list[int], most: int) -> list[int]:
     first = np.empty(most, np.int64)
-    first_pages(np.array(scores, np.float64), np.array(distances, np.uint8), first)
+    top_pages(np.array(scores, np.float64), np.array(distances, np.uint8), first)
     return [page for page in first.tolist() if page >= 0]
 
 
@@ -51,14 +51,14 @@ def test_extremes() -> None:
     distances = [0, 0, 1, 2, 3, 3]
     for scores, kind in (([6, 5, 4, 3, 2, 1], 0), ([1, 2, 3, 4, 5, 6], 1), ([1] * 6, 2)):
         everything = counted([float(score) for score in scores], distances)[0]
-        assert everything[kind] == sum(everything) == 13  # 15 pairs, of which 2 are of one distance
+        assert everything[kind] == sum(everything) == 13  # 15 pairs; 2 of them have equal distances
 
 
 @settings(deadline=None, max_examples=300)
 @given(PAGES)
-def test_counts_are_those_of_the_twin(pages: list[tuple[float, int]]) -> None:
+def test_counts_are_those_of_the_reference(pages: list[tuple[float, int]]) -> None:
     scores, distances = [score for score, _ in pages], [distance for _, distance in pages]
-    assert counted(scores, distances) == twin.count_pairs(scores, distances, LEVELS)
+    assert counted(scores, distances) == reference.count_pairs(scores, distances, LEVELS)
 
 
 def test_scores_are_told_apart_to_thirteen_digits() -> None:
@@ -85,6 +85,6 @@ def test_counts_are_added_to_what_is_there() -> None:
 
 @settings(deadline=None, max_examples=300)
 @given(PAGES, st.integers(1, 12))
-def test_first_pages_are_those_of_the_twin(pages: list[tuple[float, int]], most: int) -> None:
+def test_first_pages_are_those_of_the_reference(pages: list[tuple[float, int]], most: int) -> None:
     scores, distances = [score for score, _ in pages], [distance for _, distance in pages]
-    assert first_of(scores, distances, most) == twin.first_pages(scores, distances, most, NOBODY)
+    assert first_of(scores, distances, most) == reference.first_pages(scores, distances, most, NO_DISTANCE)

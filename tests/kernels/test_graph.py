@@ -6,9 +6,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pagekin.kernels.graph import adjacency, components, distances, reached
+from pagekin.kernels.graph import adjacency, best_reachable, components, degrees, distance_matrix, in_links
 from pagekin.model.arrays import Floats, Int64s
-from reference import graph as twin
+from reference import graph as reference
 
 NODES = 7
 # Powers of one half, whose products are exact.
@@ -19,36 +19,84 @@ EDGES = st.dictionaries(
 )
 
 
-def columns(edges: twin.Edges) -> tuple[Int64s, Int64s, Floats]:
+def columns(edges: reference.Edges) -> tuple[Int64s, Int64s, Floats]:
     pairs = np.array(sorted(edges), np.int64).reshape(-1, 2)
     return pairs[:, 0].copy(), pairs[:, 1].copy(), np.array([edges[pair] for pair in sorted(edges)], np.float64)
 
 
 @settings(deadline=None, max_examples=200)
 @given(EDGES)
-def test_components_are_those_of_the_twin(edges: twin.Edges) -> None:
+def test_components_are_those_of_the_reference(edges: reference.Edges) -> None:
     first, second, _ = columns(edges)
-    assert components(NODES, first, second).tolist() == twin.components(NODES, edges)
+    assert components(NODES, first, second).tolist() == reference.components(NODES, edges)
 
 
 @settings(deadline=None, max_examples=200)
 @given(EDGES)
-def test_neighbours_are_those_of_the_twin(edges: twin.Edges) -> None:
+def test_neighbours_are_those_of_the_reference(edges: reference.Edges) -> None:
     offsets, neighbour, value = adjacency(NODES, *columns(edges))
     rows = [slice(offsets[node], offsets[node + 1]) for node in range(NODES)]
     found = [list(zip(neighbour[row].tolist(), value[row].tolist(), strict=True)) for row in rows]
-    assert found == twin.beside(NODES, edges)
+    assert found == reference.beside(NODES, edges)
 
 
 @settings(deadline=None, max_examples=200)
 @given(EDGES, st.integers(0, NODES - 1), st.integers(1, NODES + 1))
-def test_the_best_reached_are_those_of_the_twin(edges: twin.Edges, start: int, most: int) -> None:
-    found = reached(*adjacency(NODES, *columns(edges)), start, most)
-    assert found.tolist() == twin.reached(NODES, edges, start, most)
+def test_the_best_reached_are_those_of_the_reference(edges: reference.Edges, start: int, most: int) -> None:
+    found = best_reachable(*adjacency(NODES, *columns(edges)), start, most)
+    assert found.tolist() == reference.reached(NODES, edges, start, most)
 
 
 @settings(deadline=None, max_examples=100)
 @given(EDGES, st.sets(st.integers(0, NODES - 1), min_size=1))
-def test_distances_are_those_of_the_twin(edges: twin.Edges, some: set[int]) -> None:
-    found = distances(*adjacency(NODES, *columns(edges)), np.array(sorted(some)))
-    assert found.tolist() == twin.distances(sorted(some), edges)
+def test_distances_are_those_of_the_reference(edges: reference.Edges, some: set[int]) -> None:
+    found = distance_matrix(*adjacency(NODES, *columns(edges)), np.array(sorted(some)))
+    assert found.tolist() == reference.distances(sorted(some), edges)
+
+
+@st.composite
+def webs(draw: st.DrawFn) -> reference.Web:
+    """A few pages, neighbours of which may be one node, and nodes beyond them; some targets have no node."""
+    node_of_page = np.cumsum([0, *draw(st.lists(st.integers(0, 1), max_size=6))]).tolist()
+    nodes = node_of_page[-1] + 1 + draw(st.integers(0, 3))
+    node_of_target = draw(st.lists(st.integers(0, nodes - 1), max_size=8))
+    anchor = st.tuples(st.integers(0, len(node_of_target)) | st.just(0xFFFFFFFF), st.sampled_from([0, 1, 2, 3]))
+    count = len(node_of_page)
+    anchors = draw(st.lists(st.lists(anchor, max_size=6), min_size=count, max_size=count))
+    refusing = draw(st.lists(st.booleans(), min_size=count, max_size=count))
+    return reference.Web(anchors, node_of_target, node_of_page, nodes, draw(st.sampled_from([0, 2])), refusing)
+
+
+def sorted_links(web: reference.Web) -> tuple[list[list[tuple[int, int]]], tuple[list[int], list[int]]]:
+    table = np.array([anchor for anchors in web.anchors for anchor in anchors], np.int64).reshape(-1, 2)
+    node_of_page = np.array(web.node_of_page, np.uint32)
+    offsets, page, anchor = in_links(
+        np.cumsum([0, *map(len, web.anchors)]),
+        table[:, 0].astype(np.uint32),
+        table[:, 1].astype(np.uint8),
+        np.array(web.node_of_target, np.uint32),
+        node_of_page,
+        web.nodes,
+        web.refused,
+        np.array(web.refusing, np.bool_),
+    )
+    assert len(offsets) == web.nodes + 1
+    assert offsets[-1] == len(page) == len(anchor)
+    pairs = list(zip(page.tolist(), anchor.tolist(), strict=True))
+    rows = [pairs[offsets[k] : offsets[k + 1]] for k in range(web.nodes)]
+    incoming, outgoing = degrees(offsets, page, node_of_page)
+    return rows, (incoming.tolist(), outgoing.tolist())
+
+
+def test_links_stand_by_the_node_that_they_lead_to() -> None:
+    """Page 0 links to page 1 twice and to an outside node; page 1 links to page 0, to itself and nowhere."""
+    web = reference.Web([[(1, 0), (2, 0), (1, 0)], [(0, 0), (1, 0), (9, 0)]], [0, 1, 2], [0, 1], 3, 0, [False, False])
+    rows, (incoming, outgoing) = sorted_links(web)
+    assert rows == [[(1, 0)], [(0, 0), (0, 2)], [(0, 1)]]
+    assert (incoming, outgoing) == ([1, 1, 1], [2, 1, 0])
+
+
+@settings(deadline=None, max_examples=200)
+@given(webs())
+def test_links_and_degrees_are_those_of_the_reference(web: reference.Web) -> None:
+    assert sorted_links(web) == (reference.in_links(web), reference.degrees(web))

@@ -39,38 +39,38 @@ from pagekin.kernels.page_output import (
     TOO_LONG,
     TRAILING,
     PageOutput,
+    allocate_output,
     new_state,
-    sheet_for,
 )
 from pagekin.reading.markup import markup
-from reference import html as twin
+from reference import html as reference
 from reference.html import Link, Page
 
 NO_LIMIT = 2**40
 
 
 def scan(pages: list[bytes], max_links: int = NO_LIMIT, max_url: int = NO_LIMIT, at_a_time: int = 100) -> list[Page]:
-    """The kernel's answer in the shape of the twin's: places are within each page's text."""
-    sheet, state = sheet_for(sum(map(len, pages)), len(pages)), new_state()
+    """The kernel's answer in the shape of the reference's: places are within each page's text."""
+    out, state = allocate_output(sum(map(len, pages)), len(pages)), new_state()
     for k in range(0, len(pages), at_a_time):
         group = pages[k : k + at_a_time]
         html = np.frombuffer(b"".join(group), np.uint8)
         bounds = np.cumsum([0, *map(len, group)]).astype(np.int64)
-        scan_pages(html, bounds, markup(), max_links, max_url, sheet, state)
-    begins = [(0, 0, 0), *sheet.pages[:, [TEXT_END, BLOCKS_END, LINKS_END]].tolist()]
-    return [_page(sheet, k, *begins[k]) for k in range(len(pages))]
+        scan_pages(html, bounds, markup(), max_links, max_url, out, state)
+    begins = [(0, 0, 0), *out.pages[:, [TEXT_END, BLOCKS_END, LINKS_END]].tolist()]
+    return [_page(out, k, *begins[k]) for k in range(len(pages))]
 
 
-def _page(sheet: PageOutput, number: int, text: int, block: int, link: int) -> Page:
-    row = sheet.pages[number].tolist()
-    values = sheet.values
+def _page(out: PageOutput, number: int, text: int, block: int, link: int) -> Page:
+    row = out.pages[number].tolist()
+    values = out.values
 
     def fact(column: int) -> bytes:
         return values[row[column] : row[column + 1]].tobytes()
 
     return Page(
-        text=sheet.text[text : row[TEXT_END]].tobytes().decode(),
-        blocks=[(start - text, kinds) for start, kinds in sheet.blocks[block : row[BLOCKS_END]].tolist()],
+        text=out.text[text : row[TEXT_END]].tobytes().decode(),
+        blocks=[(start - text, kinds) for start, kinds in out.blocks[block : row[BLOCKS_END]].tolist()],
         links=[
             Link(
                 int(entry[LINK_START]) - text,
@@ -78,7 +78,7 @@ def _page(sheet: PageOutput, number: int, text: int, block: int, link: int) -> P
                 values[entry[LINK_HREF] : entry[LINK_HREF_END]].tobytes(),
                 int(entry[LINK_FLAGS]),
             )
-            for entry in sheet.links[link : row[LINKS_END]]
+            for entry in out.links[link : row[LINKS_END]]
         ],
         base=fact(BASE_URL),
         canonical=fact(CANONICAL),
@@ -760,39 +760,39 @@ def test_a_page_does_not_depend_on_the_pages_before_it(before: list[bytes], page
     assert scan([*before, page])[-1] == scan([page])[0]
 
 
-# --- the twin ------------------------------------------------------------------------------------
+# --- the reference ------------------------------------------------------------------------------------
 
 
 @settings(deadline=None, max_examples=500)
 @given(PAGES)
-def test_a_page_reads_as_its_twin(page: bytes) -> None:
-    assert scan([page]) == [twin.scan(page, NO_LIMIT, NO_LIMIT)]
+def test_a_page_reads_as_its_reference(page: bytes) -> None:
+    assert scan([page]) == [reference.scan(page, NO_LIMIT, NO_LIMIT)]
 
 
 @pytest.mark.parametrize("tokens", SOUPS)
 @settings(deadline=None, max_examples=200)
 @given(data=st.data())
-def test_a_soup_of_few_tokens_reads_as_its_twin(tokens: str, data: st.DataObject) -> None:
+def test_a_soup_of_few_tokens_reads_as_its_reference(tokens: str, data: st.DataObject) -> None:
     page = data.draw(soup(tokens))
-    assert scan([page]) == [twin.scan(page, NO_LIMIT, NO_LIMIT)]
+    assert scan([page]) == [reference.scan(page, NO_LIMIT, NO_LIMIT)]
 
 
 @settings(deadline=None, max_examples=200)
 @given(st.text().map(str.encode))
-def test_any_text_reads_as_its_twin(page: bytes) -> None:
-    assert scan([page]) == [twin.scan(page, NO_LIMIT, NO_LIMIT)]
+def test_any_text_reads_as_its_reference(page: bytes) -> None:
+    assert scan([page]) == [reference.scan(page, NO_LIMIT, NO_LIMIT)]
 
 
 @settings(deadline=None, max_examples=200)
 @given(BATCHES, st.integers(0, 3), st.integers(0, 8))
-def test_pages_with_small_limits_read_as_their_twins(pages: list[bytes], max_links: int, max_url: int) -> None:
-    assert scan(pages, max_links, max_url) == [twin.scan(page, max_links, max_url) for page in pages]
+def test_pages_with_small_limits_read_as_in_the_reference(pages: list[bytes], max_links: int, max_url: int) -> None:
+    assert scan(pages, max_links, max_url) == [reference.scan(page, max_links, max_url) for page in pages]
 
 
 @pytest.mark.parametrize("pattern", DENSE[:-1])
-def test_dense_pages_read_as_their_twins(pattern: bytes) -> None:
+def test_dense_pages_read_as_in_the_reference(pattern: bytes) -> None:
     pages = [pattern * 30, b"", pattern]
-    assert scan(pages) == [twin.scan(page, NO_LIMIT, NO_LIMIT) for page in pages]
+    assert scan(pages) == [reference.scan(page, NO_LIMIT, NO_LIMIT) for page in pages]
 
 
 # --- room and time -------------------------------------------------------------------------------
@@ -801,11 +801,11 @@ MARGIN = 64
 
 
 def fits(pages: list[bytes]) -> bool:
-    """Whether a scan leaves alone what lies around its sheet, and counts no more than the sheet holds."""
+    """Whether a scan writes nothing outside its output, and counts no more than the output has room for."""
     html = np.frombuffer(b"".join(pages), np.uint8)
     bounds = np.cumsum([0, *map(len, pages)]).astype(np.int64)
-    sheet = sheet_for(len(html), len(pages))
-    wide = [np.full((len(part) + 2 * MARGIN, *part.shape[1:]), 77, part.dtype) for part in sheet]
+    out = allocate_output(len(html), len(pages))
+    wide = [np.full((len(part) + 2 * MARGIN, *part.shape[1:]), 77, part.dtype) for part in out]
     inner = PageOutput(*(part[MARGIN:-MARGIN] for part in wide))
     inner.pages[:] = 0
     n_values = scan_pages(html, bounds, markup(), NO_LIMIT, NO_LIMIT, inner, new_state())
@@ -817,11 +817,11 @@ def fits(pages: list[bytes]) -> bool:
 
 @settings(deadline=None, max_examples=100)
 @given(BATCHES)
-def test_a_scan_stays_on_its_sheet(pages: list[bytes]) -> None:
+def test_a_scan_stays_in_its_output(pages: list[bytes]) -> None:
     assert fits(pages)
 
 
-def test_a_scan_of_dense_pages_stays_on_its_sheet() -> None:
+def test_a_scan_of_dense_pages_stays_in_its_output() -> None:
     assert all(fits(pages) for pages in dense_batches())
 
 

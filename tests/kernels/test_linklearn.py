@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from learning.builders import whole
-from pagekin.kernels.linklearn import descend, slope_at
+from pagekin.kernels.linklearn import descend, loss_gradient
 from pagekin.learning.corpus import CorpusPart
 from pagekin.learning.networks import InputScales, Units, layout_of, parameter_offsets
 from pagekin.model.arrays import Floats
-from reference import linklearn as twin
+from reference import linklearn as reference
 
 PLAIN = InputScales((0.0, 0.0, 0.0), (1.0, 1.0, 1.0))
 UNITS: Units = (2, 3, 1)
@@ -24,13 +24,13 @@ def gradient_of(part: CorpusPart, page: int, theta: Floats, units: Units = UNITS
     networks = layout.networks(PLAIN, units)
     gradient = np.zeros(len(theta))
     workspace = layout.workspace(networks)
-    first = slope_at(page, layout.corpus, *networks, theta, workspace, np.zeros(len(theta)))
-    again = slope_at(page, layout.corpus, *networks, theta, workspace, gradient)
-    assert first == again  # the desk is clean after a step
+    first = loss_gradient(page, layout.corpus, *networks, theta, workspace, np.zeros(len(theta)))
+    again = loss_gradient(page, layout.corpus, *networks, theta, workspace, gradient)
+    assert first == again  # the workspace is clean after a step
     return again, gradient
 
 
-def twin_of(part: CorpusPart, page: int, theta: Floats, units: Units = UNITS) -> tuple[float, list[float]]:
+def reference_of(part: CorpusPart, page: int, theta: Floats, units: Units = UNITS) -> tuple[float, list[float]]:
     counts = part.counts
     pages = [
         dict(zip(counts.term[a:b].tolist(), counts.count[a:b].tolist(), strict=True))
@@ -40,7 +40,7 @@ def twin_of(part: CorpusPart, page: int, theta: Floats, units: Units = UNITS) ->
     tf, idf, length = (
         theta[a:b].tolist() for a, b in zip(parameter_offsets(units)[:-1], parameter_offsets(units)[1:], strict=True)
     )
-    return twin.loss((tf, idf, length), pages, linked, page, part.idf().tolist())
+    return reference.loss((tf, idf, length), pages, linked, page, part.idf().tolist())
 
 
 TERMS = st.dictionaries(st.integers(0, 7), st.integers(1, 3), max_size=6)
@@ -55,7 +55,7 @@ def test_the_gradient_is_that_of_all_pairs(pages: Pages, data: st.DataObject) ->
     theta = np.random.default_rng(data.draw(st.integers(0, 99))).normal(0.0, 1.0, parameter_offsets(UNITS)[-1])
     for page in part.linked().tolist():
         loss, gradient = gradient_of(part, page, theta)
-        expected, slopes = twin_of(part, page, theta)
+        expected, slopes = reference_of(part, page, theta)
         assert loss == pytest.approx(expected, rel=1e-9, abs=1e-12)
         np.testing.assert_allclose(gradient, slopes, rtol=1e-7, atol=1e-10)
 

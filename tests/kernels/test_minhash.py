@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from pagekin.kernels import minhash
-from pagekin.kernels.minhash import EMPTY, bin_of, elements_of, mix, mix_all, sign
+from pagekin.kernels.minhash import EMPTY, bin_of, count_elements, mix, mix_all, sign
 from pagekin.model.arrays import Int64s, UInt32s, UInt64s
 from pagekin.signatures.sign import elements_for
-from reference import minhash as twin
+from reference import minhash as reference
 from reference import similarity
 
 # What splitmix64 gives when seeded with 0 (as published): the elements of the key 0.
@@ -36,7 +36,7 @@ class Columns:
     keys: UInt64s
 
     @classmethod
-    def of(cls, bags: Sequence[twin.Bag]) -> Columns:
+    def of(cls, bags: Sequence[reference.Bag]) -> Columns:
         return cls(
             np.cumsum([0, *map(len, bags)]).astype(np.int64),
             np.array([weight for bag in bags for weight in bag.values()], np.float32),
@@ -51,14 +51,14 @@ class Columns:
         return signatures
 
 
-def signatures_of(bags: Sequence[twin.Bag], bins: int, elements: int) -> list[list[int]]:
+def signatures_of(bags: Sequence[reference.Bag], bins: int, elements: int) -> list[list[int]]:
     rows: list[list[int]] = Columns.of(bags).signed(bins, elements).tolist()
     return rows
 
 
 def key_of(element: int) -> int:
     """The key whose first element this is."""
-    return (twin.unmix(element) - twin.GOLDEN) % 2**64
+    return (reference.unmix(element) - reference.GOLDEN) % 2**64
 
 
 # --- by hand -------------------------------------------------------------------------------------
@@ -93,29 +93,29 @@ def test_bins_are_of_one_size() -> None:
 
 def test_whole_weights_are_not_rounded() -> None:
     for key in (0, 1, 2**64 - 1):
-        assert elements_of(np.uint64(key), 0.25, 1000) == 250
-        assert elements_of(np.uint64(key), 0.0, 1000) == 0
-        assert elements_of(np.uint64(key), 1.0, 1000) == 1000
+        assert count_elements(np.uint64(key), 0.25, 1000) == 250
+        assert count_elements(np.uint64(key), 0.0, 1000) == 0
+        assert count_elements(np.uint64(key), 1.0, 1000) == 1000
 
 
 def test_a_remainder_counts_where_the_upper_half_of_the_key_makes_it_whole() -> None:
     half = np.uint64(0x80000000_00000000)
-    assert elements_of(half, 0.625, 4) == 3  # 2.5, and a half
-    assert elements_of(half, 0.5625, 4) == 2  # 2.25
-    assert elements_of(np.uint64(0x7FFFFFFF_FFFFFFFF), 0.625, 4) == 2
-    assert elements_of(np.uint64(0), 0.9999, 4) == 3
+    assert count_elements(half, 0.625, 4) == 3  # 2.5, and a half
+    assert count_elements(half, 0.5625, 4) == 2  # 2.25
+    assert count_elements(np.uint64(0x7FFFFFFF_FFFFFFFF), 0.625, 4) == 2
+    assert count_elements(np.uint64(0), 0.9999, 4) == 3
 
 
 def test_a_weight_is_from_nought_to_one() -> None:
-    assert elements_of(np.uint64(0), 7.5, 1000) == 1000
-    assert elements_of(np.uint64(2**64 - 1), -7.5, 1000) == 0
+    assert count_elements(np.uint64(0), 7.5, 1000) == 1000
+    assert count_elements(np.uint64(2**64 - 1), -7.5, 1000) == 0
 
 
 # --- laws ----------------------------------------------------------------------------------------
 
 
 def test_remainders_round_to_their_worth_on_average() -> None:
-    counts = [elements_of(np.uint64(mix(np.uint64(k + 1))), 0.0003, 1000) for k in range(20_000)]
+    counts = [count_elements(np.uint64(mix(np.uint64(k + 1))), 0.0003, 1000) for k in range(20_000)]
     assert np.mean(counts) == pytest.approx(0.3, abs=4 * math.sqrt(0.3 * 0.7 / 20_000))
 
 
@@ -123,7 +123,7 @@ def test_remainders_round_to_their_worth_on_average() -> None:
 @given(KEYS, WEIGHTS, WEIGHTS)
 def test_more_weight_is_never_fewer_elements(key: int, a: float, b: float) -> None:
     low, high = sorted([a, b])
-    assert elements_of(np.uint64(key), low, 1000) <= elements_of(np.uint64(key), high, 1000)
+    assert count_elements(np.uint64(key), low, 1000) <= count_elements(np.uint64(key), high, 1000)
 
 
 @settings(deadline=None)
@@ -157,14 +157,14 @@ def test_the_one_element_that_is_not_seen_leaves_the_others_as_they_are() -> Non
     st.integers(1, 40),
     st.integers(0, 40),
 )
-def test_signatures_are_those_of_the_twin(bags: list[dict[int, float]], bins: int, elements: int) -> None:
-    assert signatures_of(bags, bins, elements) == [twin.signature(bag, bins, elements) for bag in bags]
+def test_signatures_are_those_of_the_reference(bags: list[dict[int, float]], bins: int, elements: int) -> None:
+    assert signatures_of(bags, bins, elements) == [reference.signature(bag, bins, elements) for bag in bags]
 
 
 def test_elements_find_room_however_much_the_weights_sum_to(monkeypatch: pytest.MonkeyPatch) -> None:
     """Out of bounds a kernel writes wherever it may be; run as plain Python, it fails."""
     compiled: Any = minhash
-    for name in ("mix", "elements_of", "bin_of", "_compete", "_write_down"):
+    for name in ("mix", "count_elements", "bin_of", "_update_minima", "_write_signature"):
         monkeypatch.setattr(minhash, name, getattr(compiled, name).py_func)
     random = Random(12)
     bags = [{random.getrandbits(64): random.choice([0.0, 0.2, 0.4, 1.0]) for _ in range(12)} for _ in range(40)]
@@ -172,19 +172,19 @@ def test_elements_find_room_however_much_the_weights_sum_to(monkeypatch: pytest.
     terms = np.arange(len(columns.keys), dtype=np.uint32)
     with np.errstate(over="ignore"):
         compiled.sign.py_func(columns.offsets, terms, columns.weights, columns.keys, 5, found)
-    assert found.tolist() == [twin.signature(bag, 3, 5) for bag in bags]
+    assert found.tolist() == [reference.signature(bag, 3, 5) for bag in bags]
 
 
 @settings(deadline=None, max_examples=300)
 @given(KEYS, WEIGHTS, st.integers(0, 2000))
-def test_elements_are_as_many_as_in_the_twin(key: int, weight: float, elements: int) -> None:
-    assert elements_of(np.uint64(key), weight, elements) == twin.count(key, weight, elements)
+def test_elements_are_as_many_as_in_the_reference(key: int, weight: float, elements: int) -> None:
+    assert count_elements(np.uint64(key), weight, elements) == reference.count(key, weight, elements)
 
 
 @settings(deadline=None, max_examples=300)
 @given(KEYS, st.integers(1, 2000))
-def test_bins_are_those_of_the_twin(value: int, bins: int) -> None:
-    assert int(bin_of(np.uint64(value), bins)) == twin.bin_of(value, bins)
+def test_bins_are_those_of_the_reference(value: int, bins: int) -> None:
+    assert int(bin_of(np.uint64(value), bins)) == reference.bin_of(value, bins)
 
 
 # --- values have 32 good bits --------------------------------------------------------------------
@@ -253,7 +253,7 @@ def pair_of(shape: str, random: np.random.Generator) -> tuple[dict[int, float], 
     return _bag(keys[:size], a), _bag(keys[shift : shift + size], b)
 
 
-def agreements(pairs: Sequence[tuple[twin.Bag, twin.Bag]], bins: int, seeds: int) -> NDArray[np.float64]:
+def agreements(pairs: Sequence[tuple[reference.Bag, reference.Bag]], bins: int, seeds: int) -> NDArray[np.float64]:
     """The agreement of every pair (columns) under every seed (rows)."""
     columns = Columns.of([bag for pair in pairs for bag in pair])
     starts = np.random.default_rng(2005).integers(1, 2**63, seeds).tolist()
@@ -277,7 +277,7 @@ def estimates() -> dict[str, Estimates]:
     for shape in SHAPES:
         pairs = [pair_of(shape, random) for _ in range(PAIRS_A_SHAPE)]
         exact = np.array([similarity.jaccard(a, b) for a, b in pairs])
-        theory = np.array([twin.variance(a, b, elements_for(BINS), BINS) for a, b in pairs])
+        theory = np.array([reference.variance(a, b, elements_for(BINS), BINS) for a, b in pairs])
         result[shape] = Estimates(agreements(pairs, BINS, SEEDS) - exact, theory, exact)
     return result
 

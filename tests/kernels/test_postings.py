@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pagekin.index.invert import Inverted, ValueType, invert
 from pagekin.kernels.postings import collide, fill_buckets
 from pagekin.model.arrays import Unsigned
-from reference import postings as twin
+from reference import postings as reference
 
 NOTHING = 2**16 - 1
 KINDS = (np.uint16, np.uint32)
@@ -90,7 +90,7 @@ def test_a_large_index_has_small_buckets(kind: ValueType) -> None:
     assert index.postings.dtype == index.buckets.dtype == kind
     assert np.diff(index.buckets.astype(np.int64), axis=1).max() < 40
     for page in (0, 17, 4999):
-        assert collisions(table[page].tolist(), table, index) == twin.agreements(
+        assert collisions(table[page].tolist(), table, index) == reference.agreements(
             table[page].tolist(), table.tolist(), range(5000)
         )
 
@@ -98,12 +98,12 @@ def test_a_large_index_has_small_buckets(kind: ValueType) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 @settings(deadline=None)
 @given(st.data(), st.integers(1, 6))
-def test_buckets_are_those_of_the_twin(kind: ValueType, data: st.DataObject, bits: int) -> None:
+def test_buckets_are_those_of_the_reference(kind: ValueType, data: st.DataObject, bits: int) -> None:
     most = np.iinfo(kind)
     some = sorted(data.draw(st.lists(values(kind) | st.just(int(most.max)), max_size=30)))
     buckets = np.empty((1 << bits) + 1, kind)
     fill_buckets(np.array(some, kind), most.bits - bits, buckets)
-    assert buckets.tolist() == twin.buckets(some, most.bits - bits, 1 << bits)
+    assert buckets.tolist() == reference.buckets(some, most.bits - bits, 1 << bits)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -118,4 +118,4 @@ def test_collisions_are_the_agreements_of_all_indexed_pages(kind: ValueType, dat
     table = table_of(rows, length, kind)
     indexed = [page for page in members if rows[page] != [np.iinfo(kind).max] * length]
     found = collisions(signature, table, invert(table, np.array(members, np.int64)))
-    assert found == twin.agreements(signature, rows, indexed)
+    assert found == reference.agreements(signature, rows, indexed)

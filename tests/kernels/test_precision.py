@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pagekin.kernels.precision import measure_rows
-from reference import precision as twin
+from reference import precision as reference
 
 SCORES = st.sampled_from([0.0, 0.25, 0.5, 1.0]) | st.floats(0.0, 4.0)
 
@@ -27,7 +27,7 @@ def test_measures_are_as_defined(scores: list[float], data: st.DataObject) -> No
     asking = data.draw(st.integers(-1, len(scores) - 1))
     others = [page for page in range(len(scores)) if page != asking]
     right = sorted(data.draw(st.sets(st.sampled_from(others), min_size=1)))
-    assert measured(scores, right, asking) == pytest.approx(twin.measures(scores, set(right), asking))
+    assert measured(scores, right, asking) == pytest.approx(reference.measures(scores, set(right), asking))
 
 
 def test_measures_by_hand() -> None:

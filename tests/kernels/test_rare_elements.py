@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from pagekin.duplicates.candidates import invert_chunks
 from pagekin.duplicates.sets import Chunks
-from pagekin.kernels.rare_elements import NO_LIST, ShareBounds, probe, sums_of
+from pagekin.kernels.rare_elements import NO_LIST, ShareBounds, probe, set_hashes
 from pagekin.model.arrays import Int64s
-from reference import rare_elements as twin
+from reference import rare_elements as reference
 
 SETS = st.lists(st.lists(st.integers(0, 14), unique=True, max_size=8), min_size=1, max_size=10)
 NO_BOUNDS = ShareBounds(most=1000, few=0)
@@ -38,7 +38,7 @@ def probed(
 
 @settings(deadline=None, max_examples=300)
 @given(SETS, st.sampled_from([0.3, 0.7, 1.0]), st.integers(2, 6), st.integers(0, 3), st.integers(1, 9), st.data())
-def test_candidates_are_those_of_the_twin(
+def test_candidates_are_those_of_the_reference(
     sets: list[list[int]], share: float, most: int, few: int, room: int, data: st.DataObject
 ) -> None:
     groups = data.draw(st.lists(st.integers(0, len(sets) - 1), min_size=len(sets), max_size=len(sets)))
@@ -46,7 +46,7 @@ def test_candidates_are_those_of_the_twin(
     wanted = [ceil(share * len(each)) for each in sets]
     found, cut = probed(sets, wanted, ShareBounds(most, few), parents, room)
     assert len(found) == len(set(found))
-    assert (set(found), cut) == twin.candidates(sets, wanted, most, few, groups)
+    assert (set(found), cut) == reference.candidates(sets, wanted, most, few, groups)
 
 
 @settings(deadline=None, max_examples=300)
@@ -79,7 +79,7 @@ def test_lists_are_of_elements_that_several_have() -> None:
 @given(SETS)
 def test_sums_go_by_elements_and_not_by_their_order(sets: list[list[int]]) -> None:
     turned = [each[::-1] for each in sets]
-    sums = [sums_of(chunks_of(some).elements, chunks_of(some).offsets).tolist() for some in (sets, turned)]
+    sums = [set_hashes(chunks_of(some).elements, chunks_of(some).offsets).tolist() for some in (sets, turned)]
     assert sums[0] == sums[1]
     for a, one in zip(sets, sums[0], strict=True):
         for b, other in zip(sets, sums[0], strict=True):

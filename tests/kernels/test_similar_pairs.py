@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from links.builders import link_graph_of
 from pagekin.links import measures
 from pagekin.links.measures import HALF_DISTANCE, MEASURES, build_link_sets
-from reference import similar_pairs as twin
+from reference import similar_pairs as reference
 
 NODES = 8
 LINKS = st.dictionaries(
@@ -39,7 +39,7 @@ def test_similarity_by_hand() -> None:
     assert found(links, "proximity", 0.0)[3, 4] == pytest.approx((0.5 + 1 + 0.5 + 1) / 6)
 
 
-def found(links: twin.Links, measure: str, delta: float) -> dict[tuple[int, int], float]:
+def found(links: reference.Links, measure: str, delta: float) -> dict[tuple[int, int], float]:
     alike = build_link_sets(link_graph_of(links, NODES), measure).pairs(delta)
     pairs = zip(alike.first.tolist(), alike.second.tolist(), strict=True)
     return dict(zip(pairs, alike.value.tolist(), strict=True))
@@ -47,8 +47,8 @@ def found(links: twin.Links, measure: str, delta: float) -> dict[tuple[int, int]
 
 @settings(deadline=None, max_examples=200)
 @given(links=LINKS, measure=st.sampled_from(MEASURES), delta=st.sampled_from([0.0, 0.1, 0.3, 0.5, 0.9, 1.0]))
-def test_pairs_are_those_of_the_twin(links: twin.Links, measure: str, delta: float) -> None:
-    expected = twin.pairs_above(links, measure, range(NODES), delta, HALF_DISTANCE)
+def test_pairs_are_those_of_the_reference(links: reference.Links, measure: str, delta: float) -> None:
+    expected = reference.pairs_above(links, measure, range(NODES), delta, HALF_DISTANCE)
     pairs = found(links, measure, delta)
     assert list(pairs) == sorted(expected)
     assert pairs == pytest.approx(expected)
@@ -56,18 +56,18 @@ def test_pairs_are_those_of_the_twin(links: twin.Links, measure: str, delta: flo
 
 @settings(deadline=None, max_examples=50)
 @given(links=LINKS, measure=st.sampled_from(MEASURES), delta=st.sampled_from([0.0, 0.2]))
-def test_pairs_come_in_pieces_no_larger_than_their_room(links: twin.Links, measure: str, delta: float) -> None:
+def test_pairs_come_in_pieces_no_larger_than_their_room(links: reference.Links, measure: str, delta: float) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(measures, "BATCH_PAIRS", 1)
         sizes = [len(value) for _, _, value in build_link_sets(link_graph_of(links, NODES), measure).batches(delta)]
     assert max(sizes) <= 1 + NODES
-    assert sum(sizes) == len(twin.pairs_above(links, measure, range(NODES), delta, HALF_DISTANCE))
+    assert sum(sizes) == len(reference.pairs_above(links, measure, range(NODES), delta, HALF_DISTANCE))
 
 
 @settings(deadline=None, max_examples=50)
 @given(links=LINKS, measure=st.sampled_from(MEASURES))
-def test_the_mean_is_that_of_the_pairs_that_are_similar_at_all(links: twin.Links, measure: str) -> None:
-    values = list(twin.pairs_above(links, measure, range(NODES), 0.0, HALF_DISTANCE).values())
+def test_the_mean_is_that_of_the_pairs_that_are_similar_at_all(links: reference.Links, measure: str) -> None:
+    values = list(reference.pairs_above(links, measure, range(NODES), 0.0, HALF_DISTANCE).values())
     assert build_link_sets(link_graph_of(links, NODES), measure).mean_similarity() == pytest.approx(
         np.mean(values) if values else 0.0
     )

@@ -1,4 +1,4 @@
-"""Are bytes UTF-8?"""
+"""UTF-8: validation, and single characters."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pagekin.kernels import utf8 as kernel
-from reference import utf8 as twin
+from reference import utf8 as reference
 
 
 def is_utf8(data: bytes) -> bool:
@@ -49,11 +49,36 @@ PIECES = st.sampled_from([b"a", b"b" * 8, "é".encode(), "木".encode(), "𝄞".
 
 @settings(deadline=None, max_examples=300)
 @given(st.lists(PIECES, max_size=12).map(b"".join))
-def test_kernel_and_twin_say_the_same(data: bytes) -> None:
-    assert is_utf8(data) == twin.is_utf8(data)
+def test_kernel_and_reference_say_the_same(data: bytes) -> None:
+    assert is_utf8(data) == reference.is_utf8(data)
 
 
 @settings(deadline=None)
 @given(st.text(max_size=40))
 def test_every_text_is_utf8_once_encoded(text: str) -> None:
     assert is_utf8(text.encode("utf-8"))
+
+
+@pytest.mark.parametrize("char", ["a", "\x7f", "\x80", "é", "\u07ff", "\u0800", "木", "\uffff", "𐀀", "\U0010ffff"])
+def test_a_character_is_read_with_its_length(char: str) -> None:
+    data = np.array(list(char.encode() + b"x"), np.uint8)
+    assert kernel.decode_character(data, 0, len(data)) == (ord(char), len(char.encode()))
+
+
+@pytest.mark.parametrize("data", [b"\x80", b"\xc3", b"\xe2\x82", b"\xf0\x9f\x98", b"\xff", b"\xc0a", b"\xf5aaa"])
+def test_a_sequence_cut_short_counts_as_one_byte(data: bytes) -> None:
+    assert kernel.decode_character(np.array(list(data), np.uint8), 0, len(data)) == (0xFFFD, 1)
+
+
+@pytest.mark.parametrize("data", [b"\xc3a", b"\xe2a\x82", b"\xe2\x82a", b"\xf0\x9f\x98a", b"\xc3\xc3\xa9"])
+def test_a_broken_sequence_swallows_no_letters(data: bytes) -> None:
+    assert kernel.decode_character(np.array(list(data), np.uint8), 0, len(data)) == (0xFFFD, 1)
+
+
+@settings(deadline=None, max_examples=100)
+@given(st.characters(codec="utf-8"))
+def test_a_character_is_written_as_utf_8(char: str) -> None:
+    out = np.zeros(8, np.uint8)
+    end = kernel.encode_character(ord(char), out, 2)
+    assert out[2:end].tobytes() == char.encode()
+    assert not out[:2].any() and not out[end:].any()

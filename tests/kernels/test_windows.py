@@ -9,19 +9,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pagekin.kernels import page_output
 from pagekin.kernels.windows import (
     BASIC,
-    LOUDEST,
     SYNTACTIC,
     TOPICAL,
+    Texts,
     block_at,
+    distance_weight,
     ends_sentence,
-    loudness,
-    parts,
+    ends_window,
     window_bounds,
 )
-from pagekin.model.reading import BlockKind
-from reference import windows as twin
+from reference import windows as reference
 from reference.windows import Block
 
 WINDOWS = [BASIC, SYNTACTIC, TOPICAL]
@@ -38,45 +38,48 @@ def bounds(
     before: int = 0,
     trailing: bool = False,
 ) -> tuple[int, int]:
-    """The kernel's answer for a page that stands after `before` blocks and sentence ends of other pages."""
-    strange = [3] * before
-    left, right = window_bounds(
-        start,
-        end,
-        trailing,
-        sum(block.size for block in blocks),
-        window,
-        np.array([*strange, *twin.starts(blocks), 0, 9], np.uint32),
-        np.array([127] * before + [block.kinds for block in blocks] + [127] * 2, np.uint8),
-        before,
-        before + len(blocks),
-        np.array([*strange, *sorted(sentences), 1, 2, 3], np.uint32),
-        before,
-        before + len(sentences),
+    """The bounds for a page that comes after `before` blocks and sentence ends of another page."""
+    others, tokens = [3] * before, sum(block.size for block in blocks)
+    nothing = np.zeros(0, np.uint32)
+    texts = Texts(
+        token_offsets=np.array([0, before, before + tokens]),
+        form=nothing,
+        terms=np.zeros((0, 0), np.int32),
+        language=np.zeros(2, np.uint8),
+        block_offsets=np.array([0, before, before + len(blocks)]),
+        block_token=np.array([*others, *reference.starts(blocks), 0, 9], np.uint32),
+        block_kinds=np.array([127] * before + [block.kinds for block in blocks] + [127] * 2, np.uint8),
+        block_excluded=np.zeros(0, np.uint8),
+        sentence_offsets=np.array([0, before, before + len(sentences)]),
+        sentence=np.array([*others, *sorted(sentences), 1, 2, 3], np.uint32),
+        title_offsets=np.zeros(3, np.int64),
+        title_form=nothing,
     )
+    left, right = window_bounds(1, start, end, trailing, window, texts)
     return int(left), int(right)
 
 
-# --- how loud ------------------------------------------------------------------------------------
+# --- distance weights ------------------------------------------------------------------------------------
 
 
-def test_loudness_is_log2_of_32_over_1_and_the_distance() -> None:
-    assert [loudness(distance, True) for distance in (0, 1, 3, 7, 15, 31)] == [5, 4, 3, 2, 1, 0]
-    assert loudness(0, True) == LOUDEST
+def test_the_weight_is_log2_of_32_over_1_and_the_distance() -> None:
+    assert [distance_weight(distance, True) for distance in (0, 1, 3, 7, 15, 31)] == [5, 4, 3, 2, 1, 0]
 
 
-def test_loudness_is_never_negative() -> None:
-    assert loudness(32, True) == loudness(10**9, True) == 0
+def test_the_weight_is_never_negative() -> None:
+    assert distance_weight(32, True) == distance_weight(10**9, True) == 0
 
 
 def test_without_distance_every_word_counts_one() -> None:
-    assert loudness(0, False) == loudness(31, False) == loudness(1000, False) == 1
+    assert distance_weight(0, False) == distance_weight(31, False) == distance_weight(1000, False) == 1
 
 
 @settings(deadline=None)
 @given(st.integers(0, 100), st.booleans())
-def test_loudness_is_that_of_the_twin(distance: int, by_distance: bool) -> None:
-    assert loudness(distance, by_distance) == pytest.approx(twin.loudness(distance, by_distance), abs=1e-12)
+def test_the_weight_is_that_of_the_reference(distance: int, by_distance: bool) -> None:
+    assert distance_weight(distance, by_distance) == pytest.approx(
+        reference.distance_weight(distance, by_distance), abs=1e-12
+    )
 
 
 # --- where windows end ---------------------------------------------------------------------------
@@ -94,14 +97,14 @@ def test_a_basic_window_minds_no_boundary() -> None:
     assert around([0, 127, 127, 127], BASIC, [2, 5, 8]) == (0, 10)
 
 
-@pytest.mark.parametrize("kind", [BlockKind.PARAGRAPH, BlockKind.CELL, BlockKind.ITEM])
+@pytest.mark.parametrize("kind", [page_output.PARAGRAPH, page_output.CELL, page_output.ITEM])
 def test_a_syntactic_window_ends_at_paragraphs_cells_and_items(kind: int) -> None:
     assert around([0, kind, kind, kind], SYNTACTIC) == (2, 5)
     assert around([0, 0, 0, kind], SYNTACTIC) == (0, 8)
 
 
 def test_a_syntactic_window_ends_at_a_break_after_a_sentence_and_at_no_other() -> None:
-    breaks = [0, BlockKind.BREAK, BlockKind.BREAK, BlockKind.BREAK]
+    breaks = [0, page_output.BREAK, page_output.BREAK, page_output.BREAK]
     assert around(breaks, SYNTACTIC) == (0, 10)
     assert around(breaks, SYNTACTIC, [2]) == (2, 10)
     assert around(breaks, SYNTACTIC, [3, 4, 8]) == (0, 8)
@@ -111,14 +114,14 @@ def test_the_end_of_a_sentence_alone_ends_nothing() -> None:
     assert around([0, 0, 0, 0], SYNTACTIC, [2, 5, 8]) == (0, 10)
 
 
-@pytest.mark.parametrize("kind", [BlockKind.HEADING, BlockKind.LIST_END, BlockKind.TABLE_END])
+@pytest.mark.parametrize("kind", [page_output.HEADING, page_output.LIST_END, page_output.TABLE_END])
 def test_a_topical_window_ends_at_headings_and_the_ends_of_lists_and_tables(kind: int) -> None:
     assert around([0, kind, 0, kind], TOPICAL) == (2, 8)
 
 
 def test_a_topical_window_spans_the_items_under_a_heading() -> None:
-    item, paragraph = BlockKind.ITEM, BlockKind.PARAGRAPH
-    blocks = [Block(0, 2), Block(BlockKind.HEADING | paragraph, 2), Block(item, 2), Block(item, 2), Block(32, 2)]
+    item, paragraph = page_output.ITEM, page_output.PARAGRAPH
+    blocks = [Block(0, 2), Block(page_output.HEADING | paragraph, 2), Block(item, 2), Block(item, 2), Block(32, 2)]
     assert bounds(4, 6, blocks, [], TOPICAL) == bounds(6, 7, blocks, [], TOPICAL) == (2, 8)
 
 
@@ -129,20 +132,20 @@ def test_boundaries_inside_an_anchor_do_not_part_it() -> None:
 
 def test_the_boundary_of_a_block_without_words_counts() -> None:
     # As a paragraph "42" between "a b" and, after a break, "c d".
-    blocks = [Block(0, 2), Block(BlockKind.PARAGRAPH, 0), Block(BlockKind.BREAK, 2)]
+    blocks = [Block(0, 2), Block(page_output.PARAGRAPH, 0), Block(page_output.BREAK, 2)]
     assert bounds(0, 1, blocks, [], SYNTACTIC) == (0, 2)
     assert bounds(3, 4, blocks, [], SYNTACTIC) == (2, 4)
 
 
 def test_an_anchor_without_words_has_the_window_of_its_block() -> None:
-    blocks = [Block(0, 2), Block(BlockKind.ITEM, 3), Block(BlockKind.ITEM, 2)]
+    blocks = [Block(0, 2), Block(page_output.ITEM, 3), Block(page_output.ITEM, 2)]
     assert bounds(3, 3, blocks, [], SYNTACTIC) == (2, 5)
     assert bounds(2, 2, blocks, [], SYNTACTIC) == (2, 5)
     assert bounds(7, 7, blocks, [], SYNTACTIC) == (5, 7)
 
 
 def test_a_trailing_anchor_has_the_window_of_the_word_before() -> None:
-    blocks = [Block(0, 2), Block(BlockKind.ITEM, 3), Block(BlockKind.ITEM, 2)]
+    blocks = [Block(0, 2), Block(page_output.ITEM, 3), Block(page_output.ITEM, 2)]
     assert bounds(2, 2, blocks, [], SYNTACTIC, trailing=True) == (0, 2)
     assert bounds(5, 5, blocks, [], SYNTACTIC, trailing=True) == (2, 5)
     assert bounds(3, 3, blocks, [], SYNTACTIC, trailing=True) == (2, 5)
@@ -153,27 +156,27 @@ def test_a_page_without_words_has_an_empty_window(window: int) -> None:
     assert bounds(0, 0, [], [], window) == (0, 0)
 
 
-# --- the twin ------------------------------------------------------------------------------------
+# --- the reference ------------------------------------------------------------------------------------
 
 
 @settings(deadline=None, max_examples=400)
 @given(BLOCKS, st.sampled_from(WINDOWS), st.integers(0, 3), st.data())
-def test_windows_are_those_of_the_twin(blocks: list[Block], window: int, before: int, data: st.DataObject) -> None:
+def test_windows_are_those_of_the_reference(blocks: list[Block], window: int, before: int, data: st.DataObject) -> None:
     tokens = sum(block.size for block in blocks)
     start = data.draw(st.integers(0, tokens), label="start")
     end = data.draw(st.integers(start, tokens), label="end")
     trailing = start == end > 0 and data.draw(st.booleans(), label="trailing")
     sentences = sorted(data.draw(st.sets(st.integers(1, max(tokens, 1))), label="sentences"))
     found = bounds(start, end, blocks, sentences, window, before, trailing)
-    assert found == twin.bounds(start, end, blocks, sentences, window, trailing)
+    assert found == reference.bounds(start, end, blocks, sentences, window, trailing)
     assert 0 <= found[0] <= start <= end <= found[1] <= tokens
 
 
 @settings(deadline=None)
 @given(BLOCKS, st.integers(0, 3), st.integers(0, 40))
-def test_the_block_of_a_word_is_that_of_the_twin(blocks: list[Block], before: int, token: int) -> None:
-    places = np.array([7] * before + twin.starts(blocks) + [0], np.uint32)
-    assert block_at(places, before, before + len(blocks), token) - before == twin.block_at(blocks, token)
+def test_the_block_of_a_word_is_that_of_the_reference(blocks: list[Block], before: int, token: int) -> None:
+    places = np.array([7] * before + reference.starts(blocks) + [0], np.uint32)
+    assert block_at(places, before, before + len(blocks), token) - before == reference.block_at(blocks, token)
 
 
 @settings(deadline=None)
@@ -185,5 +188,5 @@ def test_a_sentence_ends_where_it_is_listed(sentences: set[int], before: int, to
 
 @settings(deadline=None)
 @given(KINDS, st.booleans(), st.sampled_from([SYNTACTIC, TOPICAL]))
-def test_what_parts_is_as_in_the_twin(kinds: int, sentence_end: bool, window: int) -> None:
-    assert parts(kinds, sentence_end, window) == twin.parts(kinds, sentence_end, window)
+def test_what_parts_is_as_in_the_reference(kinds: int, sentence_end: bool, window: int) -> None:
+    assert ends_window(kinds, sentence_end, window) == reference.ends_window(kinds, sentence_end, window)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pagekin.kernels.words import character, split_words
+from pagekin.kernels.words import split_words
 from pagekin.reading.letters import classes
-from reference import words as twin
+from reference import words as reference
 
 LONGEST = 128
 # A character of every class and of every length in UTF-8, and the ASCII capitals that may be initials.
@@ -26,8 +25,8 @@ ALPHABET = (
 TEXTS = st.text(st.sampled_from(ALPHABET), max_size=40) | st.text(max_size=20)
 
 
-def split(texts: list[str], longest: int = LONGEST) -> list[twin.Words]:
-    """The kernel's answer in the shape of the twin's: places are within each text."""
+def split(texts: list[str], longest: int = LONGEST) -> list[reference.Words]:
+    """The kernel's answer in the shape of the reference's: places are within each text."""
     bodies = [text.encode() for text in texts]
     bounds = np.cumsum([0, *map(len, bodies)]).astype(np.int64)
     words = split_words(np.array(list(b"".join(bodies)), np.uint8), bounds, classes(), longest)
@@ -37,7 +36,7 @@ def split(texts: list[str], longest: int = LONGEST) -> list[twin.Words]:
         c, d = words.first_sentence[t : t + 2].tolist()
         starts, ends = words.starts[a:b] - bounds[t], words.ends[a:b] - bounds[t]
         spans = list(zip(starts.tolist(), ends.tolist(), strict=True))
-        answers.append(twin.Words(spans, (words.sentences[c:d] - a).tolist(), int(words.overlong[t])))
+        answers.append(reference.Words(spans, (words.sentences[c:d] - a).tolist(), int(words.overlong[t])))
     assert words.first[0] == words.first_sentence[0] == 0
     assert (len(words.starts), len(words.sentences)) == (words.first[-1], words.first_sentence[-1])
     return answers
@@ -99,13 +98,13 @@ def test_a_character_of_a_script_without_spaces_carries_its_marks() -> None:
 
 def test_a_word_that_is_too_long_is_counted_instead_of_kept() -> None:
     (answer,) = split(["four fives sixsix four"], longest=4)
-    assert answer == twin.Words([(0, 4), (18, 22)], [], overlong=2)
+    assert answer == reference.Words([(0, 4), (18, 22)], [], overlong=2)
 
 
 def test_length_is_counted_in_bytes() -> None:
     assert words_of("éé ééé", longest=4) == ["éé"]
-    assert split(["日本語 木"], longest=5) == [twin.Words([(10, 13)], [], overlong=2)]
-    assert split(["木"], longest=2) == [twin.Words([], [], overlong=1)]
+    assert split(["日本語 木"], longest=5) == [reference.Words([(10, 13)], [], overlong=2)]
+    assert split(["木"], longest=2) == [reference.Words([], [], overlong=1)]
 
 
 # --- sentences -----------------------------------------------------------------------------------
@@ -150,26 +149,10 @@ def test_a_full_stop_of_cjk_needs_no_space() -> None:
 
 
 def test_words_that_were_not_kept_do_not_count() -> None:
-    assert split(["toolong. a b."], longest=3) == [twin.Words([(9, 10), (11, 12)], [2], overlong=1)]
+    assert split(["toolong. a b."], longest=3) == [reference.Words([(9, 10), (11, 12)], [2], overlong=1)]
 
 
 # --- bytes that are no text ----------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("char", ["a", "\x7f", "\x80", "é", "\u07ff", "\u0800", "木", "\uffff", "𐀀", "\U0010ffff"])
-def test_a_character_is_read_with_its_length(char: str) -> None:
-    data = np.array(list(char.encode() + b"x"), np.uint8)
-    assert character(data, 0, len(data)) == (ord(char), len(char.encode()))
-
-
-@pytest.mark.parametrize("data", [b"\x80", b"\xc3", b"\xe2\x82", b"\xf0\x9f\x98", b"\xff", b"\xc0a", b"\xf5aaa"])
-def test_a_sequence_cut_short_counts_as_one_byte(data: bytes) -> None:
-    assert character(np.array(list(data), np.uint8), 0, len(data)) == (0xFFFD, 1)
-
-
-@pytest.mark.parametrize("data", [b"\xc3a", b"\xe2a\x82", b"\xe2\x82a", b"\xf0\x9f\x98a", b"\xc3\xc3\xa9"])
-def test_a_broken_sequence_swallows_no_letters(data: bytes) -> None:
-    assert character(np.array(list(data), np.uint8), 0, len(data)) == (0xFFFD, 1)
 
 
 @settings(deadline=None, max_examples=100)
@@ -183,17 +166,17 @@ def test_bytes_that_are_no_text_give_words_that_are_in_order(texts: list[bytes],
         assert (bounds[t] <= words.starts[mine]).all() and (words.ends[mine] <= bounds[t + 1]).all()
 
 
-# --- the twin ------------------------------------------------------------------------------------
+# --- the reference ------------------------------------------------------------------------------------
 
 
 @settings(deadline=None, max_examples=400)
 @given(st.lists(TEXTS, max_size=4), st.integers(1, 12) | st.just(LONGEST))
-def test_words_and_sentences_are_those_of_the_twin(texts: list[str], longest: int) -> None:
-    assert split(texts, longest) == [twin.split(text, longest) for text in texts]
+def test_words_and_sentences_are_those_of_the_reference(texts: list[str], longest: int) -> None:
+    assert split(texts, longest) == [reference.split(text, longest) for text in texts]
 
 
 @settings(deadline=None, max_examples=20)
 @given(st.lists(st.sampled_from(ALPHABET), max_size=3).map("".join), st.integers(1, 3))
 def test_words_of_long_repetitions_fit_their_room(pattern: str, texts: int) -> None:
     text = pattern * 50
-    assert split([text] * texts) == [twin.split(text, LONGEST)] * texts
+    assert split([text] * texts) == [reference.split(text, LONGEST)] * texts

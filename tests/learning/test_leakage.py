@@ -14,13 +14,12 @@ import numpy as np
 import pytest
 
 from learning.builders import topical
-from pagekin.learning import hidden_links as withheld
 from pagekin.learning import learn as options
+from pagekin.learning import link_share
 from pagekin.learning.corpus import CorpusCounts, CorpusLinks, CorpusPart, part_of, split
-from pagekin.learning.hidden_links import mixing_on, shown
 from pagekin.learning.hyperparameters import Checkpoint, Grid
 from pagekin.learning.learn import LearnOptions, LearnResult, learn_from
-from pagekin.learning.link_share import Beside, HiddenLinks, LinkShareTuner
+from pagekin.learning.link_share import HiddenLinks, LinkShareTuner, SimilarTo, link_share_tuner, visible_similarity
 from pagekin.learning.trainer import TrainingSettings
 from pagekin.links.link_graph import StoredLinks
 
@@ -70,7 +69,7 @@ def is_told_by_test(splitting: Split) -> bool:
 def on_valid(outcome: LearnResult) -> dict[str, float]:
     """What the share of links was chosen by."""
     found: dict[str, float] = outcome.report["links"]["valid"]
-    assert 0.0 < found["words"] < found["words_and_links"]  # there was something to choose
+    assert 0.0 < found["text"] < found["text_and_links"]  # there was something to choose
     return found
 
 
@@ -96,16 +95,16 @@ def test_a_split_that_chooses_on_test_is_found_out() -> None:
 
 
 def test_links_of_test_as_evidence_for_valid_are_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    def leaky(links: StoredLinks, riddle: HiddenLinks, other: CorpusPart) -> Beside:
-        return shown(links, riddle, replace(other, pages=other.pages[:0]))
+    def leaky(links: StoredLinks, hidden: HiddenLinks, other: CorpusPart) -> SimilarTo:
+        return visible_similarity(links, hidden, replace(other, pages=other.pages[:0]))
 
-    monkeypatch.setattr(withheld, "shown", leaky)
+    monkeypatch.setattr(link_share, "visible_similarity", leaky)
     assert is_told_by_test(split)
 
 
 def test_a_share_that_is_chosen_on_test_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     def leaky(part: CorpusPart, other: CorpusPart, links: StoredLinks, seed: int, *rest: Any) -> LinkShareTuner:
-        return mixing_on(other, part, links, seed, *rest)
+        return link_share_tuner(other, part, links, seed, *rest)
 
-    monkeypatch.setattr(options, "mixing_on", leaky)
+    monkeypatch.setattr(options, "link_share_tuner", leaky)
     assert is_told_by_test(split)

@@ -10,7 +10,7 @@ import pytest
 
 from learning.builders import topical, whole
 from pagekin.errors import MisuseError
-from pagekin.kernels.linklearn import slope_at
+from pagekin.kernels.linklearn import loss_gradient
 from pagekin.learning.corpus import CorpusPart, split
 from pagekin.learning.hyperparameters import BS, KS, Grid, SearchState, fingerprint, search, tune_okapi
 from pagekin.learning.initial import FLAT, OKAPI, initial_parameters
@@ -131,7 +131,7 @@ def test_training_and_answers_mean_the_same_scores(parts: dict[str, CorpusPart],
         right = asked.relevant[asked.relevant_offsets[k] : asked.relevant_offsets[k + 1]]
         others = np.setdiff1d(np.arange(len(train)), [page, *right.tolist()])
         short = np.maximum(1.0 - scores[k][right][:, None] + scores[k][others][None], 0.0)
-        loss = slope_at(
+        loss = loss_gradient(
             page, layout.corpus, *networks, parameters, layout.workspace(networks), np.zeros(len(parameters))
         )
         assert loss == pytest.approx(float(short.mean()), rel=1e-5)  # weights are kept in 32 bits

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pagekin.model.capture import Capture, Origin
-from pagekin.model.reading import RAGGED_PARTS, BlockKind, Ragged, Tokens, columns_of
+from pagekin.model.reading import RAGGED_PARTS, Ragged, Tokens
 
 ORIGIN = Origin("a.warc", 10, 1000, 5)
 
@@ -15,16 +15,11 @@ def test_a_row_is_a_stretch_of_every_column() -> None:
     tokens = Tokens(np.array([0, 2, 2, 5]), np.arange(5, dtype=np.uint32), np.arange(10, 15, dtype=np.uint32))
     assert [tokens.form[tokens.row(k)].tolist() for k in range(3)] == [[0, 1], [], [2, 3, 4]]
     assert tokens.lengths().tolist() == [2, 0, 3]
-    assert [name for name, _ in columns_of(tokens)] == ["form", "place"]
 
 
 def test_every_part_is_ragged() -> None:
+    assert list(RAGGED_PARTS) == ["text", "hrefs", "tokens", "titles", "sentences", "blocks", "anchors"]
     assert all(issubclass(kind, Ragged) for kind in RAGGED_PARTS.values())
-
-
-def test_each_kind_of_boundary_is_a_bit_with_a_name() -> None:
-    bits = [value for name, value in vars(BlockKind).items() if name.isupper() and name != "NAMES"]
-    assert sorted(bits) == [1 << k for k in range(len(BlockKind.NAMES))]
 
 
 @pytest.mark.parametrize(

@@ -158,9 +158,9 @@ def changed(*path: str, value: Any) -> str:
 
 
 BROKEN = {
-    "nothing": ("", "it is no JSON"),
-    "no JSON": ("{", "it is no JSON"),
-    "deep": ("[" * 100_000, "it is no JSON"),
+    "nothing": ("", "it is not JSON"),
+    "no JSON": ("{", "it is not JSON"),
+    "deep": ("[" * 100_000, "it is not JSON"),
     "a list": ("[]", "holds no weights"),
     "another file": ('{"format": "pagekin store"}', "holds no weights"),
     "a later version": (changed("version", value=3), "version 3; this pagekin reads 'linklearn', versions 1 and 2"),
@@ -202,7 +202,7 @@ def test_units_that_are_not_finite_are_refused() -> None:
 def test_a_file_of_another_sort_is_refused(tmp_path: Path) -> None:
     for name, data, reason in (
         ("huge.json", b" " * (MOST_BYTES + 1), "more than 1,048,576 bytes"),
-        ("latin.json", b"\xff", "no JSON"),
+        ("latin.json", b"\xff", "not JSON"),
     ):
         (tmp_path / name).write_bytes(data)
         with pytest.raises(MisuseError, match=reason):

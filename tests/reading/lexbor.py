@@ -22,7 +22,7 @@ import numpy as np
 from selectolax.lexbor import LexborHTMLParser
 
 from pagekin.kernels import html as k
-from pagekin.kernels import page_output as sheets
+from pagekin.kernels import page_output as po
 from pagekin.kernels.words import Words, split_words
 from pagekin.reading.letters import classes
 from pagekin.reading.markup import markup
@@ -63,7 +63,7 @@ def fold(text: str) -> str:
 
 
 def touched(starts: Sequence[int], ends: Sequence[int], start: int, end: int) -> slice:
-    """Which of the words, of which these are the places, have a character in start:end.
+    """Which of the words, given their positions, have a character in start:end.
 
     >>> touched([0, 4, 8], [3, 7, 11], 5, 9)
     slice(1, 3, None)
@@ -248,21 +248,21 @@ def scan(pages: Sequence[bytes]) -> list[Reading]:
     """
     html = np.frombuffer(b"".join(pages), np.uint8)
     bounds = np.array([0, *map(len, pages)], np.int64).cumsum()
-    sheet = sheets.sheet_for(len(html), len(pages))
-    written = k.scan_pages(html, bounds, markup(), UNLIMITED, UNLIMITED, sheet, sheets.new_state())
-    ends = np.concatenate([[0], sheet.pages[:, sheets.TEXT_END]])
-    text = sheet.text[: ends[-1]]
+    out = po.allocate_output(len(html), len(pages))
+    written = k.scan_pages(html, bounds, markup(), UNLIMITED, UNLIMITED, out, po.new_state())
+    ends = np.concatenate([[0], out.pages[:, po.TEXT_END]])
+    text = out.text[: ends[-1]]
     words = split_words(text, ends, classes(), LONGEST)
-    values = sheet.values[:written].tobytes()
-    return [_scanned(sheet, page, text.tobytes(), values, words) for page in range(len(pages))]
+    values = out.values[:written].tobytes()
+    return [_scanned(out, page, text.tobytes(), values, words) for page in range(len(pages))]
 
 
-def _scanned(sheet: sheets.PageOutput, page: int, text: bytes, values: bytes, words: Words) -> Reading:
-    row = sheet.pages[page].tolist()
+def _scanned(out: po.PageOutput, page: int, text: bytes, values: bytes, words: Words) -> Reading:
+    row = out.pages[page].tolist()
     here = slice(words.first[page], words.first[page + 1])
     starts, ends = words.starts[here].tolist(), words.ends[here].tolist()
     found = [text[start:end].decode() for start, end in zip(starts, ends, strict=True)]
-    links = sheet.links[sheet.pages[page - 1, sheets.LINKS_END] if page else 0 : row[sheets.LINKS_END]].tolist()
+    links = out.links[out.pages[page - 1, po.LINKS_END] if page else 0 : row[po.LINKS_END]].tolist()
 
     def value(start: int, end: int) -> str:
         return values[start:end].decode().strip()
@@ -273,10 +273,10 @@ def _scanned(sheet: sheets.PageOutput, page: int, text: bytes, values: bytes, wo
             Anchor(value(href, href_end), tuple(found[touched(starts, ends, start, end)]))
             for start, end, href, href_end, _ in links
         ],
-        title=fold(value(*row[sheets.TITLE_TEXT :][:2])),
-        base=value(*row[sheets.BASE_URL :][:2]),
-        canonical=value(*row[sheets.CANONICAL :][:2]),
-        lang=value(*row[sheets.LANGUAGE :][:2]),
+        title=fold(value(*row[po.TITLE_TEXT :][:2])),
+        base=value(*row[po.BASE_URL :][:2]),
+        canonical=value(*row[po.CANONICAL :][:2]),
+        lang=value(*row[po.LANGUAGE :][:2]),
     )
 
 

@@ -1,1 +1,1 @@
-"""The kernels once more in plain Python: slow, short, and the specification that the fast ones are held to."""
+"""Reference implementations of the kernels in plain Python: slow, short, and the specification of the fast ones."""

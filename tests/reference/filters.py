@@ -1,4 +1,4 @@
-"""Bloom filters as sets of places, and groups by walking from page to page."""
+"""Bloom filters as sets of positions, connected components, and complete linkage."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from collections.abc import Iterable
 
 
 def filter_of(elements: Iterable[int], bits: int, hashes: int) -> set[int]:
-    """The places that are set."""
+    """The positions of the set bits."""
     return {(e % 2**32 + i * (e >> 32 | 1)) % 2**64 % bits for e in elements for i in range(hashes)}
 
 
 def size(places: set[int], bits: int, hashes: int) -> float:
-    """How many elements so many set bits stand for: solved from (1 - 1/m)^(kn) = share of bits not set."""
+    """The estimated number of elements: solved from (1 - 1/m)^(kn) = share of bits not set."""
     return math.log(1 - len(places) / bits) / (hashes * math.log(1 - 1 / bits))
 
 
 def nearness(a: set[int], b: set[int], counts: tuple[int, int], bits: int, hashes: int, threshold: float) -> float:
-    """By how many chunks two filters of so many chunks share more than they must; negative if they do not."""
+    """The number of shared chunks minus the number required; negative if two filters share too few."""
     held = size(a, bits, hashes), size(b, bits, hashes)
     common = held[0] + held[1] - size(a | b, bits, hashes)
     beyond = [

@@ -67,7 +67,7 @@ def bag(node: int, pages: Sequence[Page], links: Sequence[Link], words: int, pla
             content[term] += 1 / (1 + place / plan.lead) if plan.lead else 1
         for form in page.title if plan.anchors else ():
             if form in page.terms:
-                around[page.terms[form]] += windows.loudness(0, plan.by_distance)
+                around[page.terms[form]] += windows.distance_weight(0, plan.by_distance)
     for link in links:
         if link.node != node or not link.counts:
             continue
@@ -85,18 +85,18 @@ def window(page: Page, link: Link, plan: FoldPlan) -> Iterator[tuple[int, float]
     left, right = windows.bounds(link.start, link.end, blocks, page.sentences, plan.window, link.trailing)
     for term, _ in words[link.start : link.end]:
         if term is not None:
-            yield term, windows.loudness(0, plan.by_distance)
+            yield term, windows.distance_weight(0, plan.by_distance)
     for side in (words[left : link.start][::-1], words[link.end : right]):
         kept = [term for term, silent in side if term is not None and not silent]
         reach = len(kept) if plan.width < 0 else plan.width
         for distance, term in enumerate(kept[:reach], start=1):
-            weight = windows.loudness(distance, plan.by_distance)
+            weight = windows.distance_weight(distance, plan.by_distance)
             if weight > 0:
                 yield term, weight
 
 
 def weights(bag: Bag, factors: Sequence[float], words: int, shares: tuple[float, float, float] | None) -> Sums:
-    """The weights of a bag, of which contents, windows and citing nodes have their shares; None: as they come."""
+    """The weights of a bag with shares for contents, windows and citing nodes; None: parts are added up."""
     parts: list[Sums] = [
         {term: count * factors[term] for term, count in bag.content.items()},
         {term: count * factors[term] for term, count in bag.around.items() if term < words},
@@ -112,3 +112,12 @@ def weights(bag: Bag, factors: Sequence[float], words: int, shares: tuple[float,
         for term, count in part.items():
             result[term] += scale * count / whole if whole else 0.0
     return dict(result)
+
+
+def sort_by_weight(weights: Sequence[float]) -> list[int]:
+    """Indices by descending weight; the sort is stable.
+
+    >>> sort_by_weight([0.25, 0.5, 0.25])
+    [1, 0, 2]
+    """
+    return sorted(range(len(weights)), key=lambda index: -weights[index])

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from pagekin.kernels import html as k
-from pagekin.kernels import page_output as sheets
+from pagekin.kernels import page_output as po
 from pagekin.reading.markup import TAGS
 from reference.entities import decode
 
@@ -62,7 +62,7 @@ class Tag:
     @property
     def parts_paragraphs(self) -> bool:
         action, opens, _ = TAGS.get(self.name, (k.NOTHING, 0, 0))
-        return action == k.NOTHING and bool(opens & sheets.PARAGRAPH)
+        return action == k.NOTHING and bool(opens & po.PARAGRAPH)
 
 
 def tokens(page: bytes) -> Iterator[str | Tag]:
@@ -185,11 +185,11 @@ def scan(page: bytes, max_links: int, max_url: int) -> Page:
         text=reader.text,
         blocks=reader.blocks,
         links=reader.links,
-        base=reader.facts.get(sheets.BASE_URL, b""),
-        canonical=reader.facts.get(sheets.CANONICAL, b""),
-        language=reader.facts.get(sheets.LANGUAGE, b""),
-        refresh=reader.facts.get(sheets.REFRESH, b""),
-        title=reader.facts.get(sheets.TITLE_TEXT, b""),
+        base=reader.facts.get(po.BASE_URL, b""),
+        canonical=reader.facts.get(po.CANONICAL, b""),
+        language=reader.facts.get(po.LANGUAGE, b""),
+        refresh=reader.facts.get(po.REFRESH, b""),
+        title=reader.facts.get(po.TITLE_TEXT, b""),
         flags=reader.flags,
         dropped=reader.dropped,
     )
@@ -235,8 +235,8 @@ class _Reader:
             self.templates = max(0, self.templates + (-1 if tag.closing else 1))
         if self.templates:
             return
-        self.pending_kinds |= tag.boundaries & ~sheets.SPACE
-        self.pending_space |= bool(tag.boundaries & sheets.SPACE)
+        self.pending_kinds |= tag.boundaries & ~po.SPACE
+        self.pending_space |= bool(tag.boundaries & po.SPACE)
         if tag.action in (k.TABLE, k.CELL_TAG):
             self.read_table_tag(tag)
         elif tag.closing:
@@ -262,31 +262,31 @@ class _Reader:
                 if self.add_link(given.get("href"), given, 0):
                     self.open_link = len(self.links) - 1, self.tables
             case k.AREA:
-                added = self.add_link(given.get("href"), given, sheets.FROM_AREA)
+                added = self.add_link(given.get("href"), given, po.FROM_AREA)
                 self.write_aside(given.get("alt"))
                 if added:
                     self.links[-1] = replace(self.links[-1], end=self.place)
             case k.IMAGE:
                 self.write_aside(given.get("alt"))
             case k.FRAME | k.INLINE_FRAME:
-                self.add_link(given.get("src"), given, sheets.FROM_FRAME)
+                self.add_link(given.get("src"), given, po.FROM_FRAME)
             case k.BASE:
-                self.add_fact(sheets.BASE_URL, given.get("href"))
+                self.add_fact(po.BASE_URL, given.get("href"))
             case k.LINK:
                 if in_head and b"canonical" in _list(given.get("rel")):
-                    self.add_fact(sheets.CANONICAL, given.get("href"))
+                    self.add_fact(po.CANONICAL, given.get("href"))
             case k.HTML:
-                self.add_fact(sheets.LANGUAGE, given.get("lang"))
+                self.add_fact(po.LANGUAGE, given.get("lang"))
             case k.META:
                 self.read_meta(given, in_head)
             case k.TITLE:
                 if tag.contents and not tag.foreign:
-                    self.add_fact(sheets.TITLE_TEXT, tag.contents, in_attribute=False)
+                    self.add_fact(po.TITLE_TEXT, tag.contents, in_attribute=False)
             case k.PLAIN_TEXT | k.REST_IS_TEXT | k.DECODED_TEXT if tag.contents is not None:
                 contents = tag.contents.decode()
-                self.pending_kinds |= sheets.PARAGRAPH
+                self.pending_kinds |= po.PARAGRAPH
                 self.write(decode(contents, in_attribute=False) if tag.action == k.DECODED_TEXT else contents)
-                self.pending_kinds |= sheets.PARAGRAPH
+                self.pending_kinds |= po.PARAGRAPH
 
     def read_meta(self, given: dict[str, bytes], in_head: bool) -> None:
         content = given.get("content")
@@ -294,13 +294,13 @@ class _Reader:
         if in_head and b"robots" in _list(given.get("name")):
             options = _list(content)
             if options & {b"none", b"noindex"}:
-                self.flags |= sheets.NOINDEX
+                self.flags |= po.NOINDEX
             if options & {b"none", b"nofollow"}:
-                self.flags |= sheets.NOFOLLOW
+                self.flags |= po.NOFOLLOW
         elif b"refresh" in pragma:
-            self.add_fact(sheets.REFRESH, content)
+            self.add_fact(po.REFRESH, content)
         elif b"content-language" in pragma:
-            self.add_fact(sheets.LANGUAGE, content)
+            self.add_fact(po.LANGUAGE, content)
 
     def write_aside(self, text: bytes | None) -> None:
         """Write the text that stands for an image, apart from what is around it."""
@@ -321,11 +321,11 @@ class _Reader:
             self.dropped += 1
             return False
         if b"nofollow" in _list(given.get("rel")):
-            flags |= sheets.NOFOLLOW
+            flags |= po.NOFOLLOW
         if self.text and not self.pending_kinds:
-            flags |= sheets.TRAILING
+            flags |= po.TRAILING
         if len(href) > self.max_url:
-            href, flags = b"", flags | sheets.TOO_LONG
+            href, flags = b"", flags | po.TOO_LONG
         self.links.append(Link(self.place, self.place, decode(href.decode(), in_attribute=True).encode(), flags))
         return True
 

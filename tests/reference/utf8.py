@@ -1,4 +1,4 @@
-"""Plain twin of `kernels/utf8.py`."""
+"""UTF-8 as Python decodes it."""
 
 from __future__ import annotations
 

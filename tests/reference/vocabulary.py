@@ -1,14 +1,14 @@
-"""Lists of byte strings that become one list: what a dict and `sorted` do."""
+"""Numbers for byte strings, as a dict gives them, and their sorted order."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 
-def enter(lists: Sequence[Sequence[bytes]]) -> tuple[list[list[int]], list[bytes]]:
+def add_strings(lists: Sequence[Sequence[bytes]]) -> tuple[list[list[int]], list[bytes]]:
     """The numbers of each list's strings in the one list that they become, and that list.
 
-    >>> enter([[b"to", b"be"], [b"or", b"not", b"to"], []])
+    >>> add_strings([[b"to", b"be"], [b"or", b"not", b"to"], []])
     ([[0, 1], [2, 3, 0], []], [b'to', b'be', b'or', b'not'])
     """
     number_of: dict[bytes, int] = {}
@@ -16,10 +16,25 @@ def enter(lists: Sequence[Sequence[bytes]]) -> tuple[list[list[int]], list[bytes
     return numbers, list(number_of)
 
 
-def alphabetical(strings: Sequence[bytes]) -> list[int]:
+def sort_spans(strings: Sequence[bytes]) -> list[int]:
     """The places of strings in the order of their bytes.
 
-    >>> alphabetical([b"to", b"be", b"or", b"be", b"b"])
+    >>> sort_spans([b"to", b"be", b"or", b"be", b"b"])
     [4, 1, 3, 2, 0]
     """
     return sorted(range(len(strings)), key=strings.__getitem__)
+
+
+def intern(strings: Sequence[bytes]) -> tuple[list[int], list[int]]:
+    """The number of each string, and where each number appears first.
+
+    >>> intern([b"to", b"be", b"or", b"not", b"to", b"be"])
+    ([0, 1, 2, 3, 0, 1], [0, 1, 2, 3])
+    """
+    number_of: dict[bytes, int] = {}
+    first = []
+    for place, string in enumerate(strings):
+        if string not in number_of:
+            number_of[string] = len(number_of)
+            first.append(place)
+    return [number_of[string] for string in strings], first

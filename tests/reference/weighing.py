@@ -24,7 +24,7 @@ def value(network: Network, x: float) -> float:
 
 @dataclass(frozen=True)
 class Collection:
-    """Pages, of which words that are on more than `most` are stopped."""
+    """Pages; words on more than `most` of them are stop words."""
 
     pages: Sequence[Page]
     most: float

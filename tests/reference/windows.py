@@ -10,11 +10,11 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
+from pagekin.kernels import page_output
 from pagekin.kernels import windows as kernel
-from pagekin.model.reading import BlockKind
 
-_SYNTACTIC = BlockKind.PARAGRAPH | BlockKind.CELL | BlockKind.ITEM
-_TOPICAL = BlockKind.HEADING | BlockKind.LIST_END | BlockKind.TABLE_END
+_SYNTACTIC = page_output.PARAGRAPH | page_output.CELL | page_output.ITEM
+_TOPICAL = page_output.HEADING | page_output.LIST_END | page_output.TABLE_END
 
 
 @dataclass(frozen=True)
@@ -25,9 +25,9 @@ class Block:
     size: int
 
 
-def loudness(distance: int, by_distance: bool) -> float:
+def distance_weight(distance: int, by_distance: bool) -> float:
     """
-    >>> loudness(0, True), loudness(3, True), loudness(99, True), loudness(99, False)
+    >>> distance_weight(0, True), distance_weight(3, True), distance_weight(99, True), distance_weight(99, False)
     (5.0, 3.0, 0.0, 1.0)
     """
     return max(0.0, 5 - math.log2(1 + distance)) if by_distance else 1.0
@@ -43,13 +43,13 @@ def block_at(blocks: Sequence[Block], token: int) -> int:
     return max((number for number, start in enumerate(starts(blocks)) if start <= token), default=0)
 
 
-def parts(kinds: int, sentence_end: bool, window: int) -> bool:
+def ends_window(kinds: int, sentence_end: bool, window: int) -> bool:
     """Whether a boundary ends a window."""
     if window == kernel.BASIC:
         return False
     if window == kernel.TOPICAL:
         return bool(kinds & _TOPICAL)
-    return bool(kinds & _SYNTACTIC) or (bool(kinds & BlockKind.BREAK) and sentence_end)
+    return bool(kinds & _SYNTACTIC) or (bool(kinds & page_output.BREAK) and sentence_end)
 
 
 def bounds(
@@ -59,12 +59,12 @@ def bounds(
 
     An anchor without words leans on what follows, or, trailing, on what stands before.
 
-    >>> item = BlockKind.ITEM
+    >>> item = page_output.ITEM
     >>> bounds(2, 3, [Block(0, 1), Block(item, 3), Block(item, 2)], [], kernel.SYNTACTIC)
     (1, 4)
     """
     places = starts(blocks)
-    cuts = {place for place, b in zip(places, blocks, strict=True) if parts(b.kinds, place in sentences, window)}
+    cuts = {place for place, b in zip(places, blocks, strict=True) if ends_window(b.kinds, place in sentences, window)}
     left = [cut for cut in cuts if cut < start or (cut == start and not trailing)]
     right = [cut for cut in cuts if cut >= end and (cut > start or trailing)]
     return max(left, default=0), min(right, default=sum(block.size for block in blocks))

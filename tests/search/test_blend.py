@@ -15,7 +15,8 @@ from pagekin.errors import MisuseError
 from pagekin.evaluation.judge import judge
 from pagekin.evaluation.labelled import PopulationSettings, open_labelled
 from pagekin.model.arrays import Floats, Int64s
-from pagekin.model.strategy import MEASURES, WEIGHED
+from pagekin.model.strategy import MEASURES
+from pagekin.model.term_weights import WEIGHTINGS
 from pagekin.pipeline import build
 from pagekin.search import evidence as registry
 from pagekin.search.blend import Blend, blended
@@ -166,5 +167,5 @@ def test_a_text_from_outside_has_no_links_and_the_rest_takes_their_weight() -> N
 
 
 def test_every_measure_of_a_strategy_has_an_evidence() -> None:
-    assert {*TEXT_MEASURES, *WEIGHED} == set(MEASURES)
+    assert {*TEXT_MEASURES, *WEIGHTINGS} == set(MEASURES)
     assert registered() == ["text", "links"]

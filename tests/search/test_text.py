@@ -21,7 +21,7 @@ from pagekin.search.query import Bag, Query, bag_of, mean_bag, query_of_nodes
 from pagekin.search.scorer import CompiledScorer, Scorer, ScorerPool
 from pagekin.search.text import BagEvidence
 from pagekin.signatures.sign import make_signatures, seeded, term_keys
-from reference import similarity as twin
+from reference import similarity as reference
 
 WORDS = 10
 BAGS = st.dictionaries(st.integers(0, WORDS - 1), st.integers(1, 9), max_size=6)
@@ -66,7 +66,7 @@ def nearest(evidence: BagEvidence, query: Query, limit: int) -> list[tuple[float
 
 
 def similarity(measure: str, a: dict[int, float], b: dict[int, float]) -> float:
-    return twin.cosine(a, b) if measure == "cosine" else twin.jaccard(a, b)
+    return reference.cosine(a, b) if measure == "cosine" else reference.jaccard(a, b)
 
 
 HAND = [{0: 0.5, 1: 0.5}, {0: 0.5, 2: 0.5}, {1: 0.75, 0: 0.25}, {3: 1.0}]

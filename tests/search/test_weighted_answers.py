@@ -21,7 +21,7 @@ from pagekin.pipeline import build
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.options import RelatedOptions
 from pagekin.search.results import RelatedPage
-from reference import weighing as twin
+from reference import weighing as reference
 from store.builders import page, write_jsonl
 
 PLAIN = Strategy(stemming="none", lead=7.0, frequency_weight="none", templates=True)
@@ -61,16 +61,18 @@ def counts(text: str) -> dict[int, int]:
     return {NUMBER[word]: count for word, count in Counter(text.split()).items()}
 
 
-def collection() -> twin.Collection:
+def collection() -> reference.Collection:
     """The contents alone: neither titles nor anchors of others count, but the words of one's own links."""
-    return twin.Collection([counts(text if name != "d" else f"{text} milk rennet") for name, text in TEXTS.items()], 10)
+    return reference.Collection(
+        [counts(text if name != "d" else f"{text} milk rennet") for name, text in TEXTS.items()], 10
+    )
 
 
 def scores(answer: list[RelatedPage]) -> dict[str, float]:
     return {each.url: each.score or 0.0 for each in answer}
 
 
-def expected(asked: twin.Page, kind: Okapi | Learned, *but: str) -> dict[str, float]:
+def expected(asked: reference.Page, kind: Okapi | Learned, *but: str) -> dict[str, float]:
     whole = collection()
     found = {url(name): whole.score(asked, page, kind) for name, page in zip(TEXTS, whole.pages, strict=True)}
     return {each: score for each, score in found.items() if each not in but}
@@ -260,8 +262,8 @@ def test_what_cannot_be_weighed_is_misuse(garden: IndexedStore, tmp_path: Path) 
 @pytest.mark.parametrize(
     ("name", "value", "wrong"),
     [
-        ("contents.frequency", 6, "it names more pages than there are"),
-        ("contents.frequency", -1, "it names more pages than there are"),
+        ("contents.frequency", 6, "a frequency exceeds the number of pages"),
+        ("contents.frequency", -1, "a frequency exceeds the number of pages"),
         ("contents.length", -1, "it holds negative numbers"),
     ],
 )

@@ -24,7 +24,7 @@ from pagekin.search.query_weights import QueryWeights
 from pagekin.search.scorer import CompiledScorer, Scorer, ScorerPool
 from pagekin.search.weighted_text import WeightedText
 from pagekin.signatures.sign import make_signatures, seeded, term_keys
-from reference import weighing as twin
+from reference import weighing as reference
 
 WORDS = 8
 PAGES = st.dictionaries(st.integers(0, WORDS - 1), st.integers(1, 9), max_size=6)
@@ -99,7 +99,7 @@ def test_scores_are_those_of_the_reference_on_both_scorers(
 ) -> None:
     """With more than ten pages, some words are stopped."""
     index = index_of(pages, outside)
-    collection = twin.Collection(pages, STOP_PAGES)
+    collection = reference.Collection(pages, STOP_PAGES)
     nodes = np.arange(len(pages) + outside)
     for node, page in enumerate(pages):
         query = query_of_nodes(index, [node])
@@ -137,7 +137,7 @@ def test_a_text_may_say_a_word_more_often_than_any_page() -> None:
     index = index_of([{0: 1, 1: 1}, {2: 1}])
     word, count = np.array([0], np.uint32), np.array([500], np.uint32)
     weighted = QueryWeights(index).weighted(DRAWN, [TermCounts(word, count)])
-    collection = twin.Collection([{0: 1, 1: 1}, {2: 1}], STOP_PAGES)
+    collection = reference.Collection([{0: 1, 1: 1}, {2: 1}], STOP_PAGES)
     assert weighted.own == pytest.approx(collection.score({0: 500}, {0: 500}, DRAWN))
 
 

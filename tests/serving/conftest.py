@@ -24,24 +24,24 @@ def served_index(sample_index: Path, tmp_path_factory: pytest.TempPathFactory) -
 
 
 @pytest.fixture(scope="session")
-def held(served_index: Path) -> CurrentGeneration:
+def current(served_index: Path) -> CurrentGeneration:
     return CurrentGeneration(served_index)
 
 
 @pytest.fixture(scope="session")
-def client(held: CurrentGeneration) -> Iterator[TestClient]:
+def client(current: CurrentGeneration) -> Iterator[TestClient]:
     """A server without a network."""
-    with TestClient(make_app(held, patient(ServerSettings()))) as client:
+    with TestClient(make_app(current, patient(ServerSettings()))) as client:
         yield client
 
 
 @pytest.fixture
-def serve(held: CurrentGeneration) -> Iterator[Serve]:
+def serve(current: CurrentGeneration) -> Iterator[Serve]:
     """A server with settings of its own."""
     clients: list[TestClient] = []
 
     def make(settings: ServerSettings) -> TestClient:
-        clients.append(TestClient(make_app(held, patient(settings)), raise_server_exceptions=False))
+        clients.append(TestClient(make_app(current, patient(settings)), raise_server_exceptions=False))
         return clients[-1].__enter__()
 
     yield make

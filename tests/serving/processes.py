@@ -20,7 +20,7 @@ PATIENCE = 600  # seconds for an answer: far more than one takes, also on a busy
 
 def patient(settings: ServerSettings) -> ServerSettings:
     """The same settings with a time limit that does not depend on the machine."""
-    return replace(settings, bounds=replace(settings.bounds, seconds=PATIENCE))
+    return replace(settings, limits=replace(settings.limits, seconds=PATIENCE))
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What programs get: the shapes of answers, and clear words when there is none."""
+"""The JSON API: answers, and error messages."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_a_page_is_found_by_url_by_title_and_by_its_beginning(client: TestClient
     assert client.get("/api/pages", params={"query": "zzzzz"}).json()["pages"] == []
 
 
-def test_several_pages_and_unknown_texts_are_asked_for_in_a_body(client: TestClient) -> None:
+def test_several_pages_and_unknown_texts_are_queried_with_a_body(client: TestClient) -> None:
     beech = "http://treeroom.example/beech.html"
     both = client.post("/api/related", json={"urls": [OAK, beech]}).json()
     assert both["query"]["pages"] == [OAK, beech]
@@ -101,17 +101,19 @@ def test_a_result_list_comes_back_in_groups(client: TestClient) -> None:
         assert [[int(g["anchor"]["id"]), *(int(m["id"]) for m in g["members"])] for g in groups] == [[1, 3], [2]]
     told = client.post("/api/duplicates?text_field=words", json=[{"id": 1, "words": wren}]).json()
     assert told["uncompared"] == {}
+    settings = client.post("/api/duplicates?threshold=0.5&link=complete", json=rows).json()["settings"]
+    assert (settings["threshold"], settings["link"]) == (0.5, "complete")
 
 
-def test_info_and_health_tell_what_is_served(client: TestClient, served_index: Path) -> None:
+def test_info_and_health_describe_what_is_served(client: TestClient, served_index: Path) -> None:
     info = client.get("/api/info").json()
     assert (info["store"], info["generation"], info["counts"]["pages"]) == ("sample_web.kin", 1, 213)
     health = client.get("/healthz").json()
     assert health == {"status": "ok", "generation": 1, "pages": 213, "trouble": False}
 
 
-def test_prometheus_is_told_of_requests_their_time_and_the_generation(held: CurrentGeneration) -> None:
-    with TestClient(make_app(held)) as client:
+def test_metrics_count_requests_their_time_and_the_generation(current: CurrentGeneration) -> None:
+    with TestClient(make_app(current)) as client:
         for _ in range(3):
             related(client)
         client.get("/api/related?url=nowhere")
@@ -129,7 +131,7 @@ def test_prometheus_is_told_of_requests_their_time_and_the_generation(held: Curr
     assert buckets == sorted(buckets)
 
 
-def test_an_answer_has_a_tag_and_is_not_sent_twice(client: TestClient) -> None:
+def test_an_answer_has_an_etag_and_is_not_sent_twice(client: TestClient) -> None:
     for path in (f"/api/related?url={OAK}&limit=7", "/api/info", "/api/pages?query=oak"):
         first = client.get(path)
         assert first.headers["cache-control"] == "public, max-age=60"
@@ -140,13 +142,13 @@ def test_an_answer_has_a_tag_and_is_not_sent_twice(client: TestClient) -> None:
     assert len(tags) == 3
 
 
-def test_a_client_that_has_the_answer_does_not_make_the_server_find_it_again(held: CurrentGeneration) -> None:
-    with TestClient(make_app(held)) as client, TestClient(make_app(held)) as fresh:
+def test_a_client_that_has_the_answer_does_not_make_the_server_compute_it_again(current: CurrentGeneration) -> None:
+    with TestClient(make_app(current)) as client, TestClient(make_app(current)) as fresh:
         tag = client.get("/api/info").headers["etag"]
         assert fresh.get("/api/info", headers={"If-None-Match": tag}).status_code == 304
 
 
-def test_an_answer_is_compressed_for_who_can_read_it(client: TestClient) -> None:
+def test_an_answer_is_compressed_if_the_client_accepts_it(client: TestClient) -> None:
     with client.stream("GET", f"/api/related?url={OAK}", headers={"Accept-Encoding": "gzip"}) as packed:
         raw = b"".join(packed.iter_raw())
     assert packed.headers["content-encoding"] == "gzip"
@@ -159,7 +161,7 @@ def test_an_answer_is_compressed_for_who_can_read_it(client: TestClient) -> None
 @pytest.mark.parametrize(
     ("params", "told"),
     [
-        ({}, "url is missing: the URL of a page, or its title if only one page has it; several are asked for as one."),
+        ({}, "url is missing: URL of a page, or its title if no other page has it; several pages form one query."),
         ({"url": ""}, "url is empty."),
         ({"url": OAK, "limit": "0"}, "limit must be from 1 to 100."),
         ({"url": OAK, "limit": "101"}, "limit must be from 1 to 100."),
@@ -167,9 +169,9 @@ def test_an_answer_is_compressed_for_who_can_read_it(client: TestClient) -> None
         ({"url": OAK, "min_similarity": "nan"}, "min_similarity must be from 0 to 1."),
         ({"url": OAK, "similarity": "guess"}, "similarity can be jaccard, cosine, okapi, linklearn."),
         ({"url": OAK, "explain": "perhaps"}, "explain must be true or false."),
-        ({"url": OAK, "links": "2"}, "links must be from 0 to 1."),
-        ({"url": "x" * 2001}, "url has 2,001 characters; there may be 2,000."),
-        ({"url": [OAK] * 21}, "url has 21 values; there may be 20."),
+        ({"url": OAK, "links": "2"}, "links must be from 0 to 1, or auto."),
+        ({"url": "x" * 2001}, "url has 2,001 characters; at most 2,000 are allowed."),
+        ({"url": [OAK] * 21}, "url has 21 values; at most 20 are allowed."),
         ({"url": OAK, "limit": ["1", "2"]}, "limit is given twice."),
     ],
 )
@@ -181,22 +183,22 @@ def test_a_wrong_parameter_is_named(client: TestClient, params: dict[str, Any], 
     ("body", "told"),
     [
         ("[]", "The body must be an object with urls, html or text."),
-        ("{}", "Give urls, or html, or text: one of them."),
-        ('{"urls": []}', "Give urls, or html, or text: one of them."),
-        ('{"text": "a", "html": "b"}', "Give urls, or html, or text: one of them."),
+        ("{}", "Give exactly one of urls, html and text."),
+        ('{"urls": []}', "Give exactly one of urls, html and text."),
+        ('{"text": "a", "html": "b"}', "Give exactly one of urls, html and text."),
         ('{"urls": "a"}', "urls must be a list."),
         ('{"text": 7}', "text must be a string."),
-        ('{"text": "a", "limit": NaN}', "The body is no JSON: NaN is no number."),
+        ('{"text": "a", "limit": NaN}', "The body is not valid JSON: NaN is not a number."),
         ('{"text": "a", "limit": true}', "limit must be a whole number."),
-        ("[" * 100_000, "The body is no JSON: it is nested too deeply."),
+        ("[" * 100_000, "The body is not valid JSON: it is nested too deeply."),
     ],
 )
-def test_a_wrong_body_is_told(client: TestClient, body: str, told: str) -> None:
+def test_a_wrong_body_is_reported(client: TestClient, body: str, told: str) -> None:
     answer = client.post("/api/related", content=body, headers={"Content-Type": "application/json"})
     assert problem(answer, 422) == told
 
 
-def test_an_unknown_page_is_told_without_the_place_of_the_store(client: TestClient, served_index: Path) -> None:
+def test_an_unknown_page_is_reported_without_the_path_of_the_store(client: TestClient, served_index: Path) -> None:
     told = problem(client.get("/api/related?url=http://treeroom.example/oaks.html"), 404)
     assert told.startswith("no page 'http://treeroom.example/oaks.html' in this collection; similar pages are:")
     assert str(served_index.parent) not in told
@@ -205,10 +207,10 @@ def test_an_unknown_page_is_told_without_the_place_of_the_store(client: TestClie
     problem(client.get("/api/cluster?url=nowhere"), 404)
 
 
-def test_what_is_too_much_is_refused(serve: Serve) -> None:
-    client = serve(ServerSettings(bounds=RequestLimits(body=1000, text=100, results=2, query=200)))
+def test_requests_over_the_limits_are_refused(serve: Serve) -> None:
+    client = serve(ServerSettings(limits=RequestLimits(body_bytes=1000, text_length=100, results=2, query_bytes=200)))
     assert problem(client.post("/api/related", json={"text": "a" * 2000}), 413) == (
-        "The body is too large; there may be 1,000 bytes."
+        "The body is too large; at most 1,000 bytes are allowed."
     )
     pieces = iter([b'{"text": "', b"a" * 2000, b'"}'])
     streamed = client.post("/api/related", content=pieces, headers={"Content-Type": "application/json"})
@@ -248,7 +250,7 @@ def wiki(tmp_path_factory: pytest.TempPathFactory) -> CurrentGeneration:
 ASKED = "action=query&format=json&generator=search&gsrnamespace=0&gsrqiprofile=classic_noboostlinks&uselang=content"
 
 
-def test_a_wiki_asks_as_it_asks_a_mediawiki(wiki: CurrentGeneration) -> None:
+def test_a_wiki_gets_the_answers_of_a_mediawiki(wiki: CurrentGeneration) -> None:
     with TestClient(make_app(wiki)) as client:
         for path in ("/api/related", "/w/api.php"):
             asked = f"{path}?{ASKED}&gsrsearch=morelike:Red kite&gsrlimit=1"
@@ -263,9 +265,9 @@ def test_a_wiki_asks_as_it_asks_a_mediawiki(wiki: CurrentGeneration) -> None:
         assert client.get("/w/api.php?action=edit").json()["error"]["code"] == "unknown_action"
 
 
-def test_the_docs_are_one_page_that_needs_nothing_from_elsewhere(client: TestClient) -> None:
+def test_the_docs_are_one_page_that_loads_nothing_from_other_servers(client: TestClient) -> None:
     page = client.get("/api").text
-    for each in ("/api/related", "/api/pages/{id}", "min_similarity", "must be given"):
+    for each in ("/api/related", "/api/pages/{id}", "min_similarity", "required"):
         assert each in page
     assert {link[0] for link in re.findall(r'(?:src|href)="([^"]+)"', page)} == {"/", "#"}
     assert "//" not in "".join(re.findall(r'(?:src|href)="([^"]+)"', page))
@@ -273,7 +275,7 @@ def test_the_docs_are_one_page_that_needs_nothing_from_elsewhere(client: TestCli
     assert client.get("/static/api.css").status_code == 200
 
 
-def test_the_embedded_script_puts_in_text_only(client: TestClient) -> None:
+def test_the_embedded_script_inserts_text_only(client: TestClient) -> None:
     script = client.get("/embed.js")
     assert script.headers["content-type"].startswith("text/javascript")
     assert "innerHTML" not in script.text
@@ -304,5 +306,10 @@ def test_no_path_reads_a_file(client: TestClient, tmp_path: Path) -> None:
         problem(client.post("/api/related", json={"urls": [name]}), 404)
     answer = client.post("/api/duplicates", json=[{"id": str(secret), "path": str(secret)}]).json()
     assert answer["uncompared"] == {"no text": 1}
-    for path in ("/static/../guard.py", "/static/%2e%2e/guard.py", "/static//etc/passwd", "/static/..%2fguard.py"):
+    for path in (
+        "/static/../middleware.py",
+        "/static/%2e%2e/middleware.py",
+        "/static//etc/passwd",
+        "/static/..%2fmiddleware.py",
+    ):
         problem(client.get(path), 404)

@@ -1,4 +1,4 @@
-"""A new generation takes the place of the old one; who was served by the old one goes on with it."""
+"""A new generation replaces the old one; requests that started on the old one finish on it."""
 
 from __future__ import annotations
 
@@ -13,19 +13,16 @@ import pytest
 from starlette.testclient import TestClient
 
 from pagekin.errors import MisuseError
+from pagekin.model.jsons import to_json
 from pagekin.pipeline import build
-from pagekin.search.options import RelatedOptions
-from pagekin.serving.app import make_app, switch
+from pagekin.serving.app import make_app, replace_generation
 from pagekin.serving.generations import CurrentGeneration
-from pagekin.shapes.related import report
 
 WORDS = "robin wren heron plover dunlin curlew whimbrel godwit turnstone sanderling knot stint ruff snipe".split()
 
-PLAIN = RelatedOptions(explain=False)
-
 
 def write(folder: Path, pages: int) -> Path:
-    """A collection of so many pages, every one of which has kin."""
+    """Build a collection of some pages, each with related pages."""
     rows = []
     for k in range(pages):
         text = f"{' '.join(WORDS[k % 7 :] * 3)} <a href=/{(k + 1) % pages}>{WORDS[k % 9]}</a>"
@@ -36,86 +33,84 @@ def write(folder: Path, pages: int) -> Path:
 
 
 def test_a_new_generation_is_seen_and_the_old_one_still_answers(tmp_path: Path) -> None:
-    held = CurrentGeneration(write(tmp_path, 20))
-    old = held.present
+    current = CurrentGeneration(write(tmp_path, 20))
+    old = current.generation
     before = old.indexed.related("http://birds.example/3")
-    assert not held.look()
+    assert not current.refresh()
     write(tmp_path, 30)
     assert not (tmp_path / "birds.kin" / old.indexed.manifest.folder).exists()
-    assert held.look()
-    assert not held.look()
-    assert (held.present.number, len(held.present.indexed)) == (2, 30)
-    assert held.present.tag != old.tag
+    assert current.refresh()
+    assert not current.refresh()
+    assert (current.generation.number, len(current.generation.indexed)) == (2, 30)
+    assert current.generation.tag != old.tag
     assert old.indexed.related("http://birds.example/3") == before
     assert old.indexed.page(old.indexed.find("http://birds.example/19"))["title"] == "Bird 19"
     row = old.indexed.find("http://birds.example/3")
     assert old.indexed.text(row).endswith("plover")
     assert old.indexed.anchor_texts(old.indexed.find_node("http://birds.example/3")) == [("heron", 1)]
-    with old.surroundings("http://birds.example/3") as (_, clusters):
+    with old.clusters("http://birds.example/3") as (_, clusters):
         assert len(clusters) >= 1
     with pytest.raises(MisuseError):
         old.indexed.find("http://birds.example/29")
 
 
 def test_a_generation_that_cannot_be_opened_leaves_the_old_one_in_place(tmp_path: Path) -> None:
-    held = CurrentGeneration(write(tmp_path, 20))
+    current = CurrentGeneration(write(tmp_path, 20))
     write(tmp_path, 30)
     manifest = tmp_path / "birds.kin" / "manifest.json"
     whole = manifest.read_bytes()
     manifest.write_bytes(whole[:-9])
-    assert not held.look()
-    assert "damaged" in held.trouble
-    assert len(held.present.indexed) == 20
-    with TestClient(make_app(held)) as client:
+    assert not current.refresh()
+    assert "damaged" in current.error
+    assert len(current.generation.indexed) == 20
+    with TestClient(make_app(current)) as client:
         assert client.get("/healthz").json()["trouble"] is True
         assert "pagekin_index_trouble 1" in client.get("/metrics").text
     manifest.write_bytes(whole)
-    assert held.look()
-    assert (len(held.present.indexed), held.trouble) == (30, "")
+    assert current.refresh()
+    assert (len(current.generation.indexed), current.error) == (30, "")
 
 
 def test_a_store_that_is_gone_is_served_on(tmp_path: Path) -> None:
-    held = CurrentGeneration(write(tmp_path, 20))
+    current = CurrentGeneration(write(tmp_path, 20))
     shutil.rmtree(tmp_path / "birds.kin")
-    assert not held.look()
-    assert held.present.indexed.related("http://birds.example/3")
-    assert held.trouble
+    assert not current.refresh()
+    assert current.generation.indexed.related("http://birds.example/3")
+    assert current.error
 
 
-def test_a_new_generation_has_new_tags(tmp_path: Path) -> None:
-    held = CurrentGeneration(write(tmp_path, 20))
-    with TestClient(make_app(held)) as client:
+def test_a_new_generation_has_new_etags(tmp_path: Path) -> None:
+    current = CurrentGeneration(write(tmp_path, 20))
+    with TestClient(make_app(current)) as client:
         path = "/api/related?url=http://birds.example/3"
         tag = client.get(path).headers["etag"]
         write(tmp_path, 30)
-        assert held.look()
+        assert current.refresh()
         new = client.get(path, headers={"If-None-Match": tag})
         assert (new.status_code, new.headers["etag"] == tag) == (200, False)
         assert client.get("/healthz").json()["generation"] == 2
 
 
-def test_answers_are_found_again_before_a_new_generation_is_served(tmp_path: Path) -> None:
-    held = CurrentGeneration(write(tmp_path, 20))
-    app = make_app(held)
+def test_answers_are_computed_again_before_a_new_generation_is_served(tmp_path: Path) -> None:
+    current = CurrentGeneration(write(tmp_path, 20))
+    app = make_app(current)
     paths = [f"/api/related?url=http://birds.example/{k}" for k in (3, 4, 19)]
     with TestClient(app) as client:
         old = [client.get(path).json() for path in paths]
         write(tmp_path, 15)
-        new = held.newer()
+        new = current.open_newer()
         assert new is not None
-        asyncio.run(switch(app.state.context, new))
-        kept = app.state.context.kept
-        assert [key[2][-2:] for key, _ in kept.latest(9) if key[0] == new.tag] == [b"/3", b"/4"]
+        asyncio.run(replace_generation(app.state.context, new))
+        cache = app.state.context.cache
+        assert [key[2][-2:] for key, _ in cache.latest(9) if key[0] == new.tag] == [b"/3", b"/4"]
         assert [client.get(path).status_code for path in paths] == [200, 200, 404]
-        assert client.get(paths[0]).json() == report(
-            [paths[0][17:]], new.indexed.related(paths[0][17:], PLAIN), "jaccard"
-        )
+        assert client.get(paths[0]).json() == to_json(new.collection.related(paths[0][17:], explain=False))
         assert len(old[0]["related"]) == 10
 
 
-def test_threads_get_what_one_thread_gets(tmp_path: Path) -> None:
-    held = CurrentGeneration(write(tmp_path, 40))
-    indexed = held.present.indexed
+def test_several_threads_get_the_same_answers_as_one(tmp_path: Path) -> None:
+    current = CurrentGeneration(write(tmp_path, 40))
+    indexed = current.generation.indexed
     urls = [f"http://birds.example/{k}" for k in range(40)]
     alone = [indexed.related(url) for url in urls]
     with ThreadPoolExecutor(8) as threads:
@@ -123,8 +118,8 @@ def test_threads_get_what_one_thread_gets(tmp_path: Path) -> None:
             assert list(threads.map(indexed.related, urls)) == alone
 
 
-def test_what_is_dear_is_made_once(tmp_path: Path) -> None:
-    generation = CurrentGeneration(write(tmp_path, 20)).present
+def test_an_expensive_result_is_computed_once(tmp_path: Path) -> None:
+    generation = CurrentGeneration(write(tmp_path, 20)).generation
     made: list[int] = []
     begin = threading.Barrier(4)
 
@@ -134,18 +129,18 @@ def test_what_is_dear_is_made_once(tmp_path: Path) -> None:
 
     def ask() -> int:
         begin.wait()
-        return generation.kept("dear", make)
+        return generation.compute_once("expensive", make)
 
     with ThreadPoolExecutor(4) as threads:
         assert {task.result() for task in [threads.submit(ask) for _ in range(4)]} == {1}
     assert made == [1]
 
 
-def test_the_surroundings_of_few_pages_are_kept(tmp_path: Path) -> None:
-    generation = CurrentGeneration(write(tmp_path, 20)).present
+def test_the_clusters_of_few_pages_are_cached(tmp_path: Path) -> None:
+    generation = CurrentGeneration(write(tmp_path, 20)).generation
     seen = []
     for k in (0, 1, 2, 3, 4, 4, 0):
-        with generation.surroundings(f"http://birds.example/{k}") as (_, clusters):
+        with generation.clusters(f"http://birds.example/{k}") as (_, clusters):
             seen.append(clusters)
     assert seen[4] is seen[5]
     assert seen[0] is not seen[6]

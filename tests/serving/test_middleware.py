@@ -1,4 +1,4 @@
-"""Who may ask, and what every answer carries."""
+"""Access control, and the headers of every response."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_every_answer_says_what_a_browser_may_do_with_it(client: TestClient) -> 
     assert "unsafe" not in CSP
 
 
-def test_without_the_token_nothing_is_told(serve: Serve) -> None:
+def test_without_the_token_nothing_is_answered(serve: Serve) -> None:
     client = serve(ServerSettings(token="s3cret"))
     for path in ("/", "/api", "/api/info", "/api/related?url=oak", "/metrics", "/w/api.php", "/api/openapi.json"):
         answer = client.get(path)
@@ -46,12 +46,12 @@ def test_a_browser_sends_the_token_as_a_password(serve: Serve) -> None:
     assert client.get("/api/info", headers={"Authorization": "Basic =?"}).status_code == 401
 
 
-def test_what_needs_a_token_is_kept_by_nobody_between(serve: Serve) -> None:
+def test_answers_that_need_a_token_are_not_cached_by_proxies(serve: Serve) -> None:
     client = serve(ServerSettings(token="s3cret"))
     assert client.get("/api/info", headers=bearer("s3cret")).headers["cache-control"] == "private, max-age=60"
 
 
-def test_other_origins_may_ask_only_if_they_are_let(serve: Serve) -> None:
+def test_other_origins_may_call_the_api_only_if_allowed(serve: Serve) -> None:
     asked = {"Origin": "https://blog.example", "Access-Control-Request-Method": "GET"}
     closed, opened = serve(ServerSettings()), serve(ServerSettings(cors=("https://blog.example",), token="t"))
     assert "access-control-allow-origin" not in closed.get("/api/info", headers=asked).headers
@@ -73,45 +73,47 @@ def test_a_cache_keeps_answers_to_different_origins_apart(serve: Serve) -> None:
             assert told.get("access-control-allow-origin") == (origin if origin in origins else None)
 
 
-def test_a_name_that_is_not_ours_is_not_answered(serve: Serve) -> None:
-    """A page of elsewhere that has its own name lead to 127.0.0.1 must not read what is served there."""
+def test_an_unknown_host_name_is_refused(serve: Serve) -> None:
+    """DNS rebinding: a name of another site that resolves to 127.0.0.1 must not give access."""
     client = serve(ServerSettings(hosts=("localhost", "127.0.0.1", "[::1]")))
     for name, status in (("localhost:80", 200), ("127.0.0.1", 200), ("[::1]:9", 200), ("evil.example", 421), ("", 421)):
         assert client.get("/healthz", headers={"Host": name}).status_code == status, name
 
 
-def test_an_error_of_ours_is_told_without_its_reasons(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_internal_error_reveals_no_details(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object) -> None:
         raise ValueError("the inner parts")
 
-    monkeypatch.setattr("pagekin.serving.api.pages.search", broken)
+    monkeypatch.setattr("pagekin.collection.collection.Collection.search", broken)
     answer = serve(ServerSettings()).get("/api/pages?query=a")
     assert (answer.status_code, answer.headers["content-type"]) == (500, "application/problem+json")
     assert "inner" not in answer.text
     assert answer.headers["content-security-policy"] == CSP
 
 
-def test_an_index_that_cannot_be_read_is_told_as_such(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreadable_index_is_reported_as_such(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
     def damaged(*_: object) -> None:
         raise StoreError("/srv/index is damaged")
 
-    monkeypatch.setattr("pagekin.serving.api.pages.search", damaged)
+    monkeypatch.setattr("pagekin.collection.collection.Collection.search", damaged)
     answer = serve(ServerSettings()).get("/api/pages?query=a")
     assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")
     assert "/srv" not in answer.text
 
 
-def test_who_waits_when_the_server_stops_is_told(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_request_that_is_cancelled_by_a_shutdown_gets_an_answer(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def cancelled(*_: object) -> None:
         raise asyncio.CancelledError
 
-    monkeypatch.setattr("pagekin.serving.api.pages.search", cancelled)
+    monkeypatch.setattr("pagekin.collection.collection.Collection.search", cancelled)
     answer = serve(ServerSettings()).get("/api/pages?query=a")
     assert (answer.status_code, answer.headers["retry-after"]) == (503, "10")
     assert "stopping" in answer.json()["detail"]
 
 
-def test_settings_that_make_no_sense_are_refused() -> None:
+def test_invalid_settings_are_refused() -> None:
     for wrong in ({"replay": "javascript:alert(1)"}, {"cors": ("blog.example",)}, {"cors": ("https://a.example/b",)}):
         with pytest.raises(MisuseError):
             ServerSettings(**wrong)
@@ -119,5 +121,5 @@ def test_settings_that_make_no_sense_are_refused() -> None:
         RequestLimits(limit=0)
 
 
-def test_a_token_is_not_shown(held: CurrentGeneration) -> None:
+def test_a_token_is_not_shown(current: CurrentGeneration) -> None:
     assert "s3cret" not in repr(ServerSettings(token="s3cret"))

@@ -1,4 +1,4 @@
-"""The page of collections that are odd: without pages, without links, without words, all the same."""
+"""The pages of unusual collections: without pages, without links, without words, with equal pages only."""
 
 from __future__ import annotations
 
@@ -43,15 +43,15 @@ def odd(
 ) -> Iterator[tuple[TestClient, CurrentGeneration]]:
     folder: Path = tmp_path_factory.mktemp("odd")
     build([write_jsonl(folder / "odd.jsonl", ODD[request.param])], folder / "odd.kin", processes=1)
-    held = CurrentGeneration(folder / "odd.kin")
-    with TestClient(make_app(held), follow_redirects=False) as client:
-        yield client, held
+    current = CurrentGeneration(folder / "odd.kin")
+    with TestClient(make_app(current), follow_redirects=False) as client:
+        yield client, current
 
 
 @pytest.mark.slow
-def test_every_view_of_an_odd_collection_is_shown_or_refused(odd: tuple[TestClient, CurrentGeneration]) -> None:
-    client, held = odd
-    ids = [row["id"] for row in held.present.indexed.catalog.rows("SELECT id FROM nodes")]
+def test_every_view_of_an_unusual_collection_is_shown_or_refused(odd: tuple[TestClient, CurrentGeneration]) -> None:
+    client, current = odd
+    ids = [row["id"] for row in current.generation.indexed.catalog.rows("SELECT id FROM nodes")]
     of_pages = [
         path.format(id)
         for id in ids
@@ -67,34 +67,36 @@ def test_every_view_of_an_odd_collection_is_shown_or_refused(odd: tuple[TestClie
 @pytest.mark.parametrize(
     "path", ["?least=x", "?least=7", "?measure=no", "?by=no", "?limit=1000", "/clusters?alpha=0", "/graph?by=no"]
 )
-def test_a_choice_that_makes_no_sense_is_told_on_a_page(client: TestClient, held: CurrentGeneration, path: str) -> None:
-    id = held.present.indexed.page(0)["id"]
+def test_an_invalid_choice_is_reported_on_a_page(client: TestClient, current: CurrentGeneration, path: str) -> None:
+    id = current.generation.indexed.page(0)["id"]
     answer = client.get(f"/page/{id}{path}")
     assert answer.status_code == 422 and 'role="alert"' in answer.text
     part = client.get(f"/page/{id}{path}&part=1")
     assert part.status_code == 422 and "<html" not in part.text
 
 
-def test_no_answer_names_the_folder_of_the_collection(client: TestClient, held: CurrentGeneration) -> None:
+def test_no_answer_names_the_folder_of_the_collection(client: TestClient, current: CurrentGeneration) -> None:
     answer = client.get("/compare", params={"a": "nothing has this name", "b": ""})
-    assert "in the collection" in answer.text and str(held.root.parent) not in answer.text
+    assert "in this collection" in answer.text and str(current.root.parent) not in answer.text
 
 
-def test_links_have_the_learned_share_unless_somebody_chooses(tmp_path: Path) -> None:
+def test_links_have_the_learned_share_unless_another_is_chosen(tmp_path: Path) -> None:
     weights = replace(DRAWN, link_share=0.4).as_text()
     strategy = Strategy(similarity="linklearn", weights=weights)
     rows = [
         page(f"http://a.example/{name}", f"<p>bread oven {name} <a href=/b>b</a> <a href=/c>c</a>") for name in "abc"
     ]
     build([write_jsonl(tmp_path / "a.jsonl", rows)], tmp_path / "a.kin", strategy=strategy, processes=1)
-    held = CurrentGeneration(tmp_path / "a.kin")
-    learned = "words, and links as LinkLearn has learned"
-    with TestClient(make_app(held)) as client:
+    current = CurrentGeneration(tmp_path / "a.kin")
+    learned = "text and links, share learned by LinkLearn"
+    with TestClient(make_app(current)) as client:
         for asked, share in (("", 0.4), ("&links=0.25", 0.25), ("&links=0", 0.0), ("&similarity=jaccard", 0.0)):
             answer = client.get(f"/api/related?url=http://a.example/b&explain=1{asked}").json()["related"][0]
             shares = {part["part"]: part["share"] for part in answer["why"]["parts"]}
             assert shares.get("links", 0.0) == share
-        number = held.present.indexed.catalog.rows("SELECT id FROM nodes WHERE url = 'http://a.example/b'")[0]["id"]
+        number = current.generation.indexed.catalog.rows("SELECT id FROM nodes WHERE url = 'http://a.example/b'")[0][
+            "id"
+        ]
         for asked, tells in (("", True), ("?by=usual", True), ("?by=words", False)):
             shown = client.get(f"/page/{number}{asked}").text
             assert f'<option value="usual"{" selected" if tells else ""}>{learned}</option>' in shown

@@ -1,4 +1,4 @@
-"""The schema is valid, and the server keeps to it, whatever is asked."""
+"""The OpenAPI document is valid, and the server conforms to it for any request."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from openapi_spec_validator import validate
 
 from pagekin.serving.api.routes import routes
 from pagekin.serving.api.schema import openapi
-from pagekin.serving.settings import ServerSettings
+from pagekin.serving.settings import RequestLimits, ServerSettings
 from serving.processes import running
 
 pytestmark = pytest.mark.slow
@@ -64,8 +64,8 @@ def test_nothing_that_breaks_the_schema_breaks_the_server(operation: Any, url: s
 
 
 @pytest.mark.parametrize("operation", [OPERATIONS[0], OPERATIONS[4]], ids=named)
-def test_nothing_that_is_asked_of_a_page_breaks_the_server(operation: Any, url: str) -> None:
-    """A page that is there: a made-up URL is refused before anything else happens."""
+def test_no_request_for_an_existing_page_breaks_the_server(operation: Any, url: str) -> None:
+    """A made-up URL is refused before anything is computed, so these use an existing page."""
     page = "http://treeroom.example/oak.html"
     many = operation.path == "/api/related"
     ask(operation, url, schemathesis.GenerationMode.POSITIVE, query={"url": [page] if many else page})
@@ -78,4 +78,4 @@ def test_the_schema_is_openapi() -> None:
 
 def test_the_schema_has_every_path_of_the_api() -> None:
     untold = {"/api", "/api/openapi.json", "/embed.js"}
-    assert {route.path for route in routes()} - untold == set(openapi(ServerSettings())["paths"])  # type: ignore[attr-defined]
+    assert {route.path for route in routes(RequestLimits())} - untold == set(openapi(ServerSettings())["paths"])  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""A real server, in a process of its own: how it begins, changes and stops."""
+"""A server in its own process: starting, refreshing and stopping."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from cli.conftest import pagekin as pagekin  # the fixture
 from cli.processes import PAGEKIN
 from pagekin import __version__
 from pagekin.cli.serve import token_of
-from pagekin.serving.server import address_of, listening
+from pagekin.serving.server import listen, url_of
 from serving.processes import announced, running, started
 from serving.test_generations import write
 
@@ -33,7 +33,7 @@ SECONDS = 600  # far more than anything here takes
 
 
 def until(there: object, what: str) -> None:
-    """Wait until it is so."""
+    """Wait until the condition holds."""
     end = time.monotonic() + SECONDS
     while not there():  # type: ignore[operator]
         assert time.monotonic() < end, f"{what} has not come"
@@ -50,7 +50,7 @@ def is_closed(host: str, port: int) -> bool:
 
 @pytest.mark.parametrize("workers", ["1", "2"])
 @pytest.mark.parametrize("stop", ["SIGTERM", "Ctrl-C"])
-def test_a_server_that_is_told_to_stop_answers_what_it_has_begun(served_index: Path, workers: str, stop: str) -> None:
+def test_a_server_that_stops_answers_running_requests(served_index: Path, workers: str, stop: str) -> None:
     body = json.dumps({"text": "oak and acorns " * 50}).encode()
     head = "POST /api/related HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
     head += f"Content-Length: {len(body)}\r\nConnection: close\r\nExpect: 100-continue\r\n\r\n"
@@ -87,11 +87,11 @@ def test_a_second_interrupt_does_not_wait(served_index: Path, workers: str) -> N
             until(lambda: is_closed("127.0.0.1", address.port or 0), "the end of listening")
             os.killpg(server.process.pid, signal.SIGINT)
             assert server.process.wait(SECONDS) == 1
-        assert server.rest().endswith("stopped at once: what was running is not answered\n")
+        assert server.rest().endswith("stopped at once: running requests are not answered\n")
         until(server.is_gone, "the end of all processes")
 
 
-def test_workers_that_have_hardly_begun_stop_without_a_word(served_index: Path) -> None:
+def test_workers_that_have_just_started_stop_silently(served_index: Path) -> None:
     with announced("serve", str(served_index), "--port", "0", "--workers", "2") as server:
         until(lambda: len(server.children()) == 3, "the workers")
         os.killpg(server.process.pid, signal.SIGINT)
@@ -135,7 +135,7 @@ def test_a_new_generation_fails_no_request(tmp_path: Path, workers: str) -> None
     assert set(statuses) == {200}
 
 
-def test_a_body_that_does_not_come_is_not_waited_for(served_index: Path) -> None:
+def test_a_body_that_does_not_arrive_is_a_timeout(served_index: Path) -> None:
     head = (
         "POST /api/related HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n"
     )
@@ -148,7 +148,7 @@ def test_a_body_that_does_not_come_is_not_waited_for(served_index: Path) -> None
 
 
 def test_a_url_that_is_far_too_long_is_answered(served_index: Path) -> None:
-    """And not cut off: a client that is still writing would never see why."""
+    """If the connection were closed, a client that is still writing would never see the reason."""
     with running(served_index) as server:
         host, port = urlsplit(server.url).netloc.split(":")
         with socket.create_connection((host, int(port)), timeout=SECONDS) as client:
@@ -156,8 +156,8 @@ def test_a_url_that_is_far_too_long_is_answered(served_index: Path) -> None:
             assert client.recv(100).startswith(b"HTTP/1.1 414 ")
 
 
-def test_the_page_is_opened_in_a_browser_that_may_take_its_time(served_index: Path, tmp_path: Path) -> None:
-    """One that runs in the terminal does not end before it has been answered."""
+def test_a_browser_in_the_terminal_is_answered_while_it_runs(served_index: Path, tmp_path: Path) -> None:
+    """Such a browser does not end before it has been answered."""
     browser = tmp_path / "browser.py"
     browser.write_text(
         "import sys, urllib.request\n"
@@ -171,10 +171,10 @@ def test_the_page_is_opened_in_a_browser_that_may_take_its_time(served_index: Pa
         assert (server.process.wait(SECONDS), server.rest()) == (0, "")
 
 
-def test_where_there_is_no_browser_the_address_is_enough(served_index: Path) -> None:
+def test_without_a_browser_the_address_is_printed(served_index: Path) -> None:
     with running(served_index, "--open", BROWSER=f"{sys.executable} -c raise(SystemExit(1))", PATH="") as server:
         line = server.process.stdout and server.process.stdout.readline()
-        assert line == f"No browser could be opened; {server.url} is where to go.\n"
+        assert line == f"No browser could be opened; go to {server.url}.\n"
 
 
 def test_the_demo_ends_on_the_page(tmp_path: Path) -> None:
@@ -208,7 +208,7 @@ def test_in_a_terminal_the_demo_serves_until_ctrl_c(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("number", "told"), [(signal.SIGKILL, "was killed by signal 9"), (signal.SIGTERM, "was told to stop")]
 )
-def test_a_worker_that_ends_is_replaced_and_that_is_told(served_index: Path, number: int, told: str) -> None:
+def test_a_worker_that_ends_is_replaced_with_a_message(served_index: Path, number: int, told: str) -> None:
     with running(served_index, "--workers", "2") as server:
         before = server.children()
         os.kill(before[-1], number)
@@ -218,7 +218,7 @@ def test_a_worker_that_ends_is_replaced_and_that_is_told(served_index: Path, num
         text = httpx2.get(f"{server.url}metrics").text
         server.process.terminate()
         assert server.process.wait(SECONDS) == 0
-        assert server.rest() == f"worker 2 (process {before[-1]}) {told}; another takes its place\n"
+        assert server.rest() == f"worker 2 (process {before[-1]}) {told}; a new one replaces it\n"
     assert 'pagekin_requests_total{path="/api/info",status="2xx"} 20\n' in text  # of both together
 
 
@@ -238,23 +238,23 @@ def test_a_token_is_read_from_the_environment(monkeypatch: pytest.MonkeyPatch) -
     assert token_of(None) == "s3cret"
 
 
-def test_only_this_machine_is_served_unless_told_and_only_by_its_names(served_index: Path) -> None:
+def test_by_default_only_this_machine_is_served_and_only_by_its_names(served_index: Path) -> None:
     with running(served_index, "--allow-host", "kin.example") as server:
         assert urlsplit(server.url).hostname == "127.0.0.1"
         for name, status in (("localhost", 200), ("kin.example", 200), ("evil.example", 421)):
             assert httpx2.get(f"{server.url}healthz", headers={"Host": name}).status_code == status
 
 
-def test_a_port_that_is_taken_is_told(pagekin: Pagekin, served_index: Path) -> None:
-    with listening("127.0.0.1", 0) as taken:
-        port = urlsplit(address_of(taken)).port
+def test_a_port_in_use_is_reported(pagekin: Pagekin, served_index: Path) -> None:
+    with listen("127.0.0.1", 0) as taken:
+        port = urlsplit(url_of(taken)).port
         answer = pagekin("serve", served_index, "--port", str(port))
     assert answer.code == 1
-    assert answer.err.startswith(f"pagekin: port {port} of 127.0.0.1 cannot be listened on: Address already in use")
+    assert answer.err.startswith(f"pagekin: cannot listen on port {port} of 127.0.0.1: Address already in use")
     assert pagekin("serve", served_index, "--host", "no.such.host.invalid").code == 1
 
 
-def test_what_cannot_be_served_is_told(pagekin: Pagekin, served_index: Path, tmp_path: Path) -> None:
+def test_what_cannot_be_served_is_reported(pagekin: Pagekin, served_index: Path, tmp_path: Path) -> None:
     assert pagekin("serve", tmp_path / "none.kin").code == 2
     (tmp_path / "empty").write_text("\n")
     for option in (["--token-file", tmp_path / "empty"], ["--token-file", tmp_path / "none"], ["--replay", "ftp://a"]):
@@ -273,8 +273,8 @@ def test_without_the_extra_it_says_what_to_install(
 
 
 def test_an_address_can_be_opened_wherever_the_server_listens() -> None:
-    with listening("0.0.0.0", 0) as everywhere:
-        assert urlsplit(address_of(everywhere)).hostname == "127.0.0.1"
+    with listen("0.0.0.0", 0) as everywhere:
+        assert urlsplit(url_of(everywhere)).hostname == "127.0.0.1"
     if socket.has_ipv6:
-        with listening("::1", 0) as six:
-            assert address_of(six).startswith("http://[::1]:")
+        with listen("::1", 0) as six:
+            assert url_of(six).startswith("http://[::1]:")

@@ -1,4 +1,4 @@
-"""How much work is taken on, and what the others are told."""
+"""Limits on running and queued requests."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def in_a_loop(pool: RequestThreads, work: Any) -> None:
         pool.close()
 
 
-def test_a_client_or_all_of_them_can_ask_for_too_much() -> None:
-    pool = RequestThreads(ServerSettings(threads=1, bounds=RequestLimits(waiting=2, per_client=2)))
+def test_requests_of_one_client_and_of_all_clients_are_limited() -> None:
+    pool = RequestThreads(ServerSettings(threads=1, limits=RequestLimits(queued=2, per_client=2)))
     gate = threading.Event()
 
     async def asked() -> None:
@@ -51,8 +51,8 @@ def test_a_client_or_all_of_them_can_ask_for_too_much() -> None:
     in_a_loop(pool, asked())
 
 
-def test_what_takes_too_long_is_given_up_but_keeps_its_place() -> None:
-    pool = RequestThreads(ServerSettings(threads=1, bounds=RequestLimits(waiting=1, per_client=1, seconds=0.01)))
+def test_a_call_over_the_time_limit_counts_until_it_ends() -> None:
+    pool = RequestThreads(ServerSettings(threads=1, limits=RequestLimits(queued=1, per_client=1, seconds=0.01)))
     gate, done = threading.Event(), threading.Event()
 
     def work() -> None:
@@ -71,7 +71,7 @@ def test_what_takes_too_long_is_given_up_but_keeps_its_place() -> None:
 
 
 def test_time_in_which_kernels_are_compiled_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
-    pool = RequestThreads(ServerSettings(bounds=RequestLimits(seconds=0.01)))
+    pool = RequestThreads(ServerSettings(limits=RequestLimits(seconds=0.01)))
     gate = threading.Event()
     monkeypatch.setattr("pagekin.serving.threads.compile_seconds", time.monotonic)  # it compiles all the time
     threading.Timer(0.05, gate.set).start()
@@ -82,7 +82,7 @@ def test_time_in_which_kernels_are_compiled_does_not_count(monkeypatch: pytest.M
     in_a_loop(pool, asked())
 
 
-def test_an_error_of_the_work_is_that_of_the_asker() -> None:
+def test_an_error_of_a_call_is_raised_to_its_caller() -> None:
     pool = RequestThreads(ServerSettings())
 
     async def asked() -> None:

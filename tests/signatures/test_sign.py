@@ -15,7 +15,7 @@ from pagekin.model.arrays import UInt32s
 from pagekin.model.bags import Bags
 from pagekin.model.strings import Strings
 from pagekin.signatures.sign import elements_for, keys_of, make_signatures, seeded, term_keys
-from reference import minhash as twin
+from reference import minhash as reference
 
 CITING = 0x6B696E
 NAMES = ["tea", "tee", "", "a", "thé"]
@@ -41,7 +41,7 @@ def test_the_key_of_a_word_is_the_hash_of_its_name() -> None:
 
 
 def test_the_keys_of_citing_nodes_are_the_numbers_of_splitmix64() -> None:
-    expected = [twin.mix((CITING + (node + 1) * twin.GOLDEN) % 2**64) for node in range(50)]
+    expected = [reference.mix((CITING + (node + 1) * reference.GOLDEN) % 2**64) for node in range(50)]
     assert term_keys(Strings.of(["tea"]), 50)[1:].tolist() == expected
 
 
@@ -76,9 +76,9 @@ def test_a_bag_is_signed_alike_however_its_terms_are_numbered() -> None:
 def test_signatures_are_made_of_the_key_and_the_seed_by_mixing() -> None:
     weights = {7: 0.375, 8: 0.625}
     keys = np.array([7, 8], np.uint64)
-    bag = {twin.mix((key + twin.mix(2002)) % 2**64): weight for key, weight in weights.items()}
+    bag = {reference.mix((key + reference.mix(2002)) % 2**64): weight for key, weight in weights.items()}
     found = make_signatures(bags_of([{0: 0.375, 1: 0.625}]), seeded(keys, 2002), 80)
-    assert found.tolist() == [twin.signature(bag, 80, elements_for(80))]
+    assert found.tolist() == [reference.signature(bag, 80, elements_for(80))]
 
 
 def test_the_seed_decides_the_signature() -> None:
@@ -96,4 +96,4 @@ def test_no_bag_with_weights_is_taken_for_an_empty_one(length: int) -> None:
     keys = term_keys(Strings.of([]), 20_000)
     even = dict.fromkeys(range(20000), 1 / 20000)
     signatures = make_signatures(bags_of([even, {}]), seeded(keys, 2002), length)
-    assert (signatures[0] != twin.EMPTY).all() and (signatures[1] == twin.EMPTY).all()
+    assert (signatures[0] != reference.EMPTY).all() and (signatures[1] == reference.EMPTY).all()

@@ -76,7 +76,7 @@ def wait_for(process: subprocess.Popen[str], moment: Callable[[], bool]) -> None
 
 
 def batches(root: Path) -> int:
-    return len(list((root / "unfinished").glob("batch-*")))
+    return len(list((root / "unfinished").glob("batch-" + "[0-9]" * 6)))
 
 
 def end(process: subprocess.Popen[str]) -> None:

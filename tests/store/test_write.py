@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pagekin.model.reading import NO_TARGET, AnchorFlag, BlockKind
+from pagekin.kernels.page_output import HEADING, ITEM, LIST_END, PARAGRAPH
+from pagekin.model.reading import NO_TARGET, AnchorFlag
 from pagekin.model.settings import ReadingSettings
 from pagekin.pipeline import build
 from pagekin.store.store import Store
@@ -23,8 +24,6 @@ from store.builders import (
     write_jsonl,
     write_warc,
 )
-
-PARAGRAPH, ITEM, HEADING, LIST_END = BlockKind.PARAGRAPH, BlockKind.ITEM, BlockKind.HEADING, BlockKind.LIST_END
 
 RIVERS = """<html lang="en-GB"><head><title>Two  Rivers</title></head>
 <body><h1>Two rivers</h1>

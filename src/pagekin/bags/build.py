@@ -14,9 +14,8 @@ from pagekin.bags.spill import Spill, SpilledPiece
 from pagekin.bags.stemming import UNKNOWN, TermVocabulary, check_language, language_of, vocabulary
 from pagekin.bags.templates import template_blocks
 from pagekin.bags.term_weights import content_weights, outside_shares, term_factors
-from pagekin.kernels.fold_bags import Citations, FoldPlan, Texts, fold_nodes, heap_for, weigh
-from pagekin.kernels.term_order import heaviest_first
-from pagekin.kernels.windows import BASIC, SYNTACTIC, TOPICAL
+from pagekin.kernels.fold_bags import Citations, FoldPlan, fold_nodes, make_sums, sort_by_weight, weigh
+from pagekin.kernels.windows import BASIC, SYNTACTIC, TOPICAL, Texts
 from pagekin.model.arrays import Bytes, Int64s, UInt32s, offsets_of
 from pagekin.model.bags import BAG_COLUMNS, Bags, Contents, Terms
 from pagekin.model.mapper import Mapper
@@ -96,7 +95,7 @@ class FoldedBags:
             anchors, links = (share[nodes] for share in shares)
             offsets, weight = offsets_of(piece.lengths), np.empty(len(piece.term), np.float32)
             weigh(offsets, piece.term, content, piece.around, factor, words, summed, anchors, links, weight)
-            heaviest_first(offsets, piece.term, weight, piece.count, piece.around)
+            sort_by_weight(offsets, piece.term, weight, piece.count, piece.around)
             return Bags(offsets, piece.term, weight, piece.count, piece.around)
 
         if weighting is not None:  # its weights depend on the lengths of all pages
@@ -131,7 +130,7 @@ def fold_bags(source: BagSource, strategy: Strategy, file: IO[bytes], mapper: Ma
         spill.add(piece)
     named = Terms(terms.name, terms.shown, frequency)
     offsets, evidence = offsets_of(spill.lengths), _evidence(source, citations, nodes)
-    return FoldedBags(strategy, named, contents, lengths, offsets, evidence, texts.block_silent, spill)
+    return FoldedBags(strategy, named, contents, lengths, offsets, evidence, texts.block_excluded, spill)
 
 
 def bags_of_pages(source: BagSource, strategy: Strategy) -> tuple[Bags, Terms, Contents]:
@@ -243,7 +242,7 @@ def _fold_range(
     plan: FoldPlan, texts: Texts, citations: Citations, words: int, lengths: Int64s, nodes: range
 ) -> list[SpilledPiece]:
     terms = words + len(lengths)
-    heap = heap_for(terms)
+    sums = make_sums(terms)
     room = max(_PIECE, terms)  # the largest possible bag fits
     pieces = []
     node = nodes.start
@@ -251,7 +250,7 @@ def _fold_range(
         term, count = np.empty(room, np.uint32), np.empty(room, np.uint32)
         content, around = np.empty(room, np.float32), np.empty(room, np.float32)
         columns = (term, count, content, around)
-        end, n = fold_nodes(node, nodes.stop, words, plan, texts, citations, heap, *columns, lengths)
+        end, n = fold_nodes(node, nodes.stop, words, plan, texts, citations, sums, *columns, lengths)
         pieces.append(SpilledPiece(lengths[node:end], term[:n], count[:n], content[:n], around[:n]))
         node = end
     return pieces

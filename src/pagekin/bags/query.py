@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from pagekin.bags.stemming import language_of, terms_of
 from pagekin.bags.term_weights import content_weights, outside_shares, term_factors
-from pagekin.kernels.fold_bags import prominence, weigh
-from pagekin.kernels.windows import loudness
+from pagekin.kernels.fold_bags import position_weight, weigh
+from pagekin.kernels.windows import distance_weight
 from pagekin.model.arrays import UInt32s
 from pagekin.model.bags import Contents, Terms
 from pagekin.model.reading import Reading
@@ -41,9 +41,9 @@ def query_bag(reading: Reading, terms: Terms, contents: Contents, strategy: Stra
     said: dict[int, float] = {}
     around: dict[int, float] = {}
     for place, number in enumerate(kept):
-        said[number] = said.get(number, 0.0) + prominence(place, strategy.lead)
+        said[number] = said.get(number, 0.0) + position_weight(place, strategy.lead)
     for form in reading.titles.form.tolist():
-        around[of_form[form]] = around.get(of_form[form], 0.0) + loudness(0, strategy.distance_weight)
+        around[of_form[form]] = around.get(of_form[form], 0.0) + distance_weight(0, strategy.distance_weight)
     known = sorted((said.keys() | around.keys()) - {-1})
     term = np.array(known, np.uint32)
     count = np.array([counts[each] for each in known], np.uint32)

@@ -1,43 +1,18 @@
-"""Term weights by document frequency (paper, section 3.3 and figure 7)."""
-
-import math
+"""Term weights applied to the parts of bags (paper, section 3.3)."""
 
 import numpy as np
 
 from pagekin.model.arrays import Floats, Int64s, UInt32s
 from pagekin.model.bags import Contents
 from pagekin.model.strategy import Strategy
+from pagekin.model.term_weights import LEAST, TERM_WEIGHTS
 from pagekin.model.weighting import Weighting
-
-_LEAST = 1e-30  # instead of 0: a page all of whose terms have almost no weight still has a bag
-
-
-def nmdf_shape(strategy: Strategy, bags: int) -> tuple[float, float]:
-    """Centre and width of the non-monotonic weight, over ln df.
-
-    The default centre is 0.5 ln(bags): a term in sqrt(bags) of the bags weighs most. The default width is 15 % of
-    ln(bags), at least 1. Collections of 5,000 to 9,000 pages did best at a centre of 4 to 5 and a width of 1 to 1.5.
-    """
-    size = math.log(max(bags, 2))
-    center = strategy.nmdf_center if strategy.nmdf_center is not None else 0.5 * size
-    width = strategy.nmdf_width if strategy.nmdf_width is not None else max(1.0, 0.15 * size)
-    return center, width
 
 
 def term_factors(strategy: Strategy, frequency: Int64s, bags: int) -> Floats:
-    """The factor of each term's count, from its document frequency."""
-    df = np.maximum(frequency, 1).astype(np.float64)
-    if strategy.frequency_weight == "none":
-        return np.ones(len(df))
-    if strategy.frequency_weight == "log":
-        return np.asarray(1.0 / (1.0 + np.log2(df)))
-    if strategy.frequency_weight == "sqrt":
-        return np.asarray(1.0 / np.sqrt(df))
-    weighting = strategy.weighting_named(strategy.frequency_weight)
-    if weighting is not None:
-        return np.maximum(weighting.rarity(frequency, bags), _LEAST)
-    center, width = nmdf_shape(strategy, bags)
-    return np.maximum(np.exp(-0.5 * ((np.log(df) - center) / width) ** 2), _LEAST)
+    """The factor of each term's count, from its document frequency; never 0."""
+    weight = TERM_WEIGHTS[strategy.frequency_weight]
+    return weight.factors(frequency, bags, *strategy.values(weight.settings))
 
 
 def content_weights(weighting: Weighting, contents: Contents, term: UInt32s, count: UInt32s, length: Int64s) -> Floats:
@@ -45,7 +20,7 @@ def content_weights(weighting: Weighting, contents: Contents, term: UInt32s, cou
     word = np.minimum(term, len(contents.frequency))  # citing nodes are in no contents
     weight = weighting.weigh(count, np.append(contents.frequency, 0)[word], length, contents.size)
     weight[np.append(contents.stopped, True)[word]] = 0.0
-    return np.where(count > 0, np.maximum(weight, _LEAST), 0.0)
+    return np.where(count > 0, np.maximum(weight, LEAST), 0.0)
 
 
 def outside_shares(strategy: Strategy, evidence: Int64s) -> tuple[Floats, Floats]:

@@ -102,7 +102,7 @@ def print_learned(learned: LearnReport) -> None:
     mixed = report["links"]["test"]
     if report["links"]["share"] and mixed["pages"]:
         click.echo(f"Half of the links of test hidden, {counted(mixed['pages'], 'page')} as queries for them:")
-        _print_measures(mixed["measures"], {"words": "LinkLearn", "words_and_links": "With links"})
+        _print_measures(mixed["measures"], {"text": "LinkLearn", "text_and_links": "With links"})
     if "projection" in report:
         _print_projection(report["projection"])
 

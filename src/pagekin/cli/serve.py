@@ -60,7 +60,7 @@ def command(
 
     hosts = (*_LOOPBACK, *allow_host) if host in ("127.0.0.1", "::1", "localhost") else allow_host
     token = token_of(token_file)
-    settings = ServerSettings(replay=replay, token=token, cors=cors, hosts=hosts, bounds=RequestLimits(seconds=seconds))
+    settings = ServerSettings(replay=replay, token=token, cors=cors, hosts=hosts, limits=RequestLimits(seconds=seconds))
     serve(store, settings, host, port, workers, browse)
 
 
@@ -69,11 +69,11 @@ def serve(
 ) -> None:
     """Serve a store until it is stopped."""
     from pagekin.search.indexed_store import IndexedStore
-    from pagekin.serving.server import address_of, listening, run
+    from pagekin.serving.server import listen, run, url_of
 
     _ = IndexedStore.open(store).index
-    with listening(host, port) as listener:
-        address = address_of(listener)
+    with listen(host, port) as listener:
+        address = url_of(listener)
         click.echo(f"Serving {clean(store)} at {address} (Ctrl-C stops it)")
         if browse:  # in a thread: a browser in a terminal runs until it is closed
             Thread(target=_browse, args=(address,), daemon=True).start()

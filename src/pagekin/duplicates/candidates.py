@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from pagekin.duplicates.sets import Chunks
-from pagekin.kernels.rare_elements import NO_LIST, Lists, ShareBounds, probe, sums_of
+from pagekin.kernels.rare_elements import NO_LIST, Lists, ShareBounds, probe, set_hashes
 from pagekin.model.arrays import Int64s, UInt64s
 
 _BOUNDS = ShareBounds(most=1000, few=32)
@@ -48,7 +48,7 @@ def first_copies(chunks: Chunks) -> Int64s:
 
     Sets are compared by a sum of hashes, so a caller that needs certainty must compare them.
     """
-    sums = sums_of(chunks.elements, chunks.offsets)
+    sums = set_hashes(chunks.elements, chunks.offsets)
     first = np.arange(len(chunks))
     some = np.flatnonzero(chunks.counts() > 0)
     _, firsts, inverse = np.unique(sums[some], return_index=True, return_inverse=True)

@@ -8,13 +8,13 @@ import numpy as np
 from pagekin.duplicates.sets import MAX_CHUNKS, Chunks
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.kernels.blake2 import blake2b_spans
-from pagekin.kernels.chunks import WINDOW, cut, elements_of, mark, tables
+from pagekin.kernels.chunks import WINDOW, chunk_elements, cut_chunks, mark_boundaries, rabin_tables
 from pagekin.model.arrays import Bytes, Int64s, UInt64s, offsets_of
 from pagekin.model.strings import together
 
 BATCH_BYTES = 1 << 18  # of texts that are cut at once, so that they stay in the processor's cache
 _PADDING = bytes(WINDOW)  # before each text, for the first windows of the rolling fingerprint
-_tables = cache(tables)
+_tables = cache(rabin_tables)
 
 
 def chunks_of(texts: Iterable[bytes], settings: GroupSettings) -> Chunks:
@@ -62,10 +62,10 @@ def chunk_ends(
     first full window, so that a text is cut at the same places wherever it is embedded, except near its ends.
     """
     marked = np.zeros(len(data) - WINDOW, np.bool_)
-    mark(np.frombuffer(data, np.uint8), settings.chunk_bytes, *_tables(), marked)
+    mark_boundaries(np.frombuffer(data, np.uint8), settings.chunk_bytes, *_tables(), marked)
     marks = np.flatnonzero(marked) + (WINDOW + 1)
     least, most = settings.min_chunk_bytes, settings.max_chunk_bytes
-    return cut(marks, starts, stops, least if continues else max(WINDOW, least), least, most)
+    return cut_chunks(marks, starts, stops, least if continues else max(WINDOW, least), least, most)
 
 
 def _digests(
@@ -84,5 +84,5 @@ def _sets(digests: UInt64s, offsets: Int64s) -> Chunks:
     ends = np.zeros((len(offsets) - 1, 2), np.uint64)
     has_chunks = offsets[1:] > offsets[:-1]
     ends[has_chunks] = digests[np.column_stack([offsets[:-1], offsets[1:] - 1])[has_chunks]]
-    elements, counts = elements_of(digests, offsets)
+    elements, counts = chunk_elements(digests, offsets)
     return Chunks(offsets_of(counts), elements, ends)

@@ -10,7 +10,7 @@ from pagekin.duplicates.groups import DuplicateGroup, build_groups, find_anchors
 from pagekin.duplicates.sets import MAX_CHUNKS
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.errors import MisuseError
-from pagekin.kernels.filters import join
+from pagekin.kernels.graph import join
 from pagekin.model.arrays import Floats, Int64s
 
 MAX_PAIRS = 1 << 24  # kept for complete linkage

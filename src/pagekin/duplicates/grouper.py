@@ -15,7 +15,8 @@ from pagekin.duplicates.fingerprints import Fingerprints
 from pagekin.duplicates.groups import DuplicateGroup, build_groups, find_anchors
 from pagekin.duplicates.sets import MAX_CHUNKS, Chunks
 from pagekin.duplicates.settings import GroupSettings
-from pagekin.kernels.filters import Rows, join, near, rows_of
+from pagekin.kernels.filters import FilterRows, make_filter_rows, near
+from pagekin.kernels.graph import join
 from pagekin.model.arrays import Int64s
 
 _BATCH_BYTES = 1 << 25  # of filters that are built for a comparison
@@ -24,7 +25,7 @@ _BATCH_BYTES = 1 << 25  # of filters that are built for a comparison
 class _FilterTable:
     """Filters of one size in arrays that grow."""
 
-    def __init__(self, pages: Int64s, rows: Rows) -> None:
+    def __init__(self, pages: Int64s, rows: FilterRows) -> None:
         self._count = len(pages)
         self._columns: tuple[NDArray[Any], ...] = (pages, *rows)
 
@@ -33,9 +34,9 @@ class _FilterTable:
         """The page numbers."""
         return self._columns[0][: self._count]
 
-    def rows(self) -> Rows:
+    def rows(self) -> FilterRows:
         """The filters."""
-        return Rows(*(column[: self._count] for column in self._columns[1:]))
+        return FilterRows(*(column[: self._count] for column in self._columns[1:]))
 
     def append(self, other: "_FilterTable") -> None:
         """Append the rows of another table."""
@@ -110,7 +111,9 @@ class Grouper:
     def _build(self, pages: Chunks, rows: Int64s, bits: int, first: int) -> _FilterTable:
         built = BloomFilters.of(pages.rows(rows), bits, self.settings.hashes)
         powers = built.powers(self.settings.threshold)
-        return _FilterTable(first + rows, rows_of(built.words, built.zeros(), powers, built.sizes < MIN_CHUNKS))
+        return _FilterTable(
+            first + rows, make_filter_rows(built.words, built.zeros(), powers, built.sizes < MIN_CHUNKS)
+        )
 
     def _near(self, some: _FilterTable, others: _FilterTable, triangle: bool = False) -> Int64s:
         """The near-duplicates between two tables or, if `triangle`, within one."""

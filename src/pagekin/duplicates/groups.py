@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 import numpy as np
 
 from pagekin.duplicates.filters import OVERLAP_KEYS, Overlap
-from pagekin.kernels.filters import join, roots
+from pagekin.kernels.graph import join, roots
 from pagekin.model.arrays import Floats, Int64s
 from pagekin.model.jsons import json_field
 

@@ -11,7 +11,7 @@ from pagekin.duplicates.grouper import Grouper
 from pagekin.duplicates.sets import Chunks
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.figures.plot_files import new_figure, save_figure
-from pagekin.kernels.filters import join
+from pagekin.kernels.graph import join
 from pagekin.model.arrays import Floats, Int64s
 from pagekin.model.jsons import json_field
 

@@ -86,7 +86,7 @@ def _products(counts: CountMatrix, source_weight: Floats, page_weight: Floats) -
 
     def rows(sources: Int64s) -> Floats:
         rows = np.empty((len(sources), len(counts)))
-        products(sources, *sources_side, *inverted, rows)
+        products(sources, *sources_side, inverted, rows)
         return np.where(rows > 0.0, rows, UNLISTED)
 
     return rows

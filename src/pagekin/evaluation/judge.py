@@ -10,7 +10,7 @@ import numpy as np
 from pagekin.errors import MisuseError
 from pagekin.evaluation.population import Population
 from pagekin.evaluation.systems import System
-from pagekin.kernels.gamma import ALL, NOBODY, count_rows, look_at_rows
+from pagekin.kernels.gamma import ALL, NO_DISTANCE, count_rows, rank_rows
 from pagekin.model.arrays import Bools, Bytes, Int64s
 
 CUTOFF = 10  # of P@10 and nDCG@10
@@ -75,10 +75,10 @@ def _judge_batch(system: System, population: Population, sources: Int64s) -> Jud
         np.zeros((*shape, 3), np.int64),
         np.zeros(shape, np.int64),
         np.zeros(shape, np.int64),
-        np.full((len(sources), CUTOFF), NOBODY, np.uint8),
+        np.full((len(sources), CUTOFF), NO_DISTANCE, np.uint8),
     )
     keys = np.empty(scores.shape, np.int64)
-    look_at_rows(
+    rank_rows(
         sources,
         scores,
         (scores + 0.0).view(np.int64),  # + 0.0 turns -0.0 into 0.0

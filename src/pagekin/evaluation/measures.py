@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pagekin.evaluation.judge import CUTOFF, Judgement
-from pagekin.kernels.gamma import CONCORDANT, DISCORDANT, NOBODY, TIED
+from pagekin.kernels.gamma import CONCORDANT, DISCORDANT, NO_DISTANCE, TIED
 from pagekin.model.arrays import Bools, Floats
 from pagekin.model.jsons import json_field
 
@@ -105,7 +105,7 @@ def gain(distance: NDArray[np.integer]) -> Floats:
 def _ndcg(judgement: Judgement) -> tuple[Floats, Floats]:
     """nDCG of each source; the denominator is 0 for a source without related pages."""
     discount = 1.0 / np.log2(np.arange(2, CUTOFF + 2))
-    dcg = gain(np.where(judgement.first == NOBODY, 3, judgement.first.astype(np.int64))) @ discount
+    dcg = gain(np.where(judgement.first == NO_DISTANCE, 3, judgement.first.astype(np.int64))) @ discount
     # The ideal ranking: all pages at distance 0, then all at distance 1, and so on.
     levels = np.arange(judgement.pages.shape[1])
     ends = np.cumsum(judgement.pages, axis=1)

@@ -35,7 +35,7 @@ from pagekin.evaluation.measures import (
     SOMERS,
 )
 from pagekin.evaluation.population import HierarchyOptions
-from pagekin.model.strategy import PRESETS, Strategy, seen_from
+from pagekin.model.strategy import PRESETS, Strategy, resolve_paths
 
 MEASURES = (*PAIR_MEASURES, *LIST_MEASURES, ORTHOGONAL)
 SHOWN = (GAMMA, SOMERS, PRECISION)  # in a figure, by default
@@ -161,9 +161,9 @@ def _resolve_weights(folder: Path, table: Any) -> Any:
         return [_resolve_weights(folder, each) for each in table]
     if not isinstance(table, dict):
         return table
-    resolved = seen_from(folder, {key: _resolve_weights(folder, value) for key, value in table.items()})
+    resolved = resolve_paths(folder, {key: _resolve_weights(folder, value) for key, value in table.items()})
     if isinstance(resolved.get("weights"), list):  # in a grid
-        resolved["weights"] = [seen_from(folder, {"weights": each})["weights"] for each in resolved["weights"]]
+        resolved["weights"] = [resolve_paths(folder, {"weights": each})["weights"] for each in resolved["weights"]]
     return resolved
 
 

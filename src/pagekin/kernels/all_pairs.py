@@ -1,110 +1,96 @@
-"""Every bag compared with every other: a row of similarities for each that asks.
+"""Every bag compared with every other bag: one row of similarities per query bag.
 
-Bags are inverted first: for every term, the bags that hold it. A row then costs as many steps as its terms have bags.
+The bags are postings first: for every term, the bags that contain it. A row then costs one step per posting of its
+terms.
 """
 
-from __future__ import annotations
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pagekin.kernels.compile import kernel
-from pagekin.model.arrays import Int64s, UInt32s
+from pagekin.model.arrays import Float32s, Floats, Int64s, UInt32s
 
-PLACES = 1e9  # similarities are told to nine places, so that the order of additions cannot part equal ones
+PLACES = 1e9  # similarities are rounded to nine decimals, so that the order of additions cannot break a tie
+
+
+class BagPostings(NamedTuple):
+    """The postings of term t are offsets[t] to offsets[t + 1]: the bags in ascending order, and its weights in them."""
+
+    offsets: Int64s
+    bag: UInt32s
+    weight: Float32s
 
 
 @kernel
-def invert(
-    offsets: Int64s, term: UInt32s, weight: NDArray[np.float32], terms: int
-) -> tuple[Int64s, UInt32s, NDArray[np.float32]]:
-    """For every term where its bags begin, the bags in their order, and the weights it has in them."""
-    begins = np.zeros(terms + 1, np.int64)
+def invert(offsets: Int64s, term: UInt32s, weight: Float32s, terms: int) -> BagPostings:
+    """The postings of the terms 0 to `terms`."""
+    postings_offsets = np.zeros(terms + 1, np.int64)
     for i in range(len(term)):
-        begins[term[i] + 1] += 1
+        postings_offsets[term[i] + 1] += 1
     for t in range(terms):
-        begins[t + 1] += begins[t]
-    place = begins[:-1].copy()
+        postings_offsets[t + 1] += postings_offsets[t]
+    end = postings_offsets[:-1].copy()
     bag = np.empty(len(term), np.uint32)
-    there = np.empty(len(term), np.float32)
+    bag_weight = np.empty(len(term), np.float32)
     for b in range(len(offsets) - 1):
         for i in range(offsets[b], offsets[b + 1]):
-            bag[place[term[i]]] = b
-            there[place[term[i]]] = weight[i]
-            place[term[i]] += 1
-    return begins, bag, there
+            bag[end[term[i]]] = b
+            bag_weight[end[term[i]]] = weight[i]
+            end[term[i]] += 1
+    return BagPostings(postings_offsets, bag, bag_weight)
 
 
 @kernel
 def jaccards(
-    asking: Int64s,
-    offsets: Int64s,
-    term: UInt32s,
-    weight: NDArray[np.float32],
-    begins: Int64s,
-    bag: UInt32s,
-    there: NDArray[np.float32],
-    rows: NDArray[np.float64],
+    queries: Int64s, offsets: Int64s, term: UInt32s, weight: Float32s, postings: BagPostings, rows: Floats
 ) -> None:
-    """The bag Jaccard of each bag that asks with every bag; minus infinity if they share nothing.
+    """The bag Jaccard of each query bag with every bag; minus infinity if they share no term.
 
-    Bags sum to one, so that the sum of maxima is what the sum of minima leaves of two.
+    Bags sum to 1, so sum(max) = 2 - sum(min).
     """
-    for k in range(len(asking)):
+    for k in range(len(queries)):
         row = rows[k]
         row[:] = 0.0
-        for i in range(offsets[asking[k]], offsets[asking[k] + 1]):
-            mine = weight[i]
-            for j in range(begins[term[i]], begins[term[i] + 1]):
-                row[bag[j]] += min(mine, there[j])
+        for i in range(offsets[queries[k]], offsets[queries[k] + 1]):
+            query_weight = weight[i]
+            for j in range(postings.offsets[term[i]], postings.offsets[term[i] + 1]):
+                row[postings.bag[j]] += min(query_weight, postings.weight[j])
         for b in range(len(row)):
             row[b] = np.rint(row[b] / (2.0 - row[b]) * PLACES) / PLACES if row[b] > 0.0 else -np.inf
 
 
 @kernel
 def cosines(
-    asking: Int64s,
+    queries: Int64s,
     offsets: Int64s,
     term: UInt32s,
-    weight: NDArray[np.float32],
-    begins: Int64s,
-    bag: UInt32s,
-    there: NDArray[np.float32],
-    lengths: NDArray[np.float64],
-    rows: NDArray[np.float64],
+    weight: Float32s,
+    postings: BagPostings,
+    norms: Floats,
+    rows: Floats,
 ) -> None:
-    """The cosine of each bag that asks with every bag, given the lengths of all as vectors; as in `jaccards`."""
-    for k in range(len(asking)):
-        row = rows[k]
-        row[:] = 0.0
-        for i in range(offsets[asking[k]], offsets[asking[k] + 1]):
-            mine = np.float64(weight[i])
-            for j in range(begins[term[i]], begins[term[i] + 1]):
-                row[bag[j]] += mine * there[j]
-        own = lengths[asking[k]]
+    """The cosine of each query bag with every bag, given the norms of all bags; minus infinity as in `jaccards`."""
+    products(queries, offsets, term, weight, postings, rows)
+    for k in range(len(queries)):
+        row, norm = rows[k], norms[queries[k]]
         for b in range(len(row)):
-            row[b] = np.rint(row[b] / (own * lengths[b]) * PLACES) / PLACES if row[b] > 0.0 else -np.inf
+            row[b] = np.rint(row[b] / (norm * norms[b]) * PLACES) / PLACES if row[b] > 0.0 else -np.inf
 
 
 @kernel
 def products(
-    asking: Int64s,
-    offsets: Int64s,
-    term: UInt32s,
-    weight: NDArray[np.float32],
-    begins: Int64s,
-    bag: UInt32s,
-    there: NDArray[np.float32],
-    rows: NDArray[np.float64],
+    queries: Int64s, offsets: Int64s, term: UInt32s, weight: Float32s, postings: BagPostings, rows: Floats
 ) -> None:
-    """The sum of the products of weights of each bag that asks with every bag. Those that ask may be others than those
-    that were inverted; a term beyond the inverted ones is in none of these.
+    """The dot product of each query bag with every postings bag.
+
+    The query bags need not be among the postings ones. A term beyond the postings terms counts as absent.
     """
-    for k in range(len(asking)):
+    for k in range(len(queries)):
         row = rows[k]
         row[:] = 0.0
-        for i in range(offsets[asking[k]], offsets[asking[k] + 1]):
-            if term[i] + 1 < len(begins):
-                mine = np.float64(weight[i])
-                for j in range(begins[term[i]], begins[term[i] + 1]):
-                    row[bag[j]] += mine * there[j]
+        for i in range(offsets[queries[k]], offsets[queries[k] + 1]):
+            if term[i] + 1 < len(postings.offsets):
+                query_weight = np.float64(weight[i])
+                for j in range(postings.offsets[term[i]], postings.offsets[term[i] + 1]):
+                    row[postings.bag[j]] += query_weight * postings.weight[j]

@@ -1,36 +1,33 @@
-"""Chunks that their contents define: one ends where the fingerprint of the last 48 bytes has a marker in its low bits.
+"""Content-defined chunks: a chunk ends where the fingerprint of the last 48 bytes has a marker in its low bits.
 
-Bytes are seen as a polynomial over GF(2), and its remainder modulo an irreducible polynomial of degree 63 is their
-fingerprint (Rabin 1981); the one here is that of LBFS (Muthitacharoen, Chen, Mazières 2001). A byte that comes is
-appended, a byte that goes is subtracted; both are a look into a table. Each step waits for the one before, so
-four stretches of the text are walked side by side.
+The fingerprint of bytes, read as a polynomial over GF(2), is the remainder modulo an irreducible polynomial of degree
+63 (Rabin 1981), here that of LBFS (Muthitacharoen, Chen, Mazières 2001). To roll the window, the new byte is appended
+and the oldest is subtracted, both by table lookup. Each step depends on the one before, so four lanes of the text are
+processed in parallel to hide the latency.
 """
-
-from __future__ import annotations
 
 import numpy as np
 
-from pagekin.kernels.compile import kernel
-from pagekin.kernels.inline import inlined
+from pagekin.kernels.compile import inlined, kernel
 from pagekin.kernels.minhash import GOLDEN, mix
 from pagekin.model.arrays import Bools, Bytes, Int64s, UInt64s
 
-WINDOW = 48  # bytes that a fingerprint is of
+WINDOW = 48  # bytes
 POLYNOMIAL = 0xBFE6B8A5BF378D83
 DEGREE = 63
 MARKER = 0x78
-_BEYOND = np.uint64(WINDOW)  # unsigned, an index is not looked at whether it counts from the end
+_BEYOND = np.uint64(WINDOW)  # unsigned, so numba skips the negative-index check
 
 
-def tables() -> tuple[UInt64s, UInt64s]:
-    """What to add when a byte leaves the top of a fingerprint, and when it leaves the window."""
+def rabin_tables() -> tuple[UInt64s, UInt64s]:
+    """What to add (xor) when a byte leaves the top of the fingerprint, and when it leaves the window."""
     top = [remainder(byte << DEGREE) ^ (byte << DEGREE & 0xFFFFFFFFFFFFFFFF) for byte in range(256)]
-    gone = [remainder(byte << 8 * WINDOW) for byte in range(256)]
-    return np.array(top, np.uint64), np.array(gone, np.uint64)
+    old = [remainder(byte << 8 * WINDOW) for byte in range(256)]
+    return np.array(top, np.uint64), np.array(old, np.uint64)
 
 
 def remainder(bits: int) -> int:
-    """What is left of a polynomial modulo ours; bit i is the coefficient of x^i.
+    """The remainder of a polynomial modulo POLYNOMIAL; bit i is the coefficient of x^i.
 
     >>> remainder(POLYNOMIAL << 5 | 1)
     1
@@ -41,41 +38,41 @@ def remainder(bits: int) -> int:
 
 
 @inlined
-def rolled(value: np.uint64, come: int, gone: int, tops: UInt64s, gones: UInt64s) -> np.uint64:
-    """The fingerprint of the next window."""
-    top = tops[value >> np.uint64(DEGREE - 8)]
-    return ((value << np.uint64(8)) | np.uint64(come)) ^ top ^ gones[np.uint64(gone)]  # type: ignore[no-any-return]
+def roll(value: np.uint64, new: int, old: int, top_table: UInt64s, old_table: UInt64s) -> np.uint64:
+    """The fingerprint of the window one byte further."""
+    top = top_table[value >> np.uint64(DEGREE - 8)]
+    return ((value << np.uint64(8)) | np.uint64(new)) ^ top ^ old_table[np.uint64(old)]  # type: ignore[no-any-return]
 
 
 @inlined
-def fingerprint(data: Bytes, start: np.uint64, tops: UInt64s, gones: UInt64s) -> np.uint64:
-    """Of the window that begins at data[start]."""
+def fingerprint(data: Bytes, start: np.uint64, top_table: UInt64s, old_table: UInt64s) -> np.uint64:
+    """The fingerprint of the window that begins at data[start]."""
     value = np.uint64(0)
     for i in range(start, start + _BEYOND):
-        value = rolled(value, data[i], 0, tops, gones)
+        value = roll(value, data[i], 0, top_table, old_table)
     return value
 
 
 @kernel
-def mark(data: Bytes, expected: int, tops: UInt64s, gones: UInt64s, marked: Bools) -> None:
-    """Set what is false in `marked` for each byte of data[WINDOW:] after which a chunk may end.
+def mark_boundaries(data: Bytes, expected: int, top_table: UInt64s, old_table: UInt64s, marked: Bools) -> None:
+    """Set marked[i], which is False, if a chunk may end after byte data[WINDOW + i].
 
-    `expected` is the expected size of a chunk, a power of two. The first WINDOW bytes are those before: zeros at the
-    beginning of a text.
+    `expected` is the expected size of a chunk, a power of two. The first WINDOW bytes precede the text: zeros at its
+    beginning.
     """
     mask, marker = np.uint64(expected - 1), np.uint64(MARKER & (expected - 1))
     lane = np.uint64(len(marked) // 4)
     second, third = lane + lane, lane + lane + lane
-    a = fingerprint(data, np.uint64(0), tops, gones)
-    b = fingerprint(data, lane, tops, gones)
-    c = fingerprint(data, second, tops, gones)
-    d = fingerprint(data, third, tops, gones)
+    a = fingerprint(data, np.uint64(0), top_table, old_table)
+    b = fingerprint(data, lane, top_table, old_table)
+    c = fingerprint(data, second, top_table, old_table)
+    d = fingerprint(data, third, top_table, old_table)
     for i in range(lane):
         j, k, m = i + lane, i + second, i + third
-        a = rolled(a, data[i + _BEYOND], data[i], tops, gones)
-        b = rolled(b, data[j + _BEYOND], data[j], tops, gones)
-        c = rolled(c, data[k + _BEYOND], data[k], tops, gones)
-        d = rolled(d, data[m + _BEYOND], data[m], tops, gones)
+        a = roll(a, data[i + _BEYOND], data[i], top_table, old_table)
+        b = roll(b, data[j + _BEYOND], data[j], top_table, old_table)
+        c = roll(c, data[k + _BEYOND], data[k], top_table, old_table)
+        d = roll(d, data[m + _BEYOND], data[m], top_table, old_table)
         if a & mask == marker:
             marked[i] = True
         if b & mask == marker:
@@ -85,19 +82,19 @@ def mark(data: Bytes, expected: int, tops: UInt64s, gones: UInt64s, marked: Bool
         if d & mask == marker:
             marked[m] = True
     for i in range(third + lane, np.uint64(len(marked))):
-        d = rolled(d, data[i + _BEYOND], data[i], tops, gones)
+        d = roll(d, data[i + _BEYOND], data[i], top_table, old_table)
         if d & mask == marker:
             marked[i] = True
 
 
 @kernel
-def cut(
+def cut_chunks(
     marks: Int64s, starts: Int64s, stops: Int64s, first_minimum: int, minimum: int, maximum: int
 ) -> tuple[Int64s, Int64s]:
-    """Where the chunks of texts end, and which of the ends is the first of each text (one more at the end).
+    """The ends of the chunks of texts, and their offsets by text.
 
-    A chunk ends at the first mark that leaves it `minimum` bytes (the first of a text `first_minimum`), at `maximum`
-    bytes, or where its text does. Texts and marks ascend; marks between texts count for nothing.
+    A chunk ends at the first mark after `minimum` bytes (`first_minimum` for the first of a text), after `maximum`
+    bytes, or at the end of its text. Texts and marks ascend; marks between texts are ignored.
     """
     room = len(marks) + len(starts)
     for t in range(len(starts)):
@@ -108,8 +105,8 @@ def cut(
     for t in range(len(starts)):
         start = starts[t]
         while start < stops[t]:
-            least = first_minimum if start == starts[t] else minimum
-            while k < len(marks) and marks[k] < start + max(1, least):
+            smallest = first_minimum if start == starts[t] else minimum
+            while k < len(marks) and marks[k] < start + max(1, smallest):
                 k += 1
             end = min(stops[t], start + maximum)
             start = min(end, marks[k]) if k < len(marks) else end
@@ -120,8 +117,8 @@ def cut(
 
 
 @kernel
-def elements_of(digests: UInt64s, offsets: Int64s) -> tuple[UInt64s, Int64s]:
-    """The set that the chunks of each page make, and its size; a chunk that is there r times has 1 + ln r elements."""
+def chunk_elements(digests: UInt64s, offsets: Int64s) -> tuple[UInt64s, Int64s]:
+    """The element sets of pages, and their sizes; a chunk that occurs r times has 1 + floor(ln r) elements."""
     elements, counts = np.empty_like(digests), np.zeros(len(offsets) - 1, np.int64)
     n = 0
     for page in range(len(counts)):

@@ -1,10 +1,8 @@
-"""How every kernel is compiled: once, kept on disk, without the interpreter's lock.
+"""How kernels are compiled: once, cached on disk, without the global interpreter lock.
 
-Kernels are kept where NUMBA_CACHE_DIR says, else beside their sources, else, where that may not be written, in the
-cache of the user. Where nothing may be written, every process compiles them anew.
+The cache is in NUMBA_CACHE_DIR if that is set, else next to the sources, else (if that is not writable) in the cache
+directory of the user. If no directory is writable, every process compiles the kernels again.
 """
-
-from __future__ import annotations
 
 import os
 import re
@@ -25,49 +23,73 @@ from pagekin.kernels.compile_lock import lock_compilation
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 _PACKAGE = Path(__file__).parents[1]
-_BESIDE = Path(__file__).parent / "__pycache__"
+_BESIDE_SOURCES = Path(__file__).parent / "__pycache__"
 _IMPORTS = re.compile(rb"^from pagekin\.([\w.]+) import ", re.M)
 
 
 def kernel(function: Function) -> Function:
-    """Compile `function` with numba, and let type checkers see the function itself."""
-    return compiled(function)
+    """Compile `function` with numba. Type checkers see the function itself."""
+    return _compile(function)
 
 
-def compiled(function: Function, **options: bool) -> Function:
-    """Compile `function` with options of numba beyond those that all have. Nobody calls kernels from C."""
-    options |= {"nogil": True, "no_cfunc_wrapper": True}
-    with suppress(OSError, RuntimeError):  # what numba raises when it finds no place to keep it
-        with kept(Path(function.__code__.co_filename)):
-            made = _for_any_number(njit(cache=True, **options)(function))
-            return cast(Function, lock_compilation(made, config.CACHE_DIR))
-    return cast(Function, _for_any_number(njit(**options)(function)))
+def inner(function: Function) -> Function:
+    """Compile a part of a kernel that runs for every tag or word, without reference counting.
+
+    A jitted function increments and decrements a reference count for every array argument, with an atomic instruction.
+    In a function that reads five bytes this costs more than the work. A function without reference counting must not
+    create arrays; its caller keeps the arguments alive.
+    """
+    return _compile(function, _nrt=False)
 
 
-def _for_any_number(made: Any) -> Any:
-    """Numba would compile a function anew for each constant that a kernel calls it with: once will do."""
-    if not hasattr(made, "get_call_template"):  # numba is told to compile nothing
-        return made
-    template = made.get_call_template
+def inlined(function: Function) -> Function:
+    """As `inner`, and inlined into every caller: for functions with few callers or few lines.
 
-    def for_any(args: Any, kws: Any) -> Any:
-        return template(
+    An argument that is an array is passed as seven to nine numbers on the stack, which inlining avoids.
+    """
+    return _compile(function, _nrt=False, forceinline=True)
+
+
+def _compile(function: Function, **options: bool) -> Function:
+    options = {"nogil": True, **_supported(no_cfunc_wrapper=True, **options)}  # kernels are not called from C
+    with suppress(OSError, RuntimeError):  # numba raises RuntimeError if it finds no directory for its cache
+        with _cache_directory(Path(function.__code__.co_filename)):
+            dispatcher = _without_literal_types(njit(cache=True, **options)(function))
+            return cast(Function, lock_compilation(dispatcher, config.CACHE_DIR))
+    return cast(Function, _without_literal_types(njit(**options)(function)))
+
+
+def _supported(**options: bool) -> dict[str, bool]:
+    """The options that this version of numba has. They are undocumented, and only make kernels faster."""
+    try:
+        from numba.core.cpu import CPUTargetOptions
+    except ImportError:
+        return {}
+    return {name: value for name, value in options.items() if hasattr(CPUTargetOptions, name)}
+
+
+def _without_literal_types(dispatcher: Any) -> Any:
+    """Compile a function once for all constants that kernels call it with; numba compiles it for each constant.
+
+    This replaces an undocumented method. Without it kernels give the same results, and take longer to compile.
+    """
+    resolve = getattr(dispatcher, "get_call_template", None)  # missing if NUMBA_DISABLE_JIT is set
+    if resolve is not None:
+        dispatcher.get_call_template = lambda args, kws: resolve(
             tuple(map(types.unliteral, args)), {name: types.unliteral(kind) for name, kind in dict(kws).items()}
         )
-
-    made.get_call_template = for_any
-    return made
+    return dispatcher
 
 
 @contextmanager
-def kept(source: Path) -> Iterator[None]:
-    """Tell numba where to keep the kernels of a module; it asks when a kernel is declared, and only then."""
-    place = _place()
-    if place is None:
-        raise OSError("there is no place to keep kernels")
-    folder = place / f"{source.stem}-{digest(source)}"
-    if place == _BESIDE and not folder.exists():
-        _forget_older(folder)
+def _cache_directory(source: Path) -> Iterator[None]:
+    """Set numba's cache directory for the kernels of one module; numba reads it when a kernel is declared."""
+    root = _cache_root()
+    if root is None:
+        raise OSError("no directory for compiled kernels is writable")
+    folder = root / f"{source.stem}-{_digest(source)}"
+    if root == _BESIDE_SOURCES and not folder.exists():
+        _remove_older(folder)
     before = config.CACHE_DIR
     config.CACHE_DIR = str(folder)
     try:
@@ -77,40 +99,40 @@ def kept(source: Path) -> Iterator[None]:
 
 
 @cache
-def digest(source: Path) -> str:
-    """What the machine code of a module depends on: its source and the sources of what it imports from us.
+def _digest(source: Path) -> str:
+    """A digest of everything that the machine code of a module depends on: its source and the modules it imports.
 
-    Numba looks at the file of a kernel alone, and would go on using what was compiled with an older callee.
+    Numba checks only the file of the kernel, and would reuse code that was compiled with an older callee.
     """
-    parts = [source.read_bytes(), *(digest(each).encode() for each in imported(source))]
+    parts = [source.read_bytes(), *(_digest(each).encode() for each in imported(source))]
     return sha256(b"\0".join(parts)).hexdigest()[:12]
 
 
 def imported(source: Path) -> list[Path]:
-    """The sources of ours that a module imports."""
+    """The sources of this package that a module imports."""
     names = sorted({name.decode() for name in _IMPORTS.findall(source.read_bytes())})
     return [_PACKAGE.joinpath(*name.split(".")).with_suffix(".py") for name in names]
 
 
-def _forget_older(folder: Path) -> None:
-    """Remove what was compiled from older sources of a module; beside the sources nobody else can need it."""
+def _remove_older(folder: Path) -> None:
+    """Remove code that was compiled from older sources of a module. Next to the sources nothing else can need it."""
     module, _, _ = folder.name.partition("-")
     for each in folder.parent.glob(f"{module}-*"):
-        if each != folder:  # another process may just have made it
+        if each != folder:  # another process may just have created it
             shutil.rmtree(each, ignore_errors=True)
 
 
 @cache
-def _place() -> Path | None:
-    places = [Path(config.CACHE_DIR)] if config.CACHE_DIR else []
-    places.append(_BESIDE)
-    with suppress(RuntimeError):  # somebody without a home
-        places.append(user_cache(sys.platform, os.environ))
-    return first_writable(places)
+def _cache_root() -> Path | None:
+    roots = [Path(config.CACHE_DIR)] if config.CACHE_DIR else []
+    roots.append(_BESIDE_SOURCES)
+    with suppress(RuntimeError):  # a user without a home directory
+        roots.append(user_cache(sys.platform, os.environ))
+    return first_writable(roots)
 
 
 def user_cache(platform: str, environment: Mapping[str, str]) -> Path:
-    """Where the customs of a system want a program to keep, for a user, what it can make again."""
+    """The cache directory of the user, by the conventions of the operating system."""
     if platform == "win32":
         return Path(environment.get("LOCALAPPDATA") or Path.home() / "AppData/Local") / "pagekin" / "Cache"
     if platform == "darwin":
@@ -119,11 +141,11 @@ def user_cache(platform: str, environment: Mapping[str, str]) -> Path:
     return (given if given.is_absolute() else Path.home() / ".cache") / "pagekin"
 
 
-def first_writable(places: Iterable[Path]) -> Path | None:
-    """The first folder that a file can be made in. Only trying tells: disks are read-only, and root may do all."""
-    for place in places:
+def first_writable(folders: Iterable[Path]) -> Path | None:
+    """The first folder in which a file can be created. Permissions do not tell: disks are read-only, root is exempt."""
+    for folder in folders:
         with suppress(OSError):
-            place.mkdir(parents=True, exist_ok=True)
-            tempfile.TemporaryFile(dir=place).close()
-            return place
+            folder.mkdir(parents=True, exist_ok=True)
+            tempfile.TemporaryFile(dir=folder).close()
+            return folder
     return None

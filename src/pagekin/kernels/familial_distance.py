@@ -1,16 +1,12 @@
-"""How far classes of a hierarchy, and pages in them, are from the classes of a source (paper, definition 1).
+"""Familial distance of classes in a hierarchy, and of the pages in them, from a source page (paper, definition 1).
 
-A class is a row of `lineage`: numbers for its ancestors from the top down to itself, `depth` of them. Equal numbers
-mean the same ancestor.
+A class is a row of `lineage`: the numbers of its ancestors from the top down to itself, `depth` of them.
 """
-
-from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pagekin.kernels.compile import kernel
-from pagekin.kernels.inline import inlined
+from pagekin.kernels.compile import inlined, kernel
 from pagekin.model.arrays import Bytes, Int64s
 
 SAME, SIBLING, COUSIN, UNRELATED = range(4)
@@ -20,8 +16,8 @@ SAME, SIBLING, COUSIN, UNRELATED = range(4)
 def familial(a: int, b: int, lineage: NDArray[np.int32], depth: Int64s, whole_tree: bool) -> int:
     """The distance from class a to class b.
 
-    In the whole tree it is the number of steps from a up to the class that dominates both. Else it is one of four:
-    the same class; siblings, of one parent below the root; cousins, of one top; unrelated.
+    With `whole_tree` it is the number of steps from a up to the lowest common ancestor. Otherwise it is SAME; SIBLING,
+    for one parent below the root; COUSIN, for one top-level class; or UNRELATED.
     """
     shared = 0
     while shared < depth[a] and shared < depth[b] and lineage[a, shared] == lineage[b, shared]:
@@ -43,20 +39,19 @@ def distances_from(
     lineage: NDArray[np.int32],
     depth: Int64s,
     whole_tree: bool,
-    near: Bytes,
+    class_distances: Bytes,
     distances: Bytes,
 ) -> None:
-    """The distance of every page from a source: the least over all of their classes.
+    """The distance of every page from a source page: the minimum over all pairs of their classes.
 
-    The classes of page p are classes[offsets[p]] to classes[offsets[p + 1]], at least one. `near` has room for a byte a
-    class.
+    Page p has classes[offsets[p]:offsets[p + 1]], at least one. `class_distances` is a buffer of one byte per class.
     """
     for c in range(len(depth)):
-        near[c] = 255
+        class_distances[c] = 255
         for k in range(offsets[source], offsets[source + 1]):
-            near[c] = min(near[c], familial(classes[k], c, lineage, depth, whole_tree))
+            class_distances[c] = min(class_distances[c], familial(classes[k], c, lineage, depth, whole_tree))
     for page in range(len(distances)):
-        least = near[classes[offsets[page]]]
+        smallest = class_distances[classes[offsets[page]]]
         for k in range(offsets[page] + 1, offsets[page + 1]):
-            least = min(least, near[classes[k]])
-        distances[page] = least
+            smallest = min(smallest, class_distances[classes[k]])
+        distances[page] = smallest

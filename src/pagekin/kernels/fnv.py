@@ -1,11 +1,8 @@
-"""FNV-1a, the one hash of short byte strings that kernels and their tables share."""
-
-from __future__ import annotations
+"""FNV-1a, the hash of short byte strings in all kernels, and hash tables keyed by it."""
 
 import numpy as np
 
-from pagekin.kernels.compile import kernel
-from pagekin.kernels.inline import inlined, inner
+from pagekin.kernels.compile import inlined, inner, kernel
 from pagekin.model.arrays import Bytes, Int64s, Integer, UInt64s
 
 OFFSET = np.uint64(14695981039346656037)
@@ -19,7 +16,7 @@ def fnv_step(value: np.uint64, byte: int) -> np.uint64:
 
 @inner
 def fnv(data: Bytes, start: int, end: int) -> np.uint64:
-    """FNV-1a, 64 bits, of data[start:end]."""
+    """64-bit FNV-1a of data[start:end]."""
     value = OFFSET
     for i in range(start, end):
         value = fnv_step(value, data[np.uint64(i)])
@@ -36,7 +33,7 @@ def hash_spans(data: Bytes, starts: Int64s, ends: Int64s) -> UInt64s:
 
 
 def fnv_of(data: bytes) -> int:
-    """The same hash in plain Python, for building tables.
+    """FNV-1a in plain Python, for building tables.
 
     >>> hex(fnv_of(b"a"))
     '0xaf63dc4c8601ec8c'
@@ -47,8 +44,8 @@ def fnv_of(data: bytes) -> int:
     return value
 
 
-def rows_of(entries: dict[int, tuple[int, ...]]) -> Int64s:
-    """A hash table as one array: a row is (key, then what it stands for); an empty row is all zero."""
+def make_hash_table(entries: dict[int, tuple[int, ...]]) -> Int64s:
+    """A hash table with linear probing as one array: a row is (key, values...); an empty row is all zero."""
     size = 4
     while size < 4 * len(entries):
         size *= 2
@@ -65,7 +62,7 @@ def rows_of(entries: dict[int, tuple[int, ...]]) -> Int64s:
 
 @inlined
 def find_row(rows: Int64s, key: Integer) -> int:
-    """The row of `key` in a table made by `rows_of`, or -1."""
+    """The row of `key` in a table made by `make_hash_table`, or -1."""
     wanted = np.int64(key)
     mask = np.int64(len(rows) - 1)
     slot = wanted & mask

@@ -1,38 +1,17 @@
-"""Fold the words of pages, and the windows of the anchors that lead to them, into bags."""
-
-from __future__ import annotations
+"""Bags: the words of pages and the windows of the anchors that link to them, summed per term, weighted and sorted."""
 
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pagekin.kernels.compile import kernel
-from pagekin.kernels.inline import inlined, inner
+from pagekin.kernels.compile import inlined, inner, kernel
 from pagekin.kernels.page_output import TRAILING
-from pagekin.kernels.windows import block_at, loudness, window_bounds
-from pagekin.model.arrays import Bytes, Int64s, UInt32s
-
-
-class Texts(NamedTuple):
-    """The token store, and what becomes of each form in each language: a term, or -1."""
-
-    token_offsets: Int64s
-    form: UInt32s
-    terms: NDArray[np.int32]  # languages x forms
-    language: Bytes  # of each page: a row of `terms`
-    block_offsets: Int64s
-    block_token: UInt32s
-    block_kinds: Bytes
-    block_silent: Bytes  # blocks whose words do not count
-    sentence_offsets: Int64s
-    sentence: UInt32s
-    title_offsets: Int64s
-    title_form: UInt32s
+from pagekin.kernels.windows import Texts, block_at, distance_weight, window_bounds
+from pagekin.model.arrays import Bytes, Float32s, Floats, Int64s, UInt32s
 
 
 class Citations(NamedTuple):
-    """Which pages a node has, and which anchors lead to it."""
+    """The pages of each node, and the anchors that link to it."""
 
     node_pages: Int64s
     link_offsets: Int64s
@@ -47,114 +26,92 @@ class Citations(NamedTuple):
 
 
 class FoldPlan(NamedTuple):
-    """What goes into a bag."""
+    """What a bag consists of."""
 
     content: bool
     anchors: bool
     links: bool
     window: int
-    width: int  # words to either side; negative is any
+    width: int  # words on either side; negative: unlimited
     by_distance: bool
-    lead: float = 0.0  # words of a page after which the next one counts half; 0: all count the same
+    lead: float = 0.0  # the number of words after which a word counts half as much as the first; 0: all count the same
 
 
-class Heap(NamedTuple):
-    """The sums of the bag that is being folded, by term, and which terms have one."""
+class TermSums(NamedTuple):
+    """Sums by term for the bag that is being folded, and the list of its terms."""
 
-    times: Int64s
-    content: NDArray[np.float64]
-    around: NDArray[np.float64]
-    stamp: Int64s  # the node that a term was last seen in
-    seen: Int64s
+    occurrences: Int64s
+    content: Floats
+    around: Floats
+    stamp: Int64s  # the node whose bag last contained the term
+    terms: Int64s
 
 
 @inlined
-def note(term: int, node: int, stamp: Int64s, seen: Int64s, count: int) -> int:
-    """Remember that the bag of `node` holds `term`; how many terms it holds."""
+def add_term(term: int, node: int, stamp: Int64s, terms: Int64s, count: int) -> int:
+    """Add `term` to the terms of the bag of `node`; their number."""
     if stamp[term] != node:
         stamp[term] = node
-        seen[count] = term
+        terms[count] = term
         return count + 1
     return count
 
 
 @inlined
-def prominence(place: int, lead: float) -> float:
-    """What a word of a page counts after so many others."""
+def position_weight(place: int, lead: float) -> float:
+    """The weight of a word that comes after `place` other words of its page."""
     return 1.0 if lead <= 0.0 else lead / (lead + place)
 
 
 @inner
-def fold_contents(page: int, node: int, lead: float, texts: Texts, heap: Heap, count: int) -> int:
-    """The words of a page outside of silent blocks; those that come first may count more."""
+def fold_contents(page: int, node: int, lead: float, texts: Texts, sums: TermSums, count: int) -> int:
+    """Add the words of a page outside excluded blocks; earlier words may count more."""
     place = 0
     begin = texts.token_offsets[page]
     tokens = texts.token_offsets[page + 1] - begin
     terms = texts.terms[texts.language[page]]
     last_block = texts.block_offsets[page + 1]
     for block in range(texts.block_offsets[page], last_block):
-        if texts.block_silent[block]:
+        if texts.block_excluded[block]:
             continue
         end = texts.block_token[block + 1] if block + 1 < last_block else tokens
         for token in range(begin + texts.block_token[block], begin + end):
             term = terms[texts.form[token]]
             if term >= 0:
-                count = note(term, node, heap.stamp, heap.seen, count)
-                heap.times[term] += 1
-                heap.content[term] += prominence(place, lead)
+                count = add_term(term, node, sums.stamp, sums.terms, count)
+                sums.occurrences[term] += 1
+                sums.content[term] += position_weight(place, lead)
                 place += 1
     return count
 
 
 @inner
-def fold_title(page: int, node: int, by_distance: bool, texts: Texts, heap: Heap, count: int) -> int:
-    """The title of a page is in its anchor bag, as loud as an anchor (paper, 3.1)."""
+def fold_title(page: int, node: int, by_distance: bool, texts: Texts, sums: TermSums, count: int) -> int:
+    """Add the title of a page, with the weight of the words of an anchor (paper, 3.1)."""
     terms = texts.terms[texts.language[page]]
     for k in range(texts.title_offsets[page], texts.title_offsets[page + 1]):
         term = terms[texts.title_form[k]]
         if term >= 0:
-            count = note(term, node, heap.stamp, heap.seen, count)
-            heap.around[term] += loudness(0, by_distance)
+            count = add_term(term, node, sums.stamp, sums.terms, count)
+            sums.around[term] += distance_weight(0, by_distance)
     return count
 
 
 @inner
 def fold_window(
-    page: int,
-    start: int,
-    end: int,
-    trailing: bool,
-    node: int,
-    plan: FoldPlan,
-    texts: Texts,
-    heap: Heap,
-    count: int,
+    page: int, start: int, end: int, trailing: bool, node: int, plan: FoldPlan, texts: Texts, sums: TermSums, count: int
 ) -> int:
-    """The words of an anchor (tokens start to end of its page), and the kept words around it."""
+    """Add the words of an anchor (tokens start to end of its page) and of the window around it."""
     begin = texts.token_offsets[page]
-    tokens = texts.token_offsets[page + 1] - begin
     terms = texts.terms[texts.language[page]]
     first_block = texts.block_offsets[page]
     last_block = texts.block_offsets[page + 1]
-    left, right = window_bounds(
-        start,
-        end,
-        trailing,
-        tokens,
-        plan.window,
-        texts.block_token,
-        texts.block_kinds,
-        first_block,
-        last_block,
-        texts.sentence,
-        texts.sentence_offsets[page],
-        texts.sentence_offsets[page + 1],
-    )
+    left, right = window_bounds(page, start, end, trailing, plan.window, texts)
     for token in range(start, end):
         term = terms[texts.form[begin + token]]
         if term >= 0:
-            count = note(term, node, heap.stamp, heap.seen, count)
-            heap.around[term] += loudness(0, plan.by_distance)
+            count = add_term(term, node, sums.stamp, sums.terms, count)
+            sums.around[term] += distance_weight(0, plan.by_distance)
     for side in range(2):
         step = 1 if side else -1
         token = end if side else start - 1
@@ -167,22 +124,22 @@ def fold_window(
                 block += 1
             term = terms[texts.form[begin + token]]
             token += step
-            if term < 0 or texts.block_silent[block]:
+            if term < 0 or texts.block_excluded[block]:
                 continue
             distance += 1
-            weight = loudness(distance, plan.by_distance)
+            weight = distance_weight(distance, plan.by_distance)
             if (plan.width >= 0 and distance > plan.width) or weight <= 0.0:
                 break
-            count = note(term, node, heap.stamp, heap.seen, count)
-            heap.around[term] += weight
+            count = add_term(term, node, sums.stamp, sums.terms, count)
+            sums.around[term] += weight
     return count
 
 
 @inner
 def fold_citations(
-    node: int, words: int, plan: FoldPlan, texts: Texts, citations: Citations, heap: Heap, count: int
+    node: int, words: int, plan: FoldPlan, texts: Texts, citations: Citations, sums: TermSums, count: int
 ) -> int:
-    """The windows of all anchors that lead to a node; and, as terms after the words, the nodes that cite it."""
+    """Add the windows of all anchors that link to a node; and, as terms after the words, the nodes that cite it."""
     previous = -1
     for link in range(citations.link_offsets[node], citations.link_offsets[node + 1]):
         if not citations.link_counts[link]:
@@ -193,12 +150,12 @@ def fold_citations(
             start = int(citations.anchor_start[anchor])
             end = int(citations.anchor_end[anchor])
             trailing = (citations.anchor_flags[anchor] & TRAILING) != 0
-            count = fold_window(page, start, end, trailing, node, plan, texts, heap, count)
+            count = fold_window(page, start, end, trailing, node, plan, texts, sums, count)
         citing = int(citations.node_of_page[page])
         if plan.links and citing != previous:
             previous = citing
-            count = note(words + citing, node, heap.stamp, heap.seen, count)
-            heap.around[words + citing] = 1.0
+            count = add_term(words + citing, node, sums.stamp, sums.terms, count)
+            sums.around[words + citing] = 1.0
     return count
 
 
@@ -210,16 +167,16 @@ def fold_nodes(
     plan: FoldPlan,
     texts: Texts,
     citations: Citations,
-    heap: Heap,
+    sums: TermSums,
     term_out: UInt32s,
     count_out: UInt32s,
-    content_out: NDArray[np.float32],
-    around_out: NDArray[np.float32],
+    content_out: Float32s,
+    around_out: Float32s,
     lengths: Int64s,
 ) -> tuple[int, int]:
     """Fold the bags of nodes first to last, in order, until one does not fit: (the next node, values written).
 
-    Terms below `words` are words, those from there on are citing nodes. Each bag is sorted by term.
+    Terms below `words` are words, the others are citing nodes. Each bag is sorted by term.
     """
     n = 0
     for node in range(first, last):
@@ -227,23 +184,23 @@ def fold_nodes(
         if node + 1 < len(citations.node_pages):
             for page in range(citations.node_pages[node], citations.node_pages[node + 1]):
                 if plan.content:
-                    count = fold_contents(page, node, plan.lead, texts, heap, count)
+                    count = fold_contents(page, node, plan.lead, texts, sums, count)
                 if plan.anchors:
-                    count = fold_title(page, node, plan.by_distance, texts, heap, count)
-        count = fold_citations(node, words, plan, texts, citations, heap, count)
+                    count = fold_title(page, node, plan.by_distance, texts, sums, count)
+        count = fold_citations(node, words, plan, texts, citations, sums, count)
         fits = n + count <= len(term_out)
-        found = np.sort(heap.seen[:count])
+        found = np.sort(sums.terms[:count])
         for k in range(count):
             term = found[k]
             if fits:
                 term_out[n + k] = term
-                count_out[n + k] = heap.times[term]
-                content_out[n + k] = heap.content[term]
-                around_out[n + k] = heap.around[term]
-            heap.times[term] = 0
-            heap.content[term] = 0.0
-            heap.around[term] = 0.0
-            heap.stamp[term] = -1
+                count_out[n + k] = sums.occurrences[term]
+                content_out[n + k] = sums.content[term]
+                around_out[n + k] = sums.around[term]
+            sums.occurrences[term] = 0
+            sums.content[term] = 0.0
+            sums.around[term] = 0.0
+            sums.stamp[term] = -1
         if not fits:
             return node, n
         lengths[node] = count
@@ -255,20 +212,20 @@ def fold_nodes(
 def weigh(
     offsets: Int64s,
     term: UInt32s,
-    content: NDArray[np.float64],
-    around: NDArray[np.float32],
-    factor: NDArray[np.float64],
+    content: Floats,
+    around: Float32s,
+    factor: Floats,
     words: int,
     add_up: bool,
-    anchor_share: NDArray[np.float64],
-    link_share: NDArray[np.float64],
-    weight: NDArray[np.float32],
+    anchor_share: Floats,
+    link_share: Floats,
+    weight: Float32s,
 ) -> None:
-    """Frequencies -> weights that sum to one in every bag.
+    """Frequencies -> weights that sum to 1 in every bag.
 
-    Contents are weighed already; `factor` is what the frequency of a term makes of the other parts. Either all parts
-    are added up, or contents, windows and citing nodes get their shares, which each bag has its own of; a part that is
-    empty leaves its share to the others.
+    Contents are weighted already; the other parts are multiplied by the `factor` of each term. Either all parts are
+    added up, or contents, windows and citing nodes get shares, which differ by bag. The share of an empty part is
+    distributed over the others.
     """
     sums = np.zeros(3)
     shares = np.zeros(3)
@@ -286,11 +243,11 @@ def weigh(
             if sums[part] <= 0.0:
                 shares[part] = 0.0
             total += sums[part] if add_up else shares[part]
-        apart = not add_up and total > 0.0
-        if not add_up and not apart:  # only parts that have no share
+        by_shares = not add_up and total > 0.0
+        if not add_up and not by_shares:  # no part that has a share is present
             total = sums.sum()
         for part in range(3):
-            if not apart:
+            if not by_shares:
                 shares[part] = 1.0 / total if total > 0.0 else 0.0
             else:
                 shares[part] = shares[part] / (total * sums[part]) if shares[part] > 0.0 else 0.0
@@ -299,7 +256,20 @@ def weigh(
             weight[k] = content[k] * shares[0] + around[k] * factor[term[k]] * shares[part]
 
 
-def heap_for(terms: int) -> Heap:
-    """An empty heap for terms below `terms`."""
+@kernel
+def sort_by_weight(offsets: Int64s, term: UInt32s, weight: Float32s, content: UInt32s, around: Float32s) -> None:
+    """Sort every bag in place by descending weight; terms with equal weights stay in order."""
+    for node in range(len(offsets) - 1):
+        begin = offsets[node]
+        end = offsets[node + 1]
+        order = np.argsort(-weight[begin:end], kind="mergesort")
+        term[begin:end] = term[begin:end][order]
+        weight[begin:end] = weight[begin:end][order]
+        content[begin:end] = content[begin:end][order]
+        around[begin:end] = around[begin:end][order]
+
+
+def make_sums(terms: int) -> TermSums:
+    """Empty sums for terms below `terms`."""
     zeros = np.zeros(terms, np.int64)
-    return Heap(zeros, np.zeros(terms), np.zeros(terms), np.full(terms, -1, np.int64), np.empty(terms, np.int64))
+    return TermSums(zeros, np.zeros(terms), np.zeros(terms), np.full(terms, -1, np.int64), np.empty(terms, np.int64))

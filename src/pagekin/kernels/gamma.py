@@ -1,48 +1,47 @@
-"""How well an order by score accords with an order by familial distance, for one source (paper, definitions 2 and 3).
+"""Agreement of a ranking by score with the order by familial distance, for one source (paper, definitions 2 and 3).
 
-Pages at a smaller distance should score more. Of two pages at different distances the scores may say so (concordant),
-say the contrary (discordant) or say nothing (tied). A page that a system does not list scores minus infinity.
+Pages at a smaller distance should score higher. A pair of pages at different distances is concordant if their scores
+agree with the distances, discordant if they disagree, and tied if the scores are equal. A page that a system does not
+list has the score minus infinity.
 
-A page is sorted as one number, its key: its score in the upper bits, its distance in the lowest eight. The score gives
-these bits up, and is told apart to thirteen digits; what differs less, the order of additions may have parted.
+Pages are sorted by a single number, the key: the score in the upper bits, the distance in the lowest eight. This leaves
+thirteen digits of the score; smaller differences may be due to the order of additions.
 """
-
-from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pagekin.kernels.compile import kernel
 from pagekin.kernels.familial_distance import distances_from
-from pagekin.model.arrays import Bytes, Int64s
+from pagekin.model.arrays import Bytes, Floats, Int64s
 
 CONCORDANT, DISCORDANT, TIED = range(3)
-ALL = 0  # the region of all pairs; in region e one page is at distance 0 and the other at distance e
-NOBODY = 255  # a distance: of the source itself, and of what is not there
+ALL = 0  # the region of all pairs; in region e > 0 one page is at distance 0 and the other at distance e
+NO_DISTANCE = 255  # the distance of the source itself, and of a missing page
 DISTANCE_BITS = 8
 _LARGEST = 2**63 - 1
 
 
 @kernel
 def make_keys(bits: Int64s, distances: Bytes, keys: Int64s) -> None:
-    """The keys of pages, whose scores are floats (and none of them -0.0) that are given as their bits."""
+    """The keys of pages. The scores are given as the bits of floats, and none is -0.0."""
     for page in range(len(bits)):
         score = bits[page]
         if score < 0:
-            score ^= _LARGEST  # of negative floats the larger bits are those of the smaller number
+            score ^= _LARGEST  # bits of negative floats ascend as the numbers descend
         keys[page] = score >> DISTANCE_BITS << DISTANCE_BITS | distances[page]
 
 
 @kernel
 def count_pairs(keys: Int64s, pairs: Int64s) -> None:
-    """Add to pairs[region] the pairs of pages that are concordant, discordant and tied; keys are sorted."""
+    """Add to pairs[region] the numbers of concordant, discordant and tied pairs of pages; keys are sorted."""
     levels = len(pairs)
-    below = np.zeros(levels, np.int64)  # pages of smaller scores, by distance
-    equal = np.zeros(levels, np.int64)  # pages of this score so far, the nearer ones first
+    below = np.zeros(levels, np.int64)  # pages with smaller scores, by distance
+    equal = np.zeros(levels, np.int64)  # pages with this score so far, in order of distance
     score = -_LARGEST
     for k in range(len(keys)):
-        distance = keys[k] & NOBODY
-        if distance == NOBODY:
+        distance = keys[k] & NO_DISTANCE
+        if distance == NO_DISTANCE:
             continue
         if keys[k] >> DISTANCE_BITS != score:
             score = keys[k] >> DISTANCE_BITS
@@ -64,25 +63,25 @@ def count_pairs(keys: Int64s, pairs: Int64s) -> None:
 
 
 @kernel
-def first_pages(scores: NDArray[np.float64], distances: Bytes, first: Int64s) -> None:
-    """The listed pages that score most, the best first; of equal ones the earlier page; -1 where there are no more."""
-    first[:] = -1
-    last = len(first) - 1
+def top_pages(scores: Floats, distances: Bytes, top: Int64s) -> None:
+    """The listed pages with the highest scores, best first; ties go to the earlier page; -1 if there are fewer."""
+    top[:] = -1
+    last = len(top) - 1
     for page in range(len(scores)):
         score = scores[page]
-        if score == -np.inf or distances[page] == NOBODY or (first[last] >= 0 and score <= scores[first[last]]):
+        if score == -np.inf or distances[page] == NO_DISTANCE or (top[last] >= 0 and score <= scores[top[last]]):
             continue
         k = last
-        while k > 0 and (first[k - 1] < 0 or scores[first[k - 1]] < score):
-            first[k] = first[k - 1]
+        while k > 0 and (top[k - 1] < 0 or scores[top[k - 1]] < score):
+            top[k] = top[k - 1]
             k -= 1
-        first[k] = page
+        top[k] = page
 
 
 @kernel
-def look_at_rows(
+def rank_rows(
     sources: Int64s,
-    scores: NDArray[np.float64],
+    scores: Floats,
     bits: Int64s,
     offsets: Int64s,
     classes: Int64s,
@@ -91,30 +90,30 @@ def look_at_rows(
     whole_tree: bool,
     pages: Int64s,
     listed: Int64s,
-    first: Bytes,
+    top: Bytes,
     keys: Int64s,
 ) -> None:
-    """For each source, given its row of scores: how many pages and listed pages there are at each distance, the
-    distances of the pages that it puts first, and the keys of all pages.
+    """For each source, given its row of scores: the number of pages and of listed pages at each distance, the distances
+    of its top pages, and the keys of all pages.
     """
-    near = np.empty(len(depth), np.uint8)
+    class_distances = np.empty(len(depth), np.uint8)
     distances = np.empty(scores.shape[1], np.uint8)
-    best = np.empty(first.shape[1], np.int64)
+    top_page = np.empty(top.shape[1], np.int64)
     for row in range(len(sources)):
-        distances_from(sources[row], offsets, classes, lineage, depth, whole_tree, near, distances)
-        distances[sources[row]] = NOBODY
+        distances_from(sources[row], offsets, classes, lineage, depth, whole_tree, class_distances, distances)
+        distances[sources[row]] = NO_DISTANCE
         for page in range(len(distances)):
-            if distances[page] != NOBODY:
+            if distances[page] != NO_DISTANCE:
                 pages[row, distances[page]] += 1
                 listed[row, distances[page]] += scores[row, page] > -np.inf
-        first_pages(scores[row], distances, best)
-        for k in range(len(best)):
-            first[row, k] = distances[best[k]] if best[k] >= 0 else NOBODY
+        top_pages(scores[row], distances, top_page)
+        for k in range(len(top_page)):
+            top[row, k] = distances[top_page[k]] if top_page[k] >= 0 else NO_DISTANCE
         make_keys(bits[row], distances, keys[row])
 
 
 @kernel
 def count_rows(keys: Int64s, pairs: Int64s) -> None:
-    """The pairs of each source, given a row of sorted keys."""
+    """`count_pairs` for each source, given its row of sorted keys."""
     for row in range(len(keys)):
         count_pairs(keys[row], pairs[row])

@@ -1,94 +1,165 @@
-"""Graphs as lists of edges: their connected parts, who is beside whom, and who can be reached best."""
-
-from __future__ import annotations
+"""Graphs: in-links and degrees of nodes, connected components (union-find), adjacency lists, best reachable nodes."""
 
 import heapq
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pagekin.kernels.compile import kernel
-from pagekin.kernels.inline import inlined
-from pagekin.model.arrays import Floats, Int64s
+from pagekin.kernels.compile import inlined, kernel
+from pagekin.model.arrays import Bools, Bytes, Floats, Int64s, UInt32s
+
+
+@kernel
+def in_links(
+    offsets: Int64s,
+    target: UInt32s,
+    flags: Bytes,
+    node_of_target: UInt32s,
+    node_of_page: UInt32s,
+    nodes: int,
+    excluded_flags: int,
+    excluded_pages: Bools,
+) -> tuple[Int64s, UInt32s, UInt32s]:
+    """(offsets, page, anchor) of the links to each node, by page and then by anchor.
+
+    Page k has the anchors offsets[k] to offsets[k + 1]. Skipped: targets without a node, links of a node to itself,
+    links with a flag of `excluded_flags`, and links of pages in `excluded_pages`.
+    """
+    ends = np.zeros(nodes + 1, np.int64)
+    page = np.empty(0, np.uint32)
+    anchor = np.empty(0, np.uint32)
+    for placing in (False, True):
+        if placing:  # the beginning of the links of a node; placing them moves it to their end
+            total = 0
+            for node in range(nodes + 1):
+                count = ends[node]
+                ends[node] = total
+                total += count
+            page = np.empty(total, np.uint32)
+            anchor = np.empty(total, np.uint32)
+        for k in range(len(offsets) - 1):
+            if excluded_pages[k]:
+                continue
+            for i in range(offsets[k], offsets[k + 1]):
+                if target[i] >= len(node_of_target) or flags[i] & excluded_flags:
+                    continue
+                node = node_of_target[target[i]]
+                if node == node_of_page[k]:
+                    continue
+                if placing:
+                    page[ends[node]] = k
+                    anchor[ends[node]] = i - offsets[k]
+                ends[node] += 1
+    for node in range(nodes, 0, -1):
+        ends[node] = ends[node - 1]
+    ends[0] = 0
+    return ends, page, anchor
+
+
+@kernel
+def degrees(offsets: Int64s, page: UInt32s, node_of_page: UInt32s) -> tuple[Int64s, Int64s]:
+    """The in-degree and out-degree of each node. The pages of a node are consecutive."""
+    incoming, outgoing = np.zeros(len(offsets) - 1, np.int64), np.zeros(len(offsets) - 1, np.int64)
+    for node in range(len(offsets) - 1):
+        for i in range(offsets[node], offsets[node + 1]):
+            source = node_of_page[page[i]]
+            if i == offsets[node] or source != node_of_page[page[i - 1]]:
+                incoming[node] += 1
+                outgoing[source] += 1
+    return incoming, outgoing
 
 
 @inlined
-def root(parent: Int64s, node: int) -> int:
-    """The node that stands for the set of a node; halves the way for those who ask later."""
-    while parent[node] != node:
-        parent[node] = parent[parent[node]]
-        node = parent[node]
+def find_root(parents: Int64s, node: int) -> int:
+    """The root of the set of a node, with path halving. A root is its own parent."""
+    while parents[node] != node:
+        parents[node] = parents[parents[node]]
+        node = parents[node]
     return node
 
 
 @kernel
+def join(parents: Int64s, pairs: Int64s) -> Bools:
+    """Union-find: unite the sets of every pair under the smaller of their roots; whether they were two sets."""
+    were_two = np.empty(len(pairs), np.bool_)
+    for k in range(len(pairs)):
+        a, b = find_root(parents, pairs[k, 0]), find_root(parents, pairs[k, 1])
+        parents[max(a, b)] = min(a, b)
+        were_two[k] = a != b
+    return were_two
+
+
+@kernel
+def roots(parents: Int64s) -> Int64s:
+    """The root of the set of every node."""
+    found = np.empty_like(parents)
+    for k in range(len(parents)):
+        found[k] = find_root(parents, k)
+    return found
+
+
+@kernel
 def components(nodes: int, first: Int64s, second: Int64s) -> Int64s:
-    """For every node the smallest of those that edges connect it with, by disjoint sets."""
-    parent = np.arange(nodes)
+    """For every node the smallest node of its connected component."""
+    parents = np.arange(nodes)
     for k in range(len(first)):
-        a, b = root(parent, first[k]), root(parent, second[k])
-        if a < b:
-            parent[b] = a
-        else:
-            parent[a] = b
-    for node in range(nodes):
-        parent[node] = root(parent, node)
-    return parent
+        a, b = find_root(parents, first[k]), find_root(parents, second[k])
+        parents[max(a, b)] = min(a, b)
+    return roots(parents)
 
 
 @kernel
 def adjacency(nodes: int, first: Int64s, second: Int64s, value: Floats) -> tuple[Int64s, Int64s, Floats]:
-    """(offsets, neighbour, value) of the edges of every node, for edges that are sorted by first, then by second."""
+    """Adjacency lists (offsets, neighbour, value) of edges that are sorted by first, then by second."""
     ends = np.zeros(nodes + 1, np.int64)
     for k in range(len(first)):
         ends[first[k] + 1] += 1
         ends[second[k] + 1] += 1
     ends = np.cumsum(ends)
     offsets = ends.copy()
-    neighbour, beside = np.empty(2 * len(first), np.int64), np.empty(2 * len(first))
+    neighbour, edge_value = np.empty(2 * len(first), np.int64), np.empty(2 * len(first))
     for k in range(len(first)):
         for a, b in ((first[k], second[k]), (second[k], first[k])):
-            neighbour[ends[a]], beside[ends[a]] = b, value[k]
+            neighbour[ends[a]], edge_value[ends[a]] = b, value[k]
             ends[a] += 1
-    return offsets, neighbour, beside
+    return offsets, neighbour, edge_value
 
 
 @kernel
-def reached(offsets: Int64s, neighbour: Int64s, value: Floats, start: int, most: int) -> Int64s:
-    """The `most` nodes that can be reached best from `start`, itself included, the best first; of equals the first.
+def best_reachable(offsets: Int64s, neighbour: Int64s, value: Floats, start: int, most: int) -> Int64s:
+    """The `most` nodes with the best paths from `start`, which is the first; ties go to the smaller node.
 
-    A way is as good as the product of the values along it, which are below 1.
+    The quality of a path is the product of the values of its edges, which are below 1.
     """
     settled = np.zeros(len(offsets) - 1, np.bool_)
     best = np.zeros(len(offsets) - 1)
     found = np.empty(min(most, len(settled)), np.int64)
     n = 0
-    waiting = [(-1.0, start)]
-    while len(waiting) > 0 and n < len(found):
-        good, node = heapq.heappop(waiting)
+    queue = [(-1.0, start)]
+    while len(queue) > 0 and n < len(found):
+        negated, node = heapq.heappop(queue)
         if settled[node]:
             continue
         settled[node] = True
         found[n] = node
         n += 1
         for k in range(offsets[node], offsets[node + 1]):
-            further = -good * value[k]
-            if not settled[neighbour[k]] and further > best[neighbour[k]]:
-                best[neighbour[k]] = further
-                heapq.heappush(waiting, (-further, neighbour[k]))
+            quality = -negated * value[k]
+            if not settled[neighbour[k]] and quality > best[neighbour[k]]:
+                best[neighbour[k]] = quality
+                heapq.heappush(queue, (-quality, neighbour[k]))
     return found[:n]
 
 
 @kernel
-def distances(offsets: Int64s, neighbour: Int64s, value: Floats, nodes: Int64s) -> NDArray[np.float64]:
-    """1 - value between any two of some nodes; 1 where there is no edge, 0 from each to itself."""
-    place = np.full(len(offsets) - 1, -1)
-    place[nodes] = np.arange(len(nodes))
+def distance_matrix(offsets: Int64s, neighbour: Int64s, value: Floats, nodes: Int64s) -> Floats:
+    """1 - value between any two of some nodes; 1 if there is no edge, 0 on the diagonal."""
+    row = np.full(len(offsets) - 1, -1)
+    row[nodes] = np.arange(len(nodes))
     distance = np.ones((len(nodes), len(nodes)))
     for i in range(len(nodes)):
         distance[i, i] = 0.0
         for k in range(offsets[nodes[i]], offsets[nodes[i] + 1]):
-            j = place[neighbour[k]]
+            j = row[neighbour[k]]
             if j >= 0:
                 distance[i, j] = 1.0 - value[k]
     return distance

@@ -1,47 +1,45 @@
-"""The sheet that a scan writes: text, blocks, links, facts; and how visible text is put on it."""
-
-from __future__ import annotations
+"""What a scan of HTML writes: text, blocks, links and facts of pages; and how each of them is written."""
 
 from typing import NamedTuple
 
 import numpy as np
 
 from pagekin.kernels.bits import peek, poke
-from pagekin.kernels.entities import AMPERSAND, put_character, reference
-from pagekin.kernels.inline import inlined, inner
+from pagekin.kernels.compile import inlined, inner
+from pagekin.kernels.entities import AMPERSAND, decode_references, read_reference
+from pagekin.kernels.tags import LESS, REL, has_word, name_hash
+from pagekin.kernels.utf8 import encode_character
 from pagekin.model.arrays import Bytes, Int64s
 
-# Block boundaries, by kind; a block carries all that stand between it and the block before.
+# Kinds of block boundaries, as stored; a block has the kinds of all boundaries between it and the block before.
 PARAGRAPH, CELL, ITEM, BREAK, HEADING, LIST_END, TABLE_END = 1, 2, 4, 8, 16, 32, 64
-LESS = 60
-SPACE = 256  # beside the kinds in PENDING: white space seen, not yet written
+SPACE = 256  # in PENDING, besides the kinds: white space that was read and not yet written
 
-# Columns of a page's row. A fact is a span of `values`: start and end.
+# Columns of a page. A fact is a span of `values`: its start, and its end in the next column.
 (BASE_URL, CANONICAL, LANGUAGE, REFRESH, TITLE_TEXT) = 0, 2, 4, 6, 8
 (GIVEN, FLAGS, DROPPED, TEXT_END, BLOCKS_END, LINKS_END) = range(10, 16)  # GIVEN: a bit for each fact
 PAGE_COLUMNS = 16
-NOINDEX, NOFOLLOW = 1, 2  # page flags; NOFOLLOW is a link flag, too
-FROM_AREA, FROM_FRAME, TOO_LONG = 4, 8, 16  # more link flags
-TRAILING = 32  # a link flag, too: text of the link's block stands before it
+NOINDEX, NOFOLLOW = 1, 2  # page flags; NOFOLLOW is also a link flag
+FROM_AREA, FROM_FRAME, TOO_LONG, TRAILING = 4, 8, 16, 32  # link flags; TRAILING: text of the link's block precedes it
 
-# Columns of blocks and links. Spans of the text, but for the href, which is a span of `values`.
+# Columns of blocks and links. They are positions in the text, except for the href, which is a span of `values`.
 BLOCK_START, BLOCK_KINDS = 0, 1
 LINK_START, LINK_END, LINK_HREF, LINK_HREF_END, LINK_FLAGS = range(5)
 
-# The running state.
+# The state of a scan: sizes of the output, what is open, and limits.
 (N_TEXT, N_VALUES, N_BLOCKS, N_LINKS, PENDING, OPEN_LINK, OPEN_DEPTH, DEPTH) = range(8)
 (HIDDEN, FOREIGN, PAGE_TEXT, PAGE_LINKS, MAX_LINKS, MAX_URL, N_PAGES) = range(8, 15)
-STATE = 15
+STATE_SIZE = 15
 
-
-# How text is read: up to the next tag, as a whole, as the value of an attribute, or with references left as they are.
-UP_TO_TAG, WHOLE, ATTRIBUTE, AS_IT_IS = range(4)
-# Bytes that are not simply copied: white space, controls, what may begin a tag, a reference, an odd space or hyphen.
+# Modes of reading text: up to the next tag, all of it, as an attribute value, or without decoding references.
+UP_TO_TAG, WHOLE, ATTRIBUTE, VERBATIM = range(4)
+# Bytes that are not simply copied: white space, controls, and bytes that may begin a tag, reference, space or hyphen.
 SPECIAL = np.isin(np.arange(256), [*range(33), 127, AMPERSAND, LESS, 0xC2, 0xE2])
+NOFOLLOW_HASH = name_hash(b"nofollow")
 
 
 class PageOutput(NamedTuple):
-    """What a scan writes: pages laid end to end, each page's row telling where its parts end."""
+    """The output of a scan of several pages; the row of each page has the ends of its parts."""
 
     text: Bytes
     values: Bytes  # decoded attribute values and titles
@@ -50,11 +48,11 @@ class PageOutput(NamedTuple):
     pages: Int64s
 
 
-def sheet_for(size: int, pages: int) -> PageOutput:
-    """A sheet with room for all that `size` bytes of HTML in `pages` pages can hold.
+def allocate_output(size: int, pages: int) -> PageOutput:
+    """An empty output with room for everything that `size` bytes of HTML in `pages` pages can contain.
 
-    The bounds: a reference grows by at most six bytes for five; a block takes a tag of three bytes and a
-    character; a link takes `<a href>`. What is not written costs no memory.
+    The bounds: a reference of five bytes becomes at most six; a block takes a tag of three bytes and a character; a
+    link takes `<a href>`. Memory that is never written is not used.
     """
     room = size + size // 4 + 16 * pages + 16
     return PageOutput(
@@ -67,86 +65,88 @@ def sheet_for(size: int, pages: int) -> PageOutput:
 
 
 def new_state() -> Int64s:
-    """The running state before the first page of a sheet."""
-    return np.zeros(STATE, np.int64)
+    """The state before the first page of an output."""
+    return np.zeros(STATE_SIZE, np.int64)
+
+
+@inlined
+def begin_page(state: Int64s) -> None:
+    """Reset the state for the next page."""
+    state[PAGE_TEXT] = state[N_TEXT]
+    state[PAGE_LINKS] = state[PENDING] = state[DEPTH] = state[HIDDEN] = state[FOREIGN] = 0
+    state[OPEN_LINK] = -1
+
+
+@inlined
+def end_page(page: Int64s, state: Int64s) -> None:
+    """Write the ends of the parts of a page to its row."""
+    page[TEXT_END] = state[N_TEXT]
+    page[BLOCKS_END] = state[N_BLOCKS]
+    page[LINKS_END] = state[N_LINKS]
+    state[N_PAGES] += 1
 
 
 @inner
-def settle(text: Bytes, blocks: Int64s, at: Int64s) -> None:
-    """Write what is pending before a visible character: a new block, or one space."""
-    n = at[N_TEXT]
-    first = n == at[PAGE_TEXT]
-    kinds = at[PENDING] & 255
+def flush_pending(text: Bytes, blocks: Int64s, state: Int64s) -> None:
+    """Write what must precede the next visible character: the start of a block, or a space."""
+    n = state[N_TEXT]
+    first = n == state[PAGE_TEXT]
+    kinds = state[PENDING] & 255
     if kinds or first:
         if not first:
             poke(text, n, 10)
             n += 1
-        blocks[at[N_BLOCKS], BLOCK_START] = n
-        blocks[at[N_BLOCKS], BLOCK_KINDS] = kinds
-        at[N_BLOCKS] += 1
-    elif at[PENDING] & SPACE:
+        blocks[state[N_BLOCKS], BLOCK_START] = n
+        blocks[state[N_BLOCKS], BLOCK_KINDS] = kinds
+        state[N_BLOCKS] += 1
+    elif state[PENDING] & SPACE:
         poke(text, n, 32)
         n += 1
-    at[PENDING] = 0
-    at[N_TEXT] = n
+    state[PENDING] = 0
+    state[N_TEXT] = n
 
 
 @inner
-def put_point(point: int, text: Bytes, blocks: Int64s, at: Int64s) -> None:
-    """Write a character that came as a reference; white space folds, soft hyphens go."""
+def put_character(point: int, text: Bytes, blocks: Int64s, state: Int64s) -> None:
+    """Write the character of a reference; white space is collapsed, soft hyphens are dropped."""
     if point == 0xA0 or point == 0x2028 or point == 0x2029 or point == 127 or point <= 32:
-        at[PENDING] |= SPACE
+        state[PENDING] |= SPACE
     elif point != 0xAD:
-        if at[PENDING] or at[N_TEXT] == at[PAGE_TEXT]:
-            settle(text, blocks, at)
-        at[N_TEXT] = put_character(text, at[N_TEXT], point)
+        if state[PENDING] or state[N_TEXT] == state[PAGE_TEXT]:
+            flush_pending(text, blocks, state)
+        state[N_TEXT] = encode_character(point, text, state[N_TEXT])
 
 
 @inner
 def put_special(
-    html: Bytes,
-    i: int,
-    end: int,
-    manner: int,
-    entities: Int64s,
-    text: Bytes,
-    blocks: Int64s,
-    at: Int64s,
+    html: Bytes, i: int, end: int, mode: int, entities: Int64s, text: Bytes, blocks: Int64s, state: Int64s
 ) -> int:
-    """Write the reference, odd space or soft hyphen at html[i]; its end, or i if what is there stands for itself."""
+    """Write the reference, Unicode space or soft hyphen at html[i]; its end, or i if the byte is ordinary text."""
     byte = peek(html, i)
-    if byte == AMPERSAND and manner != AS_IT_IS:
-        j, point, second = reference(html, i, end, manner == ATTRIBUTE, entities)
+    if byte == AMPERSAND and mode != VERBATIM:
+        j, point, second = read_reference(html, i, end, mode == ATTRIBUTE, entities)
         if point >= 0:
-            put_point(point, text, blocks, at)
+            put_character(point, text, blocks, state)
             if second > 0:
-                put_point(second, text, blocks, at)
+                put_character(second, text, blocks, state)
             return j
     elif byte == 0xC2 and i + 1 < end and (peek(html, i + 1) == 0xA0 or peek(html, i + 1) == 0xAD):
         if peek(html, i + 1) == 0xA0:
-            at[PENDING] |= SPACE
+            state[PENDING] |= SPACE
         return i + 2
     elif byte == 0xE2 and i + 2 < end and peek(html, i + 1) == 0x80 and 0xA8 <= peek(html, i + 2) <= 0xA9:
-        at[PENDING] |= SPACE
+        state[PENDING] |= SPACE
         return i + 3
     return i
 
 
 @inlined
-def put_text(
-    html: Bytes,
-    i: int,
-    end: int,
-    manner: int,
-    entities: Int64s,
-    text: Bytes,
-    blocks: Int64s,
-    at: Int64s,
-) -> int:
-    """Write html[i:end] as visible text, and say where it stopped.
+def put_text(html: Bytes, i: int, end: int, mode: int, entities: Int64s, out: PageOutput, state: Int64s) -> int:
+    """Write html[i:end] as visible text; the index where it stopped.
 
-    White space and controls are folded, references decoded, NULs dropped.
+    White space and controls are collapsed, references decoded, NULs dropped.
     """
+    text, blocks = out.text, out.blocks
     while i < end:
         byte = peek(html, i)
         if byte <= 32 or byte == 127:
@@ -155,29 +155,88 @@ def put_text(
                 white |= peek(html, i) != 0
                 i += 1
             if white:
-                at[PENDING] |= SPACE
+                state[PENDING] |= SPACE
             continue
         if SPECIAL[byte]:
-            if byte == LESS and manner == UP_TO_TAG:
+            if byte == LESS and mode == UP_TO_TAG:
                 break
-            j = put_special(html, i, end, manner, entities, text, blocks, at)
+            j = put_special(html, i, end, mode, entities, text, blocks, state)
             if j > i:
                 i = j
                 continue
-        n = at[N_TEXT]
-        if at[PENDING] == SPACE and n > at[PAGE_TEXT]:
+        n = state[N_TEXT]
+        if state[PENDING] == SPACE and n > state[PAGE_TEXT]:
             poke(text, n, 32)
             n += 1
-            at[PENDING] = 0
-        elif at[PENDING] or n == at[PAGE_TEXT]:
-            settle(text, blocks, at)
-            n = at[N_TEXT]
-        poke(text, n, byte)  # also one that is special and stands for itself
+            state[PENDING] = 0
+        elif state[PENDING] or n == state[PAGE_TEXT]:
+            flush_pending(text, blocks, state)
+            n = state[N_TEXT]
+        poke(text, n, byte)  # which may be special but ordinary text here
         n += 1
         i += 1
         while i < end and not SPECIAL[peek(html, i)]:
             poke(text, n, peek(html, i))
             n += 1
             i += 1
-        at[N_TEXT] = n
+        state[N_TEXT] = n
     return i
+
+
+@inner
+def put_fact(
+    html: Bytes, start: int, end: int, fact: int, entities: Int64s, values: Bytes, page: Int64s, state: Int64s
+) -> None:
+    """Write a fact of a page, unless the page gave it before. Only titles are not attributes."""
+    if start >= 0 and not page[GIVEN] & (1 << fact):
+        page[GIVEN] |= 1 << fact
+        page[fact] = state[N_VALUES]
+        in_attribute = fact != TITLE_TEXT
+        state[N_VALUES] = decode_references(html, start, end, in_attribute, entities, values, state[N_VALUES])
+        page[fact + 1] = state[N_VALUES]
+
+
+@inlined
+def open_link(
+    html: Bytes, spans: Int64s, name: int, flags: int, entities: Int64s, out: PageOutput, page: Int64s, state: Int64s
+) -> bool:
+    """Begin a link at the end of the text; False if it has no href or the page has too many links."""
+    links = out.links
+    start = spans[name, 0]
+    end = spans[name, 1]
+    if start < 0:
+        return False
+    if state[PAGE_LINKS] >= state[MAX_LINKS]:
+        page[DROPPED] += 1
+        return False
+    if has_word(html, spans[REL, 0], spans[REL, 1], NOFOLLOW_HASH):
+        flags |= NOFOLLOW
+    if not state[PENDING] & 255 and state[N_TEXT] > state[PAGE_TEXT]:
+        flags |= TRAILING
+    k = state[N_LINKS]
+    links[k, LINK_START] = links[k, LINK_END] = state[N_TEXT]
+    links[k, LINK_HREF] = state[N_VALUES]
+    if end - start > state[MAX_URL]:
+        flags |= TOO_LONG
+    else:
+        state[N_VALUES] = decode_references(html, start, end, True, entities, out.values, state[N_VALUES])
+    links[k, LINK_HREF_END] = state[N_VALUES]
+    links[k, LINK_FLAGS] = flags
+    state[N_LINKS] += 1
+    state[PAGE_LINKS] += 1
+    return True
+
+
+@inner
+def close_link(links: Int64s, state: Int64s) -> None:
+    """End the open link, if any, at the end of the text."""
+    if state[OPEN_LINK] >= 0:
+        links[state[OPEN_LINK], LINK_END] = state[N_TEXT]
+        state[OPEN_LINK] = -1
+
+
+@inner
+def close_cell(links: Int64s, state: Int64s) -> None:
+    """End a link that was opened inside this table cell and not closed."""
+    if state[OPEN_LINK] >= 0 and state[OPEN_DEPTH] == state[DEPTH]:
+        close_link(links, state)

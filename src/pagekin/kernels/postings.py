@@ -1,11 +1,8 @@
-"""The inverted index I: for each coordinate of the signatures, which pages have which value.
+"""The inverted index I of the signatures H: for each coordinate, the pages sorted by their value.
 
-The pages of a coordinate are sorted by value. Values are hashes and so spread evenly; a bucket table over their
-leading bits says where to look. The values themselves are not stored twice: H has them. All are numbers of one kind,
-of 16 or of 32 bits.
+Values are hashes and uniformly distributed, so a bucket table over their leading bits gives the range to search. The
+postings do not repeat the values, which are in H. All numbers are of one type, with 16 or 32 bits.
 """
-
-from __future__ import annotations
 
 import numpy as np
 
@@ -15,20 +12,20 @@ from pagekin.model.arrays import Int64s, Integer, Unsigned
 
 @kernel
 def fill_buckets(values: Unsigned, shift: int, buckets: Unsigned) -> None:
-    """For sorted values: buckets[b] is the place of the first value whose leading bits are b or more."""
-    place = 0
+    """For sorted values: buckets[b] is the index of the first value whose leading bits are at least b."""
+    index = 0
     for b in range(len(buckets) - 1):
-        while place < len(values) and (np.uint64(values[place]) >> np.uint64(shift)) < np.uint64(b):
-            place += 1
-        buckets[b] = place
+        while index < len(values) and (np.uint64(values[index]) >> np.uint64(shift)) < np.uint64(b):
+            index += 1
+        buckets[b] = index
     buckets[len(buckets) - 1] = len(values)
 
 
 @kernel
-def first_not_below(
+def lower_bound(
     value: Integer, j: int, first: Integer, last: Integer, signatures: Unsigned, postings: Unsigned
 ) -> Integer:
-    """The first place from `first` to `last` in the postings of a coordinate whose page has no smaller value."""
+    """The first index, from `first` to `last`, in the postings of coordinate j whose page has at least this value."""
     while first < last:
         middle = (first + last) // 2
         page = postings[j, middle]
@@ -49,18 +46,17 @@ def collide(
     counts: Int64s,
     touched: Int64s,
 ) -> int:
-    """Count for every page in how many coordinates it agrees with `signature` (paper, figure 11).
+    """Count for every page the coordinates in which it agrees with `signature` (paper, figure 11).
 
-    `counts` must be zero and is left so for pages that do not agree anywhere; the pages that do are listed in
-    `touched`, whose used length is returned.
+    `counts` must be zero. The pages with a count are listed in `touched`; their number is returned.
     """
     found = 0
     for j in range(len(signature)):
-        value = np.int64(signature[j])  # with unsigned numbers numba would reckon in floats
+        value = np.int64(signature[j])  # numba would compute with floats if signed and unsigned numbers were mixed
         bucket = value >> shift
         last = np.int64(buckets[j, bucket + 1])
-        begin = first_not_below(value, j, np.int64(buckets[j, bucket]), last, signatures, postings)
-        end = first_not_below(value + 1, j, begin, last, signatures, postings)
+        begin = lower_bound(value, j, np.int64(buckets[j, bucket]), last, signatures, postings)
+        end = lower_bound(value + 1, j, begin, last, signatures, postings)
         for k in range(begin, end):
             page = postings[j, k]
             if page < len(signatures):

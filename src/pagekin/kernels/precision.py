@@ -1,10 +1,8 @@
-"""How well rows of scores put the linked pages before the others (paper, 4.1).
+"""How well rows of scores rank the relevant (linked) pages above the others (paper, 4.1).
 
-Of equal scores the earlier page comes first, as in the files that other programs read. A page that shares nothing with
-the one that asks scores 0 and is not listed.
+Ties go to the earlier page, as in the run files that other programs read. A page with the score 0 shares no term with
+the query page and is not listed.
 """
-
-from __future__ import annotations
 
 import numpy as np
 
@@ -16,23 +14,24 @@ FIRST = 10
 
 
 @kernel
-def measure_rows(asking: Int64s, offsets: Int64s, right: UInt32s, scores: Floats, out: Floats) -> None:
-    """For each row of scores: the share of pairs of a right and another page that are in the wrong order, the precision
-    of the first ten and of the first R of R right pages, and average precision.
+def measure_rows(queries: Int64s, offsets: Int64s, relevant: UInt32s, scores: Floats, out: Floats) -> None:
+    """For each row of scores: the share of pairs of a relevant and another page that are in the wrong order, the
+    precision of the first ten, the R-precision (of the first R for R relevant pages), and average precision.
 
-    The right pages of row k are right[offsets[k]:offsets[k + 1]], in order; asking[k] is not listed (-1: nobody).
+    The relevant pages of row k are relevant[offsets[k]:offsets[k + 1]], in ascending order. The page queries[k] is not
+    listed (-1: the query is not a page).
     """
     most = 0
-    for k in range(len(asking)):
+    for k in range(len(queries)):
         most = max(most, offsets[k + 1] - offsets[k])
     above = np.empty(most + 1, np.int64)
-    for k in range(len(asking)):
+    for k in range(len(queries)):
         row = scores[k]
         count = offsets[k + 1] - offsets[k]
-        mine = right[offsets[k] : offsets[k + 1]]
-        best = _best_first(row, mine)
-        wrong = _count_above(above, best, row, mine, asking[k])
-        others = len(row) - count - (1 if asking[k] >= 0 else 0)
+        own = relevant[offsets[k] : offsets[k + 1]]
+        best = _best_first(row, own)
+        wrong = _count_above(above, best, row, own, queries[k])
+        others = len(row) - count - (1 if queries[k] >= 0 else 0)
         first = even = 0
         average = 0.0
         higher = 0
@@ -51,27 +50,28 @@ def measure_rows(asking: Int64s, offsets: Int64s, right: UInt32s, scores: Floats
 
 
 @kernel
-def _best_first(row: Floats, right: UInt32s) -> UInt32s:
-    """The right pages, the highest score first, of equal ones the earlier page."""
-    return right[np.argsort(-row[right], kind="mergesort")]
+def _best_first(row: Floats, relevant: UInt32s) -> UInt32s:
+    """The relevant pages by descending score; ties go to the earlier page."""
+    return relevant[np.argsort(-row[relevant], kind="mergesort")]
 
 
 @kernel
-def _count_above(above: Int64s, best: UInt32s, row: Floats, right: UInt32s, asking: int) -> float:
-    """Into above[r], how many other pages come right before the r-th right page and after the one before that; and how
-    many pairs are wrong: the other page scores more.
+def _count_above(above: Int64s, best: UInt32s, row: Floats, relevant: UInt32s, query: int) -> float:
+    """Write to above[r] the number of other pages between relevant pages r - 1 and r of the ranking.
+
+    Returns the number of wrong pairs, in which the other page scores higher.
     """
-    count = len(right)
+    count = len(relevant)
     above[: count + 1] = 0
     wrong = 0.0
-    next_right = 0
+    next_relevant = 0
     for e in range(len(row)):
-        if next_right < count and right[next_right] == e:
-            next_right += 1
+        if next_relevant < count and relevant[next_relevant] == e:
+            next_relevant += 1
             continue
-        if e == asking:
+        if e == query:
             continue
-        low, high = 0, count  # the first right page that comes after e
+        low, high = 0, count  # the first relevant page after e
         while low < high:
             middle = (low + high) // 2
             if row[best[middle]] > row[e] or (row[best[middle]] == row[e] and best[middle] < e):

@@ -1,90 +1,74 @@
-"""What bags share with the one that is asked for, which lies open: `asked` is a weight for every term there is.
+"""What bags share with the query, which is a dense vector: `query` has a weight for every term.
 
-A bag holds its heaviest terms first, so that the beginning of it tells most.
+A bag lists its heaviest terms first, so its head has most of its weight.
 """
 
-from __future__ import annotations
-
 import numpy as np
-from numpy.typing import NDArray
 
 from pagekin.kernels.compile import kernel
-from pagekin.model.arrays import Int64s, UInt32s
+from pagekin.model.arrays import Float32s, Floats, Int64s, UInt32s
 
 
 @kernel
-def sum_minima(asked: NDArray[np.float32], term: UInt32s, weight: NDArray[np.float32]) -> float:
-    """The sum of the minima of the weights."""
-    both = 0.0
+def sum_minima(query: Float32s, term: UInt32s, weight: Float32s) -> float:
+    """The sum of the minima of the weights of the query and of one bag."""
+    total = 0.0
     for i in range(len(term)):
-        if term[i] < len(asked):  # else the file is damaged
-            mine, theirs = np.float64(asked[term[i]]), np.float64(weight[i])
-            both += mine if mine < theirs else theirs
-    return both
+        if term[i] < len(query):  # else the file is damaged
+            a, b = np.float64(query[term[i]]), np.float64(weight[i])
+            total += a if a < b else b
+    return total
 
 
 @kernel
-def minima(
-    asked: NDArray[np.float32],
-    offsets: Int64s,
-    term: UInt32s,
-    weight: NDArray[np.float32],
-    nodes: Int64s,
-    shared: NDArray[np.float64],
-) -> None:
-    """For each of some bags, the sum of the minima of the weights."""
+def minima(query: Float32s, offsets: Int64s, term: UInt32s, weight: Float32s, nodes: Int64s, shared: Floats) -> None:
+    """For the bag of each node, the sum of the minima of the weights."""
     for k in range(len(nodes)):
         begin, end = offsets[nodes[k]], offsets[nodes[k] + 1]
-        shared[k] = sum_minima(asked, term[begin:end], weight[begin:end])
+        shared[k] = sum_minima(query, term[begin:end], weight[begin:end])
 
 
 @kernel
 def weigh_products(
-    worth: NDArray[np.float64],
+    query: Floats,
     offsets: Int64s,
     term: UInt32s,
     count: UInt32s,
     nodes: Int64s,
-    rise: NDArray[np.float64],
-    scale: NDArray[np.float64],
-    base: NDArray[np.float64],
+    rise: Floats,
+    scale: Floats,
+    base: Floats,
     slope: float,
-    shared: NDArray[np.float64],
+    shared: Floats,
 ) -> None:
-    """For each of some bags, the sum of worth * (scale * (rise / (base + slope * rise))) over the terms that it counts.
+    """For the bag of each node, the sum of query * (scale * (rise / (base + slope * rise))) over its counted terms.
 
-    `worth` is what is asked for: a number for every word. `rise` is by counts, of which larger ones count as the last;
-    `scale` and `base` are by bags.
+    `query` has a weight for every word. `rise` is indexed by count (larger counts use its last value), `scale` and
+    `base` are indexed by node.
     """
     for k in range(len(nodes)):
-        both = 0.0
+        total = 0.0
         node = nodes[k]
         if node < len(scale):
             for i in range(offsets[node], offsets[node + 1]):
-                if term[i] < len(worth) and count[i] > 0:  # else it is no word, or not on the page
+                if term[i] < len(query) and count[i] > 0:  # else it is not a word, or not in the contents
                     risen = rise[min(count[i], len(rise) - 1)]
-                    both += worth[term[i]] * (scale[node] * (risen / (base[node] + slope * risen)))
-        shared[k] = both
+                    total += query[term[i]] * (scale[node] * (risen / (base[node] + slope * risen)))
+        shared[k] = total
 
 
 @kernel
 def products(
-    asked: NDArray[np.float32],
-    offsets: Int64s,
-    term: UInt32s,
-    weight: NDArray[np.float32],
-    nodes: Int64s,
-    shared: NDArray[np.float64],
-    squares: NDArray[np.float64],
+    query: Float32s, offsets: Int64s, term: UInt32s, weight: Float32s, nodes: Int64s, shared: Floats, squares: Floats
 ) -> None:
-    """For each of some bags, the sum of the products of the weights, and of the squares of its own."""
+    """For the bag of each node, the dot product with the query, and the sum of the squares of its own weights."""
     for k in range(len(nodes)):
-        both = 0.0
+        total = 0.0
         square = 0.0
         for i in range(offsets[nodes[k]], offsets[nodes[k] + 1]):
-            theirs = np.float64(weight[i])
-            if term[i] < len(asked):
-                both += np.float64(asked[term[i]]) * theirs
-            square += theirs * theirs
-        shared[k] = both
+            own = np.float64(weight[i])
+            if term[i] < len(query):
+                total += np.float64(query[term[i]]) * own
+            square += own * own
+        shared[k] = total
         squares[k] = square

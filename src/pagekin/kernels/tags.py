@@ -1,37 +1,35 @@
-"""Tags: finding their names, attributes and ends in the bytes of a page."""
-
-from __future__ import annotations
+"""Tags: their names, attributes and ends in the bytes of a page."""
 
 import numpy as np
 
 from pagekin.kernels.bits import peek
+from pagekin.kernels.compile import inlined, inner
 from pagekin.kernels.fnv import OFFSET, find_row, fnv_of, fnv_step
-from pagekin.kernels.inline import inlined, inner
 from pagekin.model.arrays import Bools, Bytes, Int64s, Integer
 
-# The attributes that matter.
+# Attributes that are read.
 (HREF, SRC, ALT, REL, LANG, NAME, CONTENT, HTTP_EQUIV) = range(8)
 ATTRIBUTES = 8
 
 LESS, GREATER, SLASH, BANG, QUESTION, DASH, DOUBLE, SINGLE, EQUAL = 60, 62, 47, 33, 63, 45, 34, 39, 61
-LONGEST_NAME = 16  # no tag whose contents are raw has a longer name
+LONGEST_NAME = 16  # no element with raw contents has a longer name
 
 
-def word(text: bytes) -> np.int64:
-    """The FNV of a name, as kernels compare it."""
+def name_hash(text: bytes) -> np.int64:
+    """The FNV of a name as a signed number, as in hash tables."""
     return np.uint64(fnv_of(text)).astype(np.int64)
 
 
-def bytes_of(which: bytes) -> Bools:
-    """Which of all bytes are among these: a look into a table is quicker than many questions."""
+def byte_table(which: bytes) -> Bools:
+    """A lookup table of 256 booleans: whether each byte is one of these."""
     return np.isin(np.arange(256), list(which))
 
 
-WORD_SCRIPT = word(b"script")
-SPACES = bytes_of(b" \n\t\r\f")
-ENDS_NAME = bytes_of(b" \n\t\r\f/>")  # of a tag
-ENDS_ATTRIBUTE = bytes_of(b" \n\t\r\f/>=")
-ENDS_VALUE = bytes_of(b" \n\t\r\f>")  # without quotes
+SCRIPT_HASH = name_hash(b"script")
+SPACES = byte_table(b" \n\t\r\f")
+ENDS_NAME = byte_table(b" \n\t\r\f/>")  # of a tag
+ENDS_ATTRIBUTE = byte_table(b" \n\t\r\f/>=")
+ENDS_VALUE = byte_table(b" \n\t\r\f>")  # of an unquoted value
 
 
 @inlined
@@ -50,23 +48,45 @@ def lower(byte: int) -> int:
 
 
 @inner
-def has_word(html: Bytes, start: int, end: int, word: Integer) -> bool:
-    """Whether a list such as rel="nofollow noopener" or content="noindex, follow" holds `word`."""
+def has_word(html: Bytes, start: int, end: int, word_hash: Integer) -> bool:
+    """Whether a list such as rel="nofollow noopener" or content="noindex, follow" contains a word, given its hash."""
     value = OFFSET
     for i in range(max(start, 0), end):
         byte = peek(html, i)
         if is_space(byte) or byte == 44:
-            if np.int64(value) == word:
+            if np.int64(value) == word_hash:
                 return True
             value = OFFSET
         else:
             value = fnv_step(value, lower(byte))
-    return bool(np.int64(value) == word)
+    return bool(np.int64(value) == word_hash)
+
+
+@inlined
+def skip_value(html: Bytes, i: int, end: int) -> tuple[int, int, int]:
+    """The value, if any, of an attribute whose name ends at i: (its start, its end, the index after it)."""
+    while i < end and is_space(peek(html, i)):
+        i += 1
+    if i >= end or peek(html, i) != EQUAL:
+        return i, i, i
+    i += 1
+    while i < end and is_space(peek(html, i)):
+        i += 1
+    start = i
+    if i < end and (peek(html, i) == DOUBLE or peek(html, i) == SINGLE):
+        quote = peek(html, i)
+        i += 1
+        while i < end and peek(html, i) != quote:
+            i += 1
+        return start + 1, i, i + 1
+    while i < end and not ENDS_VALUE[peek(html, i)]:
+        i += 1
+    return start, i, i
 
 
 @inlined
 def skip_attributes(html: Bytes, i: int, end: int) -> tuple[int, bool]:
-    """The place after the tag's `>`, or -1 where the page ends inside the tag; whether the tag ends in `/>`."""
+    """The index after the tag's `>`, or -1 if the page ends inside the tag; and whether the tag ends in `/>`."""
     slash = False
     while i < end:
         byte = peek(html, i)
@@ -78,27 +98,13 @@ def skip_attributes(html: Bytes, i: int, end: int) -> tuple[int, bool]:
             continue
         while i < end and not ENDS_ATTRIBUTE[peek(html, i)]:
             i += 1
-        while i < end and is_space(peek(html, i)):
-            i += 1
-        if i < end and peek(html, i) == EQUAL:
-            i += 1
-            while i < end and is_space(peek(html, i)):
-                i += 1
-            if i < end and (peek(html, i) == DOUBLE or peek(html, i) == SINGLE):
-                quote = peek(html, i)
-                i += 1
-                while i < end and peek(html, i) != quote:
-                    i += 1
-                i += 1
-            else:
-                while i < end and not ENDS_VALUE[peek(html, i)]:
-                    i += 1
+        _, _, i = skip_value(html, i, end)
     return -1, False
 
 
 @inlined
 def read_attributes(html: Bytes, i: int, end: int, attributes: Int64s, spans: Int64s) -> tuple[int, bool]:
-    """As `skip_attributes`, noting where the values of known attributes stand; of two the first counts."""
+    """As `skip_attributes`, and write the spans of the values of known attributes; the first of equal names counts."""
     spans[:] = -1
     slash = False
     while i < end:
@@ -109,31 +115,12 @@ def read_attributes(html: Bytes, i: int, end: int, attributes: Int64s, spans: In
         slash = byte == SLASH
         if is_space(byte) or slash:
             continue
-        value = fnv_step(OFFSET, lower(byte))
+        name = fnv_step(OFFSET, lower(byte))
         while i < end and not ENDS_ATTRIBUTE[peek(html, i)]:
-            value = fnv_step(value, lower(peek(html, i)))
+            name = fnv_step(name, lower(peek(html, i)))
             i += 1
-        while i < end and is_space(peek(html, i)):
-            i += 1
-        start = stop = i
-        if i < end and peek(html, i) == EQUAL:
-            i += 1
-            while i < end and is_space(peek(html, i)):
-                i += 1
-            start = i
-            if i < end and (peek(html, i) == DOUBLE or peek(html, i) == SINGLE):
-                start = i + 1
-                quote = peek(html, i)
-                i += 1
-                while i < end and peek(html, i) != quote:
-                    i += 1
-                stop = i
-                i += 1
-            else:
-                while i < end and not ENDS_VALUE[peek(html, i)]:
-                    i += 1
-                stop = i
-        row = find_row(attributes, value)
+        start, stop, i = skip_value(html, i, end)
+        row = find_row(attributes, name)
         if row >= 0 and spans[attributes[row, 1], 0] < 0:
             spans[attributes[row, 1], 0] = start
             spans[attributes[row, 1], 1] = min(stop, end)
@@ -142,7 +129,7 @@ def read_attributes(html: Bytes, i: int, end: int, attributes: Int64s, spans: In
 
 @inner
 def skip_past(html: Bytes, i: int, end: int) -> int:
-    """The place after the next `>`."""
+    """The index after the next `>`."""
     while i < end and peek(html, i) != GREATER:
         i += 1
     return min(i + 1, end)
@@ -150,7 +137,7 @@ def skip_past(html: Bytes, i: int, end: int) -> int:
 
 @inner
 def skip_comment(html: Bytes, i: int, end: int) -> int:
-    """The place after the `<!...>` at html[i]."""
+    """The index after the `<!...>` at html[i]."""
     if not (i + 3 < end and peek(html, i + 2) == DASH and peek(html, i + 3) == DASH):
         return skip_past(html, i, end)
     i += 4
@@ -170,7 +157,7 @@ def skip_comment(html: Bytes, i: int, end: int) -> int:
 
 @inner
 def short_name(html: Bytes, i: int, end: int) -> np.int64:
-    """The FNV of the tag name at html[i], or 0 if it is too long or runs into the end of the page."""
+    """The FNV of the tag name at html[i]; 0 if it is too long or the page ends in it."""
     value = OFFSET
     for j in range(i, min(i + LONGEST_NAME, end)):
         if ENDS_NAME[peek(html, j)]:
@@ -181,7 +168,7 @@ def short_name(html: Bytes, i: int, end: int) -> np.int64:
 
 @inner
 def find_end_tag(html: Bytes, i: int, end: int, name: np.uint64) -> int:
-    """Where `</name` stands next, for elements whose contents are no markup; `end` if nowhere."""
+    """The index of the next `</name`, for elements whose contents are not markup; `end` if there is none."""
     while i + 2 < end:
         if peek(html, i) == LESS and peek(html, i + 1) == SLASH and short_name(html, i + 2, end) == np.int64(name):
             return i
@@ -191,31 +178,31 @@ def find_end_tag(html: Bytes, i: int, end: int, name: np.uint64) -> int:
 
 @inner
 def find_script_end(html: Bytes, i: int, end: int) -> int:
-    """As `find_end_tag` for a script, in which `<!-- <script> ... </script> -->` may be quoted."""
+    """As `find_end_tag` for a script, which may contain `<!-- <script> ... </script> -->`."""
     escaped = False
-    quoted = False
+    nested = False
     while i + 2 < end:
         if peek(html, i) == LESS:
             if peek(html, i + 1) == SLASH:
-                if short_name(html, i + 2, end) == WORD_SCRIPT:
-                    if not quoted:
+                if short_name(html, i + 2, end) == SCRIPT_HASH:
+                    if not nested:
                         return i
-                    quoted = False
+                    nested = False
             elif escaped:
-                quoted |= short_name(html, i + 1, end) == WORD_SCRIPT
+                nested |= short_name(html, i + 1, end) == SCRIPT_HASH
             elif peek(html, i + 1) == BANG and i + 3 < end and peek(html, i + 2) == DASH and peek(html, i + 3) == DASH:
                 escaped = True
                 i += 1
         elif escaped and peek(html, i) == DASH and peek(html, i + 1) == DASH and peek(html, i + 2) == GREATER:
             escaped = False
-            quoted = False
+            nested = False
         i += 1
     return end
 
 
 @inner
 def find_section_end(html: Bytes, i: int, end: int) -> int:
-    """Where the `]]>` of a CDATA section stands; `end` if nowhere."""
+    """The index of the `]]>` of a CDATA section; `end` if there is none."""
     while i + 2 < end:
         if peek(html, i) == 93 and peek(html, i + 1) == 93 and peek(html, i + 2) == GREATER:
             return i

@@ -1,18 +1,18 @@
-"""Are bytes UTF-8? Without making a string of them."""
-
-from __future__ import annotations
+"""UTF-8: validation of a whole text, and single characters decoded and encoded."""
 
 import numpy as np
 
-from pagekin.kernels.compile import kernel
+from pagekin.kernels.bits import peek, poke
+from pagekin.kernels.compile import inner, kernel
 from pagekin.model.arrays import Bytes, UInt64s
 
+REPLACEMENT = 0xFFFD
 _HIGH_BITS = np.uint64(0x8080808080808080)
 
 
 @kernel
 def is_utf8(data: Bytes, words: UInt64s) -> bool:
-    """Whether `data` is UTF-8; `words` are the same bytes, eight at a time, as far as they go."""
+    """Whether `data` is valid UTF-8; `words` are the same bytes as 64-bit numbers, without an incomplete last one."""
     i = 0
     while i < len(data):
         if i & 7 == 0:
@@ -28,7 +28,7 @@ def is_utf8(data: Bytes, words: UInt64s) -> bool:
         if lead < 0xC2 or lead > 0xF4 or i + size > len(data):
             return False
         second = data[i + 1]
-        # Too long for what they hold, surrogates, and what lies beyond U+10FFFF.
+        # Overlong encodings, surrogates, and code points beyond U+10FFFF.
         if (lead == 0xE0 and second < 0xA0) or (lead == 0xF0 and second < 0x90):
             return False
         if (lead == 0xED and second > 0x9F) or (lead == 0xF4 and second > 0x8F):
@@ -38,3 +38,46 @@ def is_utf8(data: Bytes, words: UInt64s) -> bool:
                 return False
         i += size
     return True
+
+
+@inner
+def decode_character(text: Bytes, i: int, end: int) -> tuple[int, int]:
+    """The code point at text[i] and its length in bytes; an invalid sequence is U+FFFD with one byte."""
+    lead = peek(text, i)
+    if lead < 0x80:
+        return int(lead), 1
+    size = 2 if lead < 0xE0 else 3 if lead < 0xF0 else 4
+    if lead < 0xC2 or lead > 0xF4 or i + size > end:
+        return REPLACEMENT, 1
+    for k in range(i + 1, i + size):
+        if peek(text, k) & 0xC0 != 0x80:
+            return REPLACEMENT, 1
+    if size == 2:
+        return ((lead & 0x1F) << 6) | (peek(text, i + 1) & 0x3F), 2
+    if size == 3:
+        return ((lead & 0x0F) << 12) | ((peek(text, i + 1) & 0x3F) << 6) | (peek(text, i + 2) & 0x3F), 3
+    point = ((lead & 0x07) << 18) | ((peek(text, i + 1) & 0x3F) << 12)
+    point |= ((peek(text, i + 2) & 0x3F) << 6) | (peek(text, i + 3) & 0x3F)
+    return min(point, 0x10FFFF), 4
+
+
+@inner
+def encode_character(point: int, out: Bytes, n: int) -> int:
+    """Write a code point at out[n]; the end of what is written."""
+    if point < 0x80:
+        poke(out, n, point)
+        return n + 1
+    if point < 0x800:
+        poke(out, n, 0xC0 | (point >> 6))
+        poke(out, n + 1, 0x80 | (point & 0x3F))
+        return n + 2
+    if point < 0x10000:
+        poke(out, n, 0xE0 | (point >> 12))
+        poke(out, n + 1, 0x80 | ((point >> 6) & 0x3F))
+        poke(out, n + 2, 0x80 | (point & 0x3F))
+        return n + 3
+    poke(out, n, 0xF0 | (point >> 18))
+    poke(out, n + 1, 0x80 | ((point >> 12) & 0x3F))
+    poke(out, n + 2, 0x80 | ((point >> 6) & 0x3F))
+    poke(out, n + 3, 0x80 | (point & 0x3F))
+    return n + 4

@@ -1,41 +1,38 @@
-"""Lists of byte strings that become one list: a table that grows from list to list, and the order of the alphabet."""
-
-from __future__ import annotations
+"""Byte strings as numbers: of the spans of one array, or in a hash table that grows; and their sorted order."""
 
 from typing import NamedTuple
 
 import numpy as np
 
 from pagekin.kernels.bits import peek
-from pagekin.kernels.compile import kernel
+from pagekin.kernels.compile import inlined, kernel
 from pagekin.kernels.fnv import OFFSET, fnv_step
-from pagekin.kernels.inline import inlined
 from pagekin.model.arrays import Bytes, Int64s, UInt32s, UInt64s
 
 _HIGH = np.uint64(0xFFFFFFFF00000000)
 _ONE = np.uint64(1)
-_FEW = 12  # strings that are sorted by comparing each with its neighbours
-_CHUNK = 7  # bytes of a string that are compared at once
-_MORE = 8  # stands for any length beyond a chunk
+_FEW = 12  # strings that are sorted by insertion
+_CHUNK = 7  # bytes of a string that are compared at a time
+_MORE = 8  # stands for all lengths above _CHUNK
 
 
 class HashTable(NamedTuple):
-    """Strings that have a number, and room for more."""
+    """Strings with their numbers, and room for more."""
 
     data: Bytes
     offsets: Int64s
     hashes: UInt64s
-    slots: UInt64s  # the upper half of a hash, and the number plus one; a power of two, at least half of them empty
+    slots: UInt64s  # the upper half of a hash and the number plus one; a power of two, at least half of them empty
 
 
 def new_table(strings: int, size: int) -> HashTable:
-    """A table with room for so many strings of so many bytes in all."""
+    """An empty table with room for `strings` strings with `size` bytes in total."""
     slots = np.zeros(1 << max(10, (2 * strings - 1).bit_length()), np.uint64)
     return HashTable(np.empty(size, np.uint8), np.zeros(strings + 1, np.int64), np.empty(strings, np.uint64), slots)
 
 
-def moved(table: HashTable, count: int, larger: HashTable) -> HashTable:
-    """The `count` strings of a table in a larger one."""
+def copy_table(table: HashTable, count: int, larger: HashTable) -> HashTable:
+    """Copy the `count` strings of a table into a larger one."""
     size = table.offsets[count]
     larger.data[:size] = table.data[:size]
     larger.offsets[: count + 1] = table.offsets[: count + 1]
@@ -46,7 +43,7 @@ def moved(table: HashTable, count: int, larger: HashTable) -> HashTable:
 
 @kernel
 def fill_slots(hashes: UInt64s, count: int, slots: UInt64s) -> None:
-    """Put the first `count` numbers into empty slots."""
+    """Enter the first `count` numbers into empty slots."""
     mask = np.uint64(len(slots) - 1)
     for number in range(count):
         slot = hashes[number] & mask
@@ -56,10 +53,10 @@ def fill_slots(hashes: UInt64s, count: int, slots: UInt64s) -> None:
 
 
 @kernel
-def enter(data: Bytes, starts: Int64s, ends: Int64s, table: HashTable, count: int) -> tuple[UInt32s, int]:
-    """The number of each span of `data` in a table that holds `count` strings, and how many it holds then.
+def add_strings(data: Bytes, starts: Int64s, ends: Int64s, table: HashTable, count: int) -> tuple[UInt32s, int]:
+    """The number of each span of `data` in a table of `count` strings, and the new count. New spans are added.
 
-    A span that it does not hold is added, and must find room.
+    The table must have room for them.
     """
     numbers = np.empty(len(starts), np.uint32)
     mask = np.uint64(len(table.slots) - 1)
@@ -96,9 +93,55 @@ def enter(data: Bytes, starts: Int64s, ends: Int64s, table: HashTable, count: in
     return numbers, count
 
 
+@kernel
+def intern(data: Bytes, starts: Int64s, ends: Int64s) -> tuple[UInt32s, Int64s]:
+    """Number the spans of `data` in order of first appearance; spans with equal bytes get the same number.
+
+    Returns (the number of each span, the first span of each number).
+    """
+    numbers = np.empty(len(starts), np.uint32)
+    first = np.empty(len(starts), np.int64)
+    hashes = np.empty(len(starts), np.uint64)
+    slots = np.zeros(1024, np.uint64)  # as in `HashTable`; the half of a hash tells most strings apart
+    mask = np.uint64(len(slots) - 1)
+    count = 0
+    for k in range(len(starts)):
+        start = starts[k]
+        length = ends[k] - start
+        value = OFFSET
+        for i in range(start, ends[k]):
+            value = fnv_step(value, peek(data, i))
+        slot = value & mask
+        while True:
+            entry = slots[slot]
+            if entry == 0:
+                first[count] = k
+                hashes[count] = value
+                numbers[k] = count
+                count += 1
+                slots[slot] = (value & _HIGH) | np.uint64(count)
+                if 2 * count > len(slots):
+                    slots = np.zeros(2 * len(slots), np.uint64)
+                    fill_slots(hashes, count, slots)
+                    mask = np.uint64(len(slots) - 1)
+                break
+            if (entry ^ value) & _HIGH == 0:
+                number = np.int64(entry & ~_HIGH) - 1
+                other = starts[first[number]]
+                same = length if ends[first[number]] - other == length else -1
+                i = 0
+                while i < same and peek(data, start + i) == peek(data, other + i):
+                    i += 1
+                if i == same:
+                    numbers[k] = number
+                    break
+            slot = (slot + _ONE) & mask
+    return numbers, first[:count].copy()
+
+
 @inlined
 def _chunk(data: Bytes, start: int, end: int) -> np.uint64:
-    """The first bytes of a span and how many there are, as a number that sorts as the spans do."""
+    """The first bytes of a span and its length, up to _MORE, as a number that sorts like the spans."""
     key = np.uint64(0)
     for i in range(start, start + _CHUNK):
         key = (key << np.uint64(8)) | np.uint64(peek(data, i) if i < end else 0)
@@ -107,7 +150,7 @@ def _chunk(data: Bytes, start: int, end: int) -> np.uint64:
 
 @inlined
 def _is_less(data: Bytes, start: int, end: int, other: int, other_end: int) -> bool:
-    """Whether one span comes before another."""
+    """Whether one span sorts before another."""
     while start < end and other < other_end:
         if peek(data, start) != peek(data, other):
             return peek(data, start) < peek(data, other)
@@ -117,16 +160,16 @@ def _is_less(data: Bytes, start: int, end: int, other: int, other_end: int) -> b
 
 
 @kernel
-def alphabetical(data: Bytes, starts: Int64s, ends: Int64s) -> Int64s:
-    """The order of spans by their bytes; equal ones stay as they are.
+def sort_spans(data: Bytes, starts: Int64s, ends: Int64s) -> Int64s:
+    """The order of spans by their bytes; the sort is stable.
 
-    Sorted by a few bytes at a time, and only where those do not tell by the next.
+    Spans are sorted by _CHUNK bytes at a time; only groups that are equal so far are sorted by the next bytes.
     """
     order = np.arange(len(starts))
     keys = np.empty(len(starts), np.uint64)
-    to_do = [(0, len(starts), 0)]
-    while len(to_do):
-        begin, end, depth = to_do.pop()
+    pending = [(0, len(starts), 0)]
+    while len(pending):
+        begin, end, depth = pending.pop()
         if end - begin <= _FEW:
             for k in range(begin + 1, end):
                 here = order[k]
@@ -140,13 +183,13 @@ def alphabetical(data: Bytes, starts: Int64s, ends: Int64s) -> Int64s:
             continue
         for k in range(begin, end):
             keys[k] = _chunk(data, starts[order[k]] + depth, ends[order[k]])
-        sorting = np.argsort(keys[begin:end], kind="mergesort")
-        order[begin:end] = order[begin:end][sorting]
-        keys[begin:end] = keys[begin:end][sorting]
+        permutation = np.argsort(keys[begin:end], kind="mergesort")
+        order[begin:end] = order[begin:end][permutation]
+        keys[begin:end] = keys[begin:end][permutation]
         first = begin
         for k in range(begin + 1, end + 1):
             if k == end or keys[k] != keys[first]:
                 if k - first > 1 and keys[first] & np.uint64(0xFF) == _MORE:
-                    to_do.append((first, k, depth + _CHUNK))
+                    pending.append((first, k, depth + _CHUNK))
                 first = k
     return order

@@ -1,61 +1,38 @@
 """Visible text -> words and sentence ends."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
 
 from pagekin.kernels.bits import peek
-from pagekin.kernels.compile import kernel
-from pagekin.kernels.inline import inner
+from pagekin.kernels.compile import inner, kernel
+from pagekin.kernels.utf8 import decode_character
 from pagekin.model.arrays import Bytes, Int64s
 
-# What a character is to a word. `reading/letters.py` says which characters are what.
+# The classes of characters. `reading/letters.txt` has the class of every code point.
 OTHER, LETTER, MARK, SPACELESS, SPACE, STOP, FULL_STOP, CLOSER = range(8)
 
 
 class Words(NamedTuple):
-    """Words and sentence ends of several texts laid end to end; all places are places in the whole."""
+    """Words and sentence ends of several concatenated texts; positions count from the start of the first text."""
 
     starts: Int64s
     ends: Int64s
-    first: Int64s  # the first word of each text; one more at the end
+    first: Int64s  # the first word of each text, and the number of all words
     sentences: Int64s  # a sentence ends before the word of this number
     first_sentence: Int64s
-    overlong: Int64s  # runs of letters too long to be words, per text
-
-
-@inner
-def character(text: Bytes, i: int, end: int) -> tuple[int, int]:
-    """The code point at text[i] and its length in bytes; a broken sequence counts as U+FFFD of one byte."""
-    lead = peek(text, i)
-    if lead < 0x80:
-        return int(lead), 1
-    size = 2 if lead < 0xE0 else 3 if lead < 0xF0 else 4
-    if lead < 0xC2 or lead > 0xF4 or i + size > end:
-        return 0xFFFD, 1
-    for k in range(i + 1, i + size):
-        if peek(text, k) & 0xC0 != 0x80:
-            return 0xFFFD, 1
-    if size == 2:
-        return ((lead & 0x1F) << 6) | (peek(text, i + 1) & 0x3F), 2
-    if size == 3:
-        return ((lead & 0x0F) << 12) | ((peek(text, i + 1) & 0x3F) << 6) | (peek(text, i + 2) & 0x3F), 3
-    point = ((lead & 0x07) << 18) | ((peek(text, i + 1) & 0x3F) << 12)
-    point |= ((peek(text, i + 2) & 0x3F) << 6) | (peek(text, i + 3) & 0x3F)
-    return min(point, 0x10FFFF), 4
+    overlong: Int64s  # per text: runs of letters that are too long to be words
 
 
 @inner
 def is_initial(text: Bytes, start: int, end: int, stop: int) -> bool:
-    """Whether the stop at `stop` belongs to an initial, as in "J. Smith"."""
+    """Whether the stop at `stop` follows an initial, as in "J. Smith"."""
     return end == stop and end - start == 1 and 65 <= peek(text, start) <= 90
 
 
 @inner
 def end_sentence(sentences: Int64s, count: int, first_sentence: int, n: int, first: int) -> int:
-    """Let a sentence of a text end before word n, unless it has no words; how many sentences there are then."""
+    """End a sentence before word n, unless the sentence has no words; the new number of sentences."""
     since = sentences[count - 1] if count > first_sentence else first
     if n > since:
         sentences[count] = n
@@ -65,10 +42,10 @@ def end_sentence(sentences: Int64s, count: int, first_sentence: int, n: int, fir
 
 @kernel
 def split_words(text: Bytes, bounds: Int64s, classes: Bytes, longest: int) -> Words:
-    """Cut texts into words: runs of letters; in scripts without spaces, every two neighbours.
+    """Split texts into words: runs of letters, and character bigrams in scripts without spaces.
 
-    `bounds` are the ends of the texts in `text` (one more than texts), `classes` says what each code
-    point is, and a run of more than `longest` bytes is counted instead of kept.
+    Text t is text[bounds[t]:bounds[t + 1]]; `classes` has the class of each code point. A run of more than `longest`
+    bytes is counted as overlong and dropped.
     """
     texts = len(bounds) - 1
     room = len(text) // 2 + texts + 1
@@ -87,8 +64,8 @@ def split_words(text: Bytes, bounds: Int64s, classes: Bytes, longest: int) -> Wo
         while i < end:
             point = int(peek(text, i))
             size = 1
-            if point >= 0x80:  # most are not, and a call for every byte would cost the most
-                point, size = character(text, i, end)
+            if point >= 0x80:  # most bytes are ASCII; a call for each of them would dominate the time
+                point, size = decode_character(text, i, end)
             kind = classes[point]
             if kind == LETTER:
                 start = i
@@ -99,7 +76,7 @@ def split_words(text: Bytes, bounds: Int64s, classes: Bytes, longest: int) -> Wo
                     point = int(peek(text, i))
                     size = 1
                     if point >= 0x80:
-                        point, size = character(text, i, end)
+                        point, size = decode_character(text, i, end)
                     kind = classes[point]
                 if i - start > longest:
                     overlong[t] += 1
@@ -125,36 +102,29 @@ def split_words(text: Bytes, bounds: Int64s, classes: Bytes, longest: int) -> Wo
             n_sentences = end_sentence(sentences, n_sentences, first_sentence[t], n, first[t])
         first[t + 1] = n
         first_sentence[t + 1] = n_sentences
-    return Words(
-        starts[:n],
-        ends[:n],
-        first,
-        sentences[:n_sentences],
-        first_sentence,
-        overlong,
-    )
+    return Words(starts[:n], ends[:n], first, sentences[:n_sentences], first_sentence, overlong)
 
 
 @inner
 def split_spaceless(
     text: Bytes, i: int, end: int, classes: Bytes, longest: int, starts: Int64s, ends: Int64s, n: int
 ) -> tuple[int, int, int]:
-    """Bigrams of a run in a script without spaces, a lone character as itself.
+    """Split a run in a script without spaces into bigrams; a single character is a word.
 
-    A character carries the marks that follow it. Returns the end of the run, the number of words, and
-    how many were too long.
+    Combining marks belong to the character before them. Returns the end of the run, the new number of words, and the
+    number of overlong words.
     """
     previous = -1
     begin = i
     overlong = 0
     while i < end:
-        point, size = character(text, i, end)
+        point, size = decode_character(text, i, end)
         if classes[point] != SPACELESS:
             break
         start = i
         i += size
         while i < end:
-            point, size = character(text, i, end)
+            point, size = decode_character(text, i, end)
             if classes[point] != MARK:
                 break
             i += size

@@ -9,7 +9,6 @@ import numpy as np
 from pagekin.bags.build import BagSource, bags_of_pages
 from pagekin.errors import MisuseError
 from pagekin.learning.corpus import PARTS, CorpusCounts, CorpusLinks, CorpusPart, part_of, split
-from pagekin.learning.hidden_links import mixed, mixing_on
 from pagekin.learning.hyperparameters import (
     RATES,
     UNITS,
@@ -21,6 +20,7 @@ from pagekin.learning.hyperparameters import (
     tune_okapi,
 )
 from pagekin.learning.initial import STARTS
+from pagekin.learning.link_share import compare_with_links, link_share_tuner
 from pagekin.learning.networks import Units
 from pagekin.learning.projection import WeightedSpace, learn_projection, weighted_space
 from pagekin.learning.ranking import AP, ERROR, P10, Ranker, mean_measures, page_queries, sample_queries
@@ -127,11 +127,11 @@ def learn_from(
     run = search(trainer, grid, state, on_validation)
     weighting = trainer.learned(run, _provenance(parts, options, run, okapi))
     progress("blending text and links")
-    tuner = mixing_on(valid, test, links, options.seed, weighting, MAX_VALIDATION_QUERIES)
+    tuner = link_share_tuner(valid, test, links, options.seed, weighting, MAX_VALIDATION_QUERIES)
     share, share_validation = tuner.best_share()
     weighting = replace(weighting, link_share=share)
     progress("evaluating on the test set")
-    hidden_links = mixed(test, valid, links, options.seed, weighting)
+    hidden_links = compare_with_links(test, valid, links, options.seed, weighting)
     report = {
         "parts": {name: part.statistics() for name, part in parts.items()},
         "okapi": {"K": okapi.k, "B": okapi.b, "valid": okapi_validation},

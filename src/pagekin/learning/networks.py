@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pagekin.kernels.linklearn import Corpus, Workspace
-from pagekin.kernels.networks import NetworkArrays, ValueTable
+from pagekin.kernels.linklearn import Corpus, NetworkArrays, ValueTable, Workspace
 from pagekin.learning.corpus import CorpusPart, offsets_of
 from pagekin.model.arrays import Floats, Int64s
 from pagekin.model.weighting import Learned, Network

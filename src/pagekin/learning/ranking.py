@@ -82,7 +82,7 @@ class Ranker:
         for first in range(0, len(self.queries), step):
             rows = np.arange(first, min(first + step, len(self.queries)))
             scores = np.empty((len(rows), self._pages))
-            products(rows, terms.offsets, terms.term, self._query_weights, *self._inverted, scores)
+            products(rows, terms.offsets, terms.term, self._query_weights, self._inverted, scores)
             yield rows, scores
 
     def measure(self) -> Floats:

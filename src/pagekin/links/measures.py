@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pagekin.kernels.similar_pairs import Direct, Sets, pairs_above, work_for
+from pagekin.kernels.similar_pairs import Direct, Sets, make_buffers, pairs_above
 from pagekin.links.link_graph import LinkGraph
 from pagekin.links.settings import MEASURES as MEASURES
 from pagekin.model.arrays import Floats, Int64s, UInt32s, offsets_of
@@ -40,7 +40,7 @@ class LinkSets:
 
         Pairs are unsorted. A batch is valid until the next one, which reuses its arrays.
         """
-        buffers, begin = work_for(self.sets, BATCH_PAIRS), 0
+        buffers, begin = make_buffers(self.sets, BATCH_PAIRS), 0
         while begin < len(self.node):
             begin, count = pairs_above(self.sets, self.direct, buffers, begin, delta, self.half_distance)
             yield buffers.one[:count], buffers.other[:count], buffers.value[:count]

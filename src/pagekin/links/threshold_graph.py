@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pagekin.errors import MisuseError
-from pagekin.kernels.graph import adjacency, components, distances, reached
+from pagekin.kernels.graph import adjacency, best_reachable, components, distance_matrix
 from pagekin.links.measures import LinkSets, SimilarPairs
 from pagekin.model.arrays import Bools, Floats, Int64s
 
@@ -66,8 +66,8 @@ class ThresholdGraph:
         """The connected subgraph of a page, or the `limit` pages of it with the best paths to the page."""
         node = int(self.representative[node])
         whole = np.flatnonzero((self.component == self.component[node]) & self._is_representative)
-        nodes = whole if len(whole) <= limit else np.sort(reached(*self._adjacency, node, limit))
-        return Subgraph(nodes, distances(*self._adjacency, nodes), len(whole))
+        nodes = whole if len(whole) <= limit else np.sort(best_reachable(*self._adjacency, node, limit))
+        return Subgraph(nodes, distance_matrix(*self._adjacency, nodes), len(whole))
 
 
 def build_threshold_graph(link_sets: LinkSets, nodes: int, delta: float | None = None) -> ThresholdGraph:

@@ -1,1 +1,1 @@
-"""The nouns that rooms hand each other. They know how they are laid out, not how they are made."""
+"""The data types that packages exchange: their layout, not how they are computed."""

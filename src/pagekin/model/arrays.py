@@ -1,7 +1,5 @@
 """The array types of the package, and arithmetic on offsets."""
 
-from __future__ import annotations
-
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -10,11 +8,12 @@ from numpy.typing import NDArray
 Array: TypeAlias = NDArray[Any]
 Bytes: TypeAlias = NDArray[np.uint8]
 UInt32s: TypeAlias = NDArray[np.uint32]
-Unsigned: TypeAlias = NDArray[np.unsignedinteger[Any]]  # of 16 or of 32 bits
+Unsigned: TypeAlias = NDArray[np.unsignedinteger[Any]]  # 16 or 32 bits
 UInt64s: TypeAlias = NDArray[np.uint64]
 Int64s: TypeAlias = NDArray[np.int64]
 Bools: TypeAlias = NDArray[np.bool_]
 Floats: TypeAlias = NDArray[np.float64]
+Float32s: TypeAlias = NDArray[np.float32]
 Integer: TypeAlias = int | np.integer[Any]
 
 
@@ -28,7 +27,7 @@ def offsets_of(lengths: Int64s) -> Int64s:
 
 
 def spans(first: Int64s, counts: Int64s) -> Int64s:
-    """The numbers from first[k] on, counts[k] of them, for one k after the other.
+    """For each k in turn, counts[k] consecutive numbers from first[k] on.
 
     >>> spans(np.array([5, 2]), np.array([2, 3])).tolist()
     [5, 6, 2, 3, 4]

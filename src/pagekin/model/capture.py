@@ -1,6 +1,4 @@
-"""What a source gives: captures of pages, redirects, and notes on what was skipped."""
-
-from __future__ import annotations
+"""What a source yields: captures of pages, redirects, and notes on what was skipped."""
 
 from dataclasses import dataclass
 from enum import IntFlag, StrEnum
@@ -8,7 +6,7 @@ from typing import TypeAlias
 
 
 class PageFlags(IntFlag):
-    """What a page asks of robots."""
+    """What a page requests of robots."""
 
     NONE = 0
     NOINDEX = 1
@@ -17,7 +15,7 @@ class PageFlags(IntFlag):
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a capture came from: a file and, in an archive, the place of its record."""
+    """The origin of a capture: a file and, in an archive, the offset of its record."""
 
     source: str
     offset: int
@@ -27,29 +25,29 @@ class Origin:
 
 @dataclass(frozen=True)
 class Capture:
-    """A page as it was at one moment. Its body is at hand (`body`) or still in a file (`path`)."""
+    """A page at one moment. Its body is in memory (`body`) or in a file (`path`)."""
 
     url: str
     origin: Origin
-    captured: int = 0  # seconds since 1970; 0 where nobody noted it
+    captured: int = 0  # seconds since 1970; 0 if unknown
     body: bytes | None = None
     path: str = ""
-    charset: str = ""  # as the transport named it
+    charset: str = ""  # from the transport, such as an HTTP header
     language: str = ""
     title: str = ""
     flags: PageFlags = PageFlags.NONE
     plain: bool = False  # text, not HTML
-    borrowed: bool = False  # the body lies in another record, perhaps of another archive
+    borrowed: bool = False  # the body is in another record, perhaps of another archive
 
     @property
     def weight(self) -> int:
-        """About how many bytes reading it will take."""
+        """Approximately the number of bytes to read."""
         return len(self.body) if self.body is not None else self.origin.size
 
 
 @dataclass(frozen=True, order=True)
 class Rank:
-    """What decides between captures of one URL: the greatest wins."""
+    """The order of captures of one URL: the greatest wins."""
 
     captured: int
     source: str
@@ -58,7 +56,7 @@ class Rank:
 
 @dataclass(frozen=True)
 class Redirect:
-    """One URL that sends its visitors to another."""
+    """A URL that redirects to another."""
 
     url: str
     target: str
@@ -86,7 +84,7 @@ class Skip:
 
 @dataclass(frozen=True)
 class Unchanged:
-    """A source whose earlier reading still holds as a whole."""
+    """A source whose earlier reading is still valid."""
 
     origin: Origin
 

@@ -170,7 +170,8 @@ def _schema(hint: Any, found: dict[str, Schema], omit: bool = False) -> Schema:
             return {"type": kinds[0] if len(kinds) == 1 else kinds}
         return parts[0] if len(parts) == 1 else {"anyOf": parts}
     if origin in (list, tuple):
-        return _list(_schema(args[0], found) if args else {})
+        items = tuple(each for each in args if each is not ...)
+        return _list(_schema(Union[items], found) if items else {})  # noqa: UP007
     if is_dataclass(origin or hint):
         _add(hint, found)
         return json_schema(hint)

@@ -1,6 +1,4 @@
-"""Who does work that falls into jobs."""
-
-from __future__ import annotations
+"""The interface of parallel execution."""
 
 from collections.abc import Callable, Iterable
 from typing import Protocol, TypeVar
@@ -10,7 +8,7 @@ Result = TypeVar("Result")
 
 
 class Mapper(Protocol):
-    """Like `map`, but may work on several jobs at a time; results come in the order of the jobs."""
+    """Like `map`, but may run several jobs at a time; results come in the order of the jobs."""
 
     def __call__(self, function: Callable[[Job], Result], jobs: Iterable[Job], /) -> Iterable[Result]:
         """The results of the function on every job."""

@@ -1,10 +1,8 @@
-"""A learned projection of what terms weigh, in a file beside the weights: a line of JSON, then numbers.
+"""A learned projection of term weights, in a file beside the weights: a line of JSON, then numbers.
 
-{"format": "pagekin projection", "version": 1, "dimensions": 64, "terms": ["oak", ...]} and, for each term, as many
-little-endian numbers of 32 bits.
+{"format": "pagekin projection", "version": 1, "dimensions": 64, "terms": ["oak", ...]} and, for each term, `dimensions`
+little-endian 32-bit floats.
 """
-
-from __future__ import annotations
 
 import json
 from collections.abc import Sequence
@@ -12,46 +10,45 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pagekin.errors import MisuseError
-from pagekin.model.arrays import Int64s
+from pagekin.model.arrays import Float32s, Int64s
 from pagekin.model.files import read_bounded
 
 FORMAT, VERSION = "pagekin projection", 1
-SUFFIX = ".projection"  # after the name of the file of weights
+SUFFIX = ".projection"  # appended to the name of the file of weights
 MOST_BYTES = 1 << 30
-_LARGEST = 1e6  # number of a matrix
+_LARGEST = 1e6  # absolute value in a matrix
 
 
 @dataclass(frozen=True, eq=False)
 class Projection:
-    """What a term adds to each dimension, for every term that it knows."""
+    """A vector for every known term."""
 
     terms: tuple[str, ...]
-    matrix: NDArray[np.float32]  # terms x dimensions
+    matrix: Float32s  # terms x dimensions
 
     def __post_init__(self) -> None:
         if self.matrix.ndim != 2 or len(self.matrix) != len(self.terms):
             raise MisuseError(f"{len(self.terms)} terms, but a matrix of {self.matrix.shape}")
-        if not (np.abs(self.matrix) <= _LARGEST).all():  # which NaN is not
+        if not (np.abs(self.matrix) <= _LARGEST).all():  # false for NaN
             raise MisuseError(f"a number of the matrix is not finite, or above {_LARGEST:g}")
 
     def places(self, names: Sequence[str]) -> tuple[Int64s, Int64s]:
-        """Which of the names are terms that it knows, and which of its terms they are."""
+        """The indices of the names that are known terms, and the rows of these terms."""
         number = {term: k for k, term in enumerate(self.terms)}
         found = [(k, number[name]) for k, name in enumerate(names) if name in number]
         pairs = np.array(found, np.int64).reshape(-1, 2)
         return pairs[:, 0].copy(), pairs[:, 1].copy()
 
     def as_bytes(self) -> bytes:
-        """For a file; `projection` makes the same of it."""
+        """The contents of a file, which `projection` reads."""
         facts = {"format": FORMAT, "version": VERSION, "dimensions": self.matrix.shape[1], "terms": self.terms}
         return json.dumps(facts, ensure_ascii=False).encode() + b"\n" + self.matrix.astype("<f4").tobytes()
 
 
 def projection(data: bytes, where: str) -> Projection:
-    """A projection from its bytes; `where` is what an error says they were read from."""
+    """A projection from its bytes; `where` is the source to name in errors."""
     head, _, numbers = data.partition(b"\n")
     try:
         facts = json.loads(head)
@@ -71,5 +68,5 @@ def projection(data: bytes, where: str) -> Projection:
 
 
 def load_projection(path: Path) -> Projection:
-    """The projection that a file holds."""
+    """The projection in a file."""
     return projection(read_bounded(path, MOST_BYTES, "the projection of weights"), str(path))

@@ -1,46 +1,36 @@
-"""What pages say: the result of reading, as columns. It holds no decision of any strategy.
+"""The result of reading pages, as columns. It does not depend on any strategy.
 
-A reading of a few pages (one batch of a build) and the store of a whole collection have the same columns;
-a store is a reading that covers everything and lies in files.
+A batch of pages and the store of a whole collection have the same columns; a store has them in files.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pagekin.model.arrays import Bytes, Int64s, UInt32s, UInt64s
 from pagekin.model.capture import Redirect, Skip
 from pagekin.model.strings import Strings
 
-NO_TARGET = 0xFFFFFFFF  # an anchor that leads nowhere: mailto:, javascript:, a broken URL
-
-
-class BlockKind:
-    """Boundaries that stand between a block and the one before; a block may carry several."""
-
-    PARAGRAPH, CELL, ITEM, BREAK, HEADING, LIST_END, TABLE_END = 1, 2, 4, 8, 16, 32, 64
-    NAMES = ("paragraph", "cell", "item", "break", "heading", "list end", "table end")
+NO_TARGET = 0xFFFFFFFF  # of an anchor without a page as target: mailto:, javascript:, an invalid URL
 
 
 class AnchorFlag:
-    """What is special about an anchor."""
+    """Flags of anchors."""
 
     NOFOLLOW, AREA, FRAME, TOO_LONG = 2, 4, 8, 16
-    TRAILING = 32  # it has no words, and the word before it stands in its block
+    TRAILING = 32  # it has no words, and the word before it is in its block
 
 
 @dataclass(frozen=True)
 class Ragged:
-    """Rows of differing length: row k of any column is column[offsets[k]:offsets[k+1]]."""
+    """Rows of different lengths: row k of any column is column[offsets[k]:offsets[k + 1]]."""
 
     offsets: Int64s
 
     def row(self, k: int) -> slice:
-        """Where row k lies in the columns."""
+        """The slice of row k in the columns."""
         return slice(int(self.offsets[k]), int(self.offsets[k + 1]))
 
     def lengths(self) -> Int64s:
@@ -57,7 +47,7 @@ class Blobs(Ragged):
 
 @dataclass(frozen=True)
 class Tokens(Ragged):
-    """The words of each page in document order: which form, and at which byte of the visible text."""
+    """The words of each page in document order: the form, and the byte position in the visible text."""
 
     form: UInt32s
     place: UInt32s
@@ -72,14 +62,14 @@ class TitleTokens(Ragged):
 
 @dataclass(frozen=True)
 class Sentences(Ragged):
-    """A sentence ends before the token of this number (counted within the page)."""
+    """The ends of sentences: the numbers, within the page, of the tokens after them."""
 
     token: UInt32s
 
 
 @dataclass(frozen=True)
 class Blocks(Ragged):
-    """The blocks of each page: first token, first byte of text, boundaries before it, hash of its text."""
+    """The blocks of each page: first token, first byte of text, kinds of the boundaries before it, hash of its text."""
 
     token: UInt32s
     place: UInt32s
@@ -89,7 +79,7 @@ class Blocks(Ragged):
 
 @dataclass(frozen=True)
 class Anchors(Ragged):
-    """The links of each page: tokens start to end, target (a number in `targets`), flags."""
+    """The links of each page: tokens start to end, target (an index of `targets`), flags."""
 
     start: UInt32s
     end: UInt32s
@@ -99,22 +89,22 @@ class Anchors(Ragged):
 
 @dataclass(frozen=True)
 class Pages:
-    """One row a page: what is known of it besides its words."""
+    """One row per page: what is known of it besides its words."""
 
     url: Strings
     title: Strings
     language: Strings
     charset: Strings
-    canonical: Strings  # the URL that the page says is its own, or ""
-    refresh: Strings  # the URL that it sends its visitors to, or ""
-    source: UInt32s  # a number in `sources`
+    canonical: Strings  # the canonical URL that the page declares, or ""
+    refresh: Strings  # the URL of its refresh, or ""
+    source: UInt32s  # an index of `sources`
     offset: Int64s
     captured: Int64s
     flags: Bytes
     html_bytes: Int64s
     text_bytes: Int64s
-    digest: Bytes  # 16 bytes a page: SHA-256 of what was captured, cut
-    links_dropped: UInt32s  # what the bounds on a page cost it
+    digest: Bytes  # 16 bytes per page: the start of the SHA-256 of what was captured
+    links_dropped: UInt32s  # dropped because of the limits on a page
     urls_dropped: UInt32s
     words_dropped: UInt32s
 
@@ -124,7 +114,7 @@ class Pages:
 
 @dataclass(frozen=True)
 class Links(Ragged):
-    """The in-links of each node: on which page, and which of that page's anchors."""
+    """The in-links of each node: the page, and the number of the anchor on that page."""
 
     page: UInt32s
     anchor: UInt32s
@@ -132,7 +122,7 @@ class Links(Ragged):
 
 @dataclass(frozen=True)
 class Sources:
-    """The files that were read, as they were. `whole`: all that was in it is here, so it need not be read again."""
+    """The files that were read, with their size and time then. `whole`: it was read completely."""
 
     name: Strings
     size: Int64s
@@ -149,7 +139,7 @@ class Sources:
 
 @dataclass(frozen=True)
 class Reading:
-    """Pages, what they say, and the vocabularies that their numbers refer to."""
+    """Pages, their words and links, and the vocabularies that the numbers refer to."""
 
     pages: Pages
     text: Blobs
@@ -160,7 +150,7 @@ class Reading:
     blocks: Blocks
     anchors: Anchors
     forms: Strings  # every spelling of every word
-    targets: Strings  # every canonical URL that an anchor leads to
+    targets: Strings  # every canonical URL that an anchor links to
     sources: Sources
     redirects: list[Redirect] = field(default_factory=list)
     skips: list[Skip] = field(default_factory=list)
@@ -178,10 +168,3 @@ RAGGED_PARTS: dict[str, type[Ragged]] = {
     "blocks": Blocks,
     "anchors": Anchors,
 }
-
-
-def columns_of(part: Ragged) -> Iterator[tuple[str, NDArray[np.generic]]]:
-    """The columns of a ragged part, without its offsets."""
-    for each in fields(part):
-        if each.name != "offsets":
-            yield each.name, getattr(part, each.name)

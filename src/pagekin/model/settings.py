@@ -1,6 +1,4 @@
-"""How a collection is read: stored with the result it made."""
-
-from __future__ import annotations
+"""Settings of reading, which are stored with the result."""
 
 from dataclasses import asdict, dataclass
 from typing import Any

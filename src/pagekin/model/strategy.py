@@ -1,28 +1,25 @@
-"""A strategy: everything that is decided between a store and its answers, as one frozen object."""
+"""A strategy: all settings between a store and its answers, as one frozen object."""
 
 from __future__ import annotations
 
-import json
 import re
 import tomllib
 from dataclasses import asdict, dataclass, fields
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pagekin.errors import MisuseError
+from pagekin.model.term_weights import TERM_WEIGHTS, WEIGHTINGS
 
 if TYPE_CHECKING:
-    from pagekin.model.weighting import Learned, Weighting
+    from pagekin.model.weighting import Weighting
 
-WEIGHED = ("okapi", "linklearn")  # measures that weigh the words of contents in a way of their own
-MEASURES = ("jaccard", "cosine", *WEIGHED)
-ANY_WIDTH = -1  # of a window: as far as its kind lets it go
+MEASURES = ("jaccard", "cosine", *WEIGHTINGS)
 _CHOICES: dict[str, tuple[str, ...]] = {
     "mix": ("sum", "shares"),
     "window": ("basic", "syntactic", "topical"),
     "stemming": ("none", "stem", "stopstem"),
-    "frequency_weight": ("none", "log", "sqrt", "nmdf", "okapi", "linklearn"),
+    "frequency_weight": tuple(TERM_WEIGHTS),
     "voters": ("all", "other-hosts"),
     "similarity": MEASURES,
 }
@@ -30,7 +27,7 @@ _CHOICES: dict[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Strategy:
-    """What a page's bag is made of, how its terms are weighted, and how bags are compared.
+    """What the bag of a page consists of, how its terms are weighted, and how bags are compared.
 
     >>> Strategy(window="basic", window_width=16).window_width
     16
@@ -39,41 +36,41 @@ class Strategy:
     pagekin.errors.MisuseError: window is 'sideways'; it can be basic, syntactic, topical
     """
 
-    # Which terms (paper, 3.1). With `sum` fragments are added up; with `shares` each part is normalised first.
+    # Which terms (paper, 3.1). `sum` adds the parts of a bag; `shares` normalises each part first.
     content: bool = True
     anchors: bool = True
     links: bool = True
     mix: str = "shares"
     anchor_share: float = 0.2
     link_share: float = 0.05
-    evidence: float = 8.0  # voices (pages that link, the title) that earn half of these; 0: any earns them all
-    # How much around an anchor counts.
+    evidence: float = 8.0  # the number of citing pages that earns half of these shares; 0: one page earns all
+    # Anchor windows.
     window: str = "basic"
-    window_width: int = 16  # words to either side; 0 the anchor alone, -1 any number
-    # What becomes of a word (3.2).
+    window_width: int = 16  # words on either side; 0: the anchor alone, -1: unlimited
+    # Words to terms (3.2).
     stemming: str = "stopstem"
-    language: str = "en"  # of pages that do not name theirs
-    # How much a term counts (3.3).
-    lead: float = 50.0  # words of a page after which the next one counts half as much as the first; 0: all the same
+    language: str = "en"  # of pages that do not declare theirs
+    # Term weights (3.3).
+    lead: float = 50.0  # the number of words after which a word counts half as much as the first; 0: all count alike
     distance_weight: bool = True
     frequency_weight: str = "nmdf"
-    nmdf_center: float | None = None  # ln of the document frequency that counts most; by default from the size
+    nmdf_center: float | None = None  # ln of the document frequency that counts most; default: by collection size
     nmdf_width: float | None = None
     okapi_k: float = 1.5
     okapi_b: float = 0.6
-    weights: str | None = None  # learned ones, for `linklearn`: a file of them, or what it holds
-    # Whose word counts.
+    weights: str | None = None  # of `linklearn`: a file of learned weights, or its contents
+    # Which links count.
     voters: str = "all"
-    silent: tuple[str, ...] = ()  # patterns of URLs whose pages do not vote
-    # Blocks that recur on many pages of a host.
-    templates: bool = False  # whether they count as contents and in windows
+    silent: tuple[str, ...] = ()  # regular expressions: links of pages with matching URLs do not count
+    # Template blocks, which recur on many pages of a host.
+    templates: bool = False  # whether their words count
     template_links: bool = False  # whether their links count
-    template_share: float = 0.2  # of the pages of a host
+    template_share: float = 0.2  # the share of the pages of a host that makes a block a template
     # Signatures and index.
     signature_length: int = 80
     seed: int = 2002
-    min_in_links: int = 0  # pages with fewer can ask but do not appear
-    outside: bool = False  # whether pages that are known only from links can appear
+    min_in_links: int = 0  # pages with fewer can be queries but not results
+    outside: bool = False  # whether pages that are known only from links can be results
     similarity: str = "jaccard"
 
     def __post_init__(self) -> None:
@@ -94,59 +91,54 @@ class Strategy:
             raise MisuseError(f"lead is {self.lead}; it must be at least 1, or 0 for none")
         if not (self.content or self.anchors or self.links):
             raise MisuseError("a strategy needs terms: content, anchors or links")
-        self._check_weighing()
+        self._check_weightings()
         for pattern in self.silent:
             try:
                 re.compile(pattern)
             except re.error as error:
-                raise MisuseError(f"silent: {pattern!r} is no regular expression ({error})") from error
+                raise MisuseError(f"silent: {pattern!r} is not a regular expression ({error})") from error
 
-    def _check_weighing(self) -> None:
+    def _check_weightings(self) -> None:
         if self.weights is not None:
-            object.__setattr__(self, "weights", learned_in(self.weights).as_text())
+            from pagekin.model.weights import weights_from  # loads numpy
+
+            object.__setattr__(self, "weights", weights_from(self.weights).as_text())
         for name in ("frequency_weight", "similarity"):
-            if getattr(self, name) in WEIGHED and not self.content:
+            if getattr(self, name) in WEIGHTINGS and not self.content:
                 raise MisuseError(f"{name} is {getattr(self, name)!r}, which weighs contents; set content = true")
             self.weighting_named(getattr(self, name))
 
     def weighting_named(self, name: str) -> Weighting | None:
-        """What weighs terms for a measure or a frequency weight; None if it does not ask for how often they occur."""
-        if name not in WEIGHED:
-            return None
-        from pagekin.model.weighting import Okapi
+        """The weighting of a measure or a frequency weight; None if it does not use counts."""
+        weight = TERM_WEIGHTS.get(name)
+        return None if weight is None or weight.weighting is None else weight.weighting(*self.values(weight.settings))
 
-        if name == "okapi":
-            return Okapi(self.okapi_k, self.okapi_b)
-        if self.weights is None:
-            raise MisuseError(
-                "linklearn needs weights, which `pagekin learn` writes into a file; name it with --weights, or as"
-                " `weights` in the strategy"
-            )
-        return learned_in(self.weights)
+    def values(self, settings: tuple[str, ...]) -> list[Any]:
+        """The values of some settings."""
+        return [getattr(self, name) for name in settings]
 
     def measures(self) -> list[str]:
-        """The measures by which an index can be asked that was built so."""
+        """The similarity measures of an index with this strategy."""
         known = {"okapi": self.content, "linklearn": self.content and self.weights is not None}
         return [name for name in MEASURES if known.get(name, True)]
 
     def has_bags_of(self, other: Strategy) -> bool:
-        """Whether bags are the same under both."""
+        """Whether both strategies give the same bags."""
         return self._of_bags() == other._of_bags()
 
     def _of_bags(self) -> dict[str, Any]:
-        unused = {"similarity"}
-        unused |= {"okapi_k", "okapi_b"} if self.frequency_weight != "okapi" else set()
-        unused |= {"weights"} if self.frequency_weight != "linklearn" else set()
+        others = [TERM_WEIGHTS[name] for name in WEIGHTINGS if name != self.frequency_weight]
+        unused = {"similarity", *(setting for weight in others for setting in weight.settings)}
         return {key: value for key, value in self.as_dict().items() if key not in unused}
 
     def as_dict(self) -> dict[str, Any]:
-        """For a manifest; settings that are None are left out, since TOML has no None."""
+        """For a manifest; settings that are None are left out, since TOML has no null."""
         values = {key: list(value) if isinstance(value, tuple) else value for key, value in asdict(self).items()}
         return {key: value for key, value in values.items() if value is not None}
 
     @classmethod
     def from_dict(cls, values: dict[str, Any], where: str = "strategy") -> Strategy:
-        """A strategy from a table; what it does not say is as in the default."""
+        """A strategy from a table; missing settings have their defaults."""
         kinds = {each.name: each.type for each in fields(cls)}
         for key, value in values.items():
             if key not in kinds:
@@ -156,24 +148,20 @@ class Strategy:
         settings: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
         return cls(**settings)
 
-    def to_toml(self) -> str:
-        """The strategy as TOML, every setting in its order."""
-        return "".join(f"{key} = {_toml(value)}\n" for key, value in self.as_dict().items())
-
     @classmethod
     def from_toml(cls, text: str, where: str = "strategy", folder: Path | None = None) -> Strategy:
-        """A strategy from TOML, whose file of weights is seen from `folder`."""
+        """A strategy from TOML; its file of weights is relative to `folder`."""
         try:
-            return cls.from_dict(seen_from(folder or Path(), tomllib.loads(text)), where)
+            return cls.from_dict(resolve_paths(folder or Path(), tomllib.loads(text)), where)
         except tomllib.TOMLDecodeError as error:
-            raise MisuseError(f"{where} is no TOML: {error}") from error
+            raise MisuseError(f"{where} is not valid TOML: {error}") from error
 
 
 _RANGES: tuple[tuple[str, float, float], ...] = (
     ("anchor_share", 0.0, 1.0),
     ("evidence", 0.0, 1_000_000.0),
     ("link_share", 0.0, 1.0),
-    ("window_width", ANY_WIDTH, 1_000_000),
+    ("window_width", -1, 1_000_000),
     ("lead", 0.0, 1_000_000.0),
     ("nmdf_center", 0.0, 30.0),
     ("nmdf_width", 0.05, 30.0),
@@ -186,22 +174,8 @@ _RANGES: tuple[tuple[str, float, float], ...] = (
 )
 
 
-def learned_in(weights: str) -> Learned:
-    """What was learned, from the name of a file or from what it holds."""
-    from pagekin.model.weights import load_weights
-
-    return _read(weights) if weights.lstrip().startswith("{") else load_weights(Path(weights))
-
-
-@lru_cache(maxsize=8)  # a question should not read them anew
-def _read(weights: str) -> Learned:
-    from pagekin.model.weights import learned
-
-    return learned(weights)
-
-
-def seen_from(folder: Path, settings: dict[str, Any]) -> dict[str, Any]:
-    """Settings in which the names of files are those seen from a folder, in place of those seen from within it."""
+def resolve_paths(folder: Path, settings: dict[str, Any]) -> dict[str, Any]:
+    """Settings with file names resolved against a folder, to which they are relative."""
     weights = settings.get("weights")
     is_file = isinstance(weights, str) and not weights.lstrip().startswith("{")
     return {**settings, "weights": str(folder / str(weights))} if is_file else settings
@@ -219,16 +193,6 @@ def _fits(value: Any, kind: str) -> bool:
     return isinstance(value, int) or (kind.startswith("float") and isinstance(value, float))
 
 
-def _toml(value: Any) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")  # a JSON string is a TOML string
-    if isinstance(value, list):
-        return "[" + ", ".join(_toml(each) for each in value) + "]"
-    return repr(value)
-
-
 PRESETS: dict[str, Strategy] = {
     "default": Strategy(),
     "paper": Strategy(
@@ -238,13 +202,13 @@ PRESETS: dict[str, Strategy] = {
 
 
 def strategy_named(name: str) -> Strategy:
-    """A preset, or the strategy in a TOML file of this name."""
+    """A preset, or the strategy in a TOML file with this name."""
     if name in PRESETS:
         return PRESETS[name]
     path = Path(name)
     if not path.is_file():
-        raise MisuseError(f"{name!r} is no strategy: neither a preset ({', '.join(PRESETS)}) nor a TOML file")
+        raise MisuseError(f"{name!r} is not a strategy: neither a preset ({', '.join(PRESETS)}) nor a TOML file")
     try:
         return Strategy.from_toml(path.read_text("utf-8"), name, path.parent)
     except (OSError, UnicodeDecodeError) as error:
-        raise MisuseError(f"{name} is no TOML: {error}") from error
+        raise MisuseError(f"{name} is not valid TOML: {error}") from error

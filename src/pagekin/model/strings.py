@@ -1,4 +1,4 @@
-"""Many strings as two arrays: their bytes end to end, and where each begins."""
+"""Many strings as two arrays: their concatenated bytes, and the offset of each."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pagekin.model.arrays import Bytes, Int64s
 
 @dataclass(frozen=True)
 class Strings:
-    """A list of UTF-8 strings that can lie in a file and be opened without being read.
+    """A list of UTF-8 strings, which can be memory-mapped from a file.
 
     >>> words = Strings.of(["kin", "", "page"])
     >>> words[2], len(words), list(words)
@@ -26,7 +26,7 @@ class Strings:
 
     @classmethod
     def of(cls, strings: Iterable[str | bytes]) -> Strings:
-        """Pack strings; a lone surrogate becomes `?`, since no file can hold it."""
+        """Pack strings; a lone surrogate becomes `?`, since UTF-8 cannot encode it."""
         encoded = [s if isinstance(s, bytes) else s.encode("utf-8", "replace") for s in strings]
         offsets = np.zeros(len(encoded) + 1, np.int64)
         np.cumsum([len(s) for s in encoded], out=offsets[1:])
@@ -47,32 +47,32 @@ class Strings:
             yield piece.decode("utf-8", "replace")
 
     def all_raw(self) -> list[bytes]:
-        """The bytes of every string, read at one go."""
+        """The bytes of every string, read at once."""
         data = self.data.tobytes()
         bounds = self.offsets.tolist()
         return [data[a:b] for a, b in pairwise(bounds)]
 
 
 def together(texts: Iterable[bytes], room: int) -> Iterator[list[bytes]]:
-    """Texts in their order, some at a time: until they have `room` bytes, or more by the last of them.
+    """Consecutive texts in batches of at least `room` bytes, except for the last batch.
 
     >>> list(together([b"kin", b"page", b"link", b"a"], 6))
     [[b'kin', b'page'], [b'link', b'a']]
     """
-    some: list[bytes] = []
+    batch: list[bytes] = []
     size = 0
     for text in texts:
-        some.append(text)
+        batch.append(text)
         size += len(text)
         if size >= room:
-            yield some
-            some, size = [], 0
-    if some:
-        yield some
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
 
 
 def word_of(form: str) -> str:
-    """The word that a form is a spelling of: composed, in lower case.
+    """The word of a form, which is one spelling of it: NFC, in lower case.
 
     >>> word_of("Über")
     'über'

@@ -1,11 +1,11 @@
-"""What a term weighs on a page: Okapi BM25, and weightings learned from links (paper linklearn, 2.1 and 3.2)."""
+"""Weightings of terms on pages: Okapi BM25, and weights learned from links (LinkLearn paper, 2.1 and 3.2)."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,81 +14,60 @@ from pagekin.errors import MisuseError
 from pagekin.model.arrays import Bools, Floats
 from pagekin.model.projection import Projection
 
-STOP_SHARE = 10_000 / 150_625  # of the pages: a term that is on more of them tells nothing (the paper, 4.1)
-STOP_PAGES = 10  # but one that is on so few may tell something, however small the collection
+STOP_SHARE = 10_000 / 150_625  # a term on a larger share of the pages is a stop word (the paper, 4.1)
+STOP_PAGES = 10  # but a term on at most this many pages is not, however small the collection
 FORMAT, VERSION = "pagekin weighting", 2
 NETWORKS = ("tf", "idf", "length")
-MOST_UNITS = 1000  # of a network
-_LARGEST = 1e9  # number of a network, so that no weight overflows
-_TABLE = 1 << 22  # numbers up to here are looked up in a table, larger ones sorted
+MOST_UNITS = 1000  # per network
+_LARGEST = 1e9  # absolute value of a parameter, so that no weight overflows
+_TABLE = 1 << 22  # numbers below this are looked up in a table, larger ones are sorted
 
 
 Numbers: TypeAlias = NDArray[np.integer[Any]]
 
 
 class Size(NamedTuple):
-    """How large a collection is: its pages, and the mean of their lengths in terms."""
+    """The size of a collection: the number of pages, and their mean length in terms."""
 
     pages: int
     mean_length: float
 
 
-class Lengths(NamedTuple):
-    """What the length of each page makes of the weights of its terms: see `Weighting`."""
+class Weighting:
+    """The weight of a term on a page: rarity * scale * rise / (base + slope * rise).
 
-    scale: Floats
-    base: Floats
-
-
-class Weighting(Protocol):
-    """What a term weighs on a page, as a function of three numbers.
-
-    The weight is rarity * scale * rise / (base + slope * rise), where `rise` comes from how often the term is on the
-    page, `rarity` from how many pages have it, and `scale` and `base` from the length of the page.
+    `rise` depends on the count of the term on the page, `rarity` on its document frequency, and `scale` and `base` on
+    the length of the page.
     """
 
-    @property
-    def kind(self) -> str:
-        """What the measure is called."""
-
-    @property
-    def slope(self) -> float:
-        """How much the weight of a term saturates."""
-
-    @property
-    def binary(self) -> bool:
-        """Whether the terms of what is asked for count one each, in place of their weights."""
-
-    @property
-    def link_share(self) -> float:
-        """The share of links in a similarity, unless somebody wishes for another."""
-
-    @property
-    def projection(self) -> Projection | None:
-        """What lets terms count for each other, if anything does."""
+    kind: str  # the name of the measure
+    slope: float  # how much the weight saturates with the count
+    binary: bool  # whether the terms of a query count 1 each, not their weights
+    link_share: float  # the default share of links in a similarity
+    projection: Projection | None  # of term vectors, if any
 
     def rise(self, counts: Numbers) -> Floats:
-        """What it is worth that a term is so often on a page."""
+        """The effect of the counts of terms on a page."""
+        raise NotImplementedError
 
     def rarity(self, frequencies: Numbers, pages: int) -> Floats:
-        """What it is worth that so many of the pages have a term."""
+        """The effect of document frequencies."""
+        raise NotImplementedError
 
-    def lengths(self, lengths: Numbers, mean_length: float) -> Lengths:
-        """What it makes that a page is so long."""
+    def lengths(self, lengths: Numbers, mean_length: float) -> tuple[Floats, Floats]:
+        """Length normalisation: `scale` and `base`."""
+        raise NotImplementedError
 
     def weigh(self, counts: Numbers, frequencies: Numbers, lengths: Numbers, size: Size) -> Floats:
-        """The weights of terms that are so often on pages, are on so many pages, and whose page is so long."""
-
-
-def _weigh(weighting: Weighting, counts: Numbers, frequencies: Numbers, lengths: Numbers, size: Size) -> Floats:
-    rise = weighting.rise(counts)
-    scale, base = weighting.lengths(lengths, size.mean_length)
-    damped = np.divide(rise, base + weighting.slope * rise, out=np.zeros(len(rise)), where=counts > 0)
-    return weighting.rarity(frequencies, size.pages) * (scale * damped)
+        """The weights of terms, given their counts, their document frequencies and the lengths of their pages."""
+        rise = self.rise(counts)
+        scale, base = self.lengths(lengths, size.mean_length)
+        damped = np.divide(rise, base + self.slope * rise, out=np.zeros(len(rise)), where=counts > 0)
+        return self.rarity(frequencies, size.pages) * (scale * damped)
 
 
 @dataclass(frozen=True)
-class Okapi:
+class Okapi(Weighting):
     """(K + 1) tf idf / (K ((1 - B) + B ndl) + tf), where ndl is the length of the page over the mean length.
 
     >>> one = np.array([1])
@@ -117,16 +96,14 @@ class Okapi:
         """The inverse document frequency."""
         return inverse_frequency(frequencies, pages)
 
-    def lengths(self, lengths: Numbers, mean_length: float) -> Lengths:
-        """K ((1 - B) + B ndl), by which a count saturates."""
+    def lengths(self, lengths: Numbers, mean_length: float) -> tuple[Floats, Floats]:
+        """K + 1, and K ((1 - B) + B ndl)."""
         normal = np.asarray(lengths, np.float64) / mean_length if mean_length > 0 else np.zeros(len(lengths))
-        return Lengths(np.full(len(lengths), self.k + 1.0), self.k * ((1.0 - self.b) + self.b * normal))
-
-    weigh = _weigh
+        return np.full(len(lengths), self.k + 1.0), self.k * ((1.0 - self.b) + self.b * normal)
 
 
 def inverse_frequency(frequencies: Numbers, pages: int) -> Floats:
-    """ln(N / df); a term that is on no page has that of one that is on a single one."""
+    """ln(N / df); a term on no page is treated as if it were on one."""
     return np.asarray(np.log(max(pages, 1) / np.maximum(frequencies, 1)), np.float64)
 
 
@@ -145,7 +122,7 @@ class Network:
         for each in fields(self):
             value = getattr(self, each.name)
             numbers = [value] if each.type == "float" else [float(number) for number in value]
-            if not all(abs(number) <= _LARGEST for number in numbers):  # which NaN is not
+            if not all(abs(number) <= _LARGEST for number in numbers):  # false for NaN
                 raise MisuseError(f"{each.name} is {value}; it must be finite, at most {_LARGEST:g}")
             if each.type != "float":
                 object.__setattr__(self, each.name, tuple(numbers))
@@ -156,7 +133,7 @@ class Network:
             )
 
     def __call__(self, x: Floats | Numbers) -> Floats:
-        """Its values."""
+        """The value for each x."""
         scaled = (np.asarray(x, np.float64) - self.shift) * self.scale
         total = np.full(scaled.shape, self.last)
         for inner, bias, outer in zip(self.inner, self.bias, self.outer, strict=True):
@@ -165,38 +142,35 @@ class Network:
 
 
 def looked_up(function: Callable[[Numbers], Floats], numbers: Numbers) -> Floats:
-    """A function of numbers that are not negative, evaluated once for each distinct one."""
+    """The values of a function of non-negative numbers, evaluated once per distinct number."""
     numbers = np.asarray(numbers)
     most = int(numbers.max(initial=0))
     if most >= _TABLE:
         distinct, place = np.unique(numbers, return_inverse=True)
         return function(distinct)[place]
-    there = np.zeros(most + 1, bool)
-    there[numbers] = True
+    present = np.zeros(most + 1, bool)
+    present[numbers] = True
     table = np.zeros(most + 1)
-    table[there] = function(np.flatnonzero(there))
+    table[present] = function(np.flatnonzero(present))
     return table[numbers]
 
 
 @dataclass(frozen=True)
-class Learned:
-    """f_tf(tf) f_idf(ln(N / df)) f_l(l): three networks, whose weights were learned from links.
-
-    So was the share of links themselves in a similarity.
-    """
+class Learned(Weighting):
+    """f_tf(tf) f_idf(ln(N / df)) f_l(l): three networks learned from links, and the learned share of links."""
 
     tf: Network
     idf: Network
     length: Network
     learned_from: Mapping[str, Any] = field(default_factory=dict, compare=False)
     link_share: float = 0.0
-    projection: Projection | None = field(default=None, compare=False)  # on top of them; not part of their text
+    projection: Projection | None = field(default=None, compare=False)  # not part of `as_text`
     kind = "linklearn"
     slope = 0.0
     binary = False
 
     def __post_init__(self) -> None:
-        if not 0.0 <= self.link_share <= 1.0:  # which NaN is not
+        if not 0.0 <= self.link_share <= 1.0:  # false for NaN
             raise MisuseError(f"link_share is {self.link_share}; it must be from 0 to 1")
         try:
             json.dumps(dict(self.learned_from), allow_nan=False)
@@ -204,21 +178,19 @@ class Learned:
             raise MisuseError(f"learned_from cannot be kept as JSON: {error}") from error
 
     def rise(self, counts: Numbers) -> Floats:
-        """f_tf, but nothing for a term that is not on the page."""
+        """f_tf; 0 for a term that is not on the page."""
         return np.where(np.asarray(counts) > 0, looked_up(self.tf, counts), 0.0)
 
     def rarity(self, frequencies: Numbers, pages: int) -> Floats:
         """f_idf of the inverse document frequency."""
         return looked_up(lambda distinct: self.idf(inverse_frequency(distinct, pages)), frequencies)
 
-    def lengths(self, lengths: Numbers, mean_length: float) -> Lengths:
+    def lengths(self, lengths: Numbers, mean_length: float) -> tuple[Floats, Floats]:
         """f_l of the length."""
-        return Lengths(looked_up(self.length, lengths), np.ones(len(lengths)))
-
-    weigh = _weigh
+        return looked_up(self.length, lengths), np.ones(len(lengths))
 
     def as_text(self) -> str:
-        """The weights as JSON, on one line; `learned` makes the same of it."""
+        """The weights as JSON on one line, which `learned` reads."""
         networks = {name: asdict(getattr(self, name)) for name in NETWORKS}
         facts = {"format": FORMAT, "version": VERSION, "kind": self.kind, "networks": networks}
         facts |= {"link_share": self.link_share, "learned_from": dict(self.learned_from)}
@@ -226,5 +198,5 @@ class Learned:
 
 
 def stopped(frequencies: Numbers, pages: int) -> Bools:
-    """Which terms are on so many of the pages that they tell nothing."""
+    """Which terms are stop words: on too many pages to be informative."""
     return np.asarray(frequencies) > max(STOP_SHARE * pages, STOP_PAGES)

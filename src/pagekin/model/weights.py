@@ -1,17 +1,16 @@
-"""Learned weightings in files: small JSON, which says what was learned and from what.
+"""Learned weightings in files: small JSON, with the weights and what they were learned from.
 
 {"format": "pagekin weighting", "version": 2, "kind": "linklearn", "link_share": 0.25, "learned_from": {...},
 "networks": {"tf": {"shift", "scale", "inner": [...], "bias": [...], "outer": [...], "last"}, "idf", "length"}}
 
-Files of version 1 have no share of links, which is none. "projection", if it is there, is the digest of the file beside
-it that has one (`model/projection`).
+Files of version 1 have no link_share, which is 0. "projection", if present, is the digest of the projection file beside
+it (`model/projection.py`).
 """
-
-from __future__ import annotations
 
 import hashlib
 import json
 from dataclasses import fields, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -21,15 +20,15 @@ from pagekin.model.projection import SUFFIX, load_projection
 from pagekin.model.weighting import FORMAT, NETWORKS, VERSION, Learned, Network
 
 MOST_BYTES = 1 << 20  # of a file of weights
-_WITHOUT_LINKS = 1  # a version that is still read
+_WITHOUT_LINKS = 1  # an older version that is still read
 
 
 def learned(text: str, where: str = "weights") -> Learned:
-    """A weighting from its JSON; `where` is what an error says it was read from."""
+    """A weighting from its JSON; `where` is the source to name in errors."""
     try:
         facts = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise MisuseError(f"{where} holds no weights: it is no JSON ({error})") from error
+        raise MisuseError(f"{where} holds no weights: it is not JSON ({error})") from error
     if not isinstance(facts, dict) or facts.get("format") != FORMAT:
         raise MisuseError(f"{where} holds no weights; such a file is written by `pagekin learn`")
     if facts.get("version") not in (_WITHOUT_LINKS, VERSION) or facts.get("kind") != Learned.kind:
@@ -65,13 +64,21 @@ def _network(facts: Any, where: str) -> Network:
         raise MisuseError(f"{where}: {error}") from error
 
 
+def weights_from(weights: str) -> Learned:
+    """A weighting from its JSON, or from the file of this name."""
+    return _cached(weights) if weights.lstrip().startswith("{") else load_weights(Path(weights))
+
+
+_cached = lru_cache(maxsize=8)(learned)  # a strategy has its weights as JSON, and each query needs them
+
+
 def load_weights(path: Path) -> Learned:
-    """The weighting that a file holds, and the projection beside it, if it has one."""
+    """The weighting in a file, with the projection beside it, if it has one."""
     data = read_bounded(path, MOST_BYTES, "learned weights")
     try:
         weighting = learned(data.decode("utf-8"), str(path))
     except UnicodeDecodeError as error:
-        raise MisuseError(f"{path} holds no weights: it is no JSON ({error})") from error
+        raise MisuseError(f"{path} holds no weights: it is not JSON ({error})") from error
     digest = json.loads(data).get("projection")
     if digest is None:
         return weighting
@@ -82,7 +89,7 @@ def load_weights(path: Path) -> Learned:
 
 
 def save_weights(path: Path, weighting: Learned) -> None:
-    """Write a weighting into a file, and its projection beside it: each whole, or not at all."""
+    """Write a weighting to a file, and its projection beside it; each file is replaced atomically."""
     facts = json.loads(weighting.as_text())
     if weighting.projection is not None:
         data = weighting.projection.as_bytes()

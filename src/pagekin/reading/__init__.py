@@ -1,1 +1,1 @@
-"""What does a page say, and of whom? Captures -> tokens, anchors, blocks and facts (`Reading`)."""
+"""Captures of pages -> their tokens, blocks, anchors and facts (`Reading`)."""

@@ -1,6 +1,4 @@
-"""A batch of captures -> a Reading: scan, split into words, number the forms, resolve the links."""
-
-from __future__ import annotations
+"""A batch of captures -> a Reading: scan the HTML, split it into words, number the forms, resolve the links."""
 
 import re
 from collections.abc import Sequence
@@ -10,12 +8,17 @@ import numpy as np
 import zstandard
 
 from pagekin.kernels import html as scan
-from pagekin.kernels import page_output as sheets
-from pagekin.kernels.anchor_words import first_words, touched_words
-from pagekin.kernels.copy_spans import copy_runs, places_within
+from pagekin.kernels import page_output as po
 from pagekin.kernels.fnv import hash_spans
-from pagekin.kernels.hrefs import list_hrefs, without_fragments
-from pagekin.kernels.intern import intern
+from pagekin.kernels.spans import (
+    copy_spans,
+    ends_without_fragments,
+    first_words,
+    list_hrefs,
+    overlapping_words,
+    relative_positions,
+)
+from pagekin.kernels.vocabulary import intern
 from pagekin.kernels.words import Words, split_words
 from pagekin.model.arrays import Bools, Bytes, Int64s, UInt32s
 from pagekin.model.capture import Capture, PageFlags, Skip
@@ -38,39 +41,39 @@ from pagekin.reading.letters import classes
 from pagekin.reading.markup import markup
 from pagekin.urls import resolve_url
 
-LONGEST_WORD = 128  # bytes; a longer run of letters is no word
+LONGEST_WORD = 128  # bytes; a longer run of letters is not a word
 _LONGEST_TITLE = 1000  # characters
 _COMPRESSION = 1
-_GROUP_BYTES = 256 * 1024  # of pages: they stay in a processor's cache while they are joined and scanned
+_GROUP_BYTES = 256 * 1024  # of pages that are joined and scanned together; they fit into a processor's cache
 _REFRESH = re.compile(r"\s*([0-9.]*)\s*[;,]\s*(?:url\s*=\s*)?[\"']?([^\"']+)", re.I)
-_LONGEST_REFRESH_DELAY = 5.0  # seconds; a page that sends its visitors on later means to be read
-# An href that is about the page itself, or one that means the same on every page.
+_LONGEST_REFRESH_DELAY = 5.0  # seconds; a page with a longer delay is meant to be read
+# An href that refers to the page itself, or one that means the same on every page.
 _OWN_OR_WHOLE = re.compile(r"(?P<own>(?:https?:)?(?:[?#]|\Z))|https?:[/\\]{2}|(?!https?:)[a-z][a-z0-9+.-]*:", re.I)
 _LANGUAGE = re.compile(r"[a-z]{2,3}(?:-[a-z0-9]{1,8})*")
 
 
 def read_captures(captures: Sequence[Capture], settings: ReadingSettings) -> Reading:
-    """Read every capture; what cannot be read is in the reading's skips."""
+    """Read every capture; those that cannot be read are in the skips of the reading."""
     loaded = [load_body(capture, settings) for capture in captures]
     bodies = [body for body in loaded if isinstance(body, Body)]
     skips = [skip for skip in loaded if isinstance(skip, Skip)]
-    sheet, bounds = _scan(bodies, settings)
-    facts = [_Facts(body, row, sheet, settings) for body, row in zip(bodies, sheet.pages, strict=True)]
-    text = sheet.text[: bounds[-1]]
+    out, bounds = _scan(bodies, settings)
+    facts = [_Facts(body, row, out, settings) for body, row in zip(bodies, out.pages, strict=True)]
+    text = out.text[: bounds[-1]]
     titles = Strings.of(fact.title for fact in facts)
     words, title_tokens, form, forms = _words(text, bounds, titles)
-    anchors, targets, hrefs = _anchors(sheet, words, facts)
+    anchors, targets, hrefs = _anchors(out, words, facts)
     sources, source_of = _sources(bodies)
     return Reading(
-        pages=_pages(bodies, facts, titles, bounds, source_of, sheet, words),
+        pages=_pages(bodies, facts, titles, bounds, source_of, out, words),
         text=_compressed(_slices(text, bounds)),
         hrefs=_compressed(hrefs),
-        tokens=Tokens(words.first, form, places_within(words.starts, words.first, bounds[:-1])),
+        tokens=Tokens(words.first, form, relative_positions(words.starts, words.first, bounds[:-1])),
         titles=title_tokens,
         sentences=Sentences(
-            words.first_sentence, places_within(words.sentences, words.first_sentence, words.first[:-1])
+            words.first_sentence, relative_positions(words.sentences, words.first_sentence, words.first[:-1])
         ),
-        blocks=_blocks(sheet, text, words, bounds),
+        blocks=_blocks(out, text, words, bounds),
         anchors=anchors,
         forms=forms,
         targets=targets,
@@ -79,15 +82,15 @@ def read_captures(captures: Sequence[Capture], settings: ReadingSettings) -> Rea
     )
 
 
-def _scan(bodies: list[Body], settings: ReadingSettings) -> tuple[sheets.PageOutput, Int64s]:
-    """Scan all bodies; the sheet, and where each page's text ends in it (from 0)."""
-    sheet = sheets.sheet_for(sum(len(body.html) for body in bodies), len(bodies))
-    state = sheets.new_state()
+def _scan(bodies: list[Body], settings: ReadingSettings) -> tuple[po.PageOutput, Int64s]:
+    """Scan all bodies: the output, and the bounds of the pages in its text."""
+    out = po.allocate_output(sum(len(body.html) for body in bodies), len(bodies))
+    state = po.new_state()
     for group in together((body.html for body in bodies), _GROUP_BYTES):
         html = np.frombuffer(b"".join(group), np.uint8)
         starts = np.cumsum([0, *map(len, group)])
-        scan.scan_pages(html, starts, markup(), settings.max_links, settings.max_url_bytes, sheet, state)
-    return sheet, _bounds(sheet.pages[:, sheets.TEXT_END])
+        scan.scan_pages(html, starts, markup(), settings.max_links, settings.max_url_bytes, out, state)
+    return out, _bounds(out.pages[:, po.TEXT_END])
 
 
 def _bounds(ends: Int64s) -> Int64s:
@@ -101,29 +104,29 @@ def _slices(data: Bytes, bounds: Int64s) -> list[bytes]:
 
 
 def _compressed(pieces: list[bytes]) -> Blobs:
-    """Each piece on its own, so that one page can be looked at without its neighbours."""
+    """Each piece is compressed separately, so that a single page can be read."""
     compressor = zstandard.ZstdCompressor(level=_COMPRESSION)
     packed = Strings.of(compressor.compress(piece) for piece in pieces)
     return Blobs(packed.offsets, packed.data)
 
 
 class _Facts:
-    """What a page says of itself."""
+    """What a page declares about itself."""
 
-    def __init__(self, body: Body, row: Int64s, sheet: sheets.PageOutput, settings: ReadingSettings) -> None:
+    def __init__(self, body: Body, row: Int64s, out: po.PageOutput, settings: ReadingSettings) -> None:
         url = body.capture.url
         self._longest = settings.max_url_bytes
         self.urls_dropped = 0
         self.base = url
-        self.base = self._link(_value(sheet, row, sheets.BASE_URL)) or url
-        self.canonical = self._link(_value(sheet, row, sheets.CANONICAL))
-        self.refresh = self._refresh(_value(sheet, row, sheets.REFRESH))
-        self.title = (" ".join(_value(sheet, row, sheets.TITLE_TEXT).split()) or body.capture.title)[:_LONGEST_TITLE]
-        self.language = _language(_value(sheet, row, sheets.LANGUAGE)) or _language(body.capture.language)
-        self.flags = PageFlags(int(row[sheets.FLAGS])) | body.capture.flags
+        self.base = self._link(_value(out, row, po.BASE_URL)) or url
+        self.canonical = self._link(_value(out, row, po.CANONICAL))
+        self.refresh = self._refresh(_value(out, row, po.REFRESH))
+        self.title = (" ".join(_value(out, row, po.TITLE_TEXT).split()) or body.capture.title)[:_LONGEST_TITLE]
+        self.language = _language(_value(out, row, po.LANGUAGE)) or _language(body.capture.language)
+        self.flags = PageFlags(int(row[po.FLAGS])) | body.capture.flags
 
     def _link(self, href: str) -> str:
-        """The URL that an href means, or "" for none, and for one that is too long."""
+        """The URL that an href means, or "" if there is none or it is too long."""
         if len(href) > self._longest:
             self.urls_dropped += 1
             return ""
@@ -140,24 +143,24 @@ class _Facts:
         return "" if late else self._link(match[2].strip())
 
 
-def _value(sheet: sheets.PageOutput, row: Int64s, fact: int) -> str:
-    return sheet.values[row[fact] : row[fact + 1]].tobytes().decode("utf-8", "replace")
+def _value(out: po.PageOutput, row: Int64s, fact: int) -> str:
+    return out.values[row[fact] : row[fact + 1]].tobytes().decode("utf-8", "replace")
 
 
 def _language(tag: str) -> str:
-    """The first of a list of language tags in lower case, or "" for what is none."""
+    """The first of a list of language tags in lower case, or "" if it is not valid."""
     tag = tag.partition(",")[0].strip().lower().replace("_", "-")
     return tag if _LANGUAGE.fullmatch(tag) else ""
 
 
 def _words(text: Bytes, bounds: Int64s, titles: Strings) -> tuple[Words, TitleTokens, UInt32s, Strings]:
-    """Cut texts and titles: (the words of the texts, those of the titles, the forms of the first, all forms)."""
+    """Split texts and titles: (words of the texts, words of the titles, forms of the words of the texts, all forms)."""
     data = np.concatenate([text, titles.data])
     words = split_words(data, np.append(bounds, titles.offsets[1:] + len(text)), classes(), LONGEST_WORD)
     numbers, first = intern(data, words.starts, words.ends)
     pages = len(titles)
     count, sentences = words.first[pages], words.first_sentence[pages]
-    of_texts = Words(
+    text_words = Words(
         starts=words.starts[:count],
         ends=words.ends[:count],
         first=words.first[: pages + 1],
@@ -165,58 +168,58 @@ def _words(text: Bytes, bounds: Int64s, titles: Strings) -> tuple[Words, TitleTo
         first_sentence=words.first_sentence[: pages + 1],
         overlong=words.overlong[:pages],
     )
-    of_titles = TitleTokens(words.first[pages:] - count, numbers[count:])
-    return of_texts, of_titles, numbers[:count], _spans(data, words.starts[first], words.ends[first])
+    title_words = TitleTokens(words.first[pages:] - count, numbers[count:])
+    return text_words, title_words, numbers[:count], _spans(data, words.starts[first], words.ends[first])
 
 
 def _spans(data: Bytes, starts: Int64s, ends: Int64s) -> Strings:
-    """Spans of the data as strings of their own."""
+    """Spans of the data as strings."""
     offsets = _bounds(np.cumsum(ends - starts))
     spans = np.empty(offsets[-1], np.uint8)
-    copy_runs(data, starts, ends - starts, spans, offsets[:-1])
+    copy_spans(data, starts, ends - starts, spans, offsets[:-1])
     return Strings(offsets, spans)
 
 
-def _anchors(sheet: sheets.PageOutput, words: Words, facts: list[_Facts]) -> tuple[Anchors, Strings, list[bytes]]:
-    """The anchors of all pages, the URLs that they lead to, and each page's hrefs, one a line."""
-    bounds = _bounds(sheet.pages[:, sheets.LINKS_END])
-    links = sheet.links[: bounds[-1]]
-    # An anchor holds the words that overlap its text, so that un<a>believ</a>able is one anchor of one word.
-    start, end = touched_words(words.starts, words.ends, links[:, sheets.LINK_START], links[:, sheets.LINK_END])
-    lines, begins = list_hrefs(sheet.values, links[:, sheets.LINK_HREF], links[:, sheets.LINK_HREF_END])
+def _anchors(out: po.PageOutput, words: Words, facts: list[_Facts]) -> tuple[Anchors, Strings, list[bytes]]:
+    """The anchors of all pages, the URLs that they link to, and the hrefs of each page, one per line."""
+    bounds = _bounds(out.pages[:, po.LINKS_END])
+    links = out.links[: bounds[-1]]
+    # An anchor has the words that overlap its text, so un<a>believ</a>able is an anchor of one word.
+    start, end = overlapping_words(words.starts, words.ends, links[:, po.LINK_START], links[:, po.LINK_END])
+    lines, begins = list_hrefs(out.values, links[:, po.LINK_HREF], links[:, po.LINK_HREF_END])
     page = np.repeat(np.arange(len(facts)), np.diff(bounds))
     urls, target = _resolve(lines, begins, page, [fact.base for fact in facts])
-    flags = links[:, sheets.LINK_FLAGS].astype(np.uint8)
-    flags[~_trailing(sheet, links, words, start, end)] &= ~np.uint8(sheets.TRAILING)
-    target[(flags & sheets.TOO_LONG) != 0] = NO_TARGET
+    flags = links[:, po.LINK_FLAGS].astype(np.uint8)
+    flags[~_trailing(out, links, words, start, end)] &= ~np.uint8(po.TRAILING)
+    target[(flags & po.TOO_LONG) != 0] = NO_TARGET
     anchors = Anchors(
         offsets=bounds,
-        start=places_within(start, bounds, words.first[:-1]),
-        end=places_within(end, bounds, words.first[:-1]),
+        start=relative_positions(start, bounds, words.first[:-1]),
+        end=relative_positions(end, bounds, words.first[:-1]),
         target=target,
         flags=flags,
     )
     return anchors, urls, _slices(lines, begins[bounds])
 
 
-def _trailing(sheet: sheets.PageOutput, links: Int64s, words: Words, start: Int64s, end: Int64s) -> Bools:
-    """Whether an anchor is without words, and the word before it stands in its block."""
-    trailing: Bools = (start == end) & (start > 0) & ((links[:, sheets.LINK_FLAGS] & sheets.TRAILING) != 0)
+def _trailing(out: po.PageOutput, links: Int64s, words: Words, start: Int64s, end: Int64s) -> Bools:
+    """Whether an anchor has no words, and the word before it is in its block."""
+    trailing: Bools = (start == end) & (start > 0) & ((links[:, po.LINK_FLAGS] & po.TRAILING) != 0)
     which = np.flatnonzero(trailing)
     if len(which):
-        blocks = sheet.blocks[: sheet.pages[-1, sheets.BLOCKS_END], sheets.BLOCK_START]
-        block = np.searchsorted(blocks, links[which, sheets.LINK_START]) - 1
+        blocks = out.blocks[: out.pages[-1, po.BLOCKS_END], po.BLOCK_START]
+        block = np.searchsorted(blocks, links[which, po.LINK_START]) - 1
         trailing[which] = words.starts[start[which] - 1] >= blocks[block]
     return trailing
 
 
 def _resolve(lines: Bytes, begins: Int64s, page: Int64s, bases: list[str]) -> tuple[Strings, UInt32s]:
-    """Resolve every href against its page's base: (the distinct URLs, which of them each href means).
+    """Resolve every href against the base of its page: (the distinct URLs, the index of the URL of each href).
 
-    A whole URL is resolved once. An href that names a path depends on its base only up to the folder, so it is
-    resolved once a folder; only what is about the page itself is resolved once a page.
+    An absolute URL is resolved once. A path depends only on the folder of the base, and is resolved once per folder;
+    only an href that refers to the page itself is resolved once per page.
     """
-    ends = without_fragments(lines, begins)
+    ends = ends_without_fragments(lines, begins)
     numbers, first = intern(lines, begins[:-1], ends)
     whole = lines.tobytes()
     spans = zip(begins[first].tolist(), ends[first].tolist(), strict=True)
@@ -242,18 +245,18 @@ def _resolve(lines: Bytes, begins: Int64s, page: Int64s, bases: list[str]) -> tu
     return Strings.of(urls), targets[which]
 
 
-def _blocks(sheet: sheets.PageOutput, text: Bytes, words: Words, bounds: Int64s) -> Blocks:
-    offsets = _bounds(sheet.pages[:, sheets.BLOCKS_END])
-    starts = sheet.blocks[: offsets[-1], sheets.BLOCK_START]
-    # Within a page a block ends one byte, the line break, before the next begins.
+def _blocks(out: po.PageOutput, text: Bytes, words: Words, bounds: Int64s) -> Blocks:
+    offsets = _bounds(out.pages[:, po.BLOCKS_END])
+    starts = out.blocks[: offsets[-1], po.BLOCK_START]
+    # Within a page a block ends one byte, the line break, before the next one.
     ends = np.append(starts[1:] - 1, len(text))
     last = offsets[1:][np.diff(offsets) > 0] - 1
     ends[last] = bounds[1:][np.diff(offsets) > 0]
     return Blocks(
         offsets=offsets,
-        token=places_within(first_words(words.starts, starts), offsets, words.first[:-1]),
-        place=places_within(starts, offsets, bounds[:-1]),
-        kinds=sheet.blocks[: offsets[-1], sheets.BLOCK_KINDS].astype(np.uint8),
+        token=relative_positions(first_words(words.starts, starts), offsets, words.first[:-1]),
+        place=relative_positions(starts, offsets, bounds[:-1]),
+        kinds=out.blocks[: offsets[-1], po.BLOCK_KINDS].astype(np.uint8),
         hash=hash_spans(text, np.ascontiguousarray(starts), ends),
     )
 
@@ -264,7 +267,7 @@ def _pages(
     titles: Strings,
     bounds: Int64s,
     source_of: list[int],
-    sheet: sheets.PageOutput,
+    out: po.PageOutput,
     words: Words,
 ) -> Pages:
     captures = [body.capture for body in bodies]
@@ -282,22 +285,22 @@ def _pages(
         html_bytes=np.array([body.size for body in bodies], np.int64),
         text_bytes=np.diff(bounds),
         digest=np.frombuffer(b"".join(body.digest for body in bodies), np.uint8).reshape(-1, DIGEST_BYTES),
-        links_dropped=sheet.pages[:, sheets.DROPPED].astype(np.uint32),
-        urls_dropped=_too_long(sheet) + np.array([fact.urls_dropped for fact in facts], np.uint32),
+        links_dropped=out.pages[:, po.DROPPED].astype(np.uint32),
+        urls_dropped=_too_long(out) + np.array([fact.urls_dropped for fact in facts], np.uint32),
         words_dropped=words.overlong.astype(np.uint32),
     )
 
 
-def _too_long(sheet: sheets.PageOutput) -> UInt32s:
-    """How many URLs of each page were too long to be kept."""
-    bounds = _bounds(sheet.pages[:, sheets.LINKS_END])
-    flagged = np.flatnonzero(sheet.links[: bounds[-1], sheets.LINK_FLAGS] & sheets.TOO_LONG)
+def _too_long(out: po.PageOutput) -> UInt32s:
+    """The number of URLs of each page that were too long."""
+    bounds = _bounds(out.pages[:, po.LINKS_END])
+    flagged = np.flatnonzero(out.links[: bounds[-1], po.LINK_FLAGS] & po.TOO_LONG)
     pages = np.searchsorted(bounds, flagged, side="right") - 1
     return np.bincount(pages, minlength=len(bounds) - 1).astype(np.uint32)
 
 
 def _sources(bodies: list[Body]) -> tuple[Sources, list[int]]:
-    """The distinct files of the bodies, and which is whose."""
+    """The distinct source files, and the index of the source of each body."""
     numbers: dict[tuple[str, int, int], int] = {}
     source_of = []
     for body in bodies:

@@ -1,6 +1,4 @@
-"""Capture -> the bytes to scan: loaded within bounds, in UTF-8, plain text dressed as HTML."""
-
-from __future__ import annotations
+"""Capture -> the bytes to scan: of bounded size, in UTF-8, plain text converted to HTML."""
 
 import html
 import re
@@ -17,7 +15,7 @@ _BLANK_LINES = re.compile(r"\n[ \t]*\n")
 
 @dataclass(frozen=True)
 class Body:
-    """A page ready to be scanned."""
+    """A page that is ready to be scanned."""
 
     capture: Capture
     html: bytes
@@ -27,11 +25,11 @@ class Body:
 
 
 def load_body(capture: Capture, settings: ReadingSettings) -> Body | Skip:
-    """The body of a capture, or why it cannot be read."""
+    """The body of a capture, or the reason why it cannot be read."""
     data = capture.body
     if data is None:
         try:
-            with open(capture.path, "rb") as file:  # noqa: PTH123, for to make a Path takes longer than to open it
+            with open(capture.path, "rb") as file:  # noqa: PTH123, creating a Path takes longer than opening the file
                 data = file.read(settings.max_page_bytes + 1)
         except OSError as error:
             return _skip(capture, f"unreadable file ({error.strerror or type(error).__name__})")
@@ -47,7 +45,7 @@ def load_body(capture: Capture, settings: ReadingSettings) -> Body | Skip:
 
 
 def text_as_html(text: str, title: str = "") -> str:
-    r"""Plain text as the HTML that shows it: paragraphs parted by blank lines.
+    r"""Plain text as HTML, with paragraphs separated by blank lines.
 
     >>> text_as_html("a < b\n\nc", "T")
     '<title>T</title><p>a &lt; b<p>c'

@@ -1,6 +1,4 @@
-"""Bytes -> UTF-8: byte order mark, then the transport's word, then the page's own, then a guess."""
-
-from __future__ import annotations
+"""Bytes -> UTF-8. The charset is taken from a byte order mark, the transport, the page itself, or detected."""
 
 import codecs
 import re
@@ -9,15 +7,15 @@ import numpy as np
 
 from pagekin.kernels.utf8 import is_utf8
 
-_SAMPLE = 64 * 1024  # a guess from more than this costs more than it gains
+_SAMPLE = 64 * 1024  # bytes for detection; more do not improve it
 _PRESCAN = 4096
 _META = re.compile(
     rb"""<(?:meta\b[^>]*?\bcharset|\?xml\b[^>]*?\bencoding)\s*=\s*["']?\s*([A-Za-z0-9_.:-]{2,40})""", re.I
 )
 _COMMENT = re.compile(rb"<!--.*?(?:-->|\Z)", re.S)
 
-# Names on the web mean what browsers make of them, which is often a superset of what they say. A name that is not
-# here is unknown: Python knows "encodings" that a crawl must not be able to choose (punycode, unicode_escape).
+# Charset names mean what browsers take them for, which is often a superset of the named charset. A name that is not in
+# the table is unknown: a crawl must not choose other codecs of Python (punycode, unicode_escape).
 _CODECS = {
     "windows-1252": "iso-8859-1 iso8859-1 iso_8859-1 latin1 latin-1 l1 us-ascii ascii ansi cp1252 windows-1252",
     "iso-8859-2": "iso-8859-2 iso8859-2 latin2",
@@ -61,7 +59,7 @@ _MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codec
 
 
 def codec_of(name: str) -> str | None:
-    """The codec that browsers use for a charset of this name; None for an unknown one.
+    """The codec that browsers use for a charset name; None if it is unknown.
 
     >>> codec_of("ISO-8859-1"), codec_of("punycode")
     ('windows-1252', None)
@@ -70,7 +68,7 @@ def codec_of(name: str) -> str | None:
 
 
 def to_utf8(data: bytes, transport: str = "") -> tuple[bytes, str]:
-    r"""The page in UTF-8 and the charset that it was in.
+    r"""The page in UTF-8, and the charset that it was in.
 
     >>> to_utf8(b"caf\xe9", "iso-8859-1")
     (b'caf\xc3\xa9', 'windows-1252')
@@ -89,7 +87,7 @@ def to_utf8(data: bytes, transport: str = "") -> tuple[bytes, str]:
 def _recoded(data: bytes, codec: str) -> tuple[bytes, str]:
     if codec == "utf-8" and _is_utf8(data):
         return data, codec
-    # Lone surrogates can come out of UTF-16; no UTF-8 can hold them.
+    # UTF-16 may contain lone surrogates, which UTF-8 cannot encode.
     return data.decode(codec, "replace").encode("utf-8", "replace"), codec
 
 
@@ -98,14 +96,14 @@ def _is_utf8(data: bytes) -> bool:
 
 
 def _codec_in_page(data: bytes) -> str | None:
-    """What the page says of itself near its start, in a <meta> or an XML declaration."""
+    """The charset that the page declares near its start, in a <meta> or an XML declaration."""
     head = data[:_PRESCAN]
     if b"<!--" in head:
         head = _COMMENT.sub(b"", head)
     for match in _META.finditer(head):
         codec = codec_of(match[1].decode("ascii"))
         if codec is not None:
-            # A page that could be searched for an ASCII <meta> is not in UTF-16.
+            # A page in which an ASCII <meta> was found is not in UTF-16.
             return "utf-8" if codec.startswith("utf-16") else codec
     return None
 

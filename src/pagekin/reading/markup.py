@@ -1,15 +1,12 @@
-"""What the scanner knows of HTML: which tags part blocks, which hide text, which carry links."""
-
-from __future__ import annotations
+"""What the scanner knows of HTML: which tags separate blocks, hide text, or contain links."""
 
 from functools import cache
 from html.entities import html5
 
 from pagekin.kernels import html as k
-from pagekin.kernels import page_output as sheets
-from pagekin.kernels.fnv import fnv_of, rows_of
+from pagekin.kernels.fnv import fnv_of, make_hash_table
 from pagekin.kernels.html import Markup
-from pagekin.kernels.page_output import CELL, HEADING, ITEM, LIST_END, PARAGRAPH, TABLE_END
+from pagekin.kernels.page_output import BREAK, CELL, HEADING, ITEM, LIST_END, PARAGRAPH, SPACE, TABLE_END
 from pagekin.model.arrays import Int64s
 
 _PARAGRAPHS = (
@@ -24,10 +21,10 @@ TAGS: dict[str, tuple[int, int, int]] = {
     **dict.fromkeys("ul ol dl menu dir".split(), (k.NOTHING, PARAGRAPH, LIST_END)),
     **dict.fromkeys("li dt dd option optgroup select datalist".split(), (k.NOTHING, ITEM, ITEM)),
     **dict.fromkeys("td th tr caption thead tbody tfoot".split(), (k.CELL_TAG, CELL, CELL)),
-    **dict.fromkeys("button rt rp text".split(), (k.NOTHING, sheets.SPACE, sheets.SPACE)),
+    **dict.fromkeys("button rt rp text".split(), (k.NOTHING, SPACE, SPACE)),
     **dict.fromkeys("svg math".split(), (k.FOREIGN_TAG, 0, 0)),
     "table": (k.TABLE, PARAGRAPH, TABLE_END),
-    "br": (k.NOTHING, sheets.BREAK, sheets.BREAK),
+    "br": (k.NOTHING, BREAK, BREAK),
     "a": (k.ANCHOR, 0, 0),
     "area": (k.AREA, 0, 0),
     "img": (k.IMAGE, 0, 0),
@@ -50,7 +47,7 @@ TAGS: dict[str, tuple[int, int, int]] = {
 
 ATTRIBUTES = ("href", "src", "alt", "rel", "lang", "name", "content", "http-equiv")
 
-# What a page means that writes &#128; to &#159;, which are controls: the characters of Windows-1252.
+# &#128; to &#159; are controls, but pages that contain them mean characters of Windows-1252.
 _WINDOWS = {byte: ord(bytes([byte]).decode("windows-1252", "ignore") or chr(byte)) for byte in range(0x80, 0xA0)}
 
 
@@ -58,14 +55,14 @@ _WINDOWS = {byte: ord(bytes([byte]).decode("windows-1252", "ignore") or chr(byte
 def entities() -> Int64s:
     """The character references of HTML 5."""
     named = {fnv_of(name.encode()): tuple(map(ord, text)) for name, text in html5.items()}
-    return rows_of(named | {number: (point,) for number, point in _WINDOWS.items()})
+    return make_hash_table(named | {number: (point,) for number, point in _WINDOWS.items()})
 
 
 @cache
 def markup() -> Markup:
     """All tables of the scanner."""
     return Markup(
-        tags=rows_of({fnv_of(name.encode()): row for name, row in TAGS.items()}),
-        attributes=rows_of({fnv_of(name.encode()): (place,) for place, name in enumerate(ATTRIBUTES)}),
+        tags=make_hash_table({fnv_of(name.encode()): row for name, row in TAGS.items()}),
+        attributes=make_hash_table({fnv_of(name.encode()): (place,) for place, name in enumerate(ATTRIBUTES)}),
         entities=entities(),
     )

@@ -123,7 +123,7 @@ class Jaccard(BagEvidence):
     def _kernel(self, pairs: BagPairs, sources: Int64s, rows: Floats) -> None:
         from pagekin.kernels.all_pairs import jaccards  # loads the compiler
 
-        jaccards(sources, *pairs.bags, *pairs.inverted, rows)
+        jaccards(sources, *pairs.bags, pairs.inverted, rows)
 
 
 class Cosine(BagEvidence):
@@ -143,7 +143,7 @@ class Cosine(BagEvidence):
     def _kernel(self, pairs: BagPairs, sources: Int64s, rows: Floats) -> None:
         from pagekin.kernels.all_pairs import cosines  # loads the compiler
 
-        cosines(sources, *pairs.bags, *pairs.inverted, pairs.lengths, rows)
+        cosines(sources, *pairs.bags, pairs.inverted, pairs.lengths, rows)
 
 
 class BagPairs:

@@ -93,7 +93,7 @@ class WeightedPairs:
         from pagekin.kernels.all_pairs import products  # loads the compiler
 
         rows = np.empty((len(sources), self._pages))
-        products(sources, *self._queries, *self._inverted, rows)
+        products(sources, *self._queries, self._inverted, rows)
         rows = np.rint(rows * _PLACES) / _PLACES
         if self._projected.shape[1]:
             rows = (rows + self._projected[sources] @ self._projected.T).round(9)

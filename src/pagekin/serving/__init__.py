@@ -1,17 +1,16 @@
-"""Who asks over HTTP? An API for programs and a page for people, over one collection.
+"""HTTP server over one collection: a JSON API for programs and web pages for people.
 
-How a handler gets at the collection, and where work is done:
+How a handler reaches the collection, and where it computes:
 
     context = context_of(request)                 # serving/context.py
-    generation = context.held.present             # serving/holding.py; keep it for the whole request
-    facts = await context.crew.run(request, describe, generation.kin, row)    # serving/work.py
+    generation = context.current.generation       # serving/generations.py; read once per request
+    info = await context.threads.run(request, describe, generation.indexed)    # serving/threads.py
 
-`present` is the generation that is open now. When another one has been built it is opened beside the old one and takes
-its place; a request that began on the old one goes on with it. All its files are open from the start, so that they can
-be read when they have been removed. Ask for `present` once in a request, or its parts may not fit together.
+`current.generation` is the generation being served. When a new one has been built, it is opened next to the old one and
+replaces it; requests that started on the old one finish on it. All its files are open from the start, so they remain
+readable after they are deleted. Read `generation` once per request, or parts of the answer may not match.
 
-Kin may be asked by any number of threads: every thread has a desk of its own, the catalogue's connection may be
-shared, and kernels give the interpreter free. What takes longer than about a millisecond goes to the crew, since
-nothing else is answered while the event loop works. A handler says what went wrong with `RequestError`
-(serving/problems.py); a MisuseError of the library is told as 422.
+An `IndexedStore` can be used by any number of threads: each thread has its own scorer, the catalog connection is
+shared, and kernels release the GIL. Anything that takes longer than about a millisecond runs in a thread, because the
+event loop cannot serve other requests meanwhile. A handler reports a failure with `RequestError` (serving/problems.py).
 """

@@ -1,28 +1,28 @@
 """What every handler needs."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from starlette.requests import HTTPConnection
 
-from pagekin.serving.api.cache import AnswerCache
+from pagekin.serving.cache import AnswerCache
 from pagekin.serving.generations import CurrentGeneration
+from pagekin.serving.metrics import Metrics
 from pagekin.serving.settings import ServerSettings
 from pagekin.serving.threads import RequestThreads
 
 
 @dataclass(frozen=True)
 class Context:
-    """The collection, the threads, what the server was told, and answers that may be asked for again."""
+    """The collection, the worker threads, the settings, the cache and the counters of one server."""
 
-    held: CurrentGeneration
-    pool: RequestThreads
+    current: CurrentGeneration
+    threads: RequestThreads
     settings: ServerSettings
-    kept: AnswerCache
+    cache: AnswerCache
+    metrics: Metrics
 
 
 def context_of(request: HTTPConnection) -> Context:
-    """Of the server that a request has come to."""
+    """Return the context of the server that received a request."""
     context: Context = request.app.state.context
     return context

@@ -1,15 +1,14 @@
-"""The generation of a collection that is served now, and the next one as soon as it is complete."""
-
-from __future__ import annotations
+"""The generation of a collection that is being served, and its replacement by a newer one."""
 
 import hashlib
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar
 
+from pagekin.collection.collection import Collection
 from pagekin.errors import MisuseError, PagekinError, StoreError
 from pagekin.links.clusters import Clusters
 from pagekin.search.indexed_store import IndexedStore
@@ -17,109 +16,89 @@ from pagekin.search.link_analysis import LinkAnalysis, analyse_links
 from pagekin.search.options import RelatedOptions
 from pagekin.store.manifest import NAME
 
-Made = TypeVar("Made")
+Result = TypeVar("Result")
 
-_NEAR = 4  # surroundings that are kept; each may have some 60 MB
-_TRIES = 5  # a store may be built again while it is opened
-
-
-@dataclass(frozen=True)
-class _Surroundings:
-    clusters: Clusters
-    lock: threading.Lock = field(default_factory=threading.Lock)
+_CLUSTERS = 4  # pages whose clusters are cached; each can take 60 MB
+_ATTEMPTS = 5  # a store may be rebuilt while it is opened
 
 
-@dataclass(frozen=True)
 class Generation:
-    """A generation of a collection with all its files open, and what is made of it once and kept with it."""
+    """A generation of a collection with all its files open, and results that are computed once for it."""
 
-    indexed: IndexedStore
-    tag: str  # differs from that of any other generation
-    _made: dict[object, object] = field(default_factory=dict)
-    _locks: dict[object, threading.Lock] = field(default_factory=dict)
-    _near: dict[tuple[str, int], _Surroundings] = field(default_factory=dict)
-    _lock: threading.Lock = field(default_factory=threading.Lock)
+    def __init__(self, indexed: IndexedStore, tag: str) -> None:
+        self.indexed = indexed
+        self.collection = Collection(indexed)
+        self.tag = tag  # different for every generation
+        self._results: dict[object, object] = {}
+        self._locks: dict[object, threading.Lock] = {}
+        self._clusters = lru_cache(_CLUSTERS)(self._compute_clusters)
 
     @property
     def number(self) -> int:
-        """Of the generation; builds count them."""
+        """The number of the build."""
         return self.indexed.manifest.generation
 
-    def kept(self, key: object, make: Callable[[], Made]) -> Made:
-        """What `make` makes, made once: for what is dear and the same for every request. It blocks."""
+    def compute_once(self, key: object, compute: Callable[[], Result]) -> Result:
+        """Return the result of the first `compute()` for this key. Other threads block until it is there."""
         with self._locks.setdefault(key, threading.Lock()):
-            if key not in self._made:
-                self._made[key] = make()
-        return self._made[key]  # type: ignore[return-value]
+            if key not in self._results:
+                self._results[key] = compute()
+        return self._results[key]  # type: ignore[return-value]
 
     def analyse_links(self, measure: str = "amsler") -> LinkAnalysis:
-        """The links of the collection, measured."""
-        return self.kept(("links", measure), lambda: analyse_links(self.indexed, measure))
+        """Return the link analysis of the collection."""
+        return self.compute_once(("links", measure), lambda: analyse_links(self.indexed, measure))
 
     @contextmanager
-    def surroundings(self, name: str, measure: str = "amsler") -> Iterator[tuple[LinkAnalysis, Clusters]]:
-        """The pages around a page; those of the last few pages are kept, so that a slider moves at once.
+    def clusters(self, name: str, measure: str = "amsler") -> Iterator[tuple[LinkAnalysis, Clusters]]:
+        """Give exclusive access to the clusters around a page.
 
-        While they are looked at nobody else looks at them: they have one desk.
+        Those of the last few pages are cached, so that a slider responds quickly. `Clusters` has one work buffer, so
+        only one thread can use it at a time.
         """
-        measured = self.analyse_links(measure)
-        around = self._around(measured, measured.node(name))
-        with around.lock:
-            yield measured, around.clusters
+        analysis = self.analyse_links(measure)
+        clusters, lock = self._clusters(measure, analysis.node(name))
+        with lock:
+            yield analysis, clusters
 
-    def _around(self, measured: LinkAnalysis, node: int) -> _Surroundings:
-        key = (measured.measure, node)
-        with self._lock:
-            found = self._near.pop(key, None)
-            if found is not None:
-                self._near[key] = found
-                return found
-        made = _Surroundings(measured.clusters_around(node))
-        with self._lock:
-            self._near[key] = made
-            while len(self._near) > _NEAR:
-                del self._near[next(iter(self._near))]
-        return made
+    def _compute_clusters(self, measure: str, node: int) -> tuple[Clusters, threading.Lock]:
+        return self.analyse_links(measure).clusters_around(node), threading.Lock()
 
 
 class CurrentGeneration:
-    """Owns the open generation. Thread-safe: `present` changes in one step, from one complete generation to another."""
+    """Holds the open generation. Thread-safe: `generation` changes in one step from one complete one to another."""
 
     def __init__(self, root: str | Path) -> None:
         self.root = Path(root)
-        self.trouble = ""  # why the newest generation cannot be served, if so
-        self._looking = threading.Lock()
-        self._seen = self._mark()
-        self.present = opened(self.root)
+        self.error = ""  # why the newest generation cannot be served, if so
+        self._lock = threading.Lock()
+        self._stamp = self._manifest_stamp()
+        self.generation = open_generation(self.root)
 
-    def look(self) -> bool:
-        """Whether there was a new generation, which is now the present one. It blocks while that is opened."""
-        new = self.newer()
+    def refresh(self) -> bool:
+        """Replace the generation if a newer one was built; return whether there was one. Blocks while it is opened."""
+        new = self.open_newer()
         if new is not None:
-            self.switch(new)
+            self.generation = new
         return new is not None
 
-    def newer(self) -> Generation | None:
-        """A generation that has been built since, all of its files open. It blocks while they are opened."""
-        with self._looking:
-            mark = self._mark()
-            if mark == self._seen:
+    def open_newer(self) -> Generation | None:
+        """Open the generation that was built since the last call, if any. Blocks while it is opened."""
+        with self._lock:
+            stamp = self._manifest_stamp()
+            if stamp == self._stamp:
                 return None
-            self._seen = mark
+            self._stamp = stamp
             try:
-                new = opened(self.root)
+                new = open_generation(self.root)
             except PagekinError as error:
-                self.trouble = str(error)
+                self.error = str(error)
                 return None
-            self.trouble = ""
-            return None if new.tag == self.present.tag else new
+            self.error = ""
+            return None if new.tag == self.generation.tag else new
 
-    def switch(self, new: Generation) -> None:
-        """Serve another generation from now on."""
-        self.present = new
-
-    def _mark(self) -> tuple[int, int, int] | None:
-        """What changes when a manifest is put in place; cheap enough to be asked for every second."""
+    def _manifest_stamp(self) -> tuple[int, int, int] | None:
+        """What changes when a manifest is replaced; cheap enough to compute every second."""
         try:
             found = (self.root / NAME).stat()
         except OSError:
@@ -127,38 +106,30 @@ class CurrentGeneration:
         return found.st_ino, found.st_mtime_ns, found.st_size
 
 
-def opened(root: Path) -> Generation:
-    """The generation that the manifest names, all of its files open."""
-    for _ in range(_TRIES - 1):
+def open_generation(root: Path) -> Generation:
+    """Open the generation that the manifest names, with all its files."""
+    for _ in range(_ATTEMPTS - 1):
         indexed = IndexedStore.open(root)
         try:
-            return _touched(indexed)
+            return _open_files(indexed)
         except PagekinError:
             if IndexedStore.open(root).manifest == indexed.manifest:
                 raise
-    return _touched(IndexedStore.open(root))
+    return _open_files(IndexedStore.open(root))
 
 
-def _touched(indexed: IndexedStore) -> Generation:
-    """Open all files, also those that are opened when first looked at: they may be gone by then."""
-    _ = (
-        indexed.reading,
-        indexed.links,
-        indexed.nodes,
-        indexed.node_of_target,
-        indexed.words,
-        indexed.word_of_form,
-        indexed.form_counts,
-    )
-    _ = indexed.index, indexed.fingerprints
+def _open_files(indexed: IndexedStore) -> Generation:
+    """Open all files now, including those that open on first use: a later build may delete them."""
+    for name in "reading links nodes node_of_target words word_of_form form_counts index fingerprints".split():
+        getattr(indexed, name)
     indexed.catalog.rows("SELECT row FROM pages LIMIT 1")
-    _rehearse(indexed)
+    _warm_up(indexed)
     tag = hashlib.sha256(repr(indexed.manifest).encode("utf-8", "surrogatepass")).hexdigest()[:12]
     return Generation(indexed, tag)
 
 
-def _rehearse(indexed: IndexedStore) -> None:
-    """Ask a question of each kind, so that kernels are loaded before somebody waits for them."""
+def _warm_up(indexed: IndexedStore) -> None:
+    """Run one query of each kind, so that kernels are loaded before the first request."""
     if not len(indexed):
         return
     try:

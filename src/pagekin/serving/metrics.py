@@ -1,95 +1,77 @@
-"""What the server counts of itself, as Prometheus reads it. Workers count each in a row of its own; all are told."""
-
-from __future__ import annotations
+"""Counters of the server in the format of Prometheus. Each worker writes its own row; the output sums all rows."""
 
 from collections.abc import Iterator, MutableSequence
 
-from pagekin.serving.context import Context
+from pagekin.serving.generations import CurrentGeneration
 
-PATHS = (
-    "/",
-    "/api/related",
-    "/api/pages",
-    "/api/pages/{id}",
-    "/api/cluster",
-    "/api/duplicates",
-    "/api/info",
-    "/api/openapi.json",
-    "/api",
-    "/w/api.php",
-    "/embed.js",
-    "/healthz",
-    "/metrics",
-    "/static",
-    "other",
-)
+_SERVICE_PATHS = ("/embed.js", "/healthz", "/metrics", "/static")
+_API_PATHS = ("/api/related", "/api/pages", "/api/pages/{id}", "/api/cluster", "/api/duplicates", "/api/info")
+PATHS = ("/", *_API_PATHS, "/api/openapi.json", "/api", "/w/api.php", *_SERVICE_PATHS, "other")
 BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 CLASSES = ("1xx", "2xx", "3xx", "4xx", "5xx")
-_PLACES = {path: k for k, path in enumerate(PATHS)}
-_OF_PATH = len(CLASSES) + len(BUCKETS) + 2  # answers by status, by seconds (and longer ones), and all seconds
-WIDTH = len(PATHS) * _OF_PATH + 1  # and answers that were kept
+_STRIDE = len(CLASSES) + len(BUCKETS) + 2  # per path: answers by status, by seconds (and slower ones), total seconds
+WIDTH = len(PATHS) * _STRIDE + 1  # the last counts answers from the cache
 
 
 class Metrics:
-    """Counts in rows of a list that workers may share."""
+    """Counters in one row per worker of a list that workers can share."""
 
     def __init__(self, counts: MutableSequence[float] | None = None, worker: int = 0) -> None:
         self._counts = [0.0] * WIDTH if counts is None else counts
         self._first = worker * WIDTH
 
-    def note(self, path: str, status: int, seconds: float) -> None:
-        """One more answer."""
-        place = self._first + _OF_PATH * _PLACES[_group(path)]
-        self._counts[place + status // 100 - 1] += 1
-        slot = next((k for k, bound in enumerate(BUCKETS) if seconds <= bound), len(BUCKETS))
-        self._counts[place + len(CLASSES) + slot] += 1
-        self._counts[place + _OF_PATH - 1] += seconds
+    def count_request(self, path: str, status: int, seconds: float) -> None:
+        """Count one request."""
+        at = self._first + _STRIDE * PATHS.index(_path_label(path))
+        self._counts[at + status // 100 - 1] += 1
+        bucket = next((k for k, bound in enumerate(BUCKETS) if seconds <= bound), len(BUCKETS))
+        self._counts[at + len(CLASSES) + bucket] += 1
+        self._counts[at + _STRIDE - 1] += seconds
 
-    def note_kept(self) -> None:
-        """One more answer that was ready."""
+    def count_cached(self) -> None:
+        """Count one answer from the cache."""
         self._counts[self._first + WIDTH - 1] += 1
 
-    def _sum(self, place: int) -> float:
-        return sum(self._counts[k] for k in range(place, len(self._counts), WIDTH))
+    def _sum(self, at: int) -> float:
+        return sum(self._counts[k] for k in range(at, len(self._counts), WIDTH))
 
-    def lines(self, context: Context) -> Iterator[str]:
-        """All that is counted."""
+    def lines(self, current: CurrentGeneration) -> Iterator[str]:
+        """Yield all metrics."""
         yield "# TYPE pagekin_requests_total counter"
         for k, path in enumerate(PATHS):
             for status, name in enumerate(CLASSES):
-                count = self._sum(k * _OF_PATH + status)
-                if count:
+                if count := self._sum(k * _STRIDE + status):
                     yield f'pagekin_requests_total{{path="{path}",status="{name}"}} {count:g}'
         yield "# TYPE pagekin_request_seconds histogram"
         for k, path in enumerate(PATHS):
-            yield from self._histogram(k * _OF_PATH + len(CLASSES), path)
-        yield "# TYPE pagekin_kept_answers_total counter"
-        yield f"pagekin_kept_answers_total {self._sum(WIDTH - 1):g}"
-        held = context.held
-        yield "# TYPE pagekin_index_generation gauge"
-        yield f"pagekin_index_generation {held.present.number}"
-        yield "# TYPE pagekin_pages gauge"
-        yield f"pagekin_pages {len(held.present.indexed)}"
-        yield "# TYPE pagekin_index_trouble gauge"
-        yield f"pagekin_index_trouble {int(bool(held.trouble))}"
+            yield from self._histogram(k * _STRIDE + len(CLASSES), path)
+        generation = current.generation
+        for name, kind, value in (
+            ("pagekin_kept_answers_total", "counter", self._sum(WIDTH - 1)),
+            ("pagekin_index_generation", "gauge", generation.number),
+            ("pagekin_pages", "gauge", len(generation.indexed)),
+            ("pagekin_index_trouble", "gauge", bool(current.error)),
+        ):
+            yield f"# TYPE {name} {kind}"
+            yield f"{name} {value:.0f}"
 
-    def _histogram(self, place: int, path: str) -> Iterator[str]:
-        counts = [self._sum(place + k) for k in range(len(BUCKETS) + 1)]
+    def _histogram(self, at: int, path: str) -> Iterator[str]:
+        counts = [self._sum(at + k) for k in range(len(BUCKETS) + 1)]
         if not any(counts):
             return
         for k, bound in enumerate([*map(str, BUCKETS), "+Inf"], 1):
             yield f'pagekin_request_seconds_bucket{{path="{path}",le="{bound}"}} {sum(counts[:k]):.0f}'
-        yield f'pagekin_request_seconds_sum{{path="{path}"}} {self._sum(place + len(BUCKETS) + 1):.6f}'
+        yield f'pagekin_request_seconds_sum{{path="{path}"}} {self._sum(at + len(BUCKETS) + 1):.6f}'
         yield f'pagekin_request_seconds_count{{path="{path}"}} {sum(counts):.0f}'
 
 
-def _group(path: str) -> str:
-    """The few names under which paths are counted, whatever is asked for.
+def _path_label(path: str) -> str:
+    """Map any path to one of few labels.
 
-    >>> _group("/api/related"), _group("/api/pages/abc"), _group("/nowhere")
+    >>> _path_label("/api/related"), _path_label("/api/pages/abc"), _path_label("/nowhere")
     ('/api/related', '/api/pages/{id}', 'other')
     """
-    if path in _PLACES:
+    if path in PATHS:
         return path
     if path.startswith("/api/pages/"):
         return "/api/pages/{id}"

@@ -1,20 +1,33 @@
-"""What a request can get wrong, told as problem+json (RFC 9457)."""
-
-from __future__ import annotations
+"""Errors of a request, reported as problem+json (RFC 9457)."""
 
 import json
+import re
 from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from http import HTTPStatus
+from pathlib import Path
 
+from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from pagekin.errors import FailureError, MisuseError, StoreError
+from pagekin.errors import FailureError, MisuseError, NoPageError, StoreError
 
-JSON = "application/problem+json"
+MEDIA_TYPE = "application/problem+json"
+_ROUTING = {404: "There is no such path; /api lists the paths for programs.", 405: "This path has other methods."}
+
+
+@dataclass(frozen=True)
+class Problem:
+    """The JSON of an error."""
+
+    type: str  # a stable name for programs
+    title: str
+    status: int
+    detail: str  # a sentence for people
 
 
 class RequestError(Exception):
-    """A request that is not answered, and why: what, where, what to do."""
+    """A request that cannot be answered: HTTP status, and a sentence that says what is wrong and what to do."""
 
     def __init__(
         self,
@@ -33,23 +46,25 @@ class RequestError(Exception):
         if retry_after is not None:
             self.headers["Retry-After"] = str(retry_after)
 
-    def as_dict(self) -> dict[str, object]:
-        """Type, title, status, detail; the type is a name that stays."""
-        title = HTTPStatus(self.status).phrase
-        return {"type": f"urn:pagekin:{self.kind}", "title": title, "status": self.status, "detail": self.detail}
+    @classmethod
+    def from_exception(cls, error: Exception, root: Path | None = None) -> "RequestError":
+        """Convert any exception. The path of the store, if given, is removed; internal errors reveal no details."""
+        if isinstance(error, RequestError):
+            return error
+        if isinstance(error, HTTPException):
+            return cls(error.status_code, _ROUTING.get(error.status_code, error.detail), headers=error.headers)
+        if isinstance(error, StoreError):
+            return cls(503, "The index cannot be read now; try again.", kind="index-unreadable", retry_after=1)
+        if isinstance(error, MisuseError | FailureError):
+            detail = str(error)
+            if root is not None:
+                detail = re.sub(rf"(?<!\S){re.escape(str(root))}(?![\w/])", "this collection", detail)
+            missing = isinstance(error, NoPageError)
+            return cls(404 if missing else 422, detail, kind="no-such-page" if missing else "invalid-request")
+        return cls(500, "The server failed to answer this request; its log has the details.")
 
     def response(self) -> Response:
-        """As an answer that nobody keeps."""
-        body = json.dumps(self.as_dict()).encode()
-        return Response(body, self.status, {**self.headers, "Cache-Control": "no-store"}, JSON)
-
-
-def told(error: Exception) -> RequestError:
-    """What is said of an error; of one that is ours to mend, nothing that helps an attacker."""
-    if isinstance(error, RequestError):
-        return error
-    if isinstance(error, StoreError):
-        return RequestError(503, "The index cannot be read now; ask again.", kind="index-unreadable", retry_after=1)
-    if isinstance(error, MisuseError | FailureError):
-        return RequestError(422, str(error), kind="invalid-request")
-    return RequestError(500, "This is an error of the server, not of the request; its log says more.")
+        """Return the error as a response that must not be cached."""
+        problem = Problem(f"urn:pagekin:{self.kind}", HTTPStatus(self.status).phrase, self.status, self.detail)
+        headers = {**self.headers, "Cache-Control": "no-store"}
+        return Response(json.dumps(asdict(problem)), self.status, headers, MEDIA_TYPE)

@@ -1,8 +1,5 @@
-"""Templates become answers. Everything is escaped; templates put what a crawl says into <bdi>."""
+"""Templates. All output is escaped; templates put crawled text into <bdi>."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -11,15 +8,16 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import HTMLResponse, Response
 
 from pagekin.serving.generations import Generation
-from pagekin.serving.views.text import LONGEST, place, shown
+from pagekin.serving.views.related import describe_overlap
+from pagekin.serving.views.text import clean_line, short_url
 
 TEMPLATES = Path(__file__).parent / "templates"
 
 
 @cache
 def environment() -> Environment:
-    """All templates; a name that is not given is an error."""
-    made = Environment(
+    """Return the environment of all templates. Undefined names are errors."""
+    environment = Environment(
         loader=FileSystemLoader(TEMPLATES),
         autoescape=True,
         undefined=StrictUndefined,
@@ -27,19 +25,23 @@ def environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    made.filters |= {"count": count, "counted": counted, "percent": percent, "place": place, "shown": _shown}
-    return made
+    filters = {
+        "clean": clean_line,
+        "short_url": short_url,
+        "count": "{:,}".format,
+        "counted": counted,
+        "percent": percent,
+    }
+    environment.filters |= {**filters, "describe_overlap": describe_overlap}
+    return environment
 
 
-def rendered(
-    name: str, generation: Generation, root: str, values: dict[str, Any], status: int = 200, **headers: str
-) -> Response:
-    """A template as an answer; `root` is the path below which the server is mounted."""
+def render(name: str, generation: Generation, root: str, values: dict[str, Any], status: int = 200) -> Response:
+    """Return a response with a template; `root` is the path under which the server is mounted."""
     indexed = generation.indexed
     common: dict[str, Any] = {
-        "at": _below(root),
-        "static": lambda file: f"{root}/static/{file}",
-        "collection": shown(indexed.root.resolve().name.removesuffix(".kin"), 60),
+        "at": lambda path: root + path,
+        "collection": clean_line(indexed.root.resolve().name.removesuffix(".kin"), 60),
         "counts": indexed.manifest.counts,
         "generation": generation.number,
         "here": "",
@@ -47,26 +49,12 @@ def rendered(
         "problem": "",
     }
     text = environment().get_template(name).render(common | values)
-    # Text of a crawl may hold half a character, which no encoding has.
-    body = text.encode("utf-8", "replace")
-    return HTMLResponse(body, status, {"Cache-Control": "no-cache", **headers})
-
-
-def _below(root: str) -> Callable[[str], str]:
-    return lambda path: root + path
-
-
-def count(number: int) -> str:
-    """A number as people read it.
-
-    >>> count(12345)
-    '12,345'
-    """
-    return f"{number:,}"
+    # Crawled text can contain lone surrogates, which cannot be encoded.
+    return HTMLResponse(text.encode("utf-8", "replace"), status, {"Cache-Control": "no-cache"})
 
 
 def counted(number: int, noun: str) -> str:
-    """A number of things.
+    """Format a number with its noun.
 
     >>> counted(1, "page"), counted(1234, "page")
     ('1 page', '1,234 pages')
@@ -75,13 +63,9 @@ def counted(number: int, noun: str) -> str:
 
 
 def percent(share: float) -> str:
-    """A share as people read it.
+    """Format a share as a percentage.
 
     >>> percent(0.083), percent(0.002), percent(0.0)
     ('8 %', 'under 1 %', '0 %')
     """
     return "under 1 %" if 0.0 < share < 0.005 else f"{100 * share:.0f} %"
-
-
-def _shown(text: str, most: int = LONGEST) -> str:
-    return shown(text, most)

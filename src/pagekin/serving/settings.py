@@ -1,6 +1,4 @@
-"""What a server is told when it starts."""
-
-from __future__ import annotations
+"""Settings of a server."""
 
 import os
 from dataclasses import dataclass, field
@@ -12,38 +10,38 @@ _KIB, _MIB = 1 << 10, 1 << 20
 
 @dataclass(frozen=True)
 class RequestLimits:
-    """How much may be asked for. What is more gets a 4xx, not an answer."""
+    """The largest requests that are answered; larger ones get a 4xx status."""
 
-    body: int = 8 * _MIB  # bytes of a request
-    text: int = 2 * _MIB  # characters of a text or of the HTML of a page
-    query: int = 8 * _KIB  # bytes of the query of a URL
-    name: int = 2000  # characters of a URL or title that is asked for
-    seeds: int = 20  # pages that are asked for as one
-    limit: int = 100  # related pages
-    results: int = 1000  # of a list whose near-duplicates are asked for
-    seconds: float = 10.0  # until an answer must be there
-    waiting: int = 64  # requests that wait for a thread
-    per_client: int = 32  # of them from one address
+    body_bytes: int = 8 * _MIB
+    text_length: int = 2 * _MIB  # characters of a text or of the HTML of a page
+    query_bytes: int = 8 * _KIB  # of a URL
+    name_length: int = 2000  # characters of the URL or title of a page
+    query_pages: int = 20  # pages in one query
+    limit: int = 100  # related pages in one answer
+    results: int = 1000  # in a result list to be grouped
+    seconds: float = 10.0  # until an answer must be ready
+    queued: int = 64  # requests waiting for a thread
+    per_client: int = 32  # requests of one address, running or queued
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
             if value <= 0:
-                raise MisuseError(f"the bound {name} is {value}; it must be above 0")
+                raise MisuseError(f"the limit {name} is {value}; it must be above 0")
 
 
 @dataclass(frozen=True)
 class ServerSettings:
     """How a collection is served."""
 
-    replay: str = ""  # where captures are shown: links to pages begin with it
-    token: str = field(default="", repr=False)  # that requests must bring
-    cors: tuple[str, ...] = ()  # origins whose pages may ask; * is any
-    hosts: tuple[str, ...] = ()  # names under which the server may be called; none: any
-    bounds: RequestLimits = RequestLimits()
-    threads: int = max(2, min(8, os.cpu_count() or 1))  # more of them wait for each other
-    kept: int = 4096  # answers in memory
-    max_age: int = 60  # seconds for which browsers and caches need not ask again
-    look_seconds: float = 1.0  # between two looks for a new generation
+    replay: str = ""  # base URL of a web archive; links to original pages start with it
+    token: str = field(default="", repr=False)  # required in every request, if set
+    cors: tuple[str, ...] = ()  # origins allowed to call the API from a browser; * is any
+    hosts: tuple[str, ...] = ()  # accepted values of the Host header; empty: any
+    limits: RequestLimits = RequestLimits()
+    threads: int = max(2, min(8, os.cpu_count() or 1))  # more threads only wait for each other
+    cached_answers: int = 4096
+    max_age: int = 60  # seconds for which browsers and proxies may reuse an answer
+    refresh_seconds: float = 1.0  # between two checks for a new generation
 
     def __post_init__(self) -> None:
         if self.replay and not self.replay.startswith(("http://", "https://")):

@@ -1,14 +1,11 @@
-"""Where blocking work is done: a few threads, with a bound on who waits for them and for how long."""
-
-from __future__ import annotations
+"""Threads for blocking work, with limits on queueing and on time."""
 
 import asyncio
 import time
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from functools import partial
-from typing import ParamSpec, TypeVar
+from typing import Any, TypeVar
 
 from starlette.requests import HTTPConnection
 
@@ -16,60 +13,52 @@ from pagekin.kernels.compile_lock import compile_seconds
 from pagekin.serving.problems import RequestError
 from pagekin.serving.settings import ServerSettings
 
-Given = ParamSpec("Given")
 Result = TypeVar("Result")
 
 
 class RequestThreads:
-    """Threads of the server. Work that takes too long is answered with 503, and keeps its place until it ends."""
+    """A thread pool for requests. A call that exceeds the time limit gets a 503, and counts until it really ends."""
 
     def __init__(self, settings: ServerSettings) -> None:
-        self._bounds = settings.bounds
-        self._most = settings.threads + settings.bounds.waiting
-        self._threads = ThreadPoolExecutor(settings.threads, "pagekin")
-        self._taken: Counter[str] = Counter()  # places, by client
+        self._limits = settings.limits
+        self._capacity = settings.threads + settings.limits.queued
+        self._executor = ThreadPoolExecutor(settings.threads, "pagekin")
+        self._active: Counter[str] = Counter()  # running and queued calls, by client
 
-    async def run(
-        self, request: HTTPConnection, function: Callable[Given, Result], *given: Given.args, **named: Given.kwargs
-    ) -> Result:
-        """Call a function in a thread and wait for its result."""
-        client = request.client.host if request.client is not None else ""
-        if self._taken.total() >= self._most:
-            raise RequestError(503, "The server is busy; ask again in a moment.", retry_after=1)
-        if self._taken[client] >= self._bounds.per_client:
-            raise RequestError(
-                429, f"{self._bounds.per_client} of your requests are being answered; wait for one of them."
-            )
-        self._taken[client] += 1
-        work = self._threads.submit(partial(function, *given, **named))
+    async def run(self, request: HTTPConnection, function: Callable[..., Result], *args: Any) -> Result:
+        """Call a function in a thread and await its result."""
+        limits, client = self._limits, request.client.host if request.client is not None else ""
+        if self._active.total() >= self._capacity:
+            raise RequestError(503, "The server is busy; try again in a moment.", retry_after=1)
+        if self._active[client] >= limits.per_client:
+            raise RequestError(429, f"{limits.per_client} of your requests are being answered; wait for one of them.")
+        self._active[client] += 1
+        future = self._executor.submit(function, *args)
         loop = asyncio.get_running_loop()
-        work.add_done_callback(lambda _: self._soon(loop, client))
-        return await self._result(work)
 
-    async def _result(self, work: Future[Result]) -> Result:
-        waited: asyncio.Future[Result] = asyncio.wrap_future(work)
-        begin, compiled = time.monotonic(), compile_seconds()
-        left = self._bounds.seconds
+        def finished(_: Future[Result]) -> None:
+            if not loop.is_closed():
+                loop.call_soon_threadsafe(self._release, client)
+
+        future.add_done_callback(finished)
+        result = asyncio.wrap_future(future)
+        start, compiled, left = time.monotonic(), compile_seconds(), limits.seconds
         try:
             while left > 0:
-                await asyncio.wait([waited], timeout=left)
-                if waited.done():
-                    return waited.result()
+                await asyncio.wait([result], timeout=left)
+                if result.done():
+                    return result.result()
                 # A kernel is compiled once on a machine; that time does not count.
-                left = self._bounds.seconds - (time.monotonic() - begin) + (compile_seconds() - compiled)
+                left = limits.seconds - (time.monotonic() - start) + (compile_seconds() - compiled)
         finally:
-            waited.cancel()
-        raise RequestError(503, f"No answer within {self._bounds.seconds:g} seconds.", retry_after=10)
+            result.cancel()
+        raise RequestError(503, f"No answer within {limits.seconds:g} seconds.", retry_after=10)
 
-    def _soon(self, loop: asyncio.AbstractEventLoop, client: str) -> None:
-        if not loop.is_closed():
-            loop.call_soon_threadsafe(self._leave, client)
-
-    def _leave(self, client: str) -> None:
-        self._taken[client] -= 1
-        if not self._taken[client]:
-            del self._taken[client]
+    def _release(self, client: str) -> None:
+        self._active[client] -= 1
+        if not self._active[client]:
+            del self._active[client]
 
     def close(self) -> None:
-        """Wait for what is running; what only waits is given up."""
-        self._threads.shutdown(wait=True, cancel_futures=True)
+        """Wait for running calls; cancel queued ones."""
+        self._executor.shutdown(wait=True, cancel_futures=True)

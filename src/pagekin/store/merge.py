@@ -10,8 +10,8 @@ from typing import overload
 
 import numpy as np
 
-from pagekin.kernels.copy_spans import copy_runs, count_runs, map_runs
-from pagekin.kernels.vocabulary import alphabetical, enter, moved, new_table
+from pagekin.kernels.spans import copy_spans, count_values, map_spans
+from pagekin.kernels.vocabulary import add_strings, copy_table, new_table, sort_spans
 from pagekin.model.arrays import Array, Int64s, UInt32s, offsets_of
 from pagekin.model.reading import Ragged, Reading
 from pagekin.model.strings import Strings
@@ -63,7 +63,9 @@ class Selection:
             for name, column in columns.items():
                 strings, target = column(reading), out[name]
                 starts = strings.offsets[rows]
-                copy_runs(strings.data, starts, strings.offsets[rows + 1] - starts, target.data, target.offsets[places])
+                copy_spans(
+                    strings.data, starts, strings.offsets[rows + 1] - starts, target.data, target.offsets[places]
+                )
         return out
 
     def offsets(self, parts: Mapping[str, Callable[[Reading], Ragged | Strings]]) -> dict[str, Int64s]:
@@ -109,9 +111,9 @@ def merge_part(
             target = offsets[begin + places] - offsets[begin]
             for name, piece in pieces.items():
                 if name in tables:
-                    map_runs(getattr(ragged, name), starts, lengths, tables[name][number], piece, target)
+                    map_spans(getattr(ragged, name), starts, lengths, tables[name][number], piece, target)
                 else:
-                    copy_runs(getattr(ragged, name), starts, lengths, piece, target)
+                    copy_spans(getattr(ragged, name), starts, lengths, piece, target)
         yield list(pieces.values())
         begin = end
 
@@ -130,7 +132,7 @@ class Lexicon:
         """Add some of the strings; return their numbers."""
         starts, ends = strings.offsets[which], strings.offsets[which + 1]
         self._reserve(len(which), int((ends - starts).sum()))
-        numbers, self._count = enter(strings.data, starts, ends, self._table, self._count)
+        numbers, self._count = add_strings(strings.data, starts, ends, self._table, self._count)
         return numbers
 
     def _reserve(self, count: int, size: int) -> None:
@@ -140,7 +142,7 @@ class Lexicon:
         size += int(table.offsets[self._count])
         if count > len(table.hashes) or size > len(table.data):
             larger = new_table(max(count, 2 * len(table.hashes)), max(size, 2 * len(table.data)))
-            self._table = moved(table, self._count, larger)
+            self._table = copy_table(table, self._count, larger)
 
     def strings(self) -> Strings:
         """All strings, by number."""
@@ -159,7 +161,7 @@ class FormTable:
 
 def alphabetically(strings: Strings, counts: Int64s) -> Int64s:
     """The order of strings by their bytes."""
-    return alphabetical(strings.data, strings.offsets[:-1], strings.offsets[1:])
+    return sort_spans(strings.data, strings.offsets[:-1], strings.offsets[1:])
 
 
 def by_count(strings: Strings, counts: Int64s) -> Int64s:
@@ -183,7 +185,7 @@ def merge_strings(
         for part, column in uses:
             ragged = part(reading)
             starts = ragged.offsets[rows]
-            count_runs(getattr(ragged, column), starts, ragged.offsets[rows + 1] - starts, counts)
+            count_values(getattr(ragged, column), starts, ragged.offsets[rows + 1] - starts, counts)
         used = np.flatnonzero(counts)
         table = np.zeros(len(counts), np.uint32)
         table[used] = lexicon.enter(strings(reading), used)
@@ -210,7 +212,7 @@ def pick(strings: Strings, which: Int64s) -> Strings:
     starts = strings.offsets[which]
     lengths = strings.offsets[which + 1] - starts
     picked = _allocate(offsets_of(lengths))
-    copy_runs(strings.data, starts, lengths, picked.data, picked.offsets[:-1])
+    copy_spans(strings.data, starts, lengths, picked.data, picked.offsets[:-1])
     return picked
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from pagekin.kernels.sort_links import degrees, in_links
+from pagekin.kernels.graph import degrees, in_links
 from pagekin.model.arrays import Int64s, UInt32s
 from pagekin.model.capture import PageFlags, Skip
 from pagekin.model.mapper import Mapper

@@ -1,4 +1,4 @@
-"""A browser, and servers to look at: the sample web, and a crawl that means harm."""
+"""A browser, and servers of the sample web and of a malicious crawl."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 from pagekin.pipeline import build
 from pagekin.serving.app import make_app
 from pagekin.serving.generations import CurrentGeneration
-from pagekin.serving.server import address_of, listening
+from pagekin.serving.server import listen, url_of
 from pagekin.serving.settings import ServerSettings
 from serving.browser.hostile import harmful_pages
 from serving.processes import patient
@@ -29,30 +29,30 @@ Look = Callable[..., Page]
 
 
 @contextmanager
-def served(held: CurrentGeneration, settings: ServerSettings | None = None) -> Iterator[str]:
+def served(current: CurrentGeneration, settings: ServerSettings | None = None) -> Iterator[str]:
     """A server in a thread, on a free port; its address without the last slash."""
-    with listening("127.0.0.1", 0) as listener:
-        app = make_app(held, patient(settings or ServerSettings()))
+    with listen("127.0.0.1", 0) as listener:
+        app = make_app(current, patient(settings or ServerSettings()))
         server = uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
         try:
-            yield address_of(listener).rstrip("/")
+            yield url_of(listener).rstrip("/")
         finally:
             server.should_exit = True
             thread.join()
 
 
 @pytest.fixture(scope="package")
-def site(held: CurrentGeneration) -> Iterator[str]:
+def site(current: CurrentGeneration) -> Iterator[str]:
     """The sample web."""
-    with served(held) as address:
+    with served(current) as address:
         yield address
 
 
 @pytest.fixture(scope="package")
 def harm(tmp_path_factory: pytest.TempPathFactory) -> CurrentGeneration:
-    """A crawl that means harm, as a collection."""
+    """A malicious crawl, as a collection."""
     folder: Path = tmp_path_factory.mktemp("harm")
     build([write_jsonl(folder / "harm.jsonl", harmful_pages())], folder / "<b>harm</b>.kin", processes=1)
     return CurrentGeneration(folder / "<b>harm</b>.kin")
@@ -79,7 +79,7 @@ def chromium() -> Iterator[Browser]:
 
 @pytest.fixture
 def look(chromium: Browser) -> Iterator[Look]:
-    """Open an address in a fresh window; at the end nothing must have gone wrong in it."""
+    """Open an address in a new window; at the end there must be no errors in it."""
     windows: list[BrowserContext] = []
     troubles: list[str] = []
 

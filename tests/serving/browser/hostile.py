@@ -1,4 +1,4 @@
-"""A crawl that means harm: what it says must be shown, and never done."""
+"""A malicious crawl: its text must be shown and never executed."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ TITLES = {
     "controls": "a\x08b\x1b[31mred\x7f\u0085\u2028new line",
     "huge": "enormous " * 20_000,
     "empty": "",
-    "twin": "The same once more",
-    "twin-again": "The same once again",
+    "copy": "The same once more",
+    "copy-again": "The same once again",
 }
 ANCHORS = (f"<script>{RAN}</script>", f'"><img src=x onerror={RAN}>', "\u202eturned round", "long " * 5_000)
 LINKS = (
@@ -32,15 +32,15 @@ LINKS = (
 
 
 def harmful_pages() -> list[Row]:
-    """Pages that link to each other, and say much the same."""
+    """Pages with similar text that link to each other."""
     names = list(TITLES)
     return [page(f"http://harm.example/{name}.html", _html(name, names, k)) for k, name in enumerate(names)]
 
 
 def _html(name: str, names: list[str], number: int) -> str:
-    twin = name.startswith("twin")
-    number = 99 if twin else number
-    says = prose(7, 400) if twin else prose(7, 120) + prose(100 + number, 200)
+    copy = name.startswith("copy")
+    number = 99 if copy else number
+    says = prose(7, 400) if copy else prose(7, 120) + prose(100 + number, 200)
     title = TITLES[name].replace("&", "&amp;").replace("<", "&lt;")
     links = "".join(
         f'<p>{prose(1000 + 20 * number + k, 6)} <a href="/{other}.html">{_escaped(ANCHORS[k % len(ANCHORS)])}</a>'

@@ -1,4 +1,4 @@
-"""Everybody can use the page: axe-core finds nothing, in light and dark, and nothing is wider than a phone."""
+"""Accessibility: axe-core finds no problem, in light and dark, and nothing is wider than a phone."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def axe() -> str:
     return AXE.read_text("utf-8")
 
 
-def address(site: str, held: CurrentGeneration, view: str) -> str:
-    indexed = held.present.indexed
+def address(site: str, current: CurrentGeneration, view: str) -> str:
+    indexed = current.generation.indexed
     one, other = (indexed.page(indexed.find(url))["id"] for url in (OAK, "http://treeroom.example/"))
     return site + VIEWS[view].format(id=one, other=other, query="oak")
 
@@ -33,8 +33,8 @@ def told(found: dict[str, Any]) -> list[str]:
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_everybody_can_use_every_view(site: str, held: CurrentGeneration, look: Look, axe: str, view: str) -> None:
-    page = settled(look(address(site, held, view), color_scheme="light"))
+def test_every_view_is_accessible(site: str, current: CurrentGeneration, look: Look, axe: str, view: str) -> None:
+    page = settled(look(address(site, current, view), color_scheme="light"))
     page.locator("details:visible > summary").evaluate_all("all => all.forEach((e) => { e.parentNode.open = true; })")
     page.evaluate(axe)
     assert told(page.evaluate("axe.run({resultTypes: ['violations']})")) == []

@@ -1,4 +1,4 @@
-"""What can be done everywhere: searching, going on, comparing, and looking at the whole collection."""
+"""Search, navigation, comparison and the view of the collection, in a browser."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ PAGE = re.compile(r"/page/[0-9a-f]{16}$")
 
 
 @pytest.fixture(scope="module")
-def indexed(held: CurrentGeneration) -> IndexedStore:
-    return held.present.indexed
+def indexed(current: CurrentGeneration) -> IndexedStore:
+    return current.generation.indexed
 
 
 def id_of(indexed: IndexedStore, url: str) -> str:
@@ -29,7 +29,7 @@ def id_of(indexed: IndexedStore, url: str) -> str:
 
 
 @pytest.mark.parametrize("typed", ["many gue", "treeroom.example/oak", "oom.example/oak"])
-def test_pages_are_found_as_somebody_types(site: str, look: Look, typed: str) -> None:
+def test_pages_are_suggested_while_typing(site: str, look: Look, typed: str) -> None:
     page = look(site)
     page.keyboard.press("/")
     assert page.evaluate("document.activeElement.id") == "q"
@@ -75,7 +75,7 @@ def test_pages_that_were_viewed_are_remembered_until_they_are_forgotten(
     page.locator("[data-recent-list] a").nth(1).click()
     expect(page.locator("h1")).to_have_text("Oak and its many guests")
     page.goto(site)
-    page.get_by_role("button", name="Forget these").click()
+    page.get_by_role("button", name="Clear the list").click()
     page.reload()
     expect(page.locator("[data-recent-list]")).to_be_hidden()
 
@@ -94,7 +94,7 @@ def test_the_theme_follows_the_system_until_it_is_switched_and_stays(site: str, 
     assert page.evaluate(colour) == night
 
 
-def test_the_first_key_leads_past_the_head(site: str, look: Look) -> None:
+def test_the_first_tab_stop_skips_the_header(site: str, look: Look) -> None:
     page = look(site)
     page.keyboard.press("Tab")
     expect(page.get_by_role("link", name="Skip to content")).to_be_focused()
@@ -117,12 +117,12 @@ def test_two_pages_are_compared_by_what_they_share(site: str, indexed: IndexedSt
         assert only and set(only) <= mine - theirs
     one, two = (indexed.index.signatures[indexed.find_node(url)] for url in (OAK, other.url))
     agree = sum(a == b for a, b in zip(one.tolist(), two.tolist(), strict=True))
-    expect(page.locator("main")).to_contain_text(f"agree in {agree} of 80 places")
+    expect(page.locator("main")).to_contain_text(f"agree in {agree} of 80 positions")
 
 
 def test_pages_to_compare_are_named_by_typing(site: str, look: Look) -> None:
     page = look(f"{site}/compare")
-    for label, typed in (("One page", "many guests"), ("The other", "Keeping a sourdough")):
+    for label, typed in (("First page", "many guests"), ("Second page", "Keeping a sourdough")):
         page.get_by_label(label).press_sequentially(typed)
         expect(page.get_by_role("option")).to_have_count(1)
         page.keyboard.press("ArrowDown")
@@ -130,9 +130,9 @@ def test_pages_to_compare_are_named_by_typing(site: str, look: Look) -> None:
         expect(page.get_by_label(label)).to_have_value(re.compile("^http://"))
     page.locator("main").get_by_role("button", name="Compare").click()
     expect(page.locator(".side h2")).to_have_text(["Oak and its many guests", "Keeping a sourdough starter"])
-    page.get_by_label("The other").fill("no such page at all")
+    page.get_by_label("Second page").fill("no such page at all")
     page.locator("main").get_by_role("button", name="Compare").click()
-    expect(page.get_by_role("alert")).to_contain_text("no page 'no such page at all' in the collection")
+    expect(page.get_by_role("alert")).to_contain_text("no page 'no such page at all' in this collection")
 
 
 @pytest.fixture
@@ -158,7 +158,7 @@ def report(served_index: Path) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("report")
-def test_the_collection_is_seen_at_a_glance(site: str, indexed: IndexedStore, look: Look) -> None:
+def test_the_view_of_the_collection_is_complete(site: str, indexed: IndexedStore, look: Look) -> None:
     page = settled(look(f"{site}/collection"))
     counts = dict(
         zip(page.locator(".counts dt").all_inner_texts(), page.locator(".counts dd").all_inner_texts(), strict=True)
@@ -169,10 +169,10 @@ def test_the_collection_is_seen_at_a_glance(site: str, indexed: IndexedStore, lo
         expect(page.get_by_role("img", name=re.compile(f"^{title}")).locator("text").first).to_be_visible()
     expect(page.locator("#unlinked .pairs > li").first).to_be_visible()
     expect(page.locator("#bridges .bridges > li").first).to_be_visible()
-    expect(page.locator("#duplicates")).to_contain_text("No two pages say the same")
+    expect(page.locator("#duplicates")).to_contain_text("No two pages are near-duplicates")
     expect(page.locator(".report").first).to_contain_text("0.500 (0.400 to 0.600)")
     expect(page.locator(".report").first).to_contain_text("<i>labels</i>.tsv")
-    expect(page.locator(".report").nth(1)).to_contain_text("is no report of")
+    expect(page.locator(".report").nth(1)).to_contain_text("is not a report of")
 
 
 def test_the_largest_groups_of_near_duplicates_are_listed(harmful: str, look: Look) -> None:
@@ -181,11 +181,11 @@ def test_the_largest_groups_of_near_duplicates_are_listed(harmful: str, look: Lo
     expect(page.locator("#duplicates summary")).to_have_text("1 near-duplicate")
 
 
-def test_an_unknown_page_is_told_with_a_way_on(site: str, look: Look) -> None:
+def test_an_unknown_page_is_reported_with_links(site: str, look: Look) -> None:
     page = look(f"{site}/page/0123456789abcdef")
     expect(page.get_by_role("alert")).to_contain_text("no page has the id")
-    page.get_by_role("link", name="Begin anew").click()
-    expect(page.locator("h1")).to_contain_text("are kin?")
+    page.get_by_role("link", name="Go to the start page").click()
+    expect(page.locator("h1")).to_contain_text("Related pages in")
 
 
 def test_all_of_it_works_without_scripts(site: str, indexed: IndexedStore, look: Look) -> None:
@@ -194,17 +194,17 @@ def test_all_of_it_works_without_scripts(site: str, indexed: IndexedStore, look:
     page.keyboard.press("Enter")
     page.get_by_role("link", name="Oak and its many guests").click()
     page.get_by_text("More filters").click()
-    page.get_by_label("At most").fill("2")
+    page.get_by_label("Limit").fill("2")
     page.get_by_role("button", name="Show").click()
-    expect(page.locator("#related .kin > li")).to_have_count(2)
-    page.get_by_role("link", name="Order its surroundings by links").click()
+    expect(page.locator("#related .results > li")).to_have_count(2)
+    page.get_by_role("link", name="Cluster the pages around this one by links").click()
     expect(page.locator("svg.tree .leaf")).to_have_count(16)
-    page.get_by_role("button", name="Order").click()
+    page.get_by_role("button", name="Cluster", exact=True).click()
     assert "alpha=0.5" in page.url
     page.go_back()
     page.go_back()
-    page.get_by_role("link", name="Draw its neighbourhood").click()
-    page.locator("svg.graph .spot:not(.own)").first.click()
+    page.get_by_role("link", name="Draw the neighbourhood").click()
+    page.locator("svg.graph .node:not(.own)").first.click()
     expect(page.locator("h1")).not_to_have_text("Oak and its many guests")
     page.goto(f"{site}/collection")
     page.locator("#bridges").get_by_role("link").click()

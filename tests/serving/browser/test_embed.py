@@ -1,4 +1,4 @@
-"""The script for other people's pages, on a page of another origin."""
+"""The embedded script, on a page of another origin."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from playwright.sync_api import Locator, Page, Request, Response, expect
 from pagekin.search.options import RelatedOptions
 from pagekin.serving.generations import CurrentGeneration
 from pagekin.serving.settings import ServerSettings
-from pagekin.serving.views.text import shown
+from pagekin.serving.views.text import clean_line
 from serving.browser.conftest import Look, served
 from serving.browser.hostile import LINKS, RAN, TITLES
 from serving.processes import running
@@ -80,42 +80,42 @@ def assert_unharmed(page: Page) -> None:
     assert page.locator("img, iframe, object, svg, style").count() == 0
 
 
-def test_a_page_of_another_origin_gets_related_links(blog: Blog, held: CurrentGeneration, look: Look) -> None:
-    with running(held.root, "--cors", blog.origin) as server:
+def test_a_page_of_another_origin_gets_related_links(blog: Blog, current: CurrentGeneration, look: Look) -> None:
+    with running(current.root, "--cors", blog.origin) as server:
         page = look(blog.embedding(server.url.rstrip("/"), OAK, "data-pagekin-limit=3"))
-        found = held.present.indexed.related(OAK, RelatedOptions(limit=3))
+        found = current.generation.indexed.related(OAK, RelatedOptions(limit=3))
         expect(items(page)).to_have_text([each.title for each in found])
     assert items(page).locator("a").evaluate_all("all => all.map((each) => each.href)") == [each.url for each in found]
     assert_unharmed(page)
 
 
-def test_an_empty_name_is_the_page_itself_without_its_fragment(blog: Blog, held: CurrentGeneration, look: Look) -> None:
-    with served(held, ServerSettings(cors=("*",))) as server:
+def test_an_empty_name_is_the_page_itself_without_its_fragment(
+    blog: Blog, current: CurrentGeneration, look: Look
+) -> None:
+    with served(current, ServerSettings(cors=("*",))) as server:
         page = look("about:blank")
         with page.expect_request(is_question) as sent:
             page.goto(blog.embedding(server, "") + "oak.html?a=b&c#d")
     assert parse_qs(urlsplit(sent.value.url).query) == {"url": [f"{blog.origin}/oak.html?a=b&c"], "limit": ["5"]}
 
 
-def test_titles_of_a_crawl_that_means_harm_are_text_of_one_line(
-    blog: Blog, harm: CurrentGeneration, look: Look
-) -> None:
+def test_titles_of_a_malicious_crawl_are_one_line_of_text(blog: Blog, harm: CurrentGeneration, look: Look) -> None:
     asked = "http://harm.example/hebrew.html"
     with served(harm, ServerSettings(cors=("*",))) as server:
         page = look(blog.embedding(server, asked, "data-pagekin-limit=100"))
-        found = harm.present.indexed.related(asked, RelatedOptions(limit=100))
-        expect(items(page)).to_have_text([shown(each.title or each.url) for each in found])
+        found = harm.generation.indexed.related(asked, RelatedOptions(limit=100))
+        expect(items(page)).to_have_text([clean_line(each.title or each.url) for each in found])
     names = {each.url.removeprefix("http://harm.example/").removesuffix(".html") for each in found}
-    assert names | {"hebrew", "twin", "twin-again"} == TITLES.keys() | {"twin-again"}
+    assert names | {"hebrew", "copy", "copy-again"} == TITLES.keys() | {"copy-again"}
     assert_unharmed(page)
 
 
-def test_what_is_no_address_on_the_web_is_no_link(blog: Blog, held: CurrentGeneration, look: Look) -> None:
+def test_only_web_addresses_become_links(blog: Blog, current: CurrentGeneration, look: Look) -> None:
     """Whoever answers."""
     urls = [*LINKS[:5], "//evil.example/", "", None, "https://good.example/"]
     told = {"related": [{"url": url, "title": f"<img src=x onerror={RAN}>"} for url in urls]}
     allowed = {"Access-Control-Allow-Origin": "*"}
-    with served(held) as server:
+    with served(current) as server:
         page = look("about:blank")
         page.route("**/api/related?*", lambda route: route.fulfill(body=json.dumps(told), headers=allowed))
         page.goto(blog.embedding(server, OAK))
@@ -126,10 +126,8 @@ def test_what_is_no_address_on_the_web_is_no_link(blog: Blog, held: CurrentGener
     assert_unharmed(page)
 
 
-def test_a_page_that_is_not_in_the_collection_leaves_its_place_as_it_was(
-    blog: Blog, held: CurrentGeneration, look: Look
-) -> None:
-    with served(held, ServerSettings(cors=(blog.origin,))) as server:
+def test_an_unknown_page_leaves_the_element_unchanged(blog: Blog, current: CurrentGeneration, look: Look) -> None:
+    with served(current, ServerSettings(cors=(blog.origin,))) as server:
         page = look("about:blank")
         with page.expect_response(is_question) as answer:
             page.goto(blog.embedding(server, "http://nowhere.example/"))
@@ -140,10 +138,10 @@ def test_a_page_that_is_not_in_the_collection_leaves_its_place_as_it_was(
 
 
 @pytest.mark.parametrize("cors", [(), ("https://other.example",)])
-def test_nothing_comes_to_an_origin_that_was_not_let(
-    blog: Blog, held: CurrentGeneration, look: Look, cors: tuple[str, ...]
+def test_an_origin_that_is_not_allowed_gets_nothing(
+    blog: Blog, current: CurrentGeneration, look: Look, cors: tuple[str, ...]
 ) -> None:
-    with served(held, ServerSettings(cors=cors)) as server:
+    with served(current, ServerSettings(cors=cors)) as server:
         page = look("about:blank")
         with page.expect_console_message(lambda said: said.text.startswith("pagekin:")):
             page.goto(blog.embedding(server, OAK))

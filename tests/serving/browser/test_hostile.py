@@ -1,4 +1,4 @@
-"""Nothing that a crawl says is done by the page that shows it."""
+"""No page executes crawled content."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from serving.browser.views import VIEWS, settled
 NAMES = ["script", "image", "event", "svg", "template", "turned", "controls", "huge", "empty"]
 
 
-def id_of(held: CurrentGeneration, name: str) -> str:
-    indexed = held.present.indexed
+def id_of(current: CurrentGeneration, name: str) -> str:
+    indexed = current.generation.indexed
     return str(indexed.page(indexed.find(f"http://harm.example/{name}.html"))["id"])
 
 
@@ -71,7 +71,7 @@ def test_suggestions_and_recent_pages_are_text(harmful: str, harm: CurrentGenera
     assert_harmless(page)
 
 
-def test_what_turns_the_direction_reaches_no_neighbour(harmful: str, harm: CurrentGeneration, look: Look) -> None:
+def test_direction_characters_do_not_affect_other_elements(harmful: str, harm: CurrentGeneration, look: Look) -> None:
     page = settled(look(f"{harmful}/page/{id_of(harm, 'hebrew')}"))
     assert not re.search("[\u202a-\u202e\u2066-\u2069\x00-\x08\x1b\x7f]", page.content())
     outside = page.evaluate(
@@ -90,12 +90,12 @@ def test_a_link_to_the_original_goes_through_the_replay_base(harmful: str, harm:
 
 def test_near_duplicates_stand_folded_under_the_best_of_them(harmful: str, harm: CurrentGeneration, look: Look) -> None:
     page = look(f"{harmful}/page/{id_of(harm, 'hebrew')}?limit=100&least=0")
-    folded = page.locator("#related .twins")
+    folded = page.locator("#related .duplicates")
     expect(folded).to_have_count(1)
-    twins = folded.locator("li")
-    expect(twins).to_have_count(1)
-    expect(twins).to_be_hidden()
+    copies = folded.locator("li")
+    expect(copies).to_have_count(1)
+    expect(copies).to_be_hidden()
     folded.locator("summary").click()
-    expect(twins).to_be_visible()
-    both = {folded.locator("xpath=..").locator("h3 a").inner_text(), twins.locator("a").inner_text()}
-    assert both == {TITLES["twin"], TITLES["twin-again"]}
+    expect(copies).to_be_visible()
+    both = {folded.locator("xpath=..").locator("h3 a").inner_text(), copies.locator("a").inner_text()}
+    assert both == {TITLES["copy"], TITLES["copy-again"]}

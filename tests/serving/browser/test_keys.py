@@ -13,8 +13,8 @@ OAK = "http://treeroom.example/oak.html"
 
 
 @pytest.fixture
-def oak(site: str, held: CurrentGeneration) -> str:
-    indexed = held.present.indexed
+def oak(site: str, current: CurrentGeneration) -> str:
+    indexed = current.generation.indexed
     return f"{site}/page/{indexed.page(indexed.find(OAK))['id']}"
 
 
@@ -63,9 +63,9 @@ def test_the_wheel_zooms_with_ctrl_and_scrolls_without(oak: str, look: Look) -> 
 
 def test_the_neighbourhood_is_walked_by_keys(oak: str, look: Look) -> None:
     page = settled(look(oak))
-    spot = page.locator("svg.graph .spot:not(.own)").first
-    step = spot.get_attribute("data-title") or "?"
-    spot.focus()
+    node = page.locator("svg.graph .node:not(.own)").first
+    step = node.get_attribute("data-title") or "?"
+    node.focus()
     page.keyboard.press("Enter")
     expect(page.locator("#graph figcaption a")).to_have_text(step)
     page.locator(".trail button").focus()
@@ -75,10 +75,10 @@ def test_the_neighbourhood_is_walked_by_keys(oak: str, look: Look) -> None:
 
 def test_filters_are_set_by_keys(oak: str, look: Look) -> None:
     page = look(oak)
-    count = page.locator("#related .kin > li")
+    count = page.locator("#related .results > li")
     page.get_by_text("More filters").focus()
     page.keyboard.press("Enter")
     page.keyboard.press("Tab")
-    expect(page.get_by_label("At most")).to_be_focused()
+    expect(page.get_by_label("Limit")).to_be_focused()
     page.keyboard.type("2")
     expect(count).to_have_count(2)

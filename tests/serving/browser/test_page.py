@@ -1,4 +1,4 @@
-"""What can be done on the page of a page, in a browser."""
+"""The view of a page, in a browser."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ OAK = "http://treeroom.example/oak.html"
 
 
 @pytest.fixture(scope="module")
-def indexed(held: CurrentGeneration) -> IndexedStore:
-    return held.present.indexed
+def indexed(current: CurrentGeneration) -> IndexedStore:
+    return current.generation.indexed
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +33,7 @@ def oak(site: str, indexed: IndexedStore) -> str:
 
 
 def related(page: Page) -> Locator:
-    return page.locator("#related .kin > li h3 a")
+    return page.locator("#related .results > li h3 a")
 
 
 def titles(indexed: IndexedStore, **options: object) -> list[str]:
@@ -41,13 +41,13 @@ def titles(indexed: IndexedStore, **options: object) -> list[str]:
 
 
 def slide(page: Page, name: str, value: str) -> None:
-    """Move a slider as a hand does."""
+    """Move a slider as a user does."""
     page.locator(f"#{name}").evaluate(
         "(input, value) => { input.value = value; input.dispatchEvent(new Event('input', {bubbles: true})); }", value
     )
 
 
-def test_a_page_shows_what_is_known_of_it(oak: str, indexed: IndexedStore, look: Look) -> None:
+def test_a_page_shows_its_facts(oak: str, indexed: IndexedStore, look: Look) -> None:
     page = look(oak)
     node = indexed.find_node(OAK)
     expect(page.locator("h1")).to_have_text("Oak and its many guests")
@@ -64,7 +64,7 @@ def test_the_list_is_the_answer_of_the_collection_with_its_reasons(oak: str, ind
     page = look(oak)
     found = indexed.related(OAK)
     expect(related(page)).to_have_text([each.title for each in found])
-    first = page.locator("#related .kin > li").first
+    first = page.locator("#related .results > li").first
     expect(first.locator(".score b")).to_have_text(f"{found[0].similarity:.3f}")
     expect(first.locator(".why b").first).to_have_text(found[0].why.terms[0][0])
     expect(first.locator(".why .share").first).to_have_text(f"{100 * found[0].why.terms[0][1]:.0f} %")
@@ -92,7 +92,7 @@ def test_pages_that_it_links_to_are_marked_or_hidden(oak: str, indexed: IndexedS
     assert marked
     expect(page.locator("#related .linked")).to_have_count(marked)
     page.get_by_text("More filters").click()
-    page.get_by_label("hide pages that it links to").check()
+    page.get_by_label("hide linked pages").check()
     expect(related(page)).to_have_text(titles(indexed, exclude_linked=True))
     expect(page.locator("#related .linked")).to_have_count(0)
 
@@ -101,10 +101,10 @@ def test_filters_hold_together(oak: str, indexed: IndexedStore, look: Look) -> N
     page = look(oak)
     page.get_by_text("More filters").click()
     page.get_by_label("other hosts only").check()
-    page.get_by_label("At most").fill("3")
-    page.get_by_label("URL has not").fill("library")
+    page.get_by_label("Limit").fill("3")
+    page.get_by_label("URL does not contain").fill("library")
     expect(related(page)).to_have_text(titles(indexed, exclude_host=True, limit=3, exclude=("library",)))
-    page.get_by_label("URL has", exact=True).fill("example/.")  # a point is a point, not any letter
+    page.get_by_label("URL contains", exact=True).fill("example/.")  # a point is a point, not any letter
     expect(related(page)).to_have_count(0)
 
 
@@ -113,8 +113,8 @@ def test_filters_hold_together(oak: str, indexed: IndexedStore, look: Look) -> N
     [
         ("Measure", "cosine", {"similarity": "cosine"}),
         ("Measure", "okapi", {"similarity": "okapi"}),
-        ("Alike by", "both", {"link_share": "auto"}),
-        ("Alike by", "links", {"link_share": 1.0}),
+        ("Similar by", "both", {"link_share": "auto"}),
+        ("Similar by", "links", {"link_share": 1.0}),
     ],
 )
 def test_the_measure_can_be_changed(
@@ -129,11 +129,11 @@ def test_learned_weights_can_be_asked_by_where_the_index_has_some(tmp_path: Path
     rows = [row(f"http://a.example/{name}", f"<title>{name}</title><p>bread oven {name} loaf") for name in "abc"]
     strategy = Strategy(weights=DRAWN.as_text())
     build([write_jsonl(tmp_path / "a.jsonl", rows)], tmp_path / "a.kin", strategy=strategy, processes=1)
-    held = CurrentGeneration(tmp_path / "a.kin")
-    with served(held) as site:
-        shown = look(f"{site}/page/{held.present.indexed.page(0)['id']}?least=0")
+    current = CurrentGeneration(tmp_path / "a.kin")
+    with served(current) as site:
+        shown = look(f"{site}/page/{current.generation.indexed.page(0)['id']}?least=0")
         shown.get_by_label("Measure").select_option("LinkLearn")
-        found = held.present.indexed.related(
+        found = current.generation.indexed.related(
             "http://a.example/a", RelatedOptions(similarity="linklearn", min_similarity=0.0)
         )
         expect(shown.locator("#related .score b").first).to_have_text(f"{found[0].similarity:.3f}")
@@ -141,14 +141,14 @@ def test_learned_weights_can_be_asked_by_where_the_index_has_some(tmp_path: Path
         expect(shown.locator(".strategy div", has_text="weights").locator("dd")).to_have_text("learned")
 
 
-def test_the_slider_orders_the_list_and_draws_the_tree_anew(oak: str, held: CurrentGeneration, look: Look) -> None:
+def test_the_slider_updates_the_list_and_the_dendrogram(oak: str, current: CurrentGeneration, look: Look) -> None:
     page = settled(look(oak))
     tree = page.locator("svg.tree")
     for alpha in (0.5, 0.06, 0.98):
         if alpha != 0.5:
             slide(page, "alpha", str(alpha))
         expect(tree).to_have_attribute("aria-label", f"Dendrogram of 16 pages at alpha {alpha:.2f}")
-        with held.present.surroundings(OAK) as (analysis, clusters):
+        with current.generation.clusters(OAK) as (analysis, clusters):
             order = [node for node, _ in clusters.order(alpha)[:15]]
         names = [each["title"] for each in analysis.named(order)]
         expect(page.locator("#clusters .order .what a")).to_have_text(names)
@@ -205,10 +205,9 @@ def test_a_leaf_that_is_pointed_at_shows_its_page(oak: str, look: Look) -> None:
     expect(card).to_be_visible()
 
 
-def test_a_page_says_between_which_topics_it_lies(oak: str, held: CurrentGeneration, look: Look) -> None:
-
+def test_a_page_shows_the_topics_that_it_connects(oak: str, current: CurrentGeneration, look: Look) -> None:
     page = settled(look(oak))
-    with held.present.surroundings(OAK) as (analysis, clusters):
+    with current.generation.clusters(OAK) as (analysis, clusters):
         found = clusters.cross_topic(0.5)
     assert found is not None
     ends = [each["title"] for each in analysis.named([found.one, found.other])]
@@ -220,7 +219,7 @@ def test_the_neighbourhood_is_walked_by_clicks_and_back(oak: str, indexed: Index
     page = settled(look(oak))
     middle = page.locator("#graph figcaption a")
     expect(middle).to_have_text("Oak and its many guests")
-    around = page.locator("svg.graph .spot:not(.own)")
+    around = page.locator("svg.graph .node:not(.own)")
     expect(around).to_have_count(min(14, len(indexed.related(OAK, RelatedOptions(limit=14, min_similarity=0.03)))))
     step = around.nth(2).get_attribute("data-title") or "?"
     around.nth(2).click()

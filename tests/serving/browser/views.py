@@ -1,4 +1,4 @@
-"""Every view of the page, and what it takes until one is complete."""
+"""All views, and waiting until one is complete."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ VIEWS = {
 
 
 def settled(page: Page) -> Page:
-    """Come near all that is fetched when somebody comes near it, and wait until it is there."""
+    """Scroll to all sections that load when visible, and wait for them."""
     for lazy in page.locator("[data-lazy]").all():
         lazy.scroll_into_view_if_needed()
     expect(page.locator(".waiting")).to_have_count(0)

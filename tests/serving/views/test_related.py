@@ -1,4 +1,4 @@
-"""The views of a small collection whose kin can be told by hand."""
+"""The views of a small collection whose related pages are known."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from pagekin.errors import MisuseError
 from pagekin.pipeline import build
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.serving.views.collection import collection_view, duplicate_groups, similarities, unlinked
-from pagekin.serving.views.compare import compared
+from pagekin.serving.views.compare import compare_pages
 from pagekin.serving.views.graph import graph_by_words
 from pagekin.serving.views.page import page_view
-from pagekin.serving.views.page_names import PageRef, meant, search
-from pagekin.serving.views.related import AnswerFilters, related
-from pagekin.serving.views.reports import reports
+from pagekin.serving.views.page_names import PageRef, find_page, search_refs
+from pagekin.serving.views.related import AnswerFilters, describe_overlap, read_form, related_rows
+from pagekin.serving.views.reports import read_reports
 from store.builders import page, write_jsonl
 
 SAME = prose(3)
@@ -39,61 +39,63 @@ def wood(tmp_path_factory: pytest.TempPathFactory) -> IndexedStore:
 
 
 def at(wood: IndexedStore, name: str) -> PageRef:
-    return meant(wood, f"http://wood.example/{name}.html")
+    return find_page(wood, f"http://wood.example/{name}.html")
 
 
 def test_titles_do_without_the_name_that_all_pages_of_a_host_have(wood: IndexedStore) -> None:
     assert at(wood, "one").title == "Of oaks"
 
 
-def test_a_page_is_meant_by_id_url_or_title(wood: IndexedStore) -> None:
+def test_a_page_is_found_by_id_url_or_title(wood: IndexedStore) -> None:
     one = at(wood, "one")
-    assert meant(wood, one.id) == meant(wood, "Of oaks") == one
+    assert find_page(wood, one.id) == find_page(wood, "Of oaks") == one
     with pytest.raises(MisuseError, match="no page has the id"):
-        meant(wood, "0" * 16)
-    assert [found.title for found in search(wood, "loaves", 5)] == ["Of loaves"]
-    assert [found.title for found in search(wood, "e/two", 5)] == ["Of ashes"]
-    assert search(wood, " ", 5) == []
+        find_page(wood, "0" * 16)
+    assert [found.title for found in search_refs(wood, "loaves", 5)] == ["Of loaves"]
+    assert [found.title for found in search_refs(wood, "e/two", 5)] == ["Of ashes"]
+    assert search_refs(wood, " ", 5) == []
 
 
 def test_a_page_is_shown_with_who_links_to_it_and_how(wood: IndexedStore) -> None:
     view = page_view(wood, at(wood, "one"))
     assert view.in_degree == 2 and view.out_degree == 1
-    assert view.anchors == [("oaks", 2)]
+    assert view.anchor_texts == [("oaks", 2)]
     assert [each.title for each in view.linked_from] == ["Of loaves", "Of elms"]  # by URL: four, three
     assert [each.title for each in view.links_to] == ["Of ashes"]
-    assert view.terms[0].share == 1.0
+    assert view.terms[0][2] == 1.0
     assert view.original == "http://wood.example/one.html"
 
 
-def test_a_page_that_is_known_from_links_alone_says_so(wood: IndexedStore) -> None:
-    far = meant(wood, "http://far.example/")
+def test_a_page_that_is_known_only_from_links_is_marked(wood: IndexedStore) -> None:
+    far = find_page(wood, "http://far.example/")
     view = page_view(wood, far)
-    assert not view.known and view.in_degree == 1 and view.anchors == [("far", 1)]
+    assert not view.in_collection and view.in_degree == 1 and view.anchor_texts == [("far", 1)]
 
 
-def test_pages_that_are_linked_are_marked_and_near_duplicates_folded(wood: IndexedStore) -> None:
-    found = related(wood, at(wood, "three"), AnswerFilters(least=0.0))
+def test_linked_pages_are_marked_and_near_duplicates_grouped(wood: IndexedStore) -> None:
+    found = related_rows(wood, at(wood, "three"), AnswerFilters(least=0.0))
     by_title = {each.page.title: each for each in found}
     assert set(by_title) == {"Of oaks", "Of loaves"} or set(by_title) == {"Of ashes", "Of loaves"}
     best = by_title.get("Of oaks") or by_title["Of ashes"]
     assert best.linked and not best.links_back
-    (twin,) = best.twins
-    assert re.fullmatch(r"([7-9]\d|100)% of the text is the same", twin.how)  # .7 makes a group
+    ((_, duplicate),) = best.duplicates
+    assert re.fullmatch(
+        r"([7-9]\d|100)% of the text is the same", describe_overlap(duplicate.overlap)
+    )  # .7 makes a group
     assert not by_title["Of loaves"].linked
 
 
-def test_a_page_that_says_the_same_as_the_asked_one_is_told(wood: IndexedStore) -> None:
-    first = related(wood, at(wood, "one"), AnswerFilters())[0]
-    assert first.page.title == "Of ashes" and first.says_the_same and first.linked
+def test_a_near_duplicate_of_the_query_is_marked(wood: IndexedStore) -> None:
+    first = related_rows(wood, at(wood, "one"), AnswerFilters())[0]
+    assert first.page.title == "Of ashes" and first.result.is_duplicate and first.linked
 
 
 def test_what_is_typed_into_a_filter_is_text_and_not_a_pattern(wood: IndexedStore) -> None:
     three = at(wood, "three")
-    assert related(wood, three, AnswerFilters(contains="wood.example/f", least=0.0))[0].page.title == "Of loaves"
-    assert related(wood, three, AnswerFilters(contains="wood.e.*e", least=0.0)) == []
+    assert related_rows(wood, three, AnswerFilters(contains="wood.example/f", least=0.0))[0].page.title == "Of loaves"
+    assert related_rows(wood, three, AnswerFilters(contains="wood.e.*e", least=0.0)) == []
     assert "Of loaves" not in [
-        each.page.title for each in related(wood, three, AnswerFilters(without="four", least=0.0))
+        each.page.title for each in related_rows(wood, three, AnswerFilters(without="four", least=0.0))
     ]
 
 
@@ -101,59 +103,59 @@ def test_what_is_typed_into_a_filter_is_text_and_not_a_pattern(wood: IndexedStor
     "query",
     [{"least": "x"}, {"least": "2"}, {"least": "nan"}, {"limit": "0"}, {"limit": "1e9"}, {"measure": "?"}, {"by": "?"}],
 )
-def test_a_choice_that_makes_no_sense_is_told(query: dict[str, str]) -> None:
+def test_an_invalid_choice_is_reported(query: dict[str, str]) -> None:
     with pytest.raises(MisuseError):
-        AnswerFilters.chosen(query)
+        read_form(AnswerFilters, query)
 
 
-def test_two_pages_of_one_text_are_alike_in_everything(wood: IndexedStore) -> None:
-    found = compared(wood, at(wood, "one"), at(wood, "one"))
+def test_a_page_compared_with_itself_has_similarity_1(wood: IndexedStore) -> None:
+    found = compare_pages(wood, at(wood, "one"), at(wood, "one"))
     assert found.jaccard == pytest.approx(1.0) and found.cosine == pytest.approx(1.0)
     assert found.signatures.agree == found.signatures.of == 80
     assert found.only_one == found.only_other == []
-    assert found.same_text == 1.0
+    assert found.text_overlap == 1.0
 
 
 def test_a_comparison_is_the_same_from_both_sides(wood: IndexedStore) -> None:
-    there, back = (compared(wood, at(wood, a), at(wood, b)) for a, b in (("one", "four"), ("four", "one")))
+    there, back = (compare_pages(wood, at(wood, a), at(wood, b)) for a, b in (("one", "four"), ("four", "one")))
     assert there.jaccard == back.jaccard and there.signatures == back.signatures
-    assert [each.word for each in there.shared] == [each.word for each in back.shared]
+    assert [each.term for each in there.shared] == [each.term for each in back.shared]
     assert there.only_one == back.only_other
     assert not there.one_links and there.other_links
     assert sum(each.share for each in there.shared) <= 1.0 + 1e-9
 
 
 def test_two_pages_are_cited_together_by_the_one_that_links_to_both(wood: IndexedStore) -> None:
-    found = compared(wood, at(wood, "one"), at(wood, "two"))
+    found = compare_pages(wood, at(wood, "one"), at(wood, "two"))
     assert [(each.title, apart) for each, apart in found.cited_by] == [("Of elms", 1)]
     assert found.one_links and not found.other_links
 
 
 def test_a_neighbourhood_by_words_has_the_page_in_the_middle(wood: IndexedStore) -> None:
     graph = graph_by_words(wood, at(wood, "three"))
-    assert graph.spots[0].page.title == "Of elms" and graph.spots[0].similarity == pytest.approx(1.0)
+    assert graph.nodes[0].page.title == "Of elms" and graph.nodes[0].similarity == pytest.approx(1.0)
 
 
 def test_a_collection_is_counted(wood: IndexedStore) -> None:
     view = collection_view(wood)
-    assert view.counts["pages"] == 4 and view.counts["outside"] == 1
-    assert view.hosts == [("wood.example", 4)]
+    assert view.info.counts["pages"] == 4 and view.info.counts["outside"] == 1
+    assert view.info.hosts == [("wood.example", 4)]
     assert [(bar.label, bar.count) for bar in view.in_degrees] == [("0", 2), ("1", 0), ("2–", 2)]
     assert [(bar.label, bar.count) for bar in view.out_degrees] == [("0", 1), ("1", 2), ("2–", 1)]
-    assert sum(bar.count for bar in similarities(wood).bars) == 4
+    assert sum(bar.count for bar in similarities(wood).rows) == 4
 
 
-def test_kin_that_no_link_joins_are_found_and_near_duplicates_grouped(wood: IndexedStore) -> None:
-    pairs = {frozenset((one.title, other.title)) for one, other, _, _ in unlinked(wood).pairs}
+def test_related_pages_without_a_link_are_found_and_near_duplicates_grouped(wood: IndexedStore) -> None:
+    pairs = {frozenset((one.title, other.title)) for one, other, _, _ in unlinked(wood).rows}
     assert frozenset(("Of elms", "Of loaves")) in pairs
     assert frozenset(("Of elms", "Of oaks")) not in pairs
-    groups = duplicate_groups(wood)
-    assert groups.all == 1 and groups.groups[0].size == 2
-    assert {groups.groups[0].anchor.title, groups.groups[0].members[0][0].title} == {"Of oaks", "Of ashes"}
+    groups, [(anchor, [(member, _)], size)] = duplicate_groups(wood)
+    assert (len(groups), size) == (1, 1)
+    assert {anchor.title, member.title} == {"Of oaks", "Of ashes"}
 
 
 def test_only_reports_that_lie_in_the_collection_are_read(tmp_path: Path) -> None:
-    assert reports(tmp_path) == []
+    assert read_reports(tmp_path) == []
     secret = tmp_path / "secret.json"
     secret.write_text('{"hierarchy": "secret", "pages": 1, "classes": 1, "systems": []}')
     folder = tmp_path / "my.kin" / "reports"
@@ -161,7 +163,7 @@ def test_only_reports_that_lie_in_the_collection_are_read(tmp_path: Path) -> Non
     (folder / "a.json").symlink_to(secret)
     (folder / "b.json").write_text("x" * (1 << 21))
     (folder / "c.json").write_text('{"hierarchy": "labels.tsv", "pages": 4, "classes": 2, "systems": []}')
-    found = reports(tmp_path / "my.kin")
+    found = read_reports(tmp_path / "my.kin")
     assert [(each.name, each.hierarchy, bool(each.problem)) for each in found] == [
         ("a", "", True),
         ("b", "", True),

@@ -1,4 +1,4 @@
-"""Text of a crawl, made fit for a page."""
+"""Crawled text prepared for display."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pagekin.serving.views.text import last_part, middle_cut, original_href, place, safe_href, shown, site_end
+from pagekin.serving.views.text import clean_line, name_from_url, original_href, short_url, shorten_middle, site_suffix
 
 TURNS = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 
 
 @given(st.text(), st.integers(2, 50))
-def test_what_is_shown_is_one_short_line_that_turns_no_direction(text: str, most: int) -> None:
-    line = shown(text, most)
+def test_a_clean_line_is_short_and_has_no_direction_characters(text: str, most: int) -> None:
+    line = clean_line(text, most)
     assert len(line) <= most
     assert not set(line) & set(TURNS)
     assert all(unicodedata.category(c) not in ("Cc", "Cs") for c in line)
     assert line == " ".join(line.split())
 
 
-def test_what_is_plain_is_shown_as_it_is() -> None:
-    assert shown("Oak & <ash>: שלום, 木") == "Oak & <ash>: שלום, 木"
-    assert shown("x" * 10_000_000, 20) == "x" * 19 + "…"
+def test_plain_text_is_unchanged() -> None:
+    assert clean_line("Oak & <ash>: שלום, 木") == "Oak & <ash>: שלום, 木"
+    assert clean_line("x" * 10_000_000, 20) == "x" * 19 + "…"
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_what_is_plain_is_shown_as_it_is() -> None:
     ],
 )
 def test_only_web_addresses_are_linked_to(href: str) -> None:
-    assert safe_href(href) is None
+    assert original_href(href, None) is None
     assert original_href(href, "https://replay.example/") is None
 
 
@@ -49,27 +49,27 @@ def test_a_replay_base_comes_before_the_address() -> None:
     assert original_href("http://a.example/", "https://r.example/2007") == "https://r.example/2007/http://a.example/"
 
 
-def test_a_place_keeps_its_host_and_its_end() -> None:
-    assert place("https://a.example/b.html") == "a.example/b.html"
-    assert place("https://a.example/" + "long/" * 40 + "end.html", 40) == "a.example/…/long/long/long/long/end.html"
-    assert place("https://a.example/" + "x" * 90, 30) == "a.example/" + "x" * 19 + "…"
+def test_a_short_url_keeps_its_host_and_its_end() -> None:
+    assert short_url("https://a.example/b.html") == "a.example/b.html"
+    assert short_url("https://a.example/" + "long/" * 40 + "end.html", 40) == "a.example/…/long/long/long/long/end.html"
+    assert short_url("https://a.example/" + "x" * 90, 30) == "a.example/" + "x" * 19 + "…"
 
 
 @given(st.text(), st.integers(3, 40))
 def test_a_cut_in_the_middle_keeps_both_ends(text: str, most: int) -> None:
-    cut = middle_cut(text, most)
+    cut = shorten_middle(text, most)
     assert len(cut) == min(len(text), most)
     head, dots, tail = cut.partition("…") if len(text) > most else (text, "", "")
     assert text.startswith(head) and (not dots or text.endswith(tail))
 
 
 def test_a_page_without_a_title_is_named_by_the_end_of_its_address() -> None:
-    assert last_part("http://a.example/b/c/") == "c"
-    assert last_part("http://a.example/") == "a.example"
-    assert last_part("http://a.example/s?q=1") == "s?q=1"
+    assert name_from_url("http://a.example/b/c/") == "c"
+    assert name_from_url("http://a.example/") == "a.example"
+    assert name_from_url("http://a.example/s?q=1") == "s?q=1"
 
 
-def test_the_name_of_a_site_is_looked_for_after_a_dash() -> None:
-    assert site_end("std::sort - cppreference.com") == " - cppreference.com"
-    assert site_end("Twenty-one oaks") == ""
-    assert site_end("a | b | The Daily") == " | The Daily"
+def test_the_name_of_a_site_follows_a_separator() -> None:
+    assert site_suffix("std::sort - cppreference.com") == " - cppreference.com"
+    assert site_suffix("Twenty-one oaks") == ""
+    assert site_suffix("a | b | The Daily") == " | The Daily"

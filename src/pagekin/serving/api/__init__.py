@@ -1,1 +1,1 @@
-"""What may a program ask? Paths below /api, their schema, and the page that explains them."""
+"""The JSON API: endpoints, their OpenAPI document, and a page that documents them."""

@@ -1,10 +1,8 @@
-"""The same in the shape of MediaWiki's `generator=search&gsrsearch=morelike:TITLE`, so that a wiki can ask unchanged.
+"""Related pages in the format of MediaWiki's `generator=search&gsrsearch=morelike:TITLE`.
 
-Titles are those of the wiki, which it has in the URLs of its pages: /wiki/A_title or ?title=A_title. Elsewhere the
-title of a page is meant.
+A wiki can then use this server without changes. Titles are taken from URLs of the form /wiki/A_title or ?title=A_title;
+pages with other URLs have the titles of the collection.
 """
-
-from __future__ import annotations
 
 import re
 from typing import Any
@@ -16,58 +14,62 @@ from starlette.types import ASGIApp
 from pagekin.errors import NoPageError
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.options import RelatedOptions
-from pagekin.search.results import RelatedPage
-from pagekin.serving.api.handlers import Given, answered
-from pagekin.serving.api.params import Param, pairs
+from pagekin.serving.api.handlers import Values, answer_get
+from pagekin.serving.api.params import param, split_query
 from pagekin.serving.generations import Generation
 
-_ASKING = "morelike:"
-_MOST = 50  # what MediaWiki gives at most
-_IN_URL = re.compile(r"(?:/wiki/|[?&]title=)([^?&#]+)")
-_IGNORED = 8000
+_PREFIX = "morelike:"
+_MAX_PAGES = 50  # as in MediaWiki
+_TITLE_IN_URL = re.compile(r"(?:/wiki/|[?&]title=)([^?&#]+)")
+_MAX_LENGTH = 8000
 
 
 def is_mediawiki(request: Request) -> bool:
-    """Whether a request is one for a MediaWiki."""
+    """Return whether a request has the form of a MediaWiki request."""
     return b"action=" in request.scope["query_string"]
 
 
-async def mediawiki(request: Request) -> ASGIApp:
-    """What `api.php` would answer."""
-    names = {name for name, _ in pairs(request.scope["query_string"])}
-    return await answered(request, [Param(name, "string", "", "", most=_IGNORED) for name in sorted(names)], _answer)
+async def answer_mediawiki(request: Request) -> ASGIApp:
+    """Find related pages, in the format of MediaWiki's `api.php`; unknown parameters are ignored."""
+    names = {name for name, _ in split_query(request.scope["query_string"])}
+    return await answer_get(request, [param(name, "", _MAX_LENGTH, min_length=0) for name in sorted(names)], _answer)
 
 
-def _answer(generation: Generation, given: Given) -> dict[str, Any]:
-    wanted = {"action": "query", "generator": "search", "format": "json"}
-    for name, value in wanted.items():
-        if given.get(name, value) != value:
-            return _error(f"unknown_{name}", f"Here {name} can only be {value}.")
-    asked = given.get("gsrsearch", "")
-    if not asked.startswith(_ASKING):
-        return _error("missingparam", f"gsrsearch must be {_ASKING} and a title.")
+def _answer(generation: Generation, values: Values) -> dict[str, Any]:
+    for name, value in {"action": "query", "generator": "search", "format": "json"}.items():
+        if values.get(name, value) != value:
+            return _error(f"unknown_{name}", f"{name} can only be {value} here.")
+    search = values.get("gsrsearch", "")
+    if not search.startswith(_PREFIX):
+        return _error("missingparam", f"gsrsearch must be {_PREFIX} and a title.")
     try:
-        limit = _MOST if given.get("gsrlimit") == "max" else int(given.get("gsrlimit", "10"))
+        limit = _MAX_PAGES if values.get("gsrlimit") == "max" else int(values.get("gsrlimit", "10"))
     except ValueError:
         return _error("badinteger", "gsrlimit must be a number, or max.")
-    titles = [title for title in asked.removeprefix(_ASKING).split("|") if title.strip()]
-    if len(titles) > _MOST:
-        return _error("toomanyvalues", f"There may be {_MOST} titles.")
+    titles = [title for title in search.removeprefix(_PREFIX).split("|") if title.strip()]
+    if len(titles) > _MAX_PAGES:
+        return _error("toomanyvalues", f"At most {_MAX_PAGES} titles are allowed.")
+    indexed, new_format = generation.indexed, values.get("formatversion", "1") in ("2", "latest")
     urls = [url for title in titles for url in _urls(generation, title)]
-    options = RelatedOptions(limit=max(1, min(limit, _MOST)), explain=False)
-    found = generation.indexed.related(urls, options) if urls else []
-    return _shaped(generation.indexed, found, given)
+    options = RelatedOptions(limit=max(1, min(limit, _MAX_PAGES)), explain=False)
+    found = indexed.related(urls, options) if urls else []
+    with_url = "url" in values.get("inprop", "").split("|")
+    rows = [_page(indexed, index, each.url, each.title, with_url) for index, each in enumerate(found, 1)]
+    pages: Any = rows if new_format else {str(page["pageid"]): page for page in rows}
+    answer: dict[str, Any] = {"batchcomplete": True if new_format else ""}
+    return {**answer, "query": {"pages": pages}} if rows else answer
 
 
-def _error(code: str, told: str) -> dict[str, Any]:
-    return {"error": {"code": code, "info": told}}
+def _error(code: str, message: str) -> dict[str, Any]:
+    return {"error": {"code": code, "info": message}}
 
 
 def _urls(generation: Generation, title: str) -> list[str]:
-    """The page of a title, or none: MediaWiki finds nothing then, and calls it no error."""
+    """Return the URL of the page with a title. A missing page is not an error in MediaWiki."""
     indexed = generation.indexed
-    named = generation.kept("titles", lambda: _titles(indexed))
-    url = named.get(_plain(title))
+    urls = indexed.reading.pages.url
+    by_title = generation.compute_once("titles", lambda: {found: url for url in urls if (found := title_in(url))})
+    url = by_title.get(_normalise(title))
     if url is not None:
         return [url]
     try:
@@ -76,39 +78,22 @@ def _urls(generation: Generation, title: str) -> list[str]:
         return []
 
 
-def _titles(indexed: IndexedStore) -> dict[str, str]:
-    """The URLs of pages that have their titles in them."""
-    return {_plain(title): url for url in indexed.reading.pages.url if (title := title_in(url))}
-
-
-def _plain(title: str) -> str:
-    """A title as MediaWiki compares them: its first letter may be small."""
+def _normalise(title: str) -> str:
+    """Normalise a title as MediaWiki does: spaces for underscores, first letter in upper case."""
     flat = title.replace("_", " ").strip()
     return flat[:1].upper() + flat[1:]
 
 
 def title_in(url: str) -> str:
-    """The title that a wiki has put into a URL.
+    """Return the title in the URL of a wiki page, or an empty string.
 
     >>> title_in("https://wiki.example/wiki/Silver_birch"), title_in("https://wiki.example/about")
     ('Silver birch', '')
     """
-    found = _IN_URL.search(url)
-    return _plain(unquote(found[1])) if found else ""
+    found = _TITLE_IN_URL.search(url)
+    return _normalise(unquote(found[1])) if found else ""
 
 
-def _shaped(indexed: IndexedStore, found: list[RelatedPage], given: Given) -> dict[str, Any]:
-    newer = given.get("formatversion", "1") in ("2", "latest")
-    shown = [_page(indexed, place, each, given) for place, each in enumerate(found, 1)]
-    pages: Any = shown if newer else {str(page["pageid"]): page for page in shown}
-    answer: dict[str, Any] = {"batchcomplete": True if newer else ""}
-    return {**answer, "query": {"pages": pages}} if shown else answer
-
-
-def _page(indexed: IndexedStore, place: int, neighbor: RelatedPage, given: Given) -> dict[str, Any]:
-    node = indexed.find_node(neighbor.url)
-    title = title_in(neighbor.url) or neighbor.title or neighbor.url
-    page: dict[str, Any] = {"pageid": node + 1, "ns": 0, "title": title, "index": place}
-    if "url" in given.get("inprop", "").split("|"):
-        page |= {"fullurl": neighbor.url, "canonicalurl": neighbor.url}
-    return page
+def _page(indexed: IndexedStore, index: int, url: str, title: str, with_url: bool) -> dict[str, Any]:
+    page = {"pageid": indexed.find_node(url) + 1, "ns": 0, "title": title_in(url) or title or url, "index": index}
+    return {**page, "fullurl": url, "canonicalurl": url} if with_url else page

@@ -1,159 +1,165 @@
-"""What a request may say: one table for checking it and for the schema."""
-
-from __future__ import annotations
+"""Parameters of a request, derived from option dataclasses: parsing, checking and JSON schema."""
 
 import json
-import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import parse_qsl
 
-from pagekin.search.options import AUTO
+from pagekin.model.options import Option, options_of
 from pagekin.serving.problems import RequestError
+from pagekin.serving.settings import RequestLimits
 
-_WORDS = {"true": True, "1": True, "yes": True, "": True, "false": False, "0": False, "no": False}
+_BOOLEANS = {"true": True, "1": True, "yes": True, "": True, "false": False, "0": False, "no": False}
+_TYPES = {int: "integer", float: "number", bool: "boolean", str: "string"}
 
 
 @dataclass(frozen=True)
 class Param:
-    """A value that a request may give, by its name in a query or in JSON."""
+    """An option as a parameter in a query string or a JSON body, with the limits of the server."""
 
-    name: str
-    kind: str  # string, integer, number, boolean, or share: a number from 0 to 1, or auto
-    about: str
-    default: Any = None
-    least: float | None = None  # of a number, or of the characters of a string
-    most: float | None = None
-    choices: tuple[str, ...] = ()
+    option: Option
     required: bool = False
-    many: int = 0  # so many values at most, as a list; 0: one value
+    min_length: int = 1  # of a string
+    max_length: int = 0
+    max_items: int = 0  # of a list
 
     def schema(self) -> dict[str, Any]:
-        """As JSON schema."""
-        one = self._one()
-        if self.many:
-            one = {"type": "array", "items": one, "minItems": 1 if self.required else 0, "maxItems": self.many}
-        return one if self.default is None else {**one, "default": self.default}
+        """Return the JSON schema."""
+        option = self.option
+        if option.choices:
+            one: dict[str, Any] = {"type": "string", "enum": list(option.choices)}
+        elif option.kind is str:
+            one = {"type": "string", "minLength": self.min_length, "maxLength": self.max_length}
+        else:
+            bounds = {"exclusiveMinimum" if option.above else "minimum": option.minimum, "maximum": option.maximum}
+            one = {"type": _TYPES[option.kind], **{key: bound for key, bound in bounds.items() if bound is not None}}
+        if option.words:
+            one = {"oneOf": [one, *({"const": word} for word in option.words)]}
+        if option.many:
+            one = {"type": "array", "items": one, "minItems": int(self.required), "maxItems": self.max_items}
+        if option.default in (None, ()):
+            return one
+        return {**one, "default": list(option.default) if option.many else option.default}
 
-    def _one(self) -> dict[str, Any]:
-        if self.kind == "share":
-            return {"oneOf": [{"type": "number", "minimum": 0, "maximum": 1}, {"const": AUTO}]}
-        if self.choices:
-            return {"type": "string", "enum": list(self.choices)}
-        names = ("minLength", "maxLength") if self.kind == "string" else ("minimum", "maximum")
-        bounds = zip(names, (self.least, self.most), strict=True)
-        return {"type": self.kind, **{name: bound for name, bound in bounds if bound is not None}}
-
-    def of_text(self, text: str) -> Any:
-        """A value of a query."""
-        if self.kind == "boolean":
-            return _WORDS.get(text.lower(), text)
-        if self.kind in ("integer", "number") or (self.kind == "share" and text != AUTO):
-            try:
-                return int(text) if self.kind == "integer" else float(text)
-            except ValueError:
-                return text
+    def parse(self, text: str) -> Any:
+        """Convert a value of a query string; text that cannot be converted is left to `check`."""
+        kind = self.option.kind
+        if kind is bool:
+            return _BOOLEANS.get(text.lower(), text)
+        if kind in (int, float):
+            with suppress(ValueError):
+                return kind(text)
         return text
 
-    def checked(self, value: Any) -> Any:
-        """A value, or for several a list of them, if it is one that may be given."""
-        if not self.many:
-            return self._checked(value)
+    def check(self, value: Any) -> Any:
+        """Return a valid value, or raise RequestError."""
+        if not self.option.many:
+            return self._check_one(value)
         if not isinstance(value, list):
-            raise self._wrong("must be a list")
-        if not len(value) <= self.many:
-            raise self._wrong(f"has {len(value)} values; there may be {self.many}")
-        return [self._checked(each) for each in value]
+            raise self._error("must be a list")
+        if len(value) > self.max_items:
+            raise self._error(f"has {len(value)} values; at most {self.max_items} are allowed")
+        return [self._check_one(each) for each in value]
 
-    def _checked(self, value: Any) -> Any:
-        if self.kind == "share" and value == AUTO:
-            return value
-        if self.kind == "boolean":
-            if not isinstance(value, bool):
-                raise self._wrong("must be true or false")
-            return value
-        if self.kind == "string":
-            return self._text(value)
-        return self._number(value)
+    def _check_one(self, value: Any) -> Any:
+        kind = self.option.kind
+        if kind is int and isinstance(value, float) and value.is_integer():
+            value = int(value)  # JSON does not distinguish 3.0 from 3
+        if problem := replace(self.option, optional=False).problem(value):
+            raise self._error(problem.removeprefix("it "))
+        if kind is str and not self.option.choices:
+            if len(value) < self.min_length:
+                raise self._error("is empty")
+            if len(value) > self.max_length:
+                raise self._error(f"has {len(value):,} characters; at most {self.max_length:,} are allowed")
+        return float(value) if kind is float and value not in self.option.words else value
 
-    def _text(self, value: Any) -> str:
-        if not isinstance(value, str):
-            raise self._wrong("must be a string")
-        if self.choices and value not in self.choices:
-            raise self._wrong(f"can be {', '.join(self.choices)}")
-        if self.least is not None and len(value) < self.least:
-            raise self._wrong("is empty")
-        if self.most is not None and len(value) > self.most:
-            raise self._wrong(f"has {len(value):,} characters; there may be {self.most:,.0f}")
-        return value
-
-    def _number(self, value: Any) -> int | float:
-        """A number; 3.0 is a whole one, too."""
-        low, high = (0.0, 1.0) if self.kind == "share" else (self.least, self.most)
-        whole = self.kind == "integer"
-        if isinstance(value, bool) or not isinstance(value, int | float) or (whole and value % 1 != 0):
-            raise self._wrong("must be a whole number" if whole else "must be a number")
-        below, above = low is not None and not value >= low, high is not None and not value <= high
-        if below or above or not -math.inf < value < math.inf:
-            raise self._wrong(f"must be from {low:g} to {high:g}" if None not in (low, high) else "is out of bounds")
-        return int(value) if whole else float(value)
-
-    def _wrong(self, told: str) -> RequestError:
-        return RequestError(422, f"{self.name} {told}.", kind="invalid-parameter")
+    def _error(self, problem: str) -> RequestError:
+        return RequestError(422, f"{self.option.name} {problem}.", kind="invalid-parameter")
 
 
-def read_query(params: Sequence[Param], query: bytes, most: int) -> dict[str, Any]:
-    """What a query says, with defaults for the rest."""
-    if len(query) > most:
-        raise RequestError(414, f"The query has {len(query):,} bytes; there may be {most:,}.")
-    given: dict[str, Any] = {}
-    for name, text in pairs(query):
-        param = _named(params, name)
-        value = param.of_text(text)
-        if param.many:
-            given.setdefault(name, []).append(value)
-        elif name in given:
+def params_of(cls: type, limits: RequestLimits, **defaults: Any) -> list[Param]:
+    """Return the parameters of an option dataclass; integers without a maximum get that of `limit`.
+
+    >>> from pagekin.search.options import RelatedOptions
+    >>> limit = params_of(RelatedOptions, RequestLimits(limit=50))[0]
+    >>> limit.option.name, limit.schema()
+    ('limit', {'type': 'integer', 'minimum': 1, 'maximum': 50, 'default': 10})
+    """
+    params = []
+    for option in options_of(cls, **defaults):
+        if option.http:
+            if option.kind is int and option.maximum is None:
+                option = replace(option, maximum=limits.limit)
+            params.append(Param(option, max_length=limits.name_length, max_items=limits.query_pages))
+    return params
+
+
+def param(
+    name: str, help: str, max_length: int, *, many: int = 0, required: bool = False, min_length: int = 1
+) -> Param:
+    """Return a string parameter, or with `many` a list of at most as many strings."""
+    option = Option(() if many else None, help, field=name, name=name, many=bool(many))
+    return Param(option, required, min_length, max_length, many)
+
+
+def read_query(params: Sequence[Param], query: bytes, max_bytes: int) -> dict[str, Any]:
+    """Return the values of a query string by field name, checked, with defaults for missing ones."""
+    if len(query) > max_bytes:
+        raise RequestError(414, f"The query string has {len(query):,} bytes; at most {max_bytes:,} are allowed.")
+    values: dict[str, Any] = {}
+    for name, text in split_query(query):
+        param = _find(params, name)
+        value = param.parse(text)
+        if param.option.many:
+            values.setdefault(name, []).append(value)
+        elif name in values:
             raise RequestError(422, f"{name} is given twice.", kind="invalid-parameter")
         else:
-            given[name] = value
-    return complete(params, given)
+            values[name] = value
+    return check_values(params, values)
 
 
-def pairs(query: bytes) -> list[tuple[str, str]]:
-    """The names and values of a query."""
+def split_query(query: bytes) -> list[tuple[str, str]]:
+    """Return the names and values of a query string."""
     try:
         return parse_qsl(query.decode("latin-1"), keep_blank_values=True, max_num_fields=100)
     except ValueError:
-        raise RequestError(422, "The query has more than 100 parameters.") from None
+        raise RequestError(422, "The query string has more than 100 parameters.") from None
 
 
-def complete(params: Sequence[Param], given: Mapping[str, Any]) -> dict[str, Any]:
-    """What is given, checked, with defaults for the rest."""
+def check_values(params: Sequence[Param], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return values by field name, checked, with defaults for missing ones."""
     for param in params:
-        if param.required and param.name not in given:
-            raise RequestError(422, f"{param.name} is missing: {param.about}", kind="invalid-parameter")
-    checked = {name: _named(params, name).checked(value) for name, value in given.items()}
-    return {**{param.name: [] if param.many else param.default for param in params}, **checked}
+        if param.required and param.option.name not in values:
+            message = f"{param.option.name} is missing: {param.option.help}"
+            raise RequestError(422, message, kind="invalid-parameter")
+    checked = {}
+    for name, value in values.items():
+        param = _find(params, name)
+        checked[param.option.field] = param.check(value)
+    return {param.option.field: param.option.default for param in params} | checked
 
 
-def _named(params: Iterable[Param], name: str) -> Param:
+def _find(params: Sequence[Param], name: str) -> Param:
     for param in params:
-        if param.name == name:
+        if param.option.name == name:
             return param
-    known = ", ".join(param.name for param in params)
+    known = ", ".join(param.option.name for param in params)
     raise RequestError(422, f"There is no parameter {name[:100]!r}; there are {known}.", kind="invalid-parameter")
 
 
 def parse_json(body: bytes) -> Any:
-    """A body of JSON; not what Python takes for JSON besides."""
+    """Parse a JSON body, without the extensions of Python's parser."""
     try:
-        return json.loads(body, parse_constant=_refuse)
+        return json.loads(body, parse_constant=_reject_constant)
     except RecursionError:
-        raise RequestError(422, "The body is no JSON: it is nested too deeply.") from None
+        raise RequestError(422, "The body is not valid JSON: it is nested too deeply.") from None
     except ValueError as error:
-        raise RequestError(422, f"The body is no JSON: {str(error)[:200]}.") from None
+        raise RequestError(422, f"The body is not valid JSON: {str(error)[:200]}.") from None
 
 
-def _refuse(word: str) -> Any:
-    raise ValueError(f"{word} is no number")
+def _reject_constant(word: str) -> Any:
+    raise ValueError(f"{word} is not a number")

@@ -1,5 +1,5 @@
-// What a page in a picture is, when somebody points at it or comes to it by key.
-export function cards() {
+// A tooltip for the pages in a drawing, on hover and on keyboard focus.
+export function addCards() {
   const card = document.createElement("div");
   card.className = "card";
   card.role = "tooltip";
@@ -9,7 +9,7 @@ export function cards() {
 
   let current = null;
 
-  const put = () => {
+  const position = () => {
     const at = current.getBoundingClientRect(), own = card.getBoundingClientRect();
     const below = at.bottom + own.height + 12 < innerHeight;
     card.style.left = `${Math.max(8, Math.min(at.left, innerWidth - own.width - 8))}px`;
@@ -28,18 +28,18 @@ export function cards() {
     }));
     card.hidden = false;
     current = target;
-    put();
+    position();
   };
   const hide = () => { card.hidden = true; current = null; };
 
   const over = (event) => {
     const target = event.target.closest?.("[data-card]");
     if (target) show(target);
-    else if (current !== document.activeElement) hide(); // what a key has come to stays, wherever the pointer rests
+    else if (current !== document.activeElement) hide(); // keyboard focus wins over the pointer
   };
   document.addEventListener("pointerover", over);
   document.addEventListener("focusin", (event) => { if (event.target.matches?.("[data-card]:focus-visible")) show(event.target); else hide(); });
   document.addEventListener("keydown", (event) => { if (event.key === "Escape") hide(); });
-  document.addEventListener("scroll", () => { if (current) put(); }, { passive: true, capture: true });
+  document.addEventListener("scroll", () => { if (current) position(); }, { passive: true, capture: true });
   document.addEventListener("shown", hide);
 }

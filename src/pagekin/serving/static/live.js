@@ -1,6 +1,6 @@
-// Forms that answer while they are changed, and parts of a page that are fetched when somebody comes near them.
-import { part } from "./asking.js";
-import { zooms } from "./zoom.js";
+// Forms that update their results on every change, and parts of a page that load when they scroll into view.
+import { fetchPart } from "./parts.js";
+import { addZoom } from "./zoom.js";
 
 const PAUSE = { range: 40, text: 250, number: 250 };
 
@@ -9,23 +9,23 @@ const query = (form) => new URLSearchParams([...new FormData(form)].filter(([, v
 export async function show(place, address) {
   place.setAttribute("aria-busy", "true");
   place.classList.add("busy");
-  const html = await part(place, address);
+  const html = await fetchPart(place, address);
   if (html === null) return;
-  moving(place, () => { place.innerHTML = html; });
+  animateMoves(place, () => { place.innerHTML = html; });
   place.removeAttribute("aria-busy");
   place.classList.remove("busy");
-  dress(place);
+  enhance(place);
 }
 
-/** What becomes possible with what has just been shown. */
-function dress(place) {
-  for (const figure of place.querySelectorAll("[data-zoom]")) zooms(figure);
+/** Add behaviour to HTML that was just inserted. */
+function enhance(place) {
+  for (const figure of place.querySelectorAll("[data-zoom]")) addZoom(figure);
   for (const middle of place.querySelectorAll(".scroll.middle")) middle.scrollLeft = (middle.scrollWidth - middle.clientWidth) / 2;
   place.dispatchEvent(new CustomEvent("shown", { bubbles: true }));
 }
 
-/** Pages that change their place in a list are seen to move there. */
-function moving(place, change) {
+/** Animate list items from their old position to the new one. */
+function animateMoves(place, change) {
   const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
   const tops = new Map([...place.querySelectorAll("[data-key]")].map((each) => [each.dataset.key, each.getBoundingClientRect().top]));
   change();
@@ -41,10 +41,10 @@ function moving(place, change) {
   }
 }
 
-function follow(form) {
+function updateLive(form) {
   const place = document.getElementById(form.dataset.live);
   let timer;
-  const ask = () => {
+  const update = () => {
     const address = `${form.getAttribute("action")}?${query(form)}`;
     if ("address" in form.dataset) history.replaceState(null, "", address);
     place.removeAttribute("data-lazy");
@@ -54,12 +54,12 @@ function follow(form) {
     const output = form.querySelector(`output[data-of="${CSS.escape(event.target.name)}"]`);
     if (output) output.textContent = Number(event.target.value).toFixed(2);
     clearTimeout(timer);
-    timer = setTimeout(ask, PAUSE[event.target.type] ?? 0);
+    timer = setTimeout(update, PAUSE[event.target.type] ?? 0);
   });
-  form.addEventListener("submit", (event) => { event.preventDefault(); clearTimeout(timer); ask(); });
+  form.addEventListener("submit", (event) => { event.preventDefault(); clearTimeout(timer); update(); });
 }
 
-function fetchWhenNear(places) {
+function loadWhenVisible(places) {
   const seen = new IntersectionObserver((entries) => {
     for (const { target, isIntersecting } of entries) {
       if (!isIntersecting) continue;
@@ -67,7 +67,7 @@ function fetchWhenNear(places) {
       if (!target.dataset.lazy) continue;
       const waiting = document.createElement("p");
       waiting.className = "none waiting";
-      waiting.textContent = "One moment …";
+      waiting.textContent = "Loading …";
       target.replaceChildren(waiting);
       show(target, target.dataset.lazy);
     }
@@ -75,8 +75,8 @@ function fetchWhenNear(places) {
   for (const place of places) seen.observe(place);
 }
 
-export function live() {
-  for (const form of document.querySelectorAll("form[data-live]")) follow(form);
-  fetchWhenNear(document.querySelectorAll("[data-lazy]"));
-  dress(document.body);
+export function addLiveParts() {
+  for (const form of document.querySelectorAll("form[data-live]")) updateLive(form);
+  loadWhenVisible(document.querySelectorAll("[data-lazy]"));
+  enhance(document.body);
 }

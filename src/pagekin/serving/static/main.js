@@ -1,18 +1,17 @@
-// What the page does beyond links and forms. Everything that comes from a crawl arrives as HTML that the server has
-// escaped, or is written as text.
-import { offer } from "./search.js";
-import { keepRecent } from "./recent.js";
-import { live } from "./live.js";
-import { switchTheme } from "./switch.js";
-import { cards } from "./cards.js";
-import { walks } from "./walk.js";
+// Behaviour beyond links and forms. Crawled text arrives as HTML that the server has escaped, or is inserted as text.
+import { suggest } from "./search.js";
+import { addRecent } from "./recent.js";
+import { addLiveParts } from "./live.js";
+import { addThemeSwitch } from "./theme_switch.js";
+import { addCards } from "./cards.js";
+import { addWalks } from "./walk.js";
 
-switchTheme();
-keepRecent();
-cards();
-walks();
-live();
-for (const field of document.querySelectorAll("[data-suggest]")) offer(field);
+addThemeSwitch();
+addRecent();
+addCards();
+addWalks();
+addLiveParts();
+for (const field of document.querySelectorAll("[data-suggest]")) suggest(field);
 
 document.addEventListener("keydown", (event) => {
   const typing = event.target.closest?.("input, select, textarea, [contenteditable]");

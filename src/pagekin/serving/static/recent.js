@@ -1,16 +1,16 @@
-// The pages that were viewed last, kept in this browser alone.
-const MOST = 10;
+// Recently viewed pages, stored only in this browser.
+const LIMIT = 10;
 const key = () => `pagekin-recent:${document.body.dataset.collection}`;
 
 function read() {
   try {
-    const kept = JSON.parse(localStorage.getItem(key()) ?? "[]");
-    return Array.isArray(kept) ? kept.filter((each) => /^[0-9a-f]{16}$/.test(each?.id) && typeof each.title === "string") : [];
+    const stored = JSON.parse(localStorage.getItem(key()) ?? "[]");
+    return Array.isArray(stored) ? stored.filter((each) => /^[0-9a-f]{16}$/.test(each?.id) && typeof each.title === "string") : [];
   } catch { return []; }
 }
 
 function write(pages) {
-  try { localStorage.setItem(key(), JSON.stringify(pages.slice(0, MOST))); } catch { /* then nothing is kept */ }
+  try { localStorage.setItem(key(), JSON.stringify(pages.slice(0, LIMIT))); } catch { /* storage may be forbidden */ }
 }
 
 function fill(list, pages) {
@@ -26,7 +26,7 @@ function fill(list, pages) {
   }));
 }
 
-export function keepRecent() {
+export function addRecent() {
   const before = read();
   const { seen, seenTitle } = document.body.dataset;
   if (seen) write([{ id: seen, title: seenTitle }, ...before.filter((each) => each.id !== seen)]);

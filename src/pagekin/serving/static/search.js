@@ -1,10 +1,10 @@
-// Pages that are meant, as somebody types. `go` goes to the one that is chosen, `fill` writes its URL into the field.
-import { part } from "./asking.js";
+// Suggest pages while the user types. `go` opens the chosen page, `fill` writes its URL into the field.
+import { fetchPart } from "./parts.js";
 
 const PAUSE = 70;
 let fields = 0;
 
-export function offer(field) {
+export function suggest(field) {
   const input = field.querySelector("input");
   const list = document.createElement("ul");
   list.className = "suggestions";
@@ -39,9 +39,9 @@ export function offer(field) {
     else input.value = option.dataset.url;
   };
 
-  const ask = async () => {
+  const update = async () => {
     if (!input.value.trim()) return show(false);
-    const html = await part(field, `${field.dataset.from}?q=${encodeURIComponent(input.value)}`);
+    const html = await fetchPart(field, `${field.dataset.from}?q=${encodeURIComponent(input.value)}`);
     if (html === null || document.activeElement !== input) return;
     list.innerHTML = html;
     [...list.children].forEach((each, k) => { each.id = `${list.id}-${k}`; });
@@ -50,7 +50,7 @@ export function offer(field) {
     show(list.querySelector("[role=option]") !== null);
   };
 
-  input.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(ask, PAUSE); });
+  input.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(update, PAUSE); });
   input.addEventListener("keydown", (event) => {
     if (event.key === "ArrowDown" || event.key === "ArrowUp") {
       if (list.hidden) return;
@@ -65,7 +65,7 @@ export function offer(field) {
     }
   });
   input.addEventListener("blur", () => setTimeout(() => show(false), 150));
-  list.addEventListener("pointerdown", (event) => event.preventDefault()); // the field keeps the focus
+  list.addEventListener("pointerdown", (event) => event.preventDefault()); // keep the focus in the field
   list.addEventListener("click", (event) => {
     const option = event.target.closest("[role=option]");
     if (option) take(option);

@@ -1,8 +1,8 @@
-// Runs before the page is painted, so that it never shows in the wrong colours.
+// Runs before the first paint, so that the page never appears in the wrong colours.
 (() => {
   const root = document.documentElement;
   root.classList.add("js");
-  let kept = null;
-  try { kept = localStorage.getItem("pagekin-theme"); } catch { /* storage may be forbidden */ }
-  if (kept === "light" || kept === "dark") root.dataset.theme = kept;
+  let stored = null;
+  try { stored = localStorage.getItem("pagekin-theme"); } catch { /* storage may be forbidden */ }
+  if (stored === "light" || stored === "dark") root.dataset.theme = stored;
 })();

@@ -1,9 +1,9 @@
-// A neighbourhood that is walked: a click on a page makes it the middle, and the way back stays open.
+// Move through neighbourhoods: a click on a page draws its neighbourhood, and a trail leads back.
 import { show } from "./live.js";
 
-export function walks() {
-  let way = []; // {id, title, step} of the pages before this one
-  let here = null;
+export function addWalks() {
+  let visited = []; // {id, title, step} of earlier pages
+  let current = null;
 
   const go = (place, step) => {
     const by = document.querySelector("form[data-live=graph] [name=by]:checked")?.value ?? "words";
@@ -16,19 +16,19 @@ export function walks() {
     const { walk: id, walkTitle: title } = figure.dataset;
     const form = document.querySelector("form[data-live=graph]");
     const step = form.getAttribute("action").replace(/[0-9a-f]{16}/, id);
-    form.setAttribute("action", step); // another choice of words or links stays here
-    if (here && here.id !== id) {
-      const back = way.findIndex((each) => each.id === id);
-      way = back >= 0 ? way.slice(0, back) : [...way, here];
+    form.setAttribute("action", step); // choosing words or links stays at this page
+    if (current && current.id !== id) {
+      const back = visited.findIndex((each) => each.id === id);
+      visited = back >= 0 ? visited.slice(0, back) : [...visited, current];
     }
-    here = { id, title, step };
+    current = { id, title, step };
     const trail = figure.querySelector(".trail");
-    trail.hidden = way.length === 0;
-    trail.replaceChildren(...[...way, here].map((each) => {
+    trail.hidden = visited.length === 0;
+    trail.replaceChildren(...[...visited, current].map((each) => {
       const item = document.createElement("li");
       const text = document.createElement("bdi");
       text.textContent = each.title.length > 40 ? each.title.slice(0, 39) + "…" : each.title;
-      if (each === here) { item.append(text); item.setAttribute("aria-current", "step"); return item; }
+      if (each === current) { item.append(text); item.setAttribute("aria-current", "step"); return item; }
       const button = document.createElement("button");
       button.type = "button";
       button.dataset.step = each.step;
@@ -43,6 +43,6 @@ export function walks() {
     if (!target || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
     event.preventDefault();
     const place = target.closest("[data-result]");
-    go(place, target.dataset.step).then(() => place.querySelector(".spot.own, .trail button")?.focus({ preventScroll: true }));
+    go(place, target.dataset.step).then(() => place.querySelector(".node.own, .trail button")?.focus({ preventScroll: true }));
   });
 }

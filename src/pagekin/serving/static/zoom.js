@@ -1,7 +1,7 @@
-// A picture that can be dragged and zoomed, by hand and by keys.
+// Drag and zoom a drawing, with the pointer or the keyboard.
 const STEP = 1.25, SMALLEST = 0.15;
 
-export function zooms(figure) {
+export function addZoom(figure) {
   const svg = figure.querySelector("svg");
   const whole = svg.viewBox.baseVal;
   const all = { x: whole.x, y: whole.y, width: whole.width, height: whole.height };
@@ -31,7 +31,7 @@ export function zooms(figure) {
     if (what === "in") zoom(1 / STEP); else if (what === "out") zoom(STEP); else if (what === "reset") reset();
   });
   svg.addEventListener("wheel", (event) => {
-    if (!event.ctrlKey && !event.metaKey && !event.shiftKey) return; // the wheel alone scrolls the page
+    if (!event.ctrlKey && !event.metaKey && !event.shiftKey) return; // without a modifier the wheel scrolls the page
     event.preventDefault();
     const place = svg.getBoundingClientRect();
     zoom(event.deltaY + event.deltaX < 0 ? 1 / STEP : STEP, (event.clientX - place.left) / place.width, (event.clientY - place.top) / place.height);
@@ -53,11 +53,11 @@ export function zooms(figure) {
   });
 }
 
-/** Follow a pointer that is held; a drag does not count as a click on what lies below. */
+/** Report pointer movements while a button is held; a drag is not a click on the element below. */
 function drag(svg, moved) {
   let last = null, far = 0;
   svg.addEventListener("pointerdown", (event) => {
-    if (event.button !== 0 || event.pointerType === "touch") return; // fingers scroll
+    if (event.button !== 0 || event.pointerType === "touch") return; // touch scrolls
     last = [event.clientX, event.clientY];
     far = 0;
   });

@@ -1,1 +1,1 @@
-"""What the web page shows, as small frozen objects: made of an open collection, drawn by templates."""
+"""What the web pages show: values computed from an open collection, formatted by templates."""

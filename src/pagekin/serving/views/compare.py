@@ -1,36 +1,33 @@
-"""Two pages side by side: what they share, and what not."""
-
-from __future__ import annotations
+"""Comparison of two pages."""
 
 import math
 from dataclasses import dataclass
 
 import numpy as np
 
-from pagekin.links.citing_pages import LinkPositions, find_citing_pages, link_positions
+from pagekin.links.citing_pages import find_citing_pages, link_positions
 from pagekin.model.arrays import Unsigned
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.query import Bag, bag_of, signature_of
 from pagekin.serving.views.page import PageView, page_view
 from pagekin.serving.views.page_names import PageRef, refs, refs_by_row
-from pagekin.serving.views.text import shown
 
 _SHARED, _ALONE, _LINKS = 14, 12, 6
 
 
 @dataclass(frozen=True)
-class WeightedTerm:
-    """A word, and its weights in both bags as shares of the heaviest that is shown."""
+class ComparedTerm:
+    """A term of both pages."""
 
-    word: str
-    one: float
+    term: str
+    one: float  # weight in the first bag, relative to the largest weight shown
     other: float
-    share: float  # of what is shared
+    share: float  # of the similarity
 
 
 @dataclass(frozen=True)
-class Signatures:
-    """In how many places two signatures agree, and in how many they should by the exact similarity."""
+class SignatureAgreement:
+    """The number of equal positions in two signatures, and the exact similarity that it estimates."""
 
     agree: int
     of: int
@@ -38,13 +35,13 @@ class Signatures:
 
     @property
     def estimate(self) -> float:
-        """The similarity that the signatures tell."""
+        """The estimated similarity."""
         return self.agree / self.of
 
     @property
     def error(self) -> float:
-        """The standard error of such an estimate."""
-        return math.sqrt(max(0.0, self.exact * (1.0 - self.exact)) / self.of)  # a rounded 1 may be a little more
+        """The standard error of the estimate."""
+        return math.sqrt(max(0.0, self.exact * (1.0 - self.exact)) / self.of)  # rounding can give slightly more than 1
 
 
 @dataclass(frozen=True)
@@ -55,52 +52,49 @@ class PageComparison:
     other: PageView
     jaccard: float
     cosine: float
-    signatures: Signatures
-    shared: list[WeightedTerm]
+    signatures: SignatureAgreement
+    shared: list[ComparedTerm]
+    link_share: float  # share of citing pages in the similarity
     only_one: list[str]
     only_other: list[str]
-    by_links: float  # the share of citing pages in what the bags share
     one_links: bool  # to the other
     other_links: bool
-    cited_by: list[tuple[PageRef, int]]  # and how many words apart
+    cited_by: list[tuple[PageRef, int]]  # and the number of words between the two links
     both_link_to: list[PageRef]
-    links_in_common: int
-    same_text: float | None  # the share of the text that is the same, if both have one
+    common_links: int
+    text_overlap: float | None  # share of the text that is the same; None if the text of a page is missing
 
 
-def compared(indexed: IndexedStore, one: PageRef, other: PageRef, replay: str | None = None) -> PageComparison:
+def compare_pages(indexed: IndexedStore, one: PageRef, other: PageRef, replay: str | None = None) -> PageComparison:
     """Compare two pages."""
     bags = bag_of(indexed.index, one.node), bag_of(indexed.index, other.node)
+    signatures = _signature(indexed, one.node, bags[0]), _signature(indexed, other.node, bags[1])
     target = np.array([other.node], np.int64)
-    signed = _signature(indexed, one.node, bags[0]), _signature(indexed, other.node, bags[1])
     jaccard, cosine = (
         float(indexed.text_similarities(one.node, target, measure)[0]) for measure in ("jaccard", "cosine")
     )
-    shared, by_links = _shared(indexed, *bags)
+    shared, link_share = _shared_terms(indexed, *bags)
     linked = indexed.nodes_linked_from([one.node]), indexed.nodes_linked_from([other.node])
     common = sorted(linked[0] & linked[1] - {one.node, other.node})
-    [together] = find_citing_pages(_places(indexed, one), _places(indexed, other), 1, _LINKS)
+    citing = [link_positions(indexed.links, indexed.reading.anchors, np.array([page.node])) for page in (one, other)]
+    [together] = find_citing_pages(citing[0], citing[1], 1, _LINKS)
     return PageComparison(
         page_view(indexed, one, replay),
         page_view(indexed, other, replay),
         jaccard,
         cosine,
-        Signatures(int((signed[0] == signed[1]).sum()), len(signed[0]), jaccard),
+        SignatureAgreement(int((signatures[0] == signatures[1]).sum()), len(signatures[0]), jaccard),
         shared,
-        _alone(indexed, bags[0], bags[1]),
-        _alone(indexed, bags[1], bags[0]),
-        by_links,
+        link_share,
+        _terms_of_one(indexed, bags[0], bags[1]),
+        _terms_of_one(indexed, bags[1], bags[0]),
         other.node in linked[0],
         one.node in linked[1],
         [(page, apart) for row, apart in together for page in refs_by_row(indexed, [row])],
         refs(indexed, common[:_LINKS]),
         len(common),
-        _same_text(indexed, one.node, other.node),
+        _text_overlap(indexed, one.node, other.node),
     )
-
-
-def _places(indexed: IndexedStore, page: PageRef) -> LinkPositions:
-    return link_positions(indexed.links, indexed.reading.anchors, np.array([page.node]))
 
 
 def _signature(indexed: IndexedStore, node: int, bag: Bag) -> Unsigned:
@@ -108,36 +102,35 @@ def _signature(indexed: IndexedStore, node: int, bag: Bag) -> Unsigned:
     return np.asarray(indexed.index.signatures[node]) if known else signature_of(indexed.index, bag)
 
 
-def _shared(indexed: IndexedStore, one: Bag, other: Bag) -> tuple[list[WeightedTerm], float]:
-    """The words that both have, those first that make them most alike; and the share that citing pages have in it."""
+def _shared_terms(indexed: IndexedStore, one: Bag, other: Bag) -> tuple[list[ComparedTerm], float]:
+    """Return the terms of both bags, largest contribution first, and the share of citing pages in the similarity."""
     terms, mine, theirs = np.intersect1d(one.term, other.term, return_indices=True)
     weights = one.weight[mine].astype(np.float64), other.weight[theirs].astype(np.float64)
-    least = np.minimum(*weights)
-    total = float(least.sum()) or 1.0
+    minimum = np.minimum(*weights)
+    total = float(minimum.sum()) or 1.0
     words = np.flatnonzero(terms < indexed.index.words)
-    best = words[np.lexsort((terms[words], -least[words]))[:_SHARED]]
-    heaviest = float(np.maximum(*weights)[best].max(initial=0.0)) or 1.0
+    best = words[np.lexsort((terms[words], -minimum[words]))[:_SHARED]]
+    largest = float(np.maximum(*weights)[best].max(initial=0.0)) or 1.0
     listed = [
-        WeightedTerm(
-            shown(indexed.index.terms.shown[int(terms[k])], 40),
-            float(weights[0][k]) / heaviest,
-            float(weights[1][k]) / heaviest,
-            float(least[k]) / total,
+        ComparedTerm(
+            indexed.index.terms.shown[int(terms[k])],
+            float(weights[0][k]) / largest,
+            float(weights[1][k]) / largest,
+            float(minimum[k]) / total,
         )
         for k in best.tolist()
     ]
-    return listed, float(least[terms >= indexed.index.words].sum()) / total
+    return listed, float(minimum[terms >= indexed.index.words].sum()) / total
 
 
-def _alone(indexed: IndexedStore, one: Bag, other: Bag) -> list[str]:
-    """The words that weigh most in one bag and are not in the other."""
-    alone = (one.term < indexed.index.words) & ~np.isin(one.term, other.term)
-    places = np.flatnonzero(alone)
-    heaviest = places[np.lexsort((one.term[places], -one.weight[places]))[:_ALONE]]
-    return [shown(indexed.index.terms.shown[int(one.term[k])], 40) for k in heaviest.tolist()]
+def _terms_of_one(indexed: IndexedStore, one: Bag, other: Bag) -> list[str]:
+    """Return the terms with the largest weights in one bag that are not in the other."""
+    alone = np.flatnonzero((one.term < indexed.index.words) & ~np.isin(one.term, other.term))
+    best = alone[np.lexsort((one.term[alone], -one.weight[alone]))[:_ALONE]]
+    return [indexed.index.terms.shown[int(one.term[k])] for k in best.tolist()]
 
 
-def _same_text(indexed: IndexedStore, one: int, other: int) -> float | None:
+def _text_overlap(indexed: IndexedStore, one: int, other: int) -> float | None:
     rows = [int(indexed.nodes[node]) if node + 1 < len(indexed.nodes) else -1 for node in (one, other)]
     if min(rows) < 0:
         return None

@@ -1,6 +1,4 @@
-"""Text of a crawl made fit for a page: cut, and free of what cannot be seen. Templates escape it."""
-
-from __future__ import annotations
+"""Crawled text and URLs prepared for display: shortened, without invisible characters. Templates escape them."""
 
 import re
 import unicodedata
@@ -8,86 +6,77 @@ from urllib.parse import urlsplit
 
 from pagekin.urls import canonical_url
 
-LONGEST = 140  # letters of a title
-LONGEST_URL = 200
-_SITE = re.compile(r" [-–—|·:»] [^-–—|·»]+$")
-_LONGEST_READ = 1000
-_UNSEEN = {"Cc", "Cs", "Co", "Cn"}
-# Characters that change the direction of what follows, which could reach beyond the element that they stand in.
-_TURNS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+TITLE_LENGTH = 140
+_SITE_SUFFIX = re.compile(r" [-–—|·:»] [^-–—|·»]+$")
+_SEARCHED_LENGTH = 1000
+_INVISIBLE = {"Cc", "Cs", "Co", "Cn"}
+# Characters that change the direction of the text after them, also outside the element that contains them.
+_DIRECTION = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
-def shown(text: str, most: int = LONGEST) -> str:
-    r"""A text in one line, without control and direction characters, cut if it is long.
+def clean_line(text: str, length: int = TITLE_LENGTH) -> str:
+    r"""Return a text as one line, without control and direction characters, shortened to a length.
 
-    >>> shown("a\x00b\u202ec\n d"), shown("oak and ash", 7)
+    >>> clean_line("a\x00b\u202ec\n d"), clean_line("oak and ash", 7)
     ('a b c d', 'oak an…')
     """
-    text = text[: 8 * most]  # a title can have megabytes
+    text = text[: 8 * length]  # a title can have megabytes
     if not text.isprintable():
-        text = "".join(" " if c in _TURNS or unicodedata.category(c) in _UNSEEN else c for c in text)
+        text = "".join(" " if c in _DIRECTION or unicodedata.category(c) in _INVISIBLE else c for c in text)
     line = " ".join(text.split())
-    return line if len(line) <= most else line[: most - 1] + "…"
+    return line if len(line) <= length else line[: length - 1] + "…"
 
 
-def middle_cut(text: str, most: int) -> str:
-    """A text whose beginning and end are kept, if it is long.
+def shorten_middle(text: str, length: int) -> str:
+    """Shorten a text in the middle.
 
-    >>> middle_cut("std::vector::push_back", 15)
+    >>> shorten_middle("std::vector::push_back", 15)
     'std::v…ush_back'
     """
-    head = (most - 1) * 3 // 7
-    return text if len(text) <= most else text[:head] + "…" + text[len(text) - (most - 1 - head) :]
+    head = (length - 1) * 3 // 7
+    return text if len(text) <= length else text[:head] + "…" + text[len(text) - (length - 1 - head) :]
 
 
-def site_end(title: str) -> str:
-    """The end of a title that may be the name of its site.
+def site_suffix(title: str) -> str:
+    """Return the end of a title that may be the name of its site.
 
-    >>> site_end("Oak - The wood"), site_end("Oak")
+    >>> site_suffix("Oak - The wood"), site_suffix("Oak")
     (' - The wood', '')
     """
-    found = _SITE.search(title[:_LONGEST_READ])
+    found = _SITE_SUFFIX.search(title[:_SEARCHED_LENGTH])
     return found[0] if found else ""
 
 
-def safe_href(url: str) -> str | None:
-    """A URL that a page may link to: http or https, in one spelling; None for any other.
-
-    >>> safe_href("javascript:alert(1)"), safe_href("http://a.example/")
-    (None, 'http://a.example/')
-    """
-    return canonical_url(url)
-
-
 def original_href(url: str, replay: str | None) -> str | None:
-    """Where the page itself can be read: on the web, or below the base of a replay server.
+    """Return a link to the original page, on the web or on a replay server; None if it is not http or https.
 
     >>> original_href("http://a.example/b", "https://replay.example/2007/")
     'https://replay.example/2007/http://a.example/b'
+    >>> original_href("javascript:alert(1)", None)
     """
-    href = safe_href(url)
+    href = canonical_url(url)
     return href if href is None or not replay else replay.rstrip("/") + "/" + href
 
 
-def place(url: str, most: int = 64) -> str:
-    """Where a page is, without what all URLs begin with; the middle of a long path is left out.
+def short_url(url: str, length: int = 64) -> str:
+    """Return a URL without its scheme; the middle of a long path is left out.
 
-    >>> place("http://a.example/b"), place("http://a.example/doc/html/en/cpp/container/vector/at.html", 40)
+    >>> short_url("http://a.example/b"), short_url("http://a.example/doc/html/en/cpp/container/vector/at.html", 40)
     ('a.example/b', 'a.example/…/cpp/container/vector/at.html')
     """
     text = url.partition("://")[2] or url
     host, _, path = text.partition("/")
     parts = path.split("/")
-    while len(text) > most and len(parts) > 1:
+    while len(text) > length and len(parts) > 1:
         parts = parts[1:]
         text = "/".join([host, "…", *parts])
-    return shown(text, most)
+    return clean_line(text, length)
 
 
-def last_part(url: str) -> str:
-    """What a page without a title is called: the end of its URL.
+def name_from_url(url: str) -> str:
+    """Return a name for a page without a title: the end of its URL.
 
-    >>> last_part("http://a.example/b/c.html?d"), last_part("http://a.example/")
+    >>> name_from_url("http://a.example/b/c.html?d"), name_from_url("http://a.example/")
     ('c.html?d', 'a.example')
     """
     parts = urlsplit(url)

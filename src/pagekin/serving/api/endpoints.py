@@ -1,0 +1,193 @@
+"""The endpoints of the API: parameters, results, descriptions, and the functions that compute the answers."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Literal
+
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.types import ASGIApp
+
+from pagekin.collection.clusters import PageClusters, describe_clusters
+from pagekin.collection.info import CollectionInfo
+from pagekin.collection.pages import PageDetails, SearchResults, describe_page
+from pagekin.duplicates.result_formats import Fields, results_in
+from pagekin.duplicates.result_list import GroupedResults, group
+from pagekin.duplicates.settings import GroupSettings
+from pagekin.links.settings import ClusterOptions
+from pagekin.model.jsons import to_json
+from pagekin.model.options import from_values
+from pagekin.search.options import RelatedOptions
+from pagekin.search.results import RelatedPages
+from pagekin.serving.api.handlers import Compute, Values, answer_get, answer_post, json_response, read_json_body
+from pagekin.serving.api.mediawiki import answer_mediawiki, is_mediawiki
+from pagekin.serving.api.params import Param, check_values, param, params_of, read_query
+from pagekin.serving.cache import encode_json
+from pagekin.serving.context import context_of
+from pagekin.serving.generations import Generation
+from pagekin.serving.problems import RequestError
+from pagekin.serving.settings import RequestLimits
+
+_FIELD_NAME_LENGTH = 100
+_PAGE = "URL of a page, or its title if no other page has it"
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """A path and a method. The docstring of the handler describes it in the OpenAPI document."""
+
+    path: str
+    name: str
+    result: type | None  # None: text
+    handler: Callable[[Request], Awaitable[ASGIApp]]
+    params: Sequence[Param] = ()  # in the query string
+    body: Sequence[Param] | None = None  # of a POST request; empty: the body is a result list
+
+    @property
+    def method(self) -> str:
+        """The HTTP method."""
+        return "GET" if self.body is None else "POST"
+
+
+@dataclass(frozen=True)
+class Health:
+    """The state of the server."""
+
+    status: Literal["ok"]
+    generation: int
+    pages: int
+    trouble: bool  # the newest generation cannot be served
+
+
+def endpoints(limits: RequestLimits, related_options: type[RelatedOptions] = RelatedOptions) -> list[Endpoint]:
+    """Return all endpoints, with the limits of a server."""
+    name, pages, options = limits.name_length, limits.query_pages, params_of(related_options, limits, explain=False)
+    urls = f"{_PAGE}; several pages form one query."
+    related_params = [param("url", urls, name, many=pages, required=True), *options]
+    related_body = [
+        param("urls", urls, name, many=pages),
+        param("html", "The HTML of a page that is not in the collection.", limits.text_length),
+        param("text", "The text of a page that is not in the collection.", limits.text_length),
+        *options,
+    ]
+    cluster_options = params_of(ClusterOptions, limits)
+    cluster_params = [param("url", f"{_PAGE}.", name, required=True), *cluster_options]
+    search_params = [
+        param("query", "A URL, words of a title, or their beginning.", name, required=True, min_length=0),
+        *(each for each in cluster_options if each.option.name == "limit"),
+    ]
+    group_params = [
+        *params_of(GroupSettings, limits),
+        param("query", "Compare only the text around these words.", name),
+        param("text_field", "The field of a result with its text.", _FIELD_NAME_LENGTH),
+        param("html_field", "The field of a result with its HTML.", _FIELD_NAME_LENGTH),
+    ]
+    related = partial(_related, related_options)
+
+    async def get_related(request: Request) -> ASGIApp:
+        """Find related pages."""
+        if is_mediawiki(request):
+            return await answer_mediawiki(request)
+        return await answer_get(request, related_params, related)
+
+    async def post_related(request: Request) -> ASGIApp:
+        """Find pages related to several pages, or to a page that is not in the collection."""
+        body = await read_json_body(request)
+        if not isinstance(body, dict):
+            raise RequestError(422, "The body must be an object with urls, html or text.")
+        values = check_values(related_body, body)
+        if bool(values["urls"]) + (values["html"] is not None) + (values["text"] is not None) != 1:
+            raise RequestError(422, "Give exactly one of urls, html and text.", kind="invalid-parameter")
+        return await answer_post(request, values, related)
+
+    async def post_duplicates(request: Request) -> ASGIApp:
+        """Group the near-duplicates in a result list."""
+        values = read_query(group_params, request.scope["query_string"], limits.query_bytes)
+        return await answer_post(request, {**values, "results": await read_json_body(request)}, partial(_group, limits))
+
+    return [
+        Endpoint("/api/related", "related", RelatedPages, get_related, related_params),
+        Endpoint("/api/related", "relatedTo", RelatedPages, post_related, body=related_body),
+        _get("/api/pages", "findPages", _search, search_params),
+        _get("/api/pages/{id}", "page", _page),
+        _get("/api/cluster", "cluster", _cluster, cluster_params),
+        Endpoint("/api/duplicates", "duplicates", GroupedResults, post_duplicates, group_params, body=()),
+        _get("/api/info", "info", _info),
+        Endpoint("/w/api.php", "mediaWiki", dict, answer_mediawiki),
+        Endpoint("/healthz", "health", Health, _health),
+        Endpoint("/metrics", "metrics", None, _metrics),
+    ]
+
+
+def _get(path: str, name: str, compute: Compute, params: Sequence[Param] = ()) -> Endpoint:
+    async def handler(request: Request) -> ASGIApp:
+        return await answer_get(request, params, compute)
+
+    handler.__doc__ = compute.__doc__
+    return Endpoint(path, name, compute.__annotations__["return"], handler, params)
+
+
+def _related(options_class: type[RelatedOptions], generation: Generation, values: Values) -> RelatedPages:
+    collection, options = generation.collection, from_values(options_class, values)
+    if urls := values.get("url") or values.get("urls"):
+        return collection.related(urls, options)
+    return collection.related_to(html=values["html"], text=values["text"], options=options)
+
+
+def _search(generation: Generation, values: Values) -> SearchResults:
+    """Find pages by URL or title."""
+    return generation.collection.search(values["query"], values["limit"])
+
+
+def _page(generation: Generation, values: Values) -> PageDetails:
+    """Describe a page."""
+    id = values["id"].encode("utf-8", "replace").decode("utf-8")
+    for row in generation.indexed.catalog.rows("SELECT first_row FROM nodes WHERE id = ? LIMIT 1", id):
+        if row["first_row"] is not None:
+            return describe_page(generation.indexed, row["first_row"])
+        raise RequestError(404, "This page is known only from links to it.", kind="no-such-page")
+    raise RequestError(404, f"No page has the id {id[:100]!r}; /api/pages finds ids.", kind="no-such-page")
+
+
+def _cluster(generation: Generation, values: Values) -> PageClusters:
+    """Cluster the pages around a page by their links.
+
+    The first request after a build takes longest; it may get a 503 while the links are analysed.
+    """
+    options = from_values(ClusterOptions, values)
+    with generation.clusters(values["url"], options.measure) as (analysis, clusters):
+        return describe_clusters(analysis, clusters, values["url"], options)
+
+
+def _group(limits: RequestLimits, generation: Generation, values: Values) -> GroupedResults:
+    text, html, usual = values["text_field"], values["html_field"], Fields()
+    fields = Fields(text=(text,) if text else usual.text, html=(html,) if html else usual.html)
+    results = results_in(values["results"], fields)
+    if len(results) > limits.results:
+        raise RequestError(422, f"There are {len(results):,} results; at most {limits.results:,} are allowed.")
+    for position, each in enumerate(results, 1):
+        if len(each.text or each.html or "") > limits.text_length:
+            allowed = f"at most {limits.text_length:,} characters are allowed"
+            raise RequestError(422, f"The text of result {position} is too long; {allowed}.")
+    return group(results, from_values(GroupSettings, values), query=values["query"]).grouped()
+
+
+def _info(generation: Generation, values: Values) -> CollectionInfo:
+    """Describe the collection."""
+    return replace(generation.collection.info(), store=generation.indexed.root.name)
+
+
+async def _health(request: Request) -> Response:
+    """Report the state of the server; needs no token."""
+    current = context_of(request).current
+    generation = current.generation
+    health = Health("ok", generation.number, len(generation.indexed), bool(current.error))
+    return json_response(encode_json(to_json(health)))
+
+
+async def _metrics(request: Request) -> Response:
+    """Report the metrics of the server, for Prometheus."""
+    context = context_of(request)
+    text = "".join(f"{line}\n" for line in context.metrics.lines(context.current))
+    return PlainTextResponse(text, headers={"Cache-Control": "no-store"}, media_type="text/plain; version=0.0.4")
