@@ -25,8 +25,6 @@ from pagekin.collection.info import CollectionInfo as CollectionInfo
 from pagekin.collection.learn import LearnReport as LearnReport
 from pagekin.collection.learn import TransferReport as TransferReport
 from pagekin.collection.learn import transfer_weights as transfer_weights
-from pagekin.collection.options import EvaluateOptions as EvaluateOptions
-from pagekin.collection.options import TrainingOptions as TrainingOptions
 from pagekin.collection.pages import Page as Page
 from pagekin.collection.pages import PageDetails as PageDetails
 from pagekin.collection.pages import SearchResults as SearchResults
@@ -50,10 +48,12 @@ from pagekin.errors import NoPageError as NoPageError
 from pagekin.errors import PagekinError as PagekinError
 from pagekin.errors import SourceError as SourceError
 from pagekin.errors import StoreError as StoreError
+from pagekin.evaluation.options import EvaluationOptions as EvaluationOptions
 from pagekin.evaluation.report import Comparison as Comparison
 from pagekin.evaluation.report import Evaluation as Evaluation
 from pagekin.evaluation.report import LeftOutReason as LeftOutReason
 from pagekin.evaluation.report import SystemEvaluation as SystemEvaluation
+from pagekin.learning.options import LearnOptions as LearnOptions
 from pagekin.links.settings import ClusterOptions as ClusterOptions
 from pagekin.links.settings import GraphOptions as GraphOptions
 from pagekin.links.settings import LinkOptions as LinkOptions

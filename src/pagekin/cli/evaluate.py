@@ -10,7 +10,7 @@ import click
 
 from pagekin.cli.options import options_from
 from pagekin.cli.output import clean, counted, json_option, opened, print_result, print_table, progress_bar
-from pagekin.collection.options import EvaluateOptions
+from pagekin.evaluation.options import EvaluationOptions
 from pagekin.model.options import from_values
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     help="The classes of pages: lines of a URL, a tab and Top/Middle/Leaf; content.rdf.u8 of the Open Directory;"
     " or `path`, the folders of URLs.",
 )
-@options_from(EvaluateOptions)
+@options_from(EvaluationOptions)
 @json_option
 def command(store: str | None, hierarchy: str, json: bool, **values: Any) -> None:
     """Compare a ranking with a hierarchy of classes: Gamma, Somers' D, P@10, nDCG@10.
@@ -35,7 +35,7 @@ def command(store: str | None, hierarchy: str, json: bool, **values: Any) -> Non
     The ranking is that of the index in STORE or, with --run, of another system; without STORE, over all pages that the
     hierarchy names.
     """
-    options = from_values(EvaluateOptions, values)
+    options = from_values(EvaluationOptions, values)
     from pagekin.collection.evaluate import evaluate_and_write
 
     indexed = opened(store).indexed if store is not None else None

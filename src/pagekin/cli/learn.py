@@ -8,8 +8,8 @@ import click
 
 from pagekin.cli.options import options_from
 from pagekin.cli.output import clean, counted, json_option, opened, print_result, print_table, progress_bar
-from pagekin.collection.options import TrainingOptions
 from pagekin.errors import MisuseError
+from pagekin.learning.options import LearnOptions
 from pagekin.model.options import from_values
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ _TITLES = {
 @click.command("learn")
 @click.argument("store", required=False, type=click.Path(), metavar="[STORE]")
 @click.option("-o", "--output", default="weights.json", show_default=True, metavar="FILE", help="The file to write.")
-@options_from(TrainingOptions)
+@options_from(LearnOptions)
 @click.option("--figures", metavar="FOLDER", help="Draw figures 2 and 3 of the paper into this folder.")
 @click.option("--trec", metavar="FOLDER", help="Write qrels and runs of the test part into this folder.")
 @click.option(
@@ -59,7 +59,7 @@ def command(
     result, in this or another collection: the weights, and the share of links beside words. An interrupted run
     continues.
     """
-    options = from_values(TrainingOptions, values)
+    options = from_values(LearnOptions, values)
     if transfer and not weights:
         raise MisuseError("name the learned weights with --weights; `pagekin learn STORE` writes them")
     if store is None and not transfer:

@@ -16,9 +16,10 @@ from pagekin.collection.info import (
     describe_build,
     describe_store,
 )
-from pagekin.collection.options import EvaluateOptions, TrainingOptions
 from pagekin.collection.pages import Page, PageDetails, SearchResults, describe_page, list_pages, search_pages
 from pagekin.errors import MisuseError
+from pagekin.evaluation.options import EvaluationOptions
+from pagekin.learning.options import LearnOptions
 from pagekin.links.settings import ClusterOptions, GraphOptions
 from pagekin.model.settings import ReadingSettings
 from pagekin.model.strategy import Strategy
@@ -295,26 +296,26 @@ class Collection:
     def evaluate(
         self,
         hierarchy: str | Path,
-        options: EvaluateOptions | None = None,
+        options: EvaluationOptions | None = None,
         *,
         progress: Callable[[Progress], None] = lambda _: None,
         **fields: Any,
     ) -> Evaluation:
         """Compare the ranking of the index with a hierarchy of classes: Gamma, Somers' D, P@10 and nDCG@10.
 
-        `hierarchy` is a file of labels, or `path` for the folders of URLs. Keywords are fields of `EvaluateOptions`.
+        `hierarchy` is a file of labels, or `path` for the folders of URLs. Keywords are fields of `EvaluationOptions`.
 
         >>> collection.evaluate("path", resamples=10).classes
         2
         """
         from pagekin.collection.evaluate import evaluate_and_write
 
-        return evaluate_and_write(self.indexed, str(hierarchy), _chosen(EvaluateOptions, options, fields), progress)
+        return evaluate_and_write(self.indexed, str(hierarchy), _chosen(EvaluationOptions, options, fields), progress)
 
     def learn(
         self,
         output: str | Path = "weights.json",
-        options: TrainingOptions | None = None,
+        options: LearnOptions | None = None,
         *,
         figures: str | Path | None = None,
         trec: str | Path | None = None,
@@ -324,15 +325,15 @@ class Collection:
         """Learn term weights (LinkLearn) from the links, write them to `output`, and compare them with OKAPI.
 
         `figures` and `trec` are folders for figures, and for qrels and runs of the test part. An interrupted run
-        continues. Keywords are fields of `TrainingOptions`.
+        continues. Keywords are fields of `LearnOptions`.
 
-        >>> collection.learn("weights.json", steps=20, rate=0.1)
+        >>> collection.learn("weights.json", max_steps=20, rate=0.1)
         Traceback (most recent call last):
         pagekin.errors.MisuseError: ...
         """
         from pagekin.collection.learn import learn
 
-        chosen = _chosen(TrainingOptions, options, fields)
+        chosen = _chosen(LearnOptions, options, fields)
         folders = [Path(each) if each else None for each in (figures, trec)]
         return learn(self.indexed, Path(output), chosen, folders[0], folders[1], progress)
 
@@ -463,7 +464,7 @@ def group_results(
 def evaluate_run(hierarchy: str | Path, run: str | Path, **options: Any) -> Evaluation:
     r"""Compare the ranking of any system, given as a run file, with a hierarchy of classes; no collection is needed.
 
-    Keywords are fields of `EvaluateOptions`.
+    Keywords are fields of `EvaluationOptions`.
 
     >>> _ = Path("labels.tsv").write_text("http://a/\tA/B\nhttp://b/\tA/B\nhttp://c/\tC/D\n")
     >>> _ = Path("run.tsv").write_text("http://a/\t1\thttp://b/\t0.9\n")
@@ -472,7 +473,7 @@ def evaluate_run(hierarchy: str | Path, run: str | Path, **options: Any) -> Eval
     """
     from pagekin.collection.evaluate import evaluate_and_write
 
-    return evaluate_and_write(None, str(hierarchy), _chosen(EvaluateOptions, None, {**options, "run": str(run)}))
+    return evaluate_and_write(None, str(hierarchy), _chosen(EvaluationOptions, None, {**options, "run": str(run)}))
 
 
 def _name(page: PageName) -> str:

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pagekin.collection.options import TrainingOptions
-from pagekin.errors import FailureError, MisuseError, need
+from pagekin.errors import FailureError, need
 from pagekin.evaluation.runs import qrel_lines, run_lines, untie
 from pagekin.learning.figures import draw_training, draw_weights
 from pagekin.learning.hyperparameters import Checkpoint
-from pagekin.learning.learn import LearnOptions, LearnResult
+from pagekin.learning.learn import LearnResult
 from pagekin.learning.learn import learn as learn_weights
-from pagekin.learning.networks import Units
+from pagekin.learning.options import LearnOptions
 from pagekin.learning.projection import need_projection
 from pagekin.learning.ranking import Ranker, page_queries
 from pagekin.learning.report import qrels_of, rankings_of
@@ -48,7 +47,7 @@ class TransferReport:
 def learn(
     indexed: IndexedStore,
     output: Path,
-    options: TrainingOptions,
+    options: LearnOptions,
     figures: Path | None = None,
     trec: Path | None = None,
     progress: Callable[[str], None] = lambda _: None,
@@ -58,12 +57,9 @@ def learn(
         need("matplotlib", what="a picture", extra="plots")
     if options.projection:
         need_projection()
-    settings = LearnOptions(
-        options.seed, options.start, options.rate, _units(options.units), options.steps, options.projection
-    )
-    settings.grid()  # checks the settings before the work begins
+    options.grid()  # checks the settings before the work begins
     checkpoint = Checkpoint(output.with_name(output.name + _UNFINISHED))
-    outcome = learn_weights(indexed, settings, checkpoint, progress)
+    outcome = learn_weights(indexed, options, checkpoint, progress)
     save_weights(output, outcome.weighting)
     if figures is not None:
         _draw(outcome, figures)
@@ -89,16 +85,6 @@ def transfer_weights(
     return TransferReport(
         documents, weights, evaluate_transfer(open_task(documents, topics, qrels, progress), weighting)
     )
-
-
-def _units(text: str | None) -> Units | None:
-    if text is None:
-        return None
-    try:
-        tf, idf, length = (int(each) for each in text.split(","))
-    except ValueError as error:
-        raise MisuseError(f"--units is {text!r}; write three numbers such as 5,10,10") from error
-    return tf, idf, length
 
 
 def _made(folder: Path) -> Path:

@@ -6,16 +6,14 @@ evaluate(IndexedStore.open("my.kin"), "labels.tsv").systems[0].precision
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 
 from pagekin.errors import MisuseError
 from pagekin.evaluation.judge import Judgement, judge
 from pagekin.evaluation.labelled import LabelledCollection, PopulationSettings, open_labelled
-from pagekin.evaluation.measures import RESAMPLES, SEED
 from pagekin.evaluation.notes import lines_of
-from pagekin.evaluation.population import HierarchyOptions
+from pagekin.evaluation.options import EvaluationOptions as EvaluationOptions
 from pagekin.evaluation.report import Evaluation, compare_systems, evaluate_system, left_out_reasons
 from pagekin.evaluation.systems import System
 from pagekin.model.arrays import Int64s
@@ -24,30 +22,6 @@ from pagekin.model.weights import load_weights
 from pagekin.pipeline import Progress
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.options import RelatedOptions
-
-
-@dataclass(frozen=True)
-class EvaluationOptions(HierarchyOptions):
-    """What is evaluated, on which pages, and how precisely. Names of files are paths."""
-
-    tree: str | None = None  # a file with the parent of every class
-    sample: int | None = None  # pairs of sibling classes
-    min_in_links: int | None = None
-    queries: str | None = None  # a file of URLs: only these are sources
-    run: str | None = None  # a run file to evaluate instead of the index
-    strategy: str | None = None  # a preset or a TOML file, instead of the strategy of the index
-    similarity: str | None = None
-    weights: str | None = None  # a file of learned weights
-    link_share: float | Literal["auto"] | None = None
-    against: str | None = None  # a store, run file, strategy or similarity to compare with
-    resamples: int = RESAMPLES
-    seed: int = SEED
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        chosen = (self.strategy, self.similarity, self.weights, self.link_share)
-        if self.run is not None and any(each is not None for each in chosen):
-            raise MisuseError("a run has neither a strategy nor a similarity; leave out --run, or those")
 
 
 @dataclass(frozen=True)

@@ -9,47 +9,12 @@ from numpy.typing import NDArray
 from pagekin.errors import MisuseError
 from pagekin.evaluation.labels import Class
 from pagekin.evaluation.notes import LeftOut
+from pagekin.evaluation.options import HierarchyOptions as HierarchyOptions
 from pagekin.kernels.familial_distance import COUSIN, SIBLING, UNRELATED, distances_from
 from pagekin.kernels.gamma import ALL
 from pagekin.model.arrays import Bytes, Int64s
 
-MAX_DEPTH = 32
-_CHOICES = {"multi": ("deepest", "min"), "distance": ("family", "tree")}
 _REGIONS = {ALL: "all", SIBLING: "sibling", COUSIN: "cousin", UNRELATED: "unrelated"}
-
-
-@dataclass(frozen=True)
-class HierarchyOptions:
-    """How a hierarchy is used.
-
-    Labels are cut at `depth`. If a page has several, `deepest` uses the deepest (the alphabetically first one of a tie)
-    and `min` uses the smallest distance over all. The distance is that of a `family` (same class, sibling, cousin,
-    unrelated) or of a `tree` (steps up to the lowest common ancestor).
-    """
-
-    depth: int = 3
-    strict_depth: bool = False  # leave out pages whose label is less deep
-    multi: str = "deepest"
-    distance: str = "family"
-
-    def __post_init__(self) -> None:
-        if not 1 <= self.depth <= MAX_DEPTH:
-            raise MisuseError(f"depth is {self.depth}; it must be from 1 to {MAX_DEPTH}")
-        for name, choices in _CHOICES.items():
-            if getattr(self, name) not in choices:
-                raise MisuseError(f"{name} is {getattr(self, name)!r}; it can be {', '.join(choices)}")
-
-    def classes(self, labels: Iterable[Class]) -> list[Class]:
-        """The classes of a page with these labels.
-
-        >>> labels = [("Arts",), ("Home", "Garden", "Clubs", "Roses"), ("Arts", "Prints", "Old")]
-        >>> HierarchyOptions().classes(labels), len(HierarchyOptions(multi="min", strict_depth=True).classes(labels))
-        ([('Home', 'Garden', 'Clubs')], 2)
-        """
-        if self.multi == "deepest":
-            labels = [min(labels, key=lambda path: (-len(path), path))]
-        least = self.depth if self.strict_depth else 1
-        return sorted({path[: self.depth] for path in labels if len(path) >= least})
 
 
 @dataclass(frozen=True)

@@ -10,22 +10,18 @@ from pagekin.bags.build import BagSource, bags_of_pages
 from pagekin.errors import MisuseError
 from pagekin.learning.corpus import PARTS, CorpusCounts, CorpusLinks, CorpusPart, part_of, split
 from pagekin.learning.hyperparameters import (
-    RATES,
-    UNITS,
     Checkpoint,
-    Grid,
     SearchState,
     fingerprint,
     search,
     tune_okapi,
 )
-from pagekin.learning.initial import STARTS
 from pagekin.learning.link_share import compare_with_links, link_share_tuner
-from pagekin.learning.networks import Units
+from pagekin.learning.options import LearnOptions as LearnOptions
 from pagekin.learning.projection import WeightedSpace, learn_projection, weighted_space
 from pagekin.learning.ranking import AP, ERROR, P10, Ranker, mean_measures, page_queries, sample_queries
 from pagekin.learning.report import compare_measures
-from pagekin.learning.trainer import Trainer, TrainingRun, TrainingSettings, require_examples
+from pagekin.learning.trainer import Trainer, TrainingRun, require_examples
 from pagekin.links.link_graph import StoredLinks
 from pagekin.links.stored import stored_links
 from pagekin.model.projection import Projection
@@ -38,25 +34,6 @@ from pagekin.store.store import Store, report_damage
 # Term frequencies of the page contents, stemmed, without stop words and templates.
 COUNTING = Strategy(anchors=False, links=False, lead=0.0, stemming="stem", frequency_weight="none")
 MAX_VALIDATION_QUERIES = 2000  # the test set is used completely
-
-
-@dataclass(frozen=True)
-class LearnOptions:
-    """How to learn. Start, rate and units are found by validation if they are None."""
-
-    seed: int = 2005
-    start: str | None = None
-    rate: float | None = None
-    units: Units | None = None
-    max_steps: int = 54_000
-    projection: bool = False  # whether to learn a projection on top
-
-    def grid(self) -> Grid:
-        """The hyper-parameters to try."""
-        starts = STARTS if self.start is None else (self.start,)
-        rates = RATES if self.rate is None else (self.rate,)
-        units = UNITS if self.units is None else (self.units,)
-        return Grid(starts, rates, units, TrainingSettings(units[0], rates[0], starts[0], self.seed, self.max_steps))
 
 
 @dataclass(frozen=True)

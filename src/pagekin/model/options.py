@@ -120,8 +120,8 @@ def _options(cls: type) -> tuple[Option, ...]:
                 described,
                 field=each.name,
                 name=described.name or each.name,
-                kind=_KINDS.get(one, str),
-                many=kinds[0].startswith("tuple["),
+                kind=str if described.parse else _KINDS.get(one, str),
+                many=kinds[0].endswith("...]"),
                 optional="None" in kinds,
                 words=tuple(re.findall(r"Literal\[['\"](\w+)['\"]\]", annotation)),
             )

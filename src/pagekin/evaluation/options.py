@@ -1,7 +1,8 @@
-"""Options of evaluation and learning."""
+"""Options of an evaluation."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -13,18 +14,14 @@ _LEARNED = "linklearn"
 
 
 @dataclass(frozen=True)
-class EvaluateOptions:
-    """Which pages are compared with a hierarchy, by which system, and what is written.
+class HierarchyOptions:
+    """How a hierarchy is used.
 
-    >>> EvaluateOptions(depth=2).depth
-    2
+    Labels are cut at `depth`. If a page has several, `deepest` uses the deepest (the alphabetically first one of a tie)
+    and `min` uses the smallest distance over all. The distance is that of a `family` (same class, sibling, cousin,
+    unrelated) or of a `tree` (steps up to the lowest common ancestor).
     """
 
-    tree: str | None = option(
-        None,
-        "A file with a line per class: the class, a tab, its parent. For labels that name only the class.",
-        file=True,
-    )
     depth: int = option(3, "Cut the hierarchy at this depth.", minimum=1, maximum=32)
     strict_depth: bool = option(False, "Leave out pages with a class above the depth.")
     multi: str = option(
@@ -34,6 +31,36 @@ class EvaluateOptions:
         "family",
         "Familial distance (same class, sibling, cousin, unrelated), or steps up the tree.",
         choices=("family", "tree"),
+    )
+
+    def __post_init__(self) -> None:
+        check_options(self)
+
+    def classes(self, labels: Iterable[tuple[str, ...]]) -> list[tuple[str, ...]]:
+        """The classes of a page with these labels.
+
+        >>> labels = [("Arts",), ("Home", "Garden", "Clubs", "Roses"), ("Arts", "Prints", "Old")]
+        >>> HierarchyOptions().classes(labels), len(HierarchyOptions(multi="min", strict_depth=True).classes(labels))
+        ([('Home', 'Garden', 'Clubs')], 2)
+        """
+        if self.multi == "deepest":
+            labels = [min(labels, key=lambda path: (-len(path), path))]
+        least = self.depth if self.strict_depth else 1
+        return sorted({path[: self.depth] for path in labels if len(path) >= least})
+
+
+@dataclass(frozen=True)
+class EvaluationOptions(HierarchyOptions):
+    """Which pages are compared with a hierarchy, by which system, and what is written.
+
+    >>> EvaluationOptions(depth=2).depth
+    2
+    """
+
+    tree: str | None = option(
+        None,
+        "A file with a line per class: the class, a tab, its parent. For labels that name only the class.",
+        file=True,
     )
     sample: int | None = option(None, "Sample this number of pairs of sibling classes (300 in the paper).", minimum=1)
     seed: int = option(2002, "Seed of all random choices.", minimum=0)
@@ -57,35 +84,10 @@ class EvaluateOptions:
     run_depth: int = option(100, "Results per source in this ranking.", minimum=1)
 
     def __post_init__(self) -> None:
-        check_options(self)
+        super().__post_init__()
+        if self.run is not None and (self.strategy, self.similarity, self.weights, self.link_share) != (None,) * 4:
+            raise MisuseError("a run has neither a strategy nor a similarity; leave out --run, or those")
         if self.weights is not None:
             if self.similarity not in (None, _LEARNED):
                 raise MisuseError(f"similarity is {self.similarity!r}, but the weights are for {_LEARNED}")
             object.__setattr__(self, "similarity", _LEARNED)
-
-
-@dataclass(frozen=True)
-class TrainingOptions:
-    """How term weights are learned. What is None is chosen on the validation part.
-
-    >>> TrainingOptions(start="okapi").start
-    'okapi'
-    """
-
-    seed: int = option(2005, "Seed of all random choices.", minimum=0)
-    start: str | None = option(
-        None,
-        "Initial weights: all equal, or near OKAPI. Default: both are tried, and validation decides.",
-        choices=("flat", "okapi"),
-    )
-    rate: float | None = option(None, "Learning rate. Default: validation decides.")
-    units: str | None = option(
-        None, "Units of the three networks, such as 5,10,10. Default: validation decides.", metavar="TF,IDF,LENGTH"
-    )
-    steps: int = option(54_000, "Maximum number of steps of a training run.", minimum=1)
-    projection: bool = option(
-        False, "Also learn a linear projection, kept in a file beside the weights; needs pagekin[lsa]."
-    )
-
-    def __post_init__(self) -> None:
-        check_options(self)

@@ -1,0 +1,66 @@
+"""Options of learning."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pagekin.errors import MisuseError
+from pagekin.model.options import check_options, option
+
+if TYPE_CHECKING:
+    from pagekin.learning.hyperparameters import Grid
+
+
+def parse_units(text: str) -> tuple[int, int, int]:
+    """The units of the three networks.
+
+    >>> parse_units("5,10,10")
+    (5, 10, 10)
+    """
+    try:
+        tf, idf, length = (int(each) for each in text.split(","))
+    except ValueError as error:
+        raise MisuseError(f"--units is {text!r}; write three numbers such as 5,10,10") from error
+    return tf, idf, length
+
+
+@dataclass(frozen=True)
+class LearnOptions:
+    """How term weights are learned. What is None is chosen on the validation part.
+
+    >>> LearnOptions(start="okapi").start
+    'okapi'
+    """
+
+    seed: int = option(2005, "Seed of all random choices.", minimum=0)
+    start: str | None = option(
+        None,
+        "Initial weights: all equal, or near OKAPI. Default: both are tried, and validation decides.",
+        choices=("flat", "okapi"),
+    )
+    rate: float | None = option(None, "Learning rate. Default: validation decides.")
+    units: tuple[int, int, int] | None = option(
+        None,
+        "Units of the three networks, such as 5,10,10. Default: validation decides.",
+        metavar="TF,IDF,LENGTH",
+        parse=parse_units,
+    )
+    max_steps: int = option(54_000, "Maximum number of steps of a training run.", name="steps", minimum=1)
+    projection: bool = option(
+        False, "Also learn a linear projection, kept in a file beside the weights; needs pagekin[lsa]."
+    )
+
+    def __post_init__(self) -> None:
+        check_options(self)
+
+    def grid(self) -> Grid:
+        """The hyper-parameters to try."""
+        from pagekin.learning.hyperparameters import RATES, UNITS, Grid
+        from pagekin.learning.initial import STARTS
+        from pagekin.learning.trainer import TrainingSettings
+
+        starts = STARTS if self.start is None else (self.start,)
+        rates = RATES if self.rate is None else (self.rate,)
+        units = UNITS if self.units is None else (self.units,)
+        return Grid(starts, rates, units, TrainingSettings(units[0], rates[0], starts[0], self.seed, self.max_steps))
