@@ -169,7 +169,7 @@ def test_every_option_of_the_evaluation_is_documented() -> None:
 def test_every_option_and_reference_of_a_sweep_is_documented() -> None:
     text = (ROOT / "docs" / "evaluation.md").read_text("utf-8")
     for option in import_module("pagekin.cli.sweep").command.params:
-        assert option.opts[0] in text or option.name in ("sweep", "json"), option.opts
+        assert option.opts[0] in text or option.name in ("plan", "json"), option.opts
     for name in (*MEASURES, *BASELINES):
         assert name in text
 

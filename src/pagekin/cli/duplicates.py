@@ -14,6 +14,7 @@ from pagekin.cli.options import options_from
 from pagekin.cli.output import clean, containment, counted, json_option, opened, print_result
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.errors import MisuseError
+from pagekin.figures.plot_files import PLOT_FORMATS
 from pagekin.model.options import from_values
 
 if TYPE_CHECKING:
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from pagekin.search.duplicates import DuplicateGroups
 
 LISTS = (".json", ".jsonl", ".ndjson")
-PICTURES = ("png", "svg", "pdf")
 
 
 @click.command("duplicates")
@@ -93,8 +93,8 @@ def _is_store(name: str) -> bool:
 
 def _picture_format(picture: str) -> str:
     kind = Path(picture).suffix.lower().removeprefix(".")
-    if kind not in PICTURES:
-        raise MisuseError(f"{picture}: which kind of picture? The suffix can be {', '.join(PICTURES)}")
+    if kind not in PLOT_FORMATS:
+        raise MisuseError(f"{picture}: which kind of picture? The suffix can be {', '.join(PLOT_FORMATS)}")
     return kind
 
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from pagekin.errors import MisuseError
 from pagekin.model.options import check_options, option, option_like
 from pagekin.search.options import RelatedOptions
+
+_LEARNED = "linklearn"
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,10 @@ class EvaluateOptions:
 
     def __post_init__(self) -> None:
         check_options(self)
+        if self.weights is not None:
+            if self.similarity not in (None, _LEARNED):
+                raise MisuseError(f"similarity is {self.similarity!r}, but the weights are for {_LEARNED}")
+            object.__setattr__(self, "similarity", _LEARNED)
 
 
 @dataclass(frozen=True)

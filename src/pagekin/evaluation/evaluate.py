@@ -96,7 +96,7 @@ def judge_systems(
 ) -> JudgedSystems:
     """Judge the systems that the options name."""
     if indexed is None and options.run is None:
-        raise MisuseError("name a STORE to judge, or a run file with --run")
+        raise MisuseError("name a STORE to evaluate, or a run file with --run")
     settings = PopulationSettings(hierarchy, options.tree, options, options.sample, options.seed, options.min_in_links)
     labelled = open_labelled(settings, indexed)
     sources = _sources(labelled, options.queries)

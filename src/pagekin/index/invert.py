@@ -5,7 +5,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from pagekin.kernels.postings import fill_buckets
 from pagekin.model.arrays import Int64s, UInt32s, Unsigned
 
 ValueType: TypeAlias = type[np.unsignedinteger[Any]]
@@ -57,6 +56,8 @@ def truncate(signatures: UInt32s, kind: ValueType) -> Unsigned:
 
 def invert(signatures: Unsigned, members: Int64s) -> Inverted:
     """The inverted index over the signatures of `members`, without those of empty bags."""
+    from pagekin.kernels.postings import fill_buckets  # loads the compiler, which answers do without
+
     kind = signatures.dtype
     members = members[signatures[members, 0] != np.iinfo(kind).max] if len(members) else members
     bits = max(1, (len(members) // _POSTINGS_PER_BUCKET).bit_length() - 1)
