@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -46,6 +47,7 @@ class EvaluateOptions:
     similarity: str | None = option_like(RelatedOptions, "similarity")
     weights: str | None = option_like(RelatedOptions, "weighting", parse=None)
     link_share: float | Literal["auto"] | None = option_like(RelatedOptions, "link_share")
+    blend: Mapping[str, float] | None = option_like(RelatedOptions, "blend")
     against: str | None = option(
         None, "Compare with a store, a run file, a strategy or a similarity measure.", metavar="OTHER"
     )

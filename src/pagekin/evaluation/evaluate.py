@@ -3,7 +3,7 @@
 evaluate(IndexedStore.open("my.kin"), "labels.tsv").systems[0].precision
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -39,13 +39,14 @@ class EvaluationOptions(HierarchyOptions):
     similarity: str | None = None
     weights: str | None = None  # a file of learned weights
     link_share: float | Literal["auto"] | None = None
+    blend: Mapping[str, float] | None = None
     against: str | None = None  # a store, run file, strategy or similarity to compare with
     resamples: int = RESAMPLES
     seed: int = SEED
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        chosen = (self.strategy, self.similarity, self.weights, self.link_share)
+        chosen = (self.strategy, self.similarity, self.weights, self.link_share, self.blend)
         if self.run is not None and any(each is not None for each in chosen):
             raise MisuseError("a run has neither a strategy nor a similarity; leave out --run, or those")
 
@@ -135,17 +136,18 @@ def _sources(labelled: LabelledCollection, queries: str | None) -> Int64s:
 def _systems(labelled: LabelledCollection, options: EvaluationOptions) -> list[System]:
     """The system to evaluate, and the one to compare it with."""
     strategy = strategy_named(options.strategy) if options.strategy else None
+    related = RelatedOptions(link_share=options.link_share, blend=options.blend)
     if options.run is not None:
         system = labelled.run(options.run)
     elif strategy is None:
         assert labelled.indexed is not None
         own = labelled.indexed.index.strategy
         weighting = load_weights(Path(options.weights)) if options.weights is not None else None
-        related = RelatedOptions(similarity=options.similarity, weighting=weighting, link_share=options.link_share)
+        related = replace(related, similarity=options.similarity, weighting=weighting)
         system = labelled.index_system(labelled.indexed, related)
         strategy = replace(own, weights=options.weights or own.weights)
     else:
         similarity, weights = options.similarity or strategy.similarity, options.weights or strategy.weights
         strategy = replace(strategy, similarity=similarity, weights=weights)
-        system = labelled.under(strategy, options.strategy or "", RelatedOptions(link_share=options.link_share))
+        system = labelled.under(strategy, options.strategy or "", related)
     return [system, *([labelled.named(options.against, strategy)] if options.against else [])]
