@@ -21,7 +21,7 @@ def test_it_names_every_package_and_module_of_the_root() -> None:
     packages = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
     modules = {path.name for path in PACKAGE.glob("*.py")} - {"__init__.py", "__main__.py"}
     (table,) = re.findall(r"\| package \|.*?\n\n", TEXT, re.S)
-    named = set(re.findall(r"`([\w.]+)`", "".join(line.split("|")[1] for line in table.splitlines())))
+    named = set(re.findall(r"`([\w.]+)`", "".join(line.split("|")[1] for line in table.split("\n") if line)))
     assert named == packages | modules
 
 

@@ -95,6 +95,17 @@ def test_every_command_takes_the_learned_share_of_links_or_another(
         assert judged["systems"][0]["system"].endswith(f"(linklearn), {share:g} by links" if share else "(linklearn)")
 
 
+def test_the_weights_of_a_blend_can_be_given_by_name(pagekin: Pagekin, library: Path, tmp_path: Path) -> None:
+    (tmp_path / "labels.tsv").write_text(f"{ROBIN}\tBirds/Small\n{WREN}\tBirds/Small\n{HOME}\tBooks/Old\n")
+    one, other = (("--blend", "text=0.75,links=0.25"), ("--links", "0.25"))
+    for command in (("related", library, ROBIN), ("evaluate", library, "--hierarchy", tmp_path / "labels.tsv")):
+        assert pagekin(*command, *one, "--json").out == pagekin(*command, *other, "--json").out
+    for weights, told in (("text", "text=0.7"), ("text=much", "text=0.7"), ("smell=1", "no evidence 'smell'")):
+        answer = pagekin("related", library, ROBIN, "--blend", weights)
+        assert answer.code == 2
+        assert told in answer.err
+
+
 @pytest.mark.parametrize("share", ["2", "-0.1", "nan", "much", ""])
 def test_a_share_of_links_that_is_none_is_misuse(pagekin: Pagekin, library: Path, share: str) -> None:
     for command in (

@@ -49,7 +49,7 @@ def command(store: str | None, hierarchy: str, json: bool, **values: Any) -> Non
 def print_left_out(left_out: list[LeftOutReason]) -> None:
     """Print what was left out of an evaluation, with examples."""
     if left_out:
-        click.echo("Left out, or to be borne in mind:")
+        click.echo("Left out, or to keep in mind:")
         print_table([(row.count, row.reason, row.example and "e.g. " + row.example) for row in left_out])
 
 

@@ -109,17 +109,18 @@ def _sources(labelled: LabelledCollection, queries: str | None) -> Int64s:
 def _systems(labelled: LabelledCollection, options: EvaluationOptions) -> list[System]:
     """The system to evaluate, and the one to compare it with."""
     strategy = strategy_named(options.strategy) if options.strategy else None
+    related = RelatedOptions(link_share=options.link_share, blend=options.blend)
     if options.run is not None:
         system = labelled.run(options.run)
     elif strategy is None:
         assert labelled.indexed is not None
         own = labelled.indexed.index.strategy
         weighting = load_weights(Path(options.weights)) if options.weights is not None else None
-        related = RelatedOptions(similarity=options.similarity, weighting=weighting, link_share=options.link_share)
+        related = replace(related, similarity=options.similarity, weighting=weighting)
         system = labelled.index_system(labelled.indexed, related)
         strategy = replace(own, weights=options.weights or own.weights)
     else:
         similarity, weights = options.similarity or strategy.similarity, options.weights or strategy.weights
         strategy = replace(strategy, similarity=similarity, weights=weights)
-        system = labelled.under(strategy, options.strategy or "", RelatedOptions(link_share=options.link_share))
+        system = labelled.under(strategy, options.strategy or "", related)
     return [system, *([labelled.named(options.against, strategy)] if options.against else [])]

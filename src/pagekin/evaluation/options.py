@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -73,6 +73,7 @@ class EvaluationOptions(HierarchyOptions):
     similarity: str | None = option_like(RelatedOptions, "similarity")
     weights: str | None = option_like(RelatedOptions, "weighting", parse=None)
     link_share: float | Literal["auto"] | None = option_like(RelatedOptions, "link_share")
+    blend: Mapping[str, float] | None = option_like(RelatedOptions, "blend")
     against: str | None = option(
         None, "Compare with a store, a run file, a strategy or a similarity measure.", metavar="OTHER"
     )
@@ -85,7 +86,8 @@ class EvaluationOptions(HierarchyOptions):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.run is not None and (self.strategy, self.similarity, self.weights, self.link_share) != (None,) * 4:
+        chosen = (self.strategy, self.similarity, self.weights, self.link_share, self.blend)
+        if self.run is not None and any(each is not None for each in chosen):
             raise MisuseError("a run has neither a strategy nor a similarity; leave out --run, or those")
         if self.weights is not None:
             if self.similarity not in (None, _LEARNED):

@@ -26,6 +26,18 @@ def weighting_in(file: str | None) -> Weighting | None:
     return load_weights(Path(file))
 
 
+def _weights_in(text: str) -> dict[str, float]:
+    """The weights of a blend.
+
+    >>> _weights_in("text=0.7, links=0.3")
+    {'text': 0.7, 'links': 0.3}
+    """
+    try:
+        return {name.strip(): float(weight) for name, weight in (each.split("=") for each in text.split(","))}
+    except ValueError as error:
+        raise MisuseError(f"blend is {text!r}; it must be like text=0.7,links=0.3") from error
+
+
 @dataclass(frozen=True)
 class RelatedOptions:
     """Which related pages are returned, and how they are compared.
@@ -72,7 +84,12 @@ class RelatedOptions:
         minimum=0,
         maximum=1,
     )
-    blend: Mapping[str, float] | None = None  # weights of evidences by name, in place of link_share
+    blend: Mapping[str, float] | None = option(
+        None,
+        "Weights of evidences by name, such as text=0.7,links=0.3, in place of --links.",
+        metavar="NAME=WEIGHT,...",
+        parse=_weights_in,
+    )
     group_duplicates: bool = option(True, "Group near-duplicates under the best of them; the limit counts groups.")
     explain: bool = option(True, "Explain each result: shared terms, and pages that link to both.")
 
