@@ -13,6 +13,10 @@ import pagekin
 from pagekin.cli.options import options_from
 from pagekin.model.options import from_values, option
 from pagekin.search.options import RelatedOptions
+from pagekin.serving.api.params import params_of
+from pagekin.serving.api.schema import openapi
+from pagekin.serving.problems import RequestError
+from pagekin.serving.settings import RequestLimits, ServerSettings
 from tools import api_reference, reference
 
 
@@ -60,3 +64,11 @@ def test_an_option_costs_one_field() -> None:
     assert "| `patience` | `int` | Wait for this number of minutes. Default: `3`. |" in "\n".join(
         api_reference.section("MoreOptions", MoreOptions)
     )
+    [param] = [each for each in params_of(MoreOptions, RequestLimits()) if each.option.name == "patience"]
+    assert param.check(param.parse("5")) == 5
+    with pytest.raises(RequestError, match="patience"):
+        param.check(10)
+    parameters = openapi(ServerSettings(), MoreOptions)["paths"]["/api/related"]["get"]["parameters"]
+    [found] = [each for each in parameters if each["name"] == "patience"]
+    assert found["schema"] == {"type": "integer", "minimum": 1, "maximum": 9, "default": 3}
+    assert found["description"] == "Wait for this number of minutes."
