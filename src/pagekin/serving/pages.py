@@ -1,7 +1,7 @@
 """Web pages for people: which template shows which view. `part=1` requests only the part of a page that changes."""
 
 import secrets
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -37,32 +37,23 @@ def routes() -> list[BaseRoute]:
         "/collection": _collection,
         **{f"/collection/{name}": partial(_collection_section, name) for name in _SECTIONS},
     }
-    return [Route(path, _endpoint(handler)) for path, handler in handlers.items()]
+    return [Route(path, partial(_endpoint, handler)) for path, handler in handlers.items()]
 
 
-def _endpoint(handler: Handler) -> Callable[[Request], Awaitable[Response]]:
+async def _endpoint(handler: Handler, request: Request) -> Response:
     """Run a handler in a thread; show errors on a page."""
-
-    async def endpoint(request: Request) -> Response:
-        context = context_of(request)
-        asked = PageRequest(
-            context.current.generation,
-            request.query_params,
-            str(request.path_params.get("id", "")),
-            str(request.scope.get("root_path", "")),
-            context.settings.replay,
-        )
-        try:
-            return await context.threads.run(request, handler, asked)
-        except (RequestError, PagekinError) as error:
-            problem = asked.problem(error)
-            heading = {404: "Page not found", 422: "Invalid request"}.get(problem.status, "Not available now")
-            template = "_problem.html" if asked.is_part else "error.html"
-            response = asked.render(template, problem.status, heading=heading, problem=problem.detail)
-            response.headers.update(problem.headers)
-            return response
-
-    return endpoint
+    context = context_of(request)
+    id, root = str(request.path_params.get("id", "")), str(request.scope.get("root_path", ""))
+    asked = PageRequest(context.current.generation, request.query_params, id, root, context.settings.replay)
+    try:
+        return await context.threads.run(request, handler, asked)
+    except (RequestError, PagekinError) as error:
+        problem = asked.problem(error)
+        heading = {404: "Page not found", 422: "Invalid request"}.get(problem.status, "Not available now")
+        template = "_problem.html" if asked.is_part else "error.html"
+        response = asked.render(template, problem.status, heading=heading, problem=problem.detail)
+        response.headers.update(problem.headers)
+        return response
 
 
 def _home(request: PageRequest) -> Response:
