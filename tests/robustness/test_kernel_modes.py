@@ -55,7 +55,9 @@ def kernel_tests(*options: str) -> list[str]:
         "-x",
         "--tb=short",
     ]
-    ignored = [f"--ignore=kernels/test_{name}.py" for name in ("compile", "compile_lock")]  # they look for compiled code
+    ignored = [
+        f"--ignore=kernels/test_{name}.py" for name in ("compile", "compile_lock")
+    ]  # they look for compiled code
     return [*command, "kernels", *ignored, *options]
 
 
