@@ -71,6 +71,7 @@ class FoldedBags:
     offsets: Int64s
     evidence: Int64s  # of each node: the pages whose links to it count, plus 1 if it has a title
     ignored_blocks: Bytes  # 1 for every block that does not count as contents
+    counting_links: Bytes  # 1 for every link that counts
     spill: Spill
 
     def weighted(self, mapper: Mapper = map) -> Iterable[Bags]:
@@ -130,7 +131,8 @@ def fold_bags(source: BagSource, strategy: Strategy, file: IO[bytes], mapper: Ma
         spill.add(piece)
     named = Terms(terms.name, terms.shown, frequency)
     offsets, evidence = offsets_of(spill.lengths), _evidence(source, citations, nodes)
-    return FoldedBags(strategy, named, contents, lengths, offsets, evidence, texts.block_excluded, spill)
+    marks = (texts.block_excluded, citations.link_counts)
+    return FoldedBags(strategy, named, contents, lengths, offsets, evidence, *marks, spill)
 
 
 def bags_of_pages(source: BagSource, strategy: Strategy) -> tuple[Bags, Terms, Contents]:

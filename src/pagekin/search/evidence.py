@@ -17,7 +17,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from pagekin.errors import MisuseError
-from pagekin.model.arrays import Floats, Int64s
+from pagekin.model.arrays import Array, Floats, Int64s
 from pagekin.search.node_store import NodeStore
 from pagekin.search.options import RelatedOptions
 from pagekin.search.query import Query
@@ -73,6 +73,18 @@ def ranked(query: Query, n: int, nodes: Int64s, scores: Floats, similar: Floats)
     pairs = zip(similar[order].tolist(), nodes[order].tolist(), strict=True)
     allowed = query.allowed or (lambda _: True)
     return [each for each in pairs if each[0] >= query.min_similarity and allowed(each[1])][:n]
+
+
+def largest(values: Floats, number: Array, most: int) -> Int64s:
+    """The places of the largest values, the largest first; equal ones in the order of their numbers.
+
+    >>> largest(np.array([0.5, 0.9, 0.5]), np.array([7, 3, 5]), 2).tolist()
+    [1, 2]
+    """
+    if len(values) <= most:
+        return np.lexsort((number, -values))
+    likely = np.flatnonzero(values >= np.partition(values, -most)[-most])
+    return likely[np.lexsort((number[likely], -values[likely]))[:most]]
 
 
 class _OneByOne:

@@ -17,7 +17,7 @@ from pagekin.model.capture import Capture, Origin
 from pagekin.search.answer import AnswerBuilder
 from pagekin.search.blend import Blend
 from pagekin.search.evidence import Evidence, evidences, register
-from pagekin.search.links import LinkEvidence, weight_by_agreement
+from pagekin.search.links import Coupling, LinkEvidence, OutLinks, Proximity, weight_by_agreement
 from pagekin.search.node_store import NodeStore
 from pagekin.search.options import AUTO, RelatedOptions
 from pagekin.search.query import Bag, Query, TermCounts, query_of_nodes, signature_of
@@ -43,6 +43,9 @@ def text_evidence(store: NodeStore, options: RelatedOptions) -> Evidence:
 
 register("text", text_evidence)
 register("links", lambda store, options: LinkEvidence(store))
+register("proximity", lambda store, options: Proximity(store))
+register("coupling", lambda store, options: Coupling(store))
+register("link", lambda store, options: OutLinks(store))
 
 
 class IndexedStore(NodeStore):

@@ -12,8 +12,10 @@ from pagekin.duplicates.fingerprints import Fingerprints, open_fingerprints
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.errors import StoreError
 from pagekin.index.files import INDEX_VERSION, Index, open_index
+from pagekin.links.statistics import open_link_columns
 from pagekin.model.arrays import Int64s
 from pagekin.model.strategy import Strategy
+from pagekin.search.link_scorer import LinkScorerPool
 from pagekin.search.query import bag_of
 from pagekin.search.query_weights import QueryWeights
 from pagekin.search.scorer import ScorerPool
@@ -61,6 +63,11 @@ class NodeStore(Store):
     def query_weights(self) -> QueryWeights:
         """The weights of queries for Okapi and LinkLearn."""
         return QueryWeights(self.index)
+
+    @cached_property
+    def link_scorers(self) -> LinkScorerPool:
+        """The link scorers of all threads."""
+        return LinkScorerPool(open_link_columns(self.root / self.manifest.index_folder, self))
 
     @cached_property
     def link_similarity(self) -> LinkSimilarity:

@@ -15,7 +15,7 @@ import numpy as np
 
 from pagekin.index.files import Index
 from pagekin.model.arrays import Floats, Int64s, UInt32s, spans
-from pagekin.search.evidence import Evidence
+from pagekin.search.evidence import Evidence, largest
 from pagekin.search.query import Query
 from pagekin.search.scorer import Scorer, ScorerPool, jaccard
 
@@ -78,7 +78,7 @@ class TextEvidence(Evidence):
         row, term, parts = row[told], term[told], parts[told]
         reasons = []
         for k, (begin, end) in enumerate(pairwise(np.searchsorted(row, np.arange(len(nodes) + 1)).tolist())):
-            best = _largest(parts[begin:end], term[begin:end], TERMS)
+            best = largest(parts[begin:end], term[begin:end], TERMS)
             terms, shares = term[begin:end][best].tolist(), (parts[begin:end][best] / total[k]).tolist()
             reasons.append({"terms": [(shown[each], share) for each, share in zip(terms, shares, strict=True)]})
         return reasons
@@ -185,11 +185,3 @@ def _first(query: Query, similar: Floats, nodes: Int64s, n: int) -> list[tuple[f
         if query.allowed is None or query.allowed(node):
             found.append((similarity, node))
     return found
-
-
-def _largest(parts: Floats, term: UInt32s, most: int) -> Int64s:
-    """The places of the largest parts, the largest first; equal ones in the order of terms."""
-    if len(parts) <= most:
-        return np.lexsort((term, -parts))
-    likely = np.flatnonzero(parts >= np.partition(parts, -most)[-most])
-    return likely[np.lexsort((term[likely], -parts[likely]))[:most]]

@@ -1,0 +1,179 @@
+"""Scores of pages by links, for one page at a time: proximity, coupling, and the share of its links.
+
+Columns come from files; numbers in them that are out of range are skipped. `pagekin.search.link_scorer` has the same
+scores in numpy.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from pagekin.kernels.compile import inlined, kernel
+from pagekin.model.arrays import Floats, Int64s, Integer
+from pagekin.model.link_columns import LinkColumns
+
+
+class LinkLimits(NamedTuple):
+    """How much is looked at; `search/link_scorer.py` has the values."""
+
+    links: int  # links to the page
+    words: int  # to either side of a link to the page
+    anchors: int  # likewise
+    postings: int  # links to the pages that the page links to
+
+
+class LinkSums(NamedTuple):
+    """Scratch arrays over all nodes, zero before and after every call, and a list of nodes with room for each twice."""
+
+    total: Floats
+    best: Floats
+    nodes: Int64s
+
+
+@inlined
+def counts(anchor: int, links: LinkColumns) -> bool:
+    """Whether the link of an anchor counts."""
+    return bool(links.counting[anchor >> 3] >> (anchor & 7) & 1)
+
+
+@inlined
+def target_node(anchor: int, links: LinkColumns) -> Integer:
+    """The node that an anchor leads to, or -1 if its link does not count."""
+    if not counts(anchor, links) or links.target[anchor] >= len(links.node_of_target):
+        return np.int64(-1)
+    node = links.node_of_target[links.target[anchor]]
+    return np.int64(node) if node < len(links.in_degree) else np.int64(-1)
+
+
+@inlined
+def anchor_of(link: int, links: LinkColumns) -> int:
+    """The place of a link among all anchors, or -1 if it does not count."""
+    page = np.int64(links.page[link])
+    if page >= len(links.offsets) - 1:
+        return -1
+    anchor = links.offsets[page] + links.anchor[link]
+    return anchor if anchor < links.offsets[page + 1] and counts(anchor, links) else -1
+
+
+@kernel
+def proximity(node: int, half: float, links: LinkColumns, limits: LinkLimits, sums: LinkSums) -> tuple[Int64s, Floats]:
+    """The nodes that are cited close to a node, and their scores.
+
+    The sum over citing pages of half / (half + words apart), for the closest links on the page, divided by
+    sqrt((in-degree + 3) (in-degree + 3)).
+    """
+    begin, end = links.cited[node], links.cited[node + 1]
+    counted = end - begin
+    if counted > limits.links:
+        counted = 0
+        for link in range(begin, end):
+            counted += anchor_of(link, links) >= 0
+    wanted = min(counted, limits.links)
+    found = seen = taken = 0
+    while begin < end:
+        page = links.page[begin]
+        near = found
+        while begin < end and links.page[begin] == page:
+            anchor = anchor_of(begin, links)
+            begin += 1
+            if anchor < 0:
+                continue
+            seen += 1
+            if wanted < counted and seen - 1 != taken * counted // wanted:  # evenly spaced
+                continue
+            taken += 1
+            place = np.int64(links.start[anchor])
+            for step in (-1, 1):
+                other = anchor
+                for _ in range(limits.anchors):
+                    other += step
+                    if other < links.offsets[page] or other >= links.offsets[page + 1]:
+                        break
+                    apart = abs(np.int64(links.start[other]) - place)
+                    if apart > limits.words:
+                        break
+                    target = target_node(other, links)
+                    if target < 0 or target == node:
+                        continue
+                    if sums.best[target] == 0.0:
+                        sums.nodes[near] = target
+                        near += 1
+                    sums.best[target] = max(sums.best[target], half / (half + apart))
+        for k in range(found, near):
+            target = sums.nodes[k]
+            if sums.total[target] == 0.0:
+                sums.nodes[found] = target
+                found += 1
+            sums.total[target] += sums.best[target]
+            sums.best[target] = 0.0
+    nodes = sums.nodes[:found].copy()
+    scores = np.empty(found)
+    for k in range(found):
+        norm = np.sqrt((links.in_degree[node] + 3.0) * (links.in_degree[nodes[k]] + 3.0))
+        scores[k] = sums.total[nodes[k]] / norm
+        sums.total[nodes[k]] = 0.0
+    return nodes, scores
+
+
+@kernel
+def coupling(node: int, links: LinkColumns, limits: LinkLimits, sums: LinkSums) -> tuple[Int64s, Floats]:
+    """The nodes that link to the same pages as a node, and the cosines of their vectors of link targets.
+
+    Link targets with the fewest in-links come first, as long as the in-links of all are at most `limits.postings`.
+    """
+    begin, end = links.offsets[links.rows[node]], links.offsets[links.rows[node + 1]]
+    keys = np.empty(end - begin, np.int64)
+    targets = 0
+    for anchor in range(begin, end):
+        target = target_node(anchor, links)
+        if target >= 0 and sums.best[target] == 0.0:
+            sums.best[target] = 1.0
+            keys[targets] = np.int64(links.in_degree[target]) << 32 | target
+            targets += 1
+    keys = np.sort(keys[:targets])
+    left = limits.postings
+    found = 0
+    for k in range(targets):
+        target = keys[k] & 0xFFFFFFFF
+        sums.best[target] = 0.0
+        left -= links.cited[target + 1] - links.cited[target]
+        square = links.idf[target] * links.idf[target]
+        if left < 0 or square == 0.0:
+            continue
+        last = np.int64(node)
+        for link in range(links.cited[target], links.cited[target + 1]):
+            if anchor_of(link, links) >= 0:
+                citing = np.int64(links.node[links.page[link]])
+                if citing != last and citing != node:
+                    if sums.total[citing] == 0.0:
+                        sums.nodes[found] = citing
+                        found += 1
+                    sums.total[citing] += square
+                last = citing
+    nodes = sums.nodes[:found].copy()
+    scores = np.empty(found)
+    for k in range(found):
+        scores[k] = sums.total[nodes[k]] / (np.float64(links.norm[node]) * np.float64(links.norm[nodes[k]]))
+        sums.total[nodes[k]] = 0.0
+    return nodes, scores
+
+
+@kernel
+def link_shares(node: int, half: float, links: LinkColumns, sums: LinkSums) -> tuple[Int64s, Floats]:
+    """The nodes that a node links to, and their shares of its links."""
+    found = 0
+    for anchor in range(links.offsets[links.rows[node]], links.offsets[links.rows[node + 1]]):
+        target = target_node(anchor, links)
+        if target >= 0:
+            if sums.total[target] == 0.0:
+                sums.nodes[found] = target
+                found += 1
+            sums.total[target] += half / (half + links.start[anchor])
+    nodes = sums.nodes[:found].copy()
+    scores = np.empty(found)
+    total = 1.0
+    for k in range(found):
+        scores[k] = np.sqrt(sums.total[nodes[k]]) * links.rarity[nodes[k]]
+        sums.total[nodes[k]] = 0.0
+        total += scores[k]
+    return nodes, scores / total

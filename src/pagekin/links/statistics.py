@@ -1,0 +1,112 @@
+"""Statistics of the links that count: what an index adds to the links of its store.
+
+Scores by links are computed from the store's own columns, so the link graph is not stored twice. Added are, for every
+anchor, whether its link counts under the strategy; and for every page its in-degree and its norm for coupling.
+"""
+
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+
+from pagekin.model.arrays import Array, Bytes, Floats, Int64s, UInt32s
+from pagekin.model.link_columns import LinkColumns
+from pagekin.store.columns import check, check_offsets, open_array, write_columns
+from pagekin.store.store import Store
+
+_SHRINKAGE = 3.0  # average link targets that the norm of every page has in addition to its own
+_PIECE = 1 << 22  # links in memory at a time
+
+
+def write_link_statistics(folder: Path, store: Store, counting_links: Bytes) -> None:
+    """Write the statistics of a store's links; `counting_links` is 1 for every link that counts.
+
+    The norm of a page is the length of the vector of its link targets, each with weight idf. Its square is increased by
+    three times the mean squared weight: pages with few links have a small coupling, even if all their links agree.
+    """
+    links, anchors, pages = store.links, store.reading.anchors, len(store.nodes) - 1
+    node_of_page = _node_of_page(store.nodes)
+    counting = np.zeros(len(anchors.start), np.uint8)
+    in_degree, squares, ends = np.zeros(pages, np.uint32), np.zeros(pages), links.offsets[: pages + 1]
+    cuts = np.unique([0, *np.searchsorted(ends, np.arange(0, ends[-1], _PIECE)), pages]).tolist()
+    for first, last in pairwise(cuts):
+        link = ends[first] + np.flatnonzero(counting_links[ends[first] : ends[last]])
+        page = links.page[link]
+        counting[anchors.offsets[page] + links.anchor[link]] = 1
+        cited = np.searchsorted(ends, link, side="right") - 1
+        citing = node_of_page[page].astype(np.int64)  # ascending for each cited node
+        distinct = (np.diff(cited, prepend=-1) != 0) | (np.diff(citing, prepend=-1) != 0)
+        cited, citing = cited[distinct], citing[distinct]
+        in_degree[first:last] = np.bincount(cited - first, minlength=last - first)
+        squares += np.bincount(citing, np.square(_idf(in_degree[first:last], pages))[cited - first], pages)
+    mean = np.square(_idf(in_degree[in_degree > 0], pages)).mean() if in_degree.any() else 1.0
+    norm = np.sqrt(squares + _SHRINKAGE * mean).astype(np.float32)
+    bits = np.packbits(counting, bitorder="little")
+    write_columns(folder, {"anchors.counting": bits, "nodes.in_degree": in_degree, "nodes.coupling_norm": norm})
+
+
+def open_link_columns(folder: Path, store: Store) -> LinkColumns:
+    """Open the links of a store with the statistics that its index, in `folder`, has of them.
+
+    Kernels index arrays without bounds checks. Types and offsets are therefore checked here; numbers of pages, anchors
+    and targets are too many for that, and kernels skip those that are out of range.
+    """
+    links, anchors, pages = store.links, store.reading.anchors, len(store.nodes) - 1
+    check_offsets(store.nodes, len(store), store.folder / "nodes.offsets.npy")
+    check(len(links.offsets) > pages, store.folder / "links.offsets.npy", "it belongs to other pages")
+    check(len(anchors.offsets) == len(store) + 1, store.folder / "anchors.offsets.npy", "it belongs to other pages")
+    stored = {
+        "links.page": links.page,
+        "links.anchor": links.anchor,
+        "anchors.start": anchors.start,
+        "anchors.target": anchors.target,
+        "targets.node": store.node_of_target,
+    }
+    for name, column in stored.items():
+        sound = column.dtype == np.uint32 and column.ndim == 1
+        check(sound, store.folder / f"{name}.npy", f"it holds {column.dtype} in {column.ndim} dimensions")
+    counting = open_array(folder, "anchors.counting", np.uint8, 1)
+    check(
+        len(counting) == (len(anchors.start) + 7) // 8, folder / "anchors.counting.npy", "it belongs to other anchors"
+    )
+    in_degree = open_array(folder, "nodes.in_degree", np.uint32, 1)
+    check(len(in_degree) == pages, folder / "nodes.in_degree.npy", "it belongs to other pages")
+    check(int(in_degree.max(initial=0)) <= pages, folder / "nodes.in_degree.npy", "an in-degree exceeds the pages")
+    norm = open_array(folder, "nodes.coupling_norm", np.float32, 1)
+    check(len(norm) == pages, folder / "nodes.coupling_norm.npy", "it belongs to other pages")
+    check(bool((norm > 0.0).all()), folder / "nodes.coupling_norm.npy", "a norm is not positive")
+    rarity = np.log1p(pages / (1.0 + in_degree)) / np.log1p(pages) if pages else np.zeros(0)
+    page, anchor, start, target, node_of_target, counting, in_degree, norm = map(
+        _read_only, (*stored.values(), counting, in_degree, norm)
+    )
+    return LinkColumns(
+        _read_only(store.nodes),
+        _node_of_page(store.nodes),
+        _read_only(links.offsets),
+        page,
+        anchor,
+        _read_only(anchors.offsets),
+        start,
+        target,
+        counting,
+        node_of_target,
+        in_degree,
+        norm,
+        _idf(in_degree, pages),
+        rarity,
+    )
+
+
+def _read_only(column: Array) -> Array:
+    """The column as maps are; an empty column, which cannot be mapped, would be another type to kernels."""
+    view = column.view()
+    view.flags.writeable = False
+    return view
+
+
+def _node_of_page(nodes: Int64s) -> UInt32s:
+    return np.repeat(np.arange(len(nodes) - 1, dtype=np.uint32), np.diff(nodes))
+
+
+def _idf(in_degree: UInt32s, pages: int) -> Floats:
+    return np.asarray(np.log(pages / np.maximum(in_degree, 1)), np.float64)
