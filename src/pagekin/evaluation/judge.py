@@ -47,7 +47,6 @@ class Judgement:
         return len(self.sources)
 
     def select(self, which: Bools) -> Self:
-        """The counts of some sources."""
         return type(self)(*(getattr(self, each.name)[which] for each in fields(self)))
 
 

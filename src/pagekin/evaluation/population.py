@@ -45,7 +45,6 @@ class Population:
         return [self.names[c] for c in self.classes[self.offsets[page] : self.offsets[page + 1]].tolist()]
 
     def distances(self, source: int) -> Bytes:
-        """The familial distance of every page from a source."""
         near, distances = np.empty(len(self.names), np.uint8), np.empty(len(self), np.uint8)
         distances_from(source, self.offsets, self.classes, self.lineage, self.depth, self.whole_tree, near, distances)
         return distances

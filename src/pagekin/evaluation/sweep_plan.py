@@ -49,7 +49,6 @@ class PlanEntry:
     source: str = ""  # the name of the baseline, or the path of the run file
 
     def settings(self) -> dict[str, Any]:
-        """The settings that determine its results."""
         return self.strategy.as_dict() if self.strategy is not None else {"source": self.source}
 
 
@@ -74,7 +73,6 @@ class SweepPlan:
 
     @property
     def seed(self) -> int:
-        """The seed of samples and resamples."""
         return int(self.population.get("seed", SEED))
 
     def entries(self) -> Iterator[tuple[str, PlanEntry]]:
@@ -119,7 +117,6 @@ def paper_text() -> str:
 
 
 def plan_of(table: Mapping[str, Any], where: str, folder: Path) -> SweepPlan:
-    """The plan of a parsed sweep file."""
     _check_types(table, _PLAN, where)
     table = _resolve_weights(folder, table)
     paths = {key: table[key] if table[key] == BY_PATH else str(folder / table[key]) for key in _PATHS if key in table}

@@ -18,7 +18,6 @@ from pagekin.evaluation.measures import (
     PRECISION,
     SOMERS,
     TIES,
-    Ratios,
     compare,
     measure_name,
 )
@@ -45,7 +44,6 @@ _MANY_TIES = 0.1
 
 
 def report(swept: SweepOutcome) -> str:
-    """The report as an HTML page."""
     population, options = swept.labelled.population, swept.plan.population
     introduction = [
         f"{len(population):,} pages in {len(population.names):,} classes of {options['hierarchy']}; every page is"
@@ -117,7 +115,6 @@ class SweepFigures:
         return Section("References", sentences, charts)
 
     def bars(self, entries: Sequence[PlanEntry], measure: str) -> list[Bar]:
-        """The values of entries by a measure."""
         name = self.column(measure)
         columns = [flat_columns(self.swept.of(entry).facts) for entry in entries]
         return [
@@ -136,7 +133,7 @@ class SweepFigures:
         text = sentence(
             self.title(measure),
             bars,
-            lambda first, second: self.gap(known[first], known[second], measure) or Gap(0.0, 0.0, 0.0),
+            lambda first, second: self.gap(known[first], known[second], measure),
             less_is_better=measure in _LESS_IS_BETTER,
         )
         return text + (self._tie_warning(entries, bars) if measure == GAMMA else "")
@@ -150,12 +147,12 @@ class SweepFigures:
             return ""
         return f" But {share:.0%} of the pairs of {order[0].name} are tied, which Gamma ignores: see Somers' D."
 
-    def gap(self, a: PlanEntry, b: PlanEntry, measure: str) -> Gap | None:
+    def gap(self, a: PlanEntry, b: PlanEntry, measure: str) -> Gap:
         """a - b, with the interval of a paired bootstrap."""
         name = self.column(measure)
-        ours, theirs = (_single_measure(self.swept.of(each).table, name) for each in (a, b))
+        ours, theirs = (self.swept.of(each).table.only(name) for each in (a, b))
         found = compare(ours, theirs, self.swept.plan.resamples, self.swept.plan.seed)[name]
-        return None if math.isnan(found.value) else Gap(found.value, found.low, found.high)
+        return Gap(found.value, found.low, found.high)
 
     def _weight_curves(self, entries: Sequence[PlanEntry]) -> tuple[str, str]:
         """The weight of a term by document frequency, relative to the largest weight (figure 8)."""
@@ -230,11 +227,6 @@ class SweepFigures:
             values = flat_columns(self.swept.of(entry).facts)
             rows.append((title, entry.name, *("" if values[m] is None else values[m] for m in measures)))
         return Table(("figure", "name", *measures), rows)
-
-
-def _single_measure(table: Ratios, name: str) -> Ratios:
-    place = slice(table.names.index(name), table.names.index(name) + 1)
-    return Ratios([name], table.numerator[:, place], table.denominator[:, place])
 
 
 def _distance(distance: int) -> str:

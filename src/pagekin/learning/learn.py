@@ -141,7 +141,6 @@ def weighted_spaces(
 
 
 def _describe(state: SearchState, okapi: dict[str, float]) -> str:
-    """The progress of a search."""
     run = state.run
     assert run is not None
     last = run.history[-1]
@@ -165,7 +164,6 @@ def _measures(run: TrainingRun) -> dict[str, float]:
 
 
 def _provenance(parts: dict[str, CorpusPart], options: LearnOptions, run: TrainingRun, okapi: Okapi) -> dict[str, Any]:
-    """The provenance that is stored with the weights."""
     from pagekin import __version__
 
     return {
