@@ -13,7 +13,7 @@ grid = { window_width = [0, 4, 8, 16, 32] }
 """
 
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from itertools import product
@@ -127,7 +127,7 @@ def plan_of(table: Mapping[str, Any], where: str, folder: Path) -> SweepPlan:
         if figure.title in figures:
             raise MisuseError(f"{where}: two figures are called {figure.title!r}")
         figures[figure.title] = figure
-    baselines = (*_baselines(table.get("references", ()), where), *_runs(table.get("runs", ()), where, folder))
+    baselines = (*baselines_named(table.get("references", ()), where), *_runs(table.get("runs", ()), where, folder))
     if not figures and not baselines:
         raise MisuseError(f"{where} has nothing to judge; give it a [[figure]] with strategies or a grid")
     resamples = table.get("resamples", RESAMPLES)
@@ -223,9 +223,9 @@ def _grid(grid: Mapping[str, Any], base: Strategy, where: str) -> Iterator[PlanE
         yield PlanEntry(name, strategy=_strategy(settings, base, f"{where}, grid"))
 
 
-def _baselines(names: Any, where: str) -> Iterator[PlanEntry]:
+def baselines_named(names: Iterable[Any], where: str, what: str = "reference ") -> Iterator[PlanEntry]:
     for name in names:
-        _check_name(name, BASELINES, "reference ", where)
+        _check_name(name, BASELINES, what, where)
         yield PlanEntry(name, BASELINE, source=name)
 
 
