@@ -122,11 +122,7 @@ class SweepOutcome:
 
 
 def sweep(
-    plan: SweepPlan,
-    output: Path,
-    *,
-    threads: int = 1,
-    progress: Callable[[Progress], None] = lambda _: None,
+    plan: SweepPlan, output: Path, *, threads: int = 1, progress: Callable[[Progress], None] = lambda _: None
 ) -> SweepOutcome:
     """Evaluate every entry of a plan; finished results are kept in `output` and not computed again."""
     if any(entry.source == LSA for entry in plan.baselines):

@@ -116,11 +116,8 @@ class SweepFigures:
 
     def bars(self, entries: Sequence[PlanEntry], measure: str) -> list[Bar]:
         name = self.column(measure)
-        columns = [flat_columns(self.swept.of(entry).facts) for entry in entries]
-        return [
-            Bar(entry.name, row[name], row[f"{name} low"], row[f"{name} high"])
-            for entry, row in zip(entries, columns, strict=True)
-        ]
+        rows = ((entry.name, flat_columns(self.swept.of(entry).facts)) for entry in entries)
+        return [Bar(label, row[name], row[f"{name} low"], row[f"{name} high"]) for label, row in rows]
 
     def _chart(self, entries: Sequence[PlanEntry], measure: str) -> tuple[str, str]:
         bars, title = self.bars(entries, measure), self.title(measure)
@@ -130,12 +127,11 @@ class SweepFigures:
     def _sentence(self, entries: Sequence[PlanEntry], measure: str) -> str:
         known = {entry.name: entry for entry in entries}
         bars = self.bars(entries, measure)
-        text = sentence(
-            self.title(measure),
-            bars,
-            lambda first, second: self.gap(known[first], known[second], measure),
-            less_is_better=measure in _LESS_IS_BETTER,
-        )
+
+        def gap(first: str, second: str) -> Gap:
+            return self.gap(known[first], known[second], measure)
+
+        text = sentence(self.title(measure), bars, gap, less_is_better=measure in _LESS_IS_BETTER)
         return text + (self._tie_warning(entries, bars) if measure == GAMMA else "")
 
     def _tie_warning(self, entries: Sequence[PlanEntry], bars: Sequence[Bar]) -> str:
