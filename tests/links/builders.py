@@ -7,6 +7,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from pagekin.links.link_graph import LinkGraph, Preparation, StoredLinks, prepare
+from pagekin.model.arrays import Array
+from pagekin.model.link_columns import LinkColumns
+from reference import link_scores as reference
 
 EVERYTHING = Preparation(in_links=10**6, out_links=10**6, popular=1.0)
 
@@ -25,3 +28,40 @@ def link_graph_of(
     links: Mapping[tuple[int, int], list[int]], nodes: int, preparation: Preparation = EVERYTHING
 ) -> LinkGraph:
     return prepare(stored_links_of(links, [f"http://h{node}.example/" for node in range(nodes)]), preparation)
+
+
+def link_columns_of(pages: reference.Pages) -> LinkColumns:
+    """The columns of these pages, each a node of its own; the target of an anchor is the node of its number."""
+    count = len(pages)
+    links: list[list[tuple[int, int]]] = [[] for _ in pages]
+    for page, anchors in enumerate(pages):
+        for number, anchor in enumerate(anchors):
+            if anchor.target != page:
+                links[anchor.target].append((page, number))
+    flat = [anchor for anchors in pages for anchor in anchors]
+    in_links = [link for each in links for link in each]
+    bits = np.array([anchor.counts for anchor in flat], np.uint8)
+    in_degree = reference.in_degrees(pages)
+    return LinkColumns(
+        rows=_mapped(range(count + 1), np.int64),
+        node=np.arange(count, dtype=np.uint32),
+        cited=_mapped(np.cumsum([0, *map(len, links)]), np.int64),
+        page=_mapped([page for page, _ in in_links], np.uint32),
+        anchor=_mapped([anchor for _, anchor in in_links], np.uint32),
+        offsets=_mapped(np.cumsum([0, *map(len, pages)]), np.int64),
+        start=_mapped([anchor.word for anchor in flat], np.uint32),
+        target=_mapped([anchor.target for anchor in flat], np.uint32),
+        counting=_mapped(np.packbits(bits, bitorder="little"), np.uint8),
+        node_of_target=_mapped(range(count), np.uint32),
+        in_degree=_mapped(in_degree, np.uint32),
+        norm=_mapped([reference.norm(pages, page) for page in range(count)], np.float32),
+        idf=np.array([reference.idf(pages, page) for page in range(count)]),
+        rarity=np.array([reference.rarity(pages, page) for page in range(count)]),
+    )
+
+
+def _mapped(values: Sequence[int] | Sequence[float] | Array, kind: type) -> Array:
+    """A read-only array, as those from files are: a kernel is compiled once for both."""
+    array: Array = np.array(values, kind)
+    array.flags.writeable = False
+    return array

@@ -22,6 +22,7 @@ from pagekin.duplicates.settings import GroupSettings
 from pagekin.errors import PagekinError
 from pagekin.search.duplicates import find_duplicates
 from pagekin.search.indexed_store import IndexedStore
+from pagekin.search.link_scorer import CompiledLinkScorer, LinkScorer
 from pagekin.search.options import RelatedOptions
 from pagekin.search.scorer import CompiledScorer, Scorer
 
@@ -67,7 +68,8 @@ def queries(store: Path) -> Iterator[Callable[[], object]]:
             min_similarity=0.0, limit=500, similarity="cosine", exclude_linked=True, exclude_host=True
         )
         weighed = RelatedOptions(min_similarity=0.0, limit=500, similarity="okapi")
-        for options in (everything, weighed):
+        linked = RelatedOptions(min_similarity=0.0, blend={"text": 1.0, "proximity": 1.0, "coupling": 1.0, "link": 1.0})
+        for options in (everything, weighed, linked):
             yield lambda scorer=scorer, options=options: at(scorer, store).related(list(ASKED), options)  # type: ignore[misc]
         yield lambda scorer=scorer: at(scorer, store).related_to(b"<p>cheese and stars and oak <a href=x>y</a>")  # type: ignore[misc]
     yield lambda: find_duplicates(store)
@@ -80,6 +82,8 @@ def at(scorer: type[Scorer], store: Path) -> IndexedStore:
     """A collection whose questions are worked on at such a desk."""
     indexed = IndexedStore.open(store)
     indexed.scorers.scorer = lambda: scorer(indexed.index)  # type: ignore[method-assign]
+    linking = CompiledLinkScorer if scorer is CompiledScorer else LinkScorer
+    indexed.link_scorers.scorer = lambda: linking(indexed.link_scorers.links)  # type: ignore[method-assign]
     return indexed
 
 

@@ -10,16 +10,7 @@ import numpy as np
 
 from pagekin.kernels.compile import inlined, kernel
 from pagekin.model.arrays import Floats, Int64s, Integer
-from pagekin.model.link_columns import LinkColumns
-
-
-class LinkLimits(NamedTuple):
-    """How much is looked at; `search/link_scorer.py` has the values."""
-
-    links: int  # links to the page
-    words: int  # to either side of a link to the page
-    anchors: int  # likewise
-    postings: int  # links to the pages that the page links to
+from pagekin.model.link_columns import LinkColumns, LinkLimits
 
 
 class LinkSums(NamedTuple):
@@ -52,7 +43,7 @@ def anchor_of(link: int, links: LinkColumns) -> int:
     if page >= len(links.offsets) - 1:
         return -1
     anchor = links.offsets[page] + links.anchor[link]
-    return anchor if anchor < links.offsets[page + 1] and counts(anchor, links) else -1
+    return anchor if anchor < len(links.start) and counts(anchor, links) else -1
 
 
 @kernel

@@ -1,6 +1,7 @@
 """Link analysis: links -> link similarities of pages, their threshold graph, and clusters of it.
 
 stored           the links of a store that count under a strategy
+statistics       what an index stores of them
 link_graph       selects and weights them
 measures         co-citation, bibliographic coupling, Amsler, proximity: all pairs above a threshold
 similarity       the same for one page at a time

@@ -5,6 +5,18 @@ from typing import NamedTuple
 from pagekin.model.arrays import Bytes, Float32s, Floats, Int64s, UInt32s
 
 
+class LinkLimits(NamedTuple):
+    """How much is looked at for the scores of one page, so that pages with a million links are scored quickly."""
+
+    links: int = 2_000  # links to the page, evenly spaced
+    words: int = 256  # to either side of such a link
+    anchors: int = 256  # likewise
+    postings: int = 20_000  # links to the pages that the page links to, those with the fewest in-links first
+
+
+LIMITS = LinkLimits()
+
+
 class LinkColumns(NamedTuple):
     """Links and their statistics. Nodes are the pages of the collection, numbers below `len(in_degree)`."""
 

@@ -1,8 +1,7 @@
 """Link scorers: the scores of all pages by the links of one page and to it.
 
 There are two, with the same results to the last bit: one in numpy, and one for processes that have loaded the compiler.
-What is looked at is bounded: 2,000 links to the page, evenly spaced; 256 anchors and words to either side of each; and
-20,000 links to the pages that the page links to, those with the fewest in-links first.
+`LinkLimits` bounds what is looked at.
 """
 
 from __future__ import annotations
@@ -14,12 +13,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from pagekin.model.arrays import Bools, Floats, Int64s, spans
-from pagekin.model.link_columns import LinkColumns
+from pagekin.model.link_columns import LIMITS, LinkColumns, LinkLimits
 
-MOST_LINKS = 2_000  # to the page
-MOST_ANCHORS = 256  # to either side of a link to the page
-MOST_WORDS = 256  # likewise
-MOST_POSTINGS = 20_000  # links to the pages that the page links to
 HALF_APART = 64.0  # words between two links that halve their weight
 HALF_DOWN = 200.0  # words before a link that halve its weight
 
@@ -29,8 +24,8 @@ NodeScores = tuple[Int64s, Floats]  # the nodes with a score above 0, in any ord
 class LinkScorer:
     """Scores pages in numpy. Nodes are pages of the collection."""
 
-    def __init__(self, links: LinkColumns) -> None:
-        self.links = links
+    def __init__(self, links: LinkColumns, limits: LinkLimits = LIMITS) -> None:
+        self.links, self.limits = links, limits
         self._dense = np.zeros(len(links.in_degree) + 1)
 
     def proximity(self, node: int) -> NodeScores:
@@ -44,14 +39,14 @@ class LinkScorer:
         page = links.page[inside].astype(np.int64)
         anchor = links.offsets[page] + links.anchor[inside]
         counting = np.flatnonzero(self._counts(anchor))
-        wanted = min(len(counting), MOST_LINKS)
+        wanted = min(len(counting), self.limits.links)
         chosen = counting[np.arange(wanted) * len(counting) // max(1, wanted)]
         page, anchor = page[chosen], anchor[chosen]
-        begin = np.maximum(anchor - MOST_ANCHORS, links.offsets[page])
-        counts = np.minimum(anchor + MOST_ANCHORS + 1, links.offsets[page + 1]) - begin
+        begin = np.maximum(anchor - self.limits.anchors, links.offsets[page])
+        counts = np.minimum(anchor + self.limits.anchors + 1, links.offsets[page + 1]) - begin
         others = spans(begin, counts)
         apart = np.abs(links.start[others].astype(np.int64) - np.repeat(links.start[anchor], counts))
-        close = (apart <= MOST_WORDS) & self._counts(others)
+        close = (apart <= self.limits.words) & self._counts(others)
         target, apart = self._targets(others[close]), apart[close]
         page = np.repeat(page, counts)[close]
         order = np.lexsort((apart, target, page))
@@ -72,7 +67,7 @@ class LinkScorer:
         targets = self.targets((node,))
         targets = targets[np.argsort(links.in_degree[targets], kind="stable")]
         counts = links.cited[targets + 1] - links.cited[targets]
-        targets, counts = (each[np.cumsum(counts) <= MOST_POSTINGS] for each in (targets, counts))
+        targets, counts = (each[np.cumsum(counts) <= self.limits.postings] for each in (targets, counts))
         postings = spans(links.cited[targets], counts)
         page = links.page[postings]
         counting = self._counts(links.offsets[page] + links.anchor[postings])
@@ -131,25 +126,24 @@ class LinkScorer:
 class CompiledLinkScorer(LinkScorer):
     """Scores pages with compiled kernels."""
 
-    def __init__(self, links: LinkColumns) -> None:
-        from pagekin.kernels.link_scores import LinkLimits, LinkSums
+    def __init__(self, links: LinkColumns, limits: LinkLimits = LIMITS) -> None:
+        from pagekin.kernels.link_scores import LinkSums
 
-        super().__init__(links)
+        super().__init__(links, limits)
         pages = len(links.in_degree)
-        self._limits = LinkLimits(MOST_LINKS, MOST_WORDS, MOST_ANCHORS, MOST_POSTINGS)
         self._scratch = LinkSums(self._dense, np.zeros(pages), np.empty(2 * pages, np.int64))
 
     def proximity(self, node: int) -> NodeScores:
         """The same by a kernel."""
         from pagekin.kernels.link_scores import proximity
 
-        return proximity(node, HALF_APART, self.links, self._limits, self._scratch)
+        return proximity(node, HALF_APART, self.links, self.limits, self._scratch)
 
     def coupling(self, node: int) -> NodeScores:
         """The same by a kernel."""
         from pagekin.kernels.link_scores import coupling
 
-        return coupling(node, self.links, self._limits, self._scratch)
+        return coupling(node, self.links, self.limits, self._scratch)
 
     def link_shares(self, node: int) -> NodeScores:
         """The same by a kernel."""
@@ -162,7 +156,7 @@ class LinkScorerPool:
     """Gives every thread a link scorer of its own."""
 
     def __init__(self, links: LinkColumns) -> None:
-        self._links = links
+        self.links = links
         self._scorers = threading.local()
 
     def scorer(self) -> LinkScorer:
@@ -170,5 +164,5 @@ class LinkScorerPool:
         kind = CompiledLinkScorer if "numba" in sys.modules else LinkScorer
         scorer = getattr(self._scorers, "scorer", None)
         if type(scorer) is not kind:
-            scorer = self._scorers.scorer = kind(self._links)
+            scorer = self._scorers.scorer = kind(self.links)
         return scorer

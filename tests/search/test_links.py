@@ -1,0 +1,134 @@
+"""Evidence from links: proximity, coupling, and the pages that a page links to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pagekin.search.evidence import UNLISTED, Evidence, evidences
+from pagekin.search.indexed_store import IndexedStore
+from pagekin.search.link_scorer import CompiledLinkScorer, LinkScorer
+from pagekin.search.options import RelatedOptions
+from pagekin.search.query import Bag, Query, query_of_nodes
+from store.builders import page, store_of
+
+NAMES = ("proximity", "coupling", "link")
+OUTSIDE = Query((), Bag(np.empty(0, np.uint32), np.empty(0, np.float32)), np.empty(0, np.uint32))
+EVERYTHING = RelatedOptions(blend={"text": 1.0, **dict.fromkeys(NAMES, 1.0)}, min_similarity=0.0)
+
+
+def url(name: str) -> str:
+    return f"http://{name}.example/"
+
+
+def linking(*names: str) -> str:
+    links = " then ".join(f'<a href="{url(name)}">{name}</a>' for name in names)
+    return f"<title>Page of {len(names)}</title><p>Words and {links}."
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> IndexedStore:
+    """Three pages that link to others, which have neither links nor titles."""
+    rows = {
+        "a": linking("x", "y", "x", "elsewhere"),
+        "b": linking("x", "z"),
+        "c": linking("z"),
+        **{name: f"<p>{name}" for name in "xyz"},
+    }
+    return IndexedStore.open(store_of(tmp_path, *(page(url(name), html) for name, html in rows.items())).root)
+
+
+def named(store: IndexedStore, name: str) -> Evidence:
+    (evidence,) = evidences(store, RelatedOptions(), {name: 1.0})
+    return evidence
+
+
+def query(store: IndexedStore, *names: str) -> Query:
+    return query_of_nodes(store.index, [store.find_node(url(name)) for name in names])
+
+
+def related(store: IndexedStore, evidence: str, *names: str) -> list[str]:
+    nodes = named(store, evidence).candidates(query(store, *names), 10)
+    return [store.node_url(node)[len("http://")] for node in nodes.tolist()]
+
+
+def test_candidates_are_the_pages_with_a_score_best_first(store: IndexedStore) -> None:
+    """Beside x are y, which only a cites, and z, which c cites as well. a and c share a link with b; a has more."""
+    assert related(store, "proximity", "x") == ["y", "z"]
+    assert related(store, "coupling", "b") == ["c", "a"]
+    assert related(store, "link", "a") == ["x", "y"]
+    assert related(store, "link", "x") == []
+
+
+def test_no_more_candidates_than_wanted_and_none_that_are_excluded(store: IndexedStore) -> None:
+    evidence = named(store, "proximity")
+    assert len(evidence.candidates(query(store, "x"), 1)) == 1
+    assert related(store, "proximity", "x", "y") == ["z"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_scores_of_all_pairs_are_those_of_queries(store: IndexedStore, name: str) -> None:
+    evidence, nodes = named(store, name), np.array([3, -1, 0, 1, 2, 4, 5])
+    pairs = evidence.pair_scores(nodes, lambda node: query_of_nodes(store.index, [node]))
+    rows = pairs.scores(np.arange(len(nodes)))
+    assert (rows > 0).any()
+    for node, row in zip(nodes.tolist(), rows, strict=True):
+        if node >= 0:
+            scores = evidence.scores(query_of_nodes(store.index, [node]), nodes[nodes >= 0])
+            assert row[nodes >= 0].tolist() == [score or UNLISTED for score in scores.tolist()]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_score_for_several_pages_is_the_mean(store: IndexedStore, name: str) -> None:
+    nodes = np.arange(6)
+    for pair in (("a", "b"), ("x", "y")):
+        one, other = (named(store, name).scores(query(store, each), nodes) for each in pair)
+        assert named(store, name).scores(query(store, *pair), nodes) == pytest.approx((one + other) / 2)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_text_from_outside_and_pages_that_are_not_in_the_collection_have_no_links(
+    store: IndexedStore, name: str
+) -> None:
+    evidence, away = named(store, name), query(store, "elsewhere")
+    assert away.nodes[0] >= 6
+    for outside in (OUTSIDE, away):
+        assert evidence.candidates(outside, 10).tolist() == []
+        assert evidence.scores(outside, np.arange(7)).tolist() == [0.0] * 7
+        assert len(evidence.explain(outside, np.arange(7))) == 7
+    assert evidence.scores(query(store, "a"), np.array(away.nodes)).tolist() == [0.0]
+
+
+def test_proximity_is_explained_by_the_pages_that_cite_both(store: IndexedStore) -> None:
+    nodes = np.array([store.find_node(url("y")), store.find_node(url("c"))])
+    reasons = named(store, "proximity").explain(query(store, "x"), nodes)
+    assert reasons == [{"cited_by": [url("a")], "apart": [2]}, {"cited_by": [], "apart": []}]
+    assert reasons == named(store, "links").explain(query(store, "x"), nodes)
+
+
+def test_coupling_is_explained_by_the_rarest_pages_that_both_link_to(store: IndexedStore) -> None:
+    """x and z have no title, so that they are named by their URLs."""
+    found = {each.url: each.why.details for each in store.related(url("b"), EVERYTHING)}
+    assert found[url("a")]["coupling"] == {"shared_links": [url("x")]}
+    assert found[url("c")]["coupling"] == {"shared_links": [url("z")]}
+    assert "coupling" not in found[url("x")]
+
+
+def test_a_link_is_explained_by_the_number_of_links_and_their_share(store: IndexedStore) -> None:
+    found = {each.url: each for each in store.related(url("a"), EVERYTHING)}
+    (share,) = (part.similarity for part in found[url("x")].why.parts if part.name == "link")
+    assert found[url("x")].why.details["link"] == {"links": 2, "share": round(share, 4)}
+    assert found[url("y")].why.details["link"]["links"] == 1
+    assert "link" not in found[url("b")].why.details
+
+
+def test_answers_are_the_same_before_and_after_the_compiler_is_loaded(
+    store: IndexedStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiled = store.related(url("b"), EVERYTHING)
+    assert type(store.link_scorers.scorer()) is CompiledLinkScorer
+    plain = LinkScorer(store.link_scorers.links)
+    monkeypatch.setattr(store.link_scorers, "scorer", lambda: plain)
+    assert store.related(url("b"), EVERYTHING) == compiled
