@@ -282,15 +282,6 @@ def read_categories(analysis: LinkAnalysis, hierarchy: str, depth: int) -> tuple
     return categories, notes
 
 
-def read_names(file: str | Path) -> list[str]:
-    """The lines of a file of names that are not empty."""
-    try:
-        lines = Path(file).read_text("utf-8", "replace").splitlines()
-    except OSError as error:
-        raise MisuseError(f"{file} cannot be read: {error.strerror or error}") from error
-    return [line for line in lines if line.strip()]
-
-
 def picture_format(output: str | Path, others: tuple[str, ...] = ()) -> str:
     """The format of an output file by its suffix; raise MisuseError before any work if it cannot be written."""
     kind = Path(output).suffix.removeprefix(".").lower()
