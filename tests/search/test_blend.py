@@ -15,8 +15,7 @@ from pagekin.errors import MisuseError
 from pagekin.evaluation.judge import judge
 from pagekin.evaluation.labelled import PopulationSettings, open_labelled
 from pagekin.model.arrays import Floats, Int64s
-from pagekin.model.strategy import MEASURES
-from pagekin.model.term_weights import WEIGHTINGS
+from pagekin.model.strategy import MEASURES, WEIGHTINGS
 from pagekin.pipeline import build
 from pagekin.search import evidence as registry
 from pagekin.search.blend import Blend, blended

@@ -20,7 +20,7 @@ from pagekin.learning.report import qrels_of, rankings_of
 from pagekin.learning.transfer import evaluate_transfer, open_task
 from pagekin.model.files import write_lines, written_whole
 from pagekin.model.jsons import json_field
-from pagekin.model.weights import load_weights, save_weights
+from pagekin.model.weighting import load_weights, save_weights
 from pagekin.search.indexed_store import IndexedStore
 
 _UNFINISHED = ".unfinished"

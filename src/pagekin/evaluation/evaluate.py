@@ -18,7 +18,7 @@ from pagekin.evaluation.report import Evaluation, compare_systems, evaluate_syst
 from pagekin.evaluation.systems import System
 from pagekin.model.arrays import Int64s
 from pagekin.model.strategy import strategy_named
-from pagekin.model.weights import load_weights
+from pagekin.model.weighting import load_weights
 from pagekin.pipeline import Progress
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.options import RelatedOptions

@@ -21,7 +21,7 @@ def weighting_in(file: str | None) -> Weighting | None:
     """The learned weights in a file, if one is named."""
     if file is None:
         return None
-    from pagekin.model.weights import load_weights
+    from pagekin.model.weighting import load_weights
 
     return load_weights(Path(file))
 
