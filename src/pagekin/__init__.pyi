@@ -18,6 +18,8 @@ from pagekin.collection.collection import build as build
 from pagekin.collection.collection import evaluate_run as evaluate_run
 from pagekin.collection.collection import group_results as group_results
 from pagekin.collection.collection import open as open
+from pagekin.collection.evaluate import SweepReport as SweepReport
+from pagekin.collection.evaluate import sweep as sweep
 from pagekin.collection.export import ExportReport as ExportReport
 from pagekin.collection.info import BuildReport as BuildReport
 from pagekin.collection.info import CheckReport as CheckReport
@@ -28,8 +30,6 @@ from pagekin.collection.learn import transfer_weights as transfer_weights
 from pagekin.collection.pages import Page as Page
 from pagekin.collection.pages import PageDetails as PageDetails
 from pagekin.collection.pages import SearchResults as SearchResults
-from pagekin.collection.sweep import SweepReport as SweepReport
-from pagekin.collection.sweep import sweep as sweep
 from pagekin.duplicates.filters import Overlap as Overlap
 from pagekin.duplicates.groups import DuplicateGroup as DuplicateGroup
 from pagekin.duplicates.groups import DuplicateMember as DuplicateMember

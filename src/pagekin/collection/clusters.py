@@ -26,7 +26,7 @@ from pagekin.search.link_analysis import LinkAnalysis, analyse_links
 from pagekin.search.results import PageLink
 from pagekin.store.page_names import page_names_of
 
-GRAPH_FORMATS = ("graphml", "gexf", "csv", "parquet")
+GRAPH_FORMATS = (*GRAPH_WRITERS, *PAIR_WRITERS)
 _TERMS = 5  # of an end of a bridge
 
 
@@ -51,11 +51,9 @@ class SubgraphSize:
 
 
 @dataclass(frozen=True)
-class ClusteredPage:
+class ClusteredPage(PageLink):
     """A page of the clustering: its estimated distance, which may exceed 1, and its own similarity."""
 
-    url: str
-    title: str
     distance: float = json_field(digits=6)
     similarity: float = json_field(digits=6)
 
@@ -69,11 +67,9 @@ class ClusterTree:
 
 
 @dataclass(frozen=True)
-class ClusterPosition:
+class ClusterPosition(PageLink):
     """The positions of a page by similarity alone and at each alpha, from 1; None: not among the first."""
 
-    url: str
-    title: str
     by_similarity: int | None
     by_alpha: list[int | None]
 
@@ -100,20 +96,16 @@ class PageClusters:
 
 
 @dataclass(frozen=True)
-class BridgeEnd:
+class BridgeEnd(PageLink):
     """A page at one end of a bridge, and the terms with the highest weights in its bag."""
 
-    url: str
-    title: str
     terms: list[str]
 
 
 @dataclass(frozen=True)
-class Bridge:
+class Bridge(PageLink):
     """A page between two topics: similar to two pages that are far from each other."""
 
-    url: str
-    title: str
     strength: float = json_field(digits=6)
     distance: float = json_field(digits=6)
     between: list[BridgeEnd] = json_field()
@@ -186,15 +178,14 @@ def describe_clusters(analysis: LinkAnalysis, clusters: Clusters, page: str, opt
     similarity = dict(zip(clusters.subgraph.nodes.tolist(), clusters.similarities().tolist(), strict=True))
     names = analysis.named([node for node, _ in first])
     graph = analysis.graph
+    [name] = analysis.named([clusters.node])
     return PageClusters(
-        ClusterQuery(
-            page, **analysis.named([clusters.node])[0], measure=analysis.measure, alphas=alphas, delta=graph.delta
-        ),
+        ClusterQuery(page, **name, measure=analysis.measure, alphas=alphas, delta=graph.delta),
         SubgraphSize(len(clusters), clusters.subgraph.total),
         [each["url"] for each in analysis.named(graph.near_identical(clusters.node))],
         [
-            ClusteredPage(**name, distance=distance, similarity=similarity[node])
-            for name, (node, distance) in zip(names, first, strict=True)
+            ClusteredPage(**each, distance=distance, similarity=similarity[node])
+            for each, (node, distance) in zip(names, first, strict=True)
         ],
         _tree(analysis, clusters, alphas[0], limit),
         _positions(analysis, clusters, alphas, limit) if len(alphas) > 1 else [],
@@ -242,24 +233,14 @@ def find_bridges(
 def evaluate_clusters(analysis: LinkAnalysis, labels: str, depth: int, alphas: tuple[float, ...]) -> ClusterEvaluation:
     """Compare clusters with the categories in a file of labels, at each alpha."""
     categories, notes = read_categories(analysis, labels, depth)
-    found = [(alpha, compare_clusters(analysis.graph, categories, alpha)) for alpha in alphas]
-    return ClusterEvaluation(
-        analysis.measure,
-        len(categories),
-        sum(count for reason, count, _ in notes.rows() if reason == UNMET),
-        left_out_reasons(notes),
-        found[0][1].recall,
-        found[0][1].judged,
-        [
-            AlphaQuality(
-                alpha,
-                quality.precision_mean,
-                quality.recall_mean,
-                [CategoryQuality(each.name, each.pages, each.precision, each.recall) for each in quality.categories],
-            )
-            for alpha, quality in found
-        ],
-    )
+    unknown = sum(count for reason, count, _ in notes.rows() if reason == UNMET)
+    found = [compare_clusters(analysis.graph, categories, alpha) for alpha in alphas]
+    by_alpha = []
+    for alpha, quality in zip(alphas, found, strict=True):
+        rows = [CategoryQuality(each.name, each.pages, each.precision, each.recall) for each in quality.categories]
+        by_alpha.append(AlphaQuality(alpha, quality.precision_mean, quality.recall_mean, rows))
+    counts = len(categories), unknown, left_out_reasons(notes)
+    return ClusterEvaluation(analysis.measure, *counts, found[0].recall, found[0].judged, by_alpha)
 
 
 def read_categories(analysis: LinkAnalysis, hierarchy: str, depth: int) -> tuple[dict[int, set[str]], LeftOut]:
@@ -300,32 +281,27 @@ def draw_clusters(analysis: LinkAnalysis, clusters: Clusters, options: ClusterOp
     nodes = [clusters.node, *sorted(shown)]
     leaves = np.searchsorted(clusters.subgraph.nodes, nodes).tolist()
     names = [each["title"] or each["url"] for each in analysis.named(nodes)]
+    hierarchies = [clusters.hierarchy(alpha).restrict_to(leaves) for alpha in options.alpha]
     with written_whole(output) as path:
-        draw_dendrograms(
-            path, kind, [clusters.hierarchy(alpha).restrict_to(leaves) for alpha in options.alpha], names, 0
-        )
+        draw_dendrograms(path, kind, hierarchies, names, 0)
 
 
 def write_graph(analysis: LinkAnalysis, output: Path, kind: str, labels: dict[int, set[str]]) -> None:
     """Write the graph, its pairs, or a picture with a colour for each label."""
-    graph = analysis.graph
-    if kind in PAIR_WRITERS:
-        nodes = np.unique(np.concatenate([graph.pairs.first, graph.pairs.second])).tolist()
-        urls = dict(zip(nodes, (each["url"] for each in analysis.named(nodes)), strict=True))
-        with written_whole(output) as path:
-            PAIR_WRITERS[kind](path, urls, graph.pairs)
-        return
-    vertices = analysis.vertices()
-    if kind in GRAPH_WRITERS:
-        with written_whole(output) as path:
-            GRAPH_WRITERS[kind](path, vertices, graph.edges)
-        return
-    if len(vertices) > MAX_NODES:
+    graph, vertices = analysis.graph, [] if kind in PAIR_WRITERS else analysis.vertices()
+    if kind in PLOT_FORMATS and len(vertices) > MAX_NODES:
         raise MisuseError(
             f"the graph has {len(vertices):,} pages, and a picture shows at most {MAX_NODES}; take a --core of pages or"
             " a larger --delta, or write a .gexf for Gephi"
         )
-    groups = [min(labels.get(each.node, {""})) for each in vertices]
-    names = [each.title or each.url for each in vertices]
     with written_whole(output) as path:
-        draw_graph(path, kind, graph.edges, np.array([each.node for each in vertices]), names, groups)
+        if kind in PAIR_WRITERS:
+            nodes = np.unique(np.concatenate([graph.pairs.first, graph.pairs.second])).tolist()
+            urls = dict(zip(nodes, (each["url"] for each in analysis.named(nodes)), strict=True))
+            PAIR_WRITERS[kind](path, urls, graph.pairs)
+        elif kind in GRAPH_WRITERS:
+            GRAPH_WRITERS[kind](path, vertices, graph.edges)
+        else:
+            groups = [min(labels.get(each.node, {""})) for each in vertices]
+            names = [each.title or each.url for each in vertices]
+            draw_graph(path, kind, graph.edges, np.array([each.node for each in vertices]), names, groups)

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pagekin.model.jsons import json_field
-from pagekin.store.manifest import damaged_files
 from pagekin.store.store import Store
 
 if TYPE_CHECKING:
@@ -76,11 +75,6 @@ def describe_store(store: Store) -> CollectionInfo:
         languages={language or "unknown": pages for language, pages in rows(_LANGUAGES)},
         skipped=[(reason, count, example, source) for reason, count, example, source in rows(_SKIPS)],
     )
-
-
-def check_store(store: Store) -> CheckReport:
-    """Compare every file of a store with its checksum."""
-    return CheckReport(len(store.manifest.all_files()), list(damaged_files(store.root, store.manifest)))
 
 
 def describe_build(built: Built) -> BuildReport:
