@@ -92,7 +92,6 @@ def _picture_format(picture: str) -> str:
 
 
 def _results(sources: tuple[str, ...], files_from: str | None, fields: pagekin.Fields) -> Iterator[pagekin.Result]:
-    """The results to group, as they arrive."""
     from pagekin.duplicates.result_formats import read_results
     from pagekin.duplicates.result_list import files
 

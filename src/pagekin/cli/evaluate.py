@@ -44,7 +44,6 @@ def evaluate(store: str | None, hierarchy: str, options: EvaluationOptions, json
 
 
 def print_left_out(left_out: list[pagekin.LeftOutReason]) -> None:
-    """Print what was left out of an evaluation, with examples."""
     if left_out:
         click.echo("Left out, or to keep in mind:")
         print_table([(row.count, row.reason, row.example and "e.g. " + row.example) for row in left_out])
@@ -142,7 +141,6 @@ def sweep(
 
 
 def print_sweep(report: pagekin.SweepReport) -> None:
-    """Print a table of measures for each figure."""
     rows = report.rows
     click.echo(
         f"{counted(rows[0]['pages'], 'page')} in {rows[0]['classes']:,} classes of {clean(rows[0]['hierarchy'])}"

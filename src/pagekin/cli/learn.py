@@ -73,7 +73,6 @@ def learn(
 
 
 def print_learned(learned: pagekin.LearnReport) -> None:
-    """Print what was learned, and how it compares with OKAPI."""
     report = learned.results
     parts, okapi, ours = report["parts"], report["okapi"], report["linklearn"]
     click.echo(f"{learned.weights}: a weighting learned from {counted(int(parts['train']['pages']), 'page')}")
@@ -110,7 +109,6 @@ def _print_projection(report: dict[str, Any]) -> None:
 
 
 def print_transfer(tried: pagekin.TransferReport) -> None:
-    """Print how learned weights compare with OKAPI on another collection."""
     report = tried.results
     print_table([(key.replace("_", " "), _number(value)) for key, value in report["collection"].items()])
     for name, beside in report["okapi"].items():

@@ -167,12 +167,10 @@ class GraphStatistics:
 
 
 def analyse(indexed: IndexedStore, options: LinkOptions, core: tuple[str, ...] = (), steps: int = 1) -> LinkAnalysis:
-    """The link analysis that options describe."""
     return analyse_links(indexed, options.measure, options.delta, options, core, steps)
 
 
 def describe_clusters(analysis: LinkAnalysis, clusters: Clusters, page: str, options: ClusterOptions) -> PageClusters:
-    """The clusters around a page."""
     alphas, limit = options.alpha, options.limit
     first = clusters.order(alphas[0])[:limit]
     similarity = dict(zip(clusters.subgraph.nodes.tolist(), clusters.similarities().tolist(), strict=True))
@@ -220,7 +218,6 @@ def _cut(analysis: LinkAnalysis, clusters: Clusters, alpha: float, count: int) -
 def find_bridges(
     analysis: LinkAnalysis, alpha: float, limit: int, progress: Callable[[list[int]], Iterable[int]] = iter
 ) -> list[Bridge]:
-    """The strongest bridges of a collection."""
     bridges = []
     for each in analysis.cross_topic_pages(alpha, progress)[:limit]:
         page, *ends = analysis.named([each.node, each.one, each.other])

@@ -7,8 +7,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
-from pagekin.collection.info import BuildReport, CheckReport, CollectionInfo, describe_build, describe_store
-from pagekin.collection.pages import Page, PageDetails, SearchResults, describe_page, list_pages, search_pages
+from pagekin.collection.info import CheckReport, describe_build, describe_page, describe_store, list_pages, search_pages
 from pagekin.errors import MisuseError
 from pagekin.evaluation.options import EvaluationOptions
 from pagekin.learning.options import LearnOptions
@@ -24,6 +23,7 @@ from pagekin.store.manifest import damaged_files
 if TYPE_CHECKING:
     from pagekin.collection.clusters import Bridge, ClusterEvaluation, GraphStatistics, PageClusters
     from pagekin.collection.export import ExportReport
+    from pagekin.collection.info import BuildReport, CollectionInfo, Page, PageDetails, SearchResults
     from pagekin.collection.learn import LearnReport
     from pagekin.duplicates.report import DuplicateReport
     from pagekin.duplicates.result_formats import Fields, Result

@@ -82,9 +82,8 @@ def transfer_weights(
     `qrels` are files in the TREC formats.
     """
     weighting = load_weights(Path(weights))
-    return TransferReport(
-        documents, weights, evaluate_transfer(open_task(documents, topics, qrels, progress), weighting)
-    )
+    results = evaluate_transfer(open_task(documents, topics, qrels, progress), weighting)
+    return TransferReport(documents, weights, results)
 
 
 def _made(folder: Path) -> Path:

@@ -48,10 +48,7 @@ def json_field(*, default: Any = MISSING, default_factory: Any = MISSING, **rule
     >>> json_schemas(Hit)["Hit"]["required"]
     ['url']
     """
-    metadata = {_KEY: JsonRule(**rule)}
-    if default_factory is not MISSING:
-        return field(default_factory=default_factory, metadata=metadata)
-    return field(default=default, metadata=metadata)
+    return field(default=default, default_factory=default_factory, metadata={_KEY: JsonRule(**rule)})
 
 
 def to_json(value: Any, digits: int | None = None) -> Any:

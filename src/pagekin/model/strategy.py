@@ -135,7 +135,6 @@ class Strategy:
         return [name for name in MEASURES if known.get(name, True)]
 
     def has_bags_of(self, other: Strategy) -> bool:
-        """Whether both strategies give the same bags."""
         return self._of_bags() == other._of_bags()
 
     def _of_bags(self) -> dict[str, Any]:

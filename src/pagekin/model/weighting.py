@@ -192,11 +192,9 @@ class Learned(Weighting):
         return np.where(np.asarray(counts) > 0, looked_up(self.tf, counts), 0.0)
 
     def rarity(self, frequencies: Numbers, pages: int) -> Floats:
-        """f_idf of the inverse document frequency."""
         return looked_up(lambda distinct: self.idf(inverse_frequency(distinct, pages)), frequencies)
 
     def lengths(self, lengths: Numbers, mean_length: float) -> tuple[Floats, Floats]:
-        """f_l of the length."""
         return looked_up(self.length, lengths), np.ones(len(lengths))
 
     def as_text(self) -> str:

@@ -10,8 +10,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp
 
 from pagekin.collection.clusters import PageClusters, describe_clusters
-from pagekin.collection.info import CollectionInfo
-from pagekin.collection.pages import PageDetails, SearchResults, describe_page
+from pagekin.collection.info import CollectionInfo, PageDetails, SearchResults, describe_page
 from pagekin.duplicates.result_formats import Fields, results_in
 from pagekin.duplicates.result_list import GroupedResults, group
 from pagekin.duplicates.settings import GroupSettings

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from pagekin.collection.pages import search_pages
+from pagekin.collection.info import search_pages
 from pagekin.errors import NoPageError
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.serving.views.text import clean_line, name_from_url, site_suffix
