@@ -18,8 +18,6 @@ from pagekin.collection.collection import build as build
 from pagekin.collection.collection import evaluate_run as evaluate_run
 from pagekin.collection.collection import group_results as group_results
 from pagekin.collection.collection import open as open
-from pagekin.collection.evaluate import SweepReport as SweepReport
-from pagekin.collection.evaluate import sweep as sweep
 from pagekin.collection.export import ExportReport as ExportReport
 from pagekin.collection.info import BuildReport as BuildReport
 from pagekin.collection.info import CheckReport as CheckReport
@@ -30,6 +28,8 @@ from pagekin.collection.info import SearchResults as SearchResults
 from pagekin.collection.learn import LearnReport as LearnReport
 from pagekin.collection.learn import TransferReport as TransferReport
 from pagekin.collection.learn import transfer_weights as transfer_weights
+from pagekin.collection.sweep import SweepReport as SweepReport
+from pagekin.collection.sweep import sweep as sweep
 from pagekin.duplicates.filters import Overlap as Overlap
 from pagekin.duplicates.groups import DuplicateGroup as DuplicateGroup
 from pagekin.duplicates.groups import DuplicateMember as DuplicateMember
@@ -48,10 +48,10 @@ from pagekin.errors import NoPageError as NoPageError
 from pagekin.errors import PagekinError as PagekinError
 from pagekin.errors import SourceError as SourceError
 from pagekin.errors import StoreError as StoreError
+from pagekin.evaluation.labels import LeftOutReason as LeftOutReason
 from pagekin.evaluation.options import EvaluationOptions as EvaluationOptions
 from pagekin.evaluation.report import Comparison as Comparison
 from pagekin.evaluation.report import Evaluation as Evaluation
-from pagekin.evaluation.report import LeftOutReason as LeftOutReason
 from pagekin.evaluation.report import SystemEvaluation as SystemEvaluation
 from pagekin.learning.options import LearnOptions as LearnOptions
 from pagekin.links.settings import ClusterOptions as ClusterOptions

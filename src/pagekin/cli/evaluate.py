@@ -35,11 +35,11 @@ def evaluate(store: str | None, hierarchy: str, options: EvaluationOptions, json
     The ranking is that of the index in STORE or, with --run, of another system; without STORE, over all pages that the
     hierarchy names.
     """
-    from pagekin.collection.evaluate import evaluate_and_write
+    from pagekin.evaluation.evaluate import evaluate as evaluate_ranking
 
     indexed = pagekin.open(store).indexed if store is not None else None
     with progress_bar(json) as progress:
-        result = evaluate_and_write(indexed, hierarchy, options, progress)
+        result = evaluate_ranking(indexed, hierarchy, options, progress)
     print_result(result, json, print_evaluation)
 
 

@@ -10,9 +10,7 @@ import numpy as np
 
 from pagekin.errors import MisuseError, need
 from pagekin.evaluation.labelled import BY_PATH
-from pagekin.evaluation.labels import UNMET, join, path_labels, read_labels
-from pagekin.evaluation.notes import LeftOut
-from pagekin.evaluation.report import LeftOutReason, left_out_reasons
+from pagekin.evaluation.labels import UNMET, LeftOut, LeftOutReason, join, path_labels, read_labels
 from pagekin.figures.plot_files import PLOT_FORMATS
 from pagekin.links.cluster_quality import evaluate_clusters as compare_clusters
 from pagekin.links.clusters import Clusters
@@ -230,13 +228,13 @@ def find_bridges(
 def evaluate_clusters(analysis: LinkAnalysis, labels: str, depth: int, alphas: tuple[float, ...]) -> ClusterEvaluation:
     """Compare clusters with the categories in a file of labels, at each alpha."""
     categories, notes = read_categories(analysis, labels, depth)
-    unknown = sum(count for reason, count, _ in notes.rows() if reason == UNMET)
+    unknown = sum(each.count for each in notes.reasons() if each.reason == UNMET)
     found = [compare_clusters(analysis.graph, categories, alpha) for alpha in alphas]
     by_alpha = []
     for alpha, quality in zip(alphas, found, strict=True):
         rows = [CategoryQuality(each.name, each.pages, each.precision, each.recall) for each in quality.categories]
         by_alpha.append(AlphaQuality(alpha, quality.precision_mean, quality.recall_mean, rows))
-    counts = len(categories), unknown, left_out_reasons(notes)
+    counts = len(categories), unknown, notes.reasons()
     return ClusterEvaluation(analysis.measure, *counts, found[0].recall, found[0].judged, by_alpha)
 
 
