@@ -27,7 +27,7 @@ def test_precision_and_recall_by_hand() -> None:
     quality = evaluate_clusters(build_threshold_graph(build_link_sets(graph, "co-citation"), len(graph)), LABELS, 0.5)
     assert (quality.core, quality.retrieved, quality.judged) == (6, 5, 5)
     assert quality.recall == pytest.approx(5 / 6)
-    found = [(each.name, each.pages, each.precision, each.recall) for each in quality.categories]
+    found = [(each.category, each.pages, each.precision, each.recall) for each in quality.categories]
     assert found == [("a", 4, 1.0, 3 / 4), ("b", 3, 1 / 2, 1 / 3)]
     assert [quality.precision_mean, quality.recall_mean] == pytest.approx([3 / 4, 13 / 24])
 

@@ -76,10 +76,8 @@ def print_learned(learned: pagekin.LearnReport) -> None:
     report = learned.results
     parts, okapi, ours = report["parts"], report["okapi"], report["linklearn"]
     click.echo(f"{learned.weights}: a weighting learned from {counted(int(parts['train']['pages']), 'page')}")
-    rows = [("", *parts)]
-    for key in parts["train"]:
-        rows.append((key.replace("_", " "), *(_number(part[key]) for part in parts.values())))
-    print_table(rows)
+    rows = [(key.replace("_", " "), *(_number(part[key]) for part in parts.values())) for key in parts["train"]]
+    print_table([("", *parts), *rows])
     units = ",".join(map(str, ours["units"]))
     click.echo("Chosen on valid:")
     print_table(

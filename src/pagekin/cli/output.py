@@ -66,12 +66,8 @@ def bytes_in_words(count: int) -> str:
     >>> bytes_in_words(1536)
     '1.5 KiB'
     """
-    size = float(count)
-    for unit in ("bytes", "KiB", "MiB", "GiB"):
-        if size < 1024 or unit == "GiB":
-            return f"{size:.0f} {unit}" if unit == "bytes" else f"{size:.1f} {unit}"
-        size /= 1024
-    raise AssertionError
+    power = min(max(count.bit_length() - 1, 0) // 10, 3)
+    return f"{count / 1024**power:.1f} {' KMG'[power]}iB" if power else f"{count} bytes"
 
 
 def bytes_of(size: str) -> int:

@@ -12,6 +12,7 @@ from pagekin.errors import MisuseError, need
 from pagekin.evaluation.labelled import BY_PATH
 from pagekin.evaluation.labels import UNMET, LeftOut, LeftOutReason, join, path_labels, read_labels
 from pagekin.figures.plot_files import PLOT_FORMATS
+from pagekin.links.cluster_quality import CategoryQuality
 from pagekin.links.cluster_quality import evaluate_clusters as compare_clusters
 from pagekin.links.clusters import Clusters
 from pagekin.links.export import GRAPH_WRITERS, PAIR_WRITERS
@@ -107,16 +108,6 @@ class Bridge(PageLink):
     strength: float = json_field(digits=6)
     distance: float = json_field(digits=6)
     between: list[BridgeEnd] = json_field()
-
-
-@dataclass(frozen=True)
-class CategoryQuality:
-    """How well the best cluster of a category matches it."""
-
-    category: str
-    pages: int
-    precision: float
-    recall: float
 
 
 @dataclass(frozen=True)
@@ -230,10 +221,10 @@ def evaluate_clusters(analysis: LinkAnalysis, labels: str, depth: int, alphas: t
     categories, notes = read_categories(analysis, labels, depth)
     unknown = sum(each.count for each in notes.reasons() if each.reason == UNMET)
     found = [compare_clusters(analysis.graph, categories, alpha) for alpha in alphas]
-    by_alpha = []
-    for alpha, quality in zip(alphas, found, strict=True):
-        rows = [CategoryQuality(each.name, each.pages, each.precision, each.recall) for each in quality.categories]
-        by_alpha.append(AlphaQuality(alpha, quality.precision_mean, quality.recall_mean, rows))
+    by_alpha = [
+        AlphaQuality(alpha, each.precision_mean, each.recall_mean, each.categories)
+        for alpha, each in zip(alphas, found, strict=True)
+    ]
     counts = len(categories), unknown, notes.reasons()
     return ClusterEvaluation(analysis.measure, *counts, found[0].recall, found[0].judged, by_alpha)
 
