@@ -27,6 +27,7 @@ from pagekin.store.page_names import page_names_of
 
 GRAPH_FORMATS = (*GRAPH_WRITERS, *PAIR_WRITERS)
 _TERMS = 5  # of an end of a bridge
+NodeProgress = Callable[[list[int]], Iterable[int]]
 
 
 @dataclass(frozen=True)
@@ -175,7 +176,7 @@ def describe_clusters(analysis: LinkAnalysis, clusters: Clusters, page: str, opt
             for each, (node, distance) in zip(names, first, strict=True)
         ],
         _tree(analysis, clusters, alphas[0], limit),
-        _positions(analysis, clusters, alphas, limit) if len(alphas) > 1 else [],
+        _positions(analysis, clusters, options) if len(alphas) > 1 else [],
         _cut(analysis, clusters, alphas[0], options.clusters) if options.clusters else [],
     )
 
@@ -189,10 +190,8 @@ def _tree(analysis: LinkAnalysis, clusters: Clusters, alpha: float, limit: int) 
     return ClusterTree(urls, [(a, b, height) for (a, b), height in merges])
 
 
-def _positions(
-    analysis: LinkAnalysis, clusters: Clusters, alphas: tuple[float, ...], limit: int
-) -> list[ClusterPosition]:
-    table = clusters.positions(alphas, limit)
+def _positions(analysis: LinkAnalysis, clusters: Clusters, options: ClusterOptions) -> list[ClusterPosition]:
+    table = clusters.positions(options.alpha, options.limit)
     rows = zip(analysis.named(list(table)), table.values(), strict=True)
     return [ClusterPosition(**name, by_similarity=row[0], by_alpha=row[1:]) for name, row in rows]
 
@@ -204,11 +203,9 @@ def _cut(analysis: LinkAnalysis, clusters: Clusters, alpha: float, count: int) -
     return [FlatCluster(len(nodes), [PageLink(**each) for each in analysis.named(nodes)]) for nodes in members]
 
 
-def find_bridges(
-    analysis: LinkAnalysis, alpha: float, limit: int, progress: Callable[[list[int]], Iterable[int]] = iter
-) -> list[Bridge]:
+def find_bridges(analysis: LinkAnalysis, options: ClusterOptions, progress: NodeProgress) -> list[Bridge]:
     bridges = []
-    for each in analysis.cross_topic_pages(alpha, progress)[:limit]:
+    for each in analysis.cross_topic_pages(options.alpha[0], progress)[: options.limit]:
         page, *ends = analysis.named([each.node, each.one, each.other])
         terms = [analysis.top_terms(node, _TERMS) for node in (each.one, each.other)]
         between = [BridgeEnd(**end, terms=some) for end, some in zip(ends, terms, strict=True)]

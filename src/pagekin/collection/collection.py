@@ -232,7 +232,7 @@ class Collection:
         from pagekin.collection.clusters import analyse, find_bridges
 
         chosen = _chosen(ClusterOptions, options, fields)
-        return find_bridges(analyse(self.indexed, chosen), chosen.alpha[0], chosen.limit, progress)
+        return find_bridges(analyse(self.indexed, chosen), chosen, progress)
 
     def cluster_quality(
         self, labels: str | Path, options: ClusterOptions | None = None, *, depth: int = 1, **fields: Any

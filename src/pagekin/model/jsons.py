@@ -1,7 +1,5 @@
 """JSON from result dataclasses, and its schema: keys, rounding and omissions are stated once, at the fields."""
 
-from __future__ import annotations
-
 import math
 import types
 from collections.abc import Mapping

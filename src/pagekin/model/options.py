@@ -3,8 +3,6 @@
 Command-line options, HTTP parameters, the OpenAPI document and the reference page are derived from these descriptions.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace

@@ -1,11 +1,10 @@
 """Many strings as two arrays: their concatenated bytes, and the offset of each."""
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Self
 
 import numpy as np
 
@@ -25,7 +24,7 @@ class Strings:
     data: Bytes
 
     @classmethod
-    def of(cls, strings: Iterable[str | bytes]) -> Strings:
+    def of(cls, strings: Iterable[str | bytes]) -> Self:
         """Pack strings; a lone surrogate becomes `?`, since UTF-8 cannot encode it."""
         encoded = [s if isinstance(s, bytes) else s.encode("utf-8", "replace") for s in strings]
         offsets = offsets_of(np.array([len(s) for s in encoded], np.int64))

@@ -132,11 +132,14 @@ class Network:
     def __post_init__(self) -> None:
         for each in fields(self):
             value = getattr(self, each.name)
-            numbers = [value] if each.type == "float" else [float(number) for number in value]
+            single = each.type == "float"
+            numbers = (value,) if single else value
+            if not isinstance(numbers, list | tuple) or not all(type(number) in (int, float) for number in numbers):
+                raise MisuseError(f"{each.name} should be {'a number' if single else 'numbers'}")
             if not all(abs(number) <= _LARGEST for number in numbers):  # false for NaN
                 raise MisuseError(f"{each.name} is {value}; it must be finite, at most {_LARGEST:g}")
-            if each.type != "float":
-                object.__setattr__(self, each.name, tuple(numbers))
+            if not single:
+                object.__setattr__(self, each.name, tuple(map(float, value)))
         if not len(self.inner) == len(self.bias) == len(self.outer) <= MOST_UNITS:
             raise MisuseError(
                 f"inner, bias and outer have {len(self.inner)}, {len(self.bias)} and {len(self.outer)} numbers; they"
@@ -240,14 +243,9 @@ def _network(facts: Any, where: str) -> Network:
     names = [each.name for each in fields(Network)]
     if not isinstance(facts, dict) or set(facts) != set(names):
         raise MisuseError(f"{where} should be a table of {', '.join(names)}")
-    for each in fields(Network):
-        value = facts[each.name]
-        numbers = [value] if each.type == "float" else value
-        if not isinstance(numbers, list) or not all(type(number) in (int, float) for number in numbers):
-            raise MisuseError(f"{where}: {each.name} should be {'a number' if each.type == 'float' else 'numbers'}")
     try:
         return Network(**facts)
-    except (MisuseError, OverflowError) as error:
+    except MisuseError as error:
         raise MisuseError(f"{where}: {error}") from error
 
 
