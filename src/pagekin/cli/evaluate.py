@@ -14,8 +14,8 @@ from pagekin.errors import MisuseError
 from pagekin.evaluation.options import EvaluationOptions
 
 if TYPE_CHECKING:
+    from pagekin.evaluation.evaluate import InLinkBand
     from pagekin.evaluation.measures import Estimate
-    from pagekin.evaluation.report import InLinkBand
 
 
 @click.command()
