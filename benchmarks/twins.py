@@ -26,12 +26,11 @@ from benchmarks.duplicates import texts_under
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, peak_megabytes, show, timed
 from benchmarks.querying import in_turns
 from pagekin.duplicates.collection import FoundPairs, PageSets, find_pairs
-from pagekin.duplicates.filters import MIN_CHUNKS, BloomFilters
+from pagekin.duplicates.filters import MIN_CHUNKS, BloomFilters, Chunks
 from pagekin.duplicates.fingerprints import Fingerprints, filters_of
 from pagekin.duplicates.grouper import Grouper
 from pagekin.duplicates.groups import single_linkage
 from pagekin.duplicates.result_list import group
-from pagekin.duplicates.sets import Chunks
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.kernels.filters import FilterRows, make_filter_rows, near
 from pagekin.model.arrays import Int64s, offsets_of

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from pagekin.duplicates import chunks
 from pagekin.duplicates.chunks import chunks_of, chunks_of_stream
-from pagekin.duplicates.sets import Chunks
+from pagekin.duplicates.filters import Chunks
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.errors import MisuseError
 from reference import chunks as reference

@@ -9,10 +9,9 @@ import pytest
 
 from duplicates.test_result_list import prose
 from pagekin import GroupSettings
-from pagekin.duplicates.page_sets import link_sets, linked_nodes
 from pagekin.model.reading import NO_TARGET, Anchors
 from pagekin.pipeline import build
-from pagekin.search.duplicates import DuplicateGroups, find_duplicates, link_fingerprints
+from pagekin.search.duplicates import DuplicateGroups, find_duplicates, link_fingerprints, link_sets, linked_nodes
 from pagekin.search.indexed_store import IndexedStore
 from store.builders import page, write_jsonl
 

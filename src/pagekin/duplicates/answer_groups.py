@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from pagekin.duplicates.filters import Chunks
 from pagekin.duplicates.fingerprints import Fingerprints
-from pagekin.duplicates.sets import Chunks
 from pagekin.model.arrays import Int64s
 
 

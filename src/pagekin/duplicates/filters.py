@@ -1,19 +1,51 @@
-"""Bloom filters of pages, and the overlap of two pages that their filters imply."""
+"""Sets of chunks, their Bloom filters, and the overlap of two pages that filters imply; without compiled code."""
 
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
-from pagekin.duplicates.sets import Chunks
 from pagekin.duplicates.settings import MAX_FILTER_BITS, GroupSettings
-from pagekin.errors import MisuseError
-from pagekin.model.arrays import Bools, Floats, Int64s, UInt64s
+from pagekin.model.arrays import Bools, Floats, Int64s, UInt64s, offsets_of, spans
 
+MAX_CHUNKS = 1 << 22  # of a page: a gigabyte in chunks of 256 bytes
 _BITS_PER_HASH = 4  # bits of a filter for every hash of a chunk; then at most a fifth is set, and chance matters little
 MIN_CHUNKS = 4  # a page with fewer consists mostly of its first and last chunk, and is not searched inside others
+
+
+@dataclass(frozen=True, eq=False)
+class Chunks:
+    """The chunks of many pages. Each page is a set of 64-bit BLAKE2b digests, in any order.
+
+    A chunk that occurs r times counts 1 + ln r times, rounded down: its third, eighth, 21st, 55th ... occurrence adds
+    an element. (Footnote 4 of the paper has ln r, which would drop chunks that occur once.)
+    """
+
+    offsets: Int64s
+    elements: UInt64s
+    ends: UInt64s  # per page, the first and last chunk; they change when the text is embedded in another
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def counts(self) -> Int64s:
+        """The number of elements of each page."""
+        return np.diff(self.offsets)
+
+    def rows(self, rows: Int64s) -> Self:
+        begins = self.offsets[rows]
+        counts = self.offsets[rows + 1] - begins
+        return type(self)(offsets_of(counts), self.elements[spans(begins, counts)], self.ends[rows])
+
+    @classmethod
+    def concatenate(cls, parts: Sequence[Self]) -> Self:
+        counts = np.concatenate([np.empty(0, np.int64), *(part.counts() for part in parts)])
+        elements = np.concatenate([np.empty(0, np.uint64), *(part.elements for part in parts)])
+        ends = np.concatenate([np.empty((0, 2), np.uint64), *(part.ends for part in parts)])
+        return cls(offsets_of(counts), elements, ends)
 
 
 def bits_for(chunks: Int64s, settings: GroupSettings) -> Int64s:
@@ -56,7 +88,6 @@ class BloomFilters:
 
     @classmethod
     def of(cls, pages: Chunks, bits: int, hashes: int) -> "BloomFilters":
-        """Build the filters of pages."""
         words = np.zeros((len(pages), bits // 64), np.uint64)
         _set_bits(pages.elements, pages.offsets, hashes, words)
         return cls(words, pages.counts(), pages.ends, hashes)
@@ -66,7 +97,6 @@ class BloomFilters:
 
     @property
     def bits(self) -> int:
-        """The size of each filter."""
         return 64 * int(self.words.shape[1])
 
     def rows(self, rows: Int64s) -> "BloomFilters":
@@ -85,15 +115,6 @@ class BloomFilters:
         """Which filters are more than half full, so that most of their common bits are chance."""
         full: Bools = self.counts > self.bits // 2
         return full
-
-    def fold(self, bits: int) -> "BloomFilters":
-        """The filters of the same pages in a smaller size."""
-        if bits == self.bits:
-            return self
-        if bits < 64 or self.bits % bits or bits & (bits - 1):
-            raise MisuseError(f"filters of {self.bits} bits cannot be folded to {bits}, only to a smaller power of two")
-        parts = self.words.reshape(len(self), self.bits // bits, bits // 64)
-        return BloomFilters(np.bitwise_or.reduce(parts, axis=1), self.sizes, self.ends, self.hashes)
 
     def zeros(self) -> Floats:
         """The share z of unset bits of each filter."""
@@ -141,9 +162,8 @@ OVERLAP_KEYS = {
 }
 
 
-def overlaps(some: BloomFilters, others: BloomFilters) -> list[Overlap]:
-    """The overlaps of the pairs of rows of two filter tables."""
-    a, b = _same_size(some, others)
+def overlaps(a: BloomFilters, b: BloomFilters) -> list[Overlap]:
+    """The overlaps of the pairs of rows of two filter tables of the same size and number of hash functions."""
     common = _common_bits(a, b)
     saturated = a.saturated() | b.saturated()
     columns = (
@@ -157,17 +177,9 @@ def overlaps(some: BloomFilters, others: BloomFilters) -> list[Overlap]:
     return [Overlap(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
 
 
-def similarities(some: BloomFilters, others: BloomFilters) -> Floats:
+def similarities(a: BloomFilters, b: BloomFilters) -> Floats:
     """The similarity alone, as in `overlaps`."""
-    a, b = _same_size(some, others)
     return _shares(a, b, _common_bits(a, b))[2]
-
-
-def _same_size(some: BloomFilters, others: BloomFilters) -> tuple[BloomFilters, BloomFilters]:
-    if some.hashes != others.hashes:
-        raise MisuseError(f"filters of {some.hashes} and of {others.hashes} hash functions cannot be compared")
-    bits = min(some.bits, others.bits)
-    return some.fold(bits), others.fold(bits)
 
 
 def _common_bits(a: BloomFilters, b: BloomFilters) -> Int64s:

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from pagekin.duplicates import filters
-from pagekin.duplicates.filters import BloomFilters, Overlap, bits_for
-from pagekin.duplicates.sets import MAX_CHUNKS, Chunks
+from pagekin.duplicates.filters import MAX_CHUNKS, BloomFilters, Chunks, Overlap, bits_for
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.model.arrays import Floats, Int64s, UInt64s, offsets_of
 from pagekin.store.columns import ANY, check, check_offsets, column_writer, open_array, write_column

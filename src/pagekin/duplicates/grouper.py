@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pagekin.duplicates.filters import MIN_CHUNKS, BloomFilters, bits_for
+from pagekin.duplicates.filters import MAX_CHUNKS, MIN_CHUNKS, BloomFilters, Chunks, bits_for
 from pagekin.duplicates.fingerprints import Fingerprints
 from pagekin.duplicates.groups import DuplicateGroup, build_groups, find_anchors
-from pagekin.duplicates.sets import MAX_CHUNKS, Chunks
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.kernels.filters import FilterRows, make_filter_rows, near
 from pagekin.kernels.graph import join

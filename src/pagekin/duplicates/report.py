@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
+from pagekin.duplicates.filters import Chunks
 from pagekin.duplicates.fingerprints import Fingerprints
 from pagekin.duplicates.grouper import Grouper
-from pagekin.duplicates.sets import Chunks
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.figures.plot_files import new_figure, save_figure
 from pagekin.kernels.graph import join

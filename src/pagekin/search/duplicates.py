@@ -7,15 +7,16 @@ from pathlib import Path
 import numpy as np
 
 from pagekin.bags.templates import template_blocks
+from pagekin.duplicates.chunks import chunks_of_pages
 from pagekin.duplicates.collection import PageSets, find_pairs, groups_of
+from pagekin.duplicates.filters import MAX_CHUNKS, Chunks
 from pagekin.duplicates.fingerprints import Fingerprints
 from pagekin.duplicates.groups import DuplicateGroup
-from pagekin.duplicates.page_sets import chunks_of_pages, link_sets, linked_nodes
 from pagekin.duplicates.report import THRESHOLDS, DuplicateReport, build_report
-from pagekin.duplicates.sets import MAX_CHUNKS, Chunks
 from pagekin.duplicates.settings import GroupSettings
-from pagekin.model.arrays import Bytes, Int64s, UInt64s
+from pagekin.model.arrays import Bytes, Int64s, UInt32s, UInt64s, offsets_of
 from pagekin.model.jsons import json_field
+from pagekin.model.reading import Anchors
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.results import PageLink, ResultSequence
 from pagekin.store.store import report_damage
@@ -119,3 +120,26 @@ def best_first(indexed: IndexedStore) -> Int64s:
     """The order of pages in which the first of a group is its anchor: by in-links, then by URL."""
     degrees = np.repeat(indexed.in_degrees()[: len(indexed.nodes) - 1], np.diff(indexed.nodes))
     return np.argsort(-degrees, kind="stable")
+
+
+def linked_nodes(anchors: Anchors, node_of_target: UInt32s, node_of_page: UInt32s) -> tuple[Int64s, UInt64s]:
+    """The distinct other nodes that each page links to: (offsets, nodes)."""
+    page = np.repeat(np.arange(len(node_of_page), dtype=np.uint64), anchors.lengths())
+    known = anchors.target < len(node_of_target)
+    page, node = page[known], node_of_target[anchors.target[known]]
+    others = node != node_of_page[page]
+    pairs = np.unique(page[others] << np.uint64(32) | node[others])
+    counts = np.bincount((pairs >> np.uint64(32)).astype(np.int64), minlength=len(node_of_page))
+    return offsets_of(counts), pairs & np.uint64(0xFFFFFFFF)
+
+
+def link_sets(offsets: Int64s, nodes: UInt64s, ignored: Bytes) -> Chunks:
+    """The links of each page as a set of hashes; `ignored` is 1 for every link to leave out."""
+    page = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))[ignored == 0]
+    counts = np.bincount(page, minlength=len(offsets) - 1)
+    # splitmix64 (Steele, Lea and Flood 2014) spreads the node numbers over 64 bits
+    value = (nodes[ignored == 0] + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    value = (value ^ value >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
+    value = (value ^ value >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
+    hashes = np.asarray(value ^ value >> np.uint64(31))
+    return Chunks(offsets_of(counts), hashes, np.zeros((len(counts), 2), np.uint64))

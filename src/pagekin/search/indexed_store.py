@@ -8,8 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
+from pagekin.duplicates.filters import Chunks
 from pagekin.duplicates.fingerprints import Fingerprints
-from pagekin.duplicates.sets import Chunks
 from pagekin.errors import MisuseError
 from pagekin.index.files import Index
 from pagekin.model.arrays import Floats, Int64s
@@ -98,7 +98,7 @@ class IndexedStore(NodeStore):
         """The pages related to a page from outside the collection: HTML or, if `plain`, text."""
         # These load the compiler, which a query for a page of the collection does without.
         from pagekin.bags.query import query_bag
-        from pagekin.duplicates.page_sets import chunks_of_pages
+        from pagekin.duplicates.chunks import chunks_of_pages
         from pagekin.reading.batch import read_captures
 
         capture = Capture(_OUTSIDE, Origin("question", 0, len(body), 0), body=body, plain=plain)
