@@ -30,8 +30,7 @@ from benchmarks.false_matches import RATIOS, best_hashes, draw_false_matches, ex
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, show, timed
 from pagekin.duplicates.chunks import BATCH_BYTES, canonical, chunk_ends, chunks_of, pad
 from pagekin.duplicates.filters import BloomFilters, Chunks, bits_for
-from pagekin.duplicates.grouper import Grouper
-from pagekin.duplicates.groups import DuplicateGroup
+from pagekin.duplicates.groups import DuplicateGroup, Grouper
 from pagekin.duplicates.result_list import files, html_texts
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.kernels.bits import popcount

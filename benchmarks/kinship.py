@@ -24,8 +24,8 @@ from benchmarks.machine import QUICK, Figure, facts, keep, kept, show
 from pagekin import sample_web
 from pagekin.collection.clusters import read_categories, write_graph
 from pagekin.links.cluster_quality import Labels, evaluate_clusters
-from pagekin.links.measures import MEASURES
-from pagekin.links.plots import draw_dendrograms
+from pagekin.links.export import draw_dendrograms
+from pagekin.links.settings import MEASURES
 from pagekin.model.files import written_whole
 from pagekin.pipeline import build
 from pagekin.search.indexed_store import IndexedStore

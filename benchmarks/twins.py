@@ -28,8 +28,7 @@ from benchmarks.querying import in_turns
 from pagekin.duplicates.collection import FoundPairs, PageSets, find_pairs
 from pagekin.duplicates.filters import MIN_CHUNKS, BloomFilters, Chunks
 from pagekin.duplicates.fingerprints import Fingerprints, filters_of
-from pagekin.duplicates.grouper import Grouper
-from pagekin.duplicates.groups import single_linkage
+from pagekin.duplicates.groups import Grouper, single_linkage
 from pagekin.duplicates.result_list import group
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.kernels.filters import FilterRows, make_filter_rows, near

@@ -11,7 +11,7 @@ from duplicates.builders import pages
 from pagekin.duplicates import collection
 from pagekin.duplicates.collection import PageSets, _parts, find_pairs, first_copies, groups_of, invert_chunks
 from pagekin.duplicates.fingerprints import Fingerprints, filters_of
-from pagekin.duplicates.grouper import Grouper
+from pagekin.duplicates.groups import Grouper
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.errors import MisuseError
 

@@ -16,8 +16,7 @@ from pagekin.evaluation.report import LeftOutReason, left_out_reasons
 from pagekin.figures.plot_files import PLOT_FORMATS
 from pagekin.links.cluster_quality import evaluate_clusters as compare_clusters
 from pagekin.links.clusters import Clusters
-from pagekin.links.export import GRAPH_WRITERS, PAIR_WRITERS
-from pagekin.links.plots import MAX_NODES, draw_dendrograms, draw_graph
+from pagekin.links.export import GRAPH_WRITERS, MAX_NODES, PAIR_WRITERS, draw_dendrograms, draw_graph
 from pagekin.links.settings import ClusterOptions, LinkOptions
 from pagekin.model.files import written_whole
 from pagekin.model.jsons import json_field

@@ -8,7 +8,7 @@ import numpy as np
 
 from pagekin.duplicates.filters import Chunks
 from pagekin.duplicates.fingerprints import Fingerprints
-from pagekin.duplicates.grouper import Grouper
+from pagekin.duplicates.groups import Grouper
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.figures.plot_files import new_figure, save_figure
 from pagekin.kernels.graph import join

@@ -14,8 +14,7 @@ import zstandard
 
 from pagekin.duplicates.chunks import canonical, canonical_stream, chunks_of, chunks_of_stream
 from pagekin.duplicates.filters import MAX_CHUNKS, Chunks
-from pagekin.duplicates.grouper import Grouper
-from pagekin.duplicates.groups import DuplicateGroup
+from pagekin.duplicates.groups import DuplicateGroup, Grouper
 from pagekin.duplicates.report import DuplicateReport, report_of_list
 from pagekin.duplicates.result_formats import Fields, Result, result_of, results_in
 from pagekin.duplicates.settings import GroupSettings

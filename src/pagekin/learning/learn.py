@@ -22,8 +22,7 @@ from pagekin.learning.projection import WeightedSpace, learn_projection, weighte
 from pagekin.learning.ranking import AP, ERROR, P10, Ranker, mean_measures, page_queries, sample_queries
 from pagekin.learning.report import compare_measures
 from pagekin.learning.trainer import Trainer, TrainingRun, require_examples
-from pagekin.links.link_graph import StoredLinks
-from pagekin.links.stored import stored_links
+from pagekin.links.link_graph import StoredLinks, stored_links
 from pagekin.model.projection import Projection
 from pagekin.model.strategy import Strategy
 from pagekin.model.strings import Strings

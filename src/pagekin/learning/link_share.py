@@ -16,7 +16,7 @@ from pagekin.learning.corpus import CorpusPart, offsets_of
 from pagekin.learning.ranking import AP, MEASURES, Ranker, RankingQueries, page_queries, sample_queries
 from pagekin.learning.report import compare_measures
 from pagekin.links.link_graph import StoredLinks
-from pagekin.links.stored import link_similarity
+from pagekin.links.measures import link_similarity
 from pagekin.model.arrays import Bools, Floats, Int64s
 from pagekin.model.weighting import Learned, Weighting
 from pagekin.search.blend import blended

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pagekin.links.hierarchy import build_hierarchy
+from pagekin.links.clusters import build_hierarchy
 from pagekin.links.threshold_graph import ThresholdGraph
 from pagekin.model.arrays import Int64s
 

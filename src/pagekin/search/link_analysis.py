@@ -9,9 +9,9 @@ import numpy as np
 from pagekin.errors import FailureError, MisuseError
 from pagekin.links.clusters import Clusters, CrossTopicPage
 from pagekin.links.export import Vertex
-from pagekin.links.link_graph import LinkGraph, Preparation, prepare
-from pagekin.links.measures import MEASURES, build_link_sets
-from pagekin.links.stored import stored_links
+from pagekin.links.link_graph import LinkGraph, prepare, stored_links
+from pagekin.links.measures import build_link_sets
+from pagekin.links.settings import MEASURES, Preparation
 from pagekin.links.threshold_graph import MAX_PAGES, ThresholdGraph, build_threshold_graph
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.store.store import report_damage

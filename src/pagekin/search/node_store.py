@@ -21,7 +21,7 @@ from pagekin.store.columns import check
 from pagekin.store.store import Store, report_damage
 
 if TYPE_CHECKING:
-    from pagekin.links.similarity import LinkSimilarity
+    from pagekin.links.measures import LinkSimilarity
 
 
 class NodeStore(Store):
@@ -65,7 +65,8 @@ class NodeStore(Store):
     @cached_property
     def link_similarity(self) -> LinkSimilarity:
         """The similarity of pages by their links."""
-        from pagekin.links.stored import link_similarity, stored_links  # loads the compiler
+        from pagekin.links.link_graph import stored_links  # loads the compiler
+        from pagekin.links.measures import link_similarity
 
         if "_on_disk" in vars(self):
             return self._on_disk.link_similarity

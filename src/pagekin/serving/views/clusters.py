@@ -5,8 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pagekin.figures.charts import ticks
-from pagekin.links.clusters import Clusters
-from pagekin.links.hierarchy import Hierarchy
+from pagekin.links.clusters import Clusters, Hierarchy
 from pagekin.model.options import option
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.serving.views.page_names import PageRef, refs

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pagekin.links.citing_pages import find_citing_pages, link_positions
 from pagekin.model.arrays import Unsigned
 from pagekin.search.indexed_store import IndexedStore
+from pagekin.search.links import find_citing_pages, link_positions
 from pagekin.search.query import Bag, bag_of, signature_of
 from pagekin.serving.views.page import PageView, page_view
 from pagekin.serving.views.page_names import PageRef, refs, refs_by_row

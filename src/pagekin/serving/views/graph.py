@@ -6,8 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pagekin.links.clusters import Clusters
-from pagekin.links.hierarchy import build_hierarchy
+from pagekin.links.clusters import Clusters, build_hierarchy
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.options import RelatedOptions
 from pagekin.serving.views.page_names import PageRef, refs, refs_by_url
