@@ -32,17 +32,14 @@ class Fingerprints:
         return len(self.chunks)
 
     def rows(self, rows: Int64s) -> "Fingerprints":
-        """The fingerprints of some pages, in memory."""
         return Fingerprints(self.settings, self.chunks.rows(rows), None if self.words is None else self.words[rows])
 
     def followed_by(self, others: "Fingerprints") -> "Fingerprints":
-        """The fingerprints of these pages and then of others."""
         words = filters_of(self.chunks, self.settings) if self.words is None else self.words
         both = None if others.words is None else np.concatenate([words, others.words])
         return Fingerprints(self.settings, Chunks.concatenate([self.chunks, others.chunks]), both)
 
     def overlaps(self, pairs: Int64s) -> list[Overlap]:
-        """The overlap of each pair of pages."""
         found: list[Overlap] = [_NO_OVERLAP] * len(pairs)
         for batch, a, b in self._batches(pairs):
             for k, overlap in zip(batch.tolist(), filters.overlaps(a, b), strict=True):

@@ -77,7 +77,6 @@ def profile_of(fingerprints: Fingerprints, name: str, page: int, order: Int64s) 
 
 
 def most_duplicated(count: int, pairs: Int64s, similarity: Floats, threshold: float) -> int:
-    """The first of the pages with most near-duplicates."""
     near = pairs[similarity >= threshold]
     return int(np.argmax(np.bincount(near.ravel(), minlength=max(count, 1))))
 
@@ -106,7 +105,6 @@ def build_report(
 def report_of_list(
     chunks: Chunks, settings: GroupSettings, ranks: Sequence[float], names: Sequence[str], page: int | None = None
 ) -> DuplicateReport:
-    """The report of a result list."""
     pairs, fingerprints = (
         Grouper(replace(settings, threshold=THRESHOLDS[0], link="complete")).add(chunks),
         Fingerprints(settings, chunks),

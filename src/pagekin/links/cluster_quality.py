@@ -24,12 +24,10 @@ class Category:
 
     @property
     def precision(self) -> float:
-        """The share of the cluster's labelled pages that belong to the category."""
         return self.correct / self.clustered if self.clustered else 0.0
 
     @property
     def recall(self) -> float:
-        """The share of the category's pages that are in the cluster."""
         return self.correct / self.pages if self.pages else 0.0
 
 
@@ -49,12 +47,10 @@ class ClusterQuality:
 
     @property
     def precision_mean(self) -> float:
-        """The mean precision over categories."""
         return float(np.mean([each.precision for each in self.categories])) if self.categories else 0.0
 
     @property
     def recall_mean(self) -> float:
-        """The mean recall over categories."""
         return float(np.mean([each.recall for each in self.categories])) if self.categories else 0.0
 
 

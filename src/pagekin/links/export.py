@@ -58,7 +58,6 @@ def write_graphml(path: Path, vertices: Sequence[Vertex], edges: SimilarPairs) -
 
 
 def write_gexf(path: Path, vertices: Sequence[Vertex], edges: SimilarPairs) -> None:
-    """Write a graph as GEXF, the format of Gephi."""
     with path.open("w", encoding="utf-8", newline="\n") as file:
         file.write('<?xml version="1.0" encoding="UTF-8"?>\n<gexf xmlns="http://gexf.net/1.3" version="1.3">\n')
         file.write('<graph defaultedgetype="undirected">\n<attributes class="node">\n')

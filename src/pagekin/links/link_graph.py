@@ -92,7 +92,6 @@ class LinkGraph:
 
 
 def prepare(links: StoredLinks, preparation: Preparation) -> LinkGraph:
-    """Select and weight the links of a store."""
     hosts, node_of = _merge_hosts(links.urls()) if preparation.chop_hosts else ([], np.arange(len(links.has_page)))
 
     def urls() -> Sequence[str]:

@@ -1,7 +1,5 @@
 """The blend: the one place where the scores of several evidences become one similarity."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
@@ -46,7 +44,6 @@ class Blend:
         return ranked(query, limit, nodes, similar, similar)
 
     def similarities(self, query: Query, nodes: Int64s) -> Floats:
-        """The similarities of nodes, to nine places."""
         similar = [each.similarities(query, each.scores(query, nodes)) for each in self.active]
         return similar[0] if self.single else blended([self.weights[each.name] for each in self.active], similar)
 

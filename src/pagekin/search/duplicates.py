@@ -38,7 +38,6 @@ class DuplicateGroups(ResultSequence[DuplicateGroup[PageLink]]):
 
     @property
     def items(self) -> list[DuplicateGroup[PageLink]]:
-        """The groups."""
         return self.groups
 
 

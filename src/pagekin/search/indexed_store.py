@@ -1,7 +1,5 @@
 """Related pages from a collection: `IndexedStore.open("my.kin").related(url)`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -50,7 +48,6 @@ class IndexedStore(NodeStore):
 
     @cached_property
     def automatic_link_weight(self) -> float:
-        """The weight that links earn in this collection by agreeing with text."""
         return weight_by_agreement(self)
 
     def weights(self, options: RelatedOptions) -> dict[str, float]:
@@ -76,7 +73,6 @@ class IndexedStore(NodeStore):
         return Blend(evidences(self, options, weights), weights)
 
     def text_similarities(self, node: int, nodes: Int64s, measure: str) -> Floats:
-        """The similarities of a node to other nodes by one measure of text."""
         text = text_evidence(self, RelatedOptions(similarity=measure))
         query = query_of_nodes(self.index, [node])
         return text.similarities(query, text.scores(query, nodes))

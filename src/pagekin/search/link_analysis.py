@@ -37,11 +37,9 @@ class LinkAnalysis:
         return self.clusters_around(self.node(name), limit)
 
     def clusters_around(self, node: int, limit: int = MAX_PAGES) -> Clusters:
-        """The clusters around a node."""
         return Clusters(self.graph.subgraph(node, limit), int(self.graph.representative[node]))
 
     def named(self, nodes: Sequence[int]) -> list[dict[str, str]]:
-        """URL and title of nodes."""
         if self.link_graph.hosts:
             return [{"url": self.link_graph.hosts[node], "title": ""} for node in nodes]
         return self.indexed.catalog.named_nodes(nodes)
@@ -60,7 +58,6 @@ class LinkAnalysis:
         return sorted((each for each in found if each is not None), key=lambda each: (-each.strength, each.node))
 
     def vertices(self) -> list[Vertex]:
-        """The pages of the threshold graph."""
         nodes = self.graph.connected_nodes().tolist()
         represented = np.bincount(self.graph.representative, minlength=len(self.link_graph))
         return [

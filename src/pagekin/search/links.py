@@ -1,16 +1,14 @@
 """Links as evidence: pages that the same pages cite, that cite the same pages, or that link to each other (Amsler)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from pagekin.model.arrays import Floats, Int64s, UInt64s, spans
+from pagekin.model.arrays import Floats, Int64s, UInt64s
 from pagekin.model.reading import Anchors, Links
-from pagekin.search.evidence import UNLISTED, Evidence
+from pagekin.search.evidence import Evidence, PairScores
 from pagekin.search.node_store import NodeStore
 from pagekin.search.query import Query, query_of_nodes
 from pagekin.search.text import Jaccard
@@ -30,12 +28,10 @@ class LinkPositions(NamedTuple):
 
 def link_positions(links: Links, anchors: Anchors, nodes: Int64s) -> LinkPositions:
     """Look up the positions of all links to the nodes."""
-    begin = links.offsets[nodes]
-    counts = links.offsets[nodes + 1] - begin
-    selected = spans(begin, counts)
+    row, selected = links.places(nodes)
     page = links.page[selected].astype(np.int64)
     position = page << 32 | anchors.start[anchors.offsets[page] + links.anchor[selected]]
-    return LinkPositions(np.repeat(np.arange(len(nodes)), counts), position)
+    return LinkPositions(row, position)
 
 
 def find_citing_pages(one: LinkPositions, others: LinkPositions, count: int, limit: int) -> list[list[tuple[int, int]]]:
@@ -93,14 +89,12 @@ class LinkEvidence(Evidence):
         return self._last[1]
 
     def candidates(self, query: Query, n: int) -> Int64s:
-        """The `n` nodes most similar by links."""
         similar = self._similar(query)
         nodes = np.setdiff1d(np.fromiter(similar, np.int64), query.exclude)
         values = np.array([similar[node] for node in nodes.tolist()])
         return nodes[np.lexsort((nodes, -values))[:n]]
 
     def scores(self, query: Query, nodes: Int64s) -> Floats:
-        """The Amsler similarities."""
         similar = self._similar(query)
         return np.array([similar.get(node, 0.0) for node in nodes.tolist()], np.float64)
 
@@ -117,13 +111,12 @@ class LinkEvidence(Evidence):
     def _positions(self, nodes: Int64s | tuple[int, ...]) -> LinkPositions:
         return link_positions(self._store.links, self._store.reading.anchors, np.array(nodes, np.int64))
 
-    def pair_scores(self, nodes: Int64s, query_of: Callable[[int], Query]) -> LinkPairs:
-        """All pairs, a source at a time."""
+    def pair_scores(self, nodes: Int64s, query_of: Callable[[int], Query]) -> PairScores:
         return LinkPairs(nodes, self._store.link_similarity.similar_to)
 
 
-class LinkPairs:
-    """Rows of link similarities over a population."""
+class LinkPairs(PairScores):
+    """Rows of link similarities over a population, 0 where links say nothing."""
 
     def __init__(self, nodes: Int64s, similar_to: Callable[[int], tuple[Int64s, Floats]]) -> None:
         """`similar_to` gives the nodes similar to a node and their similarities; -1 is a page without a node."""
@@ -132,8 +125,7 @@ class LinkPairs:
         self._place = np.full(most + 2, -1, np.int64)  # of a node in the population
         self._place[nodes[nodes >= 0]] = np.flatnonzero(nodes >= 0)
 
-    def similarities(self, sources: Int64s) -> Floats:
-        """The similarities, 0 where links say nothing."""
+    def scores(self, sources: Int64s) -> Floats:
         rows = np.zeros((len(sources), len(self._nodes)))
         for row, node in zip(rows, self._nodes[sources].tolist(), strict=True):
             if node >= 0:
@@ -141,11 +133,6 @@ class LinkPairs:
                 place = self._place[np.minimum(near, len(self._place) - 1)]
                 row[place[place >= 0]] = similar[place >= 0]
         return rows
-
-    def scores(self, sources: Int64s) -> Floats:
-        """The same as scores."""
-        rows = self.similarities(sources)
-        return np.where(rows > 0.0, rows, UNLISTED)
 
 
 def weight_by_agreement(store: NodeStore) -> float:

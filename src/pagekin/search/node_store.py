@@ -14,8 +14,7 @@ from pagekin.errors import StoreError
 from pagekin.index.files import INDEX_VERSION, Index, open_index
 from pagekin.model.arrays import Int64s
 from pagekin.model.strategy import Strategy
-from pagekin.search.query import bag_of
-from pagekin.search.query_weights import QueryWeights
+from pagekin.search.query import QueryWeights, bag_of
 from pagekin.search.scorer import ScorerPool
 from pagekin.store.columns import check
 from pagekin.store.store import Store, report_damage
@@ -31,7 +30,6 @@ class NodeStore(Store):
 
     @cached_property
     def index(self) -> Index:
-        """The index, memory-mapped."""
         return open_index(self.root / self.manifest.index_folder, Strategy.from_dict(self._index_facts["strategy"]))
 
     @cached_property
@@ -54,17 +52,14 @@ class NodeStore(Store):
 
     @cached_property
     def scorers(self) -> ScorerPool:
-        """The scorers of all threads."""
         return ScorerPool(self.index)
 
     @cached_property
     def query_weights(self) -> QueryWeights:
-        """The weights of queries for Okapi and LinkLearn."""
         return QueryWeights(self.index)
 
     @cached_property
     def link_similarity(self) -> LinkSimilarity:
-        """The similarity of pages by their links."""
         from pagekin.links.link_graph import stored_links  # loads the compiler
         from pagekin.links.measures import link_similarity
 
@@ -106,12 +101,10 @@ class NodeStore(Store):
         return np.where(one, row, -1)
 
     def fingerprints_of(self, nodes: Sequence[int]) -> Fingerprints:
-        """The fingerprints of the pages of nodes."""
         rows = self.rows_of(nodes)
         return self.fingerprints.rows(rows[rows >= 0])
 
     def node_url(self, node: int) -> str:
-        """The URL of a node."""
         return str(self.catalog.rows("SELECT url FROM nodes WHERE node = ?", node)[0]["url"])
 
     def nodes_linked_from(self, nodes: Sequence[int]) -> set[int]:

@@ -18,7 +18,6 @@ AUTO: Final = "auto"  # as a link share: how well links agree with text in this 
 
 
 def weighting_in(file: str | None) -> Weighting | None:
-    """The learned weights in a file, if one is named."""
     if file is None:
         return None
     from pagekin.model.weights import load_weights

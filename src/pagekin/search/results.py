@@ -1,7 +1,5 @@
 """The parts of an answer: related pages, and why they are related."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -19,8 +17,7 @@ class ResultSequence(Sequence[T]):
 
     @property
     @abstractmethod
-    def items(self) -> Sequence[T]:
-        """The items."""
+    def items(self) -> Sequence[T]: ...
 
     def __len__(self) -> int:
         return len(self.items)
@@ -106,5 +103,4 @@ class RelatedPages(ResultSequence[RelatedPage]):
 
     @property
     def items(self) -> Sequence[RelatedPage]:
-        """The related pages."""
         return self.related
