@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from kernels.test_flexible_clustering import ALPHAS, matrices
 from pagekin.errors import MisuseError
 from pagekin.links.clusters import Clusters, Hierarchy, build_hierarchy
-from pagekin.links.threshold_graph import Subgraph
+from pagekin.links.measures import Subgraph
 
 A, B, C, D = range(4)
 # Figure 2 of the paper: sim(a, b) = .5, sim(a, c) = .4, sim(a, d) = .3, sim(b, d) = .2, no other.

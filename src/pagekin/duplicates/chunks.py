@@ -185,13 +185,5 @@ def _chunks_of_batch(reading: Reading, ignored: Bytes, settings: GroupSettings, 
     begins = offsets_of(np.array([len(text) for text in texts], np.int64))
     offsets = blocks.offsets[rows.start : rows.stop + 1]
     here = slice(int(offsets[0]), int(offsets[-1]))
-    data, starts, stops = kernel.canonical_blocks(
-        np.frombuffer(b"".join(texts), np.uint8),
-        begins,
-        offsets - offsets[0],
-        blocks.place[here],
-        ignored[here],
-        character_table(),
-        WINDOW,
-    )
-    return chunks_of_padded(data, starts, stops, settings)
+    columns = np.frombuffer(b"".join(texts), np.uint8), begins, offsets - offsets[0], blocks.place[here], ignored[here]
+    return chunks_of_padded(*kernel.canonical_blocks(*columns, character_table(), WINDOW), settings)

@@ -108,13 +108,11 @@ class BloomFilters:
     @cached_property
     def counts(self) -> Int64s:
         """The number of set bits of each filter."""
-        counts: Int64s = np.bitwise_count(self.words).sum(axis=1, dtype=np.int64)
-        return counts
+        return np.asarray(np.bitwise_count(self.words).sum(axis=1, dtype=np.int64))
 
     def saturated(self) -> Bools:
         """Which filters are more than half full, so that most of their common bits are chance."""
-        full: Bools = self.counts > self.bits // 2
-        return full
+        return np.asarray(self.counts > self.bits // 2)
 
     def zeros(self) -> Floats:
         """The share z of unset bits of each filter."""
@@ -166,14 +164,9 @@ def overlaps(a: BloomFilters, b: BloomFilters) -> list[Overlap]:
     """The overlaps of the pairs of rows of two filter tables of the same size and number of hash functions."""
     common = _common_bits(a, b)
     saturated = a.saturated() | b.saturated()
-    columns = (
-        _ratio(common, a.counts),
-        _ratio(common, b.counts),
-        *_shares(a, b, common),
-        _contained(a, b) & ~saturated,
-        _contained(b, a) & ~saturated,
-        saturated,
-    )
+    bits = _ratio(common, a.counts), _ratio(common, b.counts)
+    contained = _contained(a, b) & ~saturated, _contained(b, a) & ~saturated
+    columns = *bits, *_shares(a, b, common), *contained, saturated
     return [Overlap(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
 
 
@@ -183,8 +176,7 @@ def similarities(a: BloomFilters, b: BloomFilters) -> Floats:
 
 
 def _common_bits(a: BloomFilters, b: BloomFilters) -> Int64s:
-    common: Int64s = np.bitwise_count(a.words & b.words).sum(axis=1, dtype=np.int64)
-    return common
+    return np.asarray(np.bitwise_count(a.words & b.words).sum(axis=1, dtype=np.int64))
 
 
 def _shares(a: BloomFilters, b: BloomFilters, common_bits: Int64s) -> tuple[Floats, Floats, Floats]:
@@ -201,8 +193,7 @@ def _shares(a: BloomFilters, b: BloomFilters, common_bits: Int64s) -> tuple[Floa
 
 
 def _ratio(part: Any, whole: Any) -> Floats:
-    ratio: Floats = part / np.maximum(whole, 1e-9)
-    return ratio
+    return np.asarray(part / np.maximum(whole, 1e-9))
 
 
 def _contained(a: BloomFilters, b: BloomFilters) -> Bools:
@@ -210,5 +201,4 @@ def _contained(a: BloomFilters, b: BloomFilters) -> Bools:
     missing = a.words & ~b.words
     inner = missing & ~a.end_bits()
     is_larger = (a.sizes >= MIN_CHUNKS) & (b.sizes > a.sizes)
-    contained: Bools = (a.sizes > 0) & (~missing.any(axis=1) | (is_larger & ~inner.any(axis=1)))
-    return contained
+    return np.asarray((a.sizes > 0) & (~missing.any(axis=1) | (is_larger & ~inner.any(axis=1))))

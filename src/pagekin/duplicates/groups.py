@@ -54,8 +54,7 @@ def find_anchors(order: Int64s, pairs: Int64s, link: str, similarities: Callable
         first = complete_linkage(len(order), rank[pairs], similarities(pairs).tolist())
     else:
         first = single_linkage(len(order), rank[pairs])
-    anchors: Int64s = order[first[rank]]
-    return anchors
+    return np.asarray(order[first[rank]])
 
 
 def build_groups(
@@ -198,10 +197,8 @@ class Grouper:
 
     def _build(self, pages: Chunks, rows: Int64s, bits: int, first: int) -> _FilterTable:
         built = BloomFilters.of(pages.rows(rows), bits, self.settings.hashes)
-        powers = built.powers(self.settings.threshold)
-        return _FilterTable(
-            first + rows, make_filter_rows(built.words, built.zeros(), powers, built.sizes < MIN_CHUNKS)
-        )
+        facts = built.zeros(), built.powers(self.settings.threshold), built.sizes < MIN_CHUNKS
+        return _FilterTable(first + rows, make_filter_rows(built.words, *facts))
 
     def _near(self, some: _FilterTable, others: _FilterTable, triangle: bool = False) -> Int64s:
         """The near-duplicates between two tables or, if `triangle`, within one."""

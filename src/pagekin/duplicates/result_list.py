@@ -4,7 +4,7 @@ import codecs
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ import zstandard
 from pagekin.duplicates.chunks import canonical, canonical_stream, chunks_of, chunks_of_stream
 from pagekin.duplicates.filters import MAX_CHUNKS, Chunks
 from pagekin.duplicates.groups import DuplicateGroup, Grouper
-from pagekin.duplicates.report import DuplicateReport, report_of_list
+from pagekin.duplicates.report import THRESHOLDS, DuplicateReport, build_report
 from pagekin.duplicates.result_formats import Fields, Result, result_of, results_in
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.errors import MisuseError
@@ -147,7 +147,10 @@ class Grouping:
         if name is not None and name not in ids:
             raise MisuseError(f"there is no result with the id {name!r}")
         page = None if name is None else ids.index(name)
-        return report_of_list(self._grouper.chunks, self.settings, self._ranks(), ids, page)
+        grouper = Grouper(replace(self.settings, threshold=THRESHOLDS[0], link="complete"))
+        pairs, fingerprints = grouper.add(self._grouper.chunks), self._grouper.fingerprints
+        order = "results, best first", np.argsort(self._ranks(), kind="stable")
+        return build_report(fingerprints, pairs, fingerprints.similarities(pairs), order, ids.__getitem__, page)
 
     def uncompared(self) -> dict[str, int]:
         """The number of results that could not be compared, by reason."""

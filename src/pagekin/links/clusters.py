@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from pagekin.errors import MisuseError
 from pagekin.kernels.flexible_clustering import merge_flexibly
-from pagekin.links.threshold_graph import Subgraph
+from pagekin.links.measures import Subgraph
 from pagekin.model.arrays import Floats, Int64s
 
 _CACHED = 32  # hierarchies, so that a slider can go back
@@ -82,8 +82,7 @@ class Hierarchy:
     def order(self, leaf: int) -> Int64s:
         """Order the other leaves by estimated distance to this one; ties by number."""
         order = np.argsort(self.distances(leaf), kind="stable")
-        others: Int64s = order[order != leaf]
-        return others
+        return np.asarray(order[order != leaf])
 
     def cut(self, clusters: int) -> Int64s:
         """Cut into this number of clusters, numbered from 0 by their first leaves; the cluster number of every leaf."""
@@ -93,8 +92,7 @@ class Hierarchy:
         for k in range(len(self) - clusters - 1, -1, -1):
             cluster[self.merges[k]] = cluster[len(self) + k]
         _, first, inverse = np.unique(cluster[: len(self)], return_index=True, return_inverse=True)
-        number: Int64s = np.argsort(np.argsort(first))[inverse]
-        return number
+        return np.asarray(np.argsort(np.argsort(first))[inverse])
 
     def restrict_to(self, leaves: Sequence[int]) -> "Hierarchy":
         """The hierarchy of some leaves with their heights kept; the leaves are numbered as given."""
@@ -197,8 +195,7 @@ class Clusters:
 
     def similarities(self) -> Floats:
         """The similarity of each page of the subgraph to this page; 0 below the threshold."""
-        similarities: Floats = 1.0 - self.subgraph.distance[self.leaf]
-        return similarities
+        return np.asarray(1.0 - self.subgraph.distance[self.leaf])
 
     def cross_topic(self, alpha: float, neighbours: int = 10) -> CrossTopicPage | None:
         """The strongest pair among the most similar pages; None if there are fewer than two.

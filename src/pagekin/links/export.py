@@ -1,10 +1,8 @@
 """Threshold graphs as GraphML, GEXF (Gephi) and plots (figure 4); pairs of pages as CSV and Parquet; dendrograms."""
 
-from __future__ import annotations
-
 import csv
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -98,14 +96,8 @@ def write_parquet(path: Path, urls: Mapping[int, str], pairs: SimilarPairs) -> N
             writer.write_table(pyarrow.table([*ends, pairs.value[part]], schema=schema))
 
 
-GRAPH_WRITERS: dict[str, Callable[[Path, Sequence[Vertex], SimilarPairs], None]] = {
-    "graphml": write_graphml,
-    "gexf": write_gexf,
-}
-PAIR_WRITERS: dict[str, Callable[[Path, Mapping[int, str], SimilarPairs], None]] = {
-    "csv": write_csv,
-    "parquet": write_parquet,
-}
+GRAPH_WRITERS = {"graphml": write_graphml, "gexf": write_gexf}
+PAIR_WRITERS = {"csv": write_csv, "parquet": write_parquet}
 
 
 def _rows(pairs: SimilarPairs) -> Iterator[tuple[int, int, float]]:
@@ -129,7 +121,7 @@ def draw_dendrograms(path: Path, kind: str, hierarchies: Sequence[Hierarchy], na
     save_figure(figure, path, kind)
 
 
-def _draw_dendrogram(axes: Axes, hierarchy: Hierarchy, names: Sequence[str], page: int) -> None:
+def _draw_dendrogram(axes: "Axes", hierarchy: Hierarchy, names: Sequence[str], page: int) -> None:
     n, leaves = len(hierarchy), hierarchy.leaves.tolist()
     y = np.zeros(2 * n - 1)
     y[leaves] = np.arange(n)

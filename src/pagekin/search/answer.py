@@ -14,7 +14,7 @@ from pagekin.search.blend import Blend
 from pagekin.search.node_store import NodeStore
 from pagekin.search.options import RelatedOptions
 from pagekin.search.query import Query
-from pagekin.search.results import Contribution, Explanation, NearDuplicate, RelatedPage
+from pagekin.search.results import Explanation, NearDuplicate, RelatedPage
 from pagekin.search.weighted_text import WeightedText
 from pagekin.urls import host_of
 
@@ -107,15 +107,18 @@ class AnswerBuilder:
         return dict(zip((member for member, _ in pairs), overlaps, strict=True))
 
     def _explanations(self, query: Query, nodes: list[int]) -> list[Explanation]:
+        """Reasons that an Explanation has fields for go there, others under the name of their evidence."""
         if not self.options.explain:
             return [Explanation() for _ in nodes]
         chosen = np.array(nodes, np.int64)
-        reasons = [(each.name, each.explain(query, chosen)) for each in self.blend.evidences]
-        parts = self.blend.contributions(query, chosen)
-        return [
-            _explanation({name: row[k] for name, row in reasons}, [Contribution(*part) for part in parts[k]])
-            for k in range(len(nodes))
-        ]
+        contributions = self.blend.contributions(query, chosen)
+        fields: list[dict[str, Any]] = [{"parts": parts, "details": {}} for parts in contributions]
+        for evidence in self.blend.evidences:
+            for found, facts in zip(fields, evidence.explain(query, chosen), strict=True):
+                found |= {key: value for key, value in facts.items() if key in _EXPLAINED}
+                if others := {key: value for key, value in facts.items() if key not in _EXPLAINED}:
+                    found["details"][evidence.name] = others
+        return [Explanation(**found) for found in fields]
 
     def _filter(self, nodes: Sequence[int]) -> Callable[[int], bool]:
         """A function that tells whether a node may be in the answer."""
@@ -137,17 +140,6 @@ class AnswerBuilder:
             return host_of(url) not in hosts and bool(include.search(url)) and not exclude.search(url)
 
         return allowed
-
-
-def _explanation(reasons: dict[str, dict[str, Any]], parts: list[Contribution]) -> Explanation:
-    """Reasons that an Explanation has fields for go there, others under the name of their evidence."""
-    known = {key: value for facts in reasons.values() for key, value in facts.items() if key in _EXPLAINED}
-    others = {
-        name: rest
-        for name, facts in reasons.items()
-        if (rest := {key: value for key, value in facts.items() if key not in _EXPLAINED})
-    }
-    return Explanation(**known, parts=parts, details=others)
 
 
 def group_answer(

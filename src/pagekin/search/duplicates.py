@@ -1,8 +1,6 @@
-"""Near-duplicates of a stored collection: `pagekin.find_duplicates("my.kin")`."""
+"""Near-duplicates of a stored collection: `find_duplicates(IndexedStore.open("my.kin"))`."""
 
 from dataclasses import dataclass, replace
-from functools import partial
-from pathlib import Path
 
 import numpy as np
 
@@ -41,31 +39,25 @@ class DuplicateGroups(ResultSequence[DuplicateGroup[PageLink]]):
         return self.groups
 
 
+@report_damage
 def find_duplicates(
-    collection: str | Path | IndexedStore, settings: GroupSettings | None = None, *, whole_text: bool = False
+    indexed: IndexedStore, settings: GroupSettings | None = None, *, whole_text: bool = False
 ) -> DuplicateGroups:
     """Find the groups of near-duplicates of a whole collection.
 
     Pages are compared by their main texts or, if `whole_text`, including the blocks that recur on their hosts. Texts
     are cut into chunks again if this or the settings differ from the build.
     """
-    indexed = collection if isinstance(collection, IndexedStore) else IndexedStore.open(collection)
-    return _find(indexed, settings or indexed.fingerprints.settings, whole_text)
-
-
-@report_damage
-def _find(indexed: IndexedStore, settings: GroupSettings, whole_text: bool) -> DuplicateGroups:
+    settings = settings or indexed.fingerprints.settings
+    url, title = indexed.reading.pages.url, indexed.reading.pages.title
     sets = page_sets(indexed, settings, whole_text)
     found = find_pairs(sets, settings, every=settings.link == "complete")
-    groups = [each.map(partial(_page, indexed)) for each in groups_of(sets, found, best_first(indexed), settings)]
+    groups = groups_of(sets, found, best_first(indexed), settings)
+    linked = [each.map(lambda row: PageLink(url[row], title[row])) for each in groups]
     counts = sets.texts.chunks.counts()
     reasons = {"empty text": counts == 0, f"more than {MAX_CHUNKS:,} chunks": counts > MAX_CHUNKS}
     uncompared = {reason: int(pages.sum()) for reason, pages in reasons.items() if pages.any()}
-    return DuplicateGroups(settings, len(indexed), groups, uncompared, found.compared, found.cut)
-
-
-def _page(indexed: IndexedStore, row: int) -> PageLink:
-    return PageLink(indexed.reading.pages.url[row], indexed.reading.pages.title[row])
+    return DuplicateGroups(settings, len(indexed), linked, uncompared, found.compared, found.cut)
 
 
 @report_damage

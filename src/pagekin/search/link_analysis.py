@@ -6,13 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from pagekin.errors import FailureError, MisuseError
+from pagekin.errors import FailureError
 from pagekin.links.clusters import Clusters, CrossTopicPage
 from pagekin.links.export import Vertex
 from pagekin.links.link_graph import LinkGraph, prepare, stored_links
-from pagekin.links.measures import build_link_sets
-from pagekin.links.settings import MEASURES, Preparation
-from pagekin.links.threshold_graph import MAX_PAGES, ThresholdGraph, build_threshold_graph
+from pagekin.links.measures import MAX_PAGES, ThresholdGraph, build_link_sets, build_threshold_graph
+from pagekin.links.settings import LinkOptions
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.store.store import report_damage
 
@@ -91,20 +90,14 @@ class LinkAnalysis:
 
 @report_damage
 def analyse_links(
-    indexed: IndexedStore,
-    measure: str = "amsler",
-    delta: float | None = None,
-    preparation: Preparation | None = None,
-    core: Sequence[str] = (),
-    steps: int = 1,
+    indexed: IndexedStore, options: LinkOptions | None = None, core: Sequence[str] = (), steps: int = 1
 ) -> LinkAnalysis:
     """Compare the pages of a collection by their links, or only a core set of pages expanded `steps` - 1 times."""
-    if measure not in MEASURES:
-        raise MisuseError(f"measure is {measure!r}; it must be one of {', '.join(MEASURES)}")
-    graph = prepare(stored_links(indexed, indexed.index.strategy), preparation or Preparation())
+    options = options or LinkOptions()
+    graph = prepare(stored_links(indexed, indexed.index.strategy), options)
     if not len(graph.pairs):
         raise FailureError(f"{indexed.root} has no links that count, so link analysis is not possible")
     if core:
         graph = graph.restrict_to(graph.node_of[[indexed.find_node(name) for name in core]], steps)
-    link_sets = build_link_sets(graph, measure)
-    return LinkAnalysis(indexed, measure, graph, build_threshold_graph(link_sets, len(graph), delta))
+    threshold_graph = build_threshold_graph(build_link_sets(graph, options.measure), len(graph), options.delta)
+    return LinkAnalysis(indexed, options.measure, graph, threshold_graph)

@@ -1,7 +1,5 @@
 """A store with its index: what searching needs of a collection, opened memory-mapped."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -26,7 +24,7 @@ if TYPE_CHECKING:
 class NodeStore(Store):
     """A store and its index. A node is a page, or a URL that is known only from links."""
 
-    _on_disk: ClassVar[NodeStore]  # set where an index in memory takes the place of the one on disk
+    _on_disk: ClassVar["NodeStore"]  # set where an index in memory takes the place of the one on disk
 
     @cached_property
     def index(self) -> Index:
@@ -59,7 +57,7 @@ class NodeStore(Store):
         return QueryWeights(self.index)
 
     @cached_property
-    def link_similarity(self) -> LinkSimilarity:
+    def link_similarity(self) -> "LinkSimilarity":
         from pagekin.links.link_graph import stored_links  # loads the compiler
         from pagekin.links.measures import link_similarity
 
@@ -109,10 +107,7 @@ class NodeStore(Store):
 
     def nodes_linked_from(self, nodes: Sequence[int]) -> set[int]:
         """The nodes that pages of these nodes link to."""
-        linked: set[int] = set()
-        for node in nodes:
-            if node + 1 < len(self.nodes):
-                for row in range(int(self.nodes[node]), int(self.nodes[node + 1])):
-                    targets = self.reading.anchors.target[self.reading.anchors.row(row)]
-                    linked |= set(self.node_of_target[targets[targets < len(self.node_of_target)]].tolist())
-        return linked
+        anchors, known = self.reading.anchors, [node for node in nodes if node + 1 < len(self.nodes)]
+        rows = [row for node in known for row in range(*self.nodes[node : node + 2].tolist())]
+        targets = anchors.target[anchors.places(np.array(rows, np.int64))[1]]
+        return set(self.node_of_target[targets[targets < len(self.node_of_target)]].tolist())

@@ -75,7 +75,6 @@ def mean_bag(bags: list[Bag]) -> Bag:
 
 
 def term_counts_of(index: Index, node: int) -> TermCounts:
-    """The word counts of the contents of a node."""
     row = index.bags.row(node)
     term, count = index.bags.term[row], index.bags.content[row]
     words = (term < index.words) & (count > 0)
@@ -87,13 +86,11 @@ def signature_of(index: Index, bag: Bag) -> Unsigned:
     from pagekin.signatures.sign import keys_of, make_signatures, seeded  # loads the compiler
 
     strategy, count = index.strategy, len(bag.term)
-    one = Bags(
-        np.array([0, count]), np.arange(count, dtype=np.uint32), bag.weight, np.zeros(count, np.uint32), bag.weight
-    )
+    term, content = np.arange(count, dtype=np.uint32), np.zeros(count, np.uint32)
+    one = Bags(np.array([0, count]), term, bag.weight, content, bag.weight)
     keys = seeded(keys_of(index.terms.name, bag.term), strategy.seed)
     made = make_signatures(one, keys, strategy.signature_length)
-    signature: Unsigned = truncate(made, index.signatures.dtype.type)[0]
-    return signature
+    return np.asarray(truncate(made, index.signatures.dtype.type)[0])
 
 
 @dataclass(frozen=True)
@@ -140,12 +137,9 @@ class ProjectedTerms:
         inside = weight[known] @ self.matrix[place[known]]
         worth = (self.matrix @ inside) * weighed.tables.rarity[self.word]
         worth[place[known]] += weighed.worth[known]
-        return replace(
-            weighed,
-            word=np.concatenate([self.word, weighed.word[~known]]),
-            worth=np.concatenate([worth, weighed.worth[~known]]),
-            own=weighed.own + float(inside @ inside),
-        )
+        word = np.concatenate([self.word, weighed.word[~known]])
+        worth = np.concatenate([worth, weighed.worth[~known]])
+        return replace(weighed, word=word, worth=worth, own=weighed.own + float(inside @ inside))
 
 
 def tables_of(weighting: Weighting, contents: Contents) -> WeightTables:

@@ -7,7 +7,6 @@ process that asks a few queries uses numpy alone, and one that goes on gets the 
 import math
 import sys
 import threading
-from functools import cached_property
 
 import numpy as np
 
@@ -35,6 +34,7 @@ class Scorer:
     def __init__(self, index: Index) -> None:
         self.index = index
         self.asked = np.zeros(index.words + len(index.bags), np.float32)  # the bag of the query: a weight for any term
+        self.worth = np.zeros(index.words)  # of every word to the query, for measures with weights of their own
         self._loaded: tuple[Bag, WeightedQuery | None] | None = None
 
     def load(self, bag: Bag, weighted: WeightedQuery | None = None) -> None:
@@ -51,11 +51,6 @@ class Scorer:
         if weighted is not None:
             self.worth[weighted.word] = weighted.worth
         self._loaded = bag, weighted
-
-    @cached_property
-    def worth(self) -> Floats:
-        """The worth of every word to the query, for measures with weights of their own."""
-        return np.zeros(self.index.words)
 
     def agreements(self, signature: Unsigned) -> tuple[Int64s, Int64s]:
         """The nodes whose signatures agree with this one, and in how many coordinates (paper, figure 11)."""
