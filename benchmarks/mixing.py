@@ -19,7 +19,7 @@ from scipy.sparse import csr_matrix, diags
 from benchmarks.projecting import Row
 from pagekin.bags.build import BagSource, counting_links, fold_bags
 from pagekin.evaluation.judge import judge
-from pagekin.evaluation.labelled import BY_PATH, PopulationSettings, open_labelled
+from pagekin.evaluation.labelled import BY_PATH, open_labelled
 from pagekin.evaluation.report import evaluate_system
 from pagekin.kernels.precision import measure_rows
 from pagekin.learning.corpus import CorpusPart, offsets_of, part_of
@@ -112,7 +112,7 @@ def _measured(part: CorpusPart, outcome: LearnResult) -> Floats:
 def by_classes(indexed: IndexedStore, outcome: LearnResult, source: Path) -> Iterator[tuple[str, float]]:
     """P@10 by a hierarchy, which had no part in learning: without and with links, and with the projection."""
     labels = source / "labels.tsv"
-    case = open_labelled(PopulationSettings(str(labels) if labels.is_file() else BY_PATH), indexed)
+    case = open_labelled(str(labels) if labels.is_file() else BY_PATH, indexed)
     with TemporaryDirectory() as place:
         save_weights(Path(place) / "w.json", outcome.weighting)
         projected = load_weights(Path(place) / "w.json")
