@@ -107,7 +107,6 @@ def register(name: str, factory: Factory) -> None:
 
 
 def evidences(store: NodeStore, options: RelatedOptions, weights: Mapping[str, float]) -> list[Evidence]:
-    for name in weights:
-        if name not in _REGISTRY:
-            raise MisuseError(f"there is no evidence {name!r}; there are {', '.join(_REGISTRY)}")
+    if unknown := [name for name in weights if name not in _REGISTRY]:
+        raise MisuseError(f"there is no evidence {unknown[0]!r}; there are {', '.join(_REGISTRY)}")
     return [_REGISTRY[name](store, options) for name in weights]

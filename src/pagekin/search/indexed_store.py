@@ -51,10 +51,7 @@ class IndexedStore(NodeStore):
         return weight_by_agreement(self)
 
     def weights(self, options: RelatedOptions) -> dict[str, float]:
-        """The weights of evidences for a request.
-
-        They are those of the request; else text, and links with the share that was learned with the weights of terms.
-        """
+        """Those of the request; else text, and links with the share that was learned with the weights of terms."""
         if options.blend is not None:
             return dict(options.blend)
         share = options.link_share
@@ -67,9 +64,7 @@ class IndexedStore(NodeStore):
 
     def blend(self, options: RelatedOptions, *, outside: bool = False) -> Blend:
         """The blend for a request; for a text from outside, which has no links, without links."""
-        weights = self.weights(options)
-        if outside:
-            weights = without_links(weights)
+        weights = without_links(self.weights(options)) if outside else self.weights(options)
         return Blend(evidences(self, options, weights), weights)
 
     def text_similarities(self, node: int, nodes: Int64s, measure: str) -> Floats:

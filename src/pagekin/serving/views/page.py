@@ -124,7 +124,7 @@ def compare_pages(indexed: IndexedStore, one: PageRef, other: PageRef, replay: s
     shared, link_share = _shared_terms(indexed, *bags)
     linked = indexed.nodes_linked_from([one.node]), indexed.nodes_linked_from([other.node])
     common = sorted(linked[0] & linked[1] - {one.node, other.node})
-    citing = [link_positions(indexed.links, indexed.reading.anchors, node) for node in (nodes[:1], nodes[1:])]
+    citing = [link_positions(indexed, node) for node in (nodes[:1], nodes[1:])]
     [together] = find_citing_pages(citing[0], citing[1], 1, _COMMON_LINKS)
     return PageComparison(
         page_view(indexed, one, replay),
