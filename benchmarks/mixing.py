@@ -22,13 +22,13 @@ from pagekin.evaluation.judge import judge
 from pagekin.evaluation.labelled import BY_PATH, open_labelled
 from pagekin.evaluation.report import evaluate_system
 from pagekin.kernels.precision import measure_rows
-from pagekin.learning.corpus import CorpusPart, offsets_of, part_of
+from pagekin.learning.corpus import CorpusPart, part_of
 from pagekin.learning.learn import COUNTING, LearnResult, count_terms, links_between_pages
 from pagekin.learning.link_share import SHARES, hide_links, link_share_tuner, visible_links
 from pagekin.learning.projection import Matrix
 from pagekin.learning.ranking import AP, MEASURES, Ranker, RankingQueries, page_queries
 from pagekin.links.link_graph import StoredLinks, stored_links
-from pagekin.model.arrays import Bools, Floats, Int64s
+from pagekin.model.arrays import Bools, Floats, Int64s, offsets_of
 from pagekin.model.reading import Links
 from pagekin.model.strategy import Strategy
 from pagekin.model.weights import load_weights, save_weights
