@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from links.builders import link_graph_of
 from pagekin.links.cluster_quality import assign, evaluate_clusters
-from pagekin.links.measures import build_link_sets
-from pagekin.links.threshold_graph import build_threshold_graph
+from pagekin.links.measures import build_link_sets, build_threshold_graph
 
 # Pages 10 to 12 are cited by 0, 1, 2; pages 13 and 14 by 3 and 4; page 5 cites 12 and 13; nobody cites 15.
 LINKS = {(citing, cited): [1] for citing in (0, 1, 2) for cited in (10, 11, 12)}

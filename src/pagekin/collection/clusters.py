@@ -15,13 +15,12 @@ from pagekin.figures.plot_files import PLOT_FORMATS
 from pagekin.links.cluster_quality import CategoryQuality
 from pagekin.links.cluster_quality import evaluate_clusters as compare_clusters
 from pagekin.links.clusters import Clusters
-from pagekin.links.export import GRAPH_WRITERS, PAIR_WRITERS
-from pagekin.links.plots import MAX_NODES, draw_dendrograms, draw_graph
-from pagekin.links.settings import ClusterOptions, LinkOptions
+from pagekin.links.export import GRAPH_WRITERS, MAX_NODES, PAIR_WRITERS, draw_dendrograms, draw_graph
+from pagekin.links.settings import ClusterOptions
 from pagekin.model.files import written_whole
 from pagekin.model.jsons import json_field
-from pagekin.search.indexed_store import IndexedStore
-from pagekin.search.link_analysis import LinkAnalysis, analyse_links
+from pagekin.search.link_analysis import LinkAnalysis
+from pagekin.search.link_analysis import analyse_links as analyse_links
 from pagekin.search.results import PageLink
 from pagekin.store.page_names import page_names_of
 
@@ -154,10 +153,6 @@ class GraphStatistics:
     largest_subgraph: int
     left_out: dict[str, int]
     output: str | None = json_field(default=None, omit=None)
-
-
-def analyse(indexed: IndexedStore, options: LinkOptions, core: tuple[str, ...] = (), steps: int = 1) -> LinkAnalysis:
-    return analyse_links(indexed, options.measure, options.delta, options, core, steps)
 
 
 def describe_clusters(analysis: LinkAnalysis, clusters: Clusters, page: str, options: ClusterOptions) -> PageClusters:

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pagekin.links.hierarchy import build_hierarchy
-from pagekin.links.threshold_graph import ThresholdGraph
+from pagekin.links.clusters import build_hierarchy
+from pagekin.links.measures import ThresholdGraph
 from pagekin.model.arrays import Int64s
 
 MAX_PAGES = 5000  # of one evaluated subgraph
@@ -39,12 +39,10 @@ class ClusterQuality:
 
     @property
     def precision_mean(self) -> float:
-        """The mean precision over categories."""
         return float(np.mean([each.precision for each in self.categories])) if self.categories else 0.0
 
     @property
     def recall_mean(self) -> float:
-        """The mean recall over categories."""
         return float(np.mean([each.recall for each in self.categories])) if self.categories else 0.0
 
 

@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pagekin.links.citing_pages import find_citing_pages, link_positions
 from pagekin.model.arrays import Unsigned
 from pagekin.search.indexed_store import IndexedStore
+from pagekin.search.links import find_citing_pages, link_positions
 from pagekin.search.query import Bag, bag_of, signature_of
 from pagekin.serving.views.page_names import PageRef, clean_line, original_href, refs, refs_by_row
 
@@ -124,7 +124,7 @@ def compare_pages(indexed: IndexedStore, one: PageRef, other: PageRef, replay: s
     shared, link_share = _shared_terms(indexed, *bags)
     linked = indexed.nodes_linked_from([one.node]), indexed.nodes_linked_from([other.node])
     common = sorted(linked[0] & linked[1] - {one.node, other.node})
-    citing = [link_positions(indexed.links, indexed.reading.anchors, node) for node in (nodes[:1], nodes[1:])]
+    citing = [link_positions(indexed, node) for node in (nodes[:1], nodes[1:])]
     [together] = find_citing_pages(citing[0], citing[1], 1, _COMMON_LINKS)
     return PageComparison(
         page_view(indexed, one, replay),
