@@ -21,7 +21,7 @@ from pagekin.model.options import from_values
 from pagekin.search.options import RelatedOptions
 from pagekin.search.results import RelatedPages
 from pagekin.serving.api.handlers import Compute, Values, answer_get, answer_post, json_response, read_json_body
-from pagekin.serving.api.mediawiki import answer_mediawiki, is_mediawiki
+from pagekin.serving.api.mediawiki import answer_mediawiki
 from pagekin.serving.api.params import Param, check_values, param, params_of, read_query
 from pagekin.serving.context import context_of, encode_json
 from pagekin.serving.generations import Generation
@@ -87,7 +87,7 @@ def endpoints(limits: RequestLimits, related_options: type[RelatedOptions] = Rel
 
     async def get_related(request: Request) -> ASGIApp:
         """Find related pages."""
-        if is_mediawiki(request):
+        if b"action=" in request.scope["query_string"]:  # a MediaWiki request
             return await answer_mediawiki(request)
         return await answer_get(request, related_params, related)
 

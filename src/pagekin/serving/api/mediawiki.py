@@ -12,7 +12,6 @@ from starlette.requests import Request
 from starlette.types import ASGIApp
 
 from pagekin.errors import NoPageError
-from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.options import RelatedOptions
 from pagekin.serving.api.handlers import Values, answer_get
 from pagekin.serving.api.params import param, split_query
@@ -22,11 +21,6 @@ _PREFIX = "morelike:"
 _MAX_PAGES = 50  # as in MediaWiki
 _TITLE_IN_URL = re.compile(r"(?:/wiki/|[?&]title=)([^?&#]+)")
 _MAX_LENGTH = 8000
-
-
-def is_mediawiki(request: Request) -> bool:
-    """Return whether a request has the form of a MediaWiki request."""
-    return b"action=" in request.scope["query_string"]
 
 
 async def answer_mediawiki(request: Request) -> ASGIApp:
@@ -53,8 +47,12 @@ def _answer(generation: Generation, values: Values) -> dict[str, Any]:
     urls = [url for title in titles for url in _urls(generation, title)]
     options = RelatedOptions(limit=max(1, min(limit, _MAX_PAGES)), explain=False)
     found = indexed.related(urls, options) if urls else []
-    with_url = "url" in values.get("inprop", "").split("|")
-    rows = [_page(indexed, index, each.url, each.title, with_url) for index, each in enumerate(found, 1)]
+    rows: list[dict[str, Any]] = []
+    for index, each in enumerate(found, 1):
+        title, url = title_in(each.url) or each.title or each.url, each.url
+        rows.append({"pageid": indexed.find_node(url) + 1, "ns": 0, "title": title, "index": index})
+        if "url" in values.get("inprop", "").split("|"):
+            rows[-1] |= {"fullurl": url, "canonicalurl": url}
     pages: Any = rows if new_format else {str(page["pageid"]): page for page in rows}
     answer: dict[str, Any] = {"batchcomplete": True if new_format else ""}
     return {**answer, "query": {"pages": pages}} if rows else answer
@@ -92,8 +90,3 @@ def title_in(url: str) -> str:
     """
     found = _TITLE_IN_URL.search(url)
     return _normalise(unquote(found[1])) if found else ""
-
-
-def _page(indexed: IndexedStore, index: int, url: str, title: str, with_url: bool) -> dict[str, Any]:
-    page = {"pageid": indexed.find_node(url) + 1, "ns": 0, "title": title_in(url) or title or url, "index": index}
-    return {**page, "fullurl": url, "canonicalurl": url} if with_url else page

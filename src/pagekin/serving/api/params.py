@@ -1,6 +1,5 @@
 """Parameters of a request, derived from option dataclasses: parsing, checking and JSON schema."""
 
-import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -26,7 +25,6 @@ class Param:
     max_items: int = 0  # of a list
 
     def schema(self) -> dict[str, Any]:
-        """Return the JSON schema."""
         option = self.option
         if option.choices:
             one: dict[str, Any] = {"type": "string", "enum": list(option.choices)}
@@ -54,13 +52,12 @@ class Param:
         return text
 
     def check(self, value: Any) -> Any:
-        """Return a valid value, or raise RequestError."""
         if not self.option.many:
             return self._check_one(value)
         if not isinstance(value, list):
-            raise self._error("must be a list")
+            raise self.error("must be a list")
         if len(value) > self.max_items:
-            raise self._error(f"has {len(value)} values; at most {self.max_items} are allowed")
+            raise self.error(f"has {len(value)} values; at most {self.max_items} are allowed")
         return [self._check_one(each) for each in value]
 
     def _check_one(self, value: Any) -> Any:
@@ -68,15 +65,15 @@ class Param:
         if kind is int and isinstance(value, float) and value.is_integer():
             value = int(value)  # JSON does not distinguish 3.0 from 3
         if problem := replace(self.option, optional=False).problem(value):
-            raise self._error(problem.removeprefix("it "))
+            raise self.error(problem.removeprefix("it "))
         if kind is str and not self.option.choices:
             if len(value) < self.min_length:
-                raise self._error("is empty")
+                raise self.error("is empty")
             if len(value) > self.max_length:
-                raise self._error(f"has {len(value):,} characters; at most {self.max_length:,} are allowed")
+                raise self.error(f"has {len(value):,} characters; at most {self.max_length:,} are allowed")
         return float(value) if kind is float and value not in self.option.words else value
 
-    def _error(self, problem: str) -> RequestError:
+    def error(self, problem: str) -> RequestError:
         return RequestError(422, f"{self.option.name} {problem}.", kind="invalid-parameter")
 
 
@@ -116,14 +113,13 @@ def read_query(params: Sequence[Param], query: bytes, max_bytes: int) -> dict[st
         if param.option.many:
             values.setdefault(name, []).append(value)
         elif name in values:
-            raise RequestError(422, f"{name} is given twice.", kind="invalid-parameter")
+            raise param.error("is given twice")
         else:
             values[name] = value
     return check_values(params, values)
 
 
 def split_query(query: bytes) -> list[tuple[str, str]]:
-    """Return the names and values of a query string."""
     try:
         return parse_qsl(query.decode("latin-1"), keep_blank_values=True, max_num_fields=100)
     except ValueError:
@@ -134,13 +130,10 @@ def check_values(params: Sequence[Param], values: Mapping[str, Any]) -> dict[str
     """Return values by field name, checked, with defaults for missing ones."""
     for param in params:
         if param.required and param.option.name not in values:
-            message = f"{param.option.name} is missing: {param.option.help}"
-            raise RequestError(422, message, kind="invalid-parameter")
-    checked = {}
-    for name, value in values.items():
-        param = _find(params, name)
-        checked[param.option.field] = param.check(value)
-    return {param.option.field: param.option.default for param in params} | checked
+            raise param.error(f"is missing: {param.option.help.removesuffix('.')}")
+    defaults = {param.option.field: param.option.default for param in params}
+    found = ((_find(params, name), value) for name, value in values.items())
+    return defaults | {param.option.field: param.check(value) for param, value in found}
 
 
 def _find(params: Sequence[Param], name: str) -> Param:
@@ -149,17 +142,3 @@ def _find(params: Sequence[Param], name: str) -> Param:
             return param
     known = ", ".join(param.option.name for param in params)
     raise RequestError(422, f"There is no parameter {name[:100]!r}; there are {known}.", kind="invalid-parameter")
-
-
-def parse_json(body: bytes) -> Any:
-    """Parse a JSON body, without the extensions of Python's parser."""
-    try:
-        return json.loads(body, parse_constant=_reject_constant)
-    except RecursionError:
-        raise RequestError(422, "The body is not valid JSON: it is nested too deeply.") from None
-    except ValueError as error:
-        raise RequestError(422, f"The body is not valid JSON: {str(error)[:200]}.") from None
-
-
-def _reject_constant(word: str) -> Any:
-    raise ValueError(f"{word} is not a number")

@@ -13,7 +13,7 @@ from pagekin.links.hierarchy import Hierarchy, build_hierarchy
 from pagekin.model.options import option
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.options import RelatedOptions
-from pagekin.serving.views.page_names import PageRef, clean_line, refs, refs_by_url, shorten_middle
+from pagekin.serving.views.names import PageRef, clean_line, refs, refs_by_url, shorten_middle
 
 _LISTED = 15  # pages in the ordering and in the dendrogram
 _TERMS = 5
@@ -85,7 +85,6 @@ class ClusterForm:
 
 
 def cluster_view(indexed: IndexedStore, page: PageRef, clusters: Clusters, alpha: float) -> ClusterView:
-    """Order the pages around a page at an alpha."""
     ordered = clusters.order(alpha)[:_LISTED]
     nodes = [clusters.node, *(node for node, _ in ordered)]
     pages = refs(indexed, nodes)

@@ -69,15 +69,12 @@ def search_refs(indexed: IndexedStore, query: str, limit: int) -> list[PageRef]:
 
 def _select(indexed: IndexedStore, column: str, value: int | str) -> list[PageRef]:
     query = f"SELECT node, id, url, title, host FROM nodes WHERE {column} = ? LIMIT 1"
-    return [
-        PageRef(node, id, url, _display_title(indexed, url, title, host))
-        for node, id, url, title, host in indexed.catalog.rows(query, value)
-    ]
-
-
-def _display_title(indexed: IndexedStore, url: str, title: str, host: str) -> str:
-    suffix = _common_suffix(indexed.catalog, host) if title else ""
-    return clean_line(title if title == suffix else title.removesuffix(suffix)) or clean_line(name_from_url(url))
+    pages = []
+    for node, id, url, title, host in indexed.catalog.rows(query, value):
+        suffix = _common_suffix(indexed.catalog, host) if title else ""
+        name = clean_line(title if title == suffix else title.removesuffix(suffix)) or clean_line(name_from_url(url))
+        pages.append(PageRef(node, id, url, name))
+    return pages
 
 
 @lru_cache(4096)
