@@ -30,15 +30,10 @@ _SUGGESTIONS, _SEARCH_RESULTS, _HOME_PAGES = 8, 50, 12
 @cache
 def environment() -> Environment:
     """Return the environment of all templates. Undefined names are errors."""
-    loader = FileSystemLoader(TEMPLATES)
     environment = Environment(
-        loader=loader,
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        auto_reload=False,
+        loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined, auto_reload=False
     )
+    environment.trim_blocks = environment.lstrip_blocks = True
     environment.filters |= {"clean": clean_line, "count": "{:,}".format}
     environment.filters |= {each.__name__: each for each in (counted, describe_overlap, percent, short_url)}
     return environment
@@ -79,9 +74,9 @@ class PageRequest(NamedTuple):
         found, problem = None, ""
         try:
             found = compute()
-        except StoreError:
-            raise
         except FailureError as error:  # the collection may have no usable links
+            if isinstance(error, StoreError):
+                raise
             problem = self.problem(error).detail
         template = f"_{name}.html" if self.is_part else "section.html"
         return self.render(template, heading=heading, part=name, found=found, problem=problem, **values)

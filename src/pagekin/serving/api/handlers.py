@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp
 
-from pagekin.errors import FailureError, MisuseError, StoreError
+from pagekin.errors import FailureError, MisuseError
 from pagekin.model.jsons import to_json
 from pagekin.serving.api.params import Param, read_query
 from pagekin.serving.context import CachedAnswer, Key, context_of, encode_json, etag_of, matches_etag
@@ -61,8 +61,6 @@ def _compute(generation: Generation, compute: Compute, values: Values) -> Any:
     """Compute the JSON of an answer; errors do not mention the path of the store."""
     try:
         return to_json(compute(generation, values))
-    except StoreError:
-        raise
     except (MisuseError, FailureError) as error:
         raise RequestError.from_exception(error, generation.indexed.root) from error
 

@@ -83,7 +83,7 @@ def _operation(endpoint: Endpoint) -> dict[str, Any]:
 
 
 def _parameters(endpoint: Endpoint) -> list[dict[str, Any]]:
-    rows = [(each.option.name, each.required, each.option.help, each.schema()) for each in endpoint.params]
+    rows = [(each.name, each.required, each.help, each.schema()) for each in endpoint.params]
     if endpoint.path == "/w/api.php":
         rows = list(_MEDIAWIKI)
     parameters = [
@@ -98,7 +98,7 @@ def _parameters(endpoint: Endpoint) -> list[dict[str, Any]]:
 
 def _object(params: Sequence[Param]) -> Schema:
     """Return the schema of a JSON object with these parameters, exactly one of urls, html and text among them."""
-    properties = {each.option.name: {**each.schema(), "description": each.option.help} for each in params}
+    properties = {each.name: {**each.schema(), "description": each.help} for each in params}
     properties["urls"]["minItems"] = 1
     one_of = [{"required": [name]} for name in ("urls", "html", "text")]
     return {"type": "object", "properties": properties, "additionalProperties": False, "oneOf": one_of}

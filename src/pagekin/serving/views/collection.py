@@ -15,7 +15,7 @@ from pagekin.search.duplicates import DuplicateGroups, find_duplicates
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.link_analysis import LinkAnalysis
 from pagekin.search.options import RelatedOptions
-from pagekin.serving.views.names import PageRef, clean_line, find_page, refs, refs_by_row, refs_by_url
+from pagekin.serving.views.names import PageRef, clean_line, find_page, refs, refs_by_row
 
 SAMPLE = 300  # pages
 _LISTED, _MEMBERS, _TERMS = 12, 20, 4
@@ -121,7 +121,7 @@ def unlinked(indexed: IndexedStore) -> SampleResult[tuple[PageRef, PageRef, floa
     pages = _sample(indexed)
     for page in pages:
         for each in indexed.related(page.url, options):
-            [other] = refs_by_url(indexed, [each.url])
+            [other] = refs(indexed, [each.url], "url")
             if not each.is_duplicate and page.node not in indexed.nodes_linked_from([other.node]):
                 terms = [term for term, _ in each.why.terms[:_TERMS]]
                 pair = min(page.node, other.node), max(page.node, other.node)
