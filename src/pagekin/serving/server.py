@@ -132,11 +132,11 @@ class _Workers:
             while True:
                 ready = wait([self._signals, *(process.sentinel for process in self._processes.values())])
                 if self._signals in ready:
+                    self._signals.recv_bytes()
                     break
                 for worker, process in list(self._processes.items()):
                     if process.sentinel in ready:
                         self._replace(worker, process)
-            self._signals.recv_bytes()
         finally:
             self._stop()
 
