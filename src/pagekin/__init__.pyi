@@ -3,7 +3,6 @@
 from pagekin.collection.clusters import AlphaQuality as AlphaQuality
 from pagekin.collection.clusters import Bridge as Bridge
 from pagekin.collection.clusters import BridgeEnd as BridgeEnd
-from pagekin.collection.clusters import CategoryQuality as CategoryQuality
 from pagekin.collection.clusters import ClusteredPage as ClusteredPage
 from pagekin.collection.clusters import ClusterEvaluation as ClusterEvaluation
 from pagekin.collection.clusters import ClusterPosition as ClusterPosition
@@ -54,6 +53,7 @@ from pagekin.evaluation.evaluate import SystemEvaluation as SystemEvaluation
 from pagekin.evaluation.labels import LeftOutReason as LeftOutReason
 from pagekin.evaluation.options import EvaluationOptions as EvaluationOptions
 from pagekin.learning.options import LearnOptions as LearnOptions
+from pagekin.links.cluster_quality import CategoryQuality as CategoryQuality
 from pagekin.links.settings import ClusterOptions as ClusterOptions
 from pagekin.links.settings import GraphOptions as GraphOptions
 from pagekin.links.settings import LinkOptions as LinkOptions

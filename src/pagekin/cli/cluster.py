@@ -92,8 +92,8 @@ def _drawn(report: PageClusters) -> list[str]:
     """The dendrogram of the page and the nearest pages, as lines."""
     import numpy as np
 
-    from pagekin.links.hierarchy import Hierarchy
-    from pagekin.links.plots import dendrogram_lines
+    from pagekin.links.clusters import Hierarchy
+    from pagekin.links.export import dendrogram_lines
 
     *merges, heights = zip(*report.tree.merges, strict=True)
     hierarchy = Hierarchy(report.query.alphas[0], np.column_stack(merges), np.array(heights).round(6))

@@ -12,15 +12,15 @@ from pagekin.errors import MisuseError, need
 from pagekin.evaluation.labelled import BY_PATH
 from pagekin.evaluation.labels import UNMET, LeftOut, LeftOutReason, join, path_labels, read_labels
 from pagekin.figures.plot_files import PLOT_FORMATS
+from pagekin.links.cluster_quality import CategoryQuality
 from pagekin.links.cluster_quality import evaluate_clusters as compare_clusters
 from pagekin.links.clusters import Clusters
-from pagekin.links.export import GRAPH_WRITERS, PAIR_WRITERS
-from pagekin.links.plots import MAX_NODES, draw_dendrograms, draw_graph
-from pagekin.links.settings import ClusterOptions, LinkOptions
+from pagekin.links.export import GRAPH_WRITERS, MAX_NODES, PAIR_WRITERS, draw_dendrograms, draw_graph
+from pagekin.links.settings import ClusterOptions
 from pagekin.model.files import written_whole
 from pagekin.model.jsons import json_field
-from pagekin.search.indexed_store import IndexedStore
-from pagekin.search.link_analysis import LinkAnalysis, analyse_links
+from pagekin.search.link_analysis import LinkAnalysis
+from pagekin.search.link_analysis import analyse_links as analyse_links
 from pagekin.search.results import PageLink
 from pagekin.store.page_names import page_names_of
 
@@ -118,16 +118,6 @@ class Bridge:
 
 
 @dataclass(frozen=True)
-class CategoryQuality:
-    """How well the best cluster of a category matches it."""
-
-    category: str
-    pages: int
-    precision: float
-    recall: float
-
-
-@dataclass(frozen=True)
 class AlphaQuality:
     """How well clusters match categories at one alpha: means over categories, and each category."""
 
@@ -170,11 +160,6 @@ class GraphStatistics:
     largest_subgraph: int
     left_out: dict[str, int]
     output: str | None = json_field(default=None, omit=None)
-
-
-def analyse(indexed: IndexedStore, options: LinkOptions, core: tuple[str, ...] = (), steps: int = 1) -> LinkAnalysis:
-    """The link analysis that options describe."""
-    return analyse_links(indexed, options.measure, options.delta, options, core, steps)
 
 
 def describe_clusters(analysis: LinkAnalysis, clusters: Clusters, page: str, options: ClusterOptions) -> PageClusters:
@@ -249,12 +234,7 @@ def evaluate_clusters(analysis: LinkAnalysis, labels: str, depth: int, alphas: t
         found[0][1].recall,
         found[0][1].judged,
         [
-            AlphaQuality(
-                alpha,
-                quality.precision_mean,
-                quality.recall_mean,
-                [CategoryQuality(each.name, each.pages, each.precision, each.recall) for each in quality.categories],
-            )
+            AlphaQuality(alpha, quality.precision_mean, quality.recall_mean, quality.categories)
             for alpha, quality in found
         ],
     )

@@ -216,10 +216,10 @@ class Collection:
         >>> [page.title for page in found.related]
         ['The wren', 'Home']
         """
-        from pagekin.collection.clusters import analyse, describe_clusters, draw_clusters, picture_format
+        from pagekin.collection.clusters import analyse_links, describe_clusters, draw_clusters, picture_format
 
         chosen, kind = _chosen(ClusterOptions, options, fields), picture_format(output) if output else ""
-        analysis = analyse(self.indexed, chosen)
+        analysis = analyse_links(self.indexed, chosen)
         clusters = analysis.clusters(_name(page), chosen.most)
         if output and len(clusters) > 1:
             draw_clusters(analysis, clusters, chosen, Path(output), kind)
@@ -239,10 +239,10 @@ class Collection:
         >>> collection.bridges(limit=1)[0].url.startswith("http://site.example/")
         True
         """
-        from pagekin.collection.clusters import analyse, find_bridges
+        from pagekin.collection.clusters import analyse_links, find_bridges
 
         chosen = _chosen(ClusterOptions, options, fields)
-        return find_bridges(analyse(self.indexed, chosen), chosen.alpha[0], chosen.limit, progress)
+        return find_bridges(analyse_links(self.indexed, chosen), chosen.alpha[0], chosen.limit, progress)
 
     def cluster_quality(
         self, labels: str | Path, options: ClusterOptions | None = None, *, depth: int = 1, **fields: Any
@@ -254,10 +254,10 @@ class Collection:
         >>> collection.cluster_quality("labels.tsv").labelled
         3
         """
-        from pagekin.collection.clusters import analyse, evaluate_clusters
+        from pagekin.collection.clusters import analyse_links, evaluate_clusters
 
         chosen = _chosen(ClusterOptions, options, fields)
-        return evaluate_clusters(analyse(self.indexed, chosen), str(labels), depth, chosen.alpha)
+        return evaluate_clusters(analyse_links(self.indexed, chosen), str(labels), depth, chosen.alpha)
 
     def graph(
         self,
@@ -279,7 +279,7 @@ class Collection:
         from pagekin.collection.clusters import (
             GRAPH_FORMATS,
             GraphStatistics,
-            analyse,
+            analyse_links,
             picture_format,
             read_categories,
             write_graph,
@@ -287,7 +287,7 @@ class Collection:
 
         chosen = _chosen(GraphOptions, options, fields)
         kind = picture_format(output, GRAPH_FORMATS) if output else ""
-        analysis = analyse(self.indexed, chosen, chosen.core, chosen.steps)
+        analysis = analyse_links(self.indexed, chosen, chosen.core, chosen.steps)
         if output:
             categories = read_categories(analysis, str(labels), depth)[0] if labels else {}
             write_graph(analysis, Path(output), kind, categories)

@@ -18,6 +18,7 @@ T = TypeVar("T")
 _KINDS: dict[str, type] = {"int": int, "float": float, "bool": bool, "str": str}
 _NOUNS = {int: "a whole number", float: "a number", bool: "true or false", str: "a string"}
 _KEY = "option"
+SHARE: dict[str, Any] = {"minimum": 0, "maximum": 1}  # facts of an option from 0 to 1
 
 
 @dataclass(frozen=True)

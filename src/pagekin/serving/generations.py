@@ -11,6 +11,7 @@ from typing import TypeVar
 from pagekin.collection.collection import Collection
 from pagekin.errors import MisuseError, PagekinError, StoreError
 from pagekin.links.clusters import Clusters
+from pagekin.links.settings import LinkOptions
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.link_analysis import LinkAnalysis, analyse_links
 from pagekin.search.options import RelatedOptions
@@ -45,7 +46,7 @@ class Generation:
         return self._results[key]  # type: ignore[return-value]
 
     def analyse_links(self, measure: str = "amsler") -> LinkAnalysis:
-        return self.compute_once(("links", measure), lambda: analyse_links(self.indexed, measure))
+        return self.compute_once(("links", measure), lambda: analyse_links(self.indexed, LinkOptions(measure=measure)))
 
     @contextmanager
     def clusters(self, name: str, measure: str = "amsler") -> Iterator[tuple[LinkAnalysis, Clusters]]:
@@ -60,7 +61,7 @@ class Generation:
             yield analysis, clusters
 
     def _compute_clusters(self, measure: str, node: int) -> tuple[Clusters, threading.Lock]:
-        return self.analyse_links(measure).clusters_around(node), threading.Lock()
+        return self.analyse_links(measure).clusters(node), threading.Lock()
 
 
 class CurrentGeneration:

@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 
-from pagekin.links.hierarchy import build_hierarchy
+from pagekin.links.clusters import build_hierarchy
 from pagekin.serving.views.collection import histogram_of_degrees
 from pagekin.serving.views.drawings import HEIGHT, WIDTH, Graph, draw_dendrogram, draw_graph
 from pagekin.serving.views.names import PageRef

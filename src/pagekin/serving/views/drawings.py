@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pagekin.figures.charts import ticks
-from pagekin.links.clusters import Clusters
-from pagekin.links.hierarchy import Hierarchy, build_hierarchy
+from pagekin.links.clusters import Clusters, Hierarchy, build_hierarchy
 from pagekin.model.options import option
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.options import RelatedOptions

@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pagekin.links.citing_pages import find_citing_pages, link_positions
 from pagekin.model.arrays import Unsigned
 from pagekin.search.indexed_store import IndexedStore
+from pagekin.search.links import find_citing_pages, link_positions
 from pagekin.search.query import Bag, bag_of, signature_of
 from pagekin.serving.views.names import PageRef, clean_line, original_href, refs, refs_by_row
 
@@ -129,7 +129,7 @@ def compare_pages(indexed: IndexedStore, one: PageRef, other: PageRef, replay: s
     links = other.node in linked[0], one.node in linked[1]
     common = sorted(linked[0] & linked[1] - {one.node, other.node})
     both = refs(indexed, common[:_COMMON_LINKS])
-    citing = [link_positions(indexed.links, indexed.reading.anchors, node) for node in (nodes[:1], nodes[1:])]
+    citing = [link_positions(indexed, node) for node in (nodes[:1], nodes[1:])]
     [together] = find_citing_pages(citing[0], citing[1], 1, _COMMON_LINKS)
     cited = [(page, apart) for row, apart in together for page in refs_by_row(indexed, [row])]
     rows = [int(indexed.nodes[node]) if node + 1 < len(indexed.nodes) else -1 for node in nodes.tolist()]
