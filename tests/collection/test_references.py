@@ -63,8 +63,8 @@ def test_an_option_costs_one_field() -> None:
     assert "| `patience` | `int` | Wait for this number of minutes. Default: `3`. |" in "\n".join(
         api_reference.section("MoreOptions", MoreOptions)
     )
-    [param] = [each for each in params_of(MoreOptions, RequestLimits()) if each.option.name == "patience"]
-    assert param.check(param.parse("5")) == 5
+    [param] = [each for each in params_of(MoreOptions, RequestLimits()) if each.name == "patience"]
+    assert param.check(param.convert("5")) == 5
     with pytest.raises(RequestError, match="patience"):
         param.check(10)
     parameters = openapi(ServerSettings(), MoreOptions)["paths"]["/api/related"]["get"]["parameters"]
