@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from pagekin.links.link_graph import LinkGraph, Preparation, StoredLinks, prepare
+from pagekin.links.link_graph import LinkGraph, StoredLinks, prepare
+from pagekin.links.settings import Preparation
 from pagekin.model.arrays import Array
 from pagekin.model.link_columns import LinkColumns
 from reference import link_scores as reference

@@ -1,15 +1,16 @@
 """Evidence from links: proximity, coupling, and the pages that a page links to."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from pagekin.search.evidence import UNLISTED, Evidence, evidences
+from pagekin.search.evidence import Evidence, evidences
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.link_scorer import CompiledLinkScorer, LinkScorer
+from pagekin.search.links import LinkPositions, find_citing_pages
 from pagekin.search.options import RelatedOptions
 from pagekin.search.query import Bag, Query, query_of_nodes
 from store.builders import page, store_of
@@ -77,7 +78,7 @@ def test_scores_of_all_pairs_are_those_of_queries(store: IndexedStore, name: str
     for node, row in zip(nodes.tolist(), rows, strict=True):
         if node >= 0:
             scores = evidence.scores(query_of_nodes(store.index, [node]), nodes[nodes >= 0])
-            assert row[nodes >= 0].tolist() == [score or UNLISTED for score in scores.tolist()]
+            assert row[nodes >= 0].tolist() == scores.tolist()
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -132,3 +133,32 @@ def test_answers_are_the_same_before_and_after_the_compiler_is_loaded(
     plain = LinkScorer(store.link_scorers.links)
     monkeypatch.setattr(store.link_scorers, "scorer", lambda: plain)
     assert store.related(url("b"), EVERYTHING) == compiled
+
+
+PLACES = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 40)), max_size=12)
+
+
+def packed(*nodes: list[tuple[int, int]]) -> LinkPositions:
+    rows = [row for row, places in enumerate(nodes) for _ in places]
+    places = [citing << 32 | word for places in nodes for citing, word in places]
+    return LinkPositions(np.array(rows, np.int64), np.array(places, np.int64))
+
+
+@settings(deadline=None, max_examples=200)
+@given(PLACES, st.lists(PLACES, max_size=4), st.integers(1, 6))
+def test_citing_pages_come_with_the_least_distance_closest_first(
+    one: list[tuple[int, int]], others: list[list[tuple[int, int]]], most: int
+) -> None:
+    expected = []
+    for other in others:
+        closest: dict[int, int] = {}
+        for citing, word in one:
+            for same, there in other:
+                if citing == same:
+                    closest[citing] = min(closest.get(citing, 99), abs(word - there))
+        expected.append(sorted(closest.items(), key=lambda item: (item[1], item[0]))[:most])
+    assert find_citing_pages(packed(one), packed(*others), len(others), most) == expected
+
+
+def test_the_end_of_a_page_is_not_close_to_the_beginning_of_the_next() -> None:
+    assert find_citing_pages(packed([(1, 2**32 - 1)]), packed([(2, 0)]), 1, 5) == [[]]

@@ -4,8 +4,6 @@ There are two, with the same results to the last bit: one in numpy, and one for 
 `LinkLimits` bounds what is looked at.
 """
 
-from __future__ import annotations
-
 import sys
 import threading
 from collections.abc import Sequence
