@@ -223,6 +223,7 @@ def test_every_import_of_a_kernel_is_seen(path: Path) -> None:
         assert not (isinstance(node, ast.Import) and any(each.name.startswith("pagekin") for each in node.names))
         if isinstance(node, ast.ImportFrom) and (node.level or str(node.module).startswith("pagekin")):
             assert node.level == 0
-            seen.add(SOURCE.parent.joinpath(*str(node.module).split(".")).with_suffix(".py"))
+            place = SOURCE.parent.joinpath(*str(node.module).split("."))
+            seen |= {(place / each.name if place.is_dir() else place).with_suffix(".py") for each in node.names}
     assert set(imported(path)) == seen
     assert all(each.is_file() for each in seen)

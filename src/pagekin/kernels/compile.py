@@ -24,7 +24,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 _PACKAGE = Path(__file__).parents[1]
 _BESIDE_SOURCES = Path(__file__).parent / "__pycache__"
-_IMPORTS = re.compile(rb"^from pagekin\.([\w.]+) import ", re.M)
+_IMPORTS = re.compile(r"^from pagekin\.([\w.]+) import (\w+)", re.M)
 
 
 def kernel(function: Function) -> Function:
@@ -110,8 +110,11 @@ def _digest(source: Path) -> str:
 
 def imported(source: Path) -> list[Path]:
     """The sources of this package that a module imports."""
-    names = sorted({name.decode() for name in _IMPORTS.findall(source.read_bytes())})
-    return [_PACKAGE.joinpath(*name.split(".")).with_suffix(".py") for name in names]
+    found = set()
+    for path, name in _IMPORTS.findall(source.read_text("utf-8")):
+        place = _PACKAGE.joinpath(*path.split("."))
+        found.add((place / name if place.is_dir() else place).with_suffix(".py"))
+    return sorted(found)
 
 
 def _remove_older(folder: Path) -> None:

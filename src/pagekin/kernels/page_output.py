@@ -201,15 +201,13 @@ def open_link(
     html: Bytes, spans: Int64s, name: int, flags: int, entities: Int64s, out: PageOutput, page: Int64s, state: Int64s
 ) -> bool:
     """Begin a link at the end of the text; False if it has no href or the page has too many links."""
-    links = out.links
-    start = spans[name, 0]
-    end = spans[name, 1]
+    links, start, end = out.links, spans[name, 0], spans[name, 1]
     if start < 0:
         return False
     if state[PAGE_LINKS] >= state[MAX_LINKS]:
         page[DROPPED] += 1
         return False
-    if has_word(html, spans[REL, 0], spans[REL, 1], NOFOLLOW_HASH):
+    if has_word(html, spans, REL, NOFOLLOW_HASH):
         flags |= NOFOLLOW
     if not state[PENDING] & 255 and state[N_TEXT] > state[PAGE_TEXT]:
         flags |= TRAILING

@@ -48,10 +48,10 @@ def lower(byte: int) -> int:
 
 
 @inner
-def has_word(html: Bytes, start: int, end: int, word_hash: Integer) -> bool:
+def has_word(html: Bytes, spans: Int64s, attribute: int, word_hash: Integer) -> bool:
     """Whether a list such as rel="nofollow noopener" or content="noindex, follow" contains a word, given its hash."""
     value = OFFSET
-    for i in range(max(start, 0), end):
+    for i in range(max(spans[attribute, 0], 0), spans[attribute, 1]):
         byte = peek(html, i)
         if is_space(byte) or byte == 44:
             if np.int64(value) == word_hash:
@@ -85,27 +85,14 @@ def skip_value(html: Bytes, i: int, end: int) -> tuple[int, int, int]:
 
 
 @inlined
-def skip_attributes(html: Bytes, i: int, end: int) -> tuple[int, bool]:
-    """The index after the tag's `>`, or -1 if the page ends inside the tag; and whether the tag ends in `/>`."""
-    slash = False
-    while i < end:
-        byte = peek(html, i)
-        i += 1
-        if byte == GREATER:
-            return i, slash
-        slash = byte == SLASH
-        if is_space(byte) or slash:
-            continue
-        while i < end and not ENDS_ATTRIBUTE[peek(html, i)]:
-            i += 1
-        _, _, i = skip_value(html, i, end)
-    return -1, False
+def skip_attributes(html: Bytes, i: int, end: int, read: bool, attributes: Int64s, spans: Int64s) -> tuple[int, bool]:
+    """The index after the tag's `>`, or -1 if the page ends inside the tag; and whether the tag ends in `/>`.
 
-
-@inlined
-def read_attributes(html: Bytes, i: int, end: int, attributes: Int64s, spans: Int64s) -> tuple[int, bool]:
-    """As `skip_attributes`, and write the spans of the values of known attributes; the first of equal names counts."""
-    spans[:] = -1
+    With `read`, write the spans of the values of known attributes; the first of equal names counts. Every call gives a
+    constant, so hashing is left out of the machine code of a call that does not read.
+    """
+    if read:
+        spans[:] = -1
     slash = False
     while i < end:
         byte = peek(html, i)
@@ -120,10 +107,9 @@ def read_attributes(html: Bytes, i: int, end: int, attributes: Int64s, spans: In
             name = fnv_step(name, lower(peek(html, i)))
             i += 1
         start, stop, i = skip_value(html, i, end)
-        row = find_row(attributes, name)
+        row = find_row(attributes, name) if read else -1
         if row >= 0 and spans[attributes[row, 1], 0] < 0:
-            spans[attributes[row, 1], 0] = start
-            spans[attributes[row, 1], 1] = min(stop, end)
+            spans[attributes[row, 1], 0], spans[attributes[row, 1], 1] = start, min(stop, end)
     return -1, False
 
 
@@ -179,8 +165,7 @@ def find_end_tag(html: Bytes, i: int, end: int, name: np.uint64) -> int:
 @inner
 def find_script_end(html: Bytes, i: int, end: int) -> int:
     """As `find_end_tag` for a script, which may contain `<!-- <script> ... </script> -->`."""
-    escaped = False
-    nested = False
+    escaped = nested = False
     while i + 2 < end:
         if peek(html, i) == LESS:
             if peek(html, i + 1) == SLASH:
@@ -194,8 +179,7 @@ def find_script_end(html: Bytes, i: int, end: int) -> int:
                 escaped = True
                 i += 1
         elif escaped and peek(html, i) == DASH and peek(html, i + 1) == DASH and peek(html, i + 2) == GREATER:
-            escaped = False
-            nested = False
+            escaped = nested = False
         i += 1
     return end
 
