@@ -70,9 +70,7 @@ def fold(text: Bytes, start: int, end: int, table: UInt32s, flags: int, out: Byt
     at_line_start, started, space_due = flags & AT_LINE_START != 0, flags & STARTED != 0, flags & SPACE_DUE != 0
     i = start
     while i < end:
-        point, size = int(peek(text, i)), 1
-        if point >= 0x80:  # most bytes are ASCII; a call for each of them would dominate the time
-            point, size = decode_character(text, i, end)
+        point, size = decode_character(text, i, end)
         folded = int(table[point]) if point < len(table) else point
         if folded > SPACE:
             if at_line_start:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from pagekin.kernels.bits import peek, poke
-from pagekin.kernels.compile import inner, kernel
+from pagekin.kernels.compile import inlined, inner, kernel
 from pagekin.model.arrays import Bytes, UInt64s
 
 REPLACEMENT = 0xFFFD
@@ -40,25 +40,28 @@ def is_utf8(data: Bytes, words: UInt64s) -> bool:
     return True
 
 
-@inner
+@inlined
 def decode_character(text: Bytes, i: int, end: int) -> tuple[int, int]:
-    """The code point at text[i] and its length in bytes; an invalid sequence is U+FFFD with one byte."""
+    """The code point at text[i] and its length in bytes; an invalid sequence is U+FFFD with one byte.
+
+    Most bytes are ASCII; a call for each of them would dominate the time.
+    """
+    return decode_multibyte(text, i, end) if peek(text, i) >= 0x80 else (int(peek(text, i)), 1)
+
+
+@inner
+def decode_multibyte(text: Bytes, i: int, end: int) -> tuple[int, int]:
+    """As `decode_character`, for a byte that is not ASCII."""
     lead = peek(text, i)
-    if lead < 0x80:
-        return int(lead), 1
     size = 2 if lead < 0xE0 else 3 if lead < 0xF0 else 4
     if lead < 0xC2 or lead > 0xF4 or i + size > end:
         return REPLACEMENT, 1
+    point = lead & (0x7F >> size)
     for k in range(i + 1, i + size):
         if peek(text, k) & 0xC0 != 0x80:
             return REPLACEMENT, 1
-    if size == 2:
-        return ((lead & 0x1F) << 6) | (peek(text, i + 1) & 0x3F), 2
-    if size == 3:
-        return ((lead & 0x0F) << 12) | ((peek(text, i + 1) & 0x3F) << 6) | (peek(text, i + 2) & 0x3F), 3
-    point = ((lead & 0x07) << 18) | ((peek(text, i + 1) & 0x3F) << 12)
-    point |= ((peek(text, i + 2) & 0x3F) << 6) | (peek(text, i + 3) & 0x3F)
-    return min(point, 0x10FFFF), 4
+        point = (point << 6) | (peek(text, k) & 0x3F)
+    return min(point, 0x10FFFF), size
 
 
 @inner

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pagekin.kernels.linklearn import Corpus, NetworkArrays, ValueTable, Workspace
+from pagekin.kernels.linklearn import Corpus, NetworkArrays, Networks, ValueTable, Workspace
 from pagekin.learning.corpus import CorpusPart, offsets_of
 from pagekin.model.arrays import Floats, Int64s
 from pagekin.model.weighting import Learned, Network
@@ -23,9 +23,6 @@ class InputScales:
     scale: tuple[float, float, float]
 
 
-Networks = tuple[NetworkArrays, NetworkArrays, NetworkArrays]
-
-
 @dataclass(frozen=True)
 class Layout:
     """A part of the corpus as the kernels need it: distinct input values, and postings in runs of equal tf."""
@@ -35,11 +32,14 @@ class Layout:
 
     def networks(self, scales: InputScales, units: Units) -> Networks:
         """Networks with these numbers of hidden units, over these values."""
-        tf, idf, length = (
-            NetworkArrays(parameter_offsets(units)[n], units[n], (self.values[n] - scales.shift[n]) * scales.scale[n])
-            for n in range(3)
+        return Networks(
+            *(
+                NetworkArrays(
+                    parameter_offsets(units)[n], units[n], (self.values[n] - scales.shift[n]) * scales.scale[n]
+                )
+                for n in range(3)
+            )
         )
-        return tf, idf, length
 
     def workspace(self, networks: Networks) -> Workspace:
         """The buffers of the kernels."""
