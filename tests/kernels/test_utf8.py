@@ -7,13 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pagekin.kernels import utf8 as kernel
+from pagekin.kernels import utf8
+from pagekin.kernels.compile import kernel
+from pagekin.kernels.utf8 import peek, poke
 from reference import utf8 as reference
 
 
 def is_utf8(data: bytes) -> bool:
     words = np.frombuffer(data, np.uint64, len(data) // 8)
-    return bool(kernel.is_utf8(np.frombuffer(data, np.uint8), words))
+    return bool(utf8.is_utf8(np.frombuffer(data, np.uint8), words))
 
 
 @pytest.mark.parametrize("text", ["", "a", "é", "kin " * 9, "木" * 9, "a𝄞" * 5, "\0", "\ud7ff\ue000\U0010ffff"])
@@ -62,23 +64,42 @@ def test_every_text_is_utf8_once_encoded(text: str) -> None:
 @pytest.mark.parametrize("char", ["a", "\x7f", "\x80", "é", "\u07ff", "\u0800", "木", "\uffff", "𐀀", "\U0010ffff"])
 def test_a_character_is_read_with_its_length(char: str) -> None:
     data = np.array(list(char.encode() + b"x"), np.uint8)
-    assert kernel.decode_character(data, 0, len(data)) == (ord(char), len(char.encode()))
+    assert utf8.decode_character(data, 0, len(data)) == (ord(char), len(char.encode()))
 
 
 @pytest.mark.parametrize("data", [b"\x80", b"\xc3", b"\xe2\x82", b"\xf0\x9f\x98", b"\xff", b"\xc0a", b"\xf5aaa"])
 def test_a_sequence_cut_short_counts_as_one_byte(data: bytes) -> None:
-    assert kernel.decode_character(np.array(list(data), np.uint8), 0, len(data)) == (0xFFFD, 1)
+    assert utf8.decode_character(np.array(list(data), np.uint8), 0, len(data)) == (0xFFFD, 1)
 
 
 @pytest.mark.parametrize("data", [b"\xc3a", b"\xe2a\x82", b"\xe2\x82a", b"\xf0\x9f\x98a", b"\xc3\xc3\xa9"])
 def test_a_broken_sequence_swallows_no_letters(data: bytes) -> None:
-    assert kernel.decode_character(np.array(list(data), np.uint8), 0, len(data)) == (0xFFFD, 1)
+    assert utf8.decode_character(np.array(list(data), np.uint8), 0, len(data)) == (0xFFFD, 1)
 
 
 @settings(deadline=None, max_examples=100)
 @given(st.characters(codec="utf-8"))
 def test_a_character_is_written_as_utf_8(char: str) -> None:
     out = np.zeros(8, np.uint8)
-    end = kernel.encode_character(ord(char), out, 2)
+    end = utf8.encode_character(ord(char), out, 2)
     assert out[2:end].tobytes() == char.encode()
     assert not out[:2].any() and not out[end:].any()
+
+
+# --- bytes by unsigned index -----------------------------------------------------------------------------
+
+
+@kernel
+def moved(source: np.typing.NDArray[np.uint8], target: np.typing.NDArray[np.uint8], a: int, b: int) -> None:
+    poke(target, b, peek(source, a))
+
+
+@settings(deadline=None)
+@given(st.binary(min_size=1, max_size=20), st.data())
+def test_a_byte_is_read_and_written_at_its_place(data: bytes, drawn: st.DataObject) -> None:
+    a, b = (drawn.draw(st.integers(0, len(data) - 1)) for _ in range(2))
+    target = np.zeros(len(data), np.uint8)
+    moved(np.frombuffer(data, np.uint8), target, a, b)
+    expected = bytearray(len(data))
+    expected[b] = data[a]
+    assert target.tobytes() == expected

@@ -7,8 +7,7 @@ import numpy as np
 
 from pagekin.duplicates.sets import MAX_CHUNKS, Chunks
 from pagekin.duplicates.settings import GroupSettings
-from pagekin.kernels.blake2 import blake2b_spans
-from pagekin.kernels.chunks import WINDOW, chunk_elements, cut_chunks, mark_boundaries, rabin_tables
+from pagekin.kernels.chunks import WINDOW, blake2b_spans, chunk_elements, cut_chunks, mark_boundaries, rabin_tables
 from pagekin.model.arrays import Bytes, Int64s, UInt64s, offsets_of
 from pagekin.model.strings import together
 

@@ -78,20 +78,8 @@ def _judge_batch(system: System, population: Population, sources: Int64s) -> Jud
         np.full((len(sources), CUTOFF), NO_DISTANCE, np.uint8),
     )
     keys = np.empty(scores.shape, np.int64)
-    rank_rows(
-        sources,
-        scores,
-        (scores + 0.0).view(np.int64),  # + 0.0 turns -0.0 into 0.0
-        population.offsets,
-        population.classes,
-        population.lineage,
-        population.depth,
-        population.whole_tree,
-        judgement.pages,
-        judgement.listed,
-        judgement.first,
-        keys,
-    )
+    counts = (judgement.pages, judgement.listed, judgement.first)
+    rank_rows(sources, scores, population.page_classes(), *counts, keys)
     keys.sort(axis=1)  # numpy sorts integers with vector instructions, several times as fast as a kernel
     count_rows(keys, judgement.pairs)
     return judgement

@@ -10,8 +10,7 @@ from pagekin.errors import MisuseError
 from pagekin.evaluation.labels import Class
 from pagekin.evaluation.notes import LeftOut
 from pagekin.evaluation.options import HierarchyOptions as HierarchyOptions
-from pagekin.kernels.familial_distance import COUSIN, SIBLING, UNRELATED, distances_from
-from pagekin.kernels.gamma import ALL
+from pagekin.kernels.gamma import ALL, COUSIN, SIBLING, UNRELATED, PageClasses, distances_from
 from pagekin.model.arrays import Bytes, Int64s
 
 _REGIONS = {ALL: "all", SIBLING: "sibling", COUSIN: "cousin", UNRELATED: "unrelated"}
@@ -49,8 +48,12 @@ class Population:
     def distances(self, source: int) -> Bytes:
         """The familial distance of every page from a source."""
         near, distances = np.empty(len(self.names), np.uint8), np.empty(len(self), np.uint8)
-        distances_from(source, self.offsets, self.classes, self.lineage, self.depth, self.whole_tree, near, distances)
+        distances_from(source, self.page_classes(), near, distances)
         return distances
+
+    def page_classes(self) -> PageClasses:
+        """The classes as kernels take them."""
+        return PageClasses(self.offsets, self.classes, self.lineage, self.depth, self.whole_tree)
 
 
 def populate(

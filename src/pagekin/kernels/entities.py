@@ -5,10 +5,9 @@ the FNV of the name, including its semicolon if it has one; or the number itself
 characters of Windows-1252.
 """
 
-from pagekin.kernels.bits import peek, poke
 from pagekin.kernels.compile import inlined, inner
 from pagekin.kernels.fnv import OFFSET, find_row, fnv_step
-from pagekin.kernels.utf8 import REPLACEMENT, encode_character
+from pagekin.kernels.utf8 import REPLACEMENT, encode_character, peek, poke
 from pagekin.model.arrays import Bytes, Int64s
 
 LONGEST_NAME = 32

@@ -5,11 +5,12 @@ hash (Kirsch and Mitzenmacher: Less Hashing, Same Performance, 2006). Positions 
 two, so the union (bitwise or) of the two halves of a filter is the filter of half the size.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numba import types
+from numba.extending import intrinsic, overload
 
-from pagekin.kernels.bits import popcount
 from pagekin.kernels.compile import inlined, inner, kernel
 from pagekin.model.arrays import Bools, Floats, Int64s, UInt64s
 
@@ -50,6 +51,24 @@ def make_filter_rows(words: UInt64s, zeros: Floats, powers: Floats, small: Bools
         for w in range(words.shape[1]):
             sketches[i, w % quarter] |= words[i, w]
     return FilterRows(words, sketches, zeros, powers, small)
+
+
+def popcount(word: np.uint64) -> np.uint64:
+    """The number of bits set in a word; in a kernel a single instruction, which the compiler can vectorise."""
+    return np.uint64(int(word).bit_count())
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _ctpop(context: Any, word: Any) -> Any:
+    return types.uint64(types.uint64), lambda context, builder, signature, arguments: builder.ctpop(arguments[0])
+
+
+@overload(popcount, inline="always")  # type: ignore[untyped-decorator]
+def _popcount(word: Any) -> Any:
+    def count(word: Any) -> Any:
+        return _ctpop(word)
+
+    return count
 
 
 @inlined

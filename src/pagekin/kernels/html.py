@@ -13,9 +13,9 @@ import numpy as np
 
 from pagekin.kernels import page_output as po
 from pagekin.kernels import tags
-from pagekin.kernels.bits import peek
 from pagekin.kernels.compile import inlined, inner, kernel
 from pagekin.kernels.fnv import OFFSET, find_row, fnv, fnv_step
+from pagekin.kernels.utf8 import peek
 from pagekin.model.arrays import Bytes, Int64s
 
 # The actions of tags, besides their block boundaries. From ANCHOR on, attributes are read.

@@ -4,11 +4,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pagekin.kernels.bits import peek, poke
 from pagekin.kernels.compile import inlined, inner
 from pagekin.kernels.entities import AMPERSAND, decode_references, read_reference
 from pagekin.kernels.tags import LESS, REL, has_word, name_hash
-from pagekin.kernels.utf8 import encode_character
+from pagekin.kernels.utf8 import encode_character, peek, poke
 from pagekin.model.arrays import Bytes, Int64s
 
 # Kinds of block boundaries, as stored; a block has the kinds of all boundaries between it and the block before.

@@ -1,13 +1,27 @@
-"""UTF-8: validation of a whole text, and single characters decoded and encoded."""
+"""UTF-8: validation of a whole text, and single characters decoded and encoded.
+
+Kernels take bytes by unsigned index, which spares numba the check for negative indices (a third of the time).
+"""
 
 import numpy as np
 
-from pagekin.kernels.bits import peek, poke
 from pagekin.kernels.compile import inlined, inner, kernel
 from pagekin.model.arrays import Bytes, UInt64s
 
 REPLACEMENT = 0xFFFD
 _HIGH_BITS = np.uint64(0x8080808080808080)
+
+
+@inlined
+def peek(array: Bytes, index: int) -> int:
+    """array[index]."""
+    return np.int64(array[np.uint64(index)])  # type: ignore[return-value]
+
+
+@inlined
+def poke(array: Bytes, index: int, value: int) -> None:
+    """array[index] = value."""
+    array[np.uint64(index)] = value
 
 
 @kernel
@@ -56,12 +70,16 @@ def decode_multibyte(text: Bytes, i: int, end: int) -> tuple[int, int]:
     size = 2 if lead < 0xE0 else 3 if lead < 0xF0 else 4
     if lead < 0xC2 or lead > 0xF4 or i + size > end:
         return REPLACEMENT, 1
-    point = lead & (0x7F >> size)
     for k in range(i + 1, i + size):
         if peek(text, k) & 0xC0 != 0x80:
             return REPLACEMENT, 1
-        point = (point << 6) | (peek(text, k) & 0x3F)
-    return min(point, 0x10FFFF), size
+    if size == 2:
+        return ((lead & 0x1F) << 6) | (peek(text, i + 1) & 0x3F), 2
+    if size == 3:
+        return ((lead & 0x0F) << 12) | ((peek(text, i + 1) & 0x3F) << 6) | (peek(text, i + 2) & 0x3F), 3
+    point = ((lead & 0x07) << 18) | ((peek(text, i + 1) & 0x3F) << 12)
+    point |= ((peek(text, i + 2) & 0x3F) << 6) | (peek(text, i + 3) & 0x3F)
+    return min(point, 0x10FFFF), 4
 
 
 @inner

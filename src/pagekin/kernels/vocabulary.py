@@ -4,10 +4,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pagekin.kernels.bits import peek
 from pagekin.kernels.compile import inlined, kernel
 from pagekin.kernels.fnv import OFFSET, fnv_step
-from pagekin.model.arrays import Bytes, Int64s, UInt32s, UInt64s
+from pagekin.kernels.utf8 import peek
+from pagekin.model.arrays import Bytes, Int64s, Integer, UInt32s, UInt64s
 
 _HIGH = np.uint64(0xFFFFFFFF00000000)
 _ONE = np.uint64(1)
@@ -55,7 +55,7 @@ def fill_slots(hashes: UInt64s, count: int, slots: UInt64s) -> None:
 @inlined
 def find_string(
     data: Bytes, start: int, end: int, slots: UInt64s, others: Bytes, begins: Int64s, ends: Int64s
-) -> tuple[np.uint64, np.uint64, int]:
+) -> tuple[np.uint64, np.uint64, Integer]:
     """The hash of data[start:end], its slot, and its number; -1 if the slot is empty.
 
     The string of number k is others[begins[k]:ends[k]].
@@ -67,13 +67,14 @@ def find_string(
     slot = value & mask
     while slots[slot]:
         if (slots[slot] ^ value) & _HIGH == 0:  # the half of a hash tells most strings apart
-            number = np.int64(slots[slot] & ~_HIGH) - 1
-            same = length if ends[number] - begins[number] == length else -1
+            number = (slots[slot] & ~_HIGH) - _ONE
+            begin = begins[number]
+            same = length if ends[number] - begin == length else -1
             i = 0
-            while i < same and peek(data, start + i) == peek(others, begins[number] + i):
+            while i < same and peek(data, start + i) == peek(others, begin + i):
                 i += 1
             if i == same:
-                return value, slot, number
+                return value, slot, np.int64(number)
         slot = (slot + _ONE) & mask
     return value, slot, -1
 

@@ -143,7 +143,7 @@ class CompiledScorer(Scorer):
 
     def agreements(self, signature: Unsigned) -> tuple[Int64s, Int64s]:
         """The same, in no order."""
-        from pagekin.kernels.postings import collide
+        from pagekin.kernels.query import collide
 
         index, inverted = self.index, self.index.inverted
         found = collide(
@@ -186,7 +186,7 @@ class CompiledScorer(Scorer):
 
     def minima(self, nodes: Int64s) -> Floats:
         """The same by a kernel."""
-        from pagekin.kernels.similarity import minima
+        from pagekin.kernels.query import minima
 
         bags, shared = self.index.bags, np.empty(len(nodes))
         minima(self.asked, bags.offsets, bags.term, bags.weight, nodes, shared)
@@ -194,7 +194,7 @@ class CompiledScorer(Scorer):
 
     def products(self, nodes: Int64s) -> tuple[Floats, Floats]:
         """The same by a kernel."""
-        from pagekin.kernels.similarity import products
+        from pagekin.kernels.query import products
 
         bags, shared, squares = self.index.bags, np.empty(len(nodes)), np.empty(len(nodes))
         products(self.asked, bags.offsets, bags.term, bags.weight, nodes, shared, squares)
@@ -202,7 +202,7 @@ class CompiledScorer(Scorer):
 
     def weighted_products(self, nodes: Int64s, tables: WeightTables) -> Floats:
         """The same by a kernel."""
-        from pagekin.kernels.similarity import weigh_products
+        from pagekin.kernels.query import weigh_products
 
         bags, shared = self.index.bags, np.empty(len(nodes))
         curve = (tables.rise, tables.scale, tables.base, tables.slope)

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from starlette.requests import HTTPConnection
 
-from pagekin.kernels.compile_lock import compile_seconds
+from pagekin.kernels.compile import compile_seconds
 from pagekin.serving.problems import RequestError
 from pagekin.serving.settings import ServerSettings
 
