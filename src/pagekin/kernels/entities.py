@@ -33,13 +33,10 @@ def hex_digit(byte: int) -> int:
 @inner
 def read_numeric_reference(data: Bytes, i: int, end: int, entities: Int64s) -> tuple[int, int]:
     """The reference whose `#` is at data[i]: (its end, its code point), or (i, -1) if it is not a reference."""
-    j = i + 1
-    base = 10
+    j, base = i + 1, 10
     if j < end and (peek(data, j) | 32) == 120:
-        base = 16
-        j += 1
-    begin = j
-    point = 0
+        j, base = j + 1, 16
+    begin, point = j, 0
     while j < end:
         digit = hex_digit(peek(data, j))
         if digit < 0 or digit >= base:
@@ -68,28 +65,20 @@ def read_reference(data: Bytes, i: int, end: int, in_attribute: bool, entities: 
         j, point = read_numeric_reference(data, i + 1, end, entities)
         return (j, point, 0) if point >= 0 else (i, -1, 0)
     value = OFFSET
-    legacy_row = -1
-    legacy_end = i
-    j = i + 1
+    legacy_row, legacy_end, j = -1, i, i + 1
     while j < end and j - i <= LONGEST_NAME and is_alphanumeric(peek(data, j)):
         value = fnv_step(value, peek(data, j))
         j += 1
         if j - i - 1 <= LONGEST_LEGACY_NAME:
             row = find_row(entities, value)
             if row >= 0:
-                legacy_row = row
-                legacy_end = j
+                legacy_row, legacy_end = row, j
     if j < end and peek(data, j) == SEMICOLON:
         row = find_row(entities, fnv_step(value, SEMICOLON))
         if row >= 0:
             return j + 1, entities[row, 1], entities[row, 2]
-    if legacy_row < 0:
-        return i, -1, 0
-    if (
-        in_attribute
-        and legacy_end < end
-        and (peek(data, legacy_end) == EQUALS or is_alphanumeric(peek(data, legacy_end)))
-    ):
+    following = peek(data, legacy_end) if legacy_end < end else 0
+    if legacy_row < 0 or (in_attribute and (following == EQUALS or is_alphanumeric(following))):
         return i, -1, 0
     return legacy_end, entities[legacy_row, 1], entities[legacy_row, 2]
 

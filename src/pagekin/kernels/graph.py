@@ -25,17 +25,13 @@ def in_links(
     links with a flag of `excluded_flags`, and links of pages in `excluded_pages`.
     """
     ends = np.zeros(nodes + 1, np.int64)
-    page = np.empty(0, np.uint32)
-    anchor = np.empty(0, np.uint32)
+    page, anchor = np.empty(0, np.uint32), np.empty(0, np.uint32)
     for placing in (False, True):
         if placing:  # the beginning of the links of a node; placing them moves it to their end
             total = 0
             for node in range(nodes + 1):
-                count = ends[node]
-                ends[node] = total
-                total += count
-            page = np.empty(total, np.uint32)
-            anchor = np.empty(total, np.uint32)
+                ends[node], total = total, total + ends[node]
+            page, anchor = np.empty(total, np.uint32), np.empty(total, np.uint32)
         for k in range(len(offsets) - 1):
             if excluded_pages[k]:
                 continue
@@ -46,11 +42,9 @@ def in_links(
                 if node == node_of_page[k]:
                     continue
                 if placing:
-                    page[ends[node]] = k
-                    anchor[ends[node]] = i - offsets[k]
+                    page[ends[node]], anchor[ends[node]] = k, i - offsets[k]
                 ends[node] += 1
-    for node in range(nodes, 0, -1):
-        ends[node] = ends[node - 1]
+    ends[1:] = ends[:-1].copy()
     ends[0] = 0
     return ends, page, anchor
 
@@ -101,9 +95,7 @@ def roots(parents: Int64s) -> Int64s:
 def components(nodes: int, first: Int64s, second: Int64s) -> Int64s:
     """For every node the smallest node of its connected component."""
     parents = np.arange(nodes)
-    for k in range(len(first)):
-        a, b = find_root(parents, first[k]), find_root(parents, second[k])
-        parents[max(a, b)] = min(a, b)
+    join(parents, np.column_stack((first, second)))
     return roots(parents)
 
 

@@ -63,8 +63,7 @@ def probe(
                     continue
                 if n == len(pairs):
                     pairs = np.concatenate((pairs, np.empty_like(pairs)))
-                pairs[n, 0] = current
-                pairs[n, 1] = other
+                pairs[n, 0], pairs[n, 1] = current, other
                 n += 1
         cut += was_cut
         current += 1

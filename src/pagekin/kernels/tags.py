@@ -33,11 +33,6 @@ ENDS_VALUE = byte_table(b" \n\t\r\f>")  # of an unquoted value
 
 
 @inlined
-def is_space(byte: int) -> bool:
-    return bool(SPACES[byte])
-
-
-@inlined
 def is_letter(byte: int) -> bool:
     return 97 <= (byte | 32) <= 122
 
@@ -53,7 +48,7 @@ def has_word(html: Bytes, spans: Int64s, attribute: int, word_hash: Integer) -> 
     value = OFFSET
     for i in range(max(spans[attribute, 0], 0), spans[attribute, 1]):
         byte = peek(html, i)
-        if is_space(byte) or byte == 44:
+        if SPACES[byte] or byte == 44:
             if np.int64(value) == word_hash:
                 return True
             value = OFFSET
@@ -65,12 +60,12 @@ def has_word(html: Bytes, spans: Int64s, attribute: int, word_hash: Integer) -> 
 @inlined
 def skip_value(html: Bytes, i: int, end: int) -> tuple[int, int, int]:
     """The value, if any, of an attribute whose name ends at i: (its start, its end, the index after it)."""
-    while i < end and is_space(peek(html, i)):
+    while i < end and SPACES[peek(html, i)]:
         i += 1
     if i >= end or peek(html, i) != EQUAL:
         return i, i, i
     i += 1
-    while i < end and is_space(peek(html, i)):
+    while i < end and SPACES[peek(html, i)]:
         i += 1
     start = i
     if i < end and (peek(html, i) == DOUBLE or peek(html, i) == SINGLE):
@@ -100,7 +95,7 @@ def skip_attributes(html: Bytes, i: int, end: int, read: bool, attributes: Int64
         if byte == GREATER:
             return i, slash
         slash = byte == SLASH
-        if is_space(byte) or slash:
+        if SPACES[byte] or slash:
             continue
         name = fnv_step(OFFSET, lower(byte))
         while i < end and not ENDS_ATTRIBUTE[peek(html, i)]:
