@@ -37,7 +37,7 @@ from pagekin.duplicates.result_list import files, html_texts
 from pagekin.duplicates.sets import Chunks
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.kernels.chunks import WINDOW
-from pagekin.kernels.filters import popcount
+from pagekin.kernels.shared_elements import popcount
 from pagekin.model.arrays import UInt64s
 from pagekin.model.strings import together
 

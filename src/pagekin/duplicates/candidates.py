@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from pagekin.duplicates.sets import Chunks
-from pagekin.kernels.rare_elements import NO_LIST, Lists, ShareBounds, probe, set_hashes
+from pagekin.kernels.shared_elements import NO_LIST, Lists, ShareBounds, probe, set_hashes
 from pagekin.model.arrays import Int64s, UInt64s
 
 _BOUNDS = ShareBounds(most=1000, few=32)

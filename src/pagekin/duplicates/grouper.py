@@ -15,8 +15,8 @@ from pagekin.duplicates.fingerprints import Fingerprints
 from pagekin.duplicates.groups import DuplicateGroup, build_groups, find_anchors
 from pagekin.duplicates.sets import MAX_CHUNKS, Chunks
 from pagekin.duplicates.settings import GroupSettings
-from pagekin.kernels.filters import FilterRows, make_filter_rows, near
 from pagekin.kernels.graph import join
+from pagekin.kernels.shared_elements import FilterRows, make_filter_rows, near
 from pagekin.model.arrays import Int64s
 
 _BATCH_BYTES = 1 << 25  # of filters that are built for a comparison

@@ -6,8 +6,8 @@ pieces; three flags carry the state from one piece to the next.
 
 import numpy as np
 
+from pagekin.kernels.characters import decode_multibyte, encode_character, peek, poke
 from pagekin.kernels.compile import inlined, inner, kernel
-from pagekin.kernels.utf8 import decode_multibyte, encode_character, peek, poke
 from pagekin.model.arrays import Bytes, Int64s, UInt32s
 
 NOTHING, LINE, SPACE = 0, 10, 32  # values of the table: dropped, end of a line, white space

@@ -9,9 +9,9 @@ latency.
 
 import numpy as np
 
+from pagekin.kernels.characters import peek, poke
 from pagekin.kernels.compile import inlined, inner, kernel
 from pagekin.kernels.minhash import GOLDEN, mix
-from pagekin.kernels.utf8 import peek, poke
 from pagekin.model.arrays import Bools, Bytes, Int64s, UInt64s
 
 WINDOW = 48  # bytes

@@ -13,9 +13,9 @@ import numpy as np
 
 from pagekin.kernels import page_output as po
 from pagekin.kernels import tags
+from pagekin.kernels.characters import peek
 from pagekin.kernels.compile import inlined, inner, kernel
 from pagekin.kernels.fnv import OFFSET, find_row, fnv, fnv_step
-from pagekin.kernels.utf8 import peek
 from pagekin.model.arrays import Bytes, Int64s
 
 # The actions of tags, besides their block boundaries. From ANCHOR on, attributes are read.
@@ -179,8 +179,9 @@ def scan_page(
         if action == FOREIGN_TAG:
             state[po.FOREIGN] = max(0, state[po.FOREIGN] + (-1 if closing else 1 - whole))
         elif shown and (action == TABLE or action == CELL_TAG):
-            if action == CELL_TAG or closing:
-                po.close_cell(links, state)
+            # A link that was opened inside this cell and not closed.
+            if (action == CELL_TAG or closing) and state[po.OPEN_DEPTH] == state[po.DEPTH]:
+                po.close_link(links, state)
             if action == TABLE:
                 state[po.DEPTH] = max(0, state[po.DEPTH] + (-1 if closing else 1))
         elif closing:

@@ -4,10 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pagekin.kernels.characters import AMPERSAND, decode_references, encode_character, peek, poke, read_reference
 from pagekin.kernels.compile import inlined, inner
-from pagekin.kernels.entities import AMPERSAND, decode_references, read_reference
 from pagekin.kernels.tags import LESS, REL, has_word, name_hash
-from pagekin.kernels.utf8 import encode_character, peek, poke
 from pagekin.model.arrays import Bytes, Int64s
 
 # Kinds of block boundaries, as stored; a block has the kinds of all boundaries between it and the block before.
@@ -230,10 +229,3 @@ def close_link(links: Int64s, state: Int64s) -> None:
     if state[OPEN_LINK] >= 0:
         links[state[OPEN_LINK], LINK_END] = state[N_TEXT]
         state[OPEN_LINK] = -1
-
-
-@inner
-def close_cell(links: Int64s, state: Int64s) -> None:
-    """End a link that was opened inside this table cell and not closed."""
-    if state[OPEN_LINK] >= 0 and state[OPEN_DEPTH] == state[DEPTH]:
-        close_link(links, state)

@@ -66,18 +66,6 @@ def relative_positions(positions: Int64s, bounds: Int64s, begins: Int64s) -> UIn
 
 
 @kernel
-def first_words(starts: Int64s, positions: Int64s) -> Int64s:
-    """For every position the first word that begins there or later. Positions ascend."""
-    found = np.empty(len(positions), np.int64)
-    word = 0
-    for k in range(len(positions)):
-        while word < len(starts) and starts[word] < positions[k]:
-            word += 1
-        found[k] = word
-    return found
-
-
-@kernel
 def overlapping_words(starts: Int64s, ends: Int64s, span_starts: Int64s, span_ends: Int64s) -> tuple[Int64s, Int64s]:
     """The words first[k] to last[k] that overlap each span; no word overlaps an empty span.
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from pagekin.kernels.characters import peek
 from pagekin.kernels.compile import inlined, inner
 from pagekin.kernels.fnv import OFFSET, find_row, fnv_of, fnv_step
-from pagekin.kernels.utf8 import peek
 from pagekin.model.arrays import Bools, Bytes, Int64s, Integer
 
 # Attributes that are read.

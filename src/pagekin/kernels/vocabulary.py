@@ -4,9 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pagekin.kernels.characters import peek
 from pagekin.kernels.compile import inlined, kernel
 from pagekin.kernels.fnv import OFFSET, fnv_step
-from pagekin.kernels.utf8 import peek
 from pagekin.model.arrays import Bytes, Int64s, Integer, UInt32s, UInt64s
 
 _HIGH = np.uint64(0xFFFFFFFF00000000)

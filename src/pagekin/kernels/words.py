@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pagekin.kernels.characters import decode_character, peek
 from pagekin.kernels.compile import inner, kernel
-from pagekin.kernels.utf8 import decode_character, peek
 from pagekin.model.arrays import Bytes, Int64s
 
 # The classes of characters. `reading/letters.txt` has the class of every code point.

@@ -234,7 +234,7 @@ def _blocks(out: po.PageOutput, text: Bytes, words: Words, bounds: Int64s) -> co
     ends[last] = bounds[1:][np.diff(offsets) > 0]
     return columns.Blocks(
         offsets=offsets,
-        token=spans.relative_positions(spans.first_words(words.starts, starts), offsets, words.first[:-1]),
+        token=spans.relative_positions(np.searchsorted(words.starts, starts), offsets, words.first[:-1]),
         place=spans.relative_positions(starts, offsets, bounds[:-1]),
         kinds=out.blocks[: offsets[-1], po.BLOCK_KINDS].astype(np.uint8),
         hash=hash_spans(text, np.ascontiguousarray(starts), ends),

@@ -11,7 +11,7 @@ from hashlib import sha256
 
 import numpy as np
 
-from pagekin.kernels.utf8 import is_utf8
+from pagekin.kernels.characters import is_utf8
 from pagekin.model.capture import Capture, Skip
 from pagekin.model.settings import ReadingSettings
 
@@ -36,18 +36,10 @@ _CODECS = {
     "iso-8859-7": "iso-8859-7 greek",
     "iso-8859-8": "iso-8859-8 iso-8859-8-i hebrew logical",
     "iso-8859-10": "iso-8859-10 latin6",
-    "iso-8859-13": "iso-8859-13",
-    "iso-8859-14": "iso-8859-14",
     "iso-8859-15": "iso-8859-15 latin9",
-    "iso-8859-16": "iso-8859-16",
-    "windows-1250": "windows-1250 cp1250",
-    "windows-1251": "windows-1251 cp1251",
-    "windows-1253": "windows-1253 cp1253",
+    **{name: name for name in ("iso-8859-13", "iso-8859-14", "iso-8859-16")},
+    **{f"windows-{page}": f"windows-{page} cp{page}" for page in (1250, 1251, 1253, 1255, 1256, 1257, 1258)},
     "windows-1254": "windows-1254 cp1254 iso-8859-9 latin5",
-    "windows-1255": "windows-1255 cp1255",
-    "windows-1256": "windows-1256 cp1256",
-    "windows-1257": "windows-1257 cp1257",
-    "windows-1258": "windows-1258 cp1258",
     "cp874": "windows-874 tis-620 iso-8859-11 cp874",
     "koi8-r": "koi8-r koi8_r koi",
     "koi8-u": "koi8-u koi8-ru",
