@@ -55,7 +55,7 @@ def kernel_tests(*options: str) -> list[str]:
         "-x",
         "--tb=short",
     ]
-    return [*command, "kernels", "--ignore", "kernels/test_compile.py", *options]
+    return [*command, "kernels", "--ignore=kernels/test_compile.py", *options]  # it looks for compiled code
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from pagekin.duplicates.filters import BloomFilters, Overlap, bits_for
 from pagekin.duplicates.sets import MAX_CHUNKS, Chunks
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.model.arrays import Floats, Int64s, UInt64s, offsets_of
-from pagekin.store.columns import ANY, check, check_offsets, column_writer, open_array, write_column
+from pagekin.store.columns import ANY, check, check_offsets, column_writer, open_array, write_columns
 
 _BATCH_BYTES = 1 << 25  # of filters that are compared at once
 _NO_OVERLAP = Overlap(0.0, 0.0, 0.0, 0.0, 0.0, False, False, False)
@@ -99,7 +99,7 @@ def write_fingerprints(folder: Path, pages: int, parts: Iterable[Chunks], settin
             append(some.elements, some.ends, filters_of(some, settings))
             counts.append(some.counts())
     sizes = np.concatenate(counts)
-    write_column(folder, "chunks.offsets", offsets_of(sizes))
+    write_columns(folder, {"chunks.offsets": offsets_of(sizes)})
     needed = bits_for(sizes, settings)
     return {
         "settings": settings.as_dict(),
