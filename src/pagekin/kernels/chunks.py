@@ -23,13 +23,11 @@ _BEYOND = np.uint64(WINDOW)  # unsigned, so numba skips the negative-index check
 _BLOCK = 128  # bytes that BLAKE2b takes at a time
 _DIGEST = 64  # bytes of a full digest without a key
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
-IV = np.array(
-    [
-        0x6A09E667F3BCC908, 0xBB67AE8584CAA73B, 0x3C6EF372FE94F82B, 0xA54FF53A5F1D36F1,
-        0x510E527FADE682D1, 0x9B05688C2B3E6C1F, 0x1F83D9ABFB41BD6B, 0x5BE0CD19137E2179
-    ],
-    np.uint64
-)  # fmt: skip
+_INITIAL = """
+6a09e667f3bcc908 bb67ae8584caa73b 3c6ef372fe94f82b a54ff53a5f1d36f1
+510e527fade682d1 9b05688c2b3e6c1f 1f83d9abfb41bd6b 5be0cd19137e2179
+"""
+IV = np.array([int(word, 16) for word in _INITIAL.split()], np.uint64)
 # The message schedule SIGMA: the order in which each of the twelve rounds takes the words of a block.
 _SIGMA = """
 0123456789abcdef ea489fd61c02b753 b8c052fdae367194 7931dcbe265a40f8 905724afe1bc683d 2c6a0b834d75fe19

@@ -109,16 +109,6 @@ def skip_non_tag(
 
 
 @inner
-def find_raw_end(html: Bytes, i: int, end: int, action: int, name: np.uint64) -> int:
-    """The end of the contents of an element without markup."""
-    if action == SCRIPT:
-        return tags.find_script_end(html, i, end)
-    if action == REST_IS_TEXT:
-        return end
-    return tags.find_end_tag(html, i, end, name)
-
-
-@inner
 def put_raw_text(
     html: Bytes, i: int, end: int, action: int, entities: Int64s, out: po.PageOutput, page: Int64s, state: Int64s
 ) -> None:
@@ -192,7 +182,11 @@ def scan_page(
                 use_attributes(html, spans, action, entities, out, page, state)
             # <style/> has no contents in svg and math; elsewhere the slash has no meaning.
             if (SCRIPT <= action <= TITLE or action == INLINE_FRAME) and not (whole and state[po.FOREIGN]):
-                stop = find_raw_end(html, i, end, action, name)
+                stop = end
+                if action == SCRIPT:
+                    stop = tags.find_script_end(html, i, end)
+                elif action != REST_IS_TEXT:
+                    stop = tags.find_end_tag(html, i, end, name)
                 if shown:
                     put_raw_text(html, i, stop, action, entities, out, page, state)
                 i = stop
