@@ -43,15 +43,15 @@ class Population:
     def classes_of(self, page: int) -> list[Class]:
         return [self.names[c] for c in self.classes[self.offsets[page] : self.offsets[page + 1]].tolist()]
 
-    def distances(self, source: int) -> Bytes:
-        """The familial distance of every page from a source."""
-        near, distances = np.empty(len(self.names), np.uint8), np.empty(len(self), np.uint8)
-        distances_from(source, self.page_classes(), near, distances)
-        return distances
-
-    def page_classes(self) -> PageClasses:
-        """The classes as kernels take them."""
+    @property
+    def hierarchy(self) -> PageClasses:
+        """The classes of pages and their tree, as kernels take them."""
         return PageClasses(self.offsets, self.classes, self.lineage, self.depth, self.whole_tree)
+
+    def distances(self, source: int) -> Bytes:
+        near, distances = np.empty(len(self.names), np.uint8), np.empty(len(self), np.uint8)
+        distances_from(source, self.hierarchy, near, distances)
+        return distances
 
 
 def populate(
