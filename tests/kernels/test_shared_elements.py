@@ -8,9 +8,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pagekin.duplicates.candidates import invert_chunks
-from pagekin.duplicates.filters import BloomFilters
-from pagekin.duplicates.sets import Chunks
+from pagekin.duplicates.collection import invert_chunks
+from pagekin.duplicates.filters import BloomFilters, Chunks
 from pagekin.kernels.graph import join, roots
 from pagekin.kernels.shared_elements import (
     NO_LIST,
