@@ -10,7 +10,7 @@ import numpy as np
 from pagekin.duplicates import filters
 from pagekin.duplicates.filters import MAX_CHUNKS, BloomFilters, Chunks, Overlap, bits_for
 from pagekin.duplicates.settings import GroupSettings
-from pagekin.model.arrays import Floats, Int64s, UInt64s, offsets_of
+from pagekin.model.arrays import Floats, Int64s, UInt64s, distinct, offsets_of
 from pagekin.store.columns import ANY, check, check_offsets, column_writer, open_array, write_columns
 
 _BATCH_BYTES = 1 << 25  # of filters that are compared at once
@@ -59,7 +59,7 @@ class Fingerprints:
         """Batches of pairs, and the filters of both sides in the size that the larger page needs."""
         counts = self.chunks.offsets[pairs + 1] - self.chunks.offsets[pairs]
         needed = bits_for(counts.max(axis=1, initial=0), self.settings)
-        for bits in np.unique(needed).tolist():
+        for bits in distinct(needed).tolist():
             selected = np.flatnonzero(needed == bits)
             size = max(1, 8 * _BATCH_BYTES // bits)
             for batch in np.array_split(selected, -(-len(selected) // size)):

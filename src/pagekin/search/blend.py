@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from pagekin.model.arrays import Floats, Int64s
+from pagekin.model.arrays import Floats, Int64s, distinct
 from pagekin.search.evidence import Evidence, ranked
 from pagekin.search.query import Query
 from pagekin.search.results import Contribution
@@ -41,7 +41,7 @@ class Blend:
         if self.single:
             return self.single.nearest(query, limit)
         wide = replace(query, min_similarity=0.0)
-        nodes = np.unique(np.concatenate([each.candidates(wide, max(_WIDE, limit)) for each in self.active]))
+        nodes = distinct(np.concatenate([each.candidates(wide, max(_WIDE, limit)) for each in self.active]))
         similar = self.similarities(query, nodes)
         return ranked(query, limit, nodes, similar, similar)
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pagekin.model.arrays import Bools, Floats, Int64s, spans
+from pagekin.model.arrays import Bools, Floats, Int64s, distinct, spans
 from pagekin.model.link_columns import LIMITS, LinkColumns, LinkLimits
 
 HALF_APART = 64.0  # words between two links that halve their weight
@@ -99,7 +99,7 @@ class LinkScorer:
 
     def targets(self, nodes: Sequence[int]) -> Int64s:
         """The nodes that any of these link to, ascending."""
-        return np.unique(np.concatenate([np.empty(0, np.int64), *(self.out_links(node)[0] for node in nodes)]))
+        return distinct(np.concatenate([np.empty(0, np.int64), *(self.out_links(node)[0] for node in nodes)]))
 
     def looked_up(self, found: NodeScores, nodes: Int64s) -> Floats:
         """The scores of some nodes; 0 for those that were not found."""

@@ -92,8 +92,8 @@ class NodeEvidence(Evidence):
 
     def candidates(self, query: Query, n: int) -> Int64s:
         nodes, scores = self._found(query)
-        kept = ~np.isin(nodes, query.exclude)
-        nodes, scores = nodes[kept], scores[kept]
+        for excluded in query.exclude:
+            nodes, scores = nodes[nodes != excluded], scores[nodes != excluded]
         return nodes[largest(scores, nodes, n)]
 
     def scores(self, query: Query, nodes: Int64s) -> Floats:
@@ -145,12 +145,12 @@ class Coupling(NodeEvidence):
     def explain(self, query: Query, nodes: Int64s) -> list[dict[str, Any]]:
         """The rarest pages that both the query and each node link to, by title, or by URL if they have none."""
         scorer = self._store.link_scorers.scorer()
-        own = scorer.targets(query.nodes)
+        own = set(scorer.targets(query.nodes).tolist())
         reasons: list[dict[str, Any]] = []
         for node in nodes.tolist():
-            shared = np.intersect1d(own, scorer.targets((node,)))
-            rarest = shared[np.argsort(scorer.links.in_degree[shared], kind="stable")[:SHARED]]
-            names = self._store.catalog.named_nodes(rarest.tolist())
+            shared = own.intersection(scorer.targets((node,)).tolist())
+            rarest = sorted(shared, key=lambda target: (int(scorer.links.in_degree[target]), target))[:SHARED]
+            names = self._store.catalog.named_nodes(rarest)
             reasons.append({"shared_links": [name["title"] or name["url"] for name in names]} if names else {})
         return reasons
 
