@@ -38,7 +38,7 @@ class Manifest:
     @property
     def folder(self) -> str:
         """The folder of this generation, inside the store."""
-        return folder_of(self.generation)
+        return f"store-{self.generation}"
 
     @property
     def index_folder(self) -> str:
@@ -52,11 +52,6 @@ class Manifest:
         if self.index is not None:
             files |= {f"{self.index_folder}/{name}": facts for name, facts in self.index["files"].items()}
         return files
-
-
-def folder_of(generation: int) -> str:
-    """The folder of a generation."""
-    return f"store-{generation}"
 
 
 def describe_files(folder: Path, mapper: Mapper = map) -> dict[str, dict[str, Any]]:
@@ -114,15 +109,6 @@ def _validate(manifest: Manifest) -> None:
     for name in _COUNTS:
         int(manifest.counts[name])
     ReadingSettings(**manifest.settings)
-
-
-def next_generation(root: Path) -> int:
-    """The number of the next generation: one more than that of the store, or of any generation in its folder."""
-    try:
-        return read_manifest(root).generation + 1
-    except (StoreError, MisuseError):
-        numbers = [path.name.removeprefix("store-") for path in root.glob("store-*")]
-        return max((int(number) for number in numbers if number.isdecimal()), default=0) + 1
 
 
 def damaged_files(root: Path, manifest: Manifest) -> list[tuple[str, str]]:
