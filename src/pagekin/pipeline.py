@@ -26,8 +26,7 @@ from pagekin.duplicates.page_sets import chunks_of_pages
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.engines.local import WorkerPool, run, worker_pool
 from pagekin.errors import MisuseError, StoreError
-from pagekin.index.files import INDEX_VERSION, write_bags, write_lookup
-from pagekin.index.invert import invert, truncate, value_type
+from pagekin.index.index import INDEX_VERSION, invert, truncate, value_type, write_bags, write_lookup
 from pagekin.model.capture import Capture
 from pagekin.model.settings import MiB, ReadingSettings
 from pagekin.model.strategy import PRESETS, Strategy

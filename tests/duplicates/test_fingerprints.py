@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from duplicates.builders import pages
 from pagekin import sample_web
-from pagekin.bags.templates import template_blocks
+from pagekin.bags.build import template_blocks
 from pagekin.duplicates.canonical import canonical
 from pagekin.duplicates.chunks import chunks_of
 from pagekin.duplicates.filters import BloomFilters

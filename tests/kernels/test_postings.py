@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pagekin.index.invert import Inverted, ValueType, invert
+from pagekin.index.index import Inverted, ValueType, invert
 from pagekin.kernels.postings import collide, fill_buckets
 from pagekin.model.arrays import Unsigned
 from reference import postings as reference

@@ -16,14 +16,13 @@ from pagekin.evaluation.notes import LeftOut
 from pagekin.evaluation.population import HierarchyOptions, Population, populate, sample
 from pagekin.evaluation.runs import read_run
 from pagekin.evaluation.systems import BlendSystem, System
-from pagekin.index.files import Index
-from pagekin.index.invert import Inverted
+from pagekin.index.index import Index, Inverted
 from pagekin.model.arrays import Int64s
 from pagekin.model.bags import Bags, Heads
 from pagekin.model.strategy import MEASURES, PRESETS, Strategy, strategy_named
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.options import AUTO, RelatedOptions
-from pagekin.store.page_names import NewPageNames, PageNames, page_names_of
+from pagekin.store.catalog import NewPageNames, PageNames
 from pagekin.store.store import Store
 
 Labels = Mapping[int, Iterable[Class]]  # by the numbers of pages
@@ -82,7 +81,7 @@ class LabelledCollection:
         """An index as it is, of this collection or of another with some of the same pages."""
         nodes = self.population.nodes
         if indexed is not self.indexed:
-            addresses = page_names_of(indexed)
+            addresses = indexed.catalog.page_names()
             nodes = np.array(
                 [-1 if (k := addresses.find(url)) is None else k for url in self.population.urls], np.int64
             )
@@ -124,7 +123,7 @@ def open_labelled(bench: PopulationSettings, indexed: IndexedStore | None = None
     notes = LeftOut()
     tree = read_tree(Path(bench.tree), notes) if bench.tree is not None else None
     if indexed is not None:
-        addresses = page_names_of(indexed)
+        addresses = indexed.catalog.page_names()
         urls = [
             row[0] for row in indexed.catalog.each("SELECT url FROM nodes WHERE first_row IS NOT NULL ORDER BY node")
         ]

@@ -9,7 +9,7 @@ from typing import Protocol
 
 import numpy as np
 
-from pagekin.index.files import Index
+from pagekin.index.index import Index
 from pagekin.model.arrays import Floats, Int64s
 from pagekin.search.blend import Blend
 from pagekin.search.evidence import UNLISTED

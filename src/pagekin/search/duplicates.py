@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pagekin.bags.templates import template_blocks
+from pagekin.bags.build import template_blocks
 from pagekin.duplicates.collection import PageSets, find_pairs, groups_of
 from pagekin.duplicates.fingerprints import Fingerprints
 from pagekin.duplicates.groups import DuplicateGroup

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pagekin.index.files import Index
-from pagekin.index.invert import truncate
+from pagekin.index.index import Index, truncate
 from pagekin.model.arrays import UInt32s, Unsigned
 from pagekin.model.bags import Bags
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pagekin.errors import MisuseError
-from pagekin.index.files import Index
+from pagekin.index.index import Index
 from pagekin.model.arrays import Floats, Int64s, UInt32s
 from pagekin.model.bags import Contents
 from pagekin.model.projection import Projection

@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from pagekin.index.files import Index
+from pagekin.index.index import Index
 from pagekin.model.arrays import Floats, Int64s, Unsigned, spans
 from pagekin.search.query import Bag
 from pagekin.search.query_weights import WeightedQuery, WeightTables

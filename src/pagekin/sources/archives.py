@@ -49,7 +49,6 @@ class ArchiveSource:
         self.revisits: list[_Revisit] = []
 
     def facts(self) -> Iterator[tuple[str, int, int]]:
-        """The file."""
         yield self.name, self.size, self._whole.modified
 
     def items(self, is_unchanged: Callable[[Origin], bool]) -> Iterator[SourceItem]:

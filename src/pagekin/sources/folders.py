@@ -85,11 +85,9 @@ class PageFile:
         self.size = path.stat().st_size
 
     def facts(self) -> Iterator[tuple[str, int, int]]:
-        """The URL and the file."""
         yield self.base + self.name, self.size, self.path.stat().st_mtime_ns
 
     def items(self, is_unchanged: Callable[[Origin], bool]) -> Iterator[SourceItem]:
-        """The page."""
         url = path_url(self.base, os.fsencode(self.path.name))
         yield _File.of(str(self.path), self.path.stat()).capture(self.name, url)
 

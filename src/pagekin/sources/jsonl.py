@@ -33,7 +33,6 @@ class JsonlSource:
         self._whole = Origin(self.name, 0, self.size, path.stat().st_mtime_ns)
 
     def facts(self) -> Iterator[tuple[str, int, int]]:
-        """The file."""
         yield self.name, self.size, self._whole.modified
 
     def items(self, is_unchanged: Callable[[Origin], bool]) -> Iterator[SourceItem]:

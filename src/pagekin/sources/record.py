@@ -55,7 +55,6 @@ class Record:
 
     @property
     def is_success(self) -> bool:
-        """Whether the HTTP status is 2xx."""
         return 200 <= self.status < 300
 
     @property
@@ -65,7 +64,6 @@ class Record:
 
     @property
     def charset(self) -> str:
-        """The charset of the content type."""
         for part in self.content_type.split(";")[1:]:
             key, _, value = part.partition("=")
             if key.strip().lower() == "charset":

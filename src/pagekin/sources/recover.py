@@ -87,7 +87,6 @@ class _Stream:
         return count - left
 
     def skip_blank_lines(self) -> None:
-        """Consume line breaks."""
         while self.peek(1)[:1] in (b"\r", b"\n"):
             self.skip(1)
 
@@ -235,7 +234,6 @@ def _read_block(stream: _Stream, fields: dict[str, str], length: int, offset: in
 
 
 def starts_with(file: IO[bytes], offset: int, marker: bytes) -> bool:
-    """Whether the file has these bytes at `offset`."""
     file.seek(offset)
     return file.read(len(marker)) == marker
 

@@ -93,7 +93,6 @@ def _write_header(file: IO[bytes], dtype: Any, shape: tuple[int, ...]) -> None:
 
 
 def sync(folder: Path) -> None:
-    """Flush the files of a folder to the disk."""
     for path in folder.iterdir():
         with path.open("rb+") as file:
             os.fsync(file.fileno())
@@ -149,7 +148,6 @@ def check_offsets(offsets: Array, length: int, path: Path | str) -> None:
 
 
 def open_strings(folder: Path, name: str) -> Strings:
-    """Open a list of strings, memory-mapped."""
     strings = Strings(open_array(folder, f"{name}.offsets"), open_array(folder, f"{name}.data", np.uint8, 1))
     check_offsets(strings.offsets, len(strings.data), folder / f"{name}.offsets.npy")
     return strings
@@ -183,6 +181,5 @@ def _part_of(column: Callable[[str], Array], name: str, kind: type[Part]) -> Par
 
 
 def checksum(path: Path) -> str:
-    """The SHA-256 of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -37,12 +37,10 @@ class Manifest:
 
     @property
     def folder(self) -> str:
-        """The folder of this generation, inside the store."""
         return f"store-{self.generation}"
 
     @property
     def index_folder(self) -> str:
-        """The folder of the index."""
         assert self.index is not None
         return f"index-{self.index['generation']}"
 

@@ -70,7 +70,6 @@ class Spool:
             return False
 
     def places(self) -> Iterator[Path]:
-        """A new path for each batch."""
         while True:
             yield self.folder / f"{_PREFIX}{self._next:06}"
             self._next += 1
@@ -101,7 +100,6 @@ class Readings(Sequence[Reading]):
 
 
 def write_batch(place: Path, reading: Reading, fingerprint: dict[str, Any]) -> None:
-    """Write a reading to its place in the spool."""
     arrays = {name: np.ascontiguousarray(array) for name, array in columns_of(reading)}
     columns = {name: (array.dtype.str, array.shape) for name, array in arrays.items()}
     header = {"fingerprint": fingerprint, "skips": [vars(skip) for skip in reading.skips], "columns": columns}

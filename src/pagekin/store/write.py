@@ -17,10 +17,20 @@ from pagekin.model.mapper import Mapper
 from pagekin.model.reading import RAGGED_PARTS, AnchorFlag, Anchors, Links, Pages, Reading, Sources
 from pagekin.model.settings import ReadingSettings
 from pagekin.model.strings import Strings, word_of
-from pagekin.store import merge
 from pagekin.store.catalog import write_catalog
 from pagekin.store.columns import column_writer, open_array, open_part, write_columns
-from pagekin.store.merge import Selection, join, merge_part, merge_strings, objects_of, pick
+from pagekin.store.merge import (
+    FormTable,
+    Lexicon,
+    Selection,
+    inverse,
+    join,
+    merge_part,
+    merge_strings,
+    objects_of,
+    order_of,
+    pick,
+)
 from pagekin.store.select import ReadPages, SelectedPages, select_pages
 from pagekin.urls import host_of, page_id
 
@@ -45,7 +55,6 @@ class Nodes:
     of_target: UInt32s
 
     def of_pages(self) -> UInt32s:
-        """The node of every page."""
         return np.repeat(np.arange(len(self.offsets) - 1, dtype=np.uint32), np.diff(self.offsets))
 
 
@@ -66,8 +75,8 @@ def write_store(
     progress("uniting vocabularies")
     tokens, titles, anchors = (attrgetter(name) for name in ("tokens", "titles", "anchors"))
     uses = [(tokens, "form"), (titles, "form")]
-    forms = merge_strings(selection, attrgetter("forms"), uses, merge.by_count)
-    targets = merge_strings(selection, attrgetter("targets"), [(anchors, "target")], merge.alphabetically)
+    forms = merge_strings(selection, attrgetter("forms"), uses, frequent_first=True)
+    targets = merge_strings(selection, attrgetter("targets"), [(anchors, "target")])
     progress("writing pages")
     sources = _sources(read_pages, selection, selected)
     pages = _pages(selection, sources)
@@ -140,13 +149,12 @@ def _pages(selection: Selection, sources: Sources) -> Pages:
     return Pages(**values)
 
 
-def _write_vocabulary(folder: Path, forms: merge.FormTable) -> None:
-    """Write forms and words with their counts."""
-    lexicon, words = merge.Lexicon(), words_of(forms.strings)
+def _write_vocabulary(folder: Path, forms: FormTable) -> None:
+    lexicon, words = Lexicon(), words_of(forms.strings)
     numbers = lexicon.enter(words, np.arange(len(words)))
     counts = np.bincount(numbers, weights=forms.counts, minlength=len(lexicon)).astype(np.int64)
-    order = merge.by_count(lexicon.strings(), counts)
-    of_form = {"forms": forms.strings, "forms.count": forms.counts, "forms.word": merge.inverse(order)[numbers]}
+    order = order_of(lexicon.strings(), counts)
+    of_form = {"forms": forms.strings, "forms.count": forms.counts, "forms.word": inverse(order)[numbers]}
     write_columns(folder, of_form | {"words": pick(lexicon.strings(), order), "words.count": counts[order]})
 
 
