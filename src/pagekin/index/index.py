@@ -10,7 +10,7 @@ import numpy as np
 from pagekin.model.arrays import Int64s, UInt32s, Unsigned
 from pagekin.model.bags import BAG_COLUMNS, Bags, Contents, Heads, Terms
 from pagekin.model.strategy import Strategy
-from pagekin.store.columns import check, check_offsets, column_writer, open_array, open_strings, write_columns
+from pagekin.store.columns import check, column_writer, open_array, open_part, write_columns
 
 ValueType: TypeAlias = type[np.unsignedinteger[Any]]
 
@@ -126,40 +126,32 @@ def open_index(folder: Path, strategy: Strategy) -> Index:
     Kernels index arrays without bounds checks. The offsets of bags, strings and buckets are therefore checked here;
     numbers of pages and terms are too many for that, and kernels skip those that are out of range.
     """
-    bags = _open_bags(folder)
-    names, shown = open_strings(folder, "terms.name"), open_strings(folder, "terms.shown")
-    frequency = open_array(folder, "terms.frequency", np.int64, 1)
-    check(len(shown) == len(names), folder / "terms.shown.offsets.npy", f"it holds {len(shown):,} terms")
-    check(len(frequency) == len(names) + len(bags), folder / "terms.frequency.npy", "it belongs to other bags")
+    bags, terms = open_part(folder, "bags", Bags), open_part(folder, "terms", Terms)
+    words, shown = len(terms.name), len(terms.shown)
+    check(shown == words, folder / "terms.shown.offsets.npy", f"it holds {shown:,} terms")
+    sound = terms.frequency.shape == (words + len(bags),)
+    check(sound, folder / "terms.frequency.npy", "it belongs to other bags")
     signatures = open_array(folder, "signatures", dimensions=2)
     kind = value_type(len(signatures))
     check(signatures.dtype == kind, folder / "signatures.npy", f"it holds {signatures.dtype}")
     sound = len(signatures) <= len(bags) and signatures.shape[1] == strategy.signature_length
     check(sound, folder / "signatures.npy", "it belongs to other bags")
-    heads = Heads(open_array(folder, "heads.term", np.uint32, 2), open_array(folder, "heads.weight", np.float32, 2))
+    heads = open_part(folder, "heads", Heads)
     for name, column in vars(heads).items():
         check(column.shape == (len(signatures), HEAD), folder / f"heads.{name}.npy", "it belongs to other bags")
-    terms, contents = Terms(names, shown, frequency), _open_contents(folder, len(names), len(bags))
+    contents = _open_contents(folder, words, len(bags))
     return Index(strategy, bags, terms, contents, heads, signatures, _open_inverted(folder, strategy, kind))
 
 
-def _open_bags(folder: Path) -> Bags:
-    columns = {name: open_array(folder, f"bags.{name}", kind, 1) for name, kind in BAG_COLUMNS.items()}
-    offsets = open_array(folder, "bags.offsets")
-    for name, column in columns.items():
-        check_offsets(offsets, len(column), f"{folder}: bags.offsets.npy or bags.{name}.npy")
-    return Bags(offsets, **columns)
-
-
 def _open_contents(folder: Path, words: int, nodes: int) -> Contents:
-    frequency = open_array(folder, "contents.frequency", np.int64, 1)
-    length = open_array(folder, "contents.length", np.int64, 1)
-    check(len(frequency) == words, folder / "contents.frequency.npy", "it belongs to other terms")
-    check(len(length) <= nodes, folder / "contents.length.npy", "it belongs to other bags")
+    contents = open_part(folder, "contents", Contents)
+    frequency, length = contents.frequency, contents.length
+    check(frequency.shape == (words,), folder / "contents.frequency.npy", "it belongs to other terms")
+    check(length.ndim == 1 and len(length) <= nodes, folder / "contents.length.npy", "it belongs to other bags")
     sound = frequency.min(initial=0) >= 0 and frequency.max(initial=0) <= len(length)
     check(bool(sound), folder / "contents.frequency.npy", "a frequency exceeds the number of pages")
     check(bool(length.min(initial=0) >= 0), folder / "contents.length.npy", "it holds negative numbers")
-    return Contents(frequency, length)
+    return contents
 
 
 def _open_inverted(folder: Path, strategy: Strategy, kind: ValueType) -> Inverted:

@@ -59,14 +59,7 @@ class _Stream:
         """The next `count` bytes or more, without consuming them; fewer only at the end."""
         pieces = [self._buffer]
         size = len(self._buffer)
-        while size < count and self._problem is None:
-            try:
-                more = self._more()
-            except _BadStreamError as error:
-                self._problem = error
-                break
-            if not more:
-                break
+        while size < count and (more := self._more()):
             pieces.append(more)
             size += len(more)
         self._buffer = b"".join(pieces)
@@ -107,14 +100,16 @@ class _Stream:
     def _more(self) -> bytes:
         if self._inflater is None:
             return self._next_piece()
-        while not self._inflater.eof:
+        while not self._inflater.eof and self._problem is None:
             self._packed = self._packed or self._next_piece()
             if not self._packed:
-                raise _BadStreamError("truncated record")
+                self._problem = _BadStreamError("truncated record")
+                break
             try:
                 data = self._inflater.decompress(self._packed, _STEP)
-            except zlib.error as error:
-                raise _BadStreamError("damaged compression") from error
+            except zlib.error:
+                self._problem = _BadStreamError("damaged compression")
+                break
             self._packed = self._inflater.unconsumed_tail or self._inflater.unused_data
             if data:
                 return data

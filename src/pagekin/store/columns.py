@@ -10,16 +10,16 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import fields
 from functools import partial
 from pathlib import Path
-from typing import IO, Any, TypeVar
+from typing import IO, Any, TypeVar, cast
 
 import numpy as np
 
 from pagekin.errors import StoreError
 from pagekin.model.arrays import Array
-from pagekin.model.reading import RAGGED_PARTS, Pages, Ragged, Reading, Sources
+from pagekin.model.reading import RAGGED_PARTS, Pages, Reading, Sources
 from pagekin.model.strings import Strings
 
-Part = TypeVar("Part", bound=Strings | Pages | Sources | Ragged)
+Part = TypeVar("Part")  # a dataclass of arrays and strings
 
 ANY = -1  # the length of a column that is known only when all of it is written
 _HEAD = re.compile(
@@ -29,6 +29,8 @@ _HEAD = re.compile(
     re.DOTALL,
 )
 _LONGEST_HEAD = 1 << 10
+COLUMN_TYPES: dict[str, Any] = {"Bytes": np.uint8, "UInt32s": np.uint32, "UInt64s": np.uint64, "Int64s": np.int64}
+COLUMN_TYPES["Float32s"] = np.float32
 _PARTS: dict[str, Any] = {"pages": Pages, "sources": Sources, "forms": Strings, "targets": Strings, **RAGGED_PARTS}
 
 
@@ -147,15 +149,14 @@ def check_offsets(offsets: Array, length: int, path: Path | str) -> None:
     check(sound, path, "rows lie outside of their column")
 
 
-def open_strings(folder: Path, name: str) -> Strings:
-    strings = Strings(open_array(folder, f"{name}.offsets"), open_array(folder, f"{name}.data", np.uint8, 1))
-    check_offsets(strings.offsets, len(strings.data), folder / f"{name}.offsets.npy")
-    return strings
-
-
 def open_part(folder: Path, name: str, kind: type[Part]) -> Part:
-    """Open a table or a ragged part, memory-mapped."""
-    return _part_of(partial(open_array, folder), name, kind)
+    """Open strings, a table or a ragged part, memory-mapped."""
+    return _part_of(partial(open_array, folder), f"{folder}: ", name, kind)
+
+
+def open_reading(folder: Path) -> Reading:
+    """Open a reading, memory-mapped."""
+    return reading_of(partial(open_array, folder), f"{folder}: ")
 
 
 def columns_of(reading: Reading) -> Iterator[tuple[str, Array]]:
@@ -164,19 +165,23 @@ def columns_of(reading: Reading) -> Iterator[tuple[str, Array]]:
         yield from flat_columns(name, getattr(reading, name))
 
 
-def reading_of(column: Callable[[str], Array]) -> Reading:
-    """The reading whose columns `column` returns by name."""
-    return Reading(**{name: _part_of(column, name, kind) for name, kind in _PARTS.items()})
+def reading_of(column: Callable[..., Array], where: str = "") -> Reading:
+    """The reading whose columns `column` returns by name, type and dimensions; `where` is for messages."""
+    return Reading(**{name: _part_of(column, where, name, kind) for name, kind in _PARTS.items()})
 
 
-def _part_of(column: Callable[[str], Array], name: str, kind: type[Part]) -> Part:
+def _part_of(column: Callable[..., Array], where: str, name: str, kind: type[Part]) -> Part:
+    columns = fields(cast(Any, kind))
+    is_ragged = columns[0].name == "offsets"
     values: dict[str, Any] = {}
-    for each in fields(kind):
+    for each in columns:
         path = f"{name}.{each.name}"
-        values[each.name] = _part_of(column, path, Strings) if each.type == "Strings" else column(path)
-    for column_name, array in values.items() if "offsets" in values else ():
-        if column_name != "offsets":
-            check_offsets(values["offsets"], len(array), f"{name}.offsets.npy or {name}.{column_name}.npy")
+        if each.type == "Strings":
+            values[each.name] = _part_of(column, where, path, Strings)
+        else:
+            values[each.name] = column(path, COLUMN_TYPES[str(each.type)], is_ragged)
+        if is_ragged and each.name != "offsets":
+            check_offsets(values["offsets"], len(values[each.name]), f"{where}{name}.offsets.npy or {path}.npy")
     return kind(**values)
 
 

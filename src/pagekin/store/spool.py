@@ -136,4 +136,4 @@ def _reading(data: mmap.mmap) -> Reading:
         columns[name] = np.ndarray(shape, dtype, data, begin)
         end = begin + columns[name].nbytes
     skips = [Skip(**{**skip, "kind": SkipKind(skip["kind"])}) for skip in header["skips"]]
-    return replace(reading_of(columns.__getitem__), skips=skips)
+    return replace(reading_of(lambda name, kind, dimensions: columns[name]), skips=skips)

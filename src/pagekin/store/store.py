@@ -1,10 +1,8 @@
 """A store opened for reading, memory-mapped; the disk may be read-only."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property, partial, wraps
+from functools import cached_property, wraps
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
@@ -17,7 +15,7 @@ from pagekin.model.reading import NO_TARGET, Blobs, Links, Reading
 from pagekin.model.settings import ReadingSettings
 from pagekin.model.strings import Strings
 from pagekin.store.catalog import Catalog
-from pagekin.store.columns import open_array, open_part, open_strings, reading_of
+from pagekin.store.columns import open_array, open_part, open_reading
 from pagekin.store.manifest import Manifest, damaged_files, read_manifest
 from pagekin.urls import canonical_url, variants
 
@@ -73,13 +71,13 @@ class Store:
         return ReadingSettings(**self.manifest.settings)
 
     catalog = cached_property[Catalog](lambda self: Catalog(self.folder))
-    reading = cached_property[Reading](lambda self: reading_of(partial(open_array, self.folder)))
+    reading = cached_property[Reading](lambda self: open_reading(self.folder))
     links = cached_property[Links](lambda self: open_part(self.folder, "links", Links))  # the in-links of every node
     nodes = cached_property[Int64s](lambda self: open_array(self.folder, "nodes.offsets"))  # rows of the pages of nodes
     node_of_target = cached_property[UInt32s](lambda self: open_array(self.folder, "targets.node"))  # aliases resolved
     form_counts = cached_property[Int64s](lambda self: open_array(self.folder, "forms.count"))
     word_of_form = cached_property[UInt32s](lambda self: open_array(self.folder, "forms.word"))
-    words = cached_property[Strings](lambda self: open_strings(self.folder, "words"))  # most frequent first
+    words = cached_property[Strings](lambda self: open_part(self.folder, "words", Strings))  # most frequent first
 
     def node_hosts(self) -> list[str]:
         return [row[0] for row in self.catalog.each("SELECT host FROM nodes ORDER BY node")]

@@ -18,7 +18,7 @@ from pagekin.model.reading import RAGGED_PARTS, AnchorFlag, Anchors, Links, Page
 from pagekin.model.settings import ReadingSettings
 from pagekin.model.strings import Strings, word_of
 from pagekin.store.catalog import write_catalog
-from pagekin.store.columns import column_writer, open_array, open_part, write_columns
+from pagekin.store.columns import COLUMN_TYPES, column_writer, open_array, open_part, write_columns
 from pagekin.store.merge import (
     FormTable,
     Lexicon,
@@ -35,7 +35,6 @@ from pagekin.store.select import ReadPages, SelectedPages, select_pages
 from pagekin.urls import host_of, page_id
 
 SourceKey = tuple[str, int, int]  # name, size and time of a file
-_TYPES: dict[str, Any] = {"Bytes": np.uint8, "UInt32s": np.uint32, "UInt64s": np.uint64}
 _LOWER = np.arange(256, dtype=np.uint8)
 _LOWER[ord("A") : ord("Z") + 1] += ord("a") - ord("A")
 _LAST_ASCII = 127
@@ -176,7 +175,7 @@ def _write_part(
     folder: Path, name: str, selection: Selection, offsets: Int64s, tables: dict[str, list[UInt32s]]
 ) -> None:
     write_columns(folder, {f"{name}.offsets": offsets})
-    kinds = {each.name: _TYPES[str(each.type)] for each in fields(RAGGED_PARTS[name]) if each.name != "offsets"}
+    kinds = {each.name: COLUMN_TYPES[str(each.type)] for each in fields(RAGGED_PARTS[name]) if each.name != "offsets"}
     columns = {f"{name}.{column}": (kind, (int(offsets[-1]),)) for column, kind in kinds.items()}
     with column_writer(folder, columns) as append:
         for pieces in merge_part(selection, offsets, attrgetter(name), kinds, tables):
