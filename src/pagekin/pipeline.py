@@ -34,8 +34,20 @@ from pagekin.signatures.sign import make_signatures, seeded, term_keys
 from pagekin.sources.open import SourceSet, open_sources
 from pagekin.store.collect import PageCollector
 from pagekin.store.columns import reporting_errors, sync
-from pagekin.store.folder import SPOOL, locked_folder, new_folder, next_generation, remove_old
-from pagekin.store.manifest import NAME, READER, Manifest, damaged_files, describe_files, read_manifest, write_manifest
+from pagekin.store.manifest import (
+    NAME,
+    READER,
+    SPOOL,
+    Manifest,
+    damaged_files,
+    describe_files,
+    locked_folder,
+    new_folder,
+    next_generation,
+    read_manifest,
+    remove_old,
+    write_manifest,
+)
 from pagekin.store.select import ReadPages
 from pagekin.store.spool import Spool, write_batch
 from pagekin.store.store import Store

@@ -88,7 +88,7 @@ def _groups(numbers: Int64s) -> Iterator[tuple[int, Int64s]]:
 def merge_part(
     selection: Selection,
     offsets: Int64s,
-    part: Callable[[Reading], Ragged],
+    part: str,
     kinds: Mapping[str, type[np.generic]],
     tables: Mapping[str, Sequence[Array]],
 ) -> Iterator[list[Array]]:
@@ -100,7 +100,7 @@ def merge_part(
         end = max(begin + 1, int(np.searchsorted(offsets, offsets[begin] + most, side="right")) - 1)
         pieces = {name: np.empty(int(offsets[end] - offsets[begin]), kind) for name, kind in kinds.items()}
         for number, places in _groups(selection.reading[begin:end]):
-            ragged = part(selection.readings[number])
+            ragged: Ragged = getattr(selection.readings[number], part)
             rows = selection.row[begin + places]
             starts = ragged.offsets[rows]
             lengths = ragged.offsets[rows + 1] - starts
@@ -160,25 +160,21 @@ def order_of(strings: Strings, counts: Int64s | None = None) -> Int64s:
     return order if counts is None else order[np.argsort(-counts[order], kind="stable")]
 
 
-def merge_strings(
-    selection: Selection,
-    strings: Callable[[Reading], Strings],
-    uses: Sequence[tuple[Callable[[Reading], Ragged], str]],
-    frequent_first: bool = False,
-) -> FormTable:
-    """Merge the strings of all readings that a selected page uses; `uses` are the columns that refer to them."""
+def merge_strings(selection: Selection, name: str, uses: Mapping[str, str], frequent_first: bool = False) -> FormTable:
+    """Merge the strings of all readings that a selected page uses; `uses`: the columns that refer to them, by part."""
     lexicon = Lexicon()
     totals = np.zeros(0, np.int64)
     tables = []
     for number, reading in enumerate(selection.readings):
-        rows, counts = selection.rows_of(number), np.zeros(len(strings(reading)), np.int64)
-        for part, column in uses:
-            ragged = part(reading)
+        strings: Strings = getattr(reading, name)
+        rows, counts = selection.rows_of(number), np.zeros(len(strings), np.int64)
+        for part, column in uses.items():
+            ragged: Ragged = getattr(reading, part)
             starts = ragged.offsets[rows]
             count_values(getattr(ragged, column), starts, ragged.offsets[rows + 1] - starts, counts)
         used = np.flatnonzero(counts)
         table = np.zeros(len(counts), np.uint32)
-        table[used] = lexicon.enter(strings(reading), used)
+        table[used] = lexicon.enter(strings, used)
         tables.append(table)
         totals = np.concatenate([totals, np.zeros(len(lexicon) - len(totals), np.int64)])
         np.add.at(totals, table[used], counts[used])

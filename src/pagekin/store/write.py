@@ -17,20 +17,10 @@ from pagekin.model.mapper import Mapper
 from pagekin.model.reading import RAGGED_PARTS, AnchorFlag, Anchors, Links, Pages, Reading, Sources
 from pagekin.model.settings import ReadingSettings
 from pagekin.model.strings import Strings, word_of
+from pagekin.store import merge
 from pagekin.store.catalog import write_catalog
 from pagekin.store.columns import COLUMN_TYPES, column_writer, open_array, open_part, write_columns
-from pagekin.store.merge import (
-    FormTable,
-    Lexicon,
-    Selection,
-    inverse,
-    join,
-    merge_part,
-    merge_strings,
-    objects_of,
-    order_of,
-    pick,
-)
+from pagekin.store.merge import Selection, join, merge_part, merge_strings, objects_of, pick
 from pagekin.store.select import ReadPages, SelectedPages, select_pages
 from pagekin.urls import host_of, page_id
 
@@ -72,10 +62,8 @@ def write_store(
     selected = select_pages(read_pages, settings)
     selection = Selection(read_pages.readings, *selected.places())
     progress("uniting vocabularies")
-    tokens, titles, anchors = (attrgetter(name) for name in ("tokens", "titles", "anchors"))
-    uses = [(tokens, "form"), (titles, "form")]
-    forms = merge_strings(selection, attrgetter("forms"), uses, frequent_first=True)
-    targets = merge_strings(selection, attrgetter("targets"), [(anchors, "target")])
+    forms = merge_strings(selection, "forms", {"tokens": "form", "titles": "form"}, frequent_first=True)
+    targets = merge_strings(selection, "targets", {"anchors": "target"})
     progress("writing pages")
     sources = _sources(read_pages, selection, selected)
     pages = _pages(selection, sources)
@@ -148,12 +136,12 @@ def _pages(selection: Selection, sources: Sources) -> Pages:
     return Pages(**values)
 
 
-def _write_vocabulary(folder: Path, forms: FormTable) -> None:
-    lexicon, words = Lexicon(), words_of(forms.strings)
+def _write_vocabulary(folder: Path, forms: merge.FormTable) -> None:
+    lexicon, words = merge.Lexicon(), words_of(forms.strings)
     numbers = lexicon.enter(words, np.arange(len(words)))
     counts = np.bincount(numbers, weights=forms.counts, minlength=len(lexicon)).astype(np.int64)
-    order = order_of(lexicon.strings(), counts)
-    of_form = {"forms": forms.strings, "forms.count": forms.counts, "forms.word": inverse(order)[numbers]}
+    order = merge.order_of(lexicon.strings(), counts)
+    of_form = {"forms": forms.strings, "forms.count": forms.counts, "forms.word": merge.inverse(order)[numbers]}
     write_columns(folder, of_form | {"words": pick(lexicon.strings(), order), "words.count": counts[order]})
 
 
@@ -178,7 +166,7 @@ def _write_part(
     kinds = {each.name: COLUMN_TYPES[str(each.type)] for each in fields(RAGGED_PARTS[name]) if each.name != "offsets"}
     columns = {f"{name}.{column}": (kind, (int(offsets[-1]),)) for column, kind in kinds.items()}
     with column_writer(folder, columns) as append:
-        for pieces in merge_part(selection, offsets, attrgetter(name), kinds, tables):
+        for pieces in merge_part(selection, offsets, name, kinds, tables):
             append(*pieces)
 
 
