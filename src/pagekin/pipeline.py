@@ -32,22 +32,10 @@ from pagekin.model.settings import MiB, ReadingSettings
 from pagekin.model.strategy import PRESETS, Strategy
 from pagekin.signatures.sign import make_signatures, seeded, term_keys
 from pagekin.sources.open import SourceSet, open_sources
+from pagekin.store import manifest as manifests
 from pagekin.store.collect import PageCollector
 from pagekin.store.columns import reporting_errors, sync
-from pagekin.store.manifest import (
-    NAME,
-    READER,
-    SPOOL,
-    Manifest,
-    damaged_files,
-    describe_files,
-    locked_folder,
-    new_folder,
-    next_generation,
-    read_manifest,
-    remove_old,
-    write_manifest,
-)
+from pagekin.store.manifest import Manifest
 from pagekin.store.select import ReadPages
 from pagekin.store.spool import Spool, write_batch
 from pagekin.store.store import Store
@@ -118,30 +106,30 @@ def build(
         raise MisuseError(f"memory is {memory} bytes; a build takes at least {LEAST_MEMORY // MiB} MiB")
     collection = open_sources([Path(source) for source in sources], base_urls, settings or ReadingSettings())
     pool = worker_pool(processes, (memory - _COLLECTING) // _READING, collection.size, _WORK_FOR_PROCESSES)
-    with reporting_errors(root), locked_folder(root):
+    with reporting_errors(root), manifests.locked_folder(root):
         return _build(collection, root, strategy or PRESETS["default"], _BuildContext(pool, progress))
 
 
 def _build(collection: SourceSet, root: Path, strategy: Strategy, context: _BuildContext) -> Built:
     settings = collection.settings
-    fingerprint: dict[str, Any] = {"reader": READER, "settings": settings.as_dict()}
+    fingerprint: dict[str, Any] = {"reader": manifests.READER, "settings": settings.as_dict()}
     inputs = collection.fingerprint()
-    spool = Spool(root / SPOOL, fingerprint)
+    spool = Spool(root / manifests.SPOOL, fingerprint)
     old = _usable(root, fingerprint)
     if old is not None and old.manifest.inputs == inputs:
         manifest, read, reused = old.manifest, 0, len(old)
         if _is_indexed(manifest, strategy):
-            remove_old(root, manifest)  # a killed build may have left some
+            manifests.remove_old(root, manifest)  # a killed build may have left some
             spool.remove()
             return Built(old, read, reused, changed=False)
     else:
         collector = PageCollector(old, spool.open())
         read_pages, read = _read_pages(collection, collector, spool, fingerprint, context)
         reused = sum(map(len, read_pages.rows)) - read
-        generation = next_generation(root)
-        folder = new_folder(root / f"store-{generation}")
+        generation = manifests.next_generation(root)
+        folder = manifests.new_folder(root / f"store-{generation}")
         counts, skipped = write_store(folder, read_pages, settings, context.enter, context.pool.map)
-        files = describe_files(folder, context.pool.map)
+        files = manifests.describe_files(folder, context.pool.map)
         manifest = Manifest(generation, inputs, settings.as_dict(), counts, skipped, files)
         if old is not None:
             old.close()
@@ -150,22 +138,22 @@ def _build(collection: SourceSet, root: Path, strategy: Strategy, context: _Buil
         synced = thread.submit(sync, root / manifest.folder)
         manifest = replace(manifest, index=_write_index(root, manifest, strategy, context))
         synced.result()
-    write_manifest(root, manifest)
-    remove_old(root, manifest)
+    manifests.write_manifest(root, manifest)
+    manifests.remove_old(root, manifest)
     spool.remove()
     return Built(Store(root, manifest), read, reused, changed=True)
 
 
 def _usable(root: Path, fingerprint: dict[str, Any]) -> Store | None:
     """The present store, if it was read with the same settings and none of its files is damaged."""
-    if not (root / NAME).exists():
+    if not (root / manifests.NAME).exists():
         return None
     try:
-        manifest = read_manifest(root)
+        manifest = manifests.read_manifest(root)
     except StoreError:
         return None
     same = {"reader": manifest.reader, "settings": manifest.settings} == fingerprint
-    return Store(root, manifest) if same and not damaged_files(root, manifest) else None
+    return Store(root, manifest) if same and not manifests.damaged_files(root, manifest) else None
 
 
 def _is_indexed(manifest: Manifest, strategy: Strategy) -> bool:
@@ -219,7 +207,7 @@ def _write_index(root: Path, manifest: Manifest, strategy: Strategy, context: _B
     """Write bags, signatures, inverted index and fingerprints of the store; return their entry in the manifest."""
     store = Store(root, manifest)
     generation = manifest.generation if manifest.index is None else int(manifest.index["generation"]) + 1
-    folder = new_folder(root / f"index-{generation}")
+    folder = manifests.new_folder(root / f"index-{generation}")
     context.enter("making bags")
     with TemporaryFile(dir=folder) as file:
         folded = fold_bags(BagSource.of(store), strategy, file, context.pool.map)
@@ -244,5 +232,5 @@ def _write_index(root: Path, manifest: Manifest, strategy: Strategy, context: _B
         "version": INDEX_VERSION,
         "strategy": strategy.as_dict(),
         "duplicates": fingerprints,
-        "files": describe_files(folder, context.pool.map),
+        "files": manifests.describe_files(folder, context.pool.map),
     }

@@ -1,22 +1,21 @@
-"""Evaluation of a collection, or of a run file, against a hierarchy of classes.
-
-evaluate(IndexedStore.open("my.kin"), "labels.tsv").systems[0].precision
-"""
+"""Evaluation of a collection, or of a run file, against a hierarchy of classes, and the files that it writes."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
+from pagekin.engines.local import cpu_count
 from pagekin.errors import MisuseError
-from pagekin.evaluation.judge import Judgement, judge
-from pagekin.evaluation.labelled import LabelledCollection, PopulationSettings, open_labelled
-from pagekin.evaluation.notes import lines_of
-from pagekin.evaluation.options import EvaluationOptions as EvaluationOptions
-from pagekin.evaluation.report import Evaluation, compare_systems, evaluate_system, left_out_reasons
-from pagekin.evaluation.systems import System
+from pagekin.evaluation.judge import Judgement, System, judge
+from pagekin.evaluation.labelled import LabelledCollection, open_labelled
+from pagekin.evaluation.labels import lines_of
+from pagekin.evaluation.options import EvaluationOptions
+from pagekin.evaluation.report import Evaluation, compare_systems, evaluate_system, per_source_lines
+from pagekin.evaluation.runs import qrel_lines, qrels_of, rankings_of, run_lines, untie
 from pagekin.model.arrays import Int64s
+from pagekin.model.files import write_lines
 from pagekin.model.strategy import strategy_named
 from pagekin.model.weights import load_weights
 from pagekin.pipeline import Progress
@@ -24,71 +23,50 @@ from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.options import RelatedOptions
 
 
-@dataclass(frozen=True)
-class JudgedSystems:
-    """The systems of an evaluation with their judgements: the one evaluated, then the one it is compared with."""
-
-    hierarchy: str
-    options: EvaluationOptions
-    labelled: LabelledCollection
-    systems: list[System]
-    judgements: list[Judgement]
-
-    def evaluation(self) -> Evaluation:
-        """All measures of the systems and, if there are two, their comparison."""
-        population, degrees = self.labelled.population, self.labelled.in_degrees()
-        drawn = {"resamples": self.options.resamples, "seed": self.options.seed}
-        judged = zip(self.systems, self.judgements, strict=True)
-        both = len(self.systems) == 2
-        return Evaluation(
-            self.hierarchy,
-            len(population),
-            len(population.names),
-            [evaluate_system(system, judgement, population, degrees, **drawn) for system, judgement in judged],
-            compare_systems(self.systems, self.judgements, population, **drawn) if both else None,
-            left_out_reasons(self.labelled.notes),
-        )
-
-
 def evaluate(
-    indexed: IndexedStore | None, hierarchy: str, options: EvaluationOptions | None = None, *, threads: int = 1
-) -> Evaluation:
-    """Evaluate the ranking of an index, or of a run, against a file of labels or `path`, the folders of URLs.
-
-    Without a store, the population is all pages that the hierarchy names.
-    """
-    return judge_systems(indexed, hierarchy, options or EvaluationOptions(), threads=threads).evaluation()
-
-
-def judge_systems(
     indexed: IndexedStore | None,
     hierarchy: str,
     options: EvaluationOptions,
-    *,
-    threads: int = 1,
     progress: Callable[[Progress], None] = lambda _: None,
-) -> JudgedSystems:
-    """Judge the systems that the options name."""
+) -> Evaluation:
+    """Evaluate the ranking of an index, another strategy or a run file, and write the files that the options name.
+
+    `hierarchy` is a file of labels, or `path`, the folders of URLs. Without a store, the population is all pages that
+    it names.
+    """
     if indexed is None and options.run is None:
         raise MisuseError("name a STORE to evaluate, or a run file with --run")
-    settings = PopulationSettings(hierarchy, options.tree, options, options.sample, options.seed, options.min_in_links)
-    labelled = open_labelled(settings, indexed)
+    labelled, threads = open_labelled(hierarchy, indexed, options), options.threads or cpu_count()
+    population, degrees = labelled.population, labelled.in_degrees()
     sources = _sources(labelled, options.queries)
+
+    def judged(system: System) -> Judgement:
+        stage = f"judging {system.name}"
+        return judge(system, population, sources, threads, lambda done: progress(Progress(stage, done, len(sources))))
+
     systems = _systems(labelled, options)
-    judgements = []
-    for system in systems:
-        done = 0
-
-        def advance(count: int, name: str = system.name) -> None:
-            nonlocal done
-            done += count
-            progress(Progress(f"judging {name}", done, len(sources)))
-
-        judgements.append(judge(system, labelled.population, sources, threads=threads, progress=advance))
-    others = np.setdiff1d(sources, judgements[0].sources).tolist()
-    example = labelled.population.urls[others[0]] if others else ""
-    labelled.notes.add("pages that are no source, since all others are equally far from them", example, len(others))
-    return JudgedSystems(hierarchy, options, labelled, systems, judgements)
+    judgements = [judged(system) for system in systems]
+    unused = [population.urls[page] for page in np.setdiff1d(sources, judgements[0].sources).tolist()]
+    labelled.notes.add_all("pages that are no source, since all others are equally far from them", unused)
+    drawn = {"resamples": options.resamples, "seed": options.seed}
+    pairs = zip(systems, judgements, strict=True)
+    evaluation = Evaluation(
+        hierarchy,
+        len(population),
+        len(population.names),
+        [evaluate_system(system, judgement, population, degrees, **drawn) for system, judgement in pairs],
+        compare_systems(systems, judgements, population, **drawn) if len(systems) == 2 else None,
+        labelled.notes.reasons(),
+    )
+    used = judgements[0].sources
+    if options.per_source:
+        write_lines(Path(options.per_source), per_source_lines(judgements[0], population))
+    if options.write_qrels:
+        write_lines(Path(options.write_qrels), qrel_lines(qrels_of(population, used)))
+    if options.write_run:
+        rankings = rankings_of(systems[0], population, used, options.run_depth)
+        write_lines(Path(options.write_run), run_lines(untie(rankings)))
+    return evaluation
 
 
 def _sources(labelled: LabelledCollection, queries: str | None) -> Int64s:

@@ -20,6 +20,7 @@ from pagekin.model.jsons import json_field
 PAIR_MEASURES = GAMMA, SOMERS, TIES = "gamma", "somers_d", "tied"
 LIST_MEASURES = PRECISION, NDCG = f"P@{CUTOFF}", f"nDCG@{CUTOFF}"
 ORTHOGONAL = "orthogonal"
+MEASURES = (*PAIR_MEASURES, *LIST_MEASURES, ORTHOGONAL)
 RESAMPLES, SEED = 1000, 2002
 _BATCH = 1 << 22  # weights of sources in memory at a time
 _CONFIDENCE = 0.95

@@ -6,10 +6,12 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from pagekin.evaluation.judge import CUTOFF, Judgement
+from pagekin.evaluation.judge import CUTOFF, Judgement, System
+from pagekin.evaluation.labels import LeftOutReason
 from pagekin.evaluation.measures import (
     GAMMA,
     LIST_MEASURES,
+    MEASURES,
     NDCG,
     ORTHOGONAL,
     PAIR_MEASURES,
@@ -23,9 +25,7 @@ from pagekin.evaluation.measures import (
     measure_name,
     ratios,
 )
-from pagekin.evaluation.notes import LeftOut
 from pagekin.evaluation.population import Population
-from pagekin.evaluation.systems import System
 from pagekin.model.arrays import Int64s
 from pagekin.model.jsons import json_field
 
@@ -84,15 +84,6 @@ class Comparison:
 
 
 @dataclass(frozen=True)
-class LeftOutReason:
-    """Why something was left out, how often, and the first example."""
-
-    reason: str
-    count: int
-    example: str
-
-
-@dataclass(frozen=True)
 class Evaluation:
     """One system or two, evaluated against a hierarchy."""
 
@@ -102,11 +93,6 @@ class Evaluation:
     systems: list[SystemEvaluation]
     comparison: Comparison | None
     left_out: list[LeftOutReason]
-
-
-def left_out_reasons(left_out: LeftOut) -> list[LeftOutReason]:
-    """What was left out, as part of a result."""
-    return [LeftOutReason(*row) for row in left_out.rows()]
 
 
 def evaluate_system(
@@ -144,7 +130,7 @@ def comparable_measures(system: System) -> list[str]:
     The pages that a top-k list leaves out are tied, which distorts the measures of pairs.
     """
     if system.longest is None:
-        return [*PAIR_MEASURES, *LIST_MEASURES, ORTHOGONAL]
+        return list(MEASURES)
     return list(LIST_MEASURES) if system.longest >= CUTOFF else []
 
 

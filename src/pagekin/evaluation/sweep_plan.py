@@ -14,7 +14,7 @@ grid = { window_width = [0, 4, 8, 16, 32] }
 
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from itertools import product
 from math import prod
@@ -23,31 +23,17 @@ from typing import Any, Self
 
 from pagekin.errors import MisuseError
 from pagekin.evaluation.baselines import BASELINES
-from pagekin.evaluation.labelled import BY_PATH, PopulationSettings
-from pagekin.evaluation.measures import (
-    GAMMA,
-    LIST_MEASURES,
-    ORTHOGONAL,
-    PAIR_MEASURES,
-    PRECISION,
-    RESAMPLES,
-    SEED,
-    SOMERS,
-)
-from pagekin.evaluation.population import HierarchyOptions
+from pagekin.evaluation.labelled import BY_PATH
+from pagekin.evaluation.measures import GAMMA, MEASURES, PRECISION, RESAMPLES, SEED, SOMERS
+from pagekin.evaluation.options import HierarchyOptions
+from pagekin.model.options import options_of
 from pagekin.model.strategy import PRESETS, Strategy, resolve_paths
 
-MEASURES = (*PAIR_MEASURES, *LIST_MEASURES, ORTHOGONAL)
 SHOWN = (GAMMA, SOMERS, PRECISION)  # in a figure, by default
 STRATEGY, BASELINE, RUN = "strategy", "reference", "run"  # kinds of entries, as results name them
 MAX_ENTRIES = 10_000
-_HIERARCHY = [each.name for each in fields(HierarchyOptions)]
 _PATHS = ("store", "hierarchy", "tree")
-_POPULATION: dict[str, type] = {
-    **dict.fromkeys(("hierarchy", "tree", "multi", "distance"), str),
-    **dict.fromkeys(("depth", "sample", "seed", "min_in_links"), int),
-    "strict_depth": bool,
-}
+_POPULATION = {"hierarchy": str, **{each.field: each.kind for each in options_of(HierarchyOptions)}}
 _PLAN = _POPULATION | {"store": str, "resamples": int, "references": list, "runs": list, "base": dict, "figure": list}
 _FIGURE: dict[str, type] = {"title": str, "measures": list, "base": dict, "grid": dict, "strategies": dict, "same": str}
 _TYPES = {str: "a text", int: "a whole number", bool: "true or false", list: "a list", dict: "a table"}
@@ -102,15 +88,14 @@ class SweepPlan:
         given = {key: value for key, value in options.items() if value is not None}
         return replace(self, store=store or self.store, population={**self.population, **given})
 
-    def population_settings(self) -> PopulationSettings:
-        """The pages to compare; raise MisuseError if the store or the hierarchy is missing."""
+    def hierarchy_options(self) -> tuple[str, HierarchyOptions]:
+        """The hierarchy and how it is used; raise MisuseError if the store or the hierarchy is missing."""
         if not self.store:
             raise MisuseError('the sweep names no store; add a line such as store = "my.kin"')
         if "hierarchy" not in self.population:
             raise MisuseError('the sweep names no hierarchy; add hierarchy = "labels.tsv", or give --hierarchy')
-        shape = {key: value for key, value in self.population.items() if key in _HIERARCHY}
-        others = {key: value for key, value in self.population.items() if key not in _HIERARCHY}
-        return PopulationSettings(shape=HierarchyOptions(**shape), **others)
+        options = {key: value for key, value in self.population.items() if key != "hierarchy"}
+        return self.population["hierarchy"], HierarchyOptions(**options)
 
 
 def read_plan(file: Path) -> SweepPlan:

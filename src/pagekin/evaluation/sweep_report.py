@@ -11,6 +11,7 @@ from pagekin import __version__
 from pagekin.bags.weigh import term_factors
 from pagekin.evaluation.measures import (
     GAMMA,
+    MEASURES,
     NDCG,
     ORTHOGONAL,
     PAIR_MEASURES,
@@ -21,9 +22,9 @@ from pagekin.evaluation.measures import (
     compare,
     measure_name,
 )
-from pagekin.evaluation.sweep import SweepOutcome, system_of
-from pagekin.evaluation.sweep_plan import MEASURES, STRATEGY, FigurePlan, PlanEntry
-from pagekin.evaluation.sweep_results import flat_columns
+from pagekin.evaluation.runs import top_pages
+from pagekin.evaluation.sweep import SweepOutcome, flat_columns, system_of
+from pagekin.evaluation.sweep_plan import STRATEGY, FigurePlan, PlanEntry
 from pagekin.figures.charts import Bar, Curve, curve_chart, interval_chart
 from pagekin.figures.report_page import Section, Table, page
 from pagekin.figures.sentences import Gap, ranked, sentence, trend
@@ -73,7 +74,6 @@ class SweepFigures:
         return measure_name(measure, self.region) if measure in PAIR_MEASURES else measure
 
     def title(self, measure: str) -> str:
-        """The title of a measure."""
         prefix = "sibling " if self.region == "sibling" and measure in PAIR_MEASURES else ""
         return prefix + _TITLES.get(measure, measure)
 
@@ -86,8 +86,8 @@ class SweepFigures:
         if len(self._strategies) > 1:
             yield self.example()
         yield Section("All numbers", tables=[self._numbers()], folded=True)
-        if left_out := self.swept.labelled.notes.rows():
-            rows = [(count, reason, example) for reason, count, example in left_out]
+        if left_out := self.swept.labelled.notes.reasons():
+            rows = [(each.count, each.reason, each.example) for each in left_out]
             yield Section("Left out, or to be borne in mind", tables=[Table(("", "what", "example"), rows)])
 
     def figure(self, figure: FigurePlan) -> Section:
@@ -195,13 +195,11 @@ class SweepFigures:
         distances = population.distances(source)
         tables = []
         for entry, value in zip(pair, values, strict=True):
-            (scores,) = system_of(entry, self.swept.labelled).scores(np.array([source]))
-            scores[source] = UNLISTED
-            ranks = np.argsort(-scores, kind="stable")
+            top = top_pages(system_of(entry, self.swept.labelled), source, RANKS[-1])
             rows = [
-                (rank, float(scores[page]), "/".join(population.classes_of(page)[0]), _distance(int(distances[page])))
-                for rank in RANKS
-                if rank <= len(ranks) and scores[page := int(ranks[rank - 1])] > UNLISTED
+                (rank, score, "/".join(population.classes_of(page)[0]), _distance(int(distances[page])))
+                for rank, (page, score) in enumerate(top, 1)
+                if rank in RANKS
             ]
             caption = f"{entry.name}: Somers' D of this source {value:.2f}"
             tables.append(Table(("rank", "similarity", "class", ""), rows, caption))

@@ -9,19 +9,11 @@ import numpy as np
 from pagekin.bags.build import BagSource, bags_of_pages
 from pagekin.errors import MisuseError
 from pagekin.learning.corpus import PARTS, CorpusCounts, CorpusLinks, CorpusPart, part_of, split
-from pagekin.learning.hyperparameters import (
-    Checkpoint,
-    SearchState,
-    fingerprint,
-    search,
-    tune_okapi,
-)
 from pagekin.learning.link_share import compare_with_links, link_share_tuner
-from pagekin.learning.options import LearnOptions as LearnOptions
+from pagekin.learning.options import LearnOptions
 from pagekin.learning.projection import WeightedSpace, learn_projection, weighted_space
-from pagekin.learning.ranking import AP, ERROR, P10, Ranker, mean_measures, page_queries, sample_queries
-from pagekin.learning.report import compare_measures
-from pagekin.learning.trainer import Trainer, TrainingRun, require_examples
+from pagekin.learning.ranking import AP, ERROR, P10, Ranker, compare_measures, page_queries, sample_queries
+from pagekin.learning.trainer import Checkpoint, Grid, SearchState, Trainer, TrainingRun, require_examples, tune_okapi
 from pagekin.links.link_graph import StoredLinks
 from pagekin.links.stored import stored_links
 from pagekin.model.projection import Projection
@@ -94,14 +86,14 @@ def learn_from(
     require_examples(train, queries)
     okapi, okapi_validation = tune_okapi(valid, queries, progress)
     trainer = Trainer(train, valid, queries, okapi)
-    grid = options.grid()
-    state = checkpoint.load(fingerprint(grid, train, valid))
+    grid = Grid.of(options)
+    state = checkpoint.load(grid.fingerprint(train, valid))
 
     def on_validation(state: SearchState) -> None:
         checkpoint.save(state)
         progress(_describe(state, okapi_validation))
 
-    run = search(trainer, grid, state, on_validation)
+    run = grid.search(trainer, state, on_validation)
     weighting = trainer.learned(run, _provenance(parts, options, run, okapi))
     progress("blending text and links")
     tuner = link_share_tuner(valid, test, links, options.seed, weighting, MAX_VALIDATION_QUERIES)
@@ -194,5 +186,5 @@ def _test(test: CorpusPart, okapi: Okapi, weighting: Learned) -> dict[str, Any]:
             "no page of the test set is linked with some of its pages and not with others, so nothing can be evaluated"
         )
     before, after = (Ranker(test, each, queries).measure() for each in (okapi, weighting))
-    paper = mean_measures(test, Okapi(), queries)
+    paper = Ranker(test, Okapi(), queries).means()
     return {"pages": len(queries), "measures": compare_measures(before, after), "okapi_of_the_paper": paper}

@@ -13,7 +13,6 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from pagekin.errors import need
-from pagekin.kernels.precision import measure_rows
 from pagekin.learning.corpus import CorpusPart
 from pagekin.learning.ranking import AP, MEASURES, RankingQueries, sample_queries, term_weights
 from pagekin.model.arrays import Floats, Int64s
@@ -49,11 +48,9 @@ class WeightedSpace:
         z, first = self.x @ matrix, 0
         measures = np.empty((len(queries), len(MEASURES)))
         for rows in self.products(queries) if products is None else products:
-            last = first + len(rows)
-            pages, offsets = queries.pages[first:last], queries.relevant_offsets[first : last + 1]
-            scores = np.maximum(rows + z[pages] @ z.T, 0.0)
-            measure_rows(pages, offsets, queries.relevant, scores, measures[first:last])
-            first = last
+            pages = queries.pages[first : first + len(rows)]
+            queries.measure(first, np.maximum(rows + z[pages] @ z.T, 0.0), measures)
+            first += len(rows)
         return measures
 
     def products(self, queries: RankingQueries) -> Iterator[Floats]:
