@@ -18,9 +18,9 @@ from scipy.sparse import csr_matrix, diags
 
 from benchmarks.projecting import Row
 from pagekin.bags.build import BagSource, counting_links, fold_bags
+from pagekin.evaluation.evaluate import evaluate_system
 from pagekin.evaluation.judge import judge
 from pagekin.evaluation.labelled import BY_PATH, open_labelled
-from pagekin.evaluation.report import evaluate_system
 from pagekin.kernels.precision import measure_rows
 from pagekin.learning.corpus import CorpusPart, part_of
 from pagekin.learning.learn import COUNTING, LearnResult, count_terms, links_between_pages

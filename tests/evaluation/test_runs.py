@@ -14,10 +14,10 @@ from ir_measures import P, nDCG
 
 from evaluation.builders import Table, peopled, rows_of
 from pagekin.errors import MisuseError
+from pagekin.evaluation.evaluate import comparable_measures
 from pagekin.evaluation.judge import judge
 from pagekin.evaluation.labels import LeftOut
 from pagekin.evaluation.measures import NDCG, PRECISION, ratios
-from pagekin.evaluation.report import comparable_measures
 from pagekin.evaluation.runs import RunSystem, qrel_lines, qrels_of, rankings_of, read_run, run_lines, untie
 
 LABELS = ["a/b/c", "a/b/c", "a/b/d", "a/e/f", "g/h/i", "g/h/i"]

@@ -13,10 +13,10 @@ import pytest
 
 from evaluation.builders import Table, peopled
 from pagekin.errors import MisuseError
+from pagekin.evaluation.evaluate import evaluate_system
 from pagekin.evaluation.judge import judge
 from pagekin.evaluation.labelled import open_labelled
 from pagekin.evaluation.measures import ratios
-from pagekin.evaluation.report import evaluate_system
 from pagekin.evaluation.sweep import ResultStore, SweepResult, csv_lines, flat_columns, result_key, sweep, write_parquet
 from pagekin.evaluation.sweep_plan import SweepPlan, plan_of
 from pagekin.evaluation.sweep_report import report

@@ -14,9 +14,9 @@ from pagekin.evaluation.options import EvaluationOptions
 from pagekin.model.options import from_values
 
 if TYPE_CHECKING:
+    from pagekin.evaluation.evaluate import Comparison, Evaluation, InLinkBand, SystemEvaluation
     from pagekin.evaluation.labels import LeftOutReason
     from pagekin.evaluation.measures import Estimate
-    from pagekin.evaluation.report import Comparison, Evaluation, InLinkBand, SystemEvaluation
 
 
 @click.command("evaluate")

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from pagekin.duplicates.report import DuplicateReport
     from pagekin.duplicates.result_formats import Fields, Result
     from pagekin.duplicates.result_list import GroupedResults
-    from pagekin.evaluation.report import Evaluation
+    from pagekin.evaluation.evaluate import Evaluation
     from pagekin.pipeline import Progress
     from pagekin.search.duplicates import DuplicateGroups
 

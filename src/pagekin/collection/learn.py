@@ -9,8 +9,7 @@ from typing import Any
 
 from pagekin.errors import FailureError, need
 from pagekin.evaluation.runs import qrel_lines, run_lines, untie
-from pagekin.learning.figures import draw_training, draw_weights
-from pagekin.learning.learn import LearnResult
+from pagekin.learning.learn import LearnResult, draw_training, draw_weights
 from pagekin.learning.learn import learn as learn_weights
 from pagekin.learning.options import LearnOptions
 from pagekin.learning.projection import need_projection

@@ -10,11 +10,10 @@ from typing import Any
 
 from pagekin.engines.local import cpu_count
 from pagekin.errors import MisuseError, need
-from pagekin.evaluation.baselines import BASELINES
 from pagekin.evaluation.labels import LeftOutReason
 from pagekin.evaluation.sweep import SweepOutcome, csv_lines, write_parquet
 from pagekin.evaluation.sweep import sweep as run_sweep
-from pagekin.evaluation.sweep_plan import BASELINE, PlanEntry, SweepPlan, paper_plan, read_plan
+from pagekin.evaluation.sweep_plan import BASELINE, SweepPlan, baselines_named, paper_plan, read_plan
 from pagekin.evaluation.sweep_report import report
 from pagekin.model.files import write_lines, written_whole
 from pagekin.model.jsons import to_json
@@ -72,11 +71,8 @@ def _plan(name: str, hierarchy: str | None, references: Sequence[str] | None) ->
         )
     if references is None:
         return plan
-    for each in references:
-        if each not in BASELINES:
-            raise MisuseError(f"--references: there is no {each!r}; there are {', '.join(BASELINES)}")
-    others = tuple(entry for entry in plan.baselines if entry.kind != BASELINE)
-    return replace(plan, baselines=(*(PlanEntry(each, BASELINE, source=each) for each in references), *others))
+    others = (entry for entry in plan.baselines if entry.kind != BASELINE)
+    return replace(plan, baselines=(*baselines_named(references, "--references", ""), *others))
 
 
 def _write(swept: SweepOutcome, results: dict[str, Any], folder: Path) -> list[str]:

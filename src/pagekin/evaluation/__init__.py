@@ -3,6 +3,6 @@
 labels, population           the classes of pages, what is left out, and the familial distance between pages
 judge, measures              every source against every other page; Gamma, Somers' D, P@10, intervals and tests
 labelled, baselines, runs    the rankings: bags, weighted text, other methods, run files
-report, evaluate             the result as data, and the function that computes it
+evaluate                     the result as data, and the function that computes it
 sweep_plan, sweep            many strategies side by side; sweep_report draws them
 """

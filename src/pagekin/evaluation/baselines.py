@@ -41,7 +41,6 @@ class CountMatrix:
         return len(self.offsets) - 1
 
     def rows(self) -> Int64s:
-        """The page of each count."""
         return np.repeat(np.arange(len(self)), np.diff(self.offsets))
 
 
@@ -100,7 +99,6 @@ def tf_idf_weights(counts: CountMatrix) -> Floats:
 
 
 def tf_idf(counts: CountMatrix) -> Baseline:
-    """The cosine of tf-idf vectors."""
     weight = tf_idf_weights(counts)
     return Baseline(f"{TF_IDF} cosine", _products(counts, weight, weight))
 

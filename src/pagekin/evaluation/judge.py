@@ -47,7 +47,6 @@ class Judgement:
         return len(self.sources)
 
     def select(self, which: Bools) -> Self:
-        """The counts of some sources."""
         return type(self)(*(getattr(self, each.name)[which] for each in fields(self)))
 
 
@@ -86,28 +85,11 @@ def _judge_batch(system: System, population: Population, sources: Int64s) -> Jud
     if np.isnan(scores).any():
         raise MisuseError(f"{system.name} gives scores that are no numbers (NaN)")
     shape = (len(sources), len(population.regions))
-    judgement = Judgement(
-        sources,
-        np.zeros((*shape, 3), np.int64),
-        np.zeros(shape, np.int64),
-        np.zeros(shape, np.int64),
-        np.full((len(sources), CUTOFF), NO_DISTANCE, np.uint8),
-    )
+    pairs, pages, listed = np.zeros((*shape, 3), np.int64), np.zeros(shape, np.int64), np.zeros(shape, np.int64)
+    first = np.full((len(sources), CUTOFF), NO_DISTANCE, np.uint8)
+    bits = (scores + 0.0).view(np.int64)  # + 0.0 turns -0.0 into 0.0
     keys = np.empty(scores.shape, np.int64)
-    rank_rows(
-        sources,
-        scores,
-        (scores + 0.0).view(np.int64),  # + 0.0 turns -0.0 into 0.0
-        population.offsets,
-        population.classes,
-        population.lineage,
-        population.depth,
-        population.whole_tree,
-        judgement.pages,
-        judgement.listed,
-        judgement.first,
-        keys,
-    )
+    rank_rows(sources, scores, bits, *population.hierarchy, pages, listed, first, keys)
     keys.sort(axis=1)  # numpy sorts integers with vector instructions, several times as fast as a kernel
-    count_rows(keys, judgement.pairs)
-    return judgement
+    count_rows(keys, pairs)
+    return Judgement(sources, pairs, pages, listed, first)

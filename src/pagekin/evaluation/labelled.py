@@ -99,7 +99,6 @@ class LabelledCollection:
         return _system(str(indexed.root), indexed, nodes, options or RelatedOptions())
 
     def run(self, file: str) -> System:
-        """A run file."""
         return read_run(Path(file), self.population, self.addresses.find, self.notes)
 
     def named(self, name: str, strategy: Strategy | None = None) -> System:

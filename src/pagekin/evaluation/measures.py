@@ -44,8 +44,12 @@ class Ratios:
         return _divide(self.numerator, self.denominator)
 
     def select(self, which: Bools) -> Self:
-        """The rows of some sources."""
         return type(self)(self.names, self.numerator[which], self.denominator[which])
+
+    def only(self, name: str) -> Self:
+        """The table of one measure."""
+        place = slice(self.names.index(name), self.names.index(name) + 1)
+        return type(self)([name], self.numerator[:, place], self.denominator[:, place])
 
     def weighted(self, weights: Floats) -> Floats:
         """The measures with weighted sources, for each row of weights."""
@@ -78,7 +82,6 @@ def measure_name(measure: str, region: str) -> str:
 
 
 def ratios(judgement: Judgement, regions: list[str]) -> Ratios:
-    """All measures of a judgement."""
     columns: list[tuple[str, Floats, Floats]] = []
     for region, name in enumerate(regions):
         pairs = judgement.pairs[:, region].astype(np.float64)

@@ -44,10 +44,14 @@ class Population:
     def classes_of(self, page: int) -> list[Class]:
         return [self.names[c] for c in self.classes[self.offsets[page] : self.offsets[page + 1]].tolist()]
 
+    @property
+    def hierarchy(self) -> tuple[Int64s, Int64s, NDArray[np.int32], Int64s, bool]:
+        """The classes of pages and their tree, as kernels take them."""
+        return self.offsets, self.classes, self.lineage, self.depth, self.whole_tree
+
     def distances(self, source: int) -> Bytes:
-        """The familial distance of every page from a source."""
         near, distances = np.empty(len(self.names), np.uint8), np.empty(len(self), np.uint8)
-        distances_from(source, self.offsets, self.classes, self.lineage, self.depth, self.whole_tree, near, distances)
+        distances_from(source, *self.hierarchy, near, distances)
         return distances
 
 

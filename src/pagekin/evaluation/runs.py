@@ -112,7 +112,6 @@ def _read_lines(file: Path, left_out: LeftOut) -> Iterator[RunLine]:
 def run_lines(
     lines: Iterable[RunLine], kind: str = "trec", tag: str = "pagekin", score_format: str = ".9g"
 ) -> Iterator[str]:
-    """The lines of a run in TREC or TSV format."""
     for query, rank, result, score in lines:
         first, second, value = _field(query, kind), _field(result, kind), format(score, score_format)
         yield f"{first} Q0 {second} {rank} {value} {tag}" if kind == "trec" else f"{first}\t{rank}\t{second}\t{value}"

@@ -19,10 +19,10 @@ import numpy as np
 from pagekin import __version__
 from pagekin.engines.local import WorkerPool, run
 from pagekin.evaluation.baselines import BASELINES, LSA, count_matrix, need_lsa
+from pagekin.evaluation.evaluate import evaluate_system
 from pagekin.evaluation.judge import System, judge
 from pagekin.evaluation.labelled import LabelledCollection, open_labelled
 from pagekin.evaluation.measures import LIST_MEASURES, ORTHOGONAL, PAIR_MEASURES, Ratios, measure_name, ratios
-from pagekin.evaluation.report import evaluate_system
 from pagekin.evaluation.sweep_plan import BASELINE, RUN, PlanEntry, SweepPlan
 from pagekin.model.arrays import Int64s
 from pagekin.model.files import replacing
@@ -122,11 +122,7 @@ class SweepOutcome:
 
 
 def sweep(
-    plan: SweepPlan,
-    output: Path,
-    *,
-    threads: int = 1,
-    progress: Callable[[Progress], None] = lambda _: None,
+    plan: SweepPlan, output: Path, *, threads: int = 1, progress: Callable[[Progress], None] = lambda _: None
 ) -> SweepOutcome:
     """Evaluate every entry of a plan; finished results are kept in `output` and not computed again."""
     if any(entry.source == LSA for entry in plan.baselines):
@@ -172,7 +168,6 @@ def sweep(
 
 
 def system_of(entry: PlanEntry, labelled: LabelledCollection) -> System:
-    """The system of an entry, for a collection."""
     if entry.kind == RUN:
         return labelled.run(entry.source)
     if entry.kind == BASELINE:
@@ -208,7 +203,6 @@ def _header(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def csv_lines(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """The table as CSV with a header."""
     header = _header(rows)
     for row in ({key: key for key in header}, *rows):
         line = io.StringIO()
@@ -217,7 +211,6 @@ def csv_lines(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def write_parquet(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
-    """Write the table as Parquet."""
     import pyarrow
     from pyarrow.parquet import write_table
 

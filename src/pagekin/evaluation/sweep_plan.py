@@ -13,7 +13,7 @@ grid = { window_width = [0, 4, 8, 16, 32] }
 """
 
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from itertools import product
@@ -49,7 +49,6 @@ class PlanEntry:
     source: str = ""  # the name of the baseline, or the path of the run file
 
     def settings(self) -> dict[str, Any]:
-        """The settings that determine its results."""
         return self.strategy.as_dict() if self.strategy is not None else {"source": self.source}
 
 
@@ -74,7 +73,6 @@ class SweepPlan:
 
     @property
     def seed(self) -> int:
-        """The seed of samples and resamples."""
         return int(self.population.get("seed", SEED))
 
     def entries(self) -> Iterator[tuple[str, PlanEntry]]:
@@ -119,7 +117,6 @@ def paper_text() -> str:
 
 
 def plan_of(table: Mapping[str, Any], where: str, folder: Path) -> SweepPlan:
-    """The plan of a parsed sweep file."""
     _check_types(table, _PLAN, where)
     table = _resolve_weights(folder, table)
     paths = {key: table[key] if table[key] == BY_PATH else str(folder / table[key]) for key in _PATHS if key in table}
@@ -130,7 +127,7 @@ def plan_of(table: Mapping[str, Any], where: str, folder: Path) -> SweepPlan:
         if figure.title in figures:
             raise MisuseError(f"{where}: two figures are called {figure.title!r}")
         figures[figure.title] = figure
-    baselines = (*_baselines(table.get("references", ()), where), *_runs(table.get("runs", ()), where, folder))
+    baselines = (*baselines_named(table.get("references", ()), where), *_runs(table.get("runs", ()), where, folder))
     if not figures and not baselines:
         raise MisuseError(f"{where} has nothing to judge; give it a [[figure]] with strategies or a grid")
     resamples = table.get("resamples", RESAMPLES)
@@ -226,9 +223,9 @@ def _grid(grid: Mapping[str, Any], base: Strategy, where: str) -> Iterator[PlanE
         yield PlanEntry(name, strategy=_strategy(settings, base, f"{where}, grid"))
 
 
-def _baselines(names: Any, where: str) -> Iterator[PlanEntry]:
+def baselines_named(names: Iterable[Any], where: str, what: str = "reference ") -> Iterator[PlanEntry]:
     for name in names:
-        _check_name(name, BASELINES, "reference ", where)
+        _check_name(name, BASELINES, what, where)
         yield PlanEntry(name, BASELINE, source=name)
 
 

@@ -31,7 +31,6 @@ class CorpusCounts:
         return type(self)(offsets_of(lengths), self.term[places], self.count[places])
 
     def rows(self) -> Int64s:
-        """The page of each count."""
         return np.repeat(np.arange(len(self)), np.diff(self.offsets))
 
 

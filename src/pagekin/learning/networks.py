@@ -55,7 +55,6 @@ class Layout:
         return tf, idf, length
 
     def workspace(self, networks: Networks) -> Workspace:
-        """The buffers of the kernels."""
         pages = len(self.corpus.length)
         most = int(np.diff(self.corpus.link_offsets).max(initial=0)) + 2
         tf, idf, length = (_value_table(each) for each in networks)
@@ -69,7 +68,6 @@ def _value_table(network: NetworkArrays) -> ValueTable:
 
 
 def layout_of(part: CorpusPart) -> Layout:
-    """The training set for gradient descent."""
     counts = part.counts
     tf, tf_of = np.unique(counts.count, return_inverse=True)
     idf, idf_of = np.unique(part.idf(), return_inverse=True)

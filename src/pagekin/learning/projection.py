@@ -59,12 +59,6 @@ class WeightedSpace:
         for first in range(0, len(queries), _ROWS):
             yield (self.x[queries.pages[first : first + _ROWS]] @ transposed).toarray()
 
-    def average_precision(
-        self, matrix: Floats, queries: RankingQueries, products: Iterable[Floats] | None = None
-    ) -> float:
-        """The mean average precision; arguments as for `measure`."""
-        return float(self.measure(matrix, queries, products)[:, MEASURES.index(AP)].mean())
-
 
 def weighted_space(part: CorpusPart, weighting: Weighting, terms: int) -> WeightedSpace:
     """The vectors of a part, with one dimension for each of the `terms` terms of the collection."""
@@ -82,7 +76,7 @@ def learn_projection(
     products = list(valid.products(queries))
 
     def validate(matrix: Floats) -> float:
-        return valid.average_precision(matrix, queries, products)
+        return float(valid.measure(matrix, queries, products)[:, MEASURES.index(AP)].mean())
 
     nothing = np.zeros((train.x.shape[1], 0))
     without = validate(nothing)

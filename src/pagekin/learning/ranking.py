@@ -58,7 +58,6 @@ def sample_queries(part: CorpusPart, most: int | None, seed: int) -> RankingQuer
 
 
 def term_weights(part: CorpusPart, weighting: Weighting) -> Floats:
-    """The weight of each term on each page of a part."""
     counts, size = part.counts, Size(len(part), part.mean_length)
     return weighting.weigh(
         counts.count.astype(np.int64), part.frequency[counts.term], part.lengths[counts.rows()], size

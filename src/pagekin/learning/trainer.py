@@ -258,7 +258,6 @@ class Checkpoint:
         return SearchState(fingerprint)
 
     def save(self, state: SearchState) -> None:
-        """Replace the file as a whole."""
         if self.path is not None:
             with written_whole(self.path) as path:
                 path.write_text(json.dumps(asdict(state)), "utf-8")

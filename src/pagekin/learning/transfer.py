@@ -219,7 +219,6 @@ def read_topics(file: Path) -> dict[str, str]:
 
 
 def read_qrels(file: Path) -> Qrels:
-    """The relevance of documents to topics."""
     qrels: Qrels = {}
     for number, line in enumerate(_read_text(file).splitlines(), 1):
         fields = line.split()
