@@ -179,7 +179,8 @@ def _part_of(column: Callable[..., Array], where: str, name: str, kind: type[Par
         if each.type == "Strings":
             values[each.name] = _part_of(column, where, path, Strings)
         else:
-            values[each.name] = column(path, COLUMN_TYPES[str(each.type)], is_ragged)
+            # The columns of no pages were merged from nothing, so they have no types.
+            values[each.name] = column(path, None if kind is Pages else COLUMN_TYPES[str(each.type)], is_ragged)
         if is_ragged and each.name != "offsets":
             check_offsets(values["offsets"], len(values[each.name]), f"{where}{name}.offsets.npy or {path}.npy")
     return kind(**values)
