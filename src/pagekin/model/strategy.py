@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-import re
 import tomllib
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pagekin.errors import MisuseError
-from pagekin.model.term_weights import TERM_WEIGHTS, WEIGHTINGS
+from pagekin.model.options import check_regex
 
 if TYPE_CHECKING:
     from pagekin.model.weighting import Weighting
 
+# How a term counts by its document frequency, and the settings for that; `bags/term_weights.py` has the formulas.
+TERM_WEIGHTS: dict[str, tuple[str, ...]] = {
+    "none": (),
+    "log": (),
+    "sqrt": (),
+    "nmdf": ("nmdf_center", "nmdf_width"),
+    "okapi": ("okapi_k", "okapi_b"),
+    "linklearn": ("weights",),
+}
+WEIGHTINGS = ("okapi", "linklearn")  # they also weigh contents by counts and lengths, and are similarity measures
 MEASURES = ("jaccard", "cosine", *WEIGHTINGS)
 _CHOICES: dict[str, tuple[str, ...]] = {
     "mix": ("sum", "shares"),
@@ -93,14 +102,11 @@ class Strategy:
             raise MisuseError("a strategy needs terms: content, anchors or links")
         self._check_weightings()
         for pattern in self.silent:
-            try:
-                re.compile(pattern)
-            except re.error as error:
-                raise MisuseError(f"silent: {pattern!r} is not a regular expression ({error})") from error
+            check_regex("silent", pattern)
 
     def _check_weightings(self) -> None:
         if self.weights is not None:
-            from pagekin.model.weights import weights_from  # loads numpy
+            from pagekin.model.weighting import weights_from  # loads numpy
 
             object.__setattr__(self, "weights", weights_from(self.weights).as_text())
         for name in ("frequency_weight", "similarity"):
@@ -110,12 +116,18 @@ class Strategy:
 
     def weighting_named(self, name: str) -> Weighting | None:
         """The weighting of a measure or a frequency weight; None if it does not use counts."""
-        weight = TERM_WEIGHTS.get(name)
-        return None if weight is None or weight.weighting is None else weight.weighting(*self.values(weight.settings))
+        if name not in WEIGHTINGS:
+            return None
+        from pagekin.model.weighting import Okapi, weights_from  # loads numpy
 
-    def values(self, settings: tuple[str, ...]) -> list[Any]:
-        """The values of some settings."""
-        return [getattr(self, name) for name in settings]
+        if name == "okapi":
+            return Okapi(self.okapi_k, self.okapi_b)
+        if self.weights is None:
+            raise MisuseError(
+                "linklearn needs weights, which `pagekin learn` writes into a file; name it with --weights, or as"
+                " `weights` in the strategy"
+            )
+        return weights_from(self.weights)
 
     def measures(self) -> list[str]:
         """The similarity measures of an index with this strategy."""
@@ -123,12 +135,11 @@ class Strategy:
         return [name for name in MEASURES if known.get(name, True)]
 
     def has_bags_of(self, other: Strategy) -> bool:
-        """Whether both strategies give the same bags."""
         return self._of_bags() == other._of_bags()
 
     def _of_bags(self) -> dict[str, Any]:
-        others = [TERM_WEIGHTS[name] for name in WEIGHTINGS if name != self.frequency_weight]
-        unused = {"similarity", *(setting for weight in others for setting in weight.settings)}
+        others = [name for name in WEIGHTINGS if name != self.frequency_weight]
+        unused = {"similarity", *(setting for name in others for setting in TERM_WEIGHTS[name])}
         return {key: value for key, value in self.as_dict().items() if key not in unused}
 
     def as_dict(self) -> dict[str, Any]:

@@ -8,9 +8,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import fields
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
-from typing import IO, Any, TypeVar, cast
+from typing import IO, Any, TypeVar, get_args, get_type_hints
 
 import numpy as np
 
@@ -29,8 +29,6 @@ _HEAD = re.compile(
     re.DOTALL,
 )
 _LONGEST_HEAD = 1 << 10
-COLUMN_TYPES: dict[str, Any] = {"Bytes": np.uint8, "UInt32s": np.uint32, "UInt64s": np.uint64, "Int64s": np.int64}
-COLUMN_TYPES["Float32s"] = np.float32
 _PARTS: dict[str, Any] = {"pages": Pages, "sources": Sources, "forms": Strings, "targets": Strings, **RAGGED_PARTS}
 
 
@@ -171,19 +169,26 @@ def reading_of(column: Callable[..., Array], where: str = "") -> Reading:
 
 
 def _part_of(column: Callable[..., Array], where: str, name: str, kind: type[Part]) -> Part:
-    columns = fields(cast(Any, kind))
-    is_ragged = columns[0].name == "offsets"
+    types = column_types(kind)
+    is_ragged = "offsets" in types
     values: dict[str, Any] = {}
-    for each in columns:
-        path = f"{name}.{each.name}"
-        if each.type == "Strings":
-            values[each.name] = _part_of(column, where, path, Strings)
+    for each, column_type in types.items():
+        path = f"{name}.{each}"
+        if column_type is Strings:
+            values[each] = _part_of(column, where, path, Strings)
         else:
             # The columns of no pages were merged from nothing, so they have no types.
-            values[each.name] = column(path, None if kind is Pages else COLUMN_TYPES[str(each.type)], is_ragged)
-        if is_ragged and each.name != "offsets":
-            check_offsets(values["offsets"], len(values[each.name]), f"{where}{name}.offsets.npy or {path}.npy")
+            values[each] = column(path, None if kind is Pages else column_type, is_ragged)
+        if is_ragged and each != "offsets":
+            check_offsets(values["offsets"], len(values[each]), f"{where}{name}.offsets.npy or {path}.npy")
     return kind(**values)
+
+
+@cache
+def column_types(kind: Any) -> dict[str, Any]:
+    """The types of the columns of a dataclass: Strings, or the type of the values of an array."""
+    hints = get_type_hints(kind)
+    return {name: hint if hint is Strings else get_args(get_args(hint)[1])[0] for name, hint in hints.items()}
 
 
 def checksum(path: Path) -> str:

@@ -2,7 +2,7 @@
 
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import astuple, dataclass, fields
+from dataclasses import astuple, dataclass
 from itertools import chain, repeat
 from operator import attrgetter
 from pathlib import Path
@@ -19,7 +19,7 @@ from pagekin.model.settings import ReadingSettings
 from pagekin.model.strings import Strings, word_of
 from pagekin.store import merge
 from pagekin.store.catalog import write_catalog
-from pagekin.store.columns import COLUMN_TYPES, column_writer, open_array, open_part, write_columns
+from pagekin.store.columns import column_types, column_writer, open_array, open_part, write_columns
 from pagekin.store.merge import Selection, join, merge_part, merge_strings, objects_of, pick
 from pagekin.store.select import ReadPages, SelectedPages, select_pages
 from pagekin.urls import host_of, page_id
@@ -130,8 +130,8 @@ def _pages(selection: Selection, sources: Sources) -> Pages:
         # An old store knows files that are gone; none of its selected rows refers to them.
         return np.array([numbers.get(key, 0) for key in reading.sources.identities()], np.uint32)[reading.pages.source]
 
-    columns: dict[str, Any] = {each.name: attrgetter(f"pages.{each.name}") for each in fields(Pages)}
-    strings = {each.name: columns.pop(each.name) for each in fields(Pages) if each.type == "Strings"}
+    columns: dict[str, Any] = {name: attrgetter(f"pages.{name}") for name in column_types(Pages)}
+    strings = {name: columns.pop(name) for name, kind in column_types(Pages).items() if kind is Strings}
     values: dict[str, Any] = {**selection.values(columns | {"source": source}), **selection.strings(strings)}
     return Pages(**values)
 
@@ -163,7 +163,7 @@ def _write_part(
     folder: Path, name: str, selection: Selection, offsets: Int64s, tables: dict[str, list[UInt32s]]
 ) -> None:
     write_columns(folder, {f"{name}.offsets": offsets})
-    kinds = {each.name: COLUMN_TYPES[str(each.type)] for each in fields(RAGGED_PARTS[name]) if each.name != "offsets"}
+    kinds = {column: kind for column, kind in column_types(RAGGED_PARTS[name]).items() if column != "offsets"}
     columns = {f"{name}.{column}": (kind, (int(offsets[-1]),)) for column, kind in kinds.items()}
     with column_writer(folder, columns) as append:
         for pieces in merge_part(selection, offsets, name, kinds, tables):
