@@ -8,13 +8,14 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import fields
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
-from typing import IO, Any, TypeVar, get_args, get_type_hints
+from typing import IO, Any, TypeVar, get_args
 
 import numpy as np
 
 from pagekin.errors import StoreError
+from pagekin.model import arrays
 from pagekin.model.arrays import Array
 from pagekin.model.reading import RAGGED_PARTS, Pages, Reading, Sources
 from pagekin.model.strings import Strings
@@ -184,11 +185,14 @@ def _part_of(column: Callable[..., Array], where: str, name: str, kind: type[Par
     return kind(**values)
 
 
-@cache
 def column_types(kind: Any) -> dict[str, Any]:
     """The types of the columns of a dataclass: Strings, or the type of the values of an array."""
-    hints = get_type_hints(kind)
-    return {name: hint if hint is Strings else get_args(get_args(hint)[1])[0] for name, hint in hints.items()}
+    types = {}
+    for each in fields(kind):
+        # An annotation may be a string; get_type_hints would call Python's parser.
+        hint = vars(arrays).get(each.type, Strings) if isinstance(each.type, str) else each.type
+        types[each.name] = Strings if hint is Strings else get_args(get_args(hint)[1])[0]
+    return types
 
 
 def checksum(path: Path) -> str:
