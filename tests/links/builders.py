@@ -45,7 +45,7 @@ def link_columns_of(pages: reference.Pages) -> LinkColumns:
     in_degree = reference.in_degrees(pages)
     return LinkColumns(
         rows=_mapped(range(count + 1), np.int64),
-        node=np.arange(count, dtype=np.uint32),
+        node=_mapped(range(count), np.uint32),
         cited=_mapped(np.cumsum([0, *map(len, links)]), np.int64),
         page=_mapped([page for page, _ in in_links], np.uint32),
         anchor=_mapped([anchor for _, anchor in in_links], np.uint32),
@@ -56,8 +56,8 @@ def link_columns_of(pages: reference.Pages) -> LinkColumns:
         node_of_target=_mapped(range(count), np.uint32),
         in_degree=_mapped(in_degree, np.uint32),
         norm=_mapped([reference.norm(pages, page) for page in range(count)], np.float32),
-        idf=np.array([reference.idf(pages, page) for page in range(count)]),
-        rarity=np.array([reference.rarity(pages, page) for page in range(count)]),
+        idf=_mapped([reference.idf(pages, page) for page in range(count)], np.float64),
+        rarity=_mapped([reference.rarity(pages, page) for page in range(count)], np.float64),
     )
 
 

@@ -48,57 +48,34 @@ def write_link_statistics(folder: Path, store: Store, counting_links: Bytes) -> 
 def open_link_columns(folder: Path, store: Store) -> LinkColumns:
     """Open the links of a store with the statistics that its index, in `folder`, has of them.
 
-    Kernels index arrays without bounds checks. Types and offsets are therefore checked here; numbers of pages, anchors
+    Kernels index arrays without bounds checks. Types and lengths are therefore checked here; numbers of pages, anchors
     and targets are too many for that, and kernels skip those that are out of range.
     """
-    links, anchors, pages = store.links, store.reading.anchors, len(store.nodes) - 1
-    check_offsets(store.nodes, len(store), store.folder / "nodes.offsets.npy")
-    check(len(links.offsets) > pages, store.folder / "links.offsets.npy", "it belongs to other pages")
-    check(len(anchors.offsets) == len(store) + 1, store.folder / "anchors.offsets.npy", "it belongs to other pages")
-    stored = {
-        "links.page": links.page,
-        "links.anchor": links.anchor,
-        "anchors.start": anchors.start,
-        "anchors.target": anchors.target,
-        "targets.node": store.node_of_target,
-    }
-    for name, column in stored.items():
-        sound = column.dtype == np.uint32 and column.ndim == 1
-        check(sound, store.folder / f"{name}.npy", f"it holds {column.dtype} in {column.ndim} dimensions")
+    links, anchors, targets, pages = store.links, store.reading.anchors, store.node_of_target, len(store.nodes) - 1
     counting = open_array(folder, "anchors.counting", np.uint8, 1)
-    check(
-        len(counting) == (len(anchors.start) + 7) // 8, folder / "anchors.counting.npy", "it belongs to other anchors"
-    )
     in_degree = open_array(folder, "nodes.in_degree", np.uint32, 1)
-    check(len(in_degree) == pages, folder / "nodes.in_degree.npy", "it belongs to other pages")
-    check(int(in_degree.max(initial=0)) <= pages, folder / "nodes.in_degree.npy", "an in-degree exceeds the pages")
     norm = open_array(folder, "nodes.coupling_norm", np.float32, 1)
-    check(len(norm) == pages, folder / "nodes.coupling_norm.npy", "it belongs to other pages")
-    check(bool((norm > 0.0).all()), folder / "nodes.coupling_norm.npy", "a norm is not positive")
-    rarity = np.log1p(pages / (1.0 + in_degree)) / np.log1p(pages) if pages else np.zeros(0)
-    page, anchor, start, target, node_of_target, counting, in_degree, norm = map(
-        _read_only, (*stored.values(), counting, in_degree, norm)
-    )
-    return LinkColumns(
-        _read_only(store.nodes),
-        _node_of_page(store.nodes),
-        _read_only(links.offsets),
-        page,
-        anchor,
-        _read_only(anchors.offsets),
-        start,
-        target,
-        counting,
-        node_of_target,
-        in_degree,
-        norm,
-        _idf(in_degree, pages),
-        rarity,
-    )
+    check_offsets(store.nodes, len(store), store.folder / "nodes.offsets.npy")
+    check(targets.dtype == np.uint32 and targets.ndim == 1, store.folder / "targets.node.npy", "it holds no nodes")
+    fitting = {
+        store.folder / "links.offsets.npy": len(links.offsets) > pages,
+        store.folder / "anchors.offsets.npy": len(anchors.offsets) == len(store) + 1,
+        folder / "anchors.counting.npy": len(counting) == (len(anchors.start) + 7) // 8,
+        folder / "nodes.in_degree.npy": len(in_degree) == pages and int(in_degree.max(initial=0)) <= pages,
+        folder / "nodes.coupling_norm.npy": len(norm) == pages and bool((norm > 0.0).all()),
+    }
+    for path, fits in fitting.items():
+        check(fits, path, "it belongs to other pages")
+    rarity = np.log1p(pages / (1.0 + in_degree)) / np.log1p(max(1, pages))
+    cited = (links.offsets, links.page, links.anchor)
+    citing = (anchors.offsets, anchors.start, anchors.target, counting, targets)
+    weights = (norm, _idf(in_degree, pages), rarity)
+    columns = LinkColumns(store.nodes, _node_of_page(store.nodes), *cited, *citing, in_degree, *weights)
+    return LinkColumns(*map(_read_only, columns))
 
 
 def _read_only(column: Array) -> Array:
-    """The column as maps are; an empty column, which cannot be mapped, would be another type to kernels."""
+    """The column, read-only as maps are: for others, such as empty columns, kernels would be compiled again."""
     view = column.view()
     view.flags.writeable = False
     return view
