@@ -69,9 +69,9 @@ def open_link_columns(folder: Path, store: Store) -> LinkColumns:
     rarity = np.log1p(pages / (1.0 + in_degree)) / np.log1p(max(1, pages))
     cited = (links.offsets, links.page, links.anchor)
     citing = (anchors.offsets, anchors.start, anchors.target, counting, targets)
-    weights = (norm, _idf(in_degree, pages), rarity)
-    columns = LinkColumns(store.nodes, _node_of_page(store.nodes), *cited, *citing, in_degree, *weights)
-    return LinkColumns(*map(_read_only, columns))
+    by_node = (in_degree, norm, _idf(in_degree, pages), rarity)
+    columns: tuple[Array, ...] = (store.nodes, _node_of_page(store.nodes), *cited, *citing, *by_node)
+    return LinkColumns._make(map(_read_only, columns))
 
 
 def _read_only(column: Array) -> Array:
