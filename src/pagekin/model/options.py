@@ -134,7 +134,7 @@ def check_options(options: Any) -> None:
     A string is replaced by the value that `parse` makes from it, and a list by a tuple.
     """
     cls: type = type(options)
-    for each in options_of(cls):
+    for each in _options(cls):
         value = getattr(options, each.field)
         if each.many:
             value = (value,) if isinstance(value, str) else tuple(value)
