@@ -99,10 +99,10 @@ class FoldedBags:
             return Bags(offsets, piece.term, weight, piece.count, piece.around)
 
         if weighting is not None:  # its weights depend on the lengths of all pages
-            deque(mapper(lambda numbered: measure(*numbered), self._pieces()), maxlen=0)
-        return mapper(weigh_piece, self._pieces())
+            deque(mapper(lambda numbered: measure(*numbered), self.pieces()), maxlen=0)
+        return mapper(weigh_piece, self.pieces())
 
-    def _pieces(self) -> Iterator[tuple[slice, SpilledPiece]]:
+    def pieces(self) -> Iterator[tuple[slice, SpilledPiece]]:
         """(nodes, piece) for every piece."""
         first = 0
         for piece in self.spill.pieces():

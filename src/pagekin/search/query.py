@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pagekin.index.files import Index
 from pagekin.index.invert import truncate
-from pagekin.model.arrays import UInt32s, Unsigned
+from pagekin.model.arrays import Float32s, UInt32s, Unsigned
 from pagekin.model.bags import Bags
 
 
@@ -28,6 +28,7 @@ class TermCounts:
 
     word: UInt32s
     count: UInt32s
+    lead: Float32s | None = None  # the same, with early occurrences counting more; only known of a text from outside
 
 
 @dataclass(frozen=True, eq=False)
