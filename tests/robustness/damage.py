@@ -67,7 +67,8 @@ def queries(store: Path) -> Iterator[Callable[[], object]]:
             min_similarity=0.0, limit=500, similarity="cosine", exclude_linked=True, exclude_host=True
         )
         weighed = RelatedOptions(min_similarity=0.0, limit=500, similarity="okapi")
-        for options in (everything, weighed):
+        latent = RelatedOptions(min_similarity=0.0, limit=500, blend={"text": 0.5, "latent": 0.5})
+        for options in (everything, weighed, latent):
             yield lambda scorer=scorer, options=options: at(scorer, store).related(list(ASKED), options)  # type: ignore[misc]
         yield lambda scorer=scorer: at(scorer, store).related_to(b"<p>cheese and stars and oak <a href=x>y</a>")  # type: ignore[misc]
     yield lambda: find_duplicates(store)

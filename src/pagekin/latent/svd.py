@@ -15,7 +15,7 @@ _BLOCK = 16  # 64 bytes, which is a cache line
 _SUBSPACE = 256
 _ROWS = 64  # of a dense matrix, multiplied at a time; for 64 x 256 x 16, OpenBLAS does not split sums among threads
 _LEAST = 1e-10  # squared length of a vector that is new to the subspace, relative to that before the projection
-_NULL = 1e-9  # squared singular values that count as 0, relative to the largest
+_NULL = 1e-6  # squared singular values that count as 0, relative to the largest; float32 has seven digits
 
 
 def right_singular_vectors(rows: SparseRows, columns: int, most: int, seed: int, mapper: Mapper) -> Float32s:

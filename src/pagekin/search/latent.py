@@ -96,7 +96,7 @@ class LatentPairs:
         lengths = np.outer(self._norms[sources], self._norms)
         products = self._rows[sources] @ self._rows.T
         cosines = np.divide(products, lengths, out=np.zeros_like(lengths), where=lengths > 0.0)
-        return np.maximum(cosines.round(9), 0.0)
+        return np.asarray(np.maximum(cosines.round(9), 0.0), np.float64)
 
     def scores(self, sources: Int64s) -> Floats:
         """The same as scores."""
