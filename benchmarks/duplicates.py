@@ -28,13 +28,10 @@ from benchmarks.agreement import collections
 from benchmarks.building import html_files
 from benchmarks.false_matches import RATIOS, best_hashes, draw_false_matches, expected_ratio, simulated_ratio
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, show, timed
-from pagekin.duplicates.canonical import canonical
-from pagekin.duplicates.chunks import BATCH_BYTES, chunk_ends, chunks_of, pad
-from pagekin.duplicates.filters import BloomFilters, bits_for
-from pagekin.duplicates.grouper import Grouper
-from pagekin.duplicates.groups import DuplicateGroup
+from pagekin.duplicates.chunks import BATCH_BYTES, canonical, chunk_ends, chunks_of, pad
+from pagekin.duplicates.filters import BloomFilters, Chunks, bits_for
+from pagekin.duplicates.groups import DuplicateGroup, Grouper
 from pagekin.duplicates.result_list import files, html_texts
-from pagekin.duplicates.sets import Chunks
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.kernels.bits import popcount
 from pagekin.kernels.chunks import WINDOW
@@ -114,7 +111,7 @@ def chunking(name: str, raw: list[bytes]) -> Iterator[Figure]:
 def filters_of(texts: list[bytes]) -> list[BloomFilters]:
     """One array for all pages that need filters of one size."""
     chunks = chunks_of(texts, SETTINGS)
-    bits = bits_for(chunks.counts(), SETTINGS)
+    bits = bits_for(chunks.lengths(), SETTINGS)
     return [
         BloomFilters.of(chunks.rows(np.flatnonzero(bits == each)), int(each), SETTINGS.hashes)
         for each in np.unique(bits)

@@ -24,8 +24,8 @@ from benchmarks.machine import QUICK, Figure, facts, keep, kept, show
 from pagekin import sample_web
 from pagekin.collection.clusters import read_categories, write_graph
 from pagekin.links.cluster_quality import Labels, evaluate_clusters
-from pagekin.links.measures import MEASURES
-from pagekin.links.plots import draw_dendrograms
+from pagekin.links.export import draw_dendrograms
+from pagekin.links.settings import MEASURES, LinkOptions
 from pagekin.model.files import written_whole
 from pagekin.pipeline import build
 from pagekin.search.indexed_store import IndexedStore
@@ -71,7 +71,7 @@ def sources(place: Path) -> Iterator[tuple[str, Path, Path]]:
 def measure(name: str, indexed: IndexedStore, file: Path) -> Iterator[Figure]:
     """The figures of one collection."""
     for kind in MEASURES:
-        links = analyse_links(indexed, kind)
+        links = analyse_links(indexed, LinkOptions(measure=kind))
         labels, _ = read_categories(links, str(file), 9)
         tops = {node: {label.partition("/")[0] for label in each} for node, each in labels.items()}
         yield Figure(f"{name}, {kind}: P@10", round(by_links(links, labels), 3))
@@ -160,7 +160,7 @@ def draw(indexed: IndexedStore, labels: Path) -> None:
     names = [each["title"] for each in links.named(nodes)]
     with written_whole(FIGURES / "alphas.svg") as path:
         draw_dendrograms(path, "svg", [clusters.hierarchy(alpha).restrict_to(leaves) for alpha in ALPHAS], names, 0)
-    tight = analyse_links(indexed, delta=0.2)
+    tight = analyse_links(indexed, LinkOptions(delta=0.2))
     write_graph(tight, FIGURES / "graph.svg", "svg", read_categories(tight, str(labels), 1)[0])
 
 

@@ -37,7 +37,7 @@ from pagekin.learning.networks import initial_parameters, layout_of, scales_of
 from pagekin.learning.options import LearnOptions
 from pagekin.learning.ranking import ERROR, Ranker, compare_measures, sample_queries
 from pagekin.learning.transfer import evaluate_transfer, open_task
-from pagekin.links.stored import stored_links
+from pagekin.links.link_graph import stored_links
 from pagekin.model.weighting import Okapi
 from pagekin.pipeline import build
 from pagekin.search.indexed_store import IndexedStore

@@ -20,11 +20,10 @@ from scipy.spatial.distance import squareform
 
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, show, timed
 from pagekin.kernels.similar_pairs import make_buffers
-from pagekin.links.clusters import Clusters
-from pagekin.links.hierarchy import build_hierarchy
-from pagekin.links.link_graph import LinkGraph, Preparation, StoredLinks, prepare
-from pagekin.links.measures import BATCH_PAIRS, build_link_sets
-from pagekin.links.threshold_graph import DELTA_SHARE, Subgraph
+from pagekin.links.clusters import Clusters, build_hierarchy
+from pagekin.links.link_graph import LinkGraph, StoredLinks, prepare
+from pagekin.links.measures import BATCH_PAIRS, DELTA_SHARE, Subgraph, build_link_sets
+from pagekin.links.settings import Preparation
 from pagekin.model.arrays import Int64s
 
 LINKS = 200_000 if QUICK else 4_000_000

@@ -27,12 +27,11 @@ from pagekin.learning.learn import COUNTING, LearnResult, count_terms, links_bet
 from pagekin.learning.link_share import SHARES, hide_links, link_share_tuner, visible_links
 from pagekin.learning.projection import Matrix
 from pagekin.learning.ranking import AP, MEASURES, Ranker, RankingQueries, page_queries
-from pagekin.links.link_graph import StoredLinks
-from pagekin.links.stored import stored_links
+from pagekin.links.link_graph import StoredLinks, stored_links
 from pagekin.model.arrays import Bools, Floats, Int64s, offsets_of
 from pagekin.model.reading import Links
 from pagekin.model.strategy import Strategy
-from pagekin.model.weights import load_weights, save_weights
+from pagekin.model.weighting import load_weights, save_weights
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.options import RelatedOptions
 from pagekin.search.weighted_text import shares_of_own

@@ -13,7 +13,7 @@ import numpy as np
 from pagekin.learning.learn import LearnResult, weighted_spaces
 from pagekin.learning.projection import lsa_matrices
 from pagekin.learning.ranking import AP, MEASURES, page_queries
-from pagekin.links.stored import stored_links
+from pagekin.links.link_graph import stored_links
 from pagekin.model.arrays import Floats
 from pagekin.search.indexed_store import IndexedStore
 

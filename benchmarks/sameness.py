@@ -24,10 +24,9 @@ from benchmarks.building import html_files
 from benchmarks.duplicates import texts_under
 from benchmarks.labelled import MANUALS
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, show
-from pagekin.duplicates.canonical import canonical
-from pagekin.duplicates.chunks import chunks_of
+from pagekin.duplicates.chunks import canonical, chunks_of
 from pagekin.duplicates.filters import MIN_CHUNKS
-from pagekin.duplicates.grouper import Grouper
+from pagekin.duplicates.groups import Grouper
 from pagekin.duplicates.result_list import files, html_texts
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.model.arrays import Int64s, UInt64s, spans

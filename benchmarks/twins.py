@@ -26,12 +26,10 @@ from benchmarks.duplicates import texts_under
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, peak_megabytes, show, timed
 from benchmarks.querying import in_turns
 from pagekin.duplicates.collection import FoundPairs, PageSets, find_pairs
-from pagekin.duplicates.filters import MIN_CHUNKS, BloomFilters
+from pagekin.duplicates.filters import MIN_CHUNKS, BloomFilters, Chunks
 from pagekin.duplicates.fingerprints import Fingerprints, filters_of
-from pagekin.duplicates.grouper import Grouper
-from pagekin.duplicates.groups import single_linkage
+from pagekin.duplicates.groups import Grouper, single_linkage
 from pagekin.duplicates.result_list import group
-from pagekin.duplicates.sets import Chunks
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.kernels.filters import FilterRows, make_filter_rows, near
 from pagekin.model.arrays import Int64s, offsets_of
@@ -201,7 +199,7 @@ def missing(fingerprints: Fingerprints, found: FoundPairs) -> tuple[int, int, in
 
     Of sets that have a filter of the common size. The filters of all pairs are compared, then the exact sets.
     """
-    words, counts = fingerprints.words, fingerprints.chunks.counts()
+    words, counts = fingerprints.words, fingerprints.chunks.lengths()
     assert words is not None
     small = np.flatnonzero(words[:, 0] != np.iinfo(np.uint64).max)
     sample = small[small > SETS // 2][:: max(1, len(small) // 2 // SAMPLE)][:SAMPLE]

@@ -3,7 +3,6 @@
 from pagekin.collection.clusters import AlphaQuality as AlphaQuality
 from pagekin.collection.clusters import Bridge as Bridge
 from pagekin.collection.clusters import BridgeEnd as BridgeEnd
-from pagekin.collection.clusters import CategoryQuality as CategoryQuality
 from pagekin.collection.clusters import ClusteredPage as ClusteredPage
 from pagekin.collection.clusters import ClusterEvaluation as ClusterEvaluation
 from pagekin.collection.clusters import ClusterPosition as ClusterPosition
@@ -22,12 +21,12 @@ from pagekin.collection.export import ExportReport as ExportReport
 from pagekin.collection.info import BuildReport as BuildReport
 from pagekin.collection.info import CheckReport as CheckReport
 from pagekin.collection.info import CollectionInfo as CollectionInfo
+from pagekin.collection.info import Page as Page
+from pagekin.collection.info import PageDetails as PageDetails
+from pagekin.collection.info import SearchResults as SearchResults
 from pagekin.collection.learn import LearnReport as LearnReport
 from pagekin.collection.learn import TransferReport as TransferReport
 from pagekin.collection.learn import transfer_weights as transfer_weights
-from pagekin.collection.pages import Page as Page
-from pagekin.collection.pages import PageDetails as PageDetails
-from pagekin.collection.pages import SearchResults as SearchResults
 from pagekin.collection.sweep import SweepReport as SweepReport
 from pagekin.collection.sweep import sweep as sweep
 from pagekin.duplicates.filters import Overlap as Overlap
@@ -54,6 +53,7 @@ from pagekin.evaluation.evaluate import SystemEvaluation as SystemEvaluation
 from pagekin.evaluation.labels import LeftOutReason as LeftOutReason
 from pagekin.evaluation.options import EvaluationOptions as EvaluationOptions
 from pagekin.learning.options import LearnOptions as LearnOptions
+from pagekin.links.cluster_quality import CategoryQuality as CategoryQuality
 from pagekin.links.settings import ClusterOptions as ClusterOptions
 from pagekin.links.settings import GraphOptions as GraphOptions
 from pagekin.links.settings import LinkOptions as LinkOptions

@@ -23,8 +23,8 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from pagekin.bags.build import BagSource, fold_bags
+from pagekin.duplicates.chunks import chunks_of_pages
 from pagekin.duplicates.fingerprints import write_fingerprints
-from pagekin.duplicates.page_sets import chunks_of_pages
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.engines.local import WorkerPool, run, worker_pool
 from pagekin.errors import MisuseError, StoreError

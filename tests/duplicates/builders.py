@@ -7,7 +7,7 @@ from functools import cache
 
 import numpy as np
 
-from pagekin.duplicates.sets import Chunks
+from pagekin.duplicates.filters import Chunks
 
 
 def pages(*sets: Iterable[int]) -> Chunks:

@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 
 from duplicates.builders import pages
 from pagekin.duplicates import collection
-from pagekin.duplicates.candidates import _parts, first_copies, invert_chunks
-from pagekin.duplicates.collection import PageSets, find_pairs, groups_of
+from pagekin.duplicates.collection import PageSets, _parts, find_pairs, first_copies, groups_of, invert_chunks
 from pagekin.duplicates.fingerprints import Fingerprints, filters_of
-from pagekin.duplicates.grouper import Grouper
+from pagekin.duplicates.groups import Grouper
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.errors import MisuseError
 
@@ -91,7 +90,7 @@ def test_too_many_pairs_for_complete_linkage_are_refused(monkeypatch: pytest.Mon
 def test_inverted_lists_do_not_depend_on_sorting_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     crowd = pages(*([k, k + 1, k + 2] for k in range(40)))
     at_once = invert_chunks(crowd)
-    monkeypatch.setattr("pagekin.duplicates.candidates._BATCH_ELEMENTS", 16)
+    monkeypatch.setattr("pagekin.duplicates.collection._BATCH_ELEMENTS", 16)
     assert len(list(_parts(crowd.elements))) == 8
     in_parts = invert_chunks(crowd)
     assert [each.tolist() for each in in_parts] == [each.tolist() for each in at_once]

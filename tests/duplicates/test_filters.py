@@ -6,43 +6,17 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from duplicates.builders import pages
-from pagekin.duplicates.filters import BloomFilters, Overlap, bits_for, estimate_elements, overlaps
-from pagekin.duplicates.sets import Chunks
+from pagekin.duplicates.filters import BloomFilters, Chunks, Overlap, bits_for, estimate_elements, overlaps
 from pagekin.duplicates.settings import GroupSettings
-from pagekin.errors import MisuseError
 
 NUMBERS = st.sets(st.integers(0, 60), max_size=40)
 
 
 def overlap(a: Chunks, b: Chunks, bits: int = 2048, hashes: int = 4) -> Overlap:
     return overlaps(BloomFilters.of(a, bits, hashes), BloomFilters.of(b, bits, hashes))[0]
-
-
-# --- folding -------------------------------------------------------------------------------------
-
-
-@settings(deadline=None)
-@given(st.lists(NUMBERS, min_size=1, max_size=4), st.sampled_from([64, 128, 256, 512]))
-def test_a_folded_filter_is_the_filter_of_that_size(sets: list[set[int]], bits: int) -> None:
-    some = pages(*sets)
-    assert BloomFilters.of(some, 512, 3).fold(bits).words.tolist() == BloomFilters.of(some, bits, 3).words.tolist()
-
-
-def test_filters_of_two_sizes_are_compared_in_the_smaller() -> None:
-    a, b = pages(range(40)), pages(range(20, 60))
-    large, small = BloomFilters.of(a, 8192, 4), BloomFilters.of(b, 1024, 4)
-    assert overlaps(large, small) == overlaps(BloomFilters.of(a, 1024, 4), small)
-
-
-def test_incomparable_filters_are_refused() -> None:
-    with pytest.raises(MisuseError, match="4 and of 5 hash functions"):
-        overlaps(BloomFilters.of(pages([1]), 128, 4), BloomFilters.of(pages([1]), 128, 5))
-    with pytest.raises(MisuseError, match="folded"):
-        BloomFilters.of(pages([1]), 128, 4).fold(256)
 
 
 # --- estimates -----------------------------------------------------------------------------------

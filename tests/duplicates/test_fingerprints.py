@@ -14,12 +14,9 @@ from hypothesis import strategies as st
 from duplicates.builders import pages
 from pagekin import sample_web
 from pagekin.bags.templates import template_blocks
-from pagekin.duplicates.canonical import canonical
-from pagekin.duplicates.chunks import chunks_of
-from pagekin.duplicates.filters import BloomFilters
+from pagekin.duplicates.chunks import _ranges, canonical, chunks_of
+from pagekin.duplicates.filters import BloomFilters, Chunks
 from pagekin.duplicates.fingerprints import filters_of, open_fingerprints, write_fingerprints
-from pagekin.duplicates.page_sets import _ranges
-from pagekin.duplicates.sets import Chunks
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.errors import StoreError
 from pagekin.model.strategy import PRESETS

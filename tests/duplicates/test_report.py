@@ -11,7 +11,7 @@ import pytest
 from duplicates.builders import pages
 from duplicates.test_result_list import prose
 from pagekin.duplicates.fingerprints import Fingerprints
-from pagekin.duplicates.report import DuplicateReport, draw_report, growth, most_duplicated, profile_of, report_of_list
+from pagekin.duplicates.report import DuplicateReport, draw_report, growth, most_duplicated, profile_of
 from pagekin.duplicates.result_list import group
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.errors import MisuseError
@@ -44,7 +44,7 @@ def test_a_profile_has_the_share_of_the_page_in_each_other_page() -> None:
 
 
 def test_a_list_without_results_has_a_report() -> None:
-    report = report_of_list(pages(), GroupSettings(), [], [], None)
+    report = group([]).report()
     assert report.pages == 0 and report.profile is None
 
 

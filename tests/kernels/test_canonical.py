@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pagekin.duplicates.canonical import canonical, canonical_stream, character_table
+from pagekin.duplicates.chunks import canonical, canonical_stream, character_table
 from pagekin.kernels import canonical as kernel
 from reference import canonical as reference
 

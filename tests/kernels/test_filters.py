@@ -6,8 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pagekin.duplicates.filters import BloomFilters
-from pagekin.duplicates.sets import Chunks
+from pagekin.duplicates.filters import BloomFilters, Chunks
 from pagekin.kernels.filters import FilterRows, make_filter_rows, near, set_bits
 from pagekin.kernels.graph import join, roots
 from pagekin.model.arrays import Int64s, UInt64s

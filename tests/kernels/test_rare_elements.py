@@ -8,8 +8,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pagekin.duplicates.candidates import invert_chunks
-from pagekin.duplicates.sets import Chunks
+from pagekin.duplicates.collection import invert_chunks
+from pagekin.duplicates.filters import Chunks
 from pagekin.kernels.rare_elements import NO_LIST, ShareBounds, probe, set_hashes
 from pagekin.model.arrays import Int64s
 from reference import rare_elements as reference

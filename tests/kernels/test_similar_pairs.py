@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from links.builders import link_graph_of
 from pagekin.links import measures
-from pagekin.links.measures import HALF_DISTANCE, MEASURES, build_link_sets
+from pagekin.links.measures import HALF_DISTANCE, build_link_sets
+from pagekin.links.settings import MEASURES
 from reference import similar_pairs as reference
 
 NODES = 8

@@ -12,7 +12,7 @@ from pagekin.learning.corpus import CorpusPart, part_of
 from pagekin.learning.link_share import SHARES, HiddenLinks, LinkShareTuner, hide_links, visible_similarity
 from pagekin.learning.ranking import AP, MEASURES, Ranker, page_queries
 from pagekin.links.link_graph import StoredLinks
-from pagekin.links.stored import link_similarity
+from pagekin.links.measures import link_similarity
 from pagekin.model.arrays import Floats, Int64s
 from pagekin.model.weighting import Learned, Network
 from pagekin.search.weighted_text import shares_of_own

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from pagekin.links.link_graph import LinkGraph, Preparation, StoredLinks, prepare
+from pagekin.links.link_graph import LinkGraph, StoredLinks, prepare
+from pagekin.links.settings import Preparation
 
 EVERYTHING = Preparation(in_links=10**6, out_links=10**6, popular=1.0)
 

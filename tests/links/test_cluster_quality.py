@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from links.builders import link_graph_of
 from pagekin.links.cluster_quality import assign, evaluate_clusters
-from pagekin.links.measures import build_link_sets
-from pagekin.links.threshold_graph import build_threshold_graph
+from pagekin.links.measures import build_link_sets, build_threshold_graph
 
 # Pages 10 to 12 are cited by 0, 1, 2; pages 13 and 14 by 3 and 4; page 5 cites 12 and 13; nobody cites 15.
 LINKS = {(citing, cited): [1] for citing in (0, 1, 2) for cited in (10, 11, 12)}
@@ -27,7 +26,7 @@ def test_precision_and_recall_by_hand() -> None:
     quality = evaluate_clusters(build_threshold_graph(build_link_sets(graph, "co-citation"), len(graph)), LABELS, 0.5)
     assert (quality.core, quality.retrieved, quality.judged) == (6, 5, 5)
     assert quality.recall == pytest.approx(5 / 6)
-    found = [(each.name, each.pages, each.precision, each.recall) for each in quality.categories]
+    found = [(each.category, each.pages, each.precision, each.recall) for each in quality.categories]
     assert found == [("a", 4, 1.0, 3 / 4), ("b", 3, 1 / 2, 1 / 3)]
     assert [quality.precision_mean, quality.recall_mean] == pytest.approx([3 / 4, 13 / 24])
 

@@ -10,12 +10,11 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from links.test_hierarchy import FIGURE_2
+from links.test_clusters import FIGURE_2
 from pagekin.errors import MisuseError
-from pagekin.links.export import GRAPH_WRITERS, PAIR_WRITERS, Vertex
-from pagekin.links.hierarchy import build_hierarchy
+from pagekin.links.clusters import build_hierarchy
+from pagekin.links.export import GRAPH_WRITERS, PAIR_WRITERS, Vertex, dendrogram_lines, draw_dendrograms, draw_graph
 from pagekin.links.measures import SimilarPairs
-from pagekin.links.plots import dendrogram_lines, draw_dendrograms, draw_graph
 
 EDGES = SimilarPairs(np.array([1, 2]), np.array([2, 5]), np.array([0.25, 0.125]))
 VERTICES = [

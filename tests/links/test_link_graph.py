@@ -7,7 +7,8 @@ import pytest
 
 from links.builders import link_graph_of, stored_links_of
 from pagekin.errors import MisuseError
-from pagekin.links.link_graph import LinkGraph, Preparation, prepare
+from pagekin.links.link_graph import LinkGraph, prepare
+from pagekin.links.settings import Preparation
 
 STAR = {(0, 9): [1], (1, 9): [1], (1, 8): [1], (2, 9): [1], (2, 8): [1], (2, 7): [1]}
 """Page 2 links to three pages, 1 to two, 0 to one; 9 has three in-links."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from pagekin.duplicates.canonical import character_table
+from pagekin.duplicates.chunks import character_table
 from pagekin.kernels.canonical import LINE, NOTHING, SPACE
 
 _TOKEN = re.compile(r"([^ \t]{1,32})(?=[ \t]+[^ \t\n\r])")

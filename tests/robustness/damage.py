@@ -16,8 +16,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from pagekin.collection.info import describe_store
-from pagekin.collection.pages import describe_page
+from pagekin.collection.info import describe_page, describe_store
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.errors import PagekinError
 from pagekin.search.duplicates import find_duplicates
@@ -71,8 +70,8 @@ def queries(store: Path) -> Iterator[Callable[[], object]]:
         for options in (everything, weighed, latent):
             yield lambda scorer=scorer, options=options: at(scorer, store).related(list(ASKED), options)  # type: ignore[misc]
         yield lambda scorer=scorer: at(scorer, store).related_to(b"<p>cheese and stars and oak <a href=x>y</a>")  # type: ignore[misc]
-    yield lambda: find_duplicates(store)
-    yield lambda: find_duplicates(store, GroupSettings(link_weight=0.3, chunk_bytes=128))
+    yield lambda: find_duplicates(IndexedStore.open(store))
+    yield lambda: find_duplicates(IndexedStore.open(store), GroupSettings(link_weight=0.3, chunk_bytes=128))
     for row in (0, 40, -1):
         yield lambda row=row: every_word(IndexedStore.open(store), row)  # type: ignore[misc]
 

@@ -20,7 +20,7 @@ from pagekin.model.term_weights import WEIGHTINGS
 from pagekin.pipeline import build
 from pagekin.search import evidence as registry
 from pagekin.search.blend import Blend, blended
-from pagekin.search.evidence import Evidence, register, registered
+from pagekin.search.evidence import Evidence, register
 from pagekin.search.indexed_store import MEASURES as TEXT_MEASURES
 from pagekin.search.indexed_store import IndexedStore, without_links
 from pagekin.search.node_store import NodeStore
@@ -168,4 +168,4 @@ def test_a_text_from_outside_has_no_links_and_the_rest_takes_their_weight() -> N
 
 def test_every_measure_of_a_strategy_has_an_evidence() -> None:
     assert {*TEXT_MEASURES, *WEIGHTINGS} == set(MEASURES)
-    assert registered() == ["text", "links", "latent"]
+    assert list(registry._REGISTRY) == ["text", "links", "latent"]

@@ -9,10 +9,9 @@ import pytest
 
 from duplicates.test_result_list import prose
 from pagekin import GroupSettings
-from pagekin.duplicates.page_sets import link_sets, linked_nodes
 from pagekin.model.reading import NO_TARGET, Anchors
 from pagekin.pipeline import build
-from pagekin.search.duplicates import DuplicateGroups, find_duplicates, link_fingerprints
+from pagekin.search.duplicates import DuplicateGroups, find_duplicates, link_fingerprints, link_sets, linked_nodes
 from pagekin.search.indexed_store import IndexedStore
 from store.builders import page, write_jsonl
 
@@ -45,7 +44,7 @@ def mirrored(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_anchor_of_a_group_is_the_page_with_most_in_links(mirrored: Path) -> None:
-    found = find_duplicates(mirrored)
+    found = find_duplicates(IndexedStore.open(mirrored))
     assert named(found) == [["http://b.example/wren", "http://a.example/wren"]]
     member = found.groups[0].members[0]
     assert member.page.title == "Wren" and member.overlap.a_in_b and not member.overlap.b_in_a
@@ -54,13 +53,13 @@ def test_the_anchor_of_a_group_is_the_page_with_most_in_links(mirrored: Path) ->
 
 
 def test_templates_make_near_duplicates_only_if_they_count(mirrored: Path) -> None:
-    assert len(find_duplicates(mirrored, GroupSettings(threshold=0.5)).groups) == 1
-    found = find_duplicates(mirrored, GroupSettings(threshold=0.5), whole_text=True)
+    assert len(find_duplicates(IndexedStore.open(mirrored), GroupSettings(threshold=0.5)).groups) == 1
+    found = find_duplicates(IndexedStore.open(mirrored), GroupSettings(threshold=0.5), whole_text=True)
     assert sorted(map(len, named(found))) == [2, 5]
 
 
 def test_texts_are_cut_again_for_another_chunk_size(mirrored: Path) -> None:
-    found = find_duplicates(mirrored, GroupSettings(chunk_bytes=64))
+    found = find_duplicates(IndexedStore.open(mirrored), GroupSettings(chunk_bytes=64))
     assert named(found) == [["http://b.example/wren", "http://a.example/wren"]]
     assert found.settings.chunk_bytes == 64
 
@@ -75,8 +74,8 @@ def test_links_can_separate_pages_with_similar_texts(tmp_path: Path) -> None:
         ("http://b.example/2", f"<p>{prose(1)} {other}<p>{links[0].replace('href=', 'href=http://a.example')}"),
         ("http://c.example/3", f"<p>{prose(1)} {prose(4, 250)}<p>{links[1]}"),
     )
-    assert [len(group) for group in named(find_duplicates(store))] == [3]
-    found = find_duplicates(store, GroupSettings(threshold=0.9, link_weight=0.6))
+    assert [len(group) for group in named(find_duplicates(IndexedStore.open(store)))] == [3]
+    found = find_duplicates(IndexedStore.open(store), GroupSettings(threshold=0.9, link_weight=0.6))
     assert [set(group) for group in named(found)] == [{"http://a.example/1", "http://b.example/2"}]
 
 
@@ -90,11 +89,11 @@ def test_links_are_sets_of_nodes_without_the_page_itself() -> None:
     offsets, nodes = linked_nodes(anchors, np.array([0, 7, 5], np.uint32), np.array([0, 1, 2], np.uint32))
     assert (offsets.tolist(), nodes.tolist()) == ([0, 1, 1, 3], [7, 0, 5])
     sets = link_sets(offsets, nodes, np.array([1, 0, 0], np.uint8))
-    assert sets.counts().tolist() == [0, 0, 2]
+    assert sets.lengths().tolist() == [0, 0, 2]
 
 
 def test_links_that_recur_on_a_host_do_not_count(mirrored: Path) -> None:
     indexed = IndexedStore.open(mirrored)
     assert (
-        link_fingerprints(indexed, GroupSettings()).chunks.counts().sum() == 0
+        link_fingerprints(indexed, GroupSettings()).chunks.lengths().sum() == 0
     )  # all five pages of a host link to one

@@ -19,8 +19,7 @@ from pagekin.model.strategy import Strategy
 from pagekin.model.strings import Strings
 from pagekin.model.weighting import STOP_PAGES, Learned, Okapi
 from pagekin.search.blend import Blend
-from pagekin.search.query import Query, TermCounts, query_of_nodes
-from pagekin.search.query_weights import QueryWeights
+from pagekin.search.query import Query, QueryWeights, TermCounts, query_of_nodes
 from pagekin.search.scorer import CompiledScorer, Scorer, ScorerPool
 from pagekin.search.weighted_text import WeightedText
 from pagekin.signatures.sign import make_signatures, seeded, term_keys

@@ -1,24 +1,87 @@
-"""Content-defined chunking: canonical texts -> sets of chunks."""
+"""Texts -> canonical texts -> content-defined chunks: of any texts, of one text in pieces, and of stored pages.
 
-from collections.abc import Iterable
-from functools import cache
+The canonical form of a text is without case, punctuation and layout that should not distinguish two texts.
+"""
+
+import unicodedata
+from collections.abc import Iterable, Iterator
+from functools import cache, partial
 
 import numpy as np
+import zstandard
 
-from pagekin.duplicates.sets import MAX_CHUNKS, Chunks
+from pagekin.duplicates.filters import MAX_CHUNKS, Chunks
 from pagekin.duplicates.settings import GroupSettings
+from pagekin.kernels import canonical as kernel
 from pagekin.kernels.blake2 import blake2b_spans
+from pagekin.kernels.canonical import AT_LINE_START, LINE, MOST_NUMBERING, NOTHING, SPACE
 from pagekin.kernels.chunks import WINDOW, chunk_elements, cut_chunks, mark_boundaries, rabin_tables
-from pagekin.model.arrays import Bytes, Int64s, UInt64s, offsets_of
+from pagekin.model.arrays import Bytes, Int64s, UInt32s, UInt64s, offsets_of
+from pagekin.model.mapper import Mapper
+from pagekin.model.reading import Reading
 from pagekin.model.strings import together
 
+_TABLE_SIZE = 0x1E944  # no character from here on has a lower case
+_LINE_BREAKS = "\n\r\v\f\x85\u2028\u2029"
+_SPACES = "\"'`´‘’‚‛“”„‟«»‹›′″＂＇" + ":：﹕" + "•‣⁃◦∙·●○■□▪▫►▸◆◇" + "\ufffd"  # quotes, colons, bullets, undecodable
+_INVISIBLE = "\u00ad\u200b\u200c\u200d\u2060\ufeff"
 BATCH_BYTES = 1 << 18  # of texts that are cut at once, so that they stay in the processor's cache
 _PADDING = bytes(WINDOW)  # before each text, for the first windows of the rolling fingerprint
 _tables = cache(rabin_tables)
+_JOB_BYTES = 16 * BATCH_BYTES
+
+
+@cache
+def character_table() -> UInt32s:
+    """The canonical form of every character below _TABLE_SIZE; others stay as they are."""
+    folded = np.arange(_TABLE_SIZE, dtype=np.uint32)
+    for point in range(_TABLE_SIZE):
+        character = chr(point)
+        folded[point] = ord(character.lower()[0])
+        if character in _LINE_BREAKS:
+            folded[point] = LINE
+        elif character.isspace() or unicodedata.category(character) in ("Cc", "Pd") or character == "−":
+            folded[point] = SPACE
+    folded[[ord(character) for character in _SPACES]] = SPACE
+    folded[[ord(character) for character in _INVISIBLE]] = NOTHING
+    return folded
+
+
+def canonical(text: bytes) -> bytes:
+    r"""The canonical form of a UTF-8 text.
+
+    >>> canonical("a.1  “Robins”: they sing,\n\t* all winter–long".encode())
+    b'robins they sing, all winter long'
+    """
+    return kernel.canonical(np.frombuffer(text, np.uint8), character_table(), AT_LINE_START)[0].tobytes()
+
+
+def canonical_stream(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """The canonical form of one text in pieces of any size, piece by piece."""
+    flags, rest = AT_LINE_START, b""
+    for piece in pieces:
+        rest += piece
+        end = _safe_end(rest)
+        if end:
+            folded, flags = kernel.canonical(np.frombuffer(rest[:end], np.uint8), character_table(), flags)
+            rest = rest[end:]
+            yield folded.tobytes()
+    if rest:
+        yield kernel.canonical(np.frombuffer(rest, np.uint8), character_table(), flags)[0].tobytes()
+
+
+def _safe_end(text: bytes) -> int:
+    """Where a piece may end: after a line, or inside a long line at a character boundary beyond any numbering."""
+    end = max(text.rfind(b"\n"), text.rfind(b"\r")) + 1
+    if len(text) - end > 2 * MOST_NUMBERING:
+        end = len(text)
+        while end and text[end - 1] & 0xC0 == 0x80:
+            end -= 1
+        end -= end > 0 and text[end - 1] >= 0xC0
+    return end
 
 
 def chunks_of(texts: Iterable[bytes], settings: GroupSettings) -> Chunks:
-    """Cut canonical texts into chunks."""
     return Chunks.concatenate([chunks_of_padded(*pad(some), settings) for some in together(texts, BATCH_BYTES)])
 
 
@@ -86,3 +149,41 @@ def _sets(digests: UInt64s, offsets: Int64s) -> Chunks:
     ends[has_chunks] = digests[np.column_stack([offsets[:-1], offsets[1:] - 1])[has_chunks]]
     elements, counts = chunk_elements(digests, offsets)
     return Chunks(offsets_of(counts), elements, ends)
+
+
+def chunks_of_pages(
+    reading: Reading, ignored: Bytes, settings: GroupSettings, mapper: Mapper = map
+) -> Iterator[Chunks]:
+    """The chunks of all pages, in parts; `ignored` is 1 for every block to leave out, such as templates.
+
+    A page with ignored blocks only is kept whole. `mapper` is a `map` that may run jobs in parallel.
+    """
+    character_table()  # computed once, before threads start
+    job = partial(_chunks_of_range, reading, ignored, settings)
+    yield from mapper(job, _ranges(reading, range(len(reading)), _JOB_BYTES))
+
+
+def _chunks_of_range(reading: Reading, ignored: Bytes, settings: GroupSettings, rows: range) -> Chunks:
+    batches = _ranges(reading, rows, BATCH_BYTES)
+    return Chunks.concatenate([_chunks_of_batch(reading, ignored, settings, some) for some in batches])
+
+
+def _ranges(reading: Reading, rows: range, size: int) -> Iterator[range]:
+    """Split pages into ranges of about `size` bytes of text."""
+    sizes = np.cumsum(reading.pages.text_bytes[rows.start : rows.stop])
+    total = int(sizes[-1]) if len(sizes) else 0
+    ends = np.append(np.searchsorted(sizes, np.arange(size, total, size)) + 1, len(rows))
+    begin = rows.start
+    for end in np.unique(ends[ends > 0]).tolist():
+        yield range(begin, rows.start + end)
+        begin = rows.start + end
+
+
+def _chunks_of_batch(reading: Reading, ignored: Bytes, settings: GroupSettings, rows: range) -> Chunks:
+    decompressor, packed, blocks = zstandard.ZstdDecompressor(), reading.text.data.data, reading.blocks
+    texts = [decompressor.decompress(packed[reading.text.row(row)]) for row in rows]
+    begins = offsets_of(np.array([len(text) for text in texts], np.int64))
+    offsets = blocks.offsets[rows.start : rows.stop + 1]
+    here = slice(int(offsets[0]), int(offsets[-1]))
+    columns = np.frombuffer(b"".join(texts), np.uint8), begins, offsets - offsets[0], blocks.place[here], ignored[here]
+    return chunks_of_padded(*kernel.canonical_blocks(*columns, character_table(), WINDOW), settings)

@@ -1,19 +1,44 @@
-"""Bloom filters of pages, and the overlap of two pages that their filters imply."""
+"""Sets of chunks, their Bloom filters, and the overlap of two pages that filters imply; without compiled code."""
 
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
-from pagekin.duplicates.sets import Chunks
 from pagekin.duplicates.settings import MAX_FILTER_BITS, GroupSettings
-from pagekin.errors import MisuseError
-from pagekin.model.arrays import Bools, Floats, Int64s, UInt64s
+from pagekin.model.arrays import Bools, Floats, Int64s, UInt64s, offsets_of, spans
+from pagekin.model.reading import Ragged
 
+MAX_CHUNKS = 1 << 22  # of a page: a gigabyte in chunks of 256 bytes
 _BITS_PER_HASH = 4  # bits of a filter for every hash of a chunk; then at most a fifth is set, and chance matters little
 MIN_CHUNKS = 4  # a page with fewer consists mostly of its first and last chunk, and is not searched inside others
+
+
+@dataclass(frozen=True, eq=False)
+class Chunks(Ragged):
+    """The chunks of many pages. Each page is a set of 64-bit BLAKE2b digests, in any order.
+
+    A chunk that occurs r times counts 1 + ln r times, rounded down: its third, eighth, 21st, 55th ... occurrence adds
+    an element. (Footnote 4 of the paper has ln r, which would drop chunks that occur once.)
+    """
+
+    elements: UInt64s
+    ends: UInt64s  # per page, the first and last chunk; they change when the text is embedded in another
+
+    def rows(self, rows: Int64s) -> Self:
+        begins = self.offsets[rows]
+        counts = self.offsets[rows + 1] - begins
+        return type(self)(offsets_of(counts), self.elements[spans(begins, counts)], self.ends[rows])
+
+    @classmethod
+    def concatenate(cls, parts: Sequence[Self]) -> Self:
+        counts = np.concatenate([np.empty(0, np.int64), *(part.lengths() for part in parts)])
+        elements = np.concatenate([np.empty(0, np.uint64), *(part.elements for part in parts)])
+        ends = np.concatenate([np.empty((0, 2), np.uint64), *(part.ends for part in parts)])
+        return cls(offsets_of(counts), elements, ends)
 
 
 def bits_for(chunks: Int64s, settings: GroupSettings) -> Int64s:
@@ -56,17 +81,15 @@ class BloomFilters:
 
     @classmethod
     def of(cls, pages: Chunks, bits: int, hashes: int) -> "BloomFilters":
-        """Build the filters of pages."""
         words = np.zeros((len(pages), bits // 64), np.uint64)
         _set_bits(pages.elements, pages.offsets, hashes, words)
-        return cls(words, pages.counts(), pages.ends, hashes)
+        return cls(words, pages.lengths(), pages.ends, hashes)
 
     def __len__(self) -> int:
         return len(self.words)
 
     @property
     def bits(self) -> int:
-        """The size of each filter."""
         return 64 * int(self.words.shape[1])
 
     def rows(self, rows: Int64s) -> "BloomFilters":
@@ -78,22 +101,11 @@ class BloomFilters:
     @cached_property
     def counts(self) -> Int64s:
         """The number of set bits of each filter."""
-        counts: Int64s = np.bitwise_count(self.words).sum(axis=1, dtype=np.int64)
-        return counts
+        return np.asarray(np.bitwise_count(self.words).sum(axis=1, dtype=np.int64))
 
     def saturated(self) -> Bools:
         """Which filters are more than half full, so that most of their common bits are chance."""
-        full: Bools = self.counts > self.bits // 2
-        return full
-
-    def fold(self, bits: int) -> "BloomFilters":
-        """The filters of the same pages in a smaller size."""
-        if bits == self.bits:
-            return self
-        if bits < 64 or self.bits % bits or bits & (bits - 1):
-            raise MisuseError(f"filters of {self.bits} bits cannot be folded to {bits}, only to a smaller power of two")
-        parts = self.words.reshape(len(self), self.bits // bits, bits // 64)
-        return BloomFilters(np.bitwise_or.reduce(parts, axis=1), self.sizes, self.ends, self.hashes)
+        return np.asarray(self.counts > self.bits // 2)
 
     def zeros(self) -> Floats:
         """The share z of unset bits of each filter."""
@@ -141,38 +153,23 @@ OVERLAP_KEYS = {
 }
 
 
-def overlaps(some: BloomFilters, others: BloomFilters) -> list[Overlap]:
-    """The overlaps of the pairs of rows of two filter tables."""
-    a, b = _same_size(some, others)
+def overlaps(a: BloomFilters, b: BloomFilters) -> list[Overlap]:
+    """The overlaps of the pairs of rows of two filter tables of the same size and number of hash functions."""
     common = _common_bits(a, b)
     saturated = a.saturated() | b.saturated()
-    columns = (
-        _ratio(common, a.counts),
-        _ratio(common, b.counts),
-        *_shares(a, b, common),
-        _contained(a, b) & ~saturated,
-        _contained(b, a) & ~saturated,
-        saturated,
-    )
+    bits = _ratio(common, a.counts), _ratio(common, b.counts)
+    contained = _contained(a, b) & ~saturated, _contained(b, a) & ~saturated
+    columns = *bits, *_shares(a, b, common), *contained, saturated
     return [Overlap(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
 
 
-def similarities(some: BloomFilters, others: BloomFilters) -> Floats:
+def similarities(a: BloomFilters, b: BloomFilters) -> Floats:
     """The similarity alone, as in `overlaps`."""
-    a, b = _same_size(some, others)
     return _shares(a, b, _common_bits(a, b))[2]
 
 
-def _same_size(some: BloomFilters, others: BloomFilters) -> tuple[BloomFilters, BloomFilters]:
-    if some.hashes != others.hashes:
-        raise MisuseError(f"filters of {some.hashes} and of {others.hashes} hash functions cannot be compared")
-    bits = min(some.bits, others.bits)
-    return some.fold(bits), others.fold(bits)
-
-
 def _common_bits(a: BloomFilters, b: BloomFilters) -> Int64s:
-    common: Int64s = np.bitwise_count(a.words & b.words).sum(axis=1, dtype=np.int64)
-    return common
+    return np.asarray(np.bitwise_count(a.words & b.words).sum(axis=1, dtype=np.int64))
 
 
 def _shares(a: BloomFilters, b: BloomFilters, common_bits: Int64s) -> tuple[Floats, Floats, Floats]:
@@ -189,8 +186,7 @@ def _shares(a: BloomFilters, b: BloomFilters, common_bits: Int64s) -> tuple[Floa
 
 
 def _ratio(part: Any, whole: Any) -> Floats:
-    ratio: Floats = part / np.maximum(whole, 1e-9)
-    return ratio
+    return np.asarray(part / np.maximum(whole, 1e-9))
 
 
 def _contained(a: BloomFilters, b: BloomFilters) -> Bools:
@@ -198,5 +194,4 @@ def _contained(a: BloomFilters, b: BloomFilters) -> Bools:
     missing = a.words & ~b.words
     inner = missing & ~a.end_bits()
     is_larger = (a.sizes >= MIN_CHUNKS) & (b.sizes > a.sizes)
-    contained: Bools = (a.sizes > 0) & (~missing.any(axis=1) | (is_larger & ~inner.any(axis=1)))
-    return contained
+    return np.asarray((a.sizes > 0) & (~missing.any(axis=1) | (is_larger & ~inner.any(axis=1))))

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from pagekin.duplicates import filters
-from pagekin.duplicates.filters import BloomFilters, Overlap, bits_for
-from pagekin.duplicates.sets import MAX_CHUNKS, Chunks
+from pagekin.duplicates.filters import MAX_CHUNKS, BloomFilters, Chunks, Overlap, bits_for
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.model.arrays import Floats, Int64s, UInt64s, offsets_of
 from pagekin.store.columns import ANY, check, check_offsets, column_writer, open_array, write_columns
@@ -33,17 +32,14 @@ class Fingerprints:
         return len(self.chunks)
 
     def rows(self, rows: Int64s) -> "Fingerprints":
-        """The fingerprints of some pages, in memory."""
         return Fingerprints(self.settings, self.chunks.rows(rows), None if self.words is None else self.words[rows])
 
     def followed_by(self, others: "Fingerprints") -> "Fingerprints":
-        """The fingerprints of these pages and then of others."""
         words = filters_of(self.chunks, self.settings) if self.words is None else self.words
         both = None if others.words is None else np.concatenate([words, others.words])
         return Fingerprints(self.settings, Chunks.concatenate([self.chunks, others.chunks]), both)
 
     def overlaps(self, pairs: Int64s) -> list[Overlap]:
-        """The overlap of each pair of pages."""
         found: list[Overlap] = [_NO_OVERLAP] * len(pairs)
         for batch, a, b in self._batches(pairs):
             for k, overlap in zip(batch.tolist(), filters.overlaps(a, b), strict=True):
@@ -72,7 +68,6 @@ class Fingerprints:
                 yield batch, built.rows(inverse[:, 0]), built.rows(inverse[:, 1])
 
     def _filters(self, pages: Int64s, bits: int) -> BloomFilters:
-        """The filters of some pages in this size."""
         if bits == self.settings.filter_bits and self.words is not None:
             sizes = self.chunks.offsets[pages + 1] - self.chunks.offsets[pages]
             return BloomFilters(self.words[pages], sizes, self.chunks.ends[pages], self.settings.hashes)
@@ -82,7 +77,7 @@ class Fingerprints:
 def filters_of(pages: Chunks, settings: GroupSettings) -> UInt64s:
     """The filters of pages; all bits are set for a page that needs a larger filter, so it counts as saturated."""
     words = BloomFilters.of(pages, settings.filter_bits, settings.hashes).words
-    words[bits_for(pages.counts(), settings) > settings.filter_bits] = np.iinfo(np.uint64).max
+    words[bits_for(pages.lengths(), settings) > settings.filter_bits] = np.iinfo(np.uint64).max
     return words
 
 
@@ -97,7 +92,7 @@ def write_fingerprints(folder: Path, pages: int, parts: Iterable[Chunks], settin
     with column_writer(folder, columns) as append:
         for some in parts:
             append(some.elements, some.ends, filters_of(some, settings))
-            counts.append(some.counts())
+            counts.append(some.lengths())
     sizes = np.concatenate(counts)
     write_columns(folder, {"chunks.offsets": offsets_of(sizes)})
     needed = bits_for(sizes, settings)

@@ -1,17 +1,26 @@
-"""Groups of near-duplicates, each with its best-ranked page as the anchor."""
+"""Groups of near-duplicates, each with its best-ranked page as the anchor, and grouping of pages that come in batches.
+
+`Grouper` keeps every page in a filter of the size that its number of chunks needs. Two pages are compared in the size
+of the larger one, in which a filter of the smaller one is built for the comparison.
+"""
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from pagekin.duplicates.filters import OVERLAP_KEYS, Overlap
+from pagekin.duplicates.filters import MAX_CHUNKS, MIN_CHUNKS, OVERLAP_KEYS, BloomFilters, Chunks, Overlap, bits_for
+from pagekin.duplicates.fingerprints import Fingerprints
+from pagekin.duplicates.settings import GroupSettings
+from pagekin.kernels.filters import FilterRows, make_filter_rows, near
 from pagekin.kernels.graph import join, roots
 from pagekin.model.arrays import Floats, Int64s
 from pagekin.model.jsons import json_field
 
+_BATCH_BYTES = 1 << 25  # of filters that are built for a comparison
 Page = TypeVar("Page")
 Other = TypeVar("Other")
 
@@ -45,8 +54,7 @@ def find_anchors(order: Int64s, pairs: Int64s, link: str, similarities: Callable
         first = complete_linkage(len(order), rank[pairs], similarities(pairs).tolist())
     else:
         first = single_linkage(len(order), rank[pairs])
-    anchors: Int64s = order[first[rank]]
-    return anchors
+    return np.asarray(order[first[rank]])
 
 
 def build_groups(
@@ -103,3 +111,112 @@ def complete_linkage(count: int, pairs: Int64s, similarity: Sequence[float]) -> 
                 seen[keep][other] += pairs_seen
                 seen[other][keep] += pairs_seen
     return first
+
+
+class _FilterTable:
+    """Filters of one size in arrays that grow."""
+
+    def __init__(self, pages: Int64s, rows: FilterRows) -> None:
+        self._count = len(pages)
+        self._columns: tuple[NDArray[Any], ...] = (pages, *rows)
+
+    @property
+    def pages(self) -> Int64s:
+        return self._columns[0][: self._count]
+
+    def rows(self) -> FilterRows:
+        return FilterRows(*(column[: self._count] for column in self._columns[1:]))
+
+    def append(self, other: "_FilterTable") -> None:
+        begin, end = self._count, self._count + other._count
+        if end > len(self._columns[0]):
+            self._columns = tuple(np.resize(column, (2 * end, *column.shape[1:])) for column in self._columns)
+        for column, new in zip(self._columns, other._columns, strict=True):
+            column[begin:end] = new[: other._count]
+        self._count = end
+
+
+class Grouper:
+    """Finds the near-duplicates among pages as they are added. Pages are numbered in the order of addition.
+
+    A page without chunks, or with more than MAX_CHUNKS, has no near-duplicates.
+    """
+
+    def __init__(self, settings: GroupSettings | None = None) -> None:
+        self.settings = settings or GroupSettings()
+        self.pairs: Int64s = np.empty((0, 2), np.int64)  # of near-duplicates: all, or enough to connect the groups
+        self._parents: Int64s = np.empty(0, np.int64)
+        self._parts = [Chunks.concatenate([])]
+        self._count = 0
+        self._tables: dict[int, _FilterTable] = {}
+
+    @property
+    def chunks(self) -> Chunks:
+        if len(self._parts) > 1:
+            self._parts = [Chunks.concatenate(self._parts)]
+        return self._parts[0]
+
+    def add(self, pages: Chunks) -> Int64s:
+        """Add pages; the pairs of near-duplicates that they form with each other and earlier pages."""
+        counts = pages.lengths()
+        sizes = np.where((counts > 0) & (counts <= MAX_CHUNKS), bits_for(counts, self.settings), 0)
+        self._parts.append(pages)
+        self._count += len(pages)
+        for bits in np.unique(sizes[sizes > 0]).tolist():
+            if bits not in self._tables:
+                self._tables[bits] = self._build(pages, np.empty(0, np.int64), bits, 0)
+        found = [pairs for bits in sorted(self._tables) for pairs in self._add_to_table(bits, pages, sizes)]
+        new = np.concatenate([np.empty((0, 2), np.int64), *found])
+        self._parents = np.append(self._parents, np.arange(len(self._parents), self._count))
+        joining = join(self._parents, new)
+        # Single linkage needs only the pairs that join two groups; a thousand copies form half a million pairs.
+        kept = new if self.settings.link == "complete" else new[joining]
+        self.pairs = np.concatenate([self.pairs, kept]) if len(kept) else self.pairs
+        return new
+
+    def _add_to_table(self, bits: int, pages: Chunks, sizes: Int64s) -> Iterator[Int64s]:
+        """Add the new pages of this size to their table; the near-duplicates whose larger page has this size."""
+        table, first = self._tables[bits], self._count - len(pages)
+        for smaller in self._resized(pages, np.flatnonzero((sizes > 0) & (sizes < bits)), bits, first):
+            yield self._near(smaller, table)
+        rows = np.flatnonzero(sizes == bits)
+        if len(rows):
+            added = self._build(pages, rows, bits, first)
+            yield self._near(added, added, triangle=True)
+            yield self._near(added, table)
+            for other in [other for size, other in self._tables.items() if size < bits and len(other.pages)]:
+                for smaller in self._resized(self.chunks, other.pages, bits):
+                    yield self._near(added, smaller)
+            table.append(added)
+
+    def _resized(self, pages: Chunks, rows: Int64s, bits: int, first: int = 0) -> Iterator[_FilterTable]:
+        """Filters of pages in a larger size than their own, in batches."""
+        size = max(1, 8 * _BATCH_BYTES // bits)
+        for start in range(0, len(rows), size):
+            yield self._build(pages, rows[start : start + size], bits, first)
+
+    def _build(self, pages: Chunks, rows: Int64s, bits: int, first: int) -> _FilterTable:
+        built = BloomFilters.of(pages.rows(rows), bits, self.settings.hashes)
+        facts = built.zeros(), built.powers(self.settings.threshold), built.sizes < MIN_CHUNKS
+        return _FilterTable(first + rows, make_filter_rows(built.words, *facts))
+
+    def _near(self, some: _FilterTable, others: _FilterTable, triangle: bool = False) -> Int64s:
+        """The near-duplicates between two tables or, if `triangle`, within one."""
+        found = near(some.rows(), others.rows(), triangle)
+        return np.column_stack([some.pages[found[:, 0]], others.pages[found[:, 1]]])
+
+    @property
+    def fingerprints(self) -> Fingerprints:
+        return Fingerprints(self.settings, self.chunks)
+
+    def anchors(self, ranks: Sequence[float] | None = None) -> Int64s:
+        """The best-ranked page of each page's group; the lowest rank is the best, ties by page number."""
+        order, link = self._order(ranks), self.settings.link
+        return find_anchors(order, self.pairs, link, lambda pairs: self.fingerprints.similarities(pairs))
+
+    def groups(self, ranks: Sequence[float] | None = None) -> list[DuplicateGroup[int]]:
+        """The groups of all pages so far, in the order of ranks."""
+        return build_groups(self._order(ranks), self.anchors(ranks), self.fingerprints.overlaps)
+
+    def _order(self, ranks: Sequence[float] | None) -> Int64s:
+        return np.argsort(np.arange(self._count) if ranks is None else np.array(ranks, np.float64), kind="stable")

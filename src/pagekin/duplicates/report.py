@@ -1,15 +1,12 @@
 """Figures 6 and 3 of the paper: near-duplicates as a list grows, and one page compared with all others."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from pagekin.duplicates.fingerprints import Fingerprints
-from pagekin.duplicates.grouper import Grouper
-from pagekin.duplicates.sets import Chunks
-from pagekin.duplicates.settings import GroupSettings
 from pagekin.figures.plot_files import new_figure, save_figure
 from pagekin.kernels.graph import join
 from pagekin.model.arrays import Floats, Int64s
@@ -77,7 +74,6 @@ def profile_of(fingerprints: Fingerprints, name: str, page: int, order: Int64s) 
 
 
 def most_duplicated(count: int, pairs: Int64s, similarity: Floats, threshold: float) -> int:
-    """The first of the pages with most near-duplicates."""
     near = pairs[similarity >= threshold]
     return int(np.argmax(np.bincount(near.ravel(), minlength=max(count, 1))))
 
@@ -101,18 +97,6 @@ def build_report(
     if page is None:
         page = most_duplicated(len(pages), pairs, similarity, fingerprints.settings.threshold)
     return DuplicateReport(len(pages), description, curves, profile_of(fingerprints, name_of(page), page, pages))
-
-
-def report_of_list(
-    chunks: Chunks, settings: GroupSettings, ranks: Sequence[float], names: Sequence[str], page: int | None = None
-) -> DuplicateReport:
-    """The report of a result list."""
-    pairs, fingerprints = (
-        Grouper(replace(settings, threshold=THRESHOLDS[0], link="complete")).add(chunks),
-        Fingerprints(settings, chunks),
-    )
-    order = "results, best first", np.argsort(ranks, kind="stable")
-    return build_report(fingerprints, pairs, fingerprints.similarities(pairs), order, names.__getitem__, page)
 
 
 def draw_report(path: Path, kind: str, title: str, report: DuplicateReport) -> None:

@@ -1,9 +1,10 @@
 """Near-duplicates in a result list: `pagekin.group(results)`."""
 
 import codecs
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -11,14 +12,11 @@ from typing import Any
 import numpy as np
 import zstandard
 
-from pagekin.duplicates.canonical import canonical, canonical_stream
-from pagekin.duplicates.chunks import chunks_of, chunks_of_stream
-from pagekin.duplicates.fragment import fragment, words_of
-from pagekin.duplicates.grouper import Grouper
-from pagekin.duplicates.groups import DuplicateGroup
-from pagekin.duplicates.report import DuplicateReport, report_of_list
+from pagekin.duplicates.chunks import canonical, canonical_stream, chunks_of, chunks_of_stream
+from pagekin.duplicates.filters import MAX_CHUNKS, Chunks
+from pagekin.duplicates.groups import DuplicateGroup, Grouper
+from pagekin.duplicates.report import THRESHOLDS, DuplicateReport, build_report
 from pagekin.duplicates.result_formats import Fields, Result, result_of, results_in
-from pagekin.duplicates.sets import MAX_CHUNKS, Chunks
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.errors import MisuseError
 from pagekin.model.capture import Capture, Origin
@@ -35,6 +33,10 @@ _MAX_SEARCHED = 16 << 20  # bytes of a file that is searched for the words of a 
 _TOO_MANY = f"more than {MAX_CHUNKS:,} chunks"
 _BINARY = "binary file"
 _BASE_URL = "http://result.localhost/"
+_WORD = re.compile(r"\w+")
+_SENTENCE_END = re.compile(r"(?<=[.!?…。！？])\s*")
+_LONG_LINE = 1000  # characters; longer lines are split into sentences
+_NEIGHBOURS = 1  # parts before and after each match
 
 
 @dataclass(frozen=True)
@@ -109,7 +111,7 @@ class Grouping:
             rows = enumerate(contents)
             chunks = Chunks.concatenate([c if isinstance(c, Chunks) else chunks.rows(np.array([k])) for k, c in rows])
         reasons = []
-        for each, count in zip(contents, chunks.counts().tolist(), strict=True):
+        for each, count in zip(contents, chunks.lengths().tolist(), strict=True):
             reason = each if isinstance(each, str) else "empty text"
             reasons.append(_TOO_MANY if count > MAX_CHUNKS else "" if count else reason)
         return reasons, chunks
@@ -145,7 +147,10 @@ class Grouping:
         if name is not None and name not in ids:
             raise MisuseError(f"there is no result with the id {name!r}")
         page = None if name is None else ids.index(name)
-        return report_of_list(self._grouper.chunks, self.settings, self._ranks(), ids, page)
+        grouper = Grouper(replace(self.settings, threshold=THRESHOLDS[0], link="complete"))
+        pairs, fingerprints = grouper.add(self._grouper.chunks), self._grouper.fingerprints
+        order = "results, best first", np.argsort(self._ranks(), kind="stable")
+        return build_report(fingerprints, pairs, fingerprints.similarities(pairs), order, ids.__getitem__, page)
 
     def uncompared(self) -> dict[str, int]:
         """The number of results that could not be compared, by reason."""
@@ -227,3 +232,27 @@ def _pieces(path: Path) -> Iterator[bytes]:
         decoder = codecs.getincrementaldecoder(charset)("replace")
         for piece in chain([sample], iter(lambda: file.read(_PIECE_BYTES), b"")):
             yield decoder.decode(piece).encode("utf-8", "replace")
+
+
+def words_of(query: str) -> frozenset[str]:
+    r"""The words of a query.
+
+    >>> sorted(words_of('"Emacs manual" OR wren\'s'))
+    ['emacs', 'manual', 'or', 's', 'wren']
+    """
+    return frozenset(word.casefold() for word in _WORD.findall(query))
+
+
+def fragment(text: str, words: frozenset[str]) -> str | None:
+    r"""The lines with one of the words and the lines next to them (sections 2.3 and 3.3 of the paper), or None.
+
+    Long lines are split into sentences, which count as lines.
+
+    >>> fragment("menu\nall birds\nThe Wren sings.\nIt is small.\nshop\nimprint", frozenset(["wren"]))
+    'all birds\nThe Wren sings.\nIt is small.'
+    """
+    lines = ([line] if len(line) <= _LONG_LINE else _SENTENCE_END.split(line) for line in text.split("\n"))
+    parts = [part for line in lines for part in line if part]
+    matches = [k for k, part in enumerate(parts) if not words.isdisjoint(map(str.casefold, _WORD.findall(part)))]
+    near = {j for k in matches for j in range(max(0, k - _NEIGHBOURS), min(len(parts), k + _NEIGHBOURS + 1))}
+    return "\n".join(parts[k] for k in sorted(near)) if near else None

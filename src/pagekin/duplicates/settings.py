@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from pagekin.errors import MisuseError
-from pagekin.model.options import check_options, option
+from pagekin.model.options import SHARE, check_options, option
 
 MAX_CHUNK_BYTES = 64 * 1024
 MAX_FILTER_BITS = 1 << 26
@@ -30,8 +30,7 @@ class GroupSettings:
     threshold: float = option(
         0.7,
         "Report two pages as near-duplicates when at least this share of one page's chunks also occurs in the other.",
-        minimum=0,
-        maximum=1,
+        **SHARE,
         above=True,
     )
     link: str = option(
@@ -41,12 +40,7 @@ class GroupSettings:
         cli=False,
     )
     link_weight: float = option(
-        0.0,
-        "In a collection, the weight of the sets of links beside the texts.",
-        minimum=0,
-        maximum=1,
-        below=True,
-        http=False,
+        0.0, "In a collection, the weight of the sets of links beside the texts.", **SHARE, below=True, http=False
     )
 
     def __post_init__(self) -> None:

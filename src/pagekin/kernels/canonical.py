@@ -1,6 +1,6 @@
 """Text -> its canonical form for comparison: lower case, white space collapsed, no bullets or numberings.
 
-A table (`duplicates/canonical.py`) maps each character to another character, SPACE, LINE or NOTHING. A text may come in
+A table (`duplicates/chunks.py`) maps each character to another character, SPACE, LINE or NOTHING. A text may come in
 pieces; three flags carry the state from one piece to the next.
 """
 

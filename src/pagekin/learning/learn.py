@@ -16,8 +16,7 @@ from pagekin.learning.options import LearnOptions
 from pagekin.learning.projection import WeightedSpace, learn_projection, weighted_space
 from pagekin.learning.ranking import AP, BREAK_EVEN, ERROR, P10, Ranker, compare_measures, page_queries, sample_queries
 from pagekin.learning.trainer import Checkpoint, Grid, SearchState, Trainer, TrainingRun, require_examples, tune_okapi
-from pagekin.links.link_graph import StoredLinks
-from pagekin.links.stored import stored_links
+from pagekin.links.link_graph import StoredLinks, stored_links
 from pagekin.model.arrays import Array, Floats
 from pagekin.model.projection import Projection
 from pagekin.model.strategy import Strategy

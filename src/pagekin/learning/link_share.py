@@ -14,7 +14,7 @@ import numpy as np
 from pagekin.learning.corpus import CorpusPart
 from pagekin.learning.ranking import AP, MEASURES, Ranker, RankingQueries, compare_measures, sample_queries
 from pagekin.links.link_graph import StoredLinks
-from pagekin.links.stored import link_similarity
+from pagekin.links.measures import link_similarity
 from pagekin.model.arrays import Bools, Floats, Int64s, offsets_of
 from pagekin.model.weighting import Learned, Weighting
 from pagekin.search.blend import blended

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pagekin.links.hierarchy import build_hierarchy
-from pagekin.links.threshold_graph import ThresholdGraph
+from pagekin.links.clusters import build_hierarchy
+from pagekin.links.measures import ThresholdGraph
 from pagekin.model.arrays import Int64s
 
 MAX_PAGES = 5000  # of one evaluated subgraph
@@ -14,23 +14,13 @@ Labels = Mapping[int, set[str]]  # node -> its categories
 
 
 @dataclass(frozen=True)
-class Category:
-    """A category and the cluster that was matched with it."""
+class CategoryQuality:
+    """How well the cluster that was matched with a category matches it."""
 
-    name: str
+    category: str
     pages: int
-    clustered: int  # labelled pages in the cluster
-    correct: int  # of these, pages of the category
-
-    @property
-    def precision(self) -> float:
-        """The share of the cluster's labelled pages that belong to the category."""
-        return self.correct / self.clustered if self.clustered else 0.0
-
-    @property
-    def recall(self) -> float:
-        """The share of the category's pages that are in the cluster."""
-        return self.correct / self.pages if self.pages else 0.0
+    precision: float  # the share of the cluster's labelled pages that belong to the category
+    recall: float  # the share of the category's pages that are in the cluster
 
 
 @dataclass(frozen=True)
@@ -40,7 +30,7 @@ class ClusterQuality:
     core: int  # labelled pages
     retrieved: int  # of these, pages in the connected subgraph with most of them
     judged: int  # of these, pages that were clustered
-    categories: list[Category]
+    categories: list[CategoryQuality]
 
     @property
     def recall(self) -> float:
@@ -49,12 +39,10 @@ class ClusterQuality:
 
     @property
     def precision_mean(self) -> float:
-        """The mean precision over categories."""
         return float(np.mean([each.precision for each in self.categories])) if self.categories else 0.0
 
     @property
     def recall_mean(self) -> float:
-        """The mean recall over categories."""
         return float(np.mean([each.recall for each in self.categories])) if self.categories else 0.0
 
 
@@ -77,7 +65,7 @@ def evaluate_clusters(graph: ThresholdGraph, labels: Labels, alpha: float, limit
     return ClusterQuality(len(core), int(inside[core].sum()), len(clustered), _match(labels, names, clustered))
 
 
-def _match(labels: Labels, names: list[str], clustered: Mapping[int, int]) -> list[Category]:
+def _match(labels: Labels, names: list[str], clustered: Mapping[int, int]) -> list[CategoryQuality]:
     """Assign a different cluster to each category such that the number of correctly placed pages is largest."""
     column = {name: k for k, name in enumerate(names)}
     correct = np.zeros((len(names), len(names)), np.int64)
@@ -86,10 +74,11 @@ def _match(labels: Labels, names: list[str], clustered: Mapping[int, int]) -> li
             correct[number, column[name]] += 1
     clustered_pages = np.bincount(list(clustered.values()), minlength=len(names))
     pages = [sum(name in each for each in labels.values()) for name in names]
-    return [
-        Category(name, pages[k], int(clustered_pages[cluster]), int(correct[cluster, k]))
-        for k, (name, cluster) in enumerate(zip(names, assign(correct.T), strict=True))
-    ]
+    found = []
+    for k, cluster in enumerate(assign(correct.T)):
+        right, size = int(correct[cluster, k]), int(clustered_pages[cluster])
+        found.append(CategoryQuality(names[k], pages[k], right / size if size else 0.0, right / pages[k]))
+    return found
 
 
 def assign(gain: Int64s) -> list[int]:

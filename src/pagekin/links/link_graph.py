@@ -6,8 +6,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pagekin.links.settings import Preparation as Preparation
-from pagekin.model.arrays import Bools, Floats, Int64s, spans
+from pagekin.bags.build import BagSource, counting_links
+from pagekin.links.settings import Preparation
+from pagekin.model.arrays import Bools, Floats, Int64s, offsets_of, spans
+from pagekin.model.strategy import Strategy
+from pagekin.store.store import Store
 from pagekin.urls import host_of
 
 
@@ -23,6 +26,20 @@ class StoredLinks:
     position: Int64s
     has_page: Bools  # per node: whether the collection contains its page
     urls: Callable[[], Sequence[str]]  # of all nodes; a function because they are large and rarely needed
+
+
+def stored_links(store: Store, strategy: Strategy) -> StoredLinks:
+    """The links of a store that count under a strategy."""
+    links, anchors = store.links, store.reading.anchors
+    source = BagSource.of(store)
+    counting = counting_links(source, strategy) != 0
+    page = links.page.astype(np.int64)
+    cited = np.repeat(np.arange(len(links.offsets) - 1), links.lengths())
+    citing = source.node_of_page()[page].astype(np.int64)
+    position = page << 32 | anchors.start[anchors.offsets[page] + links.anchor]
+    has_page = np.arange(len(links.offsets) - 1) < len(store.nodes) - 1
+    columns = citing[counting], cited[counting], position[counting], has_page
+    return StoredLinks(*columns, lambda: [row[0] for row in store.catalog.each("SELECT url FROM nodes ORDER BY node")])
 
 
 @dataclass(frozen=True)
@@ -72,12 +89,8 @@ class LinkGraph:
 
 
 def prepare(links: StoredLinks, preparation: Preparation) -> LinkGraph:
-    """Select and weight the links of a store."""
     hosts, node_of = _merge_hosts(links.urls()) if preparation.chop_hosts else ([], np.arange(len(links.has_page)))
-
-    def urls() -> Sequence[str]:
-        return hosts or links.urls()
-
+    urls = (lambda: hosts) if hosts else links.urls
     nodes = int(node_of.max(initial=-1)) + 1
     stopped = np.zeros(nodes, bool)
     if preparation.stop:
@@ -167,6 +180,6 @@ def _limit_in_links(pairs: DistinctLinks, page: Int64s, in_link: Int64s, limit: 
     many = np.flatnonzero(counts[page] > limit)
     out_degree = np.bincount(pairs.citing, minlength=nodes)[pairs.citing[in_link[many]]]
     order = np.lexsort((-out_degree, page[many]))
-    before = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts * (counts > limit))])[page[many]]
+    before = offsets_of(counts * (counts > limit))[page[many]]
     dropped = many[order[np.arange(len(many)) - before >= limit]]
     return np.delete(np.arange(len(page)), dropped)

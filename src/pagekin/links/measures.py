@@ -1,17 +1,26 @@
-"""Link similarity by equation 4 of the paper: all pairs of pages above a threshold."""
+"""Link similarity by equation 4 of the paper: of all pairs of pages above a threshold, and of one page at a time.
+
+The pairs above a threshold form the threshold graph, which has connected subgraphs (section 5).
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
+from pagekin.errors import MisuseError
+from pagekin.kernels.graph import adjacency, best_reachable, components, distance_matrix
 from pagekin.kernels.similar_pairs import Direct, Sets, make_buffers, pairs_above
-from pagekin.links.link_graph import LinkGraph
-from pagekin.links.settings import MEASURES as MEASURES
-from pagekin.model.arrays import Floats, Int64s, UInt32s, offsets_of
+from pagekin.links.link_graph import LinkGraph, StoredLinks, prepare
+from pagekin.links.settings import Preparation
+from pagekin.model.arrays import Bools, Floats, Int64s, UInt32s, offsets_of, spans
 
 HALF_DISTANCE = 64.0  # words between two links at which a common in-link counts one half in `proximity`
 BATCH_PAIRS = 1 << 16
+DELTA_SHARE = 0.1  # default threshold as a share of the mean similarity (section 6.3.1)
+NEAR_IDENTICAL = 0.95  # pages with a higher similarity are collapsed into one (section 5.1)
+MAX_PAGES = 2000  # of a subgraph to cluster
 
 
 @dataclass(frozen=True)
@@ -60,6 +69,42 @@ class LinkSets:
         sums = [(float(value.sum()), len(value)) for _, _, value in self.batches(0.0)]
         return sum(each for each, _ in sums) / max(1, sum(count for _, count in sums))
 
+    @cached_property
+    def _number(self) -> dict[int, int]:
+        return {node: number for number, node in enumerate(self.node.tolist())}
+
+    @cached_property
+    def _direct_pairs(self) -> tuple[Int64s, Int64s, Floats, Floats]:
+        """(offsets, partner, links, inside): the direct pairs of each set in both directions."""
+        direct = self.direct
+        first = np.repeat(np.arange(len(direct.offsets) - 1), np.diff(direct.offsets))
+        ends = np.concatenate([first, direct.partner]), np.concatenate([direct.partner, first])
+        order = np.argsort(ends[0], kind="stable")
+        offsets = np.searchsorted(ends[0][order], np.arange(len(direct.offsets)))
+        links, inside = (np.tile(each, 2)[order] for each in (direct.links, direct.inside))
+        return offsets, ends[1][order].astype(np.int64), links, inside
+
+    def similar_to(self, node: int) -> tuple[Int64s, Floats]:
+        """(nodes, similarities) of all nodes with a similarity above 0 to this node, most similar first."""
+        number = self._number.get(node)
+        if number is None:
+            return np.empty(0, np.int64), np.empty(0)
+        sets = self.sets
+        element = sets.element[sets.offsets[number] : sets.offsets[number + 1]].astype(np.int64)
+        counts = sets.holder_offsets[element + 1] - sets.holder_offsets[element]
+        holder = sets.holder[spans(sets.holder_offsets[element], counts)]
+        common = np.asarray(np.bincount(holder, np.repeat(sets.weight[element], counts), len(sets.size)), np.float64)
+        offsets, partner, links, inside = self._direct_pairs
+        row = slice(offsets[number], offsets[number + 1])
+        shared, union = common.copy(), sets.size[number] + sets.size - common + 2.0
+        shared[partner[row]] += links[row]
+        union[partner[row]] -= inside[row]
+        shared[number] = 0.0
+        found = np.flatnonzero(shared)
+        similarity = shared[found] / union[found]
+        order = np.lexsort((self.node[found], -similarity))
+        return self.node[found[order]], similarity[order]
+
 
 def build_link_sets(graph: LinkGraph, measure: str) -> LinkSets:
     """Build the sets C(p) of a measure and an inverted index of them."""
@@ -74,17 +119,10 @@ def build_link_sets(graph: LinkGraph, measure: str) -> LinkSets:
     page, element, link = number[page[compared]], element[compared], link[compared]
     by_set, by_element = np.argsort(page * len(graph) + element), np.argsort(element * len(graph) + page)
     pairs = graph.pairs
-    sets = Sets(
-        offsets_of(np.bincount(page, minlength=len(nodes))),
-        element[by_set].astype(np.uint32),
-        size[nodes],
-        weight,
-        offsets_of(np.bincount(element, minlength=len(graph))),
-        page[by_element].astype(np.uint32),
-        link[by_element].astype(np.uint32),
-        pairs.position_offsets,
-        pairs.position,
-    )
+    held = offsets_of(np.bincount(page, minlength=len(nodes))), element[by_set].astype(np.uint32), size[nodes], weight
+    holders = page[by_element].astype(np.uint32), link[by_element].astype(np.uint32)
+    holder_offsets = offsets_of(np.bincount(element, minlength=len(graph)))
+    sets = Sets(*held, holder_offsets, *holders, pairs.position_offsets, pairs.position)
     direct = _direct(number[pairs.citing], number[pairs.cited], page, number[element], weight[element], len(nodes))
     return LinkSets(nodes, sets, direct, HALF_DISTANCE if measure == "proximity" else 0.0)
 
@@ -116,3 +154,75 @@ def _direct(citing: Int64s, cited: Int64s, page: Int64s, element: Int64s, weight
     first, second = distinct // max(1, sets), distinct % max(1, sets)
     sums = (_sums(inverse, values[both], len(distinct)) for values in (links, inside))
     return Direct(offsets_of(np.bincount(first, minlength=sets)), second.astype(np.uint32), *sums)
+
+
+def link_similarity(links: StoredLinks) -> LinkSets:
+    """Link similarities for ranking, by the most accurate measure (`python -m benchmarks.kinship`)."""
+    return build_link_sets(prepare(links, Preparation()), "amsler")
+
+
+@dataclass(frozen=True)
+class Subgraph:
+    """Pages of one connected subgraph, ascending, and their distances."""
+
+    nodes: Int64s
+    distance: Floats
+    total: int  # pages of the whole connected subgraph; `nodes` are the nearest of them
+
+
+@dataclass(frozen=True)
+class ThresholdGraph:
+    """Graph G: edges between pages with similarity of at least `delta`. Near-identical pages are collapsed into one."""
+
+    pages: int  # compared
+    delta: float
+    pairs: SimilarPairs  # of all pages, above delta
+    edges: SimilarPairs  # the pairs of representatives
+    representative: Int64s  # the node that each node is collapsed into; itself for most
+    component: Int64s  # for each representative, the smallest node of its connected subgraph
+
+    def near_identical(self, node: int) -> list[int]:
+        """The other nodes with the same representative."""
+        group: list[int] = np.flatnonzero(self.representative == self.representative[node]).tolist()
+        return [each for each in group if each != node]
+
+    @property
+    def _is_representative(self) -> Bools:
+        return np.asarray(self.representative == np.arange(len(self.representative)))
+
+    def collapsed(self) -> int:
+        """The number of nodes with another node as representative."""
+        return int((~self._is_representative).sum())
+
+    def connected_nodes(self) -> Int64s:
+        """The nodes with at least one edge."""
+        return np.unique(np.concatenate([self.edges.first, self.edges.second]))
+
+    def subgraph_sizes(self) -> Int64s:
+        """The sizes of the connected subgraphs of two or more pages, largest first."""
+        return np.sort(np.unique(self.component[self.connected_nodes()], return_counts=True)[1])[::-1]
+
+    @cached_property
+    def _adjacency(self) -> tuple[Int64s, Int64s, Floats]:
+        return adjacency(len(self.representative), self.edges.first, self.edges.second, self.edges.value)
+
+    def subgraph(self, node: int, limit: int = MAX_PAGES) -> Subgraph:
+        """The connected subgraph of a page, or the `limit` pages of it with the best paths to the page."""
+        node = int(self.representative[node])
+        whole = np.flatnonzero((self.component == self.component[node]) & self._is_representative)
+        nodes = whole if len(whole) <= limit else np.sort(best_reachable(*self._adjacency, node, limit))
+        return Subgraph(nodes, distance_matrix(*self._adjacency, nodes), len(whole))
+
+
+def build_threshold_graph(link_sets: LinkSets, nodes: int, delta: float | None = None) -> ThresholdGraph:
+    """Build the graph of all pairs with similarity of at least `delta`, by default a tenth of the mean."""
+    if delta is not None and not 0.0 <= delta <= 1.0:
+        raise MisuseError(f"delta is {delta}; it must be from 0 to 1")
+    delta = DELTA_SHARE * link_sets.mean_similarity() if delta is None else delta
+    pairs = link_sets.pairs(delta)
+    identical = pairs.value > NEAR_IDENTICAL
+    representative = components(nodes, pairs.first[identical], pairs.second[identical])
+    kept = (representative[pairs.first] == pairs.first) & (representative[pairs.second] == pairs.second)
+    edges = SimilarPairs(pairs.first[kept], pairs.second[kept], pairs.value[kept])
+    component = components(nodes, edges.first, edges.second)
+    return ThresholdGraph(len(link_sets.node), delta, pairs, edges, representative, component)

@@ -1,10 +1,8 @@
 """Options of link analysis."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
-from pagekin.model.options import check_options, option
+from pagekin.model.options import SHARE, check_options, option
 
 MEASURES = ("co-citation", "coupling", "amsler", "proximity")
 
@@ -20,8 +18,7 @@ class Preparation:
     popular: float = option(
         0.1,
         "Reduce the weight of links to a page that more than this share of the pages link to.",
-        minimum=0,
-        maximum=1,
+        **SHARE,
         above=True,
         http=False,
     )
@@ -55,9 +52,7 @@ class LinkOptions(Preparation):
         " together they stand (proximity).",
         choices=MEASURES,
     )
-    delta: float | None = option(
-        None, "Minimum similarity. Default: a tenth of the mean.", minimum=0, maximum=1, http=False
-    )
+    delta: float | None = option(None, "Minimum similarity. Default: a tenth of the mean.", **SHARE, http=False)
 
 
 @dataclass(frozen=True)
@@ -79,8 +74,7 @@ class ClusterOptions(LinkOptions):
     alpha: tuple[float, ...] = option(
         (0.5,),
         "How tightly to cluster, from chains near 0 to tight groups at 1; repeatable, to compare.",
-        minimum=0,
-        maximum=1,
+        **SHARE,
         above=True,
     )
     limit: int = option(10, "Return at most this number of pages.", minimum=1)

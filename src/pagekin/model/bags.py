@@ -34,7 +34,6 @@ class Contents:
 
     @cached_property
     def size(self) -> Size:
-        """The number of pages and their mean length."""
         return Size(len(self.length), float(self.length.mean()) if len(self.length) else 0.0)
 
     @cached_property
@@ -66,9 +65,6 @@ class Bags(Ragged):
     weight: Float32s
     content: UInt32s  # occurrences in the page
     around: Float32s  # sums over the windows of anchors and over titles
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
 
     def first(self, count: int) -> Bags:
         """The first `count` bags; none if the count is negative."""

@@ -6,10 +6,11 @@ A batch of pages and the store of a whole collection have the same columns; a st
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import get_type_hints
 
 import numpy as np
 
-from pagekin.model.arrays import Bytes, Int64s, UInt32s, UInt64s
+from pagekin.model.arrays import Bytes, Int64s, UInt32s, UInt64s, spans
 from pagekin.model.capture import Redirect, Skip
 from pagekin.model.strings import Strings
 
@@ -29,13 +30,21 @@ class Ragged:
 
     offsets: Int64s
 
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
     def row(self, k: int) -> slice:
         """The slice of row k in the columns."""
         return slice(int(self.offsets[k]), int(self.offsets[k + 1]))
 
     def lengths(self) -> Int64s:
-        """The length of every row."""
         return np.diff(self.offsets)
+
+    def places(self, rows: Int64s) -> tuple[Int64s, Int64s]:
+        """For all entries of some rows: which of the rows, and the place in the columns. Row -1 has no entries."""
+        begin = np.where(rows >= 0, self.offsets[rows], 0)
+        counts = np.where(rows >= 0, self.offsets[rows + 1] - begin, 0)
+        return np.repeat(np.arange(len(rows)), counts), spans(begin, counts)
 
 
 @dataclass(frozen=True)
@@ -160,11 +169,5 @@ class Reading:
 
 
 RAGGED_PARTS: dict[str, type[Ragged]] = {
-    "text": Blobs,
-    "hrefs": Blobs,
-    "tokens": Tokens,
-    "titles": TitleTokens,
-    "sentences": Sentences,
-    "blocks": Blocks,
-    "anchors": Anchors,
+    name: kind for name, kind in get_type_hints(Reading).items() if isinstance(kind, type) and issubclass(kind, Ragged)
 }

@@ -1,43 +1,35 @@
 """From a query to its answer: the nearest pages, near-duplicates grouped, with names and reasons."""
 
-from __future__ import annotations
-
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from pagekin.duplicates.answer_groups import AnswerLine, group_answer
-from pagekin.duplicates.filters import Overlap
+from pagekin.duplicates.filters import Chunks, Overlap
 from pagekin.duplicates.fingerprints import Fingerprints
+from pagekin.model.arrays import Int64s
 from pagekin.search.blend import Blend
 from pagekin.search.node_store import NodeStore
 from pagekin.search.options import RelatedOptions
 from pagekin.search.query import Query
-from pagekin.search.results import Contribution, Explanation, NearDuplicate, RelatedPage
+from pagekin.search.results import Explanation, NearDuplicate, RelatedPage
 from pagekin.search.weighted_text import WeightedText
 from pagekin.urls import host_of
 
 _MAX_LISTED = 1000  # pages that are looked at to find groups of near-duplicates
 _EXPLAINED = frozenset(("terms", "cited_by", "apart"))  # fields of an Explanation
+ScoredNodes: TypeAlias = list[tuple[float, int]]  # similarities and nodes
 
 
-class ScoredNode(NamedTuple):
-    """A node and its similarity."""
+@dataclass(frozen=True)
+class AnswerLine:
+    """A line of an answer: a result and the results grouped under it, as positions in the ranked list."""
 
-    similarity: float
-    node: int
-
-
-class ShownPage(NamedTuple):
-    """A page as an answer shows it."""
-
-    url: str
-    title: str
-    similarity: float
-    score: float | None
+    anchor: int
+    is_duplicate: bool = False  # of the query page
+    members: list[int] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -53,18 +45,17 @@ class AnswerBuilder:
         """The related pages, pinned ones first."""
         query = replace(query, allowed=self._filter(query.nodes), min_similarity=self.options.min_similarity)
         similar = self.blend.similarities(query, np.array(pinned, np.int64)).tolist()
-        found, lines = self._lines(query, [ScoredNode(*each) for each in zip(similar, pinned, strict=True)])
-        explanations = self._explanations(query, [found[line.anchor].node for line in lines])
+        found, lines = self._lines(query, list(zip(similar, pinned, strict=True)))
+        explanations = self._explanations(query, [found[line.anchor][1] for line in lines])
         shown, overlaps = self._shown(query, found, lines), self._overlaps(found, lines)
         pages = []
         for line, why in zip(lines, explanations, strict=True):
-            best = shown[line.anchor]
-            members = [NearDuplicate(*shown[k][:3], shown[k].score, overlaps[k]) for k in line.members]
+            members = [NearDuplicate(*shown[k], overlaps[k]) for k in line.members]
             is_pinned = line.anchor < len(pinned)
-            pages.append(RelatedPage(*best[:3], best.score, is_pinned, line.is_duplicate, members, why))
+            pages.append(RelatedPage(*shown[line.anchor], is_pinned, line.is_duplicate, members, why))
         return pages
 
-    def _lines(self, query: Query, first: list[ScoredNode]) -> tuple[list[ScoredNode], list[AnswerLine]]:
+    def _lines(self, query: Query, pinned: ScoredNodes) -> tuple[ScoredNodes, list[AnswerLine]]:
         """The nodes found, pinned ones first, and the lines of the answer, which give places among these nodes.
 
         Where near-duplicates leave too few lines, more nodes are looked for.
@@ -72,57 +63,59 @@ class AnswerBuilder:
         limit = wanted = self.options.limit
         while True:
             near = self.blend.nearest(query, wanted)
-            found = [*first, *(ScoredNode(*each) for each in near)]
-            lines = self._grouped(found, len(first))
+            found = [*pinned, *near]
+            lines = self._grouped(found, len(pinned))
             if len(lines) >= limit or len(near) < wanted or wanted >= _MAX_LISTED:
-                return found, lines[: max(limit, len(first))]
+                return found, lines[: max(limit, len(pinned))]
             wanted = min(4 * wanted, max(_MAX_LISTED, limit))
 
-    def _grouped(self, found: list[ScoredNode], pinned: int) -> list[AnswerLine]:
+    def _grouped(self, found: ScoredNodes, pinned: int) -> list[AnswerLine]:
         if self.own is None:
             return [AnswerLine(place) for place in range(len(found))]
-        rows = self.store.rows_of([each.node for each in found])
+        rows = self.store.rows_of([node for _, node in found])
         with_page = np.flatnonzero(rows >= 0)
         listed = self.store.fingerprints.rows(rows[with_page])
         return group_answer(self.own, listed, with_page.tolist(), len(found), pinned)
 
-    def _shown(self, query: Query, found: list[ScoredNode], lines: list[AnswerLine]) -> dict[int, ShownPage]:
-        """The pages of the lines, by their places among the nodes found."""
+    def _shown(
+        self, query: Query, found: ScoredNodes, lines: list[AnswerLine]
+    ) -> dict[int, tuple[str, str, float, float | None]]:
+        """URL, title, similarity and score of the pages of the lines, by their places among the nodes found."""
         places = [place for line in lines for place in (line.anchor, *line.members)]
-        nodes = [found[place].node for place in places]
+        nodes = [found[place][1] for place in places]
         names, scores = self.store.catalog.named_nodes(nodes), self._raw_scores(query, nodes)
         return {
-            place: ShownPage(name["url"], name["title"], found[place].similarity, score)
+            place: (name["url"], name["title"], found[place][0], score)
             for place, name, score in zip(places, names, scores, strict=True)
         }
 
     def _raw_scores(self, query: Query, nodes: list[int]) -> Sequence[float | None]:
         """The inner products behind similarities, for measures that have them."""
-        for evidence in self.blend.evidences:
-            if isinstance(evidence, WeightedText):
-                scores: list[float] = evidence.scores(query, np.array(nodes, np.int64)).tolist()
-                return scores
-        return [None] * len(nodes)
+        weighted = [each for each in self.blend.evidences if isinstance(each, WeightedText)]
+        return list(weighted[0].scores(query, np.array(nodes, np.int64)).tolist()) if weighted else [None] * len(nodes)
 
-    def _overlaps(self, found: list[ScoredNode], lines: list[AnswerLine]) -> dict[int, Overlap]:
+    def _overlaps(self, found: ScoredNodes, lines: list[AnswerLine]) -> dict[int, Overlap]:
         """The text overlap of each near-duplicate with the page that it is grouped with."""
         pairs = [(member, line.anchor) for line in lines for member in line.members]
         if not pairs:
             return {}
-        rows = self.store.rows_of([each.node for each in found])
+        rows = self.store.rows_of([node for _, node in found])
         overlaps = self.store.fingerprints.overlaps(rows[np.array(pairs)])
         return dict(zip((member for member, _ in pairs), overlaps, strict=True))
 
     def _explanations(self, query: Query, nodes: list[int]) -> list[Explanation]:
+        """Reasons that an Explanation has fields for go there, others under the name of their evidence."""
         if not self.options.explain:
             return [Explanation() for _ in nodes]
         chosen = np.array(nodes, np.int64)
-        reasons = [(each.name, each.explain(query, chosen)) for each in self.blend.evidences]
-        parts = self.blend.contributions(query, chosen)
-        return [
-            _explanation({name: row[k] for name, row in reasons}, [Contribution(*part) for part in parts[k]])
-            for k in range(len(nodes))
-        ]
+        contributions = self.blend.contributions(query, chosen)
+        fields: list[dict[str, Any]] = [{"parts": parts, "details": {}} for parts in contributions]
+        for evidence in self.blend.evidences:
+            for found, facts in zip(fields, evidence.explain(query, chosen), strict=True):
+                found |= {key: value for key, value in facts.items() if key in _EXPLAINED}
+                if others := {key: value for key, value in facts.items() if key not in _EXPLAINED}:
+                    found["details"][evidence.name] = others
+        return [Explanation(**found) for found in fields]
 
     def _filter(self, nodes: Sequence[int]) -> Callable[[int], bool]:
         """A function that tells whether a node may be in the answer."""
@@ -146,12 +139,62 @@ class AnswerBuilder:
         return allowed
 
 
-def _explanation(reasons: dict[str, dict[str, Any]], parts: list[Contribution]) -> Explanation:
-    """Reasons that an Explanation has fields for go there, others under the name of their evidence."""
-    known = {key: value for facts in reasons.values() for key, value in facts.items() if key in _EXPLAINED}
-    others = {
-        name: rest
-        for name, facts in reasons.items()
-        if (rest := {key: value for key, value in facts.items() if key not in _EXPLAINED})
-    }
-    return Explanation(**known, parts=parts, details=others)
+def group_answer(
+    query: Fingerprints, listed: Fingerprints, positions: Sequence[int], count: int, fixed: int
+) -> list[AnswerLine]:
+    """The lines of a ranked list of `count` results; those at `positions` are pages with the `listed` fingerprints.
+
+    Near-duplicates of the query pages form one line. Each of the first `fixed` results keeps its own line.
+    """
+    min_share = listed.settings.threshold / 2  # well below the threshold, as a margin for errors of filters
+    sharing = _sharing(query.chunks, listed.chunks, min_share)
+    if not len(sharing):
+        return [AnswerLine(position) for position in range(count)]
+    both, positions = query.followed_by(listed.rows(sharing)), [positions[k] for k in sharing.tolist()]
+    separate = range(len(query), len(query) + sum(position < fixed for position in positions))
+    first = first_of_groups(both, listed.settings.threshold, len(query), separate)[len(query) :]
+    group_of = dict(zip(positions, first, strict=True))
+    lines: dict[int, AnswerLine] = {}
+    for position in range(count):
+        group = group_of.get(position, -1 - position)
+        is_duplicate = 0 <= group < len(query)
+        line = lines.setdefault(0 if is_duplicate else group, AnswerLine(position, is_duplicate))
+        if line.anchor != position:
+            line.members.append(position)
+    return list(lines.values())
+
+
+def _sharing(query: Chunks, listed: Chunks, min_share: float) -> Int64s:
+    """The listed pages that share a chunk with another page; none if no page shares `min_share` of its chunks."""
+    chunks = Chunks.concatenate([query, listed])
+    order = np.argsort(chunks.elements)
+    same = np.flatnonzero(chunks.elements[order[1:]] == chunks.elements[order[:-1]])
+    is_shared = np.zeros(len(order), np.bool_)
+    is_shared[order[same]] = is_shared[order[same + 1]] = True
+    page = np.repeat(np.arange(len(chunks)), chunks.lengths())
+    shared = np.bincount(page[is_shared], minlength=len(chunks))
+    if not (shared >= np.maximum(1, min_share * chunks.lengths())).any():
+        return np.empty(0, np.int64)
+    return np.flatnonzero(shared[len(query) :])
+
+
+def first_of_groups(
+    fingerprints: Fingerprints, threshold: float, queries: int = 0, fixed: Collection[int] = ()
+) -> list[int]:
+    """The first page of each page's group, by single linkage.
+
+    The first `queries` pages are the query pages and form one group from the start. A `fixed` page stays separate.
+    """
+    pairs = np.column_stack(np.tril_indices(len(fingerprints), -1))
+    near = pairs[fingerprints.similarities(pairs) >= threshold].tolist()
+    parents = list(range(len(fingerprints)))
+
+    def root(page: int) -> int:
+        while parents[page] != page:
+            page = parents[page]
+        return page
+
+    for a, b in [*((k, 0) for k in range(1, queries)), *near]:
+        a, b = root(a), root(b)
+        parents[max(a, b)] = min(a, b)
+    return [page if page in fixed else root(page) for page in range(len(fingerprints))]

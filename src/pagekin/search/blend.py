@@ -1,15 +1,14 @@
 """The blend: the one place where the scores of several evidences become one similarity."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from pagekin.model.arrays import Floats, Int64s
-from pagekin.search.evidence import Evidence, PairScores, ranked
+from pagekin.search.evidence import Evidence, ranked
 from pagekin.search.query import Query
+from pagekin.search.results import Contribution
 
 _WIDE = 50  # candidates of each evidence, where several are blended
 
@@ -34,6 +33,7 @@ class Blend:
         self.evidences = list(evidences)
         self.weights = dict(weights)
         self.active = [each for each in evidences if weights[each.name] > 0.0]
+        self._shares = [weights[each.name] for each in self.active]
         self.single = self.active[0] if len(self.active) == 1 else None
 
     def nearest(self, query: Query, limit: int) -> list[tuple[float, int]]:
@@ -45,23 +45,22 @@ class Blend:
         similar = self.similarities(query, nodes)
         return ranked(query, limit, nodes, similar, similar)
 
-    def similarities(self, query: Query, nodes: Int64s) -> Floats:
-        """The similarities of nodes, to nine places."""
-        similar = [each.similarities(query, each.scores(query, nodes)) for each in self.active]
-        return similar[0] if self.single else blended([self.weights[each.name] for each in self.active], similar)
+    def _each(self, query: Query, nodes: Int64s) -> list[Floats]:
+        return [each.similarities(query, each.scores(query, nodes)) for each in self.active]
 
-    def contributions(self, query: Query, nodes: Int64s) -> list[list[tuple[str, float, float]]]:
-        """For each node (evidence, similarity, weight) of every evidence that counts."""
-        rows = [each.similarities(query, each.scores(query, nodes)).tolist() for each in self.active]
-        return [
-            [(each.name, row[k], self.weights[each.name]) for each, row in zip(self.active, rows, strict=True)]
-            for k in range(len(nodes))
-        ]
+    def similarities(self, query: Query, nodes: Int64s) -> Floats:
+        similar = self._each(query, nodes)
+        return similar[0] if self.single else blended(self._shares, similar)
+
+    def contributions(self, query: Query, nodes: Int64s) -> list[list[Contribution]]:
+        """For each node the contribution of every evidence that counts."""
+        active = zip(self.active, self._shares, self._each(query, nodes), strict=True)
+        columns = [[Contribution(each.name, one, share) for one in similar.tolist()] for each, share, similar in active]
+        return [list(row) for row in zip(*columns, strict=True)]
 
     def pair_scores(self, nodes: Int64s, query_of: Callable[[int], Query]) -> Callable[[Int64s], Floats]:
         """A function from sources to rows of scores of all nodes, as answers are ordered."""
-        pairs: list[PairScores] = [each.pair_scores(nodes, query_of) for each in self.active]
+        pairs = [each.pair_scores(nodes, query_of) for each in self.active]
         if self.single:
             return pairs[0].scores
-        weights = [self.weights[each.name] for each in self.active]
-        return lambda sources: blended(weights, [each.similarities(sources) for each in pairs])
+        return lambda sources: blended(self._shares, [each.similarities(sources) for each in pairs])

@@ -1,21 +1,20 @@
-"""Near-duplicates of a stored collection: `pagekin.find_duplicates("my.kin")`."""
+"""Near-duplicates of a stored collection: `find_duplicates(IndexedStore.open("my.kin"))`."""
 
 from dataclasses import dataclass, replace
-from functools import partial
-from pathlib import Path
 
 import numpy as np
 
 from pagekin.bags.templates import template_blocks
+from pagekin.duplicates.chunks import chunks_of_pages
 from pagekin.duplicates.collection import PageSets, find_pairs, groups_of
+from pagekin.duplicates.filters import MAX_CHUNKS, Chunks
 from pagekin.duplicates.fingerprints import Fingerprints
 from pagekin.duplicates.groups import DuplicateGroup
-from pagekin.duplicates.page_sets import chunks_of_pages, link_sets, linked_nodes
 from pagekin.duplicates.report import THRESHOLDS, DuplicateReport, build_report
-from pagekin.duplicates.sets import MAX_CHUNKS, Chunks
 from pagekin.duplicates.settings import GroupSettings
-from pagekin.model.arrays import Bytes, Int64s, UInt64s
+from pagekin.model.arrays import Bytes, Int64s, UInt32s, UInt64s, offsets_of
 from pagekin.model.jsons import json_field
+from pagekin.model.reading import Anchors
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.results import PageLink, ResultSequence
 from pagekin.store.store import report_damage
@@ -37,35 +36,28 @@ class DuplicateGroups(ResultSequence[DuplicateGroup[PageLink]]):
 
     @property
     def items(self) -> list[DuplicateGroup[PageLink]]:
-        """The groups."""
         return self.groups
 
 
+@report_damage
 def find_duplicates(
-    collection: str | Path | IndexedStore, settings: GroupSettings | None = None, *, whole_text: bool = False
+    indexed: IndexedStore, settings: GroupSettings | None = None, *, whole_text: bool = False
 ) -> DuplicateGroups:
     """Find the groups of near-duplicates of a whole collection.
 
     Pages are compared by their main texts or, if `whole_text`, including the blocks that recur on their hosts. Texts
     are cut into chunks again if this or the settings differ from the build.
     """
-    indexed = collection if isinstance(collection, IndexedStore) else IndexedStore.open(collection)
-    return _find(indexed, settings or indexed.fingerprints.settings, whole_text)
-
-
-@report_damage
-def _find(indexed: IndexedStore, settings: GroupSettings, whole_text: bool) -> DuplicateGroups:
+    settings = settings or indexed.fingerprints.settings
+    url, title = indexed.reading.pages.url, indexed.reading.pages.title
     sets = page_sets(indexed, settings, whole_text)
     found = find_pairs(sets, settings, every=settings.link == "complete")
-    groups = [each.map(partial(_page, indexed)) for each in groups_of(sets, found, best_first(indexed), settings)]
-    counts = sets.texts.chunks.counts()
+    groups = groups_of(sets, found, best_first(indexed), settings)
+    linked = [each.map(lambda row: PageLink(url[row], title[row])) for each in groups]
+    counts = sets.texts.chunks.lengths()
     reasons = {"empty text": counts == 0, f"more than {MAX_CHUNKS:,} chunks": counts > MAX_CHUNKS}
     uncompared = {reason: int(pages.sum()) for reason, pages in reasons.items() if pages.any()}
-    return DuplicateGroups(settings, len(indexed), groups, uncompared, found.compared, found.cut)
-
-
-def _page(indexed: IndexedStore, row: int) -> PageLink:
-    return PageLink(indexed.reading.pages.url[row], indexed.reading.pages.title[row])
+    return DuplicateGroups(settings, len(indexed), linked, uncompared, found.compared, found.cut)
 
 
 @report_damage
@@ -119,3 +111,26 @@ def best_first(indexed: IndexedStore) -> Int64s:
     """The order of pages in which the first of a group is its anchor: by in-links, then by URL."""
     degrees = np.repeat(indexed.in_degrees()[: len(indexed.nodes) - 1], np.diff(indexed.nodes))
     return np.argsort(-degrees, kind="stable")
+
+
+def linked_nodes(anchors: Anchors, node_of_target: UInt32s, node_of_page: UInt32s) -> tuple[Int64s, UInt64s]:
+    """The distinct other nodes that each page links to: (offsets, nodes)."""
+    page = np.repeat(np.arange(len(node_of_page), dtype=np.uint64), anchors.lengths())
+    known = anchors.target < len(node_of_target)
+    page, node = page[known], node_of_target[anchors.target[known]]
+    others = node != node_of_page[page]
+    pairs = np.unique(page[others] << np.uint64(32) | node[others])
+    counts = np.bincount((pairs >> np.uint64(32)).astype(np.int64), minlength=len(node_of_page))
+    return offsets_of(counts), pairs & np.uint64(0xFFFFFFFF)
+
+
+def link_sets(offsets: Int64s, nodes: UInt64s, ignored: Bytes) -> Chunks:
+    """The links of each page as a set of hashes; `ignored` is 1 for every link to leave out."""
+    page = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))[ignored == 0]
+    counts = np.bincount(page, minlength=len(offsets) - 1)
+    # splitmix64 (Steele, Lea and Flood 2014) spreads the node numbers over 64 bits
+    value = (nodes[ignored == 0] + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    value = (value ^ value >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
+    value = (value ^ value >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
+    hashes = np.asarray(value ^ value >> np.uint64(31))
+    return Chunks(offsets_of(counts), hashes, np.zeros((len(counts), 2), np.uint64))

@@ -8,11 +8,10 @@ and nothing else does. An evidence is registered under a name:
 and counts in answers and evaluations wherever the weights of a blend name it.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from itertools import islice
+from typing import Any
 
 import numpy as np
 
@@ -22,17 +21,19 @@ from pagekin.search.node_store import NodeStore
 from pagekin.search.options import RelatedOptions
 from pagekin.search.query import Query
 
-UNLISTED = -np.inf  # the score of a page that shares nothing with the source
+UNLISTED = -np.inf  # in evaluations, the score of a page that shares nothing with the source
 
 
-class PairScores(Protocol):
+class PairScores(ABC):
     """The scores of all pages of a population, for one source after the other; called from several threads."""
 
+    @abstractmethod
     def scores(self, sources: Int64s) -> Floats:
-        """For each source a row of scores, a column for each page; UNLISTED where nothing is shared."""
+        """For each source a row of scores, a column for each page; 0 or less where nothing is shared."""
 
     def similarities(self, sources: Int64s) -> Floats:
-        """The same as similarities from 0 to 1."""
+        """The same as similarities from 0 to 1. By default scores are similarities."""
+        return np.maximum(self.scores(sources), 0.0)
 
 
 class Evidence(ABC):
@@ -72,22 +73,19 @@ def ranked(query: Query, n: int, nodes: Int64s, scores: Floats, similar: Floats)
     order = np.lexsort((nodes, -scores))
     pairs = zip(similar[order].tolist(), nodes[order].tolist(), strict=True)
     allowed = query.allowed or (lambda _: True)
-    return [each for each in pairs if each[0] >= query.min_similarity and allowed(each[1])][:n]
+    return list(islice((each for each in pairs if each[0] >= query.min_similarity and allowed(each[1])), n))
 
 
-class _OneByOne:
+class _OneByOne(PairScores):
     """All pairs by asking an evidence for one source after the other."""
 
     def __init__(self, evidence: Evidence, nodes: Int64s, query_of: Callable[[int], Query]) -> None:
         self._evidence, self._nodes, self._query_of = evidence, nodes, query_of
 
     def scores(self, sources: Int64s) -> Floats:
-        """Rows of scores."""
-        rows = self._rows(sources, lambda _, scores: scores)
-        return np.where(rows > 0.0, rows, UNLISTED)
+        return self._rows(sources, lambda _, scores: scores)
 
     def similarities(self, sources: Int64s) -> Floats:
-        """Rows of similarities."""
         return self._rows(sources, self._evidence.similarities)
 
     def _rows(self, sources: Int64s, of: Callable[[Query, Floats], Floats]) -> Floats:
@@ -108,14 +106,7 @@ def register(name: str, factory: Factory) -> None:
     _REGISTRY[name] = factory
 
 
-def registered() -> list[str]:
-    """The names of all evidences."""
-    return list(_REGISTRY)
-
-
 def evidences(store: NodeStore, options: RelatedOptions, weights: Mapping[str, float]) -> list[Evidence]:
-    """The evidences that weights name."""
-    for name in weights:
-        if name not in _REGISTRY:
-            raise MisuseError(f"there is no evidence {name!r}; there are {', '.join(_REGISTRY)}")
+    if unknown := [name for name in weights if name not in _REGISTRY]:
+        raise MisuseError(f"there is no evidence {unknown[0]!r}; there are {', '.join(_REGISTRY)}")
     return [_REGISTRY[name](store, options) for name in weights]

@@ -1,15 +1,13 @@
 """Related pages from a collection: `IndexedStore.open("my.kin").related(url)`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 
+from pagekin.duplicates.filters import Chunks
 from pagekin.duplicates.fingerprints import Fingerprints
-from pagekin.duplicates.sets import Chunks
 from pagekin.errors import MisuseError
 from pagekin.index.files import Index
 from pagekin.model.arrays import Floats, Int64s
@@ -52,14 +50,10 @@ class IndexedStore(NodeStore):
 
     @cached_property
     def automatic_link_weight(self) -> float:
-        """The weight that links earn in this collection by agreeing with text."""
         return weight_by_agreement(self)
 
     def weights(self, options: RelatedOptions) -> dict[str, float]:
-        """The weights of evidences for a request.
-
-        They are those of the request; else text, and links with the share that was learned with the weights of terms.
-        """
+        """Those of the request; else text, and links with the share that was learned with the weights of terms."""
         if options.blend is not None:
             return dict(options.blend)
         share = options.link_share
@@ -72,13 +66,10 @@ class IndexedStore(NodeStore):
 
     def blend(self, options: RelatedOptions, *, outside: bool = False) -> Blend:
         """The blend for a request; for a text from outside, which has no links, without links."""
-        weights = self.weights(options)
-        if outside:
-            weights = without_links(weights)
+        weights = without_links(self.weights(options)) if outside else self.weights(options)
         return Blend(evidences(self, options, weights), weights)
 
     def text_similarities(self, node: int, nodes: Int64s, measure: str) -> Floats:
-        """The similarities of a node to other nodes by one measure of text."""
         text = text_evidence(self, RelatedOptions(similarity=measure))
         query = query_of_nodes(self.index, [node])
         return text.similarities(query, text.scores(query, nodes))
@@ -100,7 +91,7 @@ class IndexedStore(NodeStore):
         """The pages related to a page from outside the collection: HTML or, if `plain`, text."""
         # These load the compiler, which a query for a page of the collection does without.
         from pagekin.bags.query import query_bag
-        from pagekin.duplicates.page_sets import chunks_of_pages
+        from pagekin.duplicates.chunks import chunks_of_pages
         from pagekin.reading.batch import read_captures
 
         capture = Capture(_OUTSIDE, Origin("question", 0, len(body), 0), body=body, plain=plain)

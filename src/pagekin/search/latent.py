@@ -4,17 +4,14 @@ The score is the cosine of two pages in the leading dimensions of the contents o
 0 where it is negative.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
-from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from pagekin.latent.vectors import Vectors, inverse_frequencies, quantised, term_weights
 from pagekin.model.arrays import Floats, Int64s
-from pagekin.search.evidence import UNLISTED, Evidence
+from pagekin.search.evidence import Evidence, PairScores, ranked
 from pagekin.search.node_store import NodeStore
 from pagekin.search.query import Query, TermCounts, bag_of
 
@@ -35,15 +32,10 @@ class LatentEvidence(Evidence):
         queries = self._queries(query)
         nodes = np.setdiff1d(self._store.latent.search(queries), query.exclude)
         scores = self._scores(queries, nodes)
-        if query.allowed is not None:
-            order = np.lexsort((nodes, -scores))
-            found = (node for node in nodes[order[scores[order] > 0.0]].tolist() if query.allowed(node))
-            return np.fromiter(islice(found, n), np.int64)
-        if len(nodes) > n:
-            likely = scores >= np.partition(scores, -n)[-n]
-            nodes, scores = nodes[likely], scores[likely]
-        order = np.lexsort((nodes, -scores))
-        return nodes[order[scores[order] > 0.0][:n]]
+        least = np.partition(scores, -n)[-n] if query.allowed is None and len(nodes) > n else 0.0
+        likely = (scores >= least) & (scores > 0.0)
+        nodes, scores = nodes[likely], scores[likely]
+        return np.array([node for _, node in ranked(query, n, nodes, scores, scores)], np.int64)
 
     def scores(self, query: Query, nodes: Int64s) -> Floats:
         """The cosines; of several pages the mean."""
@@ -79,26 +71,21 @@ class LatentEvidence(Evidence):
             reasons.append({"related_words": [index.terms.shown[int(term[k])] for k in best]})
         return reasons
 
-    def pair_scores(self, nodes: Int64s, query_of: Callable[[int], Query]) -> LatentPairs:
+    def pair_scores(self, nodes: Int64s, query_of: Callable[[int], Query]) -> PairScores:
         """All pairs by matrix products."""
         return LatentPairs(self._store.latent.pages.take(nodes))
 
 
-class LatentPairs:
+class LatentPairs(PairScores):
     """Rows of cosines over a population."""
 
     def __init__(self, pages: Vectors) -> None:
-        self._rows = pages.row.astype(np.float32)  # products of integers, which float32 holds exactly
+        self._rows = pages.row.astype(np.float32)  # products are integers, which float32 holds exactly
         self._norms = pages.norm.astype(np.float64)
 
-    def similarities(self, sources: Int64s) -> Floats:
-        """The cosines, 0 where they are negative."""
+    def scores(self, sources: Int64s) -> Floats:
+        """The cosines, to nine places, 0 where they are negative."""
         lengths = np.outer(self._norms[sources], self._norms)
         products = self._rows[sources] @ self._rows.T
         cosines = np.divide(products, lengths, out=np.zeros_like(lengths), where=lengths > 0.0)
         return np.asarray(np.maximum(cosines.round(9), 0.0), np.float64)
-
-    def scores(self, sources: Int64s) -> Floats:
-        """The same as scores."""
-        rows = self.similarities(sources)
-        return np.where(rows > 0.0, rows, UNLISTED)

@@ -6,13 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from pagekin.errors import FailureError, MisuseError
+from pagekin.errors import FailureError
 from pagekin.links.clusters import Clusters, CrossTopicPage
 from pagekin.links.export import Vertex
-from pagekin.links.link_graph import LinkGraph, Preparation, prepare
-from pagekin.links.measures import MEASURES, build_link_sets
-from pagekin.links.stored import stored_links
-from pagekin.links.threshold_graph import MAX_PAGES, ThresholdGraph, build_threshold_graph
+from pagekin.links.link_graph import LinkGraph, prepare, stored_links
+from pagekin.links.measures import MAX_PAGES, ThresholdGraph, build_link_sets, build_threshold_graph
+from pagekin.links.settings import LinkOptions
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.store.store import report_damage
 
@@ -32,16 +31,12 @@ class LinkAnalysis:
         """The node of the link graph that a name means."""
         return int(self.link_graph.node_of[self.indexed.find_node(name)])
 
-    def clusters(self, name: str, limit: int = MAX_PAGES) -> Clusters:
-        """The clusters around a page, for any alpha."""
-        return self.clusters_around(self.node(name), limit)
-
-    def clusters_around(self, node: int, limit: int = MAX_PAGES) -> Clusters:
-        """The clusters around a node."""
+    def clusters(self, page: str | int, limit: int = MAX_PAGES) -> Clusters:
+        """The clusters around a page, given by its name or node."""
+        node = self.node(page) if isinstance(page, str) else page
         return Clusters(self.graph.subgraph(node, limit), int(self.graph.representative[node]))
 
     def named(self, nodes: Sequence[int]) -> list[dict[str, str]]:
-        """URL and title of nodes."""
         if self.link_graph.hosts:
             return [{"url": self.link_graph.hosts[node], "title": ""} for node in nodes]
         return self.indexed.catalog.named_nodes(nodes)
@@ -56,11 +51,10 @@ class LinkAnalysis:
     ) -> list[CrossTopicPage]:
         """The pages between topics, strongest first."""
         nodes = progress(self.graph.connected_nodes().tolist())
-        found = (self.clusters_around(node, _CROSS_TOPIC_PAGES).cross_topic(alpha) for node in nodes)
+        found = (self.clusters(node, _CROSS_TOPIC_PAGES).cross_topic(alpha) for node in nodes)
         return sorted((each for each in found if each is not None), key=lambda each: (-each.strength, each.node))
 
     def vertices(self) -> list[Vertex]:
-        """The pages of the threshold graph."""
         nodes = self.graph.connected_nodes().tolist()
         represented = np.bincount(self.graph.representative, minlength=len(self.link_graph))
         return [
@@ -94,20 +88,14 @@ class LinkAnalysis:
 
 @report_damage
 def analyse_links(
-    indexed: IndexedStore,
-    measure: str = "amsler",
-    delta: float | None = None,
-    preparation: Preparation | None = None,
-    core: Sequence[str] = (),
-    steps: int = 1,
+    indexed: IndexedStore, options: LinkOptions | None = None, core: Sequence[str] = (), steps: int = 1
 ) -> LinkAnalysis:
     """Compare the pages of a collection by their links, or only a core set of pages expanded `steps` - 1 times."""
-    if measure not in MEASURES:
-        raise MisuseError(f"measure is {measure!r}; it must be one of {', '.join(MEASURES)}")
-    graph = prepare(stored_links(indexed, indexed.index.strategy), preparation or Preparation())
+    options = options or LinkOptions()
+    graph = prepare(stored_links(indexed, indexed.index.strategy), options)
     if not len(graph.pairs):
         raise FailureError(f"{indexed.root} has no links that count, so link analysis is not possible")
     if core:
         graph = graph.restrict_to(graph.node_of[[indexed.find_node(name) for name in core]], steps)
-    link_sets = build_link_sets(graph, measure)
-    return LinkAnalysis(indexed, measure, graph, build_threshold_graph(link_sets, len(graph), delta))
+    threshold_graph = build_threshold_graph(build_link_sets(graph, options.measure), len(graph), options.delta)
+    return LinkAnalysis(indexed, options.measure, graph, threshold_graph)

@@ -1,7 +1,5 @@
 """A store with its index: what searching needs of a collection, opened memory-mapped."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -15,24 +13,22 @@ from pagekin.index.files import INDEX_VERSION, Index, open_index
 from pagekin.latent.vectors import LatentVectors, no_vectors, open_latent
 from pagekin.model.arrays import Int64s
 from pagekin.model.strategy import Strategy
-from pagekin.search.query import bag_of
-from pagekin.search.query_weights import QueryWeights
+from pagekin.search.query import QueryWeights, bag_of
 from pagekin.search.scorer import ScorerPool
 from pagekin.store.columns import check
 from pagekin.store.store import Store, report_damage
 
 if TYPE_CHECKING:
-    from pagekin.links.similarity import LinkSimilarity
+    from pagekin.links.measures import LinkSets
 
 
 class NodeStore(Store):
     """A store and its index. A node is a page, or a URL that is known only from links."""
 
-    _on_disk: ClassVar[NodeStore]  # set where an index in memory takes the place of the one on disk
+    _on_disk: ClassVar["NodeStore"]  # set where an index in memory takes the place of the one on disk
 
     @cached_property
     def index(self) -> Index:
-        """The index, memory-mapped."""
         return open_index(self.root / self.manifest.index_folder, Strategy.from_dict(self._index_facts["strategy"]))
 
     @cached_property
@@ -63,18 +59,16 @@ class NodeStore(Store):
 
     @cached_property
     def scorers(self) -> ScorerPool:
-        """The scorers of all threads."""
         return ScorerPool(self.index)
 
     @cached_property
     def query_weights(self) -> QueryWeights:
-        """The weights of queries for Okapi and LinkLearn."""
         return QueryWeights(self.index)
 
     @cached_property
-    def link_similarity(self) -> LinkSimilarity:
-        """The similarity of pages by their links."""
-        from pagekin.links.stored import link_similarity, stored_links  # loads the compiler
+    def link_similarity(self) -> "LinkSets":
+        from pagekin.links.link_graph import stored_links  # loads the compiler
+        from pagekin.links.measures import link_similarity
 
         if "_on_disk" in vars(self):
             return self._on_disk.link_similarity
@@ -114,20 +108,15 @@ class NodeStore(Store):
         return np.where(one, row, -1)
 
     def fingerprints_of(self, nodes: Sequence[int]) -> Fingerprints:
-        """The fingerprints of the pages of nodes."""
         rows = self.rows_of(nodes)
         return self.fingerprints.rows(rows[rows >= 0])
 
     def node_url(self, node: int) -> str:
-        """The URL of a node."""
         return str(self.catalog.rows("SELECT url FROM nodes WHERE node = ?", node)[0]["url"])
 
     def nodes_linked_from(self, nodes: Sequence[int]) -> set[int]:
         """The nodes that pages of these nodes link to."""
-        linked: set[int] = set()
-        for node in nodes:
-            if node + 1 < len(self.nodes):
-                for row in range(int(self.nodes[node]), int(self.nodes[node + 1])):
-                    targets = self.reading.anchors.target[self.reading.anchors.row(row)]
-                    linked |= set(self.node_of_target[targets[targets < len(self.node_of_target)]].tolist())
-        return linked
+        anchors, known = self.reading.anchors, [node for node in nodes if node + 1 < len(self.nodes)]
+        rows = [row for node in known for row in range(*self.nodes[node : node + 2].tolist())]
+        targets = anchors.target[anchors.places(np.array(rows, np.int64))[1]]
+        return set(self.node_of_target[targets[targets < len(self.node_of_target)]].tolist())

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
 from pagekin.errors import MisuseError
-from pagekin.model.options import check_options, option
+from pagekin.model.options import SHARE, check_options, option
 from pagekin.model.strategy import MEASURES
 
 if TYPE_CHECKING:
@@ -17,11 +17,8 @@ if TYPE_CHECKING:
 AUTO: Final = "auto"  # as a link share: how well links agree with text in this collection
 
 
-def weighting_in(file: str | None) -> Weighting | None:
-    """The learned weights in a file, if one is named."""
-    if file is None:
-        return None
-    from pagekin.model.weights import load_weights
+def _weighting_in(file: str) -> Weighting:
+    from pagekin.model.weighting import load_weights
 
     return load_weights(Path(file))
 
@@ -50,7 +47,7 @@ class RelatedOptions:
     """
 
     limit: int = option(10, "Return at most this number of pages, or of groups of near-duplicates.", minimum=1)
-    min_similarity: float = option(0.05, "Drop results below this similarity (0 to 1).", minimum=0, maximum=1)
+    min_similarity: float = option(0.05, "Drop results below this similarity (0 to 1).", **SHARE)
     similarity: str | None = option(
         None,
         "The similarity measure. Default: linklearn with learned weights, else that of the index.",
@@ -61,7 +58,7 @@ class RelatedOptions:
         "Learned weights for linklearn: a file that `pagekin learn` has written.",
         name="weights",
         metavar="FILE",
-        parse=weighting_in,
+        parse=_weighting_in,
         http=False,
     )
     exclude_host: bool = option(False, "Drop pages of the same host.")
@@ -81,8 +78,7 @@ class RelatedOptions:
         " text in this collection. Default: the share learned for linklearn, and 0 for other measures.",
         name="links",
         metavar="SHARE",
-        minimum=0,
-        maximum=1,
+        **SHARE,
     )
     blend: Mapping[str, float] | None = option(
         None,

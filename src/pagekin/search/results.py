@@ -19,8 +19,7 @@ class ResultSequence(Sequence[T]):
 
     @property
     @abstractmethod
-    def items(self) -> Sequence[T]:
-        """The items."""
+    def items(self) -> Sequence[T]: ...
 
     def __len__(self) -> int:
         return len(self.items)
@@ -106,5 +105,4 @@ class RelatedPages(ResultSequence[RelatedPage]):
 
     @property
     def items(self) -> Sequence[RelatedPage]:
-        """The related pages."""
         return self.related

@@ -4,19 +4,15 @@ There are two, with the same results to the last bit. Importing the compiler tak
 process that asks a few queries uses numpy alone, and one that goes on gets the compiled kernels.
 """
 
-from __future__ import annotations
-
 import math
 import sys
 import threading
-from functools import cached_property
 
 import numpy as np
 
 from pagekin.index.files import Index
 from pagekin.model.arrays import Floats, Int64s, Unsigned, spans
-from pagekin.search.query import Bag
-from pagekin.search.query_weights import WeightedQuery, WeightTables
+from pagekin.search.query import Bag, WeightedQuery, WeightTables
 
 _FEW = 8  # queries before kernels are worth loading
 
@@ -38,6 +34,7 @@ class Scorer:
     def __init__(self, index: Index) -> None:
         self.index = index
         self.asked = np.zeros(index.words + len(index.bags), np.float32)  # the bag of the query: a weight for any term
+        self.worth = np.zeros(index.words)  # of every word to the query, for measures with weights of their own
         self._loaded: tuple[Bag, WeightedQuery | None] | None = None
 
     def load(self, bag: Bag, weighted: WeightedQuery | None = None) -> None:
@@ -54,11 +51,6 @@ class Scorer:
         if weighted is not None:
             self.worth[weighted.word] = weighted.worth
         self._loaded = bag, weighted
-
-    @cached_property
-    def worth(self) -> Floats:
-        """The worth of every word to the query, for measures with weights of their own."""
-        return np.zeros(self.index.words)
 
     def agreements(self, signature: Unsigned) -> tuple[Int64s, Int64s]:
         """The nodes whose signatures agree with this one, and in how many coordinates (paper, figure 11)."""
@@ -113,7 +105,7 @@ class Scorer:
 
     def weighted_products(self, nodes: Int64s, tables: WeightTables) -> Floats:
         """For each node, the sum over its words of their weight there times their worth to the query."""
-        row, places = self.places(nodes)
+        row, places = self.index.bags.places(nodes)
         term = self.index.bags.term[places]
         words = term < len(self.worth)
         row, places = row[words], places[words]
@@ -123,85 +115,51 @@ class Scorer:
     def _side_by_side(self, nodes: Int64s) -> tuple[Int64s, Floats, Floats]:
         """For all terms of all nodes: which node, the weight in the query, the weight in the node."""
         bags = self.index.bags
-        row, places = self.places(nodes)
+        row, places = bags.places(nodes)
         return row, self.asked[bags.term[places]].astype(np.float64), bags.weight[places].astype(np.float64)
-
-    def places(self, nodes: Int64s) -> tuple[Int64s, Int64s]:
-        """For all terms of all nodes: which node, and the place of the term in the columns."""
-        begin = self.index.bags.offsets[nodes]
-        counts = self.index.bags.offsets[nodes + 1] - begin
-        return np.repeat(np.arange(len(nodes)), counts), spans(begin, counts)
 
 
 class CompiledScorer(Scorer):
-    """Compares with compiled kernels."""
+    """Compares with compiled kernels. `agreements` come in no order; the rest is the same to the last bit."""
 
     def __init__(self, index: Index) -> None:
         super().__init__(index)
         self._counts = np.zeros(len(index.bags), np.int64)
         self._touched = np.empty(len(index.bags), np.int64)
+        self._bags = index.bags.offsets, index.bags.term, index.bags.weight
+        self._postings = index.signatures, index.inverted.postings, index.inverted.buckets, index.inverted.shift
 
     def agreements(self, signature: Unsigned) -> tuple[Int64s, Int64s]:
-        """The same, in no order."""
         from pagekin.kernels.postings import collide
 
-        index, inverted = self.index, self.index.inverted
-        found = collide(
-            signature,
-            index.signatures,
-            inverted.postings,
-            inverted.buckets,
-            inverted.shift,
-            self._counts,
-            self._touched,
-        )
+        found = collide(signature, *self._postings, self._counts, self._touched)
         nodes = self._touched[:found].copy()
         counts = self._counts[nodes]
         self._counts[nodes] = 0
         return nodes, counts
 
     def compared(self, signature: Unsigned, but: tuple[int, ...], wanted: int) -> tuple[Floats, Int64s]:
-        """The same by a kernel."""
         from pagekin.kernels.query import CandidateLimits, compare
 
-        index, inverted, bags = self.index, self.index.inverted, self.index.bags
-        return compare(
-            signature,
-            np.array(but, np.int64),
-            wanted,
-            CandidateLimits(room_for(wanted), MOST, SLACK, TRUST),
-            index.signatures,
-            inverted.postings,
-            inverted.buckets,
-            inverted.shift,
-            self.asked,
-            bags.offsets,
-            bags.term,
-            bags.weight,
-            index.heads.term,
-            index.heads.weight,
-            self._counts,
-            self._touched,
-        )
+        limits = CandidateLimits(room_for(wanted), MOST, SLACK, TRUST)
+        columns = *self._postings, self.asked, *self._bags, self.index.heads.term, self.index.heads.weight
+        return compare(signature, np.array(but, np.int64), wanted, limits, *columns, self._counts, self._touched)
 
     def minima(self, nodes: Int64s) -> Floats:
-        """The same by a kernel."""
         from pagekin.kernels.similarity import minima
 
-        bags, shared = self.index.bags, np.empty(len(nodes))
-        minima(self.asked, bags.offsets, bags.term, bags.weight, nodes, shared)
+        shared = np.empty(len(nodes))
+        minima(self.asked, *self._bags, nodes, shared)
         return shared
 
     def products(self, nodes: Int64s) -> tuple[Floats, Floats]:
-        """The same by a kernel."""
         from pagekin.kernels.similarity import products
 
-        bags, shared, squares = self.index.bags, np.empty(len(nodes)), np.empty(len(nodes))
-        products(self.asked, bags.offsets, bags.term, bags.weight, nodes, shared, squares)
+        shared, squares = np.empty(len(nodes)), np.empty(len(nodes))
+        products(self.asked, *self._bags, nodes, shared, squares)
         return shared, squares
 
     def weighted_products(self, nodes: Int64s, tables: WeightTables) -> Floats:
-        """The same by a kernel."""
         from pagekin.kernels.similarity import weigh_products
 
         bags, shared = self.index.bags, np.empty(len(nodes))

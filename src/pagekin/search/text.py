@@ -4,8 +4,6 @@ Candidates come from collisions of min-hash signatures; their similarity is exac
 the ways to compare bags.
 """
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Callable
 from itertools import pairwise
@@ -14,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from pagekin.index.files import Index
-from pagekin.model.arrays import Floats, Int64s, UInt32s, spans
-from pagekin.search.evidence import Evidence
-from pagekin.search.query import Query
+from pagekin.model.arrays import Floats, Int64s, UInt32s, offsets_of
+from pagekin.search.evidence import Evidence, PairScores, ranked
+from pagekin.search.query import Query, WeightedQuery
 from pagekin.search.scorer import Scorer, ScorerPool, jaccard
 
 TERMS = 5  # shared terms that explain a similarity
@@ -35,8 +33,12 @@ class TextEvidence(Evidence):
     def scorer(self, query: Query) -> Scorer:
         """A scorer with the query loaded."""
         scorer = self._scorers.scorer()
-        scorer.load(query.bag)
+        scorer.load(query.bag, self._weighted(query))
         return scorer
+
+    def _weighted(self, query: Query) -> WeightedQuery | None:
+        """The worth of the words of a query, for measures with weights of their own."""
+        return None
 
     def candidates(self, query: Query, n: int) -> Int64s:
         """The `n` best nodes that pass the filters."""
@@ -48,27 +50,24 @@ class TextEvidence(Evidence):
         The most promising nodes are compared exactly. If the filters leave too few of them, all nodes whose signature
         agrees anywhere are compared.
         """
-        similar, nodes = self._likely(query, n)
-        found = _first(query, similar, nodes, n)
-        if len(found) < n and (len(similar) == 0 or similar[-1] >= query.min_similarity):
-            everything = np.setdiff1d(self.scorer(query).agreements(query.signature)[0], query.exclude)
-            found = _first(query, *self._ranked(query, everything), n)
+        scores, nodes = self._likely(query, n)
+        similar = self.similarities(query, scores)
+        found = ranked(query, n, nodes, scores, similar)
+        if len(found) < n and similar.min(initial=np.inf) >= query.min_similarity:
+            nodes = np.setdiff1d(self.scorer(query).agreements(query.signature)[0], query.exclude)
+            scores = self.scores(query, nodes)
+            found = ranked(query, n, nodes, scores, self.similarities(query, scores))
         return found
 
     def _likely(self, query: Query, n: int) -> tuple[Floats, Int64s]:
+        """The scores of the most promising nodes, and these nodes."""
         nodes = self.scorer(query).narrowed(query.signature, query.exclude, self.slack * n, self.room)
-        return self._ranked(query, nodes)
-
-    def _ranked(self, query: Query, nodes: Int64s) -> tuple[Floats, Int64s]:
-        """The similarities of nodes, and the nodes, in the order of their scores."""
-        scores = self.scores(query, nodes)
-        order = np.lexsort((nodes, -scores))
-        return self.similarities(query, scores)[order], nodes[order]
+        return self.scores(query, nodes), nodes
 
     def explain(self, query: Query, nodes: Int64s) -> list[dict[str, Any]]:
         """The words that the query shares with each node and their shares of the score, the largest first."""
         scorer, shown = self.scorer(query), self.index.terms.shown
-        row, places = scorer.places(nodes)
+        row, places = self.index.bags.places(nodes)
         term = self.index.bags.term[places]
         parts = self._parts(scorer, query, nodes[row], places, term)
         total = np.bincount(row, parts, len(nodes))
@@ -93,25 +92,21 @@ class TextEvidence(Evidence):
 
 
 class BagEvidence(TextEvidence):
-    """Measures that compare the weights of bags."""
+    """Measures that compare the weights of bags. Scores have nine places."""
+
+    cosine = False
 
     def _weights(self, scorer: Scorer, places: Int64s, term: UInt32s) -> tuple[Floats, Floats]:
         return scorer.asked[term].astype(np.float64), self.index.bags.weight[places].astype(np.float64)
 
-    def pair_scores(self, nodes: Int64s, query_of: Callable[[int], Query]) -> BagPairs:
-        """All pairs of bags at once."""
-        return BagPairs(self.index, nodes, self._kernel)
-
-    @abstractmethod
-    def _kernel(self, pairs: BagPairs, sources: Int64s, rows: Floats) -> None:
-        """Fill rows with the similarities of sources to all bags."""
+    def pair_scores(self, nodes: Int64s, query_of: Callable[[int], Query]) -> PairScores:
+        return BagPairs(self.index, nodes, self.cosine)
 
 
 class Jaccard(BagEvidence):
     """The sum of the minima of weights over the sum of their maxima."""
 
     def scores(self, query: Query, nodes: Int64s) -> Floats:
-        """The bag Jaccard, to nine places."""
         return jaccard(self.scorer(query).minima(nodes))
 
     def _likely(self, query: Query, n: int) -> tuple[Floats, Int64s]:
@@ -120,17 +115,13 @@ class Jaccard(BagEvidence):
     def _parts(self, scorer: Scorer, query: Query, node: Int64s, places: Int64s, term: UInt32s) -> Floats:
         return np.minimum(*self._weights(scorer, places, term))
 
-    def _kernel(self, pairs: BagPairs, sources: Int64s, rows: Floats) -> None:
-        from pagekin.kernels.all_pairs import jaccards  # loads the compiler
-
-        jaccards(sources, *pairs.bags, pairs.inverted, rows)
-
 
 class Cosine(BagEvidence):
     """The cosine of the weights as vectors."""
 
+    cosine = True
+
     def scores(self, query: Query, nodes: Int64s) -> Floats:
-        """The cosine, to nine places."""
         both, squares = self.scorer(query).products(nodes)
         own = float(np.square(query.bag.weight, dtype=np.float64).sum())
         lengths = np.sqrt(own * squares)
@@ -140,51 +131,30 @@ class Cosine(BagEvidence):
         mine, theirs = self._weights(scorer, places, term)
         return mine * theirs
 
-    def _kernel(self, pairs: BagPairs, sources: Int64s, rows: Floats) -> None:
-        from pagekin.kernels.all_pairs import cosines  # loads the compiler
 
-        cosines(sources, *pairs.bags, pairs.inverted, pairs.lengths, rows)
-
-
-class BagPairs:
+class BagPairs(PairScores):
     """The bags of a population, inverted, so that a row costs as many steps as its terms have bags."""
 
-    def __init__(self, index: Index, nodes: Int64s, kernel: Callable[[BagPairs, Int64s, Floats], None]) -> None:
-        """Of all bags, those of `nodes` are compared; -1 is a page without a bag."""
+    def __init__(self, index: Index, nodes: Int64s, cosine: bool) -> None:
+        """Of all bags, those of `nodes` are compared, by cosine or else by Jaccard; -1 is a page without a bag."""
         from pagekin.kernels.all_pairs import invert  # loads the compiler
 
-        bags = index.bags
-        begin = np.where(nodes >= 0, bags.offsets[nodes], 0)
-        counts = np.where(nodes >= 0, bags.offsets[nodes + 1] - begin, 0)
-        places = spans(begin, counts)
-        offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
-        term, weight = bags.term[places], bags.weight[places]
-        squares = np.square(weight, dtype=np.float64)
-        self.bags = offsets, term, weight
-        self.inverted = invert(*self.bags, int(term.max(initial=0)) + 1)
-        self.lengths: Floats = np.sqrt(np.bincount(np.repeat(np.arange(len(nodes)), counts), squares, len(nodes)))
-        self._pages, self._kernel = len(nodes), kernel
+        row, places = index.bags.places(nodes)
+        term, weight = index.bags.term[places], index.bags.weight[places]
+        self._bags = offsets_of(np.bincount(row, minlength=len(nodes))), term, weight
+        self._inverted = invert(*self._bags, int(term.max(initial=0)) + 1)
+        self._lengths = np.sqrt(np.bincount(row, np.square(weight, dtype=np.float64), len(nodes))) if cosine else None
+        self._pages = len(nodes)
 
     def scores(self, sources: Int64s) -> Floats:
-        """Rows of similarities, to nine places."""
+        from pagekin.kernels.all_pairs import cosines, jaccards  # loads the compiler
+
         rows = np.empty((len(sources), self._pages))
-        self._kernel(self, sources, rows)
+        if self._lengths is None:
+            jaccards(sources, *self._bags, self._inverted, rows)
+        else:
+            cosines(sources, *self._bags, self._inverted, self._lengths, rows)
         return rows
-
-    def similarities(self, sources: Int64s) -> Floats:
-        """The same, with 0 where bags share nothing."""
-        return np.maximum(self.scores(sources), 0.0)
-
-
-def _first(query: Query, similar: Floats, nodes: Int64s, n: int) -> list[tuple[float, int]]:
-    """The first `n` nodes that are similar enough and pass the filters, with their similarities."""
-    found: list[tuple[float, int]] = []
-    for similarity, node in zip(similar.tolist(), nodes.tolist(), strict=True):
-        if similarity < query.min_similarity or len(found) == n:
-            break
-        if query.allowed is None or query.allowed(node):
-            found.append((similarity, node))
-    return found
 
 
 def _largest(parts: Floats, term: UInt32s, most: int) -> Int64s:

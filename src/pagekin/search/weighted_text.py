@@ -1,17 +1,14 @@
 """Text as evidence, by an inner product of weights that come from counts: Okapi BM25 and LinkLearn."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np
 
 from pagekin.index.files import Index
-from pagekin.model.arrays import Floats, Int64s, UInt32s, spans
+from pagekin.model.arrays import Floats, Int64s, UInt32s, offsets_of
 from pagekin.model.weighting import Weighting
-from pagekin.search.evidence import UNLISTED
-from pagekin.search.query import Query, term_counts
-from pagekin.search.query_weights import QueryWeights, WeightedQuery
+from pagekin.search.evidence import PairScores
+from pagekin.search.query import Query, QueryWeights, WeightedQuery, term_counts
 from pagekin.search.scorer import Scorer, ScorerPool
 from pagekin.search.text import TextEvidence
 
@@ -35,18 +32,11 @@ class WeightedText(TextEvidence):
             self._last = query, self._weights.weighted(self._weighting, term_counts(self.index, query))
         return self._last[1]
 
-    def scorer(self, query: Query) -> Scorer:
-        """A scorer with the query and the worth of its words loaded."""
-        scorer = self._scorers.scorer()
-        scorer.load(query.bag, self._weighted(query))
-        return scorer
-
     def scores(self, query: Query, nodes: Int64s) -> Floats:
         """The inner products, to nine places."""
         return self.scorer(query).weighted_products(nodes, self._weighted(query).tables).round(9)
 
     def similarities(self, query: Query, scores: Floats) -> Floats:
-        """The share of the query's score with itself, 1 at most."""
         own = self._weighted(query).own
         return (np.clip(scores / own, 0.0, 1.0) if own > 0.0 else np.zeros(len(scores))).round(9)
 
@@ -59,12 +49,11 @@ class WeightedText(TextEvidence):
         weights = self._weighted(query).tables.weights(node, self.index.bags.content[places])
         return np.append(scorer.worth, 0.0)[words] * weights
 
-    def pair_scores(self, nodes: Int64s, query_of: Callable[[int], Query]) -> WeightedPairs:
-        """All pairs of pages at once."""
+    def pair_scores(self, nodes: Int64s, query_of: Callable[[int], Query]) -> PairScores:
         return WeightedPairs(self.index, nodes, self._weighting)
 
 
-class WeightedPairs:
+class WeightedPairs(PairScores):
     """The weighted words of a population, inverted, and what a projection makes of each page."""
 
     def __init__(self, index: Index, nodes: Int64s, weighting: Weighting) -> None:
@@ -72,9 +61,7 @@ class WeightedPairs:
         from pagekin.kernels.all_pairs import invert  # loads the compiler
 
         bags, contents = index.bags, index.contents
-        begin = np.where(nodes >= 0, bags.offsets[nodes], 0)
-        counts = np.where(nodes >= 0, bags.offsets[nodes + 1] - begin, 0)
-        places, row = spans(begin, counts), np.repeat(np.arange(len(nodes)), counts)
+        row, places = bags.places(nodes)
         words = (bags.term[places] < len(contents.frequency)) & (bags.content[places] > 0)
         places, row = places[words], row[words]
         term, count = bags.term[places], bags.content[places]
@@ -97,7 +84,7 @@ class WeightedPairs:
         rows = np.rint(rows * _PLACES) / _PLACES
         if self._projected.shape[1]:
             rows = (rows + self._projected[sources] @ self._projected.T).round(9)
-        return np.where(rows > 0.0, rows, UNLISTED)
+        return rows
 
     def similarities(self, sources: Int64s) -> Floats:
         """Shares of the score of each source with itself, 1 at most."""
@@ -127,4 +114,4 @@ def _projected(weighting: Weighting, index: Index, pages: int, row: Int64s, term
 
 
 def _offsets(row: Int64s, rows: int) -> Int64s:
-    return np.concatenate([np.zeros(1, np.int64), np.cumsum(np.bincount(row, minlength=rows))])
+    return offsets_of(np.bincount(row, minlength=rows))

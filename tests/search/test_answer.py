@@ -6,11 +6,11 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pagekin.duplicates.answer_groups import first_of_groups, group_answer
+from pagekin.duplicates.filters import Chunks
 from pagekin.duplicates.fingerprints import Fingerprints
-from pagekin.duplicates.sets import Chunks
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.model.arrays import offsets_of
+from pagekin.search.answer import first_of_groups, group_answer
 
 SETTINGS = GroupSettings()
 CHUNKS = np.random.default_rng(5).integers(0, 2**64, 40, np.uint64)

@@ -10,9 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from duplicates.builders import pages
-from pagekin.duplicates import grouper as grouper_module
-from pagekin.duplicates.grouper import Grouper
-from pagekin.duplicates.groups import DuplicateGroup, complete_linkage, single_linkage
+from pagekin.duplicates import groups as grouper_module
+from pagekin.duplicates.groups import DuplicateGroup, Grouper, complete_linkage, single_linkage
 from pagekin.duplicates.settings import GroupSettings
 from reference import filters as reference
 
