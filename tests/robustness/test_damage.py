@@ -30,7 +30,6 @@ LEADING = {
     "contents.length": 8,
     "heads.term": 4,
     "latent.lists.offsets": 8,
-    "latent.lists.page": 4,
     "latent.pages.norm": 4,
     "latent.pages.row": 1,
     "latent.terms.term": 4,
