@@ -25,6 +25,7 @@ def right_singular_vectors(rows: SparseRows, columns: int, most: int, seed: int,
     values, vectors = values[::-1][:most], vectors[:, ::-1][:, :most]
     there = values > _NULL * values.max(initial=0.0)
     left = _times(basis, vectors[:, there] / np.sqrt(values[there]))
+    del basis  # the largest matrix of all
     return rows.transposed_times(left, columns, mapper)
 
 

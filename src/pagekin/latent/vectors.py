@@ -122,12 +122,12 @@ class PageLists:
         return Vectors(self.centroid, norms(self.centroid))
 
     def probe(self, queries: Vectors) -> Int64s:
-        """The pages in the lists that are nearest to any of the queries, in ascending order."""
+        """The pages in the lists that are nearest to any of the queries."""
         count = _SOME_LISTS + math.ceil(_SHARE_OF_LISTS * len(self.centroid))
         near = self._centroids.cosines(queries, np.arange(len(self.centroid)))
         lists = np.unique(np.argsort(-near, axis=0, kind="stable")[:count])
         begin = self.offsets[lists]
-        return np.sort(self.page[spans(begin, self.offsets[lists + 1] - begin)]).astype(np.int64)
+        return self.page[spans(begin, self.offsets[lists + 1] - begin)].astype(np.int64)
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ class LatentVectors:
     lists: PageLists
 
     def search(self, queries: Vectors) -> Int64s:
-        """The pages that are worth comparing with any of the queries, in ascending order."""
+        """The pages that are worth comparing with any of the queries."""
         return self.lists.probe(queries) if len(self.lists.centroid) else np.arange(len(self.pages.row))
 
 

@@ -30,7 +30,8 @@ class LatentEvidence(Evidence):
     def candidates(self, query: Query, n: int) -> Int64s:
         """The `n` pages with the largest cosines that pass the filters, among those of the nearest lists."""
         queries = self._queries(query)
-        nodes = np.setdiff1d(self._store.latent.search(queries), query.exclude)
+        nodes = self._store.latent.search(queries)
+        nodes = nodes[~np.isin(nodes, query.exclude)]
         scores = self._scores(queries, nodes)
         least = np.partition(scores, -n)[-n] if query.allowed is None and len(nodes) > n else 0.0
         likely = (scores >= least) & (scores > 0.0)
@@ -61,12 +62,14 @@ class LatentEvidence(Evidence):
         """Words of each page that speak for the similarity though the query does not have them."""
         queries, index = self._queries(query), self._store.index
         direction = (queries.row / np.maximum(queries.norm, 1.0)[:, np.newaxis]).mean(axis=0)
+        own = np.zeros(index.words + 1, bool)  # words of the query; the last entry stands for terms that are no words
+        own[np.minimum(query.bag.term, index.words)] = own[-1] = True
         reasons = []
         for node in nodes.tolist():
             bag = bag_of(index, node)
-            term, weight = bag.term[:_HEAVIEST], bag.weight[:_HEAVIEST]
-            new = (term < index.words) & ~np.isin(term, query.bag.term)
-            term, parts = term[new], weight[new] * (self._store.latent.terms.take(term[new]) @ direction)
+            new = ~own[np.minimum(bag.term[:_HEAVIEST], index.words)]
+            term, weight = bag.term[:_HEAVIEST][new], bag.weight[:_HEAVIEST][new]
+            parts = weight * (self._store.latent.terms.take(term) @ direction)
             best = [k for k in np.lexsort((term, -parts))[:WORDS].tolist() if parts[k] > 0.0]
             reasons.append({"related_words": [index.terms.shown[int(term[k])] for k in best]})
         return reasons
