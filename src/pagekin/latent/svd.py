@@ -7,6 +7,7 @@ after four power iterations of a randomised SVD (Halko et al. 2011), at half the
 
 import numpy as np
 
+from pagekin.kernels.symmetric_eigen import eigen
 from pagekin.latent.matrix import SparseRows
 from pagekin.model.arrays import Float32s, Floats
 from pagekin.model.mapper import Mapper
@@ -21,8 +22,8 @@ _NULL = 1e-6  # squared singular values that count as 0, relative to the largest
 def right_singular_vectors(rows: SparseRows, columns: int, most: int, seed: int, mapper: Mapper) -> Float32s:
     """The right singular vectors of the largest singular values, a column each: `most` or as many as there are."""
     basis, inner = _subspace(rows, columns, seed, mapper)
-    values, vectors = np.linalg.eigh(inner)
-    values, vectors = values[::-1][:most], vectors[:, ::-1][:, :most]
+    values, vectors = eigen(inner)
+    values, vectors = values[:most], vectors[:, :most]
     there = values > _NULL * values.max(initial=0.0)
     left = _times(basis, vectors[:, there] / np.sqrt(values[there]))
     del basis  # the largest matrix of all
@@ -63,7 +64,7 @@ def _new_directions(basis: Float32s, block: Float32s) -> Float32s:
 
 def _orthonormal(block: Float32s, least: float) -> Float32s:
     """An orthonormal basis of the directions in which a block has more than the `least` squared length."""
-    values, vectors = np.linalg.eigh(_inner(block, block))
+    values, vectors = eigen(_inner(block, block))
     there = values > least
     return _times(block, vectors[:, there] / np.sqrt(values[there]))
 

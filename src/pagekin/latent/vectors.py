@@ -17,6 +17,7 @@ from pagekin.store.columns import check, check_offsets, open_array
 
 DIMENSIONS = 128  # at most; inner products are exact up to 1,024
 _LARGEST = 127
+_LEAST = 1e-30  # shorter vectors count as zeros; their inverse would overflow
 _AT_ONCE = 1 << 14  # vectors that numpy compares at a time
 # Lists that are searched. Of the 50 nearest pages, .98 to .99 are then found in collections of 4,000 to 15,000 pages.
 _SOME_LISTS, _SHARE_OF_LISTS = 12, 0.05
@@ -83,6 +84,7 @@ def norms(row: Int8s) -> Float32s:
 def _integers(vectors: Float32s | Floats) -> tuple[Int8s, Float32s]:
     """Each row as integers, and the number by which they must be multiplied."""
     scale = np.abs(vectors).max(axis=1, initial=0.0).astype(np.float64) / _LARGEST
+    scale[scale < _LEAST] = 0.0
     inverse = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0.0)
     return np.rint(vectors * inverse[:, np.newaxis]).astype(np.int8), scale.astype(np.float32)
 
