@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pagekin.kernels.symmetric_eigen import eigen
@@ -21,6 +21,7 @@ def assert_decomposed(matrix: Floats, expected: list[float]) -> None:
     assert vectors.T @ vectors == pytest.approx(np.eye(len(matrix)), abs=1e-10)
 
 
+@settings(max_examples=40)
 @given(st.integers(1, 6), st.data())
 def test_eigenvalues_are_those_of_the_reference(size: int, data: st.DataObject) -> None:
     """Small integers, so that many matrices are singular or have equal eigenvalues."""
