@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pagekin.bags.build import FoldedBags
+from pagekin.bags.weigh import FoldedBags
 from pagekin.latent.lists import page_lists
 from pagekin.latent.matrix import PageTerms, page_terms, rows_in_file
 from pagekin.latent.svd import right_singular_vectors

@@ -14,8 +14,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from pagekin.bags.build import FoldedBags
-from pagekin.bags.spill import SpilledPiece
+from pagekin.bags.weigh import FoldedBags, SpilledPiece
 from pagekin.kernels.sparse_products import multiply, multiply_transposed
 from pagekin.latent.vectors import inverse_frequencies, term_weights
 from pagekin.model.arrays import Array, Bools, Float32s, Floats, Int64s, UInt32s, offsets_of
