@@ -14,7 +14,7 @@ from pagekin.store.columns import check, column_writer, open_array, open_part, w
 
 ValueType: TypeAlias = type[np.unsignedinteger[Any]]
 
-INDEX_VERSION = 5
+INDEX_VERSION = 6
 _POSTINGS_PER_BUCKET = 8  # at least, and less than twice as many
 _MAX_SHORT = 1 << 16
 HEAD = 32  # heaviest terms of a bag, which bound the similarity before the rest is read
