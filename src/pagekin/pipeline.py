@@ -5,6 +5,7 @@ reading      read_captures: tokens, anchors and blocks of each page, in parallel
 store        write_store: one generation of files from all readings
 bags         fold_bags: the weighted terms of each node
 signatures   make_signatures: the min-hashes of each bag
+latent       write_latent: the vectors of pages and words in the leading dimensions of their contents
 index        invert: the pages of each min-hash
 duplicates   write_fingerprints: the chunks and Bloom filter of each page
 manifest     written last; it replaces the old generation by the new one
@@ -27,6 +28,7 @@ from pagekin.duplicates.settings import GroupSettings
 from pagekin.engines.local import WorkerPool, run, worker_pool
 from pagekin.errors import MisuseError, StoreError
 from pagekin.index.index import INDEX_VERSION, invert, truncate, value_type, write_bags, write_lookup
+from pagekin.latent.build import write_latent
 from pagekin.links.statistics import write_link_statistics
 from pagekin.model.capture import Capture
 from pagekin.model.settings import MiB, ReadingSettings
@@ -220,6 +222,8 @@ def _write_index(root: Path, manifest: Manifest, strategy: Strategy, context: _B
         sign = partial(make_signatures, keys=keys, length=strategy.signature_length)
         none = np.empty((0, strategy.signature_length), np.uint32)
         signatures = truncate(np.concatenate([none, *context.pool.map(sign, bags)]), value_type(signed))
+        context.enter("latent dimensions")
+        write_latent(folder, folded, context.pool.map)
     context.enter("inverting")
     members = np.flatnonzero(store.in_degrees()[:signed] >= strategy.min_in_links)
     write_lookup(folder, folded.terms, folded.contents, signatures, invert(signatures, members))

@@ -168,4 +168,4 @@ def test_a_text_from_outside_has_no_links_and_the_rest_takes_their_weight() -> N
 
 def test_every_measure_of_a_strategy_has_an_evidence() -> None:
     assert {*TEXT_MEASURES, *WEIGHTINGS} == set(MEASURES)
-    assert list(registry._REGISTRY) == ["text", "links", "proximity", "coupling", "link"]
+    assert list(registry._REGISTRY) == ["text", "links", "proximity", "coupling", "link", "latent"]

@@ -15,6 +15,7 @@ from pagekin.model.capture import Capture, Origin
 from pagekin.search.answer import AnswerBuilder
 from pagekin.search.blend import Blend
 from pagekin.search.evidence import Evidence, evidences, register
+from pagekin.search.latent import LatentEvidence
 from pagekin.search.links import Coupling, LinkEvidence, OutLinks, Proximity, weight_by_agreement
 from pagekin.search.node_store import NodeStore
 from pagekin.search.options import AUTO, RelatedOptions
@@ -44,6 +45,7 @@ register("links", lambda store, options: LinkEvidence(store))
 register("proximity", lambda store, options: Proximity(store))
 register("coupling", lambda store, options: Coupling(store))
 register("link", lambda store, options: OutLinks(store))
+register("latent", lambda store, options: LatentEvidence(store))
 
 
 class IndexedStore(NodeStore):
@@ -102,7 +104,7 @@ class IndexedStore(NodeStore):
         index, options, own = self.index, options or RelatedOptions(), None
         read = query_bag(reading, index.terms, index.contents, index.strategy, len(index.bags))
         bag, counted = Bag(read.term, read.weight), read.count > 0
-        counts = TermCounts(read.term[counted], read.count[counted])
+        counts = TermCounts(read.term[counted], read.count[counted], read.lead[counted])
         if options.group_duplicates:
             settings, silent = self.fingerprints.settings, np.zeros(len(reading.blocks.hash), np.uint8)
             own = Fingerprints(settings, Chunks.concatenate(list(chunks_of_pages(reading, silent, settings))))
