@@ -232,6 +232,14 @@ def _write_index(root: Path, manifest: Manifest, strategy: Strategy, context: _B
     }
 
 
+def index_store(
+    root: Path, manifest: Manifest, strategy: Strategy, threads: int, progress: Callable[[Progress], None]
+) -> Manifest:
+    """Index a store without an index, and without a written manifest; its manifest with the index."""
+    context = _BuildContext(WorkerPool(threads), progress)
+    return replace(manifest, index=_write_index(root, manifest, strategy, context))
+
+
 def read_job(settings: ReadingSettings, fingerprint: dict[str, Any], job: Job) -> tuple[Path, int]:
     """Read a batch of captures into its place in the spool; return (place, bytes of the captures)."""
     from pagekin.reading.batch import read_captures
