@@ -159,15 +159,15 @@ def _open(
             addresses: PageNames = (names := NewPageNames())
             found = list(read_pairs(Path(file), names.take, notes))
             _add_runs(names, options)
+            urls = list(names.urls)
         else:
-            addresses = page_names_of(indexed)
+            addresses, urls = page_names_of(indexed), urls_of(indexed)
             if file is None:
                 copy_of = indexed.root
                 hidden = stack.enter_context(hide_sections(indexed, notes, options.threads or cpu_count(), progress))
                 indexed, found, headings = hidden.indexed, hidden.pairs, hidden.headings
             else:
                 found = list(read_pairs(Path(file), addresses.find, notes))
-        urls = list(addresses.urls) if indexed is None else urls_of(indexed)
         related = related_pairs(found, len(urls), notes, urls)
         if not related.count:
             raise MisuseError(_no_pairs(file, copy_of or (None if indexed is None else indexed.root), urls, notes))

@@ -21,7 +21,7 @@ from pagekin.pipeline import Progress, index_store
 from pagekin.reading.batch import read_captures
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.store.columns import reporting_errors, write_columns
-from pagekin.store.store import Store
+from pagekin.store.store import Store, report_damage
 
 Rows = TypeVar("Rows", bound=Ragged)
 
@@ -85,6 +85,7 @@ class HiddenSections:
     headings: dict[str, int]
 
 
+@report_damage
 def find_sections(store: Store) -> Sections:
     """Find the headings that name related pages; a section ends at the next heading of the page."""
     blocks, tokens = store.reading.blocks, store.reading.tokens
@@ -146,6 +147,7 @@ def hide_sections(
         copy.close()
 
 
+@report_damage
 def _linked_pairs(indexed: IndexedStore, sections: Sections, left_out: LeftOut) -> list[tuple[int, int]]:
     """The pairs (citing, cited) of nodes of the links in sections; links in templates do not count."""
     source, links = BagSource.of(indexed), indexed.links
@@ -161,6 +163,7 @@ def _linked_pairs(indexed: IndexedStore, sections: Sections, left_out: LeftOut) 
     return list(zip(citing[known].tolist(), cited[known].tolist(), strict=True))
 
 
+@report_damage
 def _copy_without(store: Store, hidden: Bools, folder: Path) -> None:
     """Write the columns of a store without the words and links of some blocks; other files are linked or copied."""
     reading, links = store.reading, store.links
