@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bags.builders import Small
-from pagekin.bags.term_weights import nmdf_shape
+from pagekin.model.term_weights import nmdf_shape
 
 A, B, C, D = (f"http://{name}.example/" for name in "abcd")
 # In how many bags: oak in 4, fir in 2, elm in 1.

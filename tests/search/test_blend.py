@@ -15,7 +15,8 @@ from pagekin.errors import MisuseError
 from pagekin.evaluation.judge import judge
 from pagekin.evaluation.labelled import open_labelled
 from pagekin.model.arrays import Floats, Int64s
-from pagekin.model.strategy import MEASURES, WEIGHTINGS
+from pagekin.model.strategy import MEASURES
+from pagekin.model.term_weights import WEIGHTINGS
 from pagekin.pipeline import build
 from pagekin.search import evidence as registry
 from pagekin.search.blend import Blend, blended

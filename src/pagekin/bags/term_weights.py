@@ -1,43 +1,18 @@
 """Term weights applied to the parts of bags (paper, section 3.3)."""
 
-import math
-
 import numpy as np
 
 from pagekin.model.arrays import Floats, Int64s, UInt32s
 from pagekin.model.bags import Contents
 from pagekin.model.strategy import Strategy
+from pagekin.model.term_weights import LEAST, TERM_WEIGHTS
 from pagekin.model.weighting import Weighting
-
-LEAST = 1e-30  # the smallest factor or weight: a page whose terms all weigh next to nothing still has a bag
 
 
 def term_factors(strategy: Strategy, frequency: Int64s, bags: int) -> Floats:
-    """The factor of each term's count by its document frequency df (figure 7); never 0."""
-    df = np.maximum(frequency, 1).astype(np.float64)
-    if (weighting := strategy.weighting_named(strategy.frequency_weight)) is not None:
-        factors = weighting.rarity(frequency, bags)
-    elif strategy.frequency_weight == "log":
-        factors = 1.0 / (1.0 + np.log2(df))
-    elif strategy.frequency_weight == "sqrt":
-        factors = 1.0 / np.sqrt(df)
-    elif strategy.frequency_weight == "nmdf":
-        center, width = nmdf_shape(bags, strategy.nmdf_center, strategy.nmdf_width)
-        factors = np.exp(-0.5 * ((np.log(df) - center) / width) ** 2)
-    else:
-        factors = np.ones(len(df))
-    return np.maximum(factors, LEAST)
-
-
-def nmdf_shape(bags: int, center: float | None = None, width: float | None = None) -> tuple[float, float]:
-    """Centre and width of the non-monotonic weight, a bell curve over ln df.
-
-    By default the centre is half of ln of the number of bags: a term in the square root of the collection counts most.
-    The width is 15 % of that ln, and at least 1. On collections of 5,000 to 9,000 pages a centre of 4 to 5 and a width
-    of 1 to 1.5 were best.
-    """
-    size = math.log(max(bags, 2))
-    return (0.5 * size if center is None else center, max(1.0, 0.15 * size) if width is None else width)
+    """The factor of each term's count, from its document frequency; never 0."""
+    weight = TERM_WEIGHTS[strategy.frequency_weight]
+    return weight.factors(frequency, bags, *strategy.values(weight.settings))
 
 
 def content_weights(weighting: Weighting, contents: Contents, term: UInt32s, count: UInt32s, length: Int64s) -> Floats:

@@ -56,7 +56,7 @@ def truncate(signatures: UInt32s, kind: ValueType) -> Unsigned:
 
 def invert(signatures: Unsigned, members: Int64s) -> Inverted:
     """The inverted index over the signatures of `members`, without those of empty bags."""
-    from pagekin.kernels.postings import fill_buckets  # loads the compiler, which answers do without
+    from pagekin.kernels.query import fill_buckets  # loads the compiler, which answers do without
 
     kind = signatures.dtype
     members = members[signatures[members, 0] != np.iinfo(kind).max] if len(members) else members

@@ -9,20 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from pagekin.errors import MisuseError
 from pagekin.model.options import check_regex
+from pagekin.model.term_weights import TERM_WEIGHTS, WEIGHTINGS
 
 if TYPE_CHECKING:
     from pagekin.model.weighting import Weighting
 
-# How a term counts by its document frequency, and the settings for that; `bags/term_weights.py` has the formulas.
-TERM_WEIGHTS: dict[str, tuple[str, ...]] = {
-    "none": (),
-    "log": (),
-    "sqrt": (),
-    "nmdf": ("nmdf_center", "nmdf_width"),
-    "okapi": ("okapi_k", "okapi_b"),
-    "linklearn": ("weights",),
-}
-WEIGHTINGS = ("okapi", "linklearn")  # they also weigh contents by counts and lengths, and are similarity measures
 MEASURES = ("jaccard", "cosine", *WEIGHTINGS)
 _CHOICES: dict[str, tuple[str, ...]] = {
     "mix": ("sum", "shares"),
@@ -116,18 +107,11 @@ class Strategy:
 
     def weighting_named(self, name: str) -> Weighting | None:
         """The weighting of a measure or a frequency weight; None if it does not use counts."""
-        if name not in WEIGHTINGS:
-            return None
-        from pagekin.model.weighting import Okapi, weights_from  # loads numpy
+        weight = TERM_WEIGHTS.get(name)
+        return None if weight is None or weight.weighting is None else weight.weighting(*self.values(weight.settings))
 
-        if name == "okapi":
-            return Okapi(self.okapi_k, self.okapi_b)
-        if self.weights is None:
-            raise MisuseError(
-                "linklearn needs weights, which `pagekin learn` writes into a file; name it with --weights, or as"
-                " `weights` in the strategy"
-            )
-        return weights_from(self.weights)
+    def values(self, settings: tuple[str, ...]) -> list[Any]:
+        return [getattr(self, name) for name in settings]
 
     def measures(self) -> list[str]:
         """The similarity measures of an index with this strategy."""
@@ -138,8 +122,8 @@ class Strategy:
         return self._of_bags() == other._of_bags()
 
     def _of_bags(self) -> dict[str, Any]:
-        others = [name for name in WEIGHTINGS if name != self.frequency_weight]
-        unused = {"similarity", *(setting for name in others for setting in TERM_WEIGHTS[name])}
+        others = [TERM_WEIGHTS[name] for name in WEIGHTINGS if name != self.frequency_weight]
+        unused = {"similarity", *(setting for weight in others for setting in weight.settings)}
         return {key: value for key, value in self.as_dict().items() if key not in unused}
 
     def as_dict(self) -> dict[str, Any]:

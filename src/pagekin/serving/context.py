@@ -15,7 +15,7 @@ from starlette.datastructures import Headers
 from starlette.requests import HTTPConnection
 from starlette.types import Receive, Scope, Send
 
-from pagekin.kernels.compile_lock import compile_seconds
+from pagekin.kernels.compile import compile_seconds
 from pagekin.serving.generations import CurrentGeneration, Generation
 from pagekin.serving.middleware import Metrics
 from pagekin.serving.problems import RequestError
