@@ -26,7 +26,7 @@ def trees(tmp_path_factory: pytest.TempPathFactory) -> IndexedStore:
     folder = tmp_path_factory.mktemp("trees")
     links = {name: f'<p><a href="{LINKS[name]}"></a>' if name in LINKS else "" for name in TEXTS}
     write_jsonl(folder / "t.jsonl", [page(HOST + name, f"<p>{TEXTS[name]}{links[name]}") for name in TEXTS])
-    flat = Strategy(anchors=False, frequency_weight="none", stemming="none", lead=0.0, templates=True)
+    flat = Strategy(anchors=False, links=False, frequency_weight="none", stemming="none", lead=0.0, templates=True)
     return IndexedStore.open(build([folder / "t.jsonl"], folder / "t.kin", strategy=flat, processes=1).store.root)
 
 
@@ -81,7 +81,8 @@ def test_pairs_of_linked_pages_can_be_left_out(trees: IndexedStore) -> None:
 def test_queries_choose_among_the_sources(trees: IndexedStore) -> None:
     Path("queries.txt").write_text(f"{HOST}a\n{HOST}e\n{HOST}gone\n")
     found = evaluated(trees, f"{HOST}a\t{HOST}d\n", queries="queries.txt")
-    assert (found.systems[0].sources, found.systems[0].mrr.value) == (1, pytest.approx(1 / 3))
+    assert found.systems[0].sources == 1
+    assert found.systems[0].mrr.value == pytest.approx(1 / 3)
     assert [each.count for each in found.left_out] == [1]
 
 
@@ -114,7 +115,7 @@ def test_systems_are_compared_source_by_source(trees: IndexedStore) -> None:
         assert found.comparison is not None
         for k, difference in enumerate(found.comparison.differences.values()):
             assert difference.value == pytest.approx(values(found)[k] - values(found, 1)[k])
-    assert {(of.value, of.p) for of in found.comparison.differences.values()} == {(0.0, 1.0)}
+            assert other != str(trees.root) or (difference.value, difference.p) == (0.0, 1.0)
 
 
 def test_options_reach_the_system(trees: IndexedStore) -> None:

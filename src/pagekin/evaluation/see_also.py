@@ -184,11 +184,11 @@ def _copy_without(store: Store, hidden: Bools, folder: Path) -> None:
     begin = anchors.offsets[links.page]
     anchor = (anchors_before[begin + links.anchor] - anchors_before[begin]).astype(np.uint32)
     moved_anchors = {name: moved(anchors, getattr(anchors, name)) for name in ("start", "end")}
-    at = np.repeat(tokens.offsets[:-1], sentences.lengths()) + sentences.token
+    last = np.repeat(tokens.offsets[:-1], sentences.lengths()) + sentences.token - 1  # the last token of each sentence
     parts = {
         "tokens": _select(tokens, kept),
         "blocks": _select(replace(blocks, token=moved(blocks, blocks.token)), ~hidden),
-        "sentences": _select(replace(sentences, token=moved(sentences, sentences.token)), np.append(kept, True)[at]),
+        "sentences": _select(replace(sentences, token=moved(sentences, sentences.token)), kept[last]),
         "anchors": _select(replace(anchors, **moved_anchors), kept_anchors),
         "links": _select(Links(links.offsets, links.page, anchor), kept_anchors[begin + links.anchor]),
     }
