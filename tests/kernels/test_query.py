@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from pagekin.index.invert import Inverted, ValueType, invert
+from pagekin.index.index import Inverted, ValueType, invert
 from pagekin.kernels.query import (
     CandidateLimits,
     collide,

@@ -22,7 +22,6 @@ from pagekin.model.jsons import json_field
 from pagekin.search.link_analysis import LinkAnalysis
 from pagekin.search.link_analysis import analyse_links as analyse_links
 from pagekin.search.results import PageLink
-from pagekin.store.page_names import page_names_of
 
 GRAPH_FORMATS = (*GRAPH_WRITERS, *PAIR_WRITERS)
 _TERMS = 5  # of an end of a bridge
@@ -223,7 +222,7 @@ def evaluate_clusters(analysis: LinkAnalysis, labels: str, depth: int, alphas: t
 
 def read_categories(analysis: LinkAnalysis, hierarchy: str, depth: int) -> tuple[dict[int, set[str]], LeftOut]:
     """Read the categories of nodes, cut at `depth`, from anything that `pagekin evaluate --hierarchy` reads."""
-    notes, names = LeftOut(), page_names_of(analysis.indexed)
+    notes, names = LeftOut(), analysis.indexed.catalog.page_names()
     rows = analysis.indexed.catalog.each("SELECT url FROM nodes WHERE first_row IS NOT NULL ORDER BY node")
     by_path = hierarchy == BY_PATH
     labels = path_labels((row[0] for row in rows), notes) if by_path else read_labels(Path(hierarchy), notes)

@@ -43,7 +43,7 @@ from pagekin.model.files import write_lines
 from pagekin.model.jsons import json_field
 from pagekin.pipeline import Progress
 from pagekin.search.indexed_store import IndexedStore
-from pagekin.store.page_names import NewPageNames, PageNames, page_names_of
+from pagekin.store.catalog import NewPageNames, PageNames
 
 SEE_ALSO = "See also sections"
 
@@ -161,7 +161,7 @@ def _open(
             _add_runs(names, options)
             urls = list(names.urls)
         else:
-            addresses, urls = page_names_of(indexed), urls_of(indexed)
+            addresses, urls = indexed.catalog.page_names(), urls_of(indexed)
             if file is None:
                 copy_of = indexed.root
                 hidden = stack.enter_context(hide_sections(indexed, notes, options.threads or cpu_count(), progress))

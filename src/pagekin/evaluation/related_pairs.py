@@ -14,7 +14,7 @@ from pagekin.evaluation.population import ComparedPages
 from pagekin.kernels.precision import rank_relevant
 from pagekin.model.arrays import Bools, Floats, Int64s, UInt32s, offsets_of
 from pagekin.model.reading import Ragged
-from pagekin.store.page_names import Find
+from pagekin.store.catalog import Find
 
 MISSING = "pages of related pairs that the collection does not have"
 RELATED_MEASURES = RECALL, MRR, AP, _ = f"R@{CUTOFF}", "MRR", "AP", NDCG

@@ -10,7 +10,7 @@ import threading
 
 import numpy as np
 
-from pagekin.index.files import Index
+from pagekin.index.index import Index
 from pagekin.model.arrays import Floats, Int64s, Unsigned, spans
 from pagekin.search.query import Bag, WeightedQuery, WeightTables
 

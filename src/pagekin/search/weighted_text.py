@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from pagekin.index.files import Index
+from pagekin.index.index import Index
 from pagekin.model.arrays import Floats, Int64s, UInt32s, offsets_of
 from pagekin.model.weighting import Weighting
 from pagekin.search.evidence import PairScores
