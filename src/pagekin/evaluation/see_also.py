@@ -2,7 +2,7 @@
 
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -142,9 +142,8 @@ def hide_sections(
             if pairs:
                 _copy_without(indexed, sections.blocks, root / manifest.folder)
                 manifest = index_store(root, manifest, strategy, threads, progress)
-        copy = IndexedStore(root, manifest)
-        yield HiddenSections(copy, pairs, sections.headings)
-        copy.close()
+        with closing(IndexedStore(root, manifest)) as copy:
+            yield HiddenSections(copy, pairs, sections.headings)
 
 
 @report_damage
