@@ -33,6 +33,7 @@ from pagekin.cli.main import cli
 from pagekin.errors import MisuseError
 from pagekin.model.strategy import Strategy
 from pagekin.search.indexed_store import IndexedStore
+from pagekin.store import manifest as manifests
 from pagekin.store.store import Store
 from tools.sample_web import write_folder
 
@@ -43,7 +44,7 @@ _OTHERS = 0.05  # the share of builds that read in two processes, of which one i
 _SHORT = 0.02  # seconds; in a shorter stage a kill by the clock comes too late
 _ASKED = ("http://larder.example/", "http://nightsky.example/", "http://treeroom.example/")
 # Of these the pipeline does not report that they begin.
-_UNREPORTED = {"write_manifest": "putting the manifest in place", "_remove_old": "removing the old generation"}
+_UNREPORTED = {"write_manifest": "putting the manifest in place", "remove_old": "removing the old generation"}
 
 
 Report = Callable[[str], None]
@@ -161,11 +162,11 @@ class telling:  # noqa: N801, it reads as a statement
 
     def __init__(self, report: Report) -> None:
         self._report = report
-        self._before = {name: getattr(pipeline, name) for name in _UNREPORTED}
+        self._before = {name: getattr(manifests, name) for name in _UNREPORTED}
 
     def __enter__(self) -> None:
         for name, stage in _UNREPORTED.items():
-            setattr(pipeline, name, self._announced(self._before[name], stage))
+            setattr(manifests, name, self._announced(self._before[name], stage))
 
     def _announced(self, function: Callable[..., Any], stage: str) -> Callable[..., Any]:
         def announced(*arguments: Any) -> Any:
@@ -176,7 +177,7 @@ class telling:  # noqa: N801, it reads as a statement
 
     def __exit__(self, *_: object) -> None:
         for name, function in self._before.items():
-            setattr(pipeline, name, function)
+            setattr(manifests, name, function)
 
 
 # --- killing them --------------------------------------------------------------------------------

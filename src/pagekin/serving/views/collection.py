@@ -116,7 +116,7 @@ def unlinked(indexed: IndexedStore) -> SampleResult[tuple[PageRef, PageRef, floa
 
     Near-duplicates are left out.
     """
-    options = RelatedOptions(limit=2, min_similarity=0.05, exclude_linked=True)
+    options = RelatedOptions(limit=2, exclude_linked=True)
     found: dict[tuple[int, int], tuple[PageRef, PageRef, float, Terms]] = {}
     pages = _sample(indexed)
     for page in pages:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeVar
 
 from pagekin.duplicates.filters import Overlap
-from pagekin.model.options import check_options, option, options_of
+from pagekin.model.options import check_options, option, option_like, options_of
 from pagekin.model.strategy import MEASURES
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.options import AUTO, RelatedOptions
@@ -39,8 +39,8 @@ def read_form(cls: type[Form], query: Mapping[str, str]) -> Form:
 class AnswerFilters:
     """The form above the related pages."""
 
-    limit: int = option(10, "Number of pages.", minimum=1, maximum=100)
-    least: float = option(0.05, "Minimum similarity.", minimum=0, maximum=1)
+    limit: int = option_like(RelatedOptions, "limit", maximum=100)
+    least: float = option_like(RelatedOptions, "min_similarity")
     measure: str = option("", "Similarity measure; empty: that of the strategy.", choices=("", *MEASURES))
     by: str = option("usual", "Evidence.", choices=tuple(SHARES))
     linked: str = option("", "hide: drop pages that the page links to.")
