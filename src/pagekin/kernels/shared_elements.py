@@ -88,30 +88,29 @@ def count_missing(some: UInt64s, i: int, others: UInt64s, j: int) -> float:
     return float(count)
 
 
-@inlined
-def count_added(some: FilterRows, i: int, others: FilterRows, j: int, room: float) -> float:
-    """As `count_missing`; a lower bound, given by the sketches, if that is larger than `room`."""
-    bound = count_missing(some.sketches, i, others.sketches, j)
-    return bound if bound > room else count_missing(some.words, i, others.words, j)
-
-
 @inner
 def near_row(some: FilterRows, i: int, others: FilterRows, end: int, hits: Int64s) -> int:
     """Write to `hits` which of the first `end` others are near row i; their number. See `near`."""
     size = 64.0 * some.words.shape[1]
     n = 0
     for j in range(end):
-        # The bits that the emptier filter adds to the fuller one must leave enough bits unset.
+        # The bits that the emptier filter adds to the fuller one must leave enough bits unset. Sketches bound them from
+        # below.
         low_a, low_b = some.powers[i] * others.zeros[j], others.powers[j] * some.zeros[i]
-        fuller = min(some.zeros[i], others.zeros[j])
-        room = size * (fuller - min(low_a, low_b))
         if some.zeros[i] < others.zeros[j]:
-            added = count_added(others, j, some, i, room)
+            room = size * (some.zeros[i] - min(low_a, low_b))
+            if count_missing(others.sketches, j, some.sketches, i) > room:
+                continue
+            added = count_missing(others.words, j, some.words, i)
         else:
-            added = count_added(some, i, others, j, room)
+            room = size * (others.zeros[j] - min(low_a, low_b))
+            if count_missing(some.sketches, i, others.sketches, j) > room:
+                continue
+            added = count_missing(some.words, i, others.words, j)
         if added <= room:
             hits[n] = j
-            n += fuller - added / size >= max(low_a, low_b) or not (some.small[i] or others.small[j])
+            neither = min(some.zeros[i], others.zeros[j]) - added / size
+            n += neither >= max(low_a, low_b) or not (some.small[i] or others.small[j])
     return n
 
 
