@@ -56,6 +56,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "crawl-1.warc.gz").write_bytes(resource("https://example.org/about.html", ABOUT))
     write_wacz(folder / "crawl-2.wacz")
     (folder / "pages.jsonl").write_text(json.dumps({"url": "https://example.org/", "text": "Bread bins."}), "utf-8")
+    trees = [f"http://treeroom.example/{name}.html" for name in ("oak", "birch")]
+    (folder / "pairs.tsv").write_text("\t".join(trees), "utf-8")
     rows = [{"id": 1, "text": "Bread bins."}, {"id": 2, "text": "Bread bins."}]
     (folder / "results.json").write_text(json.dumps(rows), "utf-8")
     (folder / "hits.jsonl").write_text("\n".join(map(json.dumps, rows)), "utf-8")
@@ -217,6 +219,7 @@ def test_json_shapes_are_written_down(tmp_path: Path) -> None:
     sample_web.copy_to(tmp_path)
     (tmp_path / "r.json").write_text('[{"id": 1, "text": "oak"}]', "utf-8")
     (tmp_path / "small.toml").write_text('store = "v.kin"\nhierarchy = "labels.tsv"\nreferences = ["tf-idf"]')
+    (tmp_path / "pairs.tsv").write_text("http://treeroom.example/oak.html\thttp://treeroom.example/birch.html", "utf-8")
     text = (ROOT / "docs" / "json.md").read_text("utf-8")
     for command in (
         "pagekin build sample_web.warc.gz -o v.kin --json",
@@ -228,6 +231,7 @@ def test_json_shapes_are_written_down(tmp_path: Path) -> None:
         "pagekin check v.kin --json",
         "pagekin duplicates r.json --json",
         "pagekin evaluate v.kin --hierarchy labels.tsv --json",
+        "pagekin evaluate v.kin --related pairs.tsv --json",
         "pagekin sweep small.toml --json",
         "pagekin learn v.kin --rate 0.1 --units 2,2,2 --steps 100 --json",
     ):

@@ -50,8 +50,11 @@ from pagekin.errors import StoreError as StoreError
 from pagekin.evaluation.evaluate import Comparison as Comparison
 from pagekin.evaluation.evaluate import Evaluation as Evaluation
 from pagekin.evaluation.evaluate import SystemEvaluation as SystemEvaluation
+from pagekin.evaluation.evaluate_related import RelatedEvaluation as RelatedEvaluation
+from pagekin.evaluation.evaluate_related import RelatedMeasures as RelatedMeasures
 from pagekin.evaluation.labels import LeftOutReason as LeftOutReason
 from pagekin.evaluation.options import EvaluationOptions as EvaluationOptions
+from pagekin.evaluation.options import RelatedEvaluationOptions as RelatedEvaluationOptions
 from pagekin.learning.options import LearnOptions as LearnOptions
 from pagekin.links.cluster_quality import CategoryQuality as CategoryQuality
 from pagekin.links.settings import ClusterOptions as ClusterOptions

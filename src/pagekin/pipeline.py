@@ -240,3 +240,11 @@ def _write_index(root: Path, manifest: Manifest, strategy: Strategy, context: _B
         "duplicates": fingerprints,
         "files": manifests.describe_files(folder, context.pool.map),
     }
+
+
+def index_store(
+    root: Path, manifest: Manifest, strategy: Strategy, threads: int, progress: Callable[[Progress], None]
+) -> Manifest:
+    """Index a store without an index, and without a written manifest; its manifest with the index."""
+    context = _BuildContext(WorkerPool(threads), progress)
+    return replace(manifest, index=_write_index(root, manifest, strategy, context))

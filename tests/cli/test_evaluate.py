@@ -10,6 +10,7 @@ import ir_measures
 import pytest
 from ir_measures import P, nDCG
 
+import pagekin as pagekin_library
 from cli.conftest import Pagekin
 from pagekin import sample_web
 from pagekin.evaluation.evaluate import evaluate as evaluate_store
@@ -271,3 +272,68 @@ def test_the_library_computes_what_the_command_prints(evaluate: Any, sample_fold
     assert to_json(evaluation) == printed
     assert evaluation.comparison is not None
     assert evaluation.systems[0].precision.value == pytest.approx(printed["systems"][0]["P@10"]["value"], abs=1e-6)
+
+
+@pytest.fixture
+def related(pagekin: Pagekin, sample_index: Path) -> Any:
+    """Judge the sample web by two pairs, and by one with a page that it does not have."""
+    Path("pairs.tsv").write_text(f"{SOURCES[0]}\t{SOURCES[1]}\n{SOURCES[1]}\t{SOURCES[2]}\nhttp://gone.example/\tx\n")
+
+    def call(*arguments: str | Path) -> Any:
+        return pagekin("evaluate", sample_index, "--related", "pairs.tsv", *arguments)
+
+    return call
+
+
+def test_related_pairs_are_judged_and_missing_pages_are_told(related: Any, sample_index: Path) -> None:
+    answer = related("--against", "tf-idf")
+    assert (answer.code, answer.err) == (0, "")
+    assert "2 related pairs of pairs.tsv, among 213 pages" in answer.out
+    for words in ("R@10", "MRR", "AP", "nDCG@10", "3 sources", "tf-idf cosine", "(p by permutation"):
+        assert words in answer.out
+    assert "2  pages of related pairs that the collection does not have  e.g. http://gone.example/" in answer.out
+    found = report_of(related("--resamples", "20", "--json"))
+    assert found == to_json(pagekin_library.open(sample_index).evaluate_related("pairs.tsv", resamples=20))
+    assert list(found["systems"][0])[-4:] == ["R@10", "MRR", "AP", "nDCG@10"]
+
+
+def test_it_is_said_which_measures_of_a_list_by_related_pairs_can_be_compared(related: Any) -> None:
+    related("--write-run", "ten", "--run-depth", "10")
+    answer = related("--run", "ten")
+    assert "compare R@10 and nDCG@10: not MRR, not AP" in answer.out
+
+
+def test_see_also_sections_are_the_truth(pagekin: Pagekin, tmp_path: Path) -> None:
+    folder = tmp_path / "site"
+    folder.mkdir()
+    for name, other in ("ab", "ba", "ca"):
+        (folder / f"{name}.html").write_text(f"<p>oak {name}<h2>See also</h2><a href={other}.html>tree {other}</a>")
+    assert pagekin("build", folder, "-o", "site.kin").code == 0
+    answer = pagekin("evaluate", "site.kin", "--see-also")
+    assert (answer.code, answer.err) == (0, "")
+    assert "2 related pairs of See also sections, among 3 pages" in answer.out
+    assert "Sections: 3 See also" in answer.out
+    assert "site.kin, sections hidden (jaccard), 3 sources" in answer.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((), "give one of --hierarchy, --related and --see-also"),
+        (("--related", "pairs.tsv", "--see-also"), "give one of"),
+        (("--related", "empty.tsv"), "empty.tsv has no pairs; a line is a page, a tab and a related page"),
+        (("--related", "pairs.tsv"), "has no pair of two of the 213 pages"),
+        (("--related", "missing.tsv"), "missing.tsv cannot be read"),
+        (("--related", "pairs.tsv", "--min-in-links", "2"), "--min-in-links is for a hierarchy; leave it out"),
+        (("--hierarchy", "path", "--unlinked"), "--unlinked is for related pairs; leave it out"),
+        (("--see-also",), "has a section such as 'See also' with links to other pages of the collection"),
+    ],
+)
+def test_misuse_of_related_pairs_is_told(
+    pagekin: Pagekin, sample_index: Path, arguments: tuple[str, ...], said: str
+) -> None:
+    Path("empty.tsv").write_text("no tab\n")
+    Path("pairs.tsv").write_text("a\tb\n")
+    answer = pagekin("evaluate", sample_index, *arguments)
+    assert (answer.code, answer.out) == (2, "")
+    assert said in answer.err

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pagekin.kernels.precision import measure_rows
+from pagekin.kernels.precision import measure_rows, rank_relevant
 from reference import precision as reference
 
+LISTED = st.sampled_from([-np.inf, -1.0, 0.0, 0.5, 1.0]) | st.floats(-4.0, 4.0)
 SCORES = st.sampled_from([0.0, 0.25, 0.5, 1.0]) | st.floats(0.0, 4.0)
 
 
@@ -43,3 +46,15 @@ def test_measures_by_hand() -> None:
 def test_pages_that_tie_are_no_error_and_the_earlier_comes_first() -> None:
     assert measured([0.5, 0.5], [1], -1) == pytest.approx([0.0, 1 / 10, 0.0, 1 / 2])
     assert measured([0.5, 0.5], [0], -1) == pytest.approx([0.0, 1 / 10, 1.0, 1.0])
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.lists(LISTED, min_size=5, max_size=5), min_size=1, max_size=4), st.data())
+def test_places_of_relevant_pages_are_as_defined(rows: list[list[float]], data: st.DataObject) -> None:
+    asking = data.draw(st.lists(st.integers(-1, 4), min_size=len(rows), max_size=len(rows)))
+    right = [sorted(data.draw(st.sets(st.sampled_from([e for e in range(5) if e != one])))) for one in asking]
+    offsets = np.cumsum([0, *map(len, right)])
+    places = np.empty(offsets[-1], np.int64)
+    rank_relevant(np.array(asking), offsets, np.array([*chain(*right)], np.uint32), np.array(rows), places)
+    expected = [reference.places(*each) for each in zip(rows, map(set, right), asking, strict=True)]
+    assert places.tolist() == [*chain(*expected)]

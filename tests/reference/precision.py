@@ -1,4 +1,4 @@
-"""The four measures of one order of pages, from their definitions."""
+"""The measures of one order of pages, from their definitions."""
 
 from __future__ import annotations
 
@@ -15,3 +15,11 @@ def measures(scores: Sequence[float], right: Set[int], asking: int) -> tuple[flo
     average = sum(sum(hits[: k + 1]) / (k + 1) for k in range(len(order)) if hits[k])
     error = wrong / (len(right) * len(others)) if others else 0.0
     return error, sum(hits[:10]) / 10, sum(hits[: len(right)]) / len(right), average / len(right)
+
+
+def places(scores: Sequence[float], right: Set[int], asking: int) -> list[int]:
+    """The places of the right pages in the order, from 1, ascending; 0 for those that are not listed."""
+    listed = [e for e in range(len(scores)) if e != asking and scores[e] > float("-inf")]
+    order = sorted(listed, key=lambda e: (-scores[e], e))
+    found = [place for place, e in enumerate(order, 1) if e in right]
+    return found + [0] * (len(right) - len(found))

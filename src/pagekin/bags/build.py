@@ -182,19 +182,22 @@ def counting_links(source: BagSource, strategy: Strategy, templates: Bytes | Non
         counts &= of_page[links.page] != np.repeat(of_node, np.diff(links.offsets))
     if not strategy.template_links and len(templates):
         in_block = np.diff(reading.blocks.offsets)[links.page] > 0  # a page without text has no blocks
-        counts &= ~in_block | (templates[_blocks_of_links(reading, links)] == 0)
+        counts &= ~in_block | (templates[blocks_of_links(reading, links)] == 0)
     return counts.astype(np.uint8)
 
 
-def _blocks_of_links(reading: Reading, links: Links) -> Int64s:
+def blocks_of_links(reading: Reading, links: Links) -> Int64s:
     """The block that contains each link; any block for a page without blocks."""
+    return blocks_of_anchors(reading, links.page, reading.anchors.offsets[links.page] + links.anchor)
+
+
+def blocks_of_anchors(reading: Reading, page: UInt32s | Int64s, anchor: Int64s) -> Int64s:
+    """The block that contains each of some anchors, given the page and the place in the columns of anchors."""
     anchors, blocks = reading.anchors, reading.blocks
-    anchor = anchors.offsets[links.page] + links.anchor
     token = anchors.start[anchor].astype(np.int64) - ((anchors.flags[anchor] & AnchorFlag.TRAILING) != 0)
-    page = np.repeat(np.arange(len(blocks.offsets) - 1), np.diff(blocks.offsets))
-    begins = page << _TOKEN_BITS | blocks.token
-    found = np.searchsorted(begins, links.page.astype(np.int64) << _TOKEN_BITS | token, side="right") - 1
-    return np.asarray(np.minimum(np.maximum(found, blocks.offsets[links.page]), len(page) - 1), np.int64)
+    begins = np.repeat(np.arange(len(blocks)), blocks.lengths()) << _TOKEN_BITS | blocks.token
+    found = np.searchsorted(begins, page.astype(np.int64) << _TOKEN_BITS | token, side="right") - 1
+    return np.asarray(np.minimum(np.maximum(found, blocks.offsets[page]), len(begins) - 1), np.int64)
 
 
 def _fold(

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 import click
 
 import pagekin
-from pagekin.cli.options import json_option, options_from
+from pagekin.cli.options import click_option, json_option, options_from
 from pagekin.cli.output import clean, counted, print_result, print_table, progress_bar
 from pagekin.errors import MisuseError
-from pagekin.evaluation.options import EvaluationOptions
+from pagekin.evaluation.options import EvaluationOptions, HierarchyOptions, RelatedEvaluationOptions, SystemOptions
+from pagekin.model.options import options_of
 
 if TYPE_CHECKING:
     from pagekin.evaluation.evaluate import InLinkBand
@@ -22,25 +23,62 @@ if TYPE_CHECKING:
 @click.argument("store", required=False, type=click.Path(), metavar="[STORE]")
 @click.option(
     "--hierarchy",
-    required=True,
     metavar="FILE|path",
     help="The classes of pages: lines of a URL, a tab and Top/Middle/Leaf; content.rdf.u8 of the Open Directory;"
     " or `path`, the folders of URLs.",
 )
+@click.option(
+    "--related",
+    type=click.Path(dir_okay=False),
+    help="Pairs of related pages, in place of a hierarchy: lines of a page, a tab and a page, by URL or file.",
+)
+@click.option(
+    "--see-also",
+    is_flag=True,
+    help='The links in "See also" sections as related pairs; the sections are hidden from the ranking.',
+)
+@click_option(next(each for each in options_of(RelatedEvaluationOptions) if each.field == "unlinked"))
 @options_from(EvaluationOptions)
 @json_option
-def evaluate(store: str | None, hierarchy: str, options: EvaluationOptions, json: bool) -> None:
-    """Compare a ranking with a hierarchy of classes: Gamma, Somers' D, P@10, nDCG@10.
+def evaluate(
+    store: str | None,
+    hierarchy: str | None,
+    related: str | None,
+    see_also: bool,
+    unlinked: bool,
+    options: EvaluationOptions,
+    json: bool,
+) -> None:
+    """Compare a ranking with a hierarchy of classes, or with pairs of related pages.
 
-    The ranking is that of the index in STORE or, with --run, of another system; without STORE, over all pages that the
-    hierarchy names.
+    With --hierarchy: Gamma, Somers' D, P@10, nDCG@10. With --related or --see-also: R@10, MRR, AP, nDCG@10. The ranking
+    is that of the index in STORE or, with --run, of another system; without STORE, over all pages that the hierarchy
+    names, or the pairs and the run.
     """
     from pagekin.evaluation.evaluate import evaluate as evaluate_ranking
+    from pagekin.evaluation.evaluate_related import evaluate_related
 
+    if (hierarchy is not None) + (related is not None) + see_also != 1:
+        raise MisuseError("give one of --hierarchy, --related and --see-also")
     indexed = pagekin.open(store).indexed if store is not None else None
+    if hierarchy is None:
+        chosen = _related_options(options, unlinked)
+        with progress_bar(json) as progress:
+            found = evaluate_related(indexed, related, chosen, progress)
+        return print_result(found, json, print_related_evaluation)
+    if unlinked:
+        raise MisuseError("--unlinked is for related pairs; leave it out with --hierarchy")
     with progress_bar(json) as progress:
         result = evaluate_ranking(indexed, hierarchy, options, progress)
-    print_result(result, json, print_evaluation)
+    return print_result(result, json, print_evaluation)
+
+
+def _related_options(options: EvaluationOptions, unlinked: bool) -> RelatedEvaluationOptions:
+    for each in options_of(HierarchyOptions):
+        if each.field != "seed" and getattr(options, each.field) != each.default:
+            raise MisuseError(f"--{each.name.replace('_', '-')} is for a hierarchy; leave it out with related pairs")
+    shared = {each.field: getattr(options, each.field) for each in options_of(SystemOptions)}
+    return RelatedEvaluationOptions(unlinked=unlinked, seed=options.seed, **shared)
 
 
 def print_left_out(left_out: list[pagekin.LeftOutReason]) -> None:
@@ -54,9 +92,32 @@ def print_evaluation(evaluation: pagekin.Evaluation) -> None:
     click.echo(f"{pages} in {evaluation.classes:,} classes of {hierarchy}; in brackets 95 % intervals")
     for each in evaluation.systems:
         _print_system(each)
-    if evaluation.comparison is not None:
-        _print_comparison(evaluation.comparison)
+    _print_comparison(evaluation.comparison)
     print_left_out(evaluation.left_out)
+
+
+def print_related_evaluation(evaluation: pagekin.RelatedEvaluation) -> None:
+    pairs, pages = counted(evaluation.pairs, "related pair"), counted(evaluation.pages, "page")
+    unlinked = " without links between the pages" if evaluation.unlinked else ""
+    click.echo(f"{pairs}{unlinked} of {clean(evaluation.related)}, among {pages}; in brackets 95 % intervals")
+    if evaluation.headings:
+        click.echo("Sections: " + ", ".join(f"{count:,} {name}" for name, count in evaluation.headings.items()))
+    for each in evaluation.systems:
+        click.echo(f"\n{clean(each.system)}, {counted(each.sources, 'source')}:")
+        measures = {"R@10": each.recall, "MRR": each.mrr, "AP": each.average_precision, "nDCG@10": each.ndcg}
+        print_table([(name, _shown(of)) for name, of in measures.items()])
+        _print_limits(each, "not MRR, not AP")
+    _print_comparison(evaluation.comparison)
+    print_left_out(evaluation.left_out)
+
+
+def _print_limits(system: pagekin.RelatedMeasures | pagekin.SystemEvaluation, others: str) -> None:
+    if system.longest_list is not None:
+        most, measures = counted(system.longest_list, "page"), " and ".join(system.comparable) or "nothing"
+        click.echo(f"  It lists {most} a source at most; what it does not list is tied at the end. Beside systems that")
+        click.echo(f"  order all pages, compare {measures}: {others}.")
+    if system.unanswered:
+        click.echo(f"  {counted(system.unanswered, 'source')} without any answer: all pages tie")
 
 
 def _print_system(system: pagekin.SystemEvaluation) -> None:
@@ -66,21 +127,18 @@ def _print_system(system: pagekin.SystemEvaluation) -> None:
         rows.append((region, _shown(of.gamma), _shown(of.somers_d), _shown(of.tied), f"{of.pairs:,}"))
     print_table(rows)
     print_table([("P@10", _shown(system.precision)), ("nDCG@10", _shown(system.ndcg))])
-    if system.longest_list is not None:
-        most, measures = counted(system.longest_list, "page"), " and ".join(system.comparable) or "nothing"
-        click.echo(f"  It lists {most} a source at most; what it does not list is tied at the end. Beside systems that")
-        click.echo(f"  order all pages, compare {measures}: not Gamma, not Somers' D, not ties.")
-    else:
+    if system.longest_list is None:
         click.echo(f"  orthogonal inside classes (nothing in common): {_shown(system.orthogonal)} of pairs")
-    if system.unanswered:
-        click.echo(f"  {counted(system.unanswered, 'source')} without any answer: all pages tie")
+    _print_limits(system, "not Gamma, not Somers' D, not ties")
     if system.in_link_bands:
         click.echo("  Gamma by in-links of the source:")
         bands = [(_span(band), band.sources, *map(_shown, band.gamma.values())) for band in system.in_link_bands]
         print_table([("in-links", "sources", *system.regions), *bands], indent="    ")
 
 
-def _print_comparison(comparison: pagekin.Comparison) -> None:
+def _print_comparison(comparison: pagekin.Comparison | None) -> None:
+    if comparison is None:
+        return
     first, second = (clean(name) for name in comparison.systems)
     click.echo(f"\n{first} minus {second} (p by permutation of the systems within sources):")
     rows = [("", "difference", "p", "")]

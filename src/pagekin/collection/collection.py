@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 from pagekin.collection.info import CheckReport, describe_build, describe_page, describe_store, list_pages, search_pages
 from pagekin.errors import MisuseError
-from pagekin.evaluation.options import EvaluationOptions
+from pagekin.evaluation.options import EvaluationOptions, RelatedEvaluationOptions
 from pagekin.learning.options import LearnOptions
 from pagekin.links.settings import ClusterOptions, GraphOptions
 from pagekin.model.settings import ReadingSettings
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pagekin.duplicates.result_formats import Fields, Result
     from pagekin.duplicates.result_list import GroupedResults
     from pagekin.evaluation.evaluate import Evaluation
+    from pagekin.evaluation.evaluate_related import RelatedEvaluation
     from pagekin.pipeline import Progress
     from pagekin.search.duplicates import DuplicateGroups
 
@@ -301,6 +302,30 @@ class Collection:
         from pagekin.evaluation.evaluate import evaluate
 
         return evaluate(self.indexed, str(hierarchy), _chosen(EvaluationOptions, options, fields), progress)
+
+    def evaluate_related(
+        self,
+        pairs: str | Path | None = None,
+        options: RelatedEvaluationOptions | None = None,
+        *,
+        progress: Callable[[Progress], None] = lambda _: None,
+        **fields: Any,
+    ) -> RelatedEvaluation:
+        r"""Compare the ranking of the index with pairs of related pages: R@10, MRR, AP and nDCG@10.
+
+        `pairs` is a file with lines of a page, a tab and a page. Without it, the links in the "See also" sections of
+        the pages are the pairs, and the sections are hidden from the ranking. Keywords are fields of
+        `RelatedEvaluationOptions`.
+
+        >>> _ = Path("pairs.tsv").write_text("birds/robin.html\tbirds/copy.html\n")
+        >>> found = collection.evaluate_related("pairs.tsv", resamples=10)
+        >>> found.pairs, found.systems[0].mrr.value
+        (1, 1.0)
+        """
+        from pagekin.evaluation.evaluate_related import evaluate_related
+
+        chosen = _chosen(RelatedEvaluationOptions, options, fields)
+        return evaluate_related(self.indexed, None if pairs is None else str(pairs), chosen, progress)
 
     def learn(
         self,

@@ -1,8 +1,8 @@
 """Evaluation of a collection, or of a run file, against a hierarchy of classes, and the files that it writes."""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +10,8 @@ import numpy as np
 from pagekin.engines.local import cpu_count
 from pagekin.errors import MisuseError
 from pagekin.evaluation.judge import CUTOFF, Judgement, System, judge
-from pagekin.evaluation.labelled import LabelledCollection, open_labelled
-from pagekin.evaluation.labels import LeftOutReason, lines_of
+from pagekin.evaluation.labelled import open_labelled
+from pagekin.evaluation.labels import LeftOutReason
 from pagekin.evaluation.measures import (
     GAMMA,
     LIST_MEASURES,
@@ -24,6 +24,7 @@ from pagekin.evaluation.measures import (
     SEED,
     Difference,
     Estimate,
+    Ratios,
     compare,
     estimates,
     measure_name,
@@ -35,11 +36,8 @@ from pagekin.evaluation.runs import qrel_lines, qrels_of, rankings_of, run_lines
 from pagekin.model.arrays import Int64s
 from pagekin.model.files import write_lines
 from pagekin.model.jsons import json_field
-from pagekin.model.strategy import strategy_named
-from pagekin.model.weighting import load_weights
 from pagekin.pipeline import Progress
 from pagekin.search.indexed_store import IndexedStore
-from pagekin.search.options import RelatedOptions
 
 BANDS = (0, 1, 4, 16, 64)  # smallest number of in-links of each band (footnote 11)
 
@@ -65,14 +63,20 @@ class InLinkBand:
 
 
 @dataclass(frozen=True)
-class SystemEvaluation:
-    """All measures of a system."""
+class EvaluatedSystem:
+    """A system, and what can be said of its rankings without measures."""
 
     system: str
     sources: int
     unanswered: int  # sources for which the system ranks no page
     longest_list: int | None  # None if the system ranks all pages that it can compare
     comparable: list[str]  # measures that can be compared with those of systems that rank all pages
+
+
+@dataclass(frozen=True)
+class SystemEvaluation(EvaluatedSystem):
+    """All measures of a system."""
+
     regions: dict[str, RegionMeasures]
     precision: Estimate = json_field(key=PRECISION)
     ndcg: Estimate = json_field(key=NDCG)
@@ -122,70 +126,33 @@ def evaluate(
         raise MisuseError("name a STORE to evaluate, or a run file with --run")
     labelled, threads = open_labelled(hierarchy, indexed, options), options.threads or cpu_count()
     population, degrees = labelled.population, labelled.in_degrees()
-    sources = _sources(labelled, options.queries)
+    sources = labelled.sources(options.queries)
 
     def judged(system: System) -> Judgement:
         stage = f"judging {system.name}"
         return judge(system, population, sources, threads, lambda done: progress(Progress(stage, done, len(sources))))
 
-    systems = _systems(labelled, options)
+    systems = labelled.systems(options)
     judgements = [judged(system) for system in systems]
     unused = [population.urls[page] for page in np.setdiff1d(sources, judgements[0].sources).tolist()]
     labelled.notes.add_all("pages that are no source, since all others are equally far from them", unused)
     drawn = {"resamples": options.resamples, "seed": options.seed}
     pairs = zip(systems, judgements, strict=True)
-    evaluation = Evaluation(
-        hierarchy,
-        len(population),
-        len(population.names),
-        [evaluate_system(system, judgement, population, degrees, **drawn) for system, judgement in pairs],
-        compare_systems(systems, judgements, population, **drawn) if len(systems) == 2 else None,
-        labelled.notes.reasons(),
-    )
+    evaluated = [evaluate_system(system, judgement, population, degrees, **drawn) for system, judgement in pairs]
+    tables = [ratios(each, population.regions) for each in judgements]
+    comparison, left_out = compare_systems(evaluated, tables, **drawn), labelled.notes.reasons()
+    evaluation = Evaluation(hierarchy, len(population), len(population.names), evaluated, comparison, left_out)
     used = judgements[0].sources
     if options.per_source:
-        write_lines(Path(options.per_source), per_source_lines(judgements[0], population))
+        classes = [" | ".join("/".join(path) for path in population.classes_of(source)) for source in used.tolist()]
+        urls = [population.urls[source] for source in used.tolist()]
+        write_lines(Path(options.per_source), per_source_lines(tables[0], {"url": urls, "class": classes}))
     if options.write_qrels:
         write_lines(Path(options.write_qrels), qrel_lines(qrels_of(population, used)))
     if options.write_run:
         rankings = rankings_of(systems[0], population, used, options.run_depth)
         write_lines(Path(options.write_run), run_lines(untie(rankings)))
     return evaluation
-
-
-def _sources(labelled: LabelledCollection, queries: str | None) -> Int64s:
-    """The pages of a file of queries; all pages without one."""
-    if queries is None:
-        return np.arange(len(labelled.population))
-    pages: dict[int | None, int] = {node: page for page, node in enumerate(labelled.population.nodes.tolist())}
-    found: set[int] = set()
-    for _, line in lines_of(Path(queries), labelled.notes):
-        page = pages.get(labelled.addresses.find(line.strip()))
-        if page is not None:
-            found.add(page)
-        else:
-            labelled.notes.add(f"lines of {queries} that name no page that is compared", line.strip())
-    return np.array(sorted(found), np.int64)
-
-
-def _systems(labelled: LabelledCollection, options: EvaluationOptions) -> list[System]:
-    """The system to evaluate, and the one to compare it with."""
-    strategy = strategy_named(options.strategy) if options.strategy else None
-    related = RelatedOptions(link_share=options.link_share, blend=options.blend)
-    if options.run is not None:
-        system = labelled.run(options.run)
-    elif strategy is None:
-        assert labelled.indexed is not None
-        own = labelled.indexed.index.strategy
-        weighting = load_weights(Path(options.weights)) if options.weights is not None else None
-        related = replace(related, similarity=options.similarity, weighting=weighting)
-        system = labelled.index_system(labelled.indexed, related)
-        strategy = replace(own, weights=options.weights or own.weights)
-    else:
-        similarity, weights = options.similarity or strategy.similarity, options.weights or strategy.weights
-        strategy = replace(strategy, similarity=similarity, weights=weights)
-        system = labelled.under(strategy, options.strategy or "", related)
-    return [system, *([labelled.named(options.against, strategy)] if options.against else [])]
 
 
 def evaluate_system(
@@ -217,14 +184,16 @@ def evaluate_system(
     )
 
 
-def comparable_measures(system: System) -> list[str]:
+def comparable_measures(
+    system: System, measures: Sequence[str] = MEASURES, of_lists: Sequence[str] = LIST_MEASURES
+) -> list[str]:
     """The measures that can be compared with those of a system that ranks all pages.
 
-    The pages that a top-k list leaves out are tied, which distorts the measures of pairs.
+    The pages that a top-k list leaves out are tied, which distorts all measures but those `of_lists`.
     """
     if system.longest is None:
-        return list(MEASURES)
-    return list(LIST_MEASURES) if system.longest >= CUTOFF else []
+        return list(measures)
+    return list(of_lists) if system.longest >= CUTOFF else []
 
 
 def _bands(
@@ -241,27 +210,24 @@ def _bands(
 
 
 def compare_systems(
-    systems: Sequence[System],
-    judgements: Sequence[Judgement],
-    population: Population,
+    systems: Sequence[EvaluatedSystem],
+    tables: Sequence[Ratios],
     resamples: int = RESAMPLES,
     seed: int = SEED,
-) -> Comparison:
-    """The first system minus the second, measure by measure, over the same sources."""
-    ours, theirs = (ratios(each, population.regions) for each in judgements)
-    both = set.intersection(*(set(comparable_measures(each)) for each in systems))
+) -> Comparison | None:
+    """The first system minus the second, measure by measure, over the same sources; None for one system."""
+    if len(systems) == 1:
+        return None
+    both = set.intersection(*(set(each.comparable) for each in systems))
     differences = {
         name: MeasureDifference(**asdict(difference), comparable=name.partition(" ")[0] in both)
-        for name, difference in compare(ours, theirs, resamples, seed).items()
+        for name, difference in compare(tables[0], tables[1], resamples, seed).items()
     }
-    return Comparison([each.name for each in systems], differences)
+    return Comparison([each.system for each in systems], differences)
 
 
-def per_source_lines(judgement: Judgement, population: Population) -> Iterator[str]:
-    """The measures of each source as TSV with a header; empty where a measure is undefined."""
-    table = ratios(judgement, population.regions)
-    yield "\t".join(["url", "class", *table.names])
-    for source, values in zip(judgement.sources.tolist(), table.by_source().tolist(), strict=True):
-        classes = " | ".join("/".join(path) for path in population.classes_of(source))
-        shown = ["" if math.isnan(value) else f"{value:.6f}" for value in values]
-        yield "\t".join([population.urls[source], classes, *shown])
+def per_source_lines(table: Ratios, columns: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """Columns and the measures of each source as TSV with a header; empty where a measure is undefined."""
+    yield "\t".join([*columns, *table.names])
+    for values, *cells in zip(table.by_source().tolist(), *columns.values(), strict=True):
+        yield "\t".join([*cells, *("" if math.isnan(value) else f"{value:.6f}" for value in values)])

@@ -3,16 +3,19 @@
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields
-from typing import Protocol, Self
+from functools import partial
+from typing import Protocol, Self, TypeVar
 
 import numpy as np
 
 from pagekin.errors import MisuseError
-from pagekin.evaluation.population import Population
+from pagekin.evaluation.population import ComparedPages, Population
 from pagekin.kernels.gamma import ALL, NO_DISTANCE, count_rows, rank_rows
 from pagekin.model.arrays import Bools, Bytes, Floats, Int64s
 
-CUTOFF = 10  # of P@10 and nDCG@10
+T = TypeVar("T")
+
+CUTOFF = 10  # of P@10, R@10 and nDCG@10
 _MAX_SCORES = 1 << 20  # in memory per thread
 
 
@@ -63,15 +66,7 @@ def judge(
     the number of sources done.
     """
     sources = np.arange(len(population)) if sources is None else np.asarray(sources, np.int64)
-    if not len(sources):
-        raise MisuseError("there is no source to judge by")
-    step = max(1, _MAX_SCORES // max(1, len(population)))
-    batches = [sources[k : k + step] for k in range(0, len(sources), step)]
-    judged = []
-    with ThreadPoolExecutor(threads) as pool:
-        for batch in pool.map(lambda batch: _judge_batch(system, population, batch), batches):
-            judged.append(batch)
-            progress(sum(map(len, judged)))
+    judged = judge_batches(partial(_judge_batch, population), system, population, sources, threads, progress)
     whole = Judgement(*(np.concatenate([getattr(p, each.name) for p in judged]) for each in fields(Judgement)))
     has_pairs = whole.pairs[:, ALL].sum(axis=1) > 0
     if not has_pairs.any():
@@ -79,11 +74,35 @@ def judge(
     return whole.select(has_pairs)
 
 
-def _judge_batch(system: System, population: Population, sources: Int64s) -> Judgement:
-    scores = system.scores(sources)
-    assert scores.shape == (len(sources), len(population))
-    if np.isnan(scores).any():
-        raise MisuseError(f"{system.name} gives scores that are no numbers (NaN)")
+def judge_batches(
+    function: Callable[[Int64s, Floats], T],
+    system: System,
+    pages: ComparedPages,
+    sources: Int64s,
+    threads: int,
+    progress: Callable[[int], None],
+) -> list[T]:
+    """The results of a function of some sources and their rows of scores, for one batch of sources after the other."""
+    if not len(sources):
+        raise MisuseError("there is no source to judge by")
+
+    def judged(batch: Int64s) -> T:
+        scores = system.scores(batch)
+        assert scores.shape == (len(batch), len(pages))
+        if np.isnan(scores).any():
+            raise MisuseError(f"{system.name} gives scores that are no numbers (NaN)")
+        return function(batch, scores)
+
+    step = max(1, _MAX_SCORES // max(1, len(pages)))
+    results: list[T] = []
+    with ThreadPoolExecutor(threads) as pool:
+        for result in pool.map(judged, [sources[k : k + step] for k in range(0, len(sources), step)]):
+            results.append(result)
+            progress(min(len(sources), step * len(results)))
+    return results
+
+
+def _judge_batch(population: Population, sources: Int64s, scores: Floats) -> Judgement:
     shape = (len(sources), len(population.regions))
     pairs, pages, listed = np.zeros((*shape, 3), np.int64), np.zeros(shape, np.int64), np.zeros(shape, np.int64)
     first = np.full((len(sources), CUTOFF), NO_DISTANCE, np.uint8)

@@ -1,4 +1,4 @@
-"""A labelled collection: which of its pages a hierarchy compares, and the systems that order them."""
+"""The pages of a collection that are compared, by a hierarchy or all of them, and the systems that order them."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -9,15 +9,17 @@ import numpy as np
 
 from pagekin.bags.build import BagSource, bags_of_pages
 from pagekin.errors import MisuseError
+from pagekin.evaluation.baselines import BASELINES, count_matrix
 from pagekin.evaluation.judge import System
-from pagekin.evaluation.labels import UNMET, Class, LeftOut, join, path_labels, read_labels, read_tree
-from pagekin.evaluation.options import HierarchyOptions
-from pagekin.evaluation.population import Population, populate, sample
+from pagekin.evaluation.labels import UNMET, Class, LeftOut, join, lines_of, path_labels, read_labels, read_tree
+from pagekin.evaluation.options import HierarchyOptions, SystemOptions
+from pagekin.evaluation.population import ComparedPages, Population, populate, sample
 from pagekin.evaluation.runs import read_run
 from pagekin.index.index import Index, Inverted
 from pagekin.model.arrays import Floats, Int64s
 from pagekin.model.bags import Bags, Heads
 from pagekin.model.strategy import MEASURES, PRESETS, Strategy, strategy_named
+from pagekin.model.weighting import load_weights
 from pagekin.search.blend import Blend
 from pagekin.search.evidence import UNLISTED
 from pagekin.search.indexed_store import IndexedStore
@@ -47,17 +49,20 @@ class BlendSystem:
 
 
 @dataclass(frozen=True)
-class LabelledCollection:
-    """Pages that can be judged, where they are from, and what was left out."""
+class ComparedCollection:
+    """Pages that are ranked, where they are from, and what was left out."""
 
     indexed: IndexedStore | None
-    population: Population
+    population: ComparedPages
     addresses: PageNames
     notes: LeftOut
+    copy_of: Path | None = None  # the store of which `indexed` is a copy without the related pairs that are to be found
 
-    def in_degrees(self) -> Int64s | None:
-        """How many pages link to each page, if there is a collection."""
-        return None if self.indexed is None else self.indexed.in_degrees()[self.population.nodes]
+    @property
+    def name(self) -> str:
+        """The name of the store."""
+        assert self.indexed is not None
+        return str(self.indexed.root) if self.copy_of is None else f"{self.copy_of}, sections hidden"
 
     @cached_property
     def collection(self) -> BagSource:
@@ -96,29 +101,85 @@ class LabelledCollection:
                 raise MisuseError(f"{indexed.root} has none of the pages that are compared, such as {urls[0]}")
             missing = [urls[page] for page in np.flatnonzero(nodes < 0).tolist()]
             self.notes.add_all(f"pages that are not in {indexed.root}, where they tie", missing)
-        return _system(str(indexed.root), indexed, nodes, options or RelatedOptions())
+        name = self.name if indexed is self.indexed else str(indexed.root)
+        return _system(name, indexed, nodes, options or RelatedOptions())
 
     def run(self, file: str) -> System:
         return read_run(Path(file), self.population, self.addresses.find, self.notes)
 
+    def baseline(self, name: str) -> System:
+        strategy, system = BASELINES[name]
+        return system(count_matrix(self.bags(strategy), self.population.nodes))
+
     def named(self, name: str, strategy: Strategy | None = None) -> System:
-        """What a user calls a system: another measure, a strategy, a store, or a run file.
+        """What a user calls a system: another measure, a strategy, a baseline, a store, or a run file.
 
         `strategy` is the one that another measure shall be applied to; by default that of the index.
         """
         path = Path(name)
         if self.indexed is not None and name in MEASURES:
-            return self.under(replace(strategy or self.indexed.index.strategy, similarity=name), str(self.indexed.root))
+            return self.under(replace(strategy or self.indexed.index.strategy, similarity=name), self.name)
         if self.indexed is not None and (name in PRESETS or path.suffix == ".toml"):
             return self.under(strategy_named(name), name)
+        if self.indexed is not None and name in BASELINES:
+            return self.baseline(name)
+        if path.is_dir() and self.copy_of is not None:
+            raise MisuseError(
+                f"{name} contains the sections that are to be found; compare with a strategy, a baseline or a run file"
+            )
         if path.is_dir():
             return self.index_system(IndexedStore.open(path))
         if not path.is_file():
             raise MisuseError(
                 f"there is no {name!r} to compare with: neither a store nor a run file nor, for a store, a strategy"
-                f" ({', '.join(PRESETS)}, or a TOML file) or a similarity ({', '.join(MEASURES)})"
+                f" ({', '.join(PRESETS)}, or a TOML file), a similarity ({', '.join(MEASURES)}) or a baseline"
+                f" ({', '.join(BASELINES)})"
             )
         return self.run(name)
+
+    def systems(self, options: SystemOptions) -> list[System]:
+        """The system to evaluate, and the one to compare it with."""
+        strategy = strategy_named(options.strategy) if options.strategy else None
+        related = RelatedOptions(link_share=options.link_share, blend=options.blend)
+        if options.run is not None:
+            system = self.run(options.run)
+        elif strategy is None:
+            assert self.indexed is not None
+            own = self.indexed.index.strategy
+            weighting = load_weights(Path(options.weights)) if options.weights is not None else None
+            related = replace(related, similarity=options.similarity, weighting=weighting)
+            system = self.index_system(self.indexed, related)
+            strategy = replace(own, weights=options.weights or own.weights)
+        else:
+            similarity, weights = options.similarity or strategy.similarity, options.weights or strategy.weights
+            strategy = replace(strategy, similarity=similarity, weights=weights)
+            system = self.under(strategy, options.strategy or "", related)
+        return [system, *([self.named(options.against, strategy)] if options.against else [])]
+
+    def sources(self, queries: str | None) -> Int64s:
+        """The pages of a file of queries; all pages without one."""
+        if queries is None:
+            return np.arange(len(self.population))
+        pages: dict[int | None, int] = {node: page for page, node in enumerate(self.population.nodes.tolist())}
+        found: set[int] = set()
+        for _, line in lines_of(Path(queries), self.notes):
+            page = pages.get(self.addresses.find(line.strip()))
+            if page is not None:
+                found.add(page)
+            else:
+                self.notes.add(f"lines of {queries} that name no page that is compared", line.strip())
+        return np.array(sorted(found), np.int64)
+
+
+@dataclass(frozen=True)
+class LabelledCollection(ComparedCollection):
+    """Pages that have classes."""
+
+    population: Population
+
+    def in_degrees(self) -> Int64s | None:
+        """How many pages link to each page, if there is a collection."""
+        return None if self.indexed is None else self.indexed.in_degrees()[self.population.nodes]
 
 
 def open_labelled(
@@ -128,9 +189,7 @@ def open_labelled(
     notes, options = LeftOut(), options or HierarchyOptions()
     tree = read_tree(Path(options.tree), notes) if options.tree is not None else None
     if indexed is not None:
-        addresses = indexed.catalog.page_names()
-        rows = indexed.catalog.each("SELECT url FROM nodes WHERE first_row IS NOT NULL ORDER BY node")
-        urls = [row[0] for row in rows]
+        addresses, urls = indexed.catalog.page_names(), urls_of(indexed)
         by_path = hierarchy == BY_PATH
         labels = path_labels(urls, notes) if by_path else read_labels(Path(hierarchy), notes, tree)
         classes: Labels = join(labels, addresses.find, notes)
@@ -148,6 +207,12 @@ def open_labelled(
     if options.sample is not None:
         classes = sample(classes, options.sample, options, notes)
     return LabelledCollection(indexed, populate(classes, urls, options, notes), addresses, notes)
+
+
+def urls_of(indexed: IndexedStore) -> list[str]:
+    """The URLs of all nodes that have pages."""
+    rows = indexed.catalog.each("SELECT url FROM nodes WHERE first_row IS NOT NULL ORDER BY node")
+    return [row[0] for row in rows]
 
 
 def _no_classes(hierarchy: str, indexed: IndexedStore, urls: list[str], notes: LeftOut) -> str:

@@ -60,12 +60,8 @@ class HierarchyOptions:
 
 
 @dataclass(frozen=True)
-class EvaluationOptions(HierarchyOptions):
-    """Which pages are compared with a hierarchy, by which system, and what is written.
-
-    >>> EvaluationOptions(depth=2).depth
-    2
-    """
+class SystemOptions:
+    """Which system is evaluated, on which sources, and what is written."""
 
     queries: str | None = option(None, "Use only the pages of this file, one URL a line, as sources.", file=True)
     run: str | None = option(None, "Evaluate this run file (tsv or TREC) instead of the index.", file=True)
@@ -85,7 +81,7 @@ class EvaluationOptions(HierarchyOptions):
     run_depth: int = option(100, "Results per source in this ranking.", minimum=1)
 
     def __post_init__(self) -> None:
-        super().__post_init__()
+        check_options(self)
         chosen = (self.strategy, self.similarity, self.weights, self.link_share, self.blend)
         if self.run is not None and any(each is not None for each in chosen):
             raise MisuseError("a run has neither a strategy nor a similarity; leave out --run, or those")
@@ -93,3 +89,24 @@ class EvaluationOptions(HierarchyOptions):
             if self.similarity not in (None, _LEARNED):
                 raise MisuseError(f"similarity is {self.similarity!r}, but the weights are for {_LEARNED}")
             object.__setattr__(self, "similarity", _LEARNED)
+
+
+@dataclass(frozen=True)
+class EvaluationOptions(SystemOptions, HierarchyOptions):
+    """Which pages are compared with a hierarchy, by which system, and what is written.
+
+    >>> EvaluationOptions(depth=2).depth
+    2
+    """
+
+
+@dataclass(frozen=True)
+class RelatedEvaluationOptions(SystemOptions):
+    """Which related pairs count, which system is evaluated, and what is written.
+
+    >>> RelatedEvaluationOptions(unlinked=True).unlinked
+    True
+    """
+
+    unlinked: bool = option(False, "Leave out the related pairs in which a page links to the other.")
+    seed: int = option_like(HierarchyOptions, "seed")

@@ -16,20 +16,26 @@ _REGIONS = {ALL: "all", SIBLING: "sibling", COUSIN: "cousin", UNRELATED: "unrela
 
 
 @dataclass(frozen=True)
-class Population:
-    """Pages and their classes. Page k is node nodes[k] of the collection."""
+class ComparedPages:
+    """The pages that are ranked. Page k is node nodes[k] of the collection."""
 
     nodes: Int64s
     urls: list[str]
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+
+@dataclass(frozen=True)
+class Population(ComparedPages):
+    """Pages and their classes."""
+
     names: list[Class]  # the classes, sorted
     lineage: NDArray[np.int32]  # a row per class: the numbers of its ancestors, from the root down to itself
     depth: Int64s  # of each class
     offsets: Int64s  # the classes of page k are classes[offsets[k]:offsets[k + 1]]
     classes: Int64s
     whole_tree: bool
-
-    def __len__(self) -> int:
-        return len(self.nodes)
 
     @property
     def regions(self) -> list[str]:

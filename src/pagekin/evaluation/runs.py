@@ -16,7 +16,7 @@ from pagekin.errors import MisuseError
 from pagekin.evaluation.judge import System
 from pagekin.evaluation.labels import LeftOut, lines_of
 from pagekin.evaluation.measures import gain
-from pagekin.evaluation.population import Population
+from pagekin.evaluation.population import ComparedPages, Population
 from pagekin.model.arrays import Floats, Int64s
 from pagekin.search.evidence import UNLISTED
 from pagekin.store.catalog import Find
@@ -54,14 +54,14 @@ class RunSystem:
         return rows
 
 
-def read_run(file: Path, population: Population, find: Find, left_out: LeftOut) -> RunSystem:
+def read_run(file: Path, population: ComparedPages, find: Find, left_out: LeftOut) -> RunSystem:
     """The lines of a run about pages of the population; `find` gives the node that a name means.
 
     If a result occurs twice for a query, its best score counts.
     """
     pages: dict[int | None, int] = {node: page for page, node in enumerate(population.nodes.tolist())}
     listed: dict[int, dict[int, float]] = {}
-    for query, _, result, score in _read_lines(file, left_out):
+    for query, _, result, score in read_lines(file, left_out):
         source, page = pages.get(find(query)), pages.get(find(result))
         if source is None:
             left_out.add(f"lines of {file} with a query that is not compared", query)
@@ -87,7 +87,7 @@ def read_run(file: Path, population: Population, find: Find, left_out: LeftOut) 
     )
 
 
-def _read_lines(file: Path, left_out: LeftOut) -> Iterator[RunLine]:
+def read_lines(file: Path, left_out: LeftOut) -> Iterator[RunLine]:
     for number, line in lines_of(file, left_out):
         tsv = line.split("\t")
         trec = line.split()
@@ -144,7 +144,7 @@ def top_pages(system: System, source: int, depth: int) -> list[tuple[int, float]
     return [(page, float(scores[page])) for page in order[scores[order] > UNLISTED].tolist()]
 
 
-def rankings_of(system: System, population: Population, sources: Int64s, depth: int) -> Iterator[Ranking]:
+def rankings_of(system: System, population: ComparedPages, sources: Int64s, depth: int) -> Iterator[Ranking]:
     """The top `depth` results of a system for each source."""
     for source in sources.tolist():
         top = top_pages(system, source, depth)

@@ -18,7 +18,7 @@ import numpy as np
 
 from pagekin import __version__
 from pagekin.engines.local import WorkerPool, run
-from pagekin.evaluation.baselines import BASELINES, LSA, count_matrix, need_lsa
+from pagekin.evaluation.baselines import LSA, need_lsa
 from pagekin.evaluation.evaluate import evaluate_system
 from pagekin.evaluation.judge import System, judge
 from pagekin.evaluation.labelled import LabelledCollection, open_labelled
@@ -171,8 +171,7 @@ def system_of(entry: PlanEntry, labelled: LabelledCollection) -> System:
     if entry.kind == RUN:
         return labelled.run(entry.source)
     if entry.kind == BASELINE:
-        strategy, system = BASELINES[entry.source]
-        return system(count_matrix(labelled.bags(strategy), labelled.population.nodes))
+        return labelled.baseline(entry.source)
     assert entry.strategy is not None
     return labelled.under(entry.strategy, entry.name)
 

@@ -1,7 +1,7 @@
 """How well rows of scores rank the relevant (linked) pages above the others (paper, 4.1).
 
-Ties go to the earlier page, as in the run files that other programs read. A page with the score 0 shares no term with
-the query page and is not listed.
+Ties go to the earlier page, as in the run files that other programs read. In `measure_rows`, a page with the score 0
+shares no term with the query page and is not listed.
 """
 
 import numpy as np
@@ -41,6 +41,23 @@ def measure_rows(queries: Int64s, offsets: Int64s, relevant: UInt32s, scores: Fl
         out[k, P10] = first / FIRST
         out[k, BREAK_EVEN] = even / count
         out[k, AVERAGE] = average / count
+
+
+@kernel
+def rank_relevant(queries: Int64s, offsets: Int64s, relevant: UInt32s, scores: Floats, places: Int64s) -> None:
+    """Write the places, from 1, of the relevant pages of each row in the ranking by score, the best first.
+
+    Arguments are those of `measure_rows`. A page with the score minus infinity is not listed: its place is 0.
+    """
+    above = np.empty(len(relevant) + 1, np.int64)
+    for k in range(len(queries)):
+        row, own = scores[k], relevant[offsets[k] : offsets[k + 1]]
+        best = own[np.argsort(-row[own], kind="mergesort")]
+        _count_above(above, best, row, own, queries[k])
+        higher = 0
+        for r in range(len(own)):
+            higher += above[r]
+            places[offsets[k] + r] = higher + r + 1 if row[best[r]] > -np.inf else 0
 
 
 @kernel
