@@ -7,6 +7,7 @@ bags         fold_bags: the weighted terms of each node
 signatures   make_signatures: the min-hashes of each bag
 index        invert: the pages of each min-hash
 duplicates   write_fingerprints: the chunks and Bloom filter of each page
+calibration  calibrate: the scale of each evidence, and the level of chance
 manifest     written last; it replaces the old generation by the new one
 """
 
@@ -32,6 +33,9 @@ from pagekin.index.invert import invert, truncate, value_type
 from pagekin.model.capture import Capture, Rank, Redirect, Skip, SkipKind, SourceItem, Unchanged
 from pagekin.model.settings import MiB, ReadingSettings
 from pagekin.model.strategy import PRESETS, Strategy
+from pagekin.search.calibration import calibrate
+from pagekin.search.evidence import check_names
+from pagekin.search.indexed_store import IndexedStore
 from pagekin.signatures.sign import make_signatures, seeded, term_keys
 from pagekin.sources.open import SourceSet, open_sources
 from pagekin.store import manifest as manifests
@@ -105,7 +109,8 @@ def build(
 
     There are at most as many processes as fit into `memory` bytes.
     """
-    root = Path(output)
+    root, strategy = Path(output), strategy or PRESETS["default"]
+    check_names(strategy.weights_of_evidences())
     if memory < LEAST_MEMORY:
         raise MisuseError(f"memory is {memory} bytes; a build takes at least {LEAST_MEMORY // MiB} MiB")
     collection = open_sources([Path(source) for source in sources], base_urls, settings or ReadingSettings())
@@ -113,7 +118,7 @@ def build(
     with reporting_errors(root):
         _claim(root)
         with locked(root):
-            return _build(collection, root, strategy or PRESETS["default"], _BuildContext(pool, progress))
+            return _build(collection, root, strategy, _BuildContext(pool, progress))
 
 
 def _claim(root: Path) -> None:
@@ -222,14 +227,19 @@ def _write_index(root: Path, manifest: Manifest, strategy: Strategy, context: _B
     chunks = chunks_of_pages(store.reading, folded.ignored_blocks, _GROUPS, context.pool.map)
     fingerprints = write_fingerprints(folder, len(store), chunks, _GROUPS)
     store.close()
-    context.enter("checksums")
-    return {
+    facts = {
         "generation": generation,
         "version": INDEX_VERSION,
         "strategy": strategy.as_dict(),
         "duplicates": fingerprints,
-        "files": describe_files(folder, context.pool.map),
+        "blend": {"scales": {}, "chance": 0.0},
     }
+    context.enter("calibrating")
+    indexed = IndexedStore(root, replace(manifest, index=facts))
+    facts["blend"] = calibrate(indexed)
+    indexed.close()
+    context.enter("checksums")
+    return {**facts, "files": describe_files(folder, context.pool.map)}
 
 
 def read_job(settings: ReadingSettings, fingerprint: dict[str, Any], job: Job) -> tuple[Path, int]:

@@ -13,7 +13,7 @@ from pagekin.model.bags import BAG_COLUMNS, Bags, Contents, Heads, Terms
 from pagekin.model.strategy import Strategy
 from pagekin.store.columns import check, check_offsets, column_writer, open_array, open_strings, write_column
 
-INDEX_VERSION = 5
+INDEX_VERSION = 6
 HEAD = 32  # heaviest terms of a bag, which bound the similarity before the rest is read
 
 

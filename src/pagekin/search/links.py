@@ -73,6 +73,7 @@ class LinkEvidence(Evidence):
     """The similarity of pages by their links. Pages from outside have none."""
 
     name = "links"
+    of_links = True
 
     def __init__(self, store: NodeStore) -> None:
         self._store = store

@@ -48,6 +48,12 @@ class NodeStore(Store):
             )
         return facts
 
+    @property
+    def calibration(self) -> dict[str, Any]:
+        """The scales of evidences and the level of chance, as the build has measured them."""
+        measured: dict[str, Any] = self._index_facts["blend"]
+        return measured
+
     @cached_property
     def scorers(self) -> ScorerPool:
         return ScorerPool(self.index)
