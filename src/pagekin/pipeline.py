@@ -30,6 +30,7 @@ from pagekin.engines.local import WorkerPool, run, worker_pool
 from pagekin.errors import MisuseError, StoreError
 from pagekin.index.files import INDEX_VERSION, write_bags, write_lookup
 from pagekin.index.invert import invert, truncate, value_type
+from pagekin.index.titles import write_titles
 from pagekin.model.capture import Capture, Rank, Redirect, Skip, SkipKind, SourceItem, Unchanged
 from pagekin.model.settings import MiB, ReadingSettings
 from pagekin.model.strategy import PRESETS, Strategy
@@ -223,6 +224,7 @@ def _write_index(root: Path, manifest: Manifest, strategy: Strategy, context: _B
     context.enter("inverting")
     members = np.flatnonzero(store.in_degrees()[:signed] >= strategy.min_in_links)
     write_lookup(folder, folded.terms, folded.contents, signatures, invert(signatures, members))
+    write_titles(folder, (store.reading.pages.title[row] for row in store.nodes[:-1].tolist()))
     context.enter("near-duplicates")
     chunks = chunks_of_pages(store.reading, folded.ignored_blocks, _GROUPS, context.pool.map)
     fingerprints = write_fingerprints(folder, len(store), chunks, _GROUPS)

@@ -8,15 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from pagekin.model.arrays import Floats, Int64s
+from pagekin.model.arrays import Floats
 from pagekin.search.blend import Blend, Scaling
-from pagekin.search.evidence import Evidence, evidences
+from pagekin.search.evidence import evidences
 from pagekin.search.node_store import NodeStore
 from pagekin.search.options import RelatedOptions
 from pagekin.search.query import query_of_nodes
 
 _SAMPLE = 300  # pages
 _TEN = 10  # nearest pages of each
+_NEAR = 30  # candidates of each evidence, among which they are
 _RANDOM = 50  # pages drawn at random for each
 _MOST_CHANCE = 1.0  # in a small collection many pairs of pages are related
 
@@ -36,10 +37,21 @@ def calibrate(store: NodeStore) -> dict[str, Any]:
     pages = min(len(store.nodes) - 1, len(store.index.signatures))
     sample = range(0, pages, max(1, pages // _SAMPLE))
     found = evidences(store, RelatedOptions(), weights)
-    scales = {each.name: _scale(each, store, sample) for each in found}
+    sums, counts = dict.fromkeys(weights, 0.0), dict.fromkeys(weights, 0)
+    for node in sample:
+        query = query_of_nodes(store.index, [node])
+        near = np.unique(np.concatenate([each.candidates(query, _NEAR) for each in found]))
+        for each in found:
+            best = np.sort(each.scores(query, near))[::-1][:_TEN]
+            sums[each.name] += float(best.sum())
+            counts[each.name] += int(np.count_nonzero(best))
+    scales = {name: round(sums[name] / counts[name], 9) if sums[name] > 0.0 else 1.0 for name in weights}
     blend = Blend(found, weights, Scaling(scales, 0.0, strategy.damping, lengths(store)))
     random = np.random.default_rng(strategy.seed).integers(0, max(1, pages), (len(sample), _RANDOM))
-    pairs = [_scores(blend, store, node, others) for node, others in zip(sample, random, strict=True)]
+    pairs = [
+        blend.scores(query_of_nodes(store.index, [node]), others[others != node])
+        for node, others in zip(sample, random, strict=True)
+    ]
     middle, high = np.quantile(np.concatenate([np.zeros(1), *pairs]), [0.5, 0.9]).tolist()
     return {"scales": scales, "chance": round(min(middle + 3.0 * (high - middle), _MOST_CHANCE), 6)}
 
@@ -48,16 +60,3 @@ def lengths(store: NodeStore) -> Floats:
     """The lengths in words of all nodes; 0 for those that are known only from links."""
     length = store.index.contents.length
     return np.concatenate([length, np.zeros(len(store.index.bags) - len(length))])
-
-
-def _scale(evidence: Evidence, store: NodeStore, sample: range) -> float:
-    sums, count = 0.0, 0
-    for node in sample:
-        query = query_of_nodes(store.index, [node])
-        best = np.sort(evidence.scores(query, evidence.candidates(query, _TEN)))[::-1][:_TEN]
-        sums, count = sums + float(best.sum()), count + int(np.count_nonzero(best))
-    return round(sums / count, 9) if sums > 0.0 else 1.0
-
-
-def _scores(blend: Blend, store: NodeStore, node: int, others: Int64s) -> Floats:
-    return blend.scores(query_of_nodes(store.index, [node]), others[others != node])

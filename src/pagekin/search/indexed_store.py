@@ -23,7 +23,8 @@ from pagekin.search.query import Bag, Query, TermCounts, query_of_nodes, signatu
 from pagekin.search.results import RelatedPage
 from pagekin.search.scorer import ScorerPool
 from pagekin.search.text import BagEvidence, Cosine, Jaccard
-from pagekin.search.weighted_text import WeightedText
+from pagekin.search.title import TitleEvidence
+from pagekin.search.weighted_text import Bm25Evidence, WeightedText
 from pagekin.store.store import report_damage
 
 _OUTSIDE = "http://question.localhost/"  # the URL of a text from outside
@@ -42,6 +43,8 @@ def text_evidence(store: NodeStore, options: RelatedOptions) -> Evidence:
 
 register("text", text_evidence)
 register("links", lambda store, options: LinkEvidence(store))
+register("title", lambda store, options: TitleEvidence(store.titles))
+register("bm25", lambda store, options: Bm25Evidence(store.index, store.scorers, store.query_weights))
 
 
 class IndexedStore(NodeStore):
@@ -123,7 +126,8 @@ class IndexedStore(NodeStore):
         if options.group_duplicates:
             settings, silent = self.fingerprints.settings, np.zeros(len(reading.blocks.hash), np.uint8)
             own = Fingerprints(settings, Chunks.concatenate(list(chunks_of_pages(reading, silent, settings))))
-        return self._answer(Query((), bag, signature_of(index, bag), counts), options, own)
+        query = Query((), bag, signature_of(index, bag), counts, reading.pages.title[0])
+        return self._answer(query, options, own)
 
     def _answer(self, query: Query, options: RelatedOptions, own: Fingerprints | None) -> list[RelatedPage]:
         if options.outside and not self.index.strategy.outside:

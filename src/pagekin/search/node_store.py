@@ -10,6 +10,7 @@ from pagekin.duplicates.fingerprints import Fingerprints, open_fingerprints
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.errors import StoreError
 from pagekin.index.files import INDEX_VERSION, Index, open_index
+from pagekin.index.titles import TitleIndex, open_titles
 from pagekin.model.arrays import Int64s
 from pagekin.model.strategy import Strategy
 from pagekin.search.query import QueryWeights, bag_of
@@ -47,6 +48,11 @@ class NodeStore(Store):
                 f"this pagekin reads version {INDEX_VERSION}; build it again"
             )
         return facts
+
+    @cached_property
+    def titles(self) -> TitleIndex:
+        """The words of titles, memory-mapped."""
+        return open_titles(self.root / self.manifest.index_folder, len(self.nodes) - 1)
 
     @property
     def calibration(self) -> dict[str, Any]:
