@@ -17,9 +17,9 @@ from benchmarks.learning import UNITS, collection, manuals
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, show
 from benchmarks.mixing import CLASSED, by_classes, mixing, unstemmed
 from benchmarks.projecting import Row, projecting
-from pagekin.learning.learn import LearnOptions, LearnResult, learn
-from pagekin.learning.ranking import AP, ERROR, MEASURES, P10
-from pagekin.learning.report import LEVEL, signed_rank
+from pagekin.learning.learn import LearnResult, learn
+from pagekin.learning.options import LearnOptions
+from pagekin.learning.ranking import AP, ERROR, LEVEL, MEASURES, P10, signed_rank
 from pagekin.pipeline import build
 from pagekin.search.indexed_store import IndexedStore
 

@@ -111,7 +111,7 @@ def chunking(name: str, raw: list[bytes]) -> Iterator[Figure]:
 def filters_of(texts: list[bytes]) -> list[BloomFilters]:
     """One array for all pages that need filters of one size."""
     chunks = chunks_of(texts, SETTINGS)
-    bits = bits_for(chunks.counts(), SETTINGS)
+    bits = bits_for(chunks.lengths(), SETTINGS)
     return [
         BloomFilters.of(chunks.rows(np.flatnonzero(bits == each)), int(each), SETTINGS.hashes)
         for each in np.unique(bits)

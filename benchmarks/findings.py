@@ -116,7 +116,7 @@ def of_collection(swept: SweepOutcome) -> dict[str, Any]:
 def verdict(drawing: SweepFigures, a: PlanEntry, b: PlanEntry, measure: str) -> str:
     """Whether the first is better."""
     gap = drawing.gap(a, b, measure)
-    if gap is None or not gap.significant:
+    if not gap.significant:
         return OPEN
     return HOLDS if (gap.value > 0) != (measure == ORTHOGONAL) else CONTRARY
 

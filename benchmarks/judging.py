@@ -18,10 +18,9 @@ import numpy as np
 from benchmarks.agreement import collections
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, show, timed
 from pagekin import sample_web
-from pagekin.evaluation.judge import judge
-from pagekin.evaluation.labelled import BY_PATH, LabelledCollection, PopulationSettings, open_labelled
+from pagekin.evaluation.judge import System, judge
+from pagekin.evaluation.labelled import BY_PATH, LabelledCollection, open_labelled
 from pagekin.evaluation.measures import estimates, ratios
-from pagekin.evaluation.systems import System
 from pagekin.model.arrays import Floats, Int64s
 from pagekin.pipeline import build
 from pagekin.search.indexed_store import IndexedStore
@@ -55,7 +54,7 @@ def main() -> None:
             print(f"judging {name}")
             build([source], folder / f"{number}.kin")
             hierarchy = str(labels) if labels.exists() else BY_PATH
-            case = open_labelled(PopulationSettings(hierarchy), IndexedStore.open(folder / f"{number}.kin"))
+            case = open_labelled(hierarchy, IndexedStore.open(folder / f"{number}.kin"))
             measured = list(measure(name, case))
             show(measured)
             figures += measured

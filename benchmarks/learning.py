@@ -32,11 +32,10 @@ from benchmarks.machine import QUICK, Figure, facts, keep, kept, show, timed
 from pagekin import sample_web
 from pagekin.kernels.linklearn import descend
 from pagekin.learning.corpus import CorpusPart, part_of
-from pagekin.learning.initial import initial_parameters
-from pagekin.learning.learn import LearnOptions, LearnResult, count_terms, learn, links_between_pages
-from pagekin.learning.networks import layout_of, scales_of
-from pagekin.learning.ranking import ERROR, Ranker, sample_queries
-from pagekin.learning.report import compare_measures
+from pagekin.learning.learn import LearnResult, count_terms, learn, links_between_pages
+from pagekin.learning.networks import initial_parameters, layout_of, scales_of
+from pagekin.learning.options import LearnOptions
+from pagekin.learning.ranking import ERROR, Ranker, compare_measures, sample_queries
 from pagekin.learning.transfer import evaluate_transfer, open_task
 from pagekin.links.link_graph import stored_links
 from pagekin.model.weighting import Okapi

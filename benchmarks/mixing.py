@@ -18,17 +18,17 @@ from scipy.sparse import csr_matrix, diags
 
 from benchmarks.projecting import Row
 from pagekin.bags.build import BagSource, counting_links, fold_bags
+from pagekin.evaluation.evaluate import evaluate_system
 from pagekin.evaluation.judge import judge
-from pagekin.evaluation.labelled import BY_PATH, PopulationSettings, open_labelled
-from pagekin.evaluation.report import evaluate_system
+from pagekin.evaluation.labelled import BY_PATH, open_labelled
 from pagekin.kernels.precision import measure_rows
-from pagekin.learning.corpus import CorpusPart, offsets_of, part_of
+from pagekin.learning.corpus import CorpusPart, part_of
 from pagekin.learning.learn import COUNTING, LearnResult, count_terms, links_between_pages
 from pagekin.learning.link_share import SHARES, hide_links, link_share_tuner, visible_links
 from pagekin.learning.projection import Matrix
 from pagekin.learning.ranking import AP, MEASURES, Ranker, RankingQueries, page_queries
 from pagekin.links.link_graph import StoredLinks, stored_links
-from pagekin.model.arrays import Bools, Floats, Int64s
+from pagekin.model.arrays import Bools, Floats, Int64s, offsets_of
 from pagekin.model.reading import Links
 from pagekin.model.strategy import Strategy
 from pagekin.model.weights import load_weights, save_weights
@@ -112,7 +112,7 @@ def _measured(part: CorpusPart, outcome: LearnResult) -> Floats:
 def by_classes(indexed: IndexedStore, outcome: LearnResult, source: Path) -> Iterator[tuple[str, float]]:
     """P@10 by a hierarchy, which had no part in learning: without and with links, and with the projection."""
     labels = source / "labels.tsv"
-    case = open_labelled(PopulationSettings(str(labels) if labels.is_file() else BY_PATH), indexed)
+    case = open_labelled(str(labels) if labels.is_file() else BY_PATH, indexed)
     with TemporaryDirectory() as place:
         save_weights(Path(place) / "w.json", outcome.weighting)
         projected = load_weights(Path(place) / "w.json")

@@ -12,7 +12,7 @@ import numpy as np
 
 from pagekin.learning.learn import LearnResult, weighted_spaces
 from pagekin.learning.projection import lsa_matrices
-from pagekin.learning.ranking import page_queries
+from pagekin.learning.ranking import AP, MEASURES, page_queries
 from pagekin.links.link_graph import stored_links
 from pagekin.model.arrays import Floats
 from pagekin.search.indexed_store import IndexedStore
@@ -34,7 +34,8 @@ def projecting(indexed: IndexedStore, outcome: LearnResult) -> Iterator[Row]:
     asked, wanted = page_queries(test.part), page_queries(valid.part)
     nothing = np.zeros((train.x.shape[1], 0))
     lone = test.measure(nothing, asked)
-    best = max([nothing, *lsa_matrices(train, SEED)], key=lambda each: valid.average_precision(each, wanted))
+    average, tried = MEASURES.index(AP), [nothing, *lsa_matrices(train, SEED)]
+    best = max(tried, key=lambda each: float(valid.measure(each, wanted)[:, average].mean()))
     what = f"LSA of {best.shape[1]} dimensions" if best.shape[1] else "LSA (valid wants none)"
     yield Row(what, lone, test.measure(best, asked))
     projection = outcome.weighting.projection

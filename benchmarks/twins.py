@@ -199,7 +199,7 @@ def missing(fingerprints: Fingerprints, found: FoundPairs) -> tuple[int, int, in
 
     Of sets that have a filter of the common size. The filters of all pairs are compared, then the exact sets.
     """
-    words, counts = fingerprints.words, fingerprints.chunks.counts()
+    words, counts = fingerprints.words, fingerprints.chunks.lengths()
     assert words is not None
     small = np.flatnonzero(words[:, 0] != np.iinfo(np.uint64).max)
     sample = small[small > SETS // 2][:: max(1, len(small) // 2 // SAMPLE)][:SAMPLE]

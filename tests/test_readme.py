@@ -19,7 +19,7 @@ from cli.processes import in_this_process
 from pagekin import GroupSettings, __version__, sample_web
 from pagekin.cli.main import COMMANDS
 from pagekin.evaluation.baselines import BASELINES
-from pagekin.evaluation.sweep_plan import MEASURES
+from pagekin.evaluation.measures import MEASURES
 from pagekin.model.strategy import Strategy
 from pagekin.search import evidence
 from pagekin.search.indexed_store import IndexedStore

@@ -47,11 +47,11 @@ from pagekin.errors import NoPageError as NoPageError
 from pagekin.errors import PagekinError as PagekinError
 from pagekin.errors import SourceError as SourceError
 from pagekin.errors import StoreError as StoreError
+from pagekin.evaluation.evaluate import Comparison as Comparison
+from pagekin.evaluation.evaluate import Evaluation as Evaluation
+from pagekin.evaluation.evaluate import SystemEvaluation as SystemEvaluation
+from pagekin.evaluation.labels import LeftOutReason as LeftOutReason
 from pagekin.evaluation.options import EvaluationOptions as EvaluationOptions
-from pagekin.evaluation.report import Comparison as Comparison
-from pagekin.evaluation.report import Evaluation as Evaluation
-from pagekin.evaluation.report import LeftOutReason as LeftOutReason
-from pagekin.evaluation.report import SystemEvaluation as SystemEvaluation
 from pagekin.learning.options import LearnOptions as LearnOptions
 from pagekin.links.cluster_quality import CategoryQuality as CategoryQuality
 from pagekin.links.settings import ClusterOptions as ClusterOptions

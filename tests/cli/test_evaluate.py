@@ -12,8 +12,8 @@ from ir_measures import P, nDCG
 
 from cli.conftest import Pagekin
 from pagekin import sample_web
-from pagekin.evaluation.evaluate import EvaluationOptions
 from pagekin.evaluation.evaluate import evaluate as evaluate_store
+from pagekin.evaluation.options import EvaluationOptions
 from pagekin.model.jsons import to_json
 from pagekin.search.indexed_store import IndexedStore
 from reference import familial_distance as analysis

@@ -13,7 +13,7 @@ from pyarrow import parquet
 
 from cli.conftest import Pagekin
 from pagekin.collection import export
-from pagekin.evaluation.labelled import PopulationSettings, open_labelled
+from pagekin.evaluation.labelled import open_labelled
 from pagekin.search.indexed_store import IndexedStore
 
 ROBIN = "http://lib.example/birds/robin.html"
@@ -117,7 +117,7 @@ def test_a_query_named_by_a_title_is_exported_under_its_url(pagekin: Pagekin, li
     assert pagekin("export", library, "-o", f"answers.{kind}", "--queries", "queries.txt").code == 0
     wren = ROBIN.replace("robin", "wren")
     Path("labels.tsv").write_text(f"{ROBIN}\tBirds/Robins\n{wren}\tBirds/Wrens\n")
-    labelled = open_labelled(PopulationSettings("labels.tsv"), IndexedStore.open(library))
+    labelled = open_labelled("labels.tsv", IndexedStore.open(library))
     source, result = (labelled.population.urls.index(url) for url in (ROBIN, wren))
     (scores,) = labelled.run(f"answers.{kind}").scores(np.array([source]))
     assert scores[result] > 0

@@ -13,7 +13,7 @@ from ir_measures import AP, P, Rprec
 from cli.conftest import Pagekin
 from cli.processes import in_a_terminal
 from pagekin.learning import projection as projecting
-from pagekin.learning.hyperparameters import Checkpoint
+from pagekin.learning.trainer import Checkpoint
 from pagekin.model.weights import load_weights
 from pagekin.pipeline import build
 

@@ -43,7 +43,7 @@ def test_elements_are_the_digests_of_the_reference_chunks(text: bytes, minimum: 
     found = chunks_of([text], GroupSettings(chunk_bytes=16, max_chunk_bytes=40, min_chunk_bytes=minimum))
     digests = [digest(chunk) for chunk in reference.chunks(text, 16, minimum, 40)]
     assert set(found.elements.tolist()) >= set(digests)
-    assert found.counts().tolist() == [sum(reference.times_counted(digests).values())]
+    assert found.lengths().tolist() == [sum(reference.times_counted(digests).values())]
     assert found.ends.tolist() == [[digests[0], digests[-1]] if digests else [0, 0]]
 
 
@@ -78,12 +78,12 @@ def test_a_change_affects_only_the_chunks_around_it() -> None:
 
 def test_a_text_without_marks_is_cut_at_the_maximum_size() -> None:
     found = chunks_of([bytes(3 * 65_536 + 1)], GroupSettings())
-    assert found.counts().tolist() == [2 + 1]  # 64 KiB of zeros, three times: 1 + ln 3; and a zero
+    assert found.lengths().tolist() == [2 + 1]  # 64 KiB of zeros, three times: 1 + ln 3; and a zero
     assert found.ends.tolist() == [[digest(bytes(65_536)), digest(b"\0")]]
 
 
 def test_no_text_has_no_chunks() -> None:
-    assert chunks_of([b"", b"x"], GroupSettings()).counts().tolist() == [0, 1]
+    assert chunks_of([b"", b"x"], GroupSettings()).lengths().tolist() == [0, 1]
     assert len(chunks_of([], GroupSettings())) == 0
 
 

@@ -6,9 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from pagekin.evaluation.notes import LeftOut
-from pagekin.evaluation.population import HierarchyOptions, Population, populate
+from pagekin.evaluation.labels import LeftOut
+from pagekin.evaluation.options import HierarchyOptions
+from pagekin.evaluation.population import Population, populate
 from pagekin.model.arrays import Floats, Int64s
+
+
+def rows_of(left_out: LeftOut) -> list[tuple[str, int, str]]:
+    return [(each.reason, each.count, each.example) for each in left_out.reasons()]
 
 
 class Table:

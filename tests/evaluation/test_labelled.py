@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from evaluation.builders import rows_of
 from model.learned import DRAWN
 from pagekin import sample_web
 from pagekin.errors import MisuseError
-from pagekin.evaluation.labelled import LabelledCollection, PopulationSettings, bags_under, open_labelled
-from pagekin.evaluation.population import HierarchyOptions
-from pagekin.evaluation.systems import BlendSystem
+from pagekin.evaluation.labelled import BlendSystem, LabelledCollection, open_labelled
+from pagekin.evaluation.options import HierarchyOptions
 from pagekin.model.projection import Projection
 from pagekin.model.strategy import PRESETS, Strategy
 from pagekin.model.weighting import Learned, Okapi
@@ -31,7 +31,7 @@ def indexed(sample_index: Path) -> IndexedStore:
 
 @pytest.fixture
 def case(sample_folder: Path, indexed: IndexedStore) -> LabelledCollection:
-    return open_labelled(PopulationSettings(str(sample_folder / "labels.tsv")), indexed)
+    return open_labelled(str(sample_folder / "labels.tsv"), indexed)
 
 
 def test_every_labelled_page_of_the_sample_web_is_compared_in_its_class(
@@ -45,7 +45,7 @@ def test_every_labelled_page_of_the_sample_web_is_compared_in_its_class(
     assert {url for url in labels if url in urls} == set(case.population.urls)
     for k, url in enumerate(case.population.urls):
         assert "/".join(case.population.classes_of(k)[0]) == min(labels[url]), url  # all are of depth 3
-    assert [reason for reason, *_ in case.notes.rows()] == ["pages without a class"]
+    assert [reason for reason, *_ in rows_of(case.notes)] == ["pages without a class"]
 
 
 @pytest.mark.parametrize("weighting", [Okapi(1.2, 0.7), DRAWN], ids=["okapi", "linklearn"])
@@ -127,18 +127,18 @@ def test_scores_are_the_similarities_that_answers_have(
         assert ((found == -np.inf) <= (expected == 0.0)).all()
 
 
-def test_bags_made_anew_are_those_of_the_index(indexed: IndexedStore) -> None:
-    bags, pages = bags_under(indexed, indexed.index.strategy), len(indexed.nodes) - 1
+def test_bags_made_anew_are_those_of_the_index(case: LabelledCollection, indexed: IndexedStore) -> None:
+    bags, pages = case.bags(indexed.index.strategy), len(indexed.nodes) - 1
     index = indexed.index.bags.first(pages)
     assert np.array_equal(bags.offsets, index.offsets)
     for column in ("term", "weight", "content", "around"):
         assert np.array_equal(getattr(bags, column), getattr(index, column)[: bags.offsets[-1]]), column
 
 
-def test_bags_in_many_pieces_are_the_same(indexed: IndexedStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = bags_under(indexed, PRESETS["paper"])
+def test_bags_in_many_pieces_are_the_same(case: LabelledCollection, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = case.bags(PRESETS["paper"])
     monkeypatch.setattr("pagekin.bags.build._PIECE", 1)
-    pieces = bags_under(indexed, PRESETS["paper"])
+    pieces = case.bags(PRESETS["paper"])
     assert np.array_equal(whole.offsets, pieces.offsets)
     assert np.array_equal(whole.term, pieces.term)
     assert np.array_equal(whole.weight, pieces.weight)
@@ -177,7 +177,7 @@ def test_pages_that_another_store_lacks_tie_there_and_are_counted(
     assert (scores == -np.inf).sum() == scores.size - 1
     assert scores[0, 5] == pytest.approx(1.0, abs=1e-6)  # a bag sums to one as nearly as 32 bits can tell
     count = len(case.population) - 1
-    assert (f"pages that are not in {few.root}, where they tie", count, case.population.urls[0]) in case.notes.rows()
+    assert (f"pages that are not in {few.root}, where they tie", count, case.population.urls[0]) in rows_of(case.notes)
 
 
 def test_a_store_with_none_of_the_pages_is_refused(case: LabelledCollection, tmp_path: Path) -> None:
@@ -194,10 +194,10 @@ def test_labels_join_files_by_their_paths_also_those_with_escapes_in_their_names
         (tmp_path / "mirror" / name).write_text(f"<title>{name}</title><p>some oak")
     (tmp_path / "labels.tsv").write_text("wp/a/A%28b%29.htm\tX/Y\nwp/b/B.htm\tX/Y\nwp/b/C.htm\tZ\nwp/c/gone.htm\tZ\n")
     store = build([tmp_path / "mirror"], tmp_path / "m.kin", processes=1).store
-    case = open_labelled(PopulationSettings(str(tmp_path / "labels.tsv")), IndexedStore.open(store.root))
+    case = open_labelled(str(tmp_path / "labels.tsv"), IndexedStore.open(store.root))
     assert [case.population.classes_of(page) for page in range(3)] == [[("X", "Y")], [("X", "Y")], [("Z",)]]
     assert case.population.urls[0].endswith("/wp/a/A%2528b%2529.htm")
-    assert ("labels that name no page of the collection", 1, "wp/c/gone.htm") in case.notes.rows()
+    assert ("labels that name no page of the collection", 1, "wp/c/gone.htm") in rows_of(case.notes)
 
 
 def test_a_dump_of_a_directory_gives_the_same_classes_as_lines_of_labels(
@@ -207,7 +207,7 @@ def test_a_dump_of_a_directory_gives_the_same_classes_as_lines_of_labels(
         f'<ExternalPage about="{url}"><topic>Top/{label}</topic></ExternalPage>' for url, label in sample_web.labels()
     ]
     (tmp_path / "content.rdf.u8").write_text(f"<RDF>{''.join(pages)}</RDF>", "utf-8")
-    dump = open_labelled(PopulationSettings(str(tmp_path / "content.rdf.u8")), indexed).population
+    dump = open_labelled(str(tmp_path / "content.rdf.u8"), indexed).population
     assert (dump.urls, dump.names) == (case.population.urls, case.population.names)
     assert np.array_equal(dump.classes, case.population.classes)
 
@@ -215,11 +215,11 @@ def test_a_dump_of_a_directory_gives_the_same_classes_as_lines_of_labels(
 def test_a_hierarchy_that_matches_no_page_is_refused(indexed: IndexedStore, tmp_path: Path) -> None:
     (tmp_path / "labels.tsv").write_text("http://nowhere.example/\tA/B/C\n")
     with pytest.raises(MisuseError, match=r"none of the 213 pages of .* \(labels such as 'http://nowhere.example/'"):
-        open_labelled(PopulationSettings(str(tmp_path / "labels.tsv")), indexed)
+        open_labelled(str(tmp_path / "labels.tsv"), indexed)
 
 
 def test_folders_of_urls_can_be_the_hierarchy(indexed: IndexedStore) -> None:
-    population = open_labelled(PopulationSettings("path"), indexed).population
+    population = open_labelled("path", indexed).population
     k = next(k for k, url in enumerate(population.urls) if url == "http://treeroom.example/oak.html")
     assert population.classes_of(k) == [("treeroom.example",)]
     assert len(population) == 213
@@ -228,15 +228,15 @@ def test_folders_of_urls_can_be_the_hierarchy(indexed: IndexedStore) -> None:
 def test_a_sample_has_pages_with_in_links_unless_told_otherwise(sample_folder: Path, indexed: IndexedStore) -> None:
     labels = str(sample_folder / "labels.tsv")
     degrees = indexed.in_degrees()
-    drawn = open_labelled(PopulationSettings(labels, sample=3), indexed)
+    drawn = open_labelled(labels, indexed, HierarchyOptions(sample=3))
     assert 4 <= len(drawn.population.names) <= 6
     assert (degrees[drawn.population.nodes] >= 1).all()
-    assert open_labelled(PopulationSettings(labels, sample=3), indexed).population.urls == drawn.population.urls
-    everything = open_labelled(PopulationSettings(labels), indexed).population
+    assert open_labelled(labels, indexed, HierarchyOptions(sample=3)).population.urls == drawn.population.urls
+    everything = open_labelled(labels, indexed).population
     assert (degrees[everything.nodes] == 0).any()
-    linked = open_labelled(PopulationSettings(labels, min_in_links=4), indexed)
+    linked = open_labelled(labels, indexed, HierarchyOptions(min_in_links=4))
     assert linked.population.nodes.tolist() == [k for k in everything.nodes.tolist() if degrees[k] >= 4]
-    assert any(reason == "pages with fewer than 4 in-links" for reason, *_ in linked.notes.rows())
+    assert any(reason == "pages with fewer than 4 in-links" for reason, *_ in rows_of(linked.notes))
 
 
 def test_a_similarity_that_there_is_not_is_refused(case: LabelledCollection, indexed: IndexedStore) -> None:
@@ -260,7 +260,7 @@ def test_shape_and_tree_reach_the_population(indexed: IndexedStore, tmp_path: Pa
     oak, birch = "http://treeroom.example/oak.html", "http://treeroom.example/birch.html"
     (tmp_path / "labels.tsv").write_text(f"{oak}\toaks\n{birch}\tbirches\n{birch}\ttimber\n")
     (tmp_path / "tree.tsv").write_text("oaks\ttrees\nbirches\ttrees\ntrees\tnature\ntimber\thome\n")
-    bench = PopulationSettings(str(tmp_path / "labels.tsv"), str(tmp_path / "tree.tsv"), HierarchyOptions(multi="min"))
-    population = open_labelled(bench, indexed).population
+    options = HierarchyOptions(multi="min", tree=str(tmp_path / "tree.tsv"))
+    population = open_labelled(str(tmp_path / "labels.tsv"), indexed, options).population
     assert population.names == [("home", "timber"), ("nature", "trees", "birches"), ("nature", "trees", "oaks")]
     assert population.distances(population.urls.index(oak)).tolist() == [1, 0]

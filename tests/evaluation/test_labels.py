@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from evaluation.builders import rows_of
 from pagekin.errors import MisuseError
-from pagekin.evaluation.labels import join, path_labels, read_labels, read_tree
-from pagekin.evaluation.notes import LeftOut
+from pagekin.evaluation.labels import LeftOut, join, path_labels, read_labels, read_tree
 from pagekin.store.page_names import PageNames
 
 ODP = """<?xml version="1.0" encoding="UTF-8"?>
@@ -42,7 +42,7 @@ def notes() -> LeftOut:
 
 
 def reasons(notes: LeftOut) -> dict[str, int]:
-    return {reason: count for reason, count, _ in notes.rows()}
+    return {reason: count for reason, count, _ in rows_of(notes)}
 
 
 def test_labels_are_lines_of_a_page_a_tab_and_a_class(tmp_path: Path, notes: LeftOut) -> None:
@@ -52,7 +52,7 @@ def test_labels_are_lines_of_a_page_a_tab_and_a_class(tmp_path: Path, notes: Lef
         ("http://a.example/", ("Nature", "Birds", "Wren")),
         ("wp/A%28b%29.htm", ("Home",)),
     ]
-    assert notes.rows() == []
+    assert rows_of(notes) == []
 
 
 def test_lines_that_are_no_labels_are_counted(tmp_path: Path, notes: LeftOut) -> None:
@@ -61,8 +61,8 @@ def test_lines_that_are_no_labels_are_counted(tmp_path: Path, notes: LeftOut) ->
     file.write_bytes(b"\n".join(lines))
     assert list(read_labels(file, notes)) == [("d", ("Nature",))]
     assert sorted(reasons(notes).values()) == [1] * 5
-    assert ("lines without a tab", 1, f"line 1 of {file}") in notes.rows()
-    assert ("soft links", 1, "b in Nature/Birds@") in notes.rows()
+    assert ("lines without a tab", 1, f"line 1 of {file}") in rows_of(notes)
+    assert ("soft links", 1, "b in Nature/Birds@") in rows_of(notes)
 
 
 @pytest.mark.parametrize("name", ["content.rdf.u8", "content.rdf.u8.gz"])
@@ -83,7 +83,7 @@ def test_characters_of_a_dump_that_are_none_are_replaced_and_counted(tmp_path: P
     file.write_bytes(ODP.encode().replace(b"Arts/Animation", b"Arts/Anim\xe9\x03tion"))
     first, *_ = read_labels(file, notes)
     assert first == ("http://www.awn.example/", ("Arts", "Anim\ufffd\ufffdtion"))
-    assert ("characters of the dump that are none", 4, str(file)) in notes.rows()  # two in the topic, two in the page
+    assert ("characters of the dump that are none", 4, str(file)) in rows_of(notes)  # two in the topic, two in the page
 
 
 @pytest.mark.slow
@@ -192,4 +192,4 @@ def test_labels_that_meet_no_page_are_counted_and_others_kept(notes: LeftOut) ->
         yield "elsewhere", ("A",)
 
     assert join(labels(), {"here": 7}.get, notes) == {7: {("A", "B"), ("C",)}}
-    assert notes.rows() == [("labels that name no page of the collection", 2, "nowhere")]
+    assert rows_of(notes) == [("labels that name no page of the collection", 2, "nowhere")]

@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.builders import peopled
+from evaluation.builders import peopled, rows_of
 from pagekin.errors import MisuseError
-from pagekin.evaluation.notes import LeftOut
-from pagekin.evaluation.population import HierarchyOptions, populate, sample
+from pagekin.evaluation.labels import LeftOut
+from pagekin.evaluation.options import HierarchyOptions
+from pagekin.evaluation.population import populate, sample
 
 DEEP = ("Home", "Garden", "Clubs", "Roses")
 
@@ -39,13 +40,13 @@ def test_a_depth_collapses_classes_below_it_and_strictness_drops_what_is_above()
     paths = {page: [tuple(label.split("/"))] for page, label in enumerate([*pages, "a/f/g"])}
     strict = populate(paths, [*"01234"], HierarchyOptions(strict_depth=True), notes)
     assert strict.nodes.tolist() == [0, 1, 4]
-    assert ("pages above depth 3", 2, "2") in notes.rows()
+    assert ("pages above depth 3", 2, "2") in rows_of(notes)
 
 
 def test_classes_of_one_page_are_counted() -> None:
     notes = LeftOut()
     populate({0: [("a",)], 1: [("a",)], 2: [("b", "c")]}, ["x", "y", "z"], HierarchyOptions(), notes)
-    assert notes.rows() == [("classes of one page, for which no page is right", 1, "b/c")]
+    assert rows_of(notes) == [("classes of one page, for which no page is right", 1, "b/c")]
 
 
 def test_one_class_is_nothing_to_compare() -> None:
@@ -75,7 +76,7 @@ WEB = {
 
 
 def drawn(pairs: int, seed: int = 1) -> set[tuple[str, ...]]:
-    return {path for paths in sample(WEB, pairs, HierarchyOptions(), seed, LeftOut()).values() for path in paths}
+    return {path for paths in sample(WEB, pairs, HierarchyOptions(seed=seed), LeftOut()).values() for path in paths}
 
 
 def test_a_pair_of_classes_has_one_parent_and_all_of_its_pages() -> None:
@@ -83,7 +84,7 @@ def test_a_pair_of_classes_has_one_parent_and_all_of_its_pages() -> None:
         chosen = drawn(1, seed)
         assert len(chosen) == 2
         assert len({path[:-1] for path in chosen}) == 1
-        pages = sample(WEB, 1, HierarchyOptions(), seed, LeftOut())
+        pages = sample(WEB, 1, HierarchyOptions(seed=seed), LeftOut())
         assert set(pages) == {page for page, (path,) in WEB.items() if path in chosen}
 
 
@@ -94,18 +95,18 @@ def test_every_pair_can_be_drawn_and_the_seed_decides() -> None:
 
 def test_fewer_pairs_than_asked_for_are_all_taken_and_counted() -> None:
     notes = LeftOut()
-    pages = sample(WEB, 300, HierarchyOptions(), 1, notes)
+    pages = sample(WEB, 300, HierarchyOptions(seed=1), notes)
     assert len(pages) == 60  # the class without a sibling is in no pair
-    assert notes.rows() == [("pairs of classes fewer than were to be sampled", 291, "")]
+    assert rows_of(notes) == [("pairs of classes fewer than were to be sampled", 291, "")]
 
 
 def test_no_pairs_are_no_sample() -> None:
     with pytest.raises(MisuseError, match="no two classes at depth 3 have one parent"):
-        sample({0: [("a", "b")], 1: [("a", "c")]}, 3, HierarchyOptions(), 1, LeftOut())
+        sample({0: [("a", "b")], 1: [("a", "c")]}, 3, HierarchyOptions(seed=1), LeftOut())
 
 
 @given(st.integers(2, 9), st.integers(0, 3))
 def test_as_many_different_pairs_are_drawn_as_are_wanted(classes: int, seed: int) -> None:
     """All pairs of a family: all its classes."""
     web = {k: [("t", "m", str(k))] for k in range(classes)}
-    assert set(sample(web, classes * (classes - 1) // 2, HierarchyOptions(), seed, LeftOut())) == set(web)
+    assert set(sample(web, classes * (classes - 1) // 2, HierarchyOptions(seed=seed), LeftOut())) == set(web)

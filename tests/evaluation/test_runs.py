@@ -12,14 +12,13 @@ from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 from ir_measures import P, nDCG
 
-from evaluation.builders import Table, peopled
+from evaluation.builders import Table, peopled, rows_of
 from pagekin.errors import MisuseError
+from pagekin.evaluation.evaluate import comparable_measures
 from pagekin.evaluation.judge import judge
+from pagekin.evaluation.labels import LeftOut
 from pagekin.evaluation.measures import NDCG, PRECISION, ratios
-from pagekin.evaluation.notes import LeftOut
-from pagekin.evaluation.report import comparable_measures
-from pagekin.evaluation.runs import qrel_lines, qrels_of, rankings_of, read_run, run_lines, untie
-from pagekin.evaluation.systems import RunSystem
+from pagekin.evaluation.runs import RunSystem, qrel_lines, qrels_of, rankings_of, read_run, run_lines, untie
 
 LABELS = ["a/b/c", "a/b/c", "a/b/d", "a/e/f", "g/h/i", "g/h/i"]
 NUMBERS = {f"p{page}": page for page in range(len(LABELS))}
@@ -51,7 +50,7 @@ def test_what_a_run_says_of_others_and_twice_is_counted(tmp_path: Path) -> None:
     run = read(tmp_path, "\n".join(lines), notes)
     assert run.scores(np.array([0]))[0, 1] == 0.9  # the better of both
     file = tmp_path / "run"
-    assert notes.rows() == [
+    assert rows_of(notes) == [
         (f"lines of {file} that repeat a result of their query", 1, "p0 p1"),
         (f"lines of {file} with the query itself as a result", 1, "p0"),
         (f"lines of {file} with a result that is not compared", 1, "nowhere"),

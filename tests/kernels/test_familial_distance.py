@@ -6,8 +6,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pagekin.evaluation.notes import LeftOut
-from pagekin.evaluation.population import HierarchyOptions, Population, populate
+from pagekin.evaluation.labels import LeftOut
+from pagekin.evaluation.options import HierarchyOptions
+from pagekin.evaluation.population import Population, populate
 from reference import familial_distance as reference
 
 PATHS = st.lists(st.sampled_from("ab"), min_size=1, max_size=4).map(tuple)

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from learning.builders import whole
 from pagekin.kernels.linklearn import descend, loss_gradient
 from pagekin.learning.corpus import CorpusPart
-from pagekin.learning.networks import InputScales, Units, layout_of, parameter_offsets
+from pagekin.learning.networks import InputScales, layout_of, parameter_offsets
+from pagekin.learning.options import Units
 from pagekin.model.arrays import Floats
 from reference import linklearn as reference
 

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from pagekin.learning.corpus import CorpusCounts, CorpusLinks, CorpusPart, offsets_of, part_of
+from pagekin.learning.corpus import CorpusCounts, CorpusLinks, CorpusPart, part_of
+from pagekin.model.arrays import offsets_of
 
 
 def counted(pages: Sequence[Mapping[int, int]]) -> CorpusCounts:

@@ -17,10 +17,10 @@ from learning.builders import topical
 from pagekin.learning import learn as options
 from pagekin.learning import link_share
 from pagekin.learning.corpus import CorpusCounts, CorpusLinks, CorpusPart, part_of, split
-from pagekin.learning.hyperparameters import Checkpoint, Grid
-from pagekin.learning.learn import LearnOptions, LearnResult, learn_from
+from pagekin.learning.learn import LearnResult, learn_from
 from pagekin.learning.link_share import HiddenLinks, LinkShareTuner, SimilarTo, link_share_tuner, visible_similarity
-from pagekin.learning.trainer import TrainingSettings
+from pagekin.learning.options import LearnOptions
+from pagekin.learning.trainer import Checkpoint, Grid, TrainingSettings
 from pagekin.links.link_graph import StoredLinks
 
 SEED = 5

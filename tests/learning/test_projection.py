@@ -13,7 +13,7 @@ from pagekin.errors import MisuseError
 from pagekin.learning import projection as projecting
 from pagekin.learning.corpus import PARTS, CorpusLinks, split
 from pagekin.learning.projection import WeightedSpace, learn_projection, need_projection, weighted_space
-from pagekin.learning.ranking import Ranker, page_queries
+from pagekin.learning.ranking import AP, MEASURES, Ranker, page_queries
 from pagekin.model.weighting import Learned, Network
 
 FLAT = Network(0.0, 1.0, (), (), (), 0.0)
@@ -82,8 +82,9 @@ def test_on_valid_what_is_learned_is_not_worse_than_nothing_and_the_same_again()
     matrix, told = learn_projection(train, valid, 1)
     assert told["with"] > told["without"]  # topics have words that go together
     queries = page_queries(valid.part)
-    assert valid.average_precision(matrix, queries) == told["with"]
-    assert valid.average_precision(matrix[:, :0], queries) == told["without"]
+    average = MEASURES.index(AP)
+    assert valid.measure(matrix, queries)[:, average].mean() == told["with"]
+    assert valid.measure(matrix[:, :0], queries)[:, average].mean() == told["without"]
     again, _ = learn_projection(train, valid, 1)
     assert (matrix == again).all()
     unknown = np.setdiff1d(np.arange(TERMS), train.part.terms)

@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import ir_measures
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from ir_measures import AP as THEIR_AP
 from ir_measures import P, Rprec
+from scipy import stats
 
 from learning.builders import topical, whole
 from pagekin.evaluation.runs import qrel_lines, run_lines, untie
 from pagekin.learning.corpus import split
-from pagekin.learning.ranking import AP, BREAK_EVEN, MEASURES, P10, Ranker, page_queries, sample_queries
-from pagekin.learning.report import compare_measures, qrels_of, rankings_of
+from pagekin.learning.ranking import (
+    AP,
+    BREAK_EVEN,
+    MEASURES,
+    P10,
+    Ranker,
+    compare_measures,
+    page_queries,
+    qrels_of,
+    rankings_of,
+    sample_queries,
+    signed_rank,
+)
 from pagekin.model.weighting import Learned, Network, Okapi
 
 
@@ -74,3 +89,26 @@ def test_a_sample_of_queries_is_determined_by_its_seed() -> None:
     assert len(one) == 20
     assert one == same != other
     assert sample_queries(part, 10_000, 1).pages.tolist() == part.linked().tolist()
+
+
+VALUES = st.sampled_from([0.0, 0.1, 0.25, 0.5, 1.0]) | st.floats(0.0, 1.0)
+
+
+def test_the_signed_rank_test_by_hand() -> None:
+    """Differences 1, -2, 3, 4: the ranks of gains sum to 8, where 5 is expected; the variance is 4 5 9 / 24 = 7.5."""
+    p = signed_rank(np.array([1.0, 0.0, 3.0, 4.0]), np.array([0.0, 2.0, 0.0, 0.0]))
+    assert p == pytest.approx(math.erfc(3 / math.sqrt(2 * 7.5)))
+
+
+def test_without_a_difference_chance_explains_all() -> None:
+    assert signed_rank(np.ones(5), np.ones(5)) == 1.0
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(VALUES, VALUES), min_size=12, max_size=60))
+def test_the_signed_rank_test_says_what_scipy_says(pairs: list[tuple[float, float]]) -> None:
+    one, other = np.array(pairs).T
+    if (one == other).all():
+        return
+    theirs = stats.wilcoxon(one, other, zero_method="wilcox", correction=False, method="approx").pvalue
+    assert signed_rank(one, other) == pytest.approx(theirs, rel=1e-9, abs=1e-300)

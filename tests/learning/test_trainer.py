@@ -12,11 +12,26 @@ from learning.builders import topical, whole
 from pagekin.errors import MisuseError
 from pagekin.kernels.linklearn import loss_gradient
 from pagekin.learning.corpus import CorpusPart, split
-from pagekin.learning.hyperparameters import BS, KS, Grid, SearchState, fingerprint, search, tune_okapi
-from pagekin.learning.initial import FLAT, OKAPI, initial_parameters
-from pagekin.learning.networks import layout_of, parameter_offsets, scales_of, weighting_from
-from pagekin.learning.ranking import AP, ERROR, Ranker, mean_measures, page_queries
-from pagekin.learning.trainer import Trainer, TrainingRun, TrainingSettings, require_examples
+from pagekin.learning.networks import (
+    initial_parameters,
+    layout_of,
+    parameter_offsets,
+    scales_of,
+    weighting_from,
+)
+from pagekin.learning.options import FLAT, OKAPI
+from pagekin.learning.ranking import AP, ERROR, Ranker, page_queries
+from pagekin.learning.trainer import (
+    BS,
+    KS,
+    Grid,
+    SearchState,
+    Trainer,
+    TrainingRun,
+    TrainingSettings,
+    require_examples,
+    tune_okapi,
+)
 from pagekin.model.weighting import Okapi
 
 SHORT = TrainingSettings(units=(2, 3, 2), rate=0.1, validate_every=50, max_steps=300)
@@ -45,8 +60,8 @@ def test_what_is_learned_orders_unseen_pages_better_than_the_flat_start(
     run = finished(trainer, SHORT)
     test, asked = parts["test"], page_queries(parts["test"])
     parameters = initial_parameters(parts["train"], trainer.scales, SHORT.units, SHORT.seed)
-    flat = mean_measures(test, weighting_from(parameters, trainer.scales, SHORT.units), asked)
-    learned = mean_measures(test, trainer.learned(run, {}), asked)
+    flat = Ranker(test, weighting_from(parameters, trainer.scales, SHORT.units), asked).means()
+    learned = Ranker(test, trainer.learned(run, {}), asked).means()
     assert learned[AP] > 1.1 * flat[AP]
     assert learned[ERROR] < flat[ERROR]
 
@@ -54,7 +69,7 @@ def test_what_is_learned_orders_unseen_pages_better_than_the_flat_start(
 def test_early_stopping_keeps_the_best_validation(trainer: Trainer) -> None:
     run = finished(trainer, SHORT)
     assert run.best[AP] == max(validation[AP] for validation in run.history)
-    again = mean_measures(trainer._valid, trainer.learned(run, {}), page_queries(trainer._valid))
+    again = Ranker(trainer._valid, trainer.learned(run, {}), page_queries(trainer._valid)).means()
     assert again[AP] == run.best[AP]
 
 
@@ -76,7 +91,7 @@ def test_the_seed_determines_everything(trainer: Trainer) -> None:
 def test_resumed_learning_ends_as_if_uninterrupted(parts: dict[str, CorpusPart], trainer: Trainer) -> None:
     grid = Grid((FLAT, OKAPI), (0.1,), ((2, 3, 2), (1, 1, 1)), SHORT)
     whole_way = SearchState("x")
-    best = search(trainer, grid, whole_way)
+    best = grid.search(trainer, whole_way)
     kept: list[str] = []
 
     class InterruptedError(Exception):
@@ -88,18 +103,18 @@ def test_resumed_learning_ends_as_if_uninterrupted(parts: dict[str, CorpusPart],
             raise InterruptedError
 
     with pytest.raises(InterruptedError):
-        search(trainer, grid, SearchState("x"), looked)
+        grid.search(trainer, SearchState("x"), looked)
     resumed = SearchState.from_dict(json.loads(kept[-1]))
-    assert search(trainer, grid, resumed) == best
+    assert grid.search(trainer, resumed) == best
     assert resumed == whole_way
     assert len(whole_way.done) == 3  # two starts, then other units from the better one
 
 
 def test_a_fingerprint_depends_on_pages_links_and_settings(parts: dict[str, CorpusPart]) -> None:
     train, valid, test = parts.values()
-    mine = fingerprint(Grid(), train, valid)
-    assert mine == fingerprint(Grid(), train, valid)
-    assert len({mine, fingerprint(Grid(), test, valid), fingerprint(Grid(rates=(0.5,)), train, valid)}) == 3
+    mine = Grid().fingerprint(train, valid)
+    assert mine == Grid().fingerprint(train, valid)
+    assert len({mine, Grid().fingerprint(test, valid), Grid(rates=(0.5,)).fingerprint(train, valid)}) == 3
 
 
 def test_a_damaged_state_is_not_resumed(trainer: Trainer) -> None:
@@ -143,13 +158,10 @@ def test_near_okapi_pages_are_ordered_nearly_as_okapi_orders_them(parts: dict[st
     scales = scales_of(train)
     okapi = Okapi(1.0, 0.5)
     asked = page_queries(valid)
-    flat, near = (
-        mean_measures(
-            valid, weighting_from(initial_parameters(train, scales, (5, 10, 10), 1, each), scales, (5, 10, 10)), asked
-        )
-        for each in (None, okapi)
-    )
-    theirs = mean_measures(valid, okapi, asked)
+    units = (5, 10, 10)
+    starts = (initial_parameters(train, scales, units, 1, each) for each in (None, okapi))
+    flat, near = (Ranker(valid, weighting_from(each, scales, units), asked).means() for each in starts)
+    theirs = Ranker(valid, okapi, asked).means()
     assert near[AP] == pytest.approx(theirs[AP], rel=0.1)
     assert abs(near[AP] - theirs[AP]) < 0.5 * abs(flat[AP] - theirs[AP])
 
@@ -172,12 +184,12 @@ def test_okapi_is_tuned_until_no_neighbour_is_better(parts: dict[str, CorpusPart
     valid = parts["valid"]
     asked = page_queries(valid)
     best, found = tune_okapi(valid, asked)
-    assert found == mean_measures(valid, best, asked)
+    assert found == Ranker(valid, best, asked).means()
     k, b = KS.index(best.k), BS.index(best.b)
     for near_k in KS[max(0, k - 1) : k + 2]:
         for near_b in BS[max(0, b - 1) : b + 2]:
-            assert mean_measures(valid, Okapi(near_k, near_b), asked)[AP] <= found[AP]
-    assert mean_measures(valid, Okapi(1.5, 0.6), asked)[AP] <= found[AP]
+            assert Ranker(valid, Okapi(near_k, near_b), asked).means()[AP] <= found[AP]
+    assert Ranker(valid, Okapi(1.5, 0.6), asked).means()[AP] <= found[AP]
 
 
 def test_nothing_to_learn_from_is_misuse() -> None:

@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from kernels.test_similar_pairs import LINKS, NODES
 from links.builders import link_graph_of
 from pagekin.errors import MisuseError
-from pagekin.links.measures import LinkSimilarity, ThresholdGraph, build_link_sets, build_threshold_graph
+from pagekin.links.measures import ThresholdGraph, build_link_sets, build_threshold_graph
 from reference import similar_pairs as reference
 
 
 @settings(deadline=None, max_examples=150)
 @given(links=LINKS, measure=st.sampled_from(["co-citation", "coupling", "amsler"]), node=st.integers(0, NODES - 1))
 def test_similarities_of_one_page_equal_those_of_all_pairs(links: reference.Links, measure: str, node: int) -> None:
-    nodes, values = LinkSimilarity(build_link_sets(link_graph_of(links, NODES), measure)).similar_to(node)
+    nodes, values = build_link_sets(link_graph_of(links, NODES), measure).similar_to(node)
     all_pairs = reference.pairs_above(links, measure, range(NODES), 0.0, 0.0)
     expected = {a if b == node else b: value for (a, b), value in all_pairs.items() if node in (a, b)}
     assert dict(zip(nodes.tolist(), values.tolist(), strict=True)) == pytest.approx(expected)
@@ -25,7 +25,7 @@ def test_similarities_of_one_page_equal_those_of_all_pairs(links: reference.Link
 
 
 def test_a_node_that_is_not_compared_has_no_similarities() -> None:
-    nodes, values = LinkSimilarity(build_link_sets(link_graph_of({(0, 1): [1]}, 2), "amsler")).similar_to(7)
+    nodes, values = build_link_sets(link_graph_of({(0, 1): [1]}, 2), "amsler").similar_to(7)
     assert (len(nodes), len(values)) == (0, 0)
 
 

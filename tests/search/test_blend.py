@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from pagekin.errors import MisuseError
 from pagekin.evaluation.judge import judge
-from pagekin.evaluation.labelled import PopulationSettings, open_labelled
+from pagekin.evaluation.labelled import open_labelled
 from pagekin.model.arrays import Floats, Int64s
 from pagekin.model.strategy import MEASURES
 from pagekin.model.term_weights import WEIGHTINGS
@@ -183,7 +183,7 @@ def test_an_evidence_from_outside_is_in_evaluations(store: IndexedStore, tmp_pat
     names = ("a1", "b1", "c2", "d1")
     lines = [f"http://w.example/{name}\tTop/All/{name[-1]}\n" for name in names]
     (tmp_path / "labels.tsv").write_text("".join(lines))
-    labelled = open_labelled(PopulationSettings(str(tmp_path / "labels.tsv")), store)
+    labelled = open_labelled(str(tmp_path / "labels.tsv"), store)
     system = labelled.index_system(store, RelatedOptions(blend={"text": 0.0, "initials": 1.0}))
     assert system.name.endswith("1 by initials")
     (row,) = system.scores(np.array([0]))

@@ -89,11 +89,11 @@ def test_links_are_sets_of_nodes_without_the_page_itself() -> None:
     offsets, nodes = linked_nodes(anchors, np.array([0, 7, 5], np.uint32), np.array([0, 1, 2], np.uint32))
     assert (offsets.tolist(), nodes.tolist()) == ([0, 1, 1, 3], [7, 0, 5])
     sets = link_sets(offsets, nodes, np.array([1, 0, 0], np.uint8))
-    assert sets.counts().tolist() == [0, 0, 2]
+    assert sets.lengths().tolist() == [0, 0, 2]
 
 
 def test_links_that_recur_on_a_host_do_not_count(mirrored: Path) -> None:
     indexed = IndexedStore.open(mirrored)
     assert (
-        link_fingerprints(indexed, GroupSettings()).chunks.counts().sum() == 0
+        link_fingerprints(indexed, GroupSettings()).chunks.lengths().sum() == 0
     )  # all five pages of a host link to one

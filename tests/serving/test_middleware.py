@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 
 from pagekin.errors import MisuseError, StoreError
 from pagekin.serving.generations import CurrentGeneration
-from pagekin.serving.middleware import CSP
+from pagekin.serving.middleware import CSP, WIDTH, Metrics
 from pagekin.serving.settings import RequestLimits, ServerSettings
 from serving.conftest import Serve
 
@@ -111,6 +111,21 @@ def test_a_request_that_is_cancelled_by_a_shutdown_gets_an_answer(
     answer = serve(ServerSettings()).get("/api/pages?query=a")
     assert (answer.status_code, answer.headers["retry-after"]) == (503, "10")
     assert "stopping" in answer.json()["detail"]
+
+
+def test_metrics_are_exact_and_summed_over_workers(current: CurrentGeneration) -> None:
+    counts = [0.0] * (2 * WIDTH)
+    workers = [Metrics(counts, 0), Metrics(counts, 1)]
+    counts[1] = 1_234_566  # answers to / with a status of 2xx
+    workers[1].count_request("/", 200, 0.001)
+    workers[0].count_request("/page/x", 404, 11.0)
+    lines = list(workers[0].lines(current))
+    assert 'pagekin_requests_total{path="/",status="2xx"} 1234567' in lines
+    assert 'pagekin_request_seconds_bucket{path="/",le="0.0005"} 0' in lines
+    assert 'pagekin_request_seconds_bucket{path="/",le="0.001"} 1' in lines
+    assert 'pagekin_request_seconds_bucket{path="other",le="10.0"} 0' in lines
+    assert 'pagekin_request_seconds_bucket{path="other",le="+Inf"} 1' in lines
+    assert 'pagekin_request_seconds_sum{path="other"} 11.000000' in lines
 
 
 def test_invalid_settings_are_refused() -> None:

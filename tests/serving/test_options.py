@@ -8,9 +8,8 @@ import pytest
 
 from pagekin.model.options import option
 from pagekin.search.options import RelatedOptions
-from pagekin.serving.api.docs import render_docs
 from pagekin.serving.api.params import check_values, params_of, read_query
-from pagekin.serving.api.schema import openapi
+from pagekin.serving.api.schema import openapi, render_docs
 from pagekin.serving.problems import RequestError
 from pagekin.serving.settings import RequestLimits, ServerSettings
 

@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from openapi_spec_validator import validate
 
-from pagekin.serving.api.routes import routes
 from pagekin.serving.api.schema import openapi
+from pagekin.serving.app import api_routes
 from pagekin.serving.settings import RequestLimits, ServerSettings
 from serving.processes import running
 
@@ -78,4 +78,4 @@ def test_the_schema_is_openapi() -> None:
 
 def test_the_schema_has_every_path_of_the_api() -> None:
     untold = {"/api", "/api/openapi.json", "/embed.js"}
-    assert {route.path for route in routes(RequestLimits())} - untold == set(openapi(ServerSettings())["paths"])  # type: ignore[attr-defined]
+    assert {route.path for route in api_routes(RequestLimits())} - untold == set(openapi(ServerSettings())["paths"])  # type: ignore[attr-defined]

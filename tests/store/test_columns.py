@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from pagekin.errors import StoreError
-from pagekin.store.columns import open_array, write_column
+from pagekin.store.columns import open_array, write_columns
 
 KINDS = st.sampled_from([np.uint8, np.int8, np.uint16, np.int32, np.int64, np.uint64, np.float32, np.float64, np.bool_])
 ARRAYS = KINDS.flatmap(lambda kind: hnp.arrays(kind, hnp.array_shapes(min_dims=1, max_dims=2, min_side=0)))
@@ -22,7 +22,7 @@ ONE_FOLDER = settings(suppress_health_check=[HealthCheck.function_scoped_fixture
 @ONE_FOLDER
 @given(ARRAYS)
 def test_a_column_is_read_as_numpy_reads_it(tmp_path: Path, array: np.ndarray) -> None:
-    write_column(tmp_path, "column", array)
+    write_columns(tmp_path, {"column": array})
     column = open_array(tmp_path, "column")
     expected = np.load(tmp_path / "column.npy")
     assert column.dtype == expected.dtype
@@ -34,7 +34,7 @@ def test_a_column_is_read_as_numpy_reads_it(tmp_path: Path, array: np.ndarray) -
 def test_no_parser_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Python's fails now and then when two threads use it at once."""
     monkeypatch.setattr(ast, "parse", None)
-    write_column(tmp_path, "column", np.arange(3))
+    write_columns(tmp_path, {"column": np.arange(3)})
     assert open_array(tmp_path, "column").tolist() == [0, 1, 2]
 
 
@@ -51,7 +51,7 @@ def test_no_parser_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     ],
 )
 def test_a_head_that_was_not_written_so_is_told(tmp_path: Path, right: bytes, wrong: bytes) -> None:
-    write_column(tmp_path, "column", np.arange(3))
+    write_columns(tmp_path, {"column": np.arange(3)})
     path = tmp_path / "column.npy"
     sound = path.read_bytes()
     assert right in sound

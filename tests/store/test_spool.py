@@ -88,10 +88,10 @@ HARMS: dict[str, Callable[[bytes], bytes]] = {
     "all zero": lambda data: bytes(len(data)),
     "of another program": lambda data: b"\x7fELF" + bytes(1000),
     "of another program, with a checksum": lambda data: checked(b"GIF89a" + bytes(1000)),
-    "without columns": lambda data: checked(headed({"notes": {"fingerprint": WAY, "skips": []}, "columns": {}})),
-    "without notes": lambda data: checked(headed({"columns": {}})),
+    "without columns": lambda data: checked(headed({"fingerprint": WAY, "skips": [], "columns": {}})),
+    "without fingerprint and skips": lambda data: checked(headed({"columns": {}})),
     "of columns that lie outside": lambda data: checked(
-        headed({"notes": {"fingerprint": WAY, "skips": []}, "columns": {"forms.data": ["|u1", [9999], 0]}})
+        headed({"fingerprint": WAY, "skips": [], "columns": {"forms.data": ["|u1", [9999]]}})
     ),
 }
 
@@ -105,8 +105,7 @@ def checked(data: bytes) -> bytes:
 
 
 def headed(header: object) -> bytes:
-    text = json.dumps(header).encode()
-    return len(text).to_bytes(8, "little") + text
+    return json.dumps(header).encode() + b"\n"
 
 
 @pytest.mark.parametrize("harm", HARMS.values(), ids=HARMS)

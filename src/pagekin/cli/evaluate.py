@@ -14,8 +14,9 @@ from pagekin.evaluation.options import EvaluationOptions
 from pagekin.model.options import from_values
 
 if TYPE_CHECKING:
+    from pagekin.evaluation.evaluate import Comparison, Evaluation, InLinkBand, SystemEvaluation
+    from pagekin.evaluation.labels import LeftOutReason
     from pagekin.evaluation.measures import Estimate
-    from pagekin.evaluation.report import Comparison, Evaluation, InLinkBand, LeftOutReason, SystemEvaluation
 
 
 @click.command("evaluate")
@@ -36,13 +37,11 @@ def command(store: str | None, hierarchy: str, json: bool, **values: Any) -> Non
     hierarchy names.
     """
     options = from_values(EvaluationOptions, values)
-    from pagekin.collection.evaluate import evaluate_and_write
+    from pagekin.evaluation.evaluate import evaluate
 
     indexed = opened(store).indexed if store is not None else None
     with progress_bar(json) as progress:
-        result = evaluate_and_write(
-            indexed, hierarchy, options, lambda each: progress(replace(each, stage=clean(each.stage)))
-        )
+        result = evaluate(indexed, hierarchy, options, lambda each: progress(replace(each, stage=clean(each.stage))))
     print_result(result, json, print_evaluation)
 
 

@@ -10,9 +10,7 @@ import numpy as np
 
 from pagekin.errors import MisuseError, need
 from pagekin.evaluation.labelled import BY_PATH
-from pagekin.evaluation.labels import UNMET, join, path_labels, read_labels
-from pagekin.evaluation.notes import LeftOut
-from pagekin.evaluation.report import LeftOutReason, left_out_reasons
+from pagekin.evaluation.labels import UNMET, LeftOut, LeftOutReason, join, path_labels, read_labels
 from pagekin.figures.plot_files import PLOT_FORMATS
 from pagekin.links.cluster_quality import CategoryQuality
 from pagekin.links.cluster_quality import evaluate_clusters as compare_clusters
@@ -231,8 +229,8 @@ def evaluate_clusters(analysis: LinkAnalysis, labels: str, depth: int, alphas: t
     return ClusterEvaluation(
         analysis.measure,
         len(categories),
-        sum(count for reason, count, _ in notes.rows() if reason == UNMET),
-        left_out_reasons(notes),
+        sum(each.count for each in notes.reasons() if each.reason == UNMET),
+        notes.reasons(),
         found[0][1].recall,
         found[0][1].judged,
         [

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from pagekin.duplicates.report import DuplicateReport
     from pagekin.duplicates.result_formats import Fields, Result
     from pagekin.duplicates.result_list import GroupedResults
-    from pagekin.evaluation.report import Evaluation
+    from pagekin.evaluation.evaluate import Evaluation
     from pagekin.pipeline import Progress
     from pagekin.search.duplicates import DuplicateGroups
 
@@ -308,9 +308,9 @@ class Collection:
         >>> collection.evaluate("path", resamples=10).classes
         2
         """
-        from pagekin.collection.evaluate import evaluate_and_write
+        from pagekin.evaluation.evaluate import evaluate
 
-        return evaluate_and_write(self.indexed, str(hierarchy), _chosen(EvaluationOptions, options, fields), progress)
+        return evaluate(self.indexed, str(hierarchy), _chosen(EvaluationOptions, options, fields), progress)
 
     def learn(
         self,
@@ -471,9 +471,9 @@ def evaluate_run(hierarchy: str | Path, run: str | Path, **options: Any) -> Eval
     >>> pagekin.evaluate_run("labels.tsv", "run.tsv", resamples=10).pages
     3
     """
-    from pagekin.collection.evaluate import evaluate_and_write
+    from pagekin.evaluation.evaluate import evaluate
 
-    return evaluate_and_write(None, str(hierarchy), _chosen(EvaluationOptions, None, {**options, "run": str(run)}))
+    return evaluate(None, str(hierarchy), _chosen(EvaluationOptions, None, {**options, "run": str(run)}))
 
 
 def _name(page: PageName) -> str:

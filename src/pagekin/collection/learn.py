@@ -9,14 +9,12 @@ from typing import Any
 
 from pagekin.errors import FailureError, need
 from pagekin.evaluation.runs import qrel_lines, run_lines, untie
-from pagekin.learning.figures import draw_training, draw_weights
-from pagekin.learning.hyperparameters import Checkpoint
-from pagekin.learning.learn import LearnResult
+from pagekin.learning.learn import LearnResult, draw_training, draw_weights
 from pagekin.learning.learn import learn as learn_weights
 from pagekin.learning.options import LearnOptions
 from pagekin.learning.projection import need_projection
-from pagekin.learning.ranking import Ranker, page_queries
-from pagekin.learning.report import qrels_of, rankings_of
+from pagekin.learning.ranking import Ranker, page_queries, qrels_of, rankings_of
+from pagekin.learning.trainer import Checkpoint, Grid
 from pagekin.learning.transfer import evaluate_transfer, open_task
 from pagekin.model.files import write_lines, written_whole
 from pagekin.model.jsons import json_field
@@ -57,7 +55,7 @@ def learn(
         need("matplotlib", what="a picture", extra="plots")
     if options.projection:
         need_projection()
-    options.grid()  # checks the settings before the work begins
+    Grid.of(options)  # checks the settings before the work begins
     checkpoint = Checkpoint(output.with_name(output.name + _UNFINISHED))
     outcome = learn_weights(indexed, options, checkpoint, progress)
     save_weights(output, outcome.weighting)

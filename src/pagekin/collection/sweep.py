@@ -10,13 +10,11 @@ from typing import Any
 
 from pagekin.engines.local import cpu_count
 from pagekin.errors import MisuseError, need
-from pagekin.evaluation.baselines import BASELINES
-from pagekin.evaluation.report import LeftOutReason, left_out_reasons
-from pagekin.evaluation.sweep import SweepOutcome
+from pagekin.evaluation.labels import LeftOutReason
+from pagekin.evaluation.sweep import SweepOutcome, csv_lines, write_parquet
 from pagekin.evaluation.sweep import sweep as run_sweep
-from pagekin.evaluation.sweep_plan import BASELINE, PlanEntry, SweepPlan, paper_plan, read_plan
+from pagekin.evaluation.sweep_plan import BASELINE, SweepPlan, baselines_named, paper_plan, read_plan
 from pagekin.evaluation.sweep_report import report
-from pagekin.evaluation.sweep_results import csv_lines, write_parquet
 from pagekin.model.files import write_lines, written_whole
 from pagekin.model.jsons import to_json
 from pagekin.pipeline import Progress
@@ -56,7 +54,7 @@ def sweep(
     folder = Path(output or f"{name.rstrip('/').removesuffix('.toml').removesuffix('.kin')}.sweep")
     chosen = _plan(name, None if hierarchy is None else str(hierarchy), references)
     swept = run_sweep(chosen, folder, threads=threads or cpu_count(), progress=progress)
-    rows, left_out = swept.rows(), left_out_reasons(swept.labelled.notes)
+    rows, left_out = swept.rows(), swept.labelled.notes.reasons()
     files = _write(swept, {"rows": rows, "left_out": to_json(left_out)}, folder)
     return SweepReport(str(folder), files, swept.judged, len(swept.results) - swept.judged, rows, left_out)
 
@@ -73,11 +71,8 @@ def _plan(name: str, hierarchy: str | None, references: Sequence[str] | None) ->
         )
     if references is None:
         return plan
-    for each in references:
-        if each not in BASELINES:
-            raise MisuseError(f"--references: there is no {each!r}; there are {', '.join(BASELINES)}")
-    others = tuple(entry for entry in plan.baselines if entry.kind != BASELINE)
-    return replace(plan, baselines=(*(PlanEntry(each, BASELINE, source=each) for each in references), *others))
+    others = (entry for entry in plan.baselines if entry.kind != BASELINE)
+    return replace(plan, baselines=(*baselines_named(references, "--references", ""), *others))
 
 
 def _write(swept: SweepOutcome, results: dict[str, Any], folder: Path) -> list[str]:

@@ -54,7 +54,7 @@ class PageSets:
 def invert_chunks(chunks: Chunks) -> Lists:
     """For every chunk of several pages, the list of these pages."""
     numbers = np.full(len(chunks.elements), NO_LIST, np.uint32)
-    page = np.repeat(np.arange(len(chunks), dtype=np.uint32), chunks.counts())
+    page = np.repeat(np.arange(len(chunks), dtype=np.uint32), chunks.lengths())
     lengths, pages = [np.zeros(1, np.int64)], [np.empty(0, np.uint32)]
     count = 0
     for some in filter(len, _parts(chunks.elements)):
@@ -87,7 +87,7 @@ def first_copies(chunks: Chunks) -> Int64s:
     """
     sums = set_hashes(chunks.elements, chunks.offsets)
     first = np.arange(len(chunks))
-    some = np.flatnonzero(chunks.counts() > 0)
+    some = np.flatnonzero(chunks.lengths() > 0)
     _, firsts, inverse = np.unique(sums[some], return_index=True, return_inverse=True)
     first[some] = some[firsts[inverse]]
     return first
@@ -100,7 +100,7 @@ def candidate_pairs(chunks: Chunks, threshold: float, parents: Int64s) -> Iterat
     estimates may be off by a few chunks. A chunk of more than a thousand pages is followed to the 32 preceding pages
     only. That matters to pages whose rarest chunks are that frequent; their number comes with each batch.
     """
-    lists, counts = invert_chunks(chunks), chunks.counts()
+    lists, counts = invert_chunks(chunks), chunks.lengths()
     least = np.ceil(threshold * counts - 1e-9).astype(np.int64) - 1 - counts // _CHUNKS_PER_ERROR
     shared = np.where(counts > 0, np.maximum(least, 1), 0)
     seen, page = np.full(len(chunks), -1, np.int64), 0
@@ -112,7 +112,7 @@ def candidate_pairs(chunks: Chunks, threshold: float, parents: Int64s) -> Iterat
 def find_pairs(sets: PageSets, settings: GroupSettings, every: bool = False) -> FoundPairs:
     """Find near-duplicates among many pages; if `every`, all pairs and not only those that connect groups."""
     chunks = sets.texts.chunks
-    counts = chunks.counts()
+    counts = chunks.lengths()
     compared = (counts > 0) & (counts <= MAX_CHUNKS)
     copies = np.empty((0, 2), np.int64)
     if not every:

@@ -10,6 +10,7 @@ import numpy as np
 
 from pagekin.duplicates.settings import MAX_FILTER_BITS, GroupSettings
 from pagekin.model.arrays import Bools, Floats, Int64s, UInt64s, offsets_of, spans
+from pagekin.model.reading import Ragged
 
 MAX_CHUNKS = 1 << 22  # of a page: a gigabyte in chunks of 256 bytes
 _BITS_PER_HASH = 4  # bits of a filter for every hash of a chunk; then at most a fifth is set, and chance matters little
@@ -17,23 +18,15 @@ MIN_CHUNKS = 4  # a page with fewer consists mostly of its first and last chunk,
 
 
 @dataclass(frozen=True, eq=False)
-class Chunks:
+class Chunks(Ragged):
     """The chunks of many pages. Each page is a set of 64-bit BLAKE2b digests, in any order.
 
     A chunk that occurs r times counts 1 + ln r times, rounded down: its third, eighth, 21st, 55th ... occurrence adds
     an element. (Footnote 4 of the paper has ln r, which would drop chunks that occur once.)
     """
 
-    offsets: Int64s
     elements: UInt64s
     ends: UInt64s  # per page, the first and last chunk; they change when the text is embedded in another
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-    def counts(self) -> Int64s:
-        """The number of elements of each page."""
-        return np.diff(self.offsets)
 
     def rows(self, rows: Int64s) -> Self:
         begins = self.offsets[rows]
@@ -42,7 +35,7 @@ class Chunks:
 
     @classmethod
     def concatenate(cls, parts: Sequence[Self]) -> Self:
-        counts = np.concatenate([np.empty(0, np.int64), *(part.counts() for part in parts)])
+        counts = np.concatenate([np.empty(0, np.int64), *(part.lengths() for part in parts)])
         elements = np.concatenate([np.empty(0, np.uint64), *(part.elements for part in parts)])
         ends = np.concatenate([np.empty((0, 2), np.uint64), *(part.ends for part in parts)])
         return cls(offsets_of(counts), elements, ends)
@@ -90,7 +83,7 @@ class BloomFilters:
     def of(cls, pages: Chunks, bits: int, hashes: int) -> "BloomFilters":
         words = np.zeros((len(pages), bits // 64), np.uint64)
         _set_bits(pages.elements, pages.offsets, hashes, words)
-        return cls(words, pages.counts(), pages.ends, hashes)
+        return cls(words, pages.lengths(), pages.ends, hashes)
 
     def __len__(self) -> int:
         return len(self.words)

@@ -11,7 +11,7 @@ from pagekin.duplicates import filters
 from pagekin.duplicates.filters import MAX_CHUNKS, BloomFilters, Chunks, Overlap, bits_for
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.model.arrays import Floats, Int64s, UInt64s, offsets_of
-from pagekin.store.columns import ANY, check, check_offsets, column_writer, open_array, write_column
+from pagekin.store.columns import ANY, check, check_offsets, column_writer, open_array, write_columns
 
 _BATCH_BYTES = 1 << 25  # of filters that are compared at once
 _NO_OVERLAP = Overlap(0.0, 0.0, 0.0, 0.0, 0.0, False, False, False)
@@ -68,7 +68,6 @@ class Fingerprints:
                 yield batch, built.rows(inverse[:, 0]), built.rows(inverse[:, 1])
 
     def _filters(self, pages: Int64s, bits: int) -> BloomFilters:
-        """The filters of some pages in this size."""
         if bits == self.settings.filter_bits and self.words is not None:
             sizes = self.chunks.offsets[pages + 1] - self.chunks.offsets[pages]
             return BloomFilters(self.words[pages], sizes, self.chunks.ends[pages], self.settings.hashes)
@@ -78,7 +77,7 @@ class Fingerprints:
 def filters_of(pages: Chunks, settings: GroupSettings) -> UInt64s:
     """The filters of pages; all bits are set for a page that needs a larger filter, so it counts as saturated."""
     words = BloomFilters.of(pages, settings.filter_bits, settings.hashes).words
-    words[bits_for(pages.counts(), settings) > settings.filter_bits] = np.iinfo(np.uint64).max
+    words[bits_for(pages.lengths(), settings) > settings.filter_bits] = np.iinfo(np.uint64).max
     return words
 
 
@@ -93,9 +92,9 @@ def write_fingerprints(folder: Path, pages: int, parts: Iterable[Chunks], settin
     with column_writer(folder, columns) as append:
         for some in parts:
             append(some.elements, some.ends, filters_of(some, settings))
-            counts.append(some.counts())
+            counts.append(some.lengths())
     sizes = np.concatenate(counts)
-    write_column(folder, "chunks.offsets", offsets_of(sizes))
+    write_columns(folder, {"chunks.offsets": offsets_of(sizes)})
     needed = bits_for(sizes, settings)
     return {
         "settings": settings.as_dict(),

@@ -158,7 +158,7 @@ class Grouper:
 
     def add(self, pages: Chunks) -> Int64s:
         """Add pages; the pairs of near-duplicates that they form with each other and earlier pages."""
-        counts = pages.counts()
+        counts = pages.lengths()
         sizes = np.where((counts > 0) & (counts <= MAX_CHUNKS), bits_for(counts, self.settings), 0)
         self._parts.append(pages)
         self._count += len(pages)

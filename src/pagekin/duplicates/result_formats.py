@@ -170,11 +170,9 @@ def read_results(file: IO[bytes], where: str, fields: Fields | None = None) -> I
         yield from results_in(parse(first + file.read(MAX_JSON + 1 - len(first)), where), fields)
         return
     yield result_of(row, 1, fields)
-    position = 1
-    for number, line in enumerate(lines, 2):
-        if line.strip():
-            position += 1
-            yield result_of(parse(line, where, number), position, fields)
+    others = ((number, line) for number, line in enumerate(lines, 2) if line.strip())
+    for position, (number, line) in enumerate(others, 2):
+        yield result_of(parse(line, where, number), position, fields)
 
 
 def _check_size(data: bytes, where: str) -> None:

@@ -111,7 +111,7 @@ class Grouping:
             rows = enumerate(contents)
             chunks = Chunks.concatenate([c if isinstance(c, Chunks) else chunks.rows(np.array([k])) for k, c in rows])
         reasons = []
-        for each, count in zip(contents, chunks.counts().tolist(), strict=True):
+        for each, count in zip(contents, chunks.lengths().tolist(), strict=True):
             reason = each if isinstance(each, str) else "empty text"
             reasons.append(_TOO_MANY if count > MAX_CHUNKS else "" if count else reason)
         return reasons, chunks

@@ -8,12 +8,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pagekin.errors import need
-from pagekin.evaluation.systems import System
 from pagekin.kernels.all_pairs import PLACES, invert, products
-from pagekin.model.arrays import Floats, Int64s, UInt32s, spans
+from pagekin.model.arrays import Float32s, Floats, Int64s, UInt32s, offsets_of, spans
 from pagekin.model.bags import Bags
 from pagekin.model.strategy import Strategy
 from pagekin.search.evidence import UNLISTED
@@ -34,7 +32,7 @@ class CountMatrix:
 
     offsets: Int64s
     term: UInt32s
-    count: NDArray[np.float32]
+    count: Float32s
     frequency: Int64s
     pages: int  # of the collection
     mean_length: float  # of its pages, in terms
@@ -43,7 +41,6 @@ class CountMatrix:
         return len(self.offsets) - 1
 
     def rows(self) -> Int64s:
-        """The page of each count."""
         return np.repeat(np.arange(len(self)), np.diff(self.offsets))
 
 
@@ -53,7 +50,7 @@ def count_matrix(bags: Bags, nodes: Int64s) -> CountMatrix:
     places = spans(bags.offsets[nodes], counts)
     occurrences = np.maximum(bags.content, bags.around).astype(np.float32)
     return CountMatrix(
-        np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)]),
+        offsets_of(counts),
         bags.term[places],
         occurrences[places],
         np.bincount(bags.term).astype(np.int64),
@@ -64,23 +61,21 @@ def count_matrix(bags: Bags, nodes: Int64s) -> CountMatrix:
 
 @dataclass(frozen=True)
 class Baseline:
-    """A system that ranks all pages by a function of the sources."""
+    """A system that ranks all pages by a function of the sources. Pages with nothing in common are not listed."""
 
     name: str
     rows: Callable[[Int64s], Floats]
     longest = None
 
     def scores(self, sources: Int64s) -> Floats:
-        """Rows of scores, to nine places; pages with nothing in common are not listed."""
-        return np.asarray(np.rint(self.rows(sources) * PLACES) / PLACES)
+        return np.asarray(np.rint(self.rows(sources) * PLACES) / PLACES)  # to nine places
 
 
 def _products(counts: CountMatrix, source_weight: Floats, page_weight: Floats) -> Callable[[Int64s], Floats]:
     """Inner products, given the weight of each count in a source and in a page that is compared with it."""
     kept = source_weight != 0.0
     lengths = np.bincount(counts.rows()[kept], minlength=len(counts))
-    offsets: Int64s = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
-    sources_side = offsets, counts.term[kept], source_weight[kept].astype(np.float32)
+    sources_side = offsets_of(lengths), counts.term[kept], source_weight[kept].astype(np.float32)
     terms = int(counts.term.max(initial=0)) + 1
     inverted = invert(counts.offsets, counts.term, page_weight.astype(np.float32), terms)
 
@@ -104,7 +99,6 @@ def tf_idf_weights(counts: CountMatrix) -> Floats:
 
 
 def tf_idf(counts: CountMatrix) -> Baseline:
-    """The cosine of tf-idf vectors."""
     weight = tf_idf_weights(counts)
     return Baseline(f"{TF_IDF} cosine", _products(counts, weight, weight))
 
@@ -171,7 +165,7 @@ def need_lsa() -> None:
 
 
 # By name: the strategy whose bags are counted, and the system over the counts.
-BASELINES: dict[str, tuple[Strategy, Callable[[CountMatrix], System]]] = {
+BASELINES: dict[str, tuple[Strategy, Callable[[CountMatrix], Baseline]]] = {
     TF_IDF: (CONTENTS, tf_idf),
     MORE_LIKE_THIS: (CONTENTS, more_like_this),
     CO_CITATION: (CITING, co_citation),

@@ -1,17 +1,19 @@
 """The classes of pages: labels from a TSV file, from a dump of the Open Directory, or from the paths of URLs.
 
+What is left out is counted by reason.
+
 A class is a path from the root, such as ("Nature", "Birds", "Songbirds").
 """
 
 import re
 from codecs import getincrementaldecoder
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote
 from xml.parsers import expat
 
 from pagekin.errors import MisuseError
-from pagekin.evaluation.notes import LeftOut, lines_of
 from pagekin.model.files import open_unpacked
 from pagekin.store.page_names import Find
 
@@ -19,9 +21,70 @@ Class = tuple[str, ...]
 Label = tuple[str, Class]  # a URL or the path of a file, and a class
 UNMET = "labels that name no page of the collection"
 _CHUNK = 1 << 16
+_MAX_LINE = 1 << 16  # bytes
 _MAX_TAG = 1 << 20  # bytes of one tag or text of a dump
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 _ROOT = "Top"  # of the Open Directory
+
+
+@dataclass(frozen=True)
+class LeftOutReason:
+    """Why something was left out, how often, and the first example."""
+
+    reason: str
+    count: int
+    example: str
+
+
+class LeftOut:
+    """Reasons, how often each applied, and its first example.
+
+    >>> left_out = LeftOut()
+    >>> left_out.add("lines without a tab", "line 3")
+    >>> left_out.add("lines without a tab", "line 7")
+    >>> left_out.reasons()
+    [LeftOutReason(reason='lines without a tab', count=2, example='line 3')]
+    """
+
+    def __init__(self) -> None:
+        self._reasons: dict[str, tuple[int, str]] = {}
+
+    def add(self, reason: str, example: str = "", count: int = 1) -> None:
+        if count:
+            known, first = self._reasons.get(reason, (0, example))
+            self._reasons[reason] = (known + count, first)
+
+    def add_all(self, reason: str, examples: list[str]) -> None:
+        """Count a reason once for each example."""
+        self.add(reason, examples[0] if examples else "", len(examples))
+
+    def example(self, reason: str) -> str:
+        """The first example of a reason; empty if it did not occur."""
+        return self._reasons.get(reason, (0, ""))[1]
+
+    def reasons(self) -> list[LeftOutReason]:
+        """The reasons in the order of their first occurrence."""
+        return [LeftOutReason(reason, *facts) for reason, facts in self._reasons.items()]
+
+
+def lines_of(file: Path, left_out: LeftOut) -> Iterator[tuple[int, str]]:
+    """(number, text) of the lines of a file that are not blank."""
+    with open_unpacked(file) as stream:
+        number = 0
+        while line := stream.readline(_MAX_LINE + 1):
+            number += 1
+            if len(line) > _MAX_LINE:
+                left_out.add(f"lines longer than {_MAX_LINE:,} bytes", f"line {number} of {file}")
+                while line and not line.endswith(b"\n"):
+                    line = stream.readline(_MAX_LINE)
+                continue
+            try:
+                text = line.decode("utf-8-sig" if number == 1 else "utf-8").strip("\r\n")
+            except UnicodeDecodeError:
+                left_out.add("lines that are not UTF-8", f"line {number} of {file}")
+                continue
+            if text.strip():
+                yield number, text
 
 
 def read_labels(file: Path, left_out: LeftOut, tree: Mapping[str, Class] | None = None) -> Iterator[Label]:

@@ -20,6 +20,7 @@ from pagekin.model.jsons import json_field
 PAIR_MEASURES = GAMMA, SOMERS, TIES = "gamma", "somers_d", "tied"
 LIST_MEASURES = PRECISION, NDCG = f"P@{CUTOFF}", f"nDCG@{CUTOFF}"
 ORTHOGONAL = "orthogonal"
+MEASURES = (*PAIR_MEASURES, *LIST_MEASURES, ORTHOGONAL)
 RESAMPLES, SEED = 1000, 2002
 _BATCH = 1 << 22  # weights of sources in memory at a time
 _CONFIDENCE = 0.95
@@ -43,8 +44,12 @@ class Ratios:
         return _divide(self.numerator, self.denominator)
 
     def select(self, which: Bools) -> Self:
-        """The rows of some sources."""
         return type(self)(self.names, self.numerator[which], self.denominator[which])
+
+    def only(self, name: str) -> Self:
+        """The table of one measure."""
+        place = slice(self.names.index(name), self.names.index(name) + 1)
+        return type(self)([name], self.numerator[:, place], self.denominator[:, place])
 
     def weighted(self, weights: Floats) -> Floats:
         """The measures with weighted sources, for each row of weights."""
@@ -77,7 +82,6 @@ def measure_name(measure: str, region: str) -> str:
 
 
 def ratios(judgement: Judgement, regions: list[str]) -> Ratios:
-    """All measures of a judgement."""
     columns: list[tuple[str, Floats, Floats]] = []
     for region, name in enumerate(regions):
         pairs = judgement.pairs[:, region].astype(np.float64)

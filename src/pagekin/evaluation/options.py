@@ -15,7 +15,7 @@ _LEARNED = "linklearn"
 
 @dataclass(frozen=True)
 class HierarchyOptions:
-    """How a hierarchy is used.
+    """Which pages a hierarchy compares, and how: all that it has a class for, or a sample (paper, section 5).
 
     Labels are cut at `depth`. If a page has several, `deepest` uses the deepest (the alphabetically first one of a tie)
     and `min` uses the smallest distance over all. The distance is that of a `family` (same class, sibling, cousin,
@@ -31,6 +31,16 @@ class HierarchyOptions:
         "family",
         "Familial distance (same class, sibling, cousin, unrelated), or steps up the tree.",
         choices=("family", "tree"),
+    )
+    tree: str | None = option(
+        None,
+        "A file with a line per class: the class, a tab, its parent. For labels that name only the class.",
+        file=True,
+    )
+    sample: int | None = option(None, "Sample this number of pairs of sibling classes (300 in the paper).", minimum=1)
+    seed: int = option(2002, "Seed of all random choices.", minimum=0)
+    min_in_links: int | None = option(
+        None, "Leave out pages with fewer in-links. Default: 0, and 1 in a sample.", minimum=0
     )
 
     def __post_init__(self) -> None:
@@ -57,16 +67,6 @@ class EvaluationOptions(HierarchyOptions):
     2
     """
 
-    tree: str | None = option(
-        None,
-        "A file with a line per class: the class, a tab, its parent. For labels that name only the class.",
-        file=True,
-    )
-    sample: int | None = option(None, "Sample this number of pairs of sibling classes (300 in the paper).", minimum=1)
-    seed: int = option(2002, "Seed of all random choices.", minimum=0)
-    min_in_links: int | None = option(
-        None, "Leave out pages with fewer in-links. Default: 0, and 1 in a sample.", minimum=0
-    )
     queries: str | None = option(None, "Use only the pages of this file, one URL a line, as sources.", file=True)
     run: str | None = option(None, "Evaluate this run file (tsv or TREC) instead of the index.", file=True)
     strategy: str | None = option(None, "Evaluate the store under another strategy: a preset or a TOML file.")

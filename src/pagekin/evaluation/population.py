@@ -7,9 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pagekin.errors import MisuseError
-from pagekin.evaluation.labels import Class
-from pagekin.evaluation.notes import LeftOut
-from pagekin.evaluation.options import HierarchyOptions as HierarchyOptions
+from pagekin.evaluation.labels import Class, LeftOut
+from pagekin.evaluation.options import HierarchyOptions
 from pagekin.kernels.familial_distance import COUSIN, SIBLING, UNRELATED, distances_from
 from pagekin.kernels.gamma import ALL
 from pagekin.model.arrays import Bytes, Int64s
@@ -43,13 +42,16 @@ class Population:
         return [_REGIONS[region] for region in sorted(_REGIONS)]
 
     def classes_of(self, page: int) -> list[Class]:
-        """The classes of a page."""
         return [self.names[c] for c in self.classes[self.offsets[page] : self.offsets[page + 1]].tolist()]
 
+    @property
+    def hierarchy(self) -> tuple[Int64s, Int64s, NDArray[np.int32], Int64s, bool]:
+        """The classes of pages and their tree, as kernels take them."""
+        return self.offsets, self.classes, self.lineage, self.depth, self.whole_tree
+
     def distances(self, source: int) -> Bytes:
-        """The familial distance of every page from a source."""
         near, distances = np.empty(len(self.names), np.uint8), np.empty(len(self), np.uint8)
-        distances_from(source, self.offsets, self.classes, self.lineage, self.depth, self.whole_tree, near, distances)
+        distances_from(source, *self.hierarchy, near, distances)
         return distances
 
 
@@ -71,9 +73,8 @@ def populate(
         )
     numbers = {path: number for number, path in enumerate(names)}
     flat = np.array([numbers[path] for paths in classes.values() for path in paths], np.int64)
-    alone = np.flatnonzero(np.bincount(flat) == 1).tolist()
-    example = "/".join(names[alone[0]]) if alone else ""
-    left_out.add("classes of one page, for which no page is right", example, len(alone))
+    alone = ["/".join(names[number]) for number in np.flatnonzero(np.bincount(flat) == 1).tolist()]
+    left_out.add_all("classes of one page, for which no page is right", alone)
     return Population(
         nodes=np.array(list(classes), np.int64),
         urls=[urls[node] for node in classes],
@@ -96,7 +97,7 @@ def _lineage(names: list[Class]) -> NDArray[np.int32]:
 
 
 def sample(
-    labels: Mapping[int, Iterable[Class]], pairs: int, options: HierarchyOptions, seed: int, left_out: LeftOut
+    labels: Mapping[int, Iterable[Class]], pairs: int, options: HierarchyOptions, left_out: LeftOut
 ) -> dict[int, list[Class]]:
     """The pages of a random sample of pairs of sibling classes at full depth (paper, section 5)."""
     classes = {page: [c for c in options.classes(paths) if len(c) == options.depth] for page, paths in labels.items()}
@@ -109,7 +110,7 @@ def sample(
     if available == 0:
         raise MisuseError(f"no two classes at depth {options.depth} have one parent, so there are no pairs to sample")
     left_out.add("pairs of classes fewer than were to be sampled", "", max(0, pairs - available))
-    drawn = np.random.default_rng(seed).choice(available, min(pairs, available), replace=False)
+    drawn = np.random.default_rng(options.seed).choice(available, min(pairs, available), replace=False)
     chosen: set[Class] = set()
     for number in drawn.tolist():
         family = int(np.searchsorted(ends, number, side="right"))

@@ -13,11 +13,11 @@ from urllib.parse import quote
 import numpy as np
 
 from pagekin.errors import MisuseError
+from pagekin.evaluation.judge import System
+from pagekin.evaluation.labels import LeftOut, lines_of
 from pagekin.evaluation.measures import gain
-from pagekin.evaluation.notes import LeftOut, lines_of
 from pagekin.evaluation.population import Population
-from pagekin.evaluation.systems import RunSystem, System
-from pagekin.model.arrays import Int64s
+from pagekin.model.arrays import Floats, Int64s
 from pagekin.search.evidence import UNLISTED
 from pagekin.store.page_names import Find
 
@@ -32,6 +32,26 @@ class RunLine(NamedTuple):
     rank: int
     result: str
     score: float
+
+
+class RunSystem:
+    """Pages as a run lists them: the listed pages of source k are page[offsets[k]] to page[offsets[k + 1]]."""
+
+    def __init__(self, name: str, offsets: Int64s, page: Int64s, score: Floats) -> None:
+        self.name, self.offsets, self.page, self.score = name, offsets, page, score
+
+    @property
+    def longest(self) -> int | None:
+        """None if some source has all other pages listed: then nothing was cut off."""
+        longest = int(np.diff(self.offsets).max(initial=0))
+        return longest if longest < len(self.offsets) - 2 else None
+
+    def scores(self, sources: Int64s) -> Floats:
+        rows = np.full((len(sources), len(self.offsets) - 1), UNLISTED)
+        for row, source in zip(rows, sources.tolist(), strict=True):
+            listed = slice(self.offsets[source], self.offsets[source + 1])
+            row[self.page[listed]] = self.score[listed]
+        return rows
 
 
 def read_run(file: Path, population: Population, find: Find, left_out: LeftOut) -> RunSystem:
@@ -92,13 +112,9 @@ def _read_lines(file: Path, left_out: LeftOut) -> Iterator[RunLine]:
 def run_lines(
     lines: Iterable[RunLine], kind: str = "trec", tag: str = "pagekin", score_format: str = ".9g"
 ) -> Iterator[str]:
-    """The lines of a run in TREC or TSV format."""
     for query, rank, result, score in lines:
-        names = _field(query, kind), _field(result, kind)
-        if kind == "trec":
-            yield f"{names[0]} Q0 {names[1]} {rank} {score:{score_format}} {tag}"
-        else:
-            yield f"{names[0]}\t{rank}\t{names[1]}\t{score:{score_format}}"
+        first, second, value = _field(query, kind), _field(result, kind), format(score, score_format)
+        yield f"{first} Q0 {second} {rank} {value} {tag}" if kind == "trec" else f"{first}\t{rank}\t{second}\t{value}"
 
 
 def qrel_lines(judgements: Iterable[tuple[str, str, int]]) -> Iterator[str]:
@@ -120,14 +136,19 @@ def untie(rankings: Iterable[Ranking]) -> Iterator[RunLine]:
             yield RunLine(query, rank, result, float(last))
 
 
+def top_pages(system: System, source: int, depth: int) -> list[tuple[int, float]]:
+    """The first `depth` pages that a system lists for a source, with their scores."""
+    (scores,) = system.scores(np.array([source]))
+    scores[source] = UNLISTED
+    order = np.argsort(-scores, kind="stable")[:depth]
+    return [(page, float(scores[page])) for page in order[scores[order] > UNLISTED].tolist()]
+
+
 def rankings_of(system: System, population: Population, sources: Int64s, depth: int) -> Iterator[Ranking]:
     """The top `depth` results of a system for each source."""
     for source in sources.tolist():
-        (scores,) = system.scores(np.array([source]))
-        scores[source] = UNLISTED
-        order = np.argsort(-scores, kind="stable")[:depth]
-        listed = order[scores[order] > UNLISTED].tolist()
-        yield population.urls[source], [(population.urls[page], scores[page]) for page in listed]
+        top = top_pages(system, source, depth)
+        yield population.urls[source], [(population.urls[page], score) for page, score in top]
 
 
 def qrels_of(population: Population, sources: Int64s) -> Iterator[tuple[str, str, int]]:

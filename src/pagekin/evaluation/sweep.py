@@ -1,30 +1,90 @@
-"""A sweep: many strategies and baselines, evaluated over one reading of a collection."""
+"""A sweep: many strategies and baselines, evaluated over one reading of a collection.
 
-import hashlib
-from collections.abc import Callable
+Each result is in a file of its own while the sweep runs, and all are in one table at the end.
+"""
+
+import csv
+import io
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from threading import Lock
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 
 from pagekin import __version__
 from pagekin.engines.local import WorkerPool, run
 from pagekin.evaluation.baselines import BASELINES, LSA, count_matrix, need_lsa
-from pagekin.evaluation.judge import judge
+from pagekin.evaluation.evaluate import evaluate_system
+from pagekin.evaluation.judge import System, judge
 from pagekin.evaluation.labelled import LabelledCollection, open_labelled
-from pagekin.evaluation.measures import ratios
-from pagekin.evaluation.report import evaluate_system
+from pagekin.evaluation.measures import LIST_MEASURES, ORTHOGONAL, PAIR_MEASURES, Ratios, measure_name, ratios
 from pagekin.evaluation.sweep_plan import BASELINE, RUN, PlanEntry, SweepPlan
-from pagekin.evaluation.sweep_results import ResultStore, SweepResult, flat_columns, result_key
-from pagekin.evaluation.systems import System
+from pagekin.model.arrays import Int64s
+from pagekin.model.files import replacing
 from pagekin.model.jsons import to_json
 from pagekin.pipeline import Progress
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.store.columns import checksum, reporting_errors
 
 DONE = "done"  # the folder of finished results
+VERSION = 1  # of stored results; those of another version are computed again
+_KEY_LENGTH = 24
+
+
+@dataclass(frozen=True)
+class SweepResult:
+    """The evaluation of a system as JSON, and its measures for each source."""
+
+    facts: dict[str, Any]
+    sources: Int64s
+    table: Ratios
+
+
+def result_key(facts: Mapping[str, Any]) -> str:
+    """A digest of all that a result depends on."""
+    text = json.dumps({"sweeper": VERSION, **facts}, sort_keys=True, ensure_ascii=False)
+    return sha256(text.encode()).hexdigest()[:_KEY_LENGTH]
+
+
+class ResultStore:
+    """A folder of results by key. An incomplete result counts as missing."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def save(self, key: str, result: SweepResult) -> None:
+        """Write a result; the JSON file comes last and makes it complete."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        top, bottom = result.table.numerator, result.table.denominator
+        with replacing(self.folder / f"{key}.npz") as path, path.open("wb") as file:
+            np.savez_compressed(file, names=result.table.names, sources=result.sources, top=top, bottom=bottom)
+        with replacing(self.folder / f"{key}.json") as path:
+            path.write_text(json.dumps(result.facts, ensure_ascii=False) + "\n", "utf-8")
+
+    def load(self, key: str) -> SweepResult | None:
+        """A result; None if it is missing or incomplete."""
+        try:
+            facts = json.loads((self.folder / f"{key}.json").read_text("utf-8"))
+            with (self.folder / f"{key}.npz").open("rb") as file, np.load(file, allow_pickle=False) as kept:
+                table = Ratios(kept["names"].tolist(), kept["top"], kept["bottom"])
+                return SweepResult(facts, kept["sources"], table)
+        except (OSError, EOFError, ValueError, KeyError, BadZipFile):
+            return None
+
+
+def flat_columns(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """The evaluation of a system as columns: `gamma sibling`, `gamma sibling low` and so on."""
+    columns: dict[str, Any] = {key: facts[key] for key in ("sources", "unanswered", "longest_list")}
+    measured = {measure_name(m, region): of[m] for region, of in facts["regions"].items() for m in PAIR_MEASURES}
+    measured |= {measure: facts[measure] for measure in (*LIST_MEASURES, ORTHOGONAL)}
+    for name, of in measured.items():
+        columns |= {name: of["value"], f"{name} low": of["low"], f"{name} high": of["high"]}
+    return columns
 
 
 @dataclass(frozen=True)
@@ -38,7 +98,6 @@ class SweepOutcome:
     judged: int  # in this run; the others were known
 
     def of(self, entry: PlanEntry) -> SweepResult:
-        """The result of an entry."""
         return self.results[self.key(entry)]
 
     def rows(self) -> list[dict[str, Any]]:
@@ -63,17 +122,14 @@ class SweepOutcome:
 
 
 def sweep(
-    plan: SweepPlan,
-    output: Path,
-    *,
-    threads: int = 1,
-    progress: Callable[[Progress], None] = lambda _: None,
+    plan: SweepPlan, output: Path, *, threads: int = 1, progress: Callable[[Progress], None] = lambda _: None
 ) -> SweepOutcome:
     """Evaluate every entry of a plan; finished results are kept in `output` and not computed again."""
     if any(entry.source == LSA for entry in plan.baselines):
         need_lsa()
     progress(Progress("opening"))
-    labelled = open_labelled(plan.population_settings(), IndexedStore.open(plan.store))
+    hierarchy, options = plan.hierarchy_options()
+    labelled = open_labelled(hierarchy, IndexedStore.open(plan.store), options)
     common = _fingerprint(plan, labelled)
 
     def key(entry: PlanEntry) -> str:
@@ -112,7 +168,6 @@ def sweep(
 
 
 def system_of(entry: PlanEntry, labelled: LabelledCollection) -> System:
-    """The system of an entry, for a collection."""
     if entry.kind == RUN:
         return labelled.run(entry.source)
     if entry.kind == BASELINE:
@@ -126,7 +181,7 @@ def _fingerprint(plan: SweepPlan, labelled: LabelledCollection) -> dict[str, Any
     """What all results of a sweep depend on: the collection, its classes, and the resampling."""
     assert labelled.indexed is not None
     manifest, population = labelled.indexed.manifest, labelled.population
-    digest = hashlib.sha256()
+    digest = sha256()
     for url in population.urls:
         digest.update(url.encode() + b"\n")
     digest.update("\n".join("\t".join(path) for path in population.names).encode())
@@ -141,3 +196,23 @@ def _fingerprint(plan: SweepPlan, labelled: LabelledCollection) -> dict[str, Any
         "resamples": plan.resamples,
         "seed": plan.seed,
     }
+
+
+def _header(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    return list(dict.fromkeys(key for row in rows for key in row))
+
+
+def csv_lines(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    header = _header(rows)
+    for row in ({key: key for key in header}, *rows):
+        line = io.StringIO()
+        csv.writer(line, lineterminator="").writerow([row.get(key) for key in header])  # None becomes an empty field
+        yield line.getvalue()
+
+
+def write_parquet(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
+    import pyarrow
+    from pyarrow.parquet import write_table
+
+    with path.open("wb") as file:
+        write_table(pyarrow.table({key: [row.get(key) for row in rows] for key in _header(rows)}), file)

@@ -13,8 +13,8 @@ grid = { window_width = [0, 4, 8, 16, 32] }
 """
 
 import tomllib
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from itertools import product
 from math import prod
@@ -23,31 +23,17 @@ from typing import Any, Self
 
 from pagekin.errors import MisuseError
 from pagekin.evaluation.baselines import BASELINES
-from pagekin.evaluation.labelled import BY_PATH, PopulationSettings
-from pagekin.evaluation.measures import (
-    GAMMA,
-    LIST_MEASURES,
-    ORTHOGONAL,
-    PAIR_MEASURES,
-    PRECISION,
-    RESAMPLES,
-    SEED,
-    SOMERS,
-)
-from pagekin.evaluation.population import HierarchyOptions
+from pagekin.evaluation.labelled import BY_PATH
+from pagekin.evaluation.measures import GAMMA, MEASURES, PRECISION, RESAMPLES, SEED, SOMERS
+from pagekin.evaluation.options import HierarchyOptions
+from pagekin.model.options import options_of
 from pagekin.model.strategy import PRESETS, Strategy, resolve_paths
 
-MEASURES = (*PAIR_MEASURES, *LIST_MEASURES, ORTHOGONAL)
 SHOWN = (GAMMA, SOMERS, PRECISION)  # in a figure, by default
 STRATEGY, BASELINE, RUN = "strategy", "reference", "run"  # kinds of entries, as results name them
 MAX_ENTRIES = 10_000
-_HIERARCHY = [each.name for each in fields(HierarchyOptions)]
 _PATHS = ("store", "hierarchy", "tree")
-_POPULATION: dict[str, type] = {
-    **dict.fromkeys(("hierarchy", "tree", "multi", "distance"), str),
-    **dict.fromkeys(("depth", "sample", "seed", "min_in_links"), int),
-    "strict_depth": bool,
-}
+_POPULATION = {"hierarchy": str, **{each.field: each.kind for each in options_of(HierarchyOptions)}}
 _PLAN = _POPULATION | {"store": str, "resamples": int, "references": list, "runs": list, "base": dict, "figure": list}
 _FIGURE: dict[str, type] = {"title": str, "measures": list, "base": dict, "grid": dict, "strategies": dict, "same": str}
 _TYPES = {str: "a text", int: "a whole number", bool: "true or false", list: "a list", dict: "a table"}
@@ -63,7 +49,6 @@ class PlanEntry:
     source: str = ""  # the name of the baseline, or the path of the run file
 
     def settings(self) -> dict[str, Any]:
-        """The settings that determine its results."""
         return self.strategy.as_dict() if self.strategy is not None else {"source": self.source}
 
 
@@ -88,7 +73,6 @@ class SweepPlan:
 
     @property
     def seed(self) -> int:
-        """The seed of samples and resamples."""
         return int(self.population.get("seed", SEED))
 
     def entries(self) -> Iterator[tuple[str, PlanEntry]]:
@@ -102,15 +86,14 @@ class SweepPlan:
         given = {key: value for key, value in options.items() if value is not None}
         return replace(self, store=store or self.store, population={**self.population, **given})
 
-    def population_settings(self) -> PopulationSettings:
-        """The pages to compare; raise MisuseError if the store or the hierarchy is missing."""
+    def hierarchy_options(self) -> tuple[str, HierarchyOptions]:
+        """The hierarchy and how it is used; raise MisuseError if the store or the hierarchy is missing."""
         if not self.store:
             raise MisuseError('the sweep names no store; add a line such as store = "my.kin"')
         if "hierarchy" not in self.population:
             raise MisuseError('the sweep names no hierarchy; add hierarchy = "labels.tsv", or give --hierarchy')
-        shape = {key: value for key, value in self.population.items() if key in _HIERARCHY}
-        others = {key: value for key, value in self.population.items() if key not in _HIERARCHY}
-        return PopulationSettings(shape=HierarchyOptions(**shape), **others)
+        options = {key: value for key, value in self.population.items() if key != "hierarchy"}
+        return self.population["hierarchy"], HierarchyOptions(**options)
 
 
 def read_plan(file: Path) -> SweepPlan:
@@ -134,7 +117,6 @@ def paper_text() -> str:
 
 
 def plan_of(table: Mapping[str, Any], where: str, folder: Path) -> SweepPlan:
-    """The plan of a parsed sweep file."""
     _check_types(table, _PLAN, where)
     table = _resolve_weights(folder, table)
     paths = {key: table[key] if table[key] == BY_PATH else str(folder / table[key]) for key in _PATHS if key in table}
@@ -145,7 +127,7 @@ def plan_of(table: Mapping[str, Any], where: str, folder: Path) -> SweepPlan:
         if figure.title in figures:
             raise MisuseError(f"{where}: two figures are called {figure.title!r}")
         figures[figure.title] = figure
-    baselines = (*_baselines(table.get("references", ()), where), *_runs(table.get("runs", ()), where, folder))
+    baselines = (*baselines_named(table.get("references", ()), where), *_runs(table.get("runs", ()), where, folder))
     if not figures and not baselines:
         raise MisuseError(f"{where} has nothing to judge; give it a [[figure]] with strategies or a grid")
     resamples = table.get("resamples", RESAMPLES)
@@ -241,9 +223,9 @@ def _grid(grid: Mapping[str, Any], base: Strategy, where: str) -> Iterator[PlanE
         yield PlanEntry(name, strategy=_strategy(settings, base, f"{where}, grid"))
 
 
-def _baselines(names: Any, where: str) -> Iterator[PlanEntry]:
+def baselines_named(names: Iterable[Any], where: str, what: str = "reference ") -> Iterator[PlanEntry]:
     for name in names:
-        _check_name(name, BASELINES, "reference ", where)
+        _check_name(name, BASELINES, what, where)
         yield PlanEntry(name, BASELINE, source=name)
 
 

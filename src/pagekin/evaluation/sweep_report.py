@@ -11,19 +11,19 @@ from pagekin import __version__
 from pagekin.bags.term_weights import term_factors
 from pagekin.evaluation.measures import (
     GAMMA,
+    MEASURES,
     NDCG,
     ORTHOGONAL,
     PAIR_MEASURES,
     PRECISION,
     SOMERS,
     TIES,
-    Ratios,
     compare,
     measure_name,
 )
-from pagekin.evaluation.sweep import SweepOutcome, system_of
-from pagekin.evaluation.sweep_plan import MEASURES, STRATEGY, FigurePlan, PlanEntry
-from pagekin.evaluation.sweep_results import flat_columns
+from pagekin.evaluation.runs import top_pages
+from pagekin.evaluation.sweep import SweepOutcome, flat_columns, system_of
+from pagekin.evaluation.sweep_plan import STRATEGY, FigurePlan, PlanEntry
 from pagekin.figures.charts import Bar, Curve, curve_chart, interval_chart
 from pagekin.figures.report_page import Section, Table, page
 from pagekin.figures.sentences import Gap, ranked, sentence, trend
@@ -44,7 +44,6 @@ _MANY_TIES = 0.1
 
 
 def report(swept: SweepOutcome) -> str:
-    """The report as an HTML page."""
     population, options = swept.labelled.population, swept.plan.population
     introduction = [
         f"{len(population):,} pages in {len(population.names):,} classes of {options['hierarchy']}; every page is"
@@ -73,7 +72,6 @@ class SweepFigures:
         return measure_name(measure, self.region) if measure in PAIR_MEASURES else measure
 
     def title(self, measure: str) -> str:
-        """The title of a measure."""
         prefix = "sibling " if self.region == "sibling" and measure in PAIR_MEASURES else ""
         return prefix + _TITLES.get(measure, measure)
 
@@ -86,8 +84,8 @@ class SweepFigures:
         if len(self._strategies) > 1:
             yield self.example()
         yield Section("All numbers", tables=[self._numbers()], folded=True)
-        if left_out := self.swept.labelled.notes.rows():
-            rows = [(count, reason, example) for reason, count, example in left_out]
+        if left_out := self.swept.labelled.notes.reasons():
+            rows = [(each.count, each.reason, each.example) for each in left_out]
             yield Section("Left out, or to be borne in mind", tables=[Table(("", "what", "example"), rows)])
 
     def figure(self, figure: FigurePlan) -> Section:
@@ -117,13 +115,9 @@ class SweepFigures:
         return Section("References", sentences, charts)
 
     def bars(self, entries: Sequence[PlanEntry], measure: str) -> list[Bar]:
-        """The values of entries by a measure."""
         name = self.column(measure)
-        columns = [flat_columns(self.swept.of(entry).facts) for entry in entries]
-        return [
-            Bar(entry.name, row[name], row[f"{name} low"], row[f"{name} high"])
-            for entry, row in zip(entries, columns, strict=True)
-        ]
+        rows = ((entry.name, flat_columns(self.swept.of(entry).facts)) for entry in entries)
+        return [Bar(label, row[name], row[f"{name} low"], row[f"{name} high"]) for label, row in rows]
 
     def _chart(self, entries: Sequence[PlanEntry], measure: str) -> tuple[str, str]:
         bars, title = self.bars(entries, measure), self.title(measure)
@@ -133,12 +127,11 @@ class SweepFigures:
     def _sentence(self, entries: Sequence[PlanEntry], measure: str) -> str:
         known = {entry.name: entry for entry in entries}
         bars = self.bars(entries, measure)
-        text = sentence(
-            self.title(measure),
-            bars,
-            lambda first, second: self.gap(known[first], known[second], measure) or Gap(0.0, 0.0, 0.0),
-            less_is_better=measure in _LESS_IS_BETTER,
-        )
+
+        def gap(first: str, second: str) -> Gap:
+            return self.gap(known[first], known[second], measure)
+
+        text = sentence(self.title(measure), bars, gap, less_is_better=measure in _LESS_IS_BETTER)
         return text + (self._tie_warning(entries, bars) if measure == GAMMA else "")
 
     def _tie_warning(self, entries: Sequence[PlanEntry], bars: Sequence[Bar]) -> str:
@@ -150,12 +143,12 @@ class SweepFigures:
             return ""
         return f" But {share:.0%} of the pairs of {order[0].name} are tied, which Gamma ignores: see Somers' D."
 
-    def gap(self, a: PlanEntry, b: PlanEntry, measure: str) -> Gap | None:
+    def gap(self, a: PlanEntry, b: PlanEntry, measure: str) -> Gap:
         """a - b, with the interval of a paired bootstrap."""
         name = self.column(measure)
-        ours, theirs = (_single_measure(self.swept.of(each).table, name) for each in (a, b))
+        ours, theirs = (self.swept.of(each).table.only(name) for each in (a, b))
         found = compare(ours, theirs, self.swept.plan.resamples, self.swept.plan.seed)[name]
-        return None if math.isnan(found.value) else Gap(found.value, found.low, found.high)
+        return Gap(found.value, found.low, found.high)
 
     def _weight_curves(self, entries: Sequence[PlanEntry]) -> tuple[str, str]:
         """The weight of a term by document frequency, relative to the largest weight (figure 8)."""
@@ -195,13 +188,11 @@ class SweepFigures:
         distances = population.distances(source)
         tables = []
         for entry, value in zip(pair, values, strict=True):
-            (scores,) = system_of(entry, self.swept.labelled).scores(np.array([source]))
-            scores[source] = UNLISTED
-            ranks = np.argsort(-scores, kind="stable")
+            top = top_pages(system_of(entry, self.swept.labelled), source, RANKS[-1])
             rows = [
-                (rank, float(scores[page]), "/".join(population.classes_of(page)[0]), _distance(int(distances[page])))
-                for rank in RANKS
-                if rank <= len(ranks) and scores[page := int(ranks[rank - 1])] > UNLISTED
+                (rank, score, "/".join(population.classes_of(page)[0]), _distance(int(distances[page])))
+                for rank, (page, score) in enumerate(top, 1)
+                if rank in RANKS
             ]
             caption = f"{entry.name}: Somers' D of this source {value:.2f}"
             tables.append(Table(("rank", "similarity", "class", ""), rows, caption))
@@ -232,11 +223,6 @@ class SweepFigures:
             values = flat_columns(self.swept.of(entry).facts)
             rows.append((title, entry.name, *("" if values[m] is None else values[m] for m in measures)))
         return Table(("figure", "name", *measures), rows)
-
-
-def _single_measure(table: Ratios, name: str) -> Ratios:
-    place = slice(table.names.index(name), table.names.index(name) + 1)
-    return Ratios([name], table.numerator[:, place], table.denominator[:, place])
 
 
 def _distance(distance: int) -> str:

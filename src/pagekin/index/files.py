@@ -11,7 +11,7 @@ from pagekin.index.invert import Inverted, ValueType, value_type
 from pagekin.model.arrays import Int64s, Unsigned
 from pagekin.model.bags import BAG_COLUMNS, Bags, Contents, Heads, Terms
 from pagekin.model.strategy import Strategy
-from pagekin.store.columns import check, check_offsets, column_writer, open_array, open_strings, write_column
+from pagekin.store.columns import check, check_offsets, column_writer, open_array, open_strings, write_columns
 
 INDEX_VERSION = 6
 HEAD = 32  # heaviest terms of a bag, which bound the similarity before the rest is read
@@ -37,7 +37,7 @@ class Index:
 
 def write_bags(folder: Path, offsets: Int64s, signed: int, pieces: Iterable[Bags]) -> Iterator[Bags]:
     """Write bags and the heads of the first `signed` of them; yield each piece, cut to those that get signatures."""
-    write_column(folder, "bags.offsets", offsets)
+    write_columns(folder, {"bags.offsets": offsets})
     columns: dict[str, tuple[Any, tuple[int, ...]]] = {
         f"bags.{name}": (kind, (int(offsets[-1]),)) for name, kind in BAG_COLUMNS.items()
     }
@@ -54,14 +54,8 @@ def write_bags(folder: Path, offsets: Int64s, signed: int, pieces: Iterable[Bags
 
 def write_lookup(folder: Path, terms: Terms, contents: Contents, signatures: Unsigned, inverted: Inverted) -> None:
     """Write terms, signatures, the inverted index, and the statistics of the contents."""
-    write_column(folder, "terms.name", terms.name)
-    write_column(folder, "terms.shown", terms.shown)
-    write_column(folder, "terms.frequency", terms.frequency)
-    write_column(folder, "contents.frequency", contents.frequency)
-    write_column(folder, "contents.length", contents.length)
-    write_column(folder, "signatures", signatures)
-    write_column(folder, "postings", inverted.postings)
-    write_column(folder, "buckets", inverted.buckets)
+    parts = {"terms": terms, "contents": contents, "signatures": signatures}
+    write_columns(folder, {**parts, "postings": inverted.postings, "buckets": inverted.buckets})
 
 
 def open_index(folder: Path, strategy: Strategy) -> Index:

@@ -6,7 +6,7 @@ from typing import Self
 import numpy as np
 
 from pagekin.errors import MisuseError
-from pagekin.model.arrays import Bools, Floats, Int64s, UInt32s, spans
+from pagekin.model.arrays import Bools, Floats, Int64s, UInt32s, offsets_of, spans
 from pagekin.model.weighting import inverse_frequency, stopped
 
 PARTS = ("train", "valid", "test")
@@ -31,7 +31,6 @@ class CorpusCounts:
         return type(self)(offsets_of(lengths), self.term[places], self.count[places])
 
     def rows(self) -> Int64s:
-        """The page of each count."""
         return np.repeat(np.arange(len(self)), np.diff(self.offsets))
 
 
@@ -63,7 +62,6 @@ class CorpusPart:
 
     @property
     def mean_length(self) -> float:
-        """The mean length of a page."""
         return float(self.lengths.sum()) / max(1, len(self))
 
     def idf(self) -> Floats:
@@ -87,15 +85,6 @@ class CorpusPart:
             "pages_without_terms": int((self.lengths == 0).sum()),
             "pages_without_links": int((np.diff(self.link_offsets) == 0).sum()),
         }
-
-
-def offsets_of(lengths: Int64s) -> Int64s:
-    """The offsets of consecutive rows of these lengths.
-
-    >>> offsets_of(np.array([2, 0, 3])).tolist()
-    [0, 2, 2, 5]
-    """
-    return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)])
 
 
 def split(counts: CorpusCounts, links: CorpusLinks, seed: int) -> dict[str, CorpusPart]:

@@ -1,38 +1,36 @@
-"""Learning a term weighting from the links of a collection: counts and links -> weights and a report."""
+"""Learning a term weighting from the links of a collection: counts and links -> weights, a report and figures."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from pagekin.bags.build import BagSource, bags_of_pages
 from pagekin.errors import MisuseError
+from pagekin.figures.plot_files import new_figure, save_figure
 from pagekin.learning.corpus import PARTS, CorpusCounts, CorpusLinks, CorpusPart, part_of, split
-from pagekin.learning.hyperparameters import (
-    Checkpoint,
-    SearchState,
-    fingerprint,
-    search,
-    tune_okapi,
-)
 from pagekin.learning.link_share import compare_with_links, link_share_tuner
-from pagekin.learning.options import LearnOptions as LearnOptions
+from pagekin.learning.options import LearnOptions
 from pagekin.learning.projection import WeightedSpace, learn_projection, weighted_space
-from pagekin.learning.ranking import AP, ERROR, P10, Ranker, mean_measures, page_queries, sample_queries
-from pagekin.learning.report import compare_measures
-from pagekin.learning.trainer import Trainer, TrainingRun, require_examples
+from pagekin.learning.ranking import AP, BREAK_EVEN, ERROR, P10, Ranker, compare_measures, page_queries, sample_queries
+from pagekin.learning.trainer import Checkpoint, Grid, SearchState, Trainer, TrainingRun, require_examples, tune_okapi
 from pagekin.links.link_graph import StoredLinks, stored_links
+from pagekin.model.arrays import Array, Floats
 from pagekin.model.projection import Projection
 from pagekin.model.strategy import Strategy
 from pagekin.model.strings import Strings
-from pagekin.model.weighting import Learned, Okapi
+from pagekin.model.weighting import Learned, Okapi, Size
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.store.store import Store, report_damage
 
 # Term frequencies of the page contents, stemmed, without stop words and templates.
 COUNTING = Strategy(anchors=False, links=False, lead=0.0, stemming="stem", frequency_weight="none")
 MAX_VALIDATION_QUERIES = 2000  # the test set is used completely
+_LINKLEARN: dict[str, Any] = {"color": "#c62828", "label": "LinkLearn"}
+_OKAPI: dict[str, Any] = {"color": "#37474f", "linestyle": "--", "label": "OKAPI"}
+_POINTS = 200
 
 
 @dataclass(frozen=True)
@@ -93,14 +91,14 @@ def learn_from(
     require_examples(train, queries)
     okapi, okapi_validation = tune_okapi(valid, queries, progress)
     trainer = Trainer(train, valid, queries, okapi)
-    grid = options.grid()
-    state = checkpoint.load(fingerprint(grid, train, valid))
+    grid = Grid.of(options)
+    state = checkpoint.load(grid.fingerprint(train, valid))
 
     def on_validation(state: SearchState) -> None:
         checkpoint.save(state)
         progress(_describe(state, okapi_validation))
 
-    run = search(trainer, grid, state, on_validation)
+    run = grid.search(trainer, state, on_validation)
     weighting = trainer.learned(run, _provenance(parts, options, run, okapi))
     progress("blending text and links")
     tuner = link_share_tuner(valid, test, links, options.seed, weighting, MAX_VALIDATION_QUERIES)
@@ -148,7 +146,6 @@ def weighted_spaces(
 
 
 def _describe(state: SearchState, okapi: dict[str, float]) -> str:
-    """The progress of a search."""
     run = state.run
     assert run is not None
     last = run.history[-1]
@@ -172,7 +169,6 @@ def _measures(run: TrainingRun) -> dict[str, float]:
 
 
 def _provenance(parts: dict[str, CorpusPart], options: LearnOptions, run: TrainingRun, okapi: Okapi) -> dict[str, Any]:
-    """The provenance that is stored with the weights."""
     from pagekin import __version__
 
     return {
@@ -193,5 +189,55 @@ def _test(test: CorpusPart, okapi: Okapi, weighting: Learned) -> dict[str, Any]:
             "no page of the test set is linked with some of its pages and not with others, so nothing can be evaluated"
         )
     before, after = (Ranker(test, each, queries).measure() for each in (okapi, weighting))
-    paper = mean_measures(test, Okapi(), queries)
+    paper = Ranker(test, Okapi(), queries).means()
     return {"pages": len(queries), "measures": compare_measures(before, after), "okapi_of_the_paper": paper}
+
+
+def draw_training(path: Path, kind: str, history: Sequence[Mapping[str, Any]], okapi: Mapping[str, float]) -> None:
+    """Figure 2: each measure on the validation set by training steps, and that of OKAPI as a line."""
+    figure = new_figure(12.0, 3.4)
+    steps = [validation["steps"] for validation in history]
+    for k, name in enumerate((ERROR, AP, P10, BREAK_EVEN), 1):
+        axes = figure.add_subplot(1, 4, k)
+        axes.plot(steps, [100 * validation[name] for validation in history], **_LINKLEARN)
+        axes.axhline(100 * okapi[name], **_OKAPI)
+        axes.set(title=f"{name}, %", xlabel="steps")
+    axes.legend(frameon=False)
+    save_figure(figure, path, kind)
+
+
+def weight_curves(part: CorpusPart, learned: Learned, okapi: Okapi) -> dict[str, tuple[Floats, Floats, Floats]]:
+    """For tf, df and length: values, and the LinkLearn and OKAPI weights there, with the other two at their medians.
+
+    Weights are divided by their mean, since only their ratios matter.
+    """
+    counts, size = part.counts, Size(len(part), part.mean_length)
+    medians = [
+        int(np.median(each)) if len(each) else 1 for each in (counts.count, part.frequency[counts.term], part.lengths)
+    ]
+    maxima = [_quantile(each) for each in (counts.count, part.frequency, part.lengths)]
+    curves = {}
+    for k, name in enumerate(("tf", "df", "length")):
+        values = np.unique(np.linspace(1, max(2, maxima[k]), _POINTS).astype(np.int64))
+        inputs = [values if n == k else np.full(len(values), max(1, medians[n])) for n in range(3)]
+        ours, theirs = (each.weigh(inputs[0], inputs[1], inputs[2], size) for each in (learned, okapi))
+        curves[name] = (values.astype(np.float64), ours / ours.mean(), theirs / max(float(theirs.mean()), 1e-12))
+    return curves
+
+
+def _quantile(values: Array) -> int:
+    """The 99.9 % quantile; 1 if there are no values."""
+    return int(np.quantile(values, 0.999)) if len(values) else 1
+
+
+def draw_weights(path: Path, kind: str, part: CorpusPart, learned: Learned, okapi: Okapi) -> None:
+    """Figure 3: the weight of a term as a function of tf, df and length."""
+    figure = new_figure(12.0, 3.6)
+    for k, (name, (values, ours, theirs)) in enumerate(weight_curves(part, learned, okapi).items(), 1):
+        axes = figure.add_subplot(1, 3, k)
+        axes.plot(values, ours, **_LINKLEARN)
+        axes.plot(values, theirs, **_OKAPI)
+        axes.set(xlabel=name, ylim=(0, None))
+        axes.set_title("term weight, mean 1" if k == 1 else "")
+    axes.legend(frameon=False)
+    save_figure(figure, path, kind)

@@ -11,13 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from pagekin.kernels.precision import measure_rows
-from pagekin.learning.corpus import CorpusPart, offsets_of
-from pagekin.learning.ranking import AP, MEASURES, Ranker, RankingQueries, page_queries, sample_queries
-from pagekin.learning.report import compare_measures
+from pagekin.learning.corpus import CorpusPart
+from pagekin.learning.ranking import AP, MEASURES, Ranker, RankingQueries, compare_measures, sample_queries
 from pagekin.links.link_graph import StoredLinks
 from pagekin.links.measures import link_similarity
-from pagekin.model.arrays import Bools, Floats, Int64s
+from pagekin.model.arrays import Bools, Floats, Int64s, offsets_of
 from pagekin.model.weighting import Learned, Weighting
 from pagekin.search.blend import blended
 from pagekin.search.links import LinkPairs
@@ -64,23 +62,19 @@ class LinkShareTuner:
     def __init__(
         self, links: HiddenLinks, weighting: Weighting, similar_to: SimilarTo, queries: RankingQueries
     ) -> None:
-        self._hidden = links
+        self._known_links, self.queries = links.known, queries
         self._links = LinkPairs(links.hidden.pages, similar_to)
         self._ranker = Ranker(links.hidden, weighting, queries)
-        self.queries = queries
 
     def measure(self, shares: Sequence[float]) -> Floats:
         """The four measures of each query, for each share. Pages with a known link are not listed."""
-        queries = self.queries
-        result = np.empty((len(shares), len(queries), len(MEASURES)))
+        result = np.empty((len(shares), len(self.queries), len(MEASURES)))
         for rows, text, links, known in self.rows():
-            first, last = int(rows[0]), int(rows[-1]) + 1
-            pages, offsets = queries.pages[first:last], queries.relevant_offsets[first : last + 1]
-            similar = shares_of_own(text, pages)
-            for n, share in enumerate(shares):
+            similar = shares_of_own(text, self.queries.pages[rows])
+            for measures, share in zip(result, shares, strict=True):
                 scores = blended([1.0 - share, share], [similar, links]) if share else text.copy()
                 scores[known] = 0.0
-                measure_rows(pages, offsets, queries.relevant, scores, result[n, first:last])
+                self.queries.measure(int(rows[0]), scores, measures)
         return result
 
     def rows(self) -> Iterator[tuple[Int64s, Floats, Floats, Bools]]:
@@ -98,7 +92,7 @@ class LinkShareTuner:
         return SHARES[best], {"text": float(average[0]), "text_and_links": float(average[best])}
 
     def _known(self, pages: Int64s) -> Bools:
-        known = self._hidden.known
+        known = self._known_links
         rows = np.zeros((len(pages), len(known)), bool)
         for row, page in zip(rows, pages.tolist(), strict=True):
             row[known.link[known.link_offsets[page] : known.link_offsets[page + 1]]] = True
@@ -110,7 +104,7 @@ def link_share_tuner(
 ) -> LinkShareTuner:
     """A tuner over at most `most` pages of a part. It sees no link inside of the other part."""
     hidden = hide_links(part, seed)
-    queries = page_queries(hidden.hidden) if most is None else sample_queries(hidden.hidden, most, seed)
+    queries = sample_queries(hidden.hidden, most, seed)
     return LinkShareTuner(hidden, weighting, visible_similarity(links, hidden, other), queries)
 
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from pagekin.errors import MisuseError
 from pagekin.model.options import check_options, option
 
-if TYPE_CHECKING:
-    from pagekin.learning.hyperparameters import Grid
+FLAT, OKAPI = STARTS = ("flat", "okapi")  # initial weights
+Units = tuple[int, int, int]  # hidden units of the networks of tf, idf and length
 
 
-def parse_units(text: str) -> tuple[int, int, int]:
+def parse_units(text: str) -> Units:
     """The units of the three networks.
 
     >>> parse_units("5,10,10")
@@ -37,7 +36,7 @@ class LearnOptions:
     start: str | None = option(
         None,
         "Initial weights: all equal, or near OKAPI. Default: both are tried, and validation decides.",
-        choices=("flat", "okapi"),
+        choices=STARTS,
     )
     rate: float | None = option(None, "Learning rate. Default: validation decides.")
     units: tuple[int, int, int] | None = option(
@@ -53,14 +52,3 @@ class LearnOptions:
 
     def __post_init__(self) -> None:
         check_options(self)
-
-    def grid(self) -> Grid:
-        """The hyper-parameters to try."""
-        from pagekin.learning.hyperparameters import RATES, UNITS, Grid
-        from pagekin.learning.initial import STARTS
-        from pagekin.learning.trainer import TrainingSettings
-
-        starts = STARTS if self.start is None else (self.start,)
-        rates = RATES if self.rate is None else (self.rate,)
-        units = UNITS if self.units is None else (self.units,)
-        return Grid(starts, rates, units, TrainingSettings(units[0], rates[0], starts[0], self.seed, self.max_steps))

@@ -13,7 +13,6 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from pagekin.errors import need
-from pagekin.kernels.precision import measure_rows
 from pagekin.learning.corpus import CorpusPart
 from pagekin.learning.ranking import AP, MEASURES, RankingQueries, sample_queries, term_weights
 from pagekin.model.arrays import Floats, Int64s
@@ -49,11 +48,9 @@ class WeightedSpace:
         z, first = self.x @ matrix, 0
         measures = np.empty((len(queries), len(MEASURES)))
         for rows in self.products(queries) if products is None else products:
-            last = first + len(rows)
-            pages, offsets = queries.pages[first:last], queries.relevant_offsets[first : last + 1]
-            scores = np.maximum(rows + z[pages] @ z.T, 0.0)
-            measure_rows(pages, offsets, queries.relevant, scores, measures[first:last])
-            first = last
+            pages = queries.pages[first : first + len(rows)]
+            queries.measure(first, np.maximum(rows + z[pages] @ z.T, 0.0), measures)
+            first += len(rows)
         return measures
 
     def products(self, queries: RankingQueries) -> Iterator[Floats]:
@@ -61,12 +58,6 @@ class WeightedSpace:
         transposed = self.x.T.tocsc()
         for first in range(0, len(queries), _ROWS):
             yield (self.x[queries.pages[first : first + _ROWS]] @ transposed).toarray()
-
-    def average_precision(
-        self, matrix: Floats, queries: RankingQueries, products: Iterable[Floats] | None = None
-    ) -> float:
-        """The mean average precision; arguments as for `measure`."""
-        return float(self.measure(matrix, queries, products)[:, MEASURES.index(AP)].mean())
 
 
 def weighted_space(part: CorpusPart, weighting: Weighting, terms: int) -> WeightedSpace:
@@ -85,7 +76,7 @@ def learn_projection(
     products = list(valid.products(queries))
 
     def validate(matrix: Floats) -> float:
-        return valid.average_precision(matrix, queries, products)
+        return float(valid.measure(matrix, queries, products)[:, MEASURES.index(AP)].mean())
 
     nothing = np.zeros((train.x.shape[1], 0))
     without = validate(nothing)

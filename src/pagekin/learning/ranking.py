@@ -1,18 +1,20 @@
-"""Ranking by term weights, measured by how well linked pages rank before others (paper, 4.1)."""
+"""Ranking by term weights, measured by how well linked pages rank before others (paper, 4.1), and compared."""
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pagekin.kernels.all_pairs import invert, products
 from pagekin.kernels.precision import measure_rows
-from pagekin.learning.corpus import CorpusCounts, CorpusPart, offsets_of
-from pagekin.model.arrays import Floats, Int64s, UInt32s, spans
+from pagekin.learning.corpus import CorpusCounts, CorpusPart
+from pagekin.model.arrays import Float32s, Floats, Int64s, UInt32s, offsets_of, spans
 from pagekin.model.weighting import Size, Weighting
 
 ERROR, P10, BREAK_EVEN, AP = MEASURES = ("error", "P@10", "break-even", "AP")  # in the order of the kernel
+LEVEL = 0.05  # of significance
 _MAX_ROWS, _MAX_SCORES = 64, 1 << 24  # in memory at a time
 
 
@@ -29,8 +31,13 @@ class RankingQueries:
         return len(self.pages)
 
     def relevant_to(self, query: int) -> UInt32s:
-        """The relevant pages of a query."""
         return self.relevant[self.relevant_offsets[query] : self.relevant_offsets[query + 1]]
+
+    def measure(self, first: int, scores: Floats, measures: Floats) -> None:
+        """Write the four measures of the queries from `first` on, each with a row of scores, to their rows."""
+        last = first + len(scores)
+        offsets = self.relevant_offsets[first : last + 1]
+        measure_rows(self.pages[first:last], offsets, self.relevant, scores, measures[first:last])
 
 
 def page_queries(part: CorpusPart, pages: Int64s | None = None) -> RankingQueries:
@@ -42,16 +49,15 @@ def page_queries(part: CorpusPart, pages: Int64s | None = None) -> RankingQuerie
     )
 
 
-def sample_queries(part: CorpusPart, most: int, seed: int) -> RankingQueries:
+def sample_queries(part: CorpusPart, most: int | None, seed: int) -> RankingQueries:
     """A random sample of the linked pages of a part as queries, all of them if there are at most `most`."""
     pages = part.linked()
-    if len(pages) > most:
+    if most is not None and len(pages) > most:
         pages = np.sort(np.random.default_rng((seed, 3)).choice(pages, most, replace=False))
     return page_queries(part, pages)
 
 
 def term_weights(part: CorpusPart, weighting: Weighting) -> Floats:
-    """The weight of each term on each page of a part."""
     counts, size = part.counts, Size(len(part), part.mean_length)
     return weighting.weigh(
         counts.count.astype(np.int64), part.frequency[counts.term], part.lengths[counts.rows()], size
@@ -70,7 +76,7 @@ class Ranker:
         self._pages = len(part)
         self._inverted = invert(part.counts.offsets, part.counts.term, weight, len(part.terms))
         if weighting.binary if binary is None else binary:
-            self._query_weights: NDArray[np.float32] = np.ones(len(queries.counts.term), np.float32)
+            self._query_weights: Float32s = np.ones(len(queries.counts.term), np.float32)
         else:
             first = part.counts.offsets[queries.pages]
             self._query_weights = weight[spans(first, np.diff(queries.counts.offsets))]
@@ -87,15 +93,68 @@ class Ranker:
 
     def measure(self) -> Floats:
         """The four measures of each query."""
-        queries, measures = self.queries, np.empty((len(self.queries), len(MEASURES)))
+        measures = np.empty((len(self.queries), len(MEASURES)))
         for rows, scores in self.rows():
-            first, last = int(rows[0]), int(rows[-1]) + 1
-            offsets = queries.relevant_offsets[first : last + 1]
-            measure_rows(queries.pages[first:last], offsets, queries.relevant, scores, measures[first:last])
+            self.queries.measure(int(rows[0]), scores, measures)
         return measures
 
+    def means(self) -> dict[str, float]:
+        """The mean of each measure over the queries."""
+        return dict(zip(MEASURES, self.measure().mean(axis=0).tolist(), strict=True))
 
-def mean_measures(part: CorpusPart, weighting: Weighting, queries: RankingQueries) -> dict[str, float]:
-    """The mean of each measure over the queries."""
-    means = Ranker(part, weighting, queries).measure().mean(axis=0)
-    return dict(zip(MEASURES, means.tolist(), strict=True))
+
+def compare_measures(
+    first: Floats, second: Floats, names: tuple[str, str] = ("okapi", "linklearn")
+) -> dict[str, dict[str, Any]]:
+    """Tables 4 and 5: the means of two systems over the same queries, the change, and its significance."""
+    table = {}
+    for k, name in enumerate(MEASURES):
+        before, after = float(first[:, k].mean()), float(second[:, k].mean())
+        p = signed_rank(first[:, k], second[:, k])
+        better = after < before if name == ERROR else after > before
+        table[name] = {
+            names[0]: before,
+            names[1]: after,
+            "change": after / before - 1.0 if before else None,
+            "p": p,
+            "significantly_better": bool(better and p < LEVEL),
+        }
+    return table
+
+
+def signed_rank(first: Floats, second: Floats) -> float:
+    """The two-sided p-value of the Wilcoxon signed-rank test, by the normal approximation (for 20 pairs or more).
+
+    Pairs without a difference are dropped; tied differences share their mean rank.
+    """
+    difference = np.asarray(first, np.float64) - np.asarray(second, np.float64)
+    difference = difference[difference != 0.0]
+    n = len(difference)
+    if n == 0:
+        return 1.0
+    _, place, times = np.unique(np.abs(difference), return_inverse=True, return_counts=True)
+    rank = (np.cumsum(times) - (times - 1) / 2.0)[place]
+    positive = float(rank[difference > 0.0].sum())
+    ties = float((times.astype(np.float64) ** 3 - times).sum())
+    variance = (n * (n + 1.0) * (2.0 * n + 1.0) - ties / 2.0) / 24.0
+    return math.erfc(abs(positive - n * (n + 1.0) / 4.0) / math.sqrt(2.0 * variance))
+
+
+def qrels_of(
+    queries: RankingQueries, query_names: Sequence[str], names: Sequence[str]
+) -> Iterator[tuple[str, str, int]]:
+    """(query, page, 1) for each relevant page."""
+    for k, query in enumerate(query_names):
+        yield from ((query, names[page], 1) for page in queries.relevant_to(k).tolist())
+
+
+def rankings_of(
+    ranker: Ranker, query_names: Sequence[str], names: Sequence[str]
+) -> Iterator[tuple[str, list[tuple[str, float]]]]:
+    """For each query: (page, score) of all pages that share a term with it, the highest score first."""
+    for rows, scores in ranker.rows():
+        for k, row in zip(rows.tolist(), scores, strict=True):
+            if ranker.queries.pages[k] >= 0:
+                row[ranker.queries.pages[k]] = 0.0
+            order = np.argsort(-row, kind="stable")
+            yield query_names[k], [(names[page], float(row[page])) for page in order[row[order] > 0.0].tolist()]

@@ -153,8 +153,8 @@ class Clusters:
     def __init__(self, subgraph: Subgraph, node: int) -> None:
         self.subgraph = subgraph
         self.leaf = int(np.searchsorted(subgraph.nodes, node))
-        self._workspace = np.empty_like(subgraph.distance)
-        self.hierarchy = lru_cache(_CACHED)(self._hierarchy)
+        workspace = np.empty_like(subgraph.distance)
+        self.hierarchy = lru_cache(_CACHED)(lambda alpha: build_hierarchy(subgraph.distance, alpha, workspace))
 
     def __len__(self) -> int:
         return len(self.subgraph.nodes)
@@ -163,9 +163,6 @@ class Clusters:
     def node(self) -> int:
         """The page, or its representative if it was collapsed."""
         return int(self.subgraph.nodes[self.leaf])
-
-    def _hierarchy(self, alpha: float) -> Hierarchy:
-        return build_hierarchy(self.subgraph.distance, alpha, self._workspace)
 
     def order(self, alpha: float) -> list[tuple[int, float]]:
         """Order the other pages by estimated distance, nearest first: (node, distance)."""

@@ -30,10 +30,6 @@ class StoredLinks:
 
 def stored_links(store: Store, strategy: Strategy) -> StoredLinks:
     """The links of a store that count under a strategy."""
-
-    def urls() -> list[str]:
-        return [row[0] for row in store.catalog.each("SELECT url FROM nodes ORDER BY node")]
-
     links, anchors = store.links, store.reading.anchors
     source = BagSource.of(store)
     counting = counting_links(source, strategy) != 0
@@ -42,7 +38,8 @@ def stored_links(store: Store, strategy: Strategy) -> StoredLinks:
     citing = source.node_of_page()[page].astype(np.int64)
     position = page << 32 | anchors.start[anchors.offsets[page] + links.anchor]
     has_page = np.arange(len(links.offsets) - 1) < len(store.nodes) - 1
-    return StoredLinks(citing[counting], cited[counting], position[counting], has_page, urls)
+    columns = citing[counting], cited[counting], position[counting], has_page
+    return StoredLinks(*columns, lambda: [row[0] for row in store.catalog.each("SELECT url FROM nodes ORDER BY node")])
 
 
 @dataclass(frozen=True)
@@ -93,10 +90,7 @@ class LinkGraph:
 
 def prepare(links: StoredLinks, preparation: Preparation) -> LinkGraph:
     hosts, node_of = _merge_hosts(links.urls()) if preparation.chop_hosts else ([], np.arange(len(links.has_page)))
-
-    def urls() -> Sequence[str]:
-        return hosts or links.urls()
-
+    urls = (lambda: hosts) if hosts else links.urls
     nodes = int(node_of.max(initial=-1)) + 1
     stopped = np.zeros(nodes, bool)
     if preparation.stop:

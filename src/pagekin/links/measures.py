@@ -69,6 +69,42 @@ class LinkSets:
         sums = [(float(value.sum()), len(value)) for _, _, value in self.batches(0.0)]
         return sum(each for each, _ in sums) / max(1, sum(count for _, count in sums))
 
+    @cached_property
+    def _number(self) -> dict[int, int]:
+        return {node: number for number, node in enumerate(self.node.tolist())}
+
+    @cached_property
+    def _direct_pairs(self) -> tuple[Int64s, Int64s, Floats, Floats]:
+        """(offsets, partner, links, inside): the direct pairs of each set in both directions."""
+        direct = self.direct
+        first = np.repeat(np.arange(len(direct.offsets) - 1), np.diff(direct.offsets))
+        ends = np.concatenate([first, direct.partner]), np.concatenate([direct.partner, first])
+        order = np.argsort(ends[0], kind="stable")
+        offsets = np.searchsorted(ends[0][order], np.arange(len(direct.offsets)))
+        links, inside = (np.tile(each, 2)[order] for each in (direct.links, direct.inside))
+        return offsets, ends[1][order].astype(np.int64), links, inside
+
+    def similar_to(self, node: int) -> tuple[Int64s, Floats]:
+        """(nodes, similarities) of all nodes with a similarity above 0 to this node, most similar first."""
+        number = self._number.get(node)
+        if number is None:
+            return np.empty(0, np.int64), np.empty(0)
+        sets = self.sets
+        element = sets.element[sets.offsets[number] : sets.offsets[number + 1]].astype(np.int64)
+        counts = sets.holder_offsets[element + 1] - sets.holder_offsets[element]
+        holder = sets.holder[spans(sets.holder_offsets[element], counts)]
+        common = np.asarray(np.bincount(holder, np.repeat(sets.weight[element], counts), len(sets.size)), np.float64)
+        offsets, partner, links, inside = self._direct_pairs
+        row = slice(offsets[number], offsets[number + 1])
+        shared, union = common.copy(), sets.size[number] + sets.size - common + 2.0
+        shared[partner[row]] += links[row]
+        union[partner[row]] -= inside[row]
+        shared[number] = 0.0
+        found = np.flatnonzero(shared)
+        similarity = shared[found] / union[found]
+        order = np.lexsort((self.node[found], -similarity))
+        return self.node[found[order]], similarity[order]
+
 
 def build_link_sets(graph: LinkGraph, measure: str) -> LinkSets:
     """Build the sets C(p) of a measure and an inverted index of them."""
@@ -83,17 +119,10 @@ def build_link_sets(graph: LinkGraph, measure: str) -> LinkSets:
     page, element, link = number[page[compared]], element[compared], link[compared]
     by_set, by_element = np.argsort(page * len(graph) + element), np.argsort(element * len(graph) + page)
     pairs = graph.pairs
-    sets = Sets(
-        offsets_of(np.bincount(page, minlength=len(nodes))),
-        element[by_set].astype(np.uint32),
-        size[nodes],
-        weight,
-        offsets_of(np.bincount(element, minlength=len(graph))),
-        page[by_element].astype(np.uint32),
-        link[by_element].astype(np.uint32),
-        pairs.position_offsets,
-        pairs.position,
-    )
+    held = offsets_of(np.bincount(page, minlength=len(nodes))), element[by_set].astype(np.uint32), size[nodes], weight
+    holders = page[by_element].astype(np.uint32), link[by_element].astype(np.uint32)
+    holder_offsets = offsets_of(np.bincount(element, minlength=len(graph)))
+    sets = Sets(*held, holder_offsets, *holders, pairs.position_offsets, pairs.position)
     direct = _direct(number[pairs.citing], number[pairs.cited], page, number[element], weight[element], len(nodes))
     return LinkSets(nodes, sets, direct, HALF_DISTANCE if measure == "proximity" else 0.0)
 
@@ -127,52 +156,9 @@ def _direct(citing: Int64s, cited: Int64s, page: Int64s, element: Int64s, weight
     return Direct(offsets_of(np.bincount(first, minlength=sets)), second.astype(np.uint32), *sums)
 
 
-@dataclass(frozen=True)
-class LinkSimilarity:
-    """Link similarities page by page, equal to those that `LinkSets` computes for all pairs."""
-
-    link_sets: LinkSets
-
-    @cached_property
-    def _number(self) -> dict[int, int]:
-        return {node: number for number, node in enumerate(self.link_sets.node.tolist())}
-
-    @cached_property
-    def _direct(self) -> tuple[Int64s, Int64s, Floats, Floats]:
-        """(offsets, partner, links, inside): the direct pairs of each set in both directions."""
-        direct = self.link_sets.direct
-        first = np.repeat(np.arange(len(direct.offsets) - 1), np.diff(direct.offsets))
-        ends = np.concatenate([first, direct.partner]), np.concatenate([direct.partner, first])
-        order = np.argsort(ends[0], kind="stable")
-        offsets = np.searchsorted(ends[0][order], np.arange(len(direct.offsets)))
-        links, inside = (np.tile(each, 2)[order] for each in (direct.links, direct.inside))
-        return offsets, ends[1][order].astype(np.int64), links, inside
-
-    def similar_to(self, node: int) -> tuple[Int64s, Floats]:
-        """(nodes, similarities) of all nodes with a similarity above 0 to this node, most similar first."""
-        number = self._number.get(node)
-        if number is None:
-            return np.empty(0, np.int64), np.empty(0)
-        sets = self.link_sets.sets
-        element = sets.element[sets.offsets[number] : sets.offsets[number + 1]].astype(np.int64)
-        counts = sets.holder_offsets[element + 1] - sets.holder_offsets[element]
-        holder = sets.holder[spans(sets.holder_offsets[element], counts)]
-        common = np.asarray(np.bincount(holder, np.repeat(sets.weight[element], counts), len(sets.size)), np.float64)
-        offsets, partner, links, inside = self._direct
-        row = slice(offsets[number], offsets[number + 1])
-        shared, union = common.copy(), sets.size[number] + sets.size - common + 2.0
-        shared[partner[row]] += links[row]
-        union[partner[row]] -= inside[row]
-        shared[number] = 0.0
-        found = np.flatnonzero(shared)
-        similarity = shared[found] / union[found]
-        order = np.lexsort((self.link_sets.node[found], -similarity))
-        return self.link_sets.node[found[order]], similarity[order]
-
-
-def link_similarity(links: StoredLinks) -> LinkSimilarity:
+def link_similarity(links: StoredLinks) -> LinkSets:
     """Link similarities for ranking, by the most accurate measure (`python -m benchmarks.kinship`)."""
-    return LinkSimilarity(build_link_sets(prepare(links, Preparation()), "amsler"))
+    return build_link_sets(prepare(links, Preparation()), "amsler")
 
 
 @dataclass(frozen=True)

@@ -67,9 +67,6 @@ class Bags(Ragged):
     content: UInt32s  # occurrences in the page
     around: Float32s  # sums over the windows of anchors and over titles
 
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
     def first(self, count: int) -> Bags:
         """The first `count` bags; none if the count is negative."""
         return replace(self, offsets=self.offsets[: max(count, 0) + 1])

@@ -29,6 +29,9 @@ class Ragged:
 
     offsets: Int64s
 
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
     def row(self, k: int) -> slice:
         """The slice of row k in the columns."""
         return slice(int(self.offsets[k]), int(self.offsets[k + 1]))

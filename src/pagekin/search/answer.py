@@ -91,11 +91,8 @@ class AnswerBuilder:
 
     def _raw_scores(self, query: Query, nodes: list[int]) -> Sequence[float | None]:
         """The inner products behind similarities, for measures that have them."""
-        for evidence in self.blend.evidences:
-            if isinstance(evidence, WeightedText):
-                scores: list[float] = evidence.scores(query, np.array(nodes, np.int64)).tolist()
-                return scores
-        return [None] * len(nodes)
+        weighted = [each for each in self.blend.evidences if isinstance(each, WeightedText)]
+        return list(weighted[0].scores(query, np.array(nodes, np.int64)).tolist()) if weighted else [None] * len(nodes)
 
     def _overlaps(self, found: ScoredNodes, lines: list[AnswerLine]) -> dict[int, Overlap]:
         """The text overlap of each near-duplicate with the page that it is grouped with."""
@@ -174,9 +171,9 @@ def _sharing(query: Chunks, listed: Chunks, min_share: float) -> Int64s:
     same = np.flatnonzero(chunks.elements[order[1:]] == chunks.elements[order[:-1]])
     is_shared = np.zeros(len(order), np.bool_)
     is_shared[order[same]] = is_shared[order[same + 1]] = True
-    page = np.repeat(np.arange(len(chunks)), chunks.counts())
+    page = np.repeat(np.arange(len(chunks)), chunks.lengths())
     shared = np.bincount(page[is_shared], minlength=len(chunks))
-    if not (shared >= np.maximum(1, min_share * chunks.counts())).any():
+    if not (shared >= np.maximum(1, min_share * chunks.lengths())).any():
         return np.empty(0, np.int64)
     return np.flatnonzero(shared[len(query) :])
 

@@ -54,7 +54,7 @@ def find_duplicates(
     found = find_pairs(sets, settings, every=settings.link == "complete")
     groups = groups_of(sets, found, best_first(indexed), settings)
     linked = [each.map(lambda row: PageLink(url[row], title[row])) for each in groups]
-    counts = sets.texts.chunks.counts()
+    counts = sets.texts.chunks.lengths()
     reasons = {"empty text": counts == 0, f"more than {MAX_CHUNKS:,} chunks": counts > MAX_CHUNKS}
     uncompared = {reason: int(pages.sum()) for reason, pages in reasons.items() if pages.any()}
     return DuplicateGroups(settings, len(indexed), linked, uncompared, found.compared, found.cut)

@@ -31,11 +31,9 @@ class LinkAnalysis:
         """The node of the link graph that a name means."""
         return int(self.link_graph.node_of[self.indexed.find_node(name)])
 
-    def clusters(self, name: str, limit: int = MAX_PAGES) -> Clusters:
-        """The clusters around a page, for any alpha."""
-        return self.clusters_around(self.node(name), limit)
-
-    def clusters_around(self, node: int, limit: int = MAX_PAGES) -> Clusters:
+    def clusters(self, page: str | int, limit: int = MAX_PAGES) -> Clusters:
+        """The clusters around a page, given by its name or node."""
+        node = self.node(page) if isinstance(page, str) else page
         return Clusters(self.graph.subgraph(node, limit), int(self.graph.representative[node]))
 
     def named(self, nodes: Sequence[int]) -> list[dict[str, str]]:
@@ -53,7 +51,7 @@ class LinkAnalysis:
     ) -> list[CrossTopicPage]:
         """The pages between topics, strongest first."""
         nodes = progress(self.graph.connected_nodes().tolist())
-        found = (self.clusters_around(node, _CROSS_TOPIC_PAGES).cross_topic(alpha) for node in nodes)
+        found = (self.clusters(node, _CROSS_TOPIC_PAGES).cross_topic(alpha) for node in nodes)
         return sorted((each for each in found if each is not None), key=lambda each: (-each.strength, each.node))
 
     def vertices(self) -> list[Vertex]:

@@ -1,13 +1,12 @@
 """Links as evidence: pages that the same pages cite, that cite the same pages, or that link to each other (Amsler)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from pagekin.model.arrays import Floats, Int64s, UInt64s
-from pagekin.model.reading import Anchors, Links
 from pagekin.search.evidence import Evidence, PairScores
 from pagekin.search.node_store import NodeStore
 from pagekin.search.query import Query, query_of_nodes
@@ -27,9 +26,10 @@ class LinkPositions(NamedTuple):
     position: Int64s  # citing page in the upper 32 bits, word number in the lower
 
 
-def link_positions(links: Links, anchors: Anchors, nodes: Int64s) -> LinkPositions:
+def link_positions(store: NodeStore, nodes: Sequence[int] | Int64s) -> LinkPositions:
     """Look up the positions of all links to the nodes."""
-    row, selected = links.places(nodes)
+    links, anchors = store.links, store.reading.anchors
+    row, selected = links.places(np.array(nodes, np.int64))
     page = links.page[selected].astype(np.int64)
     position = page << 32 | anchors.start[anchors.offsets[page] + links.anchor[selected]]
     return LinkPositions(row, position)
@@ -102,15 +102,12 @@ class LinkEvidence(Evidence):
 
     def explain(self, query: Query, nodes: Int64s) -> list[dict[str, Any]]:
         """The pages that link to the query and to each node, those with the closest links first."""
-        one, others = self._positions(query.nodes[:1]), self._positions(nodes)
+        one, others = link_positions(self._store, query.nodes[:1]), link_positions(self._store, nodes)
         urls = self._store.reading.pages.url
         together = find_citing_pages(one, others, len(nodes), CITING)
         return [
             {"cited_by": [urls[row] for row, _ in pages], "apart": [apart for _, apart in pages]} for pages in together
         ]
-
-    def _positions(self, nodes: Int64s | tuple[int, ...]) -> LinkPositions:
-        return link_positions(self._store.links, self._store.reading.anchors, np.array(nodes, np.int64))
 
     def pair_scores(self, nodes: Int64s, query_of: Callable[[int], Query]) -> PairScores:
         return LinkPairs(nodes, self._store.link_similarity.similar_to)

@@ -19,7 +19,7 @@ from pagekin.store.columns import check
 from pagekin.store.store import Store, report_damage
 
 if TYPE_CHECKING:
-    from pagekin.links.measures import LinkSimilarity
+    from pagekin.links.measures import LinkSets
 
 
 class NodeStore(Store):
@@ -69,7 +69,7 @@ class NodeStore(Store):
         return QueryWeights(self.index)
 
     @cached_property
-    def link_similarity(self) -> "LinkSimilarity":
+    def link_similarity(self) -> "LinkSets":
         from pagekin.links.link_graph import stored_links  # loads the compiler
         from pagekin.links.measures import link_similarity
 

@@ -1,5 +1,7 @@
 """The parts of an answer: related pages, and why they are related."""
 
+from __future__ import annotations
+
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field

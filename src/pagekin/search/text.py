@@ -50,7 +50,7 @@ class TextEvidence(Evidence):
         The most promising nodes are compared exactly. If the filters leave too few of them, all nodes whose signature
         agrees anywhere are compared.
         """
-        nodes, scores = self._likely(query, n)
+        scores, nodes = self._likely(query, n)
         similar = self.similarities(query, scores)
         found = ranked(query, n, nodes, scores, similar)
         if len(found) < n and similar.min(initial=np.inf) >= query.min_similarity:
@@ -59,10 +59,10 @@ class TextEvidence(Evidence):
             found = ranked(query, n, nodes, scores, self.similarities(query, scores))
         return found
 
-    def _likely(self, query: Query, n: int) -> tuple[Int64s, Floats]:
-        """The most promising nodes and their scores."""
+    def _likely(self, query: Query, n: int) -> tuple[Floats, Int64s]:
+        """The scores of the most promising nodes, and these nodes."""
         nodes = self.scorer(query).narrowed(query.signature, query.exclude, self.slack * n, self.room)
-        return nodes, self.scores(query, nodes)
+        return self.scores(query, nodes), nodes
 
     def explain(self, query: Query, nodes: Int64s) -> list[dict[str, Any]]:
         """The words that the query shares with each node and their shares of the score, the largest first."""
@@ -109,9 +109,8 @@ class Jaccard(BagEvidence):
     def scores(self, query: Query, nodes: Int64s) -> Floats:
         return jaccard(self.scorer(query).minima(nodes))
 
-    def _likely(self, query: Query, n: int) -> tuple[Int64s, Floats]:
-        similar, nodes = self.scorer(query).compared(query.signature, query.exclude, n)
-        return nodes, similar
+    def _likely(self, query: Query, n: int) -> tuple[Floats, Int64s]:
+        return self.scorer(query).compared(query.signature, query.exclude, n)
 
     def _parts(self, scorer: Scorer, query: Query, node: Int64s, places: Int64s, term: UInt32s) -> Floats:
         return np.minimum(*self._weights(scorer, places, term))

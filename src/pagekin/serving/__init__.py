@@ -4,7 +4,7 @@ How a handler reaches the collection, and where it computes:
 
     context = context_of(request)                 # serving/context.py
     generation = context.current.generation       # serving/generations.py; read once per request
-    info = await context.threads.run(request, describe, generation.indexed)    # serving/threads.py
+    info = await context.threads.run(request, describe, generation.indexed)
 
 `current.generation` is the generation being served. When a new one has been built, it is opened next to the old one and
 replaces it; requests that started on the old one finish on it. All its files are open from the start, so they remain

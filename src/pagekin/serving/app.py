@@ -5,6 +5,7 @@ import logging
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 
 from starlette.applications import Starlette
@@ -12,20 +13,21 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 from starlette.middleware.gzip import GZipMiddleware
-from starlette.routing import Mount
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp
 
 from pagekin.errors import FailureError, MisuseError, StoreError
 from pagekin.serving import pages
-from pagekin.serving.api.routes import routes as api_routes
-from pagekin.serving.cache import AnswerCache, CachedAnswer, Compute, Key
-from pagekin.serving.context import Context
+from pagekin.serving.api import schema
+from pagekin.serving.api.endpoints import Handler, endpoints
+from pagekin.serving.context import AnswerCache, CachedAnswer, Context, Key, Recompute, RequestThreads, context_of
 from pagekin.serving.generations import CurrentGeneration, Generation
-from pagekin.serving.metrics import Metrics
-from pagekin.serving.middleware import RequestMiddleware
+from pagekin.serving.middleware import Metrics, RequestMiddleware
 from pagekin.serving.problems import RequestError
-from pagekin.serving.settings import ServerSettings
-from pagekin.serving.threads import RequestThreads
+from pagekin.serving.settings import RequestLimits, ServerSettings
 
 _PRECOMPUTED = 1000  # answers computed again before a new generation is served
 _PRECOMPUTE_SECONDS = 10.0
@@ -41,8 +43,7 @@ def make_app(
     settings, metrics = settings or ServerSettings(), metrics or Metrics()
     middleware = [Middleware(RequestMiddleware, settings=settings, metrics=metrics)]
     if settings.cors:
-        headers = ("Authorization", "Content-Type", "If-None-Match")
-        methods = ("GET", "POST")
+        methods, headers = ("GET", "POST"), ("Authorization", "Content-Type", "If-None-Match")
         cors = Middleware(CORSMiddleware, allow_origins=settings.cors, allow_methods=methods, allow_headers=headers)
         middleware.append(cors)
     errors = (RequestError, MisuseError, FailureError, HTTPException)
@@ -52,10 +53,31 @@ def make_app(
         exception_handlers=dict.fromkeys(errors, lambda _, error: RequestError.from_exception(error).response()),
         lifespan=_lifespan,
     )
-    app.state.context = Context(
-        current, RequestThreads(settings), settings, AnswerCache(settings.cached_answers), metrics
-    )
+    cache = AnswerCache(settings.cached_answers)
+    app.state.context = Context(current, RequestThreads(settings), settings, cache, metrics)
     return app
+
+
+def api_routes(limits: RequestLimits) -> list[BaseRoute]:
+    by_path: dict[str, dict[str, Handler]] = {}
+    for endpoint in endpoints(limits):
+        by_path.setdefault(endpoint.path, {})[endpoint.method] = endpoint.handler
+    return [
+        Route("/api", schema.page),
+        Route("/api/openapi.json", schema.document),
+        Route("/embed.js", _embed),
+        *(Route(path, partial(_dispatch, methods), methods=list(methods)) for path, methods in by_path.items()),
+    ]
+
+
+async def _dispatch(methods: dict[str, Handler], request: Request) -> ASGIApp:
+    return await methods["POST" if request.method == "POST" else "GET"](request)
+
+
+async def _embed(request: Request) -> Response:
+    """Return the script that other sites embed."""
+    headers = {"Cache-Control": f"public, max-age={context_of(request).settings.max_age}"}
+    return Response((STATIC / "embed.js").read_bytes(), headers=headers, media_type="text/javascript")
 
 
 @asynccontextmanager
@@ -87,7 +109,7 @@ async def replace_generation(context: Context, new: Generation) -> None:
         context.cache.put(key, answer, compute)
 
 
-def _precompute(new: Generation, latest: list[tuple[Key, Compute]]) -> list[tuple[Key, CachedAnswer, Compute]]:
+def _precompute(new: Generation, latest: list[tuple[Key, Recompute]]) -> list[tuple[Key, CachedAnswer, Recompute]]:
     answers, end = [], time.monotonic() + _PRECOMPUTE_SECONDS
     for (_, path, query), compute in reversed(latest):
         key = (new.tag, path, query)

@@ -1,18 +1,156 @@
-"""What every handler needs."""
+"""What every handler needs: the collection, threads for blocking work, settings, cached answers and counters."""
 
-from dataclasses import dataclass
+import asyncio
+import gzip
+import json
+import time
+from collections import Counter, OrderedDict
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cached_property
+from hashlib import blake2b
+from itertools import islice
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
+from starlette.datastructures import Headers
 from starlette.requests import HTTPConnection
+from starlette.types import Receive, Scope, Send
 
-from pagekin.serving.cache import AnswerCache
-from pagekin.serving.generations import CurrentGeneration
-from pagekin.serving.metrics import Metrics
+from pagekin.kernels.compile_lock import compile_seconds
+from pagekin.serving.generations import CurrentGeneration, Generation
+from pagekin.serving.middleware import Metrics
+from pagekin.serving.problems import RequestError
 from pagekin.serving.settings import ServerSettings
-from pagekin.serving.threads import RequestThreads
+
+_MIN_GZIP = 500  # bytes; smaller answers are not compressed
+_MAX_CACHED = 256 << 10  # bytes; larger answers are not cached
+
+Result = TypeVar("Result")
+Key: TypeAlias = tuple[str, str, bytes]  # tag of the generation, path, query string
+Recompute: TypeAlias = "Callable[[Generation, Key], CachedAnswer]"
 
 
-@dataclass(frozen=True)
-class Context:
+class RequestThreads:
+    """A thread pool for requests. A call that exceeds the time limit gets a 503, and counts until it really ends."""
+
+    def __init__(self, settings: ServerSettings) -> None:
+        self._limits = settings.limits
+        self._capacity = settings.threads + settings.limits.queued
+        self._executor = ThreadPoolExecutor(settings.threads, "pagekin")
+        self._active: Counter[str] = Counter()  # running and queued calls, by client
+
+    async def run(self, request: HTTPConnection, function: Callable[..., Result], *args: Any) -> Result:
+        """Call a function in a thread and await its result."""
+        limits, client = self._limits, request.client.host if request.client is not None else ""
+        if self._active.total() >= self._capacity:
+            raise RequestError(503, "The server is busy; try again in a moment.", retry_after=1)
+        if self._active[client] >= limits.per_client:
+            raise RequestError(429, f"{limits.per_client} of your requests are being answered; wait for one of them.")
+        self._active[client] += 1
+        future = self._executor.submit(function, *args)
+        loop = asyncio.get_running_loop()
+
+        def finished(_: Future[Result]) -> None:
+            if not loop.is_closed():
+                loop.call_soon_threadsafe(self._release, client)
+
+        future.add_done_callback(finished)
+        result = asyncio.wrap_future(future)
+        start, compiled, left = time.monotonic(), compile_seconds(), limits.seconds
+        try:
+            while left > 0:
+                await asyncio.wait([result], timeout=left)
+                if result.done():
+                    return result.result()
+                # A kernel is compiled once on a machine; that time does not count.
+                left = limits.seconds - (time.monotonic() - start) + (compile_seconds() - compiled)
+        finally:
+            result.cancel()
+        raise RequestError(503, f"No answer within {limits.seconds:g} seconds.", retry_after=10)
+
+    def _release(self, client: str) -> None:
+        self._active -= Counter([client])  # without clients that have no calls
+
+    def close(self) -> None:
+        """Wait for running calls; cancel queued ones."""
+        self._executor.shutdown(wait=True, cancel_futures=True)
+
+
+def encode_json(value: Any) -> bytes:
+    """Encode as JSON in ASCII, which no client decodes wrongly."""
+    return json.dumps(value, separators=(",", ":")).encode("ascii")
+
+
+class CachedAnswer:
+    """The JSON of an answer. Sent as it is, compressed, or as 304 if the client has it."""
+
+    def __init__(self, value: Any, key: Key, cache_control: str) -> None:
+        self.body = encode_json(value)
+        self.etag = etag_of(key)
+        headers = {"content-type": "application/json", "cache-control": cache_control, "etag": self.etag}
+        self._headers = [(name.encode(), text.encode()) for name, text in headers.items()]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        status, body, headers = 200, self.body, self._headers
+        request = Headers(scope=scope)
+        if matches_etag(request, self.etag):
+            status, body = 304, b""
+        elif len(body) >= _MIN_GZIP:
+            headers = [*headers, (b"vary", b"Accept-Encoding")]
+            if "gzip" in request.get("accept-encoding", ""):
+                body = self._compressed
+                headers.append((b"content-encoding", b"gzip"))
+        if status == 200:
+            headers = [*headers, (b"content-length", b"%d" % len(body))]
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
+
+    @cached_property
+    def _compressed(self) -> bytes:
+        return gzip.compress(self.body, 6, mtime=0)
+
+
+def etag_of(key: Key) -> str:
+    """Return the ETag of an answer. It is weak, because the answer may be compressed or not."""
+    tag, path, query = key
+    digest = blake2b(path.encode("utf-8", "surrogatepass") + b"?" + query, digest_size=8).hexdigest()
+    return f'W/"{tag}-{digest}"'
+
+
+def matches_etag(headers: Headers, etag: str) -> bool:
+    """Return whether the client already has the answer with this ETag."""
+    known = headers.get("if-none-match", "")
+    opaque = etag.removeprefix("W/")
+    return bool(known) and any(each.strip().removeprefix("W/") in (opaque, "*") for each in known.split(","))
+
+
+class AnswerCache:
+    """The least recently used answers are dropped. Used by the event loop only."""
+
+    def __init__(self, capacity: int) -> None:
+        self._capacity = capacity
+        self._answers: OrderedDict[Key, tuple[CachedAnswer, Recompute]] = OrderedDict()
+
+    def get(self, key: Key) -> CachedAnswer | None:
+        if key not in self._answers:
+            return None
+        self._answers.move_to_end(key)
+        return self._answers[key][0]
+
+    def put(self, key: Key, answer: CachedAnswer, compute: Recompute) -> None:
+        """Add an answer, and the function that computes it for another generation."""
+        if len(answer.body) <= _MAX_CACHED:
+            self._answers[key] = answer, compute
+        while len(self._answers) > self._capacity:
+            self._answers.popitem(last=False)
+
+    def latest(self, count: int) -> list[tuple[Key, Recompute]]:
+        """Return the most recently used entries, the oldest first."""
+        newest = islice(reversed(self._answers.items()), count)
+        return [(key, compute) for key, (_, compute) in newest][::-1]
+
+
+class Context(NamedTuple):
     """The collection, the worker threads, the settings, the cache and the counters of one server."""
 
     current: CurrentGeneration

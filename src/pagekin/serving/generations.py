@@ -63,7 +63,7 @@ class Generation:
             yield analysis, clusters
 
     def _compute_clusters(self, measure: str, node: int) -> tuple[Clusters, threading.Lock]:
-        return self.analyse_links(measure).clusters_around(node), threading.Lock()
+        return self.analyse_links(measure).clusters(node), threading.Lock()
 
 
 class CurrentGeneration:

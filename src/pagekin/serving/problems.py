@@ -2,6 +2,7 @@
 
 import json
 import re
+from asyncio import CancelledError
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from http import HTTPStatus
@@ -30,29 +31,24 @@ class RequestError(Exception):
     """A request that cannot be answered: HTTP status, and a sentence that says what is wrong and what to do."""
 
     def __init__(
-        self,
-        status: int,
-        detail: str,
-        *,
-        kind: str = "",
-        retry_after: int | None = None,
-        headers: Mapping[str, str] | None = None,
+        self, status: int, detail: str, kind: str = "", retry_after: int = 0, headers: Mapping[str, str] | None = None
     ) -> None:
         super().__init__(detail)
-        self.status = status
-        self.detail = detail
+        self.status, self.detail = status, detail
         self.kind = kind or HTTPStatus(status).phrase.lower().replace(" ", "-")
         self.headers = dict(headers or {})
-        if retry_after is not None:
+        if retry_after:
             self.headers["Retry-After"] = str(retry_after)
 
     @classmethod
-    def from_exception(cls, error: Exception, root: Path | None = None) -> "RequestError":
+    def from_exception(cls, error: BaseException, root: Path | None = None) -> "RequestError":
         """Convert any exception. The path of the store, if given, is removed; internal errors reveal no details."""
         if isinstance(error, RequestError):
             return error
         if isinstance(error, HTTPException):
             return cls(error.status_code, _ROUTING.get(error.status_code, error.detail), headers=error.headers)
+        if isinstance(error, CancelledError):  # the grace period of a shutdown is over
+            return cls(503, "The server is stopping; try again.", retry_after=10)
         if isinstance(error, StoreError):
             return cls(503, "The index cannot be read now; try again.", kind="index-unreadable", retry_after=1)
         if isinstance(error, MisuseError | FailureError):

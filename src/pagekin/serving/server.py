@@ -20,7 +20,7 @@ import uvicorn
 from pagekin.errors import FailureError, PagekinError
 from pagekin.serving.app import make_app
 from pagekin.serving.generations import CurrentGeneration
-from pagekin.serving.metrics import WIDTH, Metrics
+from pagekin.serving.middleware import WIDTH, Metrics
 from pagekin.serving.settings import ServerSettings
 
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)

@@ -1,4 +1,4 @@
-"""Arrays and strings in files: one plain `.npy` file per column, opened memory-mapped."""
+"""Columns in files: one plain `.npy` file per array, named after the part and the column, opened memory-mapped."""
 
 import hashlib
 import math
@@ -7,14 +7,19 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from dataclasses import fields
+from functools import partial
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
 import numpy as np
 
 from pagekin.errors import StoreError
 from pagekin.model.arrays import Array
+from pagekin.model.reading import RAGGED_PARTS, Pages, Ragged, Reading, Sources
 from pagekin.model.strings import Strings
+
+Part = TypeVar("Part", bound=Strings | Pages | Sources | Ragged)
 
 ANY = -1  # the length of a column that is known only when all of it is written
 _HEAD = re.compile(
@@ -24,6 +29,7 @@ _HEAD = re.compile(
     re.DOTALL,
 )
 _LONGEST_HEAD = 1 << 10
+_PARTS: dict[str, Any] = {"pages": Pages, "sources": Sources, "forms": Strings, "targets": Strings, **RAGGED_PARTS}
 
 
 @contextmanager
@@ -32,23 +38,29 @@ def reporting_errors(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise StoreError(
-            f"{folder} cannot be written: {error.strerror or error}; what was there before is untouched"
-        ) from error
+        reason = f"{error.strerror or error}; what was there before is untouched"
+        raise StoreError(f"{folder} cannot be written: {reason}") from error
 
 
-def write_column(folder: Path, name: str, column: Array | Strings) -> None:
-    """Write an array as one column, or strings as two: their offsets and their bytes.
+def flat_columns(name: str, part: Any) -> Iterator[tuple[str, Array]]:
+    """(name, array) of an array, or of every array in a dataclass of arrays, strings and other such dataclasses."""
+    if isinstance(part, np.ndarray):
+        yield name, part
+    else:
+        for each in fields(part):
+            yield from flat_columns(f"{name}.{each.name}", getattr(part, each.name))
+
+
+def write_columns(folder: Path, parts: Mapping[str, Any]) -> None:
+    """Write arrays, and every column of strings and tables, under these names.
 
     Columns are written through the file system, never through a memory map: a full disk is then an error that can be
     reported, not a bus error that kills the process.
     """
-    if isinstance(column, Strings):
-        write_column(folder, f"{name}.offsets", column.offsets)
-        write_column(folder, f"{name}.data", column.data)
-        return
-    with column_writer(folder, {name: (column.dtype, column.shape)}) as append:
-        append(column)
+    for name, part in parts.items():
+        for column, array in flat_columns(name, part):
+            with column_writer(folder, {column: (array.dtype, array.shape)}) as append:
+                append(array)
 
 
 @contextmanager
@@ -141,6 +153,33 @@ def open_strings(folder: Path, name: str) -> Strings:
     strings = Strings(open_array(folder, f"{name}.offsets"), open_array(folder, f"{name}.data", np.uint8, 1))
     check_offsets(strings.offsets, len(strings.data), folder / f"{name}.offsets.npy")
     return strings
+
+
+def open_part(folder: Path, name: str, kind: type[Part]) -> Part:
+    """Open a table or a ragged part, memory-mapped."""
+    return _part_of(partial(open_array, folder), name, kind)
+
+
+def columns_of(reading: Reading) -> Iterator[tuple[str, Array]]:
+    """(name, column) of all columns of a reading; redirects and skips are not columns."""
+    for name in _PARTS:
+        yield from flat_columns(name, getattr(reading, name))
+
+
+def reading_of(column: Callable[[str], Array]) -> Reading:
+    """The reading whose columns `column` returns by name."""
+    return Reading(**{name: _part_of(column, name, kind) for name, kind in _PARTS.items()})
+
+
+def _part_of(column: Callable[[str], Array], name: str, kind: type[Part]) -> Part:
+    values: dict[str, Any] = {}
+    for each in fields(kind):
+        path = f"{name}.{each.name}"
+        values[each.name] = _part_of(column, path, Strings) if each.type == "Strings" else column(path)
+    for column_name, array in values.items() if "offsets" in values else ():
+        if column_name != "offsets":
+            check_offsets(values["offsets"], len(array), f"{name}.offsets.npy or {name}.{column_name}.npy")
+    return kind(**values)
 
 
 def checksum(path: Path) -> str:

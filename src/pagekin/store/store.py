@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property, wraps
+from functools import cached_property, partial, wraps
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
@@ -17,8 +17,7 @@ from pagekin.model.reading import NO_TARGET, Blobs, Links, Reading
 from pagekin.model.settings import ReadingSettings
 from pagekin.model.strings import Strings
 from pagekin.store.catalog import Catalog
-from pagekin.store.columns import open_array, open_strings
-from pagekin.store.files import open_ragged, open_reading
+from pagekin.store.columns import open_array, open_part, open_strings, reading_of
 from pagekin.store.manifest import Manifest, damaged_files, read_manifest
 from pagekin.urls import canonical_url, variants
 
@@ -79,7 +78,7 @@ class Store:
     @cached_property
     def reading(self) -> Reading:
         """The contents of the pages."""
-        return open_reading(self.folder)
+        return reading_of(partial(open_array, self.folder))
 
     @cached_property
     def catalog(self) -> Catalog:
@@ -89,7 +88,7 @@ class Store:
     @cached_property
     def links(self) -> Links:
         """The in-links of every node."""
-        return open_ragged(self.folder, "links", Links)
+        return open_part(self.folder, "links", Links)
 
     @cached_property
     def nodes(self) -> Int64s:

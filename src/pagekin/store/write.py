@@ -19,8 +19,7 @@ from pagekin.model.settings import ReadingSettings
 from pagekin.model.strings import Strings, word_of
 from pagekin.store import merge
 from pagekin.store.catalog import write_catalog
-from pagekin.store.columns import column_writer, open_array, write_column
-from pagekin.store.files import open_ragged, write_table
+from pagekin.store.columns import column_writer, open_array, open_part, write_columns
 from pagekin.store.merge import Selection, join, merge_part, merge_strings, objects_of, pick
 from pagekin.store.select import ReadPages, SelectedPages, select_pages
 from pagekin.urls import host_of, page_id
@@ -72,10 +71,8 @@ def write_store(
     progress("writing pages")
     sources = _sources(read_pages, selection, selected)
     pages = _pages(selection, sources)
-    write_table(folder, "pages", pages)
-    write_table(folder, "sources", sources)
+    write_columns(folder, {"pages": pages, "sources": sources, "targets": targets.strings})
     _write_vocabulary(folder, forms)
-    write_column(folder, "targets", targets.strings)
     tables = {"form": forms.tables, "target": targets.tables}
     offsets = selection.offsets({name: attrgetter(name) for name in RAGGED_PARTS})
     deque(mapper(lambda name: _write_part(folder, name, selection, offsets[name], tables), RAGGED_PARTS), maxlen=0)
@@ -145,15 +142,12 @@ def _pages(selection: Selection, sources: Sources) -> Pages:
 
 def _write_vocabulary(folder: Path, forms: merge.FormTable) -> None:
     """Write forms and words with their counts."""
-    write_column(folder, "forms", forms.strings)
-    write_column(folder, "forms.count", forms.counts)
     lexicon, words = merge.Lexicon(), words_of(forms.strings)
     numbers = lexicon.enter(words, np.arange(len(words)))
     counts = np.bincount(numbers, weights=forms.counts, minlength=len(lexicon)).astype(np.int64)
     order = merge.by_count(lexicon.strings(), counts)
-    write_column(folder, "forms.word", merge.inverse(order)[numbers])
-    write_column(folder, "words", pick(lexicon.strings(), order))
-    write_column(folder, "words.count", counts[order])
+    of_form = {"forms": forms.strings, "forms.count": forms.counts, "forms.word": merge.inverse(order)[numbers]}
+    write_columns(folder, of_form | {"words": pick(lexicon.strings(), order), "words.count": counts[order]})
 
 
 def words_of(forms: Strings) -> Strings:
@@ -173,7 +167,7 @@ def words_of(forms: Strings) -> Strings:
 def _write_part(
     folder: Path, name: str, selection: Selection, offsets: Int64s, tables: dict[str, list[UInt32s]]
 ) -> None:
-    write_column(folder, f"{name}.offsets", offsets)
+    write_columns(folder, {f"{name}.offsets": offsets})
     kinds = {each.name: _TYPES[str(each.type)] for each in fields(RAGGED_PARTS[name]) if each.name != "offsets"}
     columns = {f"{name}.{column}": (kind, (int(offsets[-1]),)) for column, kind in kinds.items()}
     with column_writer(folder, columns) as append:
@@ -209,16 +203,13 @@ def _host_nodes(selected: SelectedPages, urls: Strings, targets: Strings) -> Nod
 
 def _write_links(folder: Path, nodes: Nodes, pages: Pages, settings: ReadingSettings) -> tuple[Int64s, Int64s]:
     """Write the links sorted by target; return (in-degree, out-degree) of every node."""
-    write_column(folder, "nodes.offsets", nodes.offsets)
-    write_column(folder, "targets.node", nodes.of_target)
-    anchors = open_ragged(folder, "anchors", Anchors)
+    anchors = open_part(folder, "anchors", Anchors)
     node_of_page = nodes.of_pages()
     refused = AnchorFlag.NOFOLLOW if settings.obey_nofollow else 0
     refusing = (pages.flags & (PageFlags.NOFOLLOW if settings.obey_nofollow else 0)) != 0
     every = (anchors.offsets, anchors.target, anchors.flags)
     links = Links(*in_links(*every, nodes.of_target, node_of_page, len(nodes.urls), refused, refusing))
-    for each in fields(links):
-        write_column(folder, f"links.{each.name}", getattr(links, each.name))
+    write_columns(folder, {"nodes.offsets": nodes.offsets, "targets.node": nodes.of_target, "links": links})
     return degrees(links.offsets, links.page, node_of_page)
 
 

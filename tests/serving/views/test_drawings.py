@@ -8,15 +8,14 @@ import numpy as np
 import pytest
 
 from pagekin.links.clusters import build_hierarchy
-from pagekin.serving.views.clusters import draw_dendrogram
 from pagekin.serving.views.collection import histogram_of_degrees
-from pagekin.serving.views.compare import SignatureAgreement
-from pagekin.serving.views.graph import HEIGHT, WIDTH, Graph, draw_graph
+from pagekin.serving.views.drawings import HEIGHT, WIDTH, Graph, draw_dendrogram, draw_graph
+from pagekin.serving.views.page import SignatureAgreement
 from pagekin.serving.views.page_names import PageRef
 
 
 def pages(count: int) -> list[PageRef]:
-    return [PageRef(k, f"{k:016x}", f"http://a.example/{k}", f"Page {k}", "a.example") for k in range(count)]
+    return [PageRef(k, f"{k:016x}", f"http://a.example/{k}", f"Page {k}") for k in range(count)]
 
 
 def test_a_merge_is_drawn_at_its_height() -> None:

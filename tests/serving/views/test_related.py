@@ -11,13 +11,11 @@ from duplicates.test_result_list import prose
 from pagekin.errors import MisuseError
 from pagekin.pipeline import build
 from pagekin.search.indexed_store import IndexedStore
-from pagekin.serving.views.collection import collection_view, duplicate_groups, similarities, unlinked
-from pagekin.serving.views.compare import compare_pages
-from pagekin.serving.views.graph import graph_by_words
-from pagekin.serving.views.page import page_view
+from pagekin.serving.views.collection import collection_view, duplicate_groups, read_reports, similarities, unlinked
+from pagekin.serving.views.drawings import graph_by_words
+from pagekin.serving.views.page import compare_pages, page_view
 from pagekin.serving.views.page_names import PageRef, find_page, search_refs
 from pagekin.serving.views.related import AnswerFilters, describe_overlap, read_form, related_rows
-from pagekin.serving.views.reports import read_reports
 from store.builders import page, write_jsonl
 
 SAME = prose(3)

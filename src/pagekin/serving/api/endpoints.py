@@ -23,11 +23,12 @@ from pagekin.search.results import RelatedPages
 from pagekin.serving.api.handlers import Compute, Values, answer_get, answer_post, json_response, read_json_body
 from pagekin.serving.api.mediawiki import answer_mediawiki, is_mediawiki
 from pagekin.serving.api.params import Param, check_values, param, params_of, read_query
-from pagekin.serving.cache import encode_json
-from pagekin.serving.context import context_of
+from pagekin.serving.context import context_of, encode_json
 from pagekin.serving.generations import Generation
 from pagekin.serving.problems import RequestError
 from pagekin.serving.settings import RequestLimits
+
+Handler = Callable[[Request], Awaitable[ASGIApp]]
 
 _FIELD_NAME_LENGTH = 100
 _PAGE = "URL of a page, or its title if no other page has it"
@@ -40,13 +41,12 @@ class Endpoint:
     path: str
     name: str
     result: type | None  # None: text
-    handler: Callable[[Request], Awaitable[ASGIApp]]
+    handler: Handler
     params: Sequence[Param] = ()  # in the query string
     body: Sequence[Param] | None = None  # of a POST request; empty: the body is a result list
 
     @property
     def method(self) -> str:
-        """The HTTP method."""
         return "GET" if self.body is None else "POST"
 
 
@@ -121,9 +121,7 @@ def endpoints(limits: RequestLimits, related_options: type[RelatedOptions] = Rel
 
 
 def _get(path: str, name: str, compute: Compute, params: Sequence[Param] = ()) -> Endpoint:
-    async def handler(request: Request) -> ASGIApp:
-        return await answer_get(request, params, compute)
-
+    handler = partial(answer_get, params=params, compute=compute)
     handler.__doc__ = compute.__doc__
     return Endpoint(path, name, compute.__annotations__["return"], handler, params)
 

@@ -11,8 +11,7 @@ from starlette.types import ASGIApp
 from pagekin.errors import FailureError, MisuseError, StoreError
 from pagekin.model.jsons import to_json
 from pagekin.serving.api.params import Param, parse_json, read_query
-from pagekin.serving.cache import CachedAnswer, Key, encode_json, etag_of, matches_etag
-from pagekin.serving.context import context_of
+from pagekin.serving.context import CachedAnswer, Key, context_of, encode_json, etag_of, matches_etag
 from pagekin.serving.generations import Generation
 from pagekin.serving.problems import RequestError
 

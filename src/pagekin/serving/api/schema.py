@@ -1,4 +1,4 @@
-"""The OpenAPI 3.1 document of the API, derived from its endpoints."""
+"""The OpenAPI 3.1 document of the API, derived from its endpoints: as JSON, and as a page that needs no network."""
 
 from collections.abc import Sequence
 from dataclasses import is_dataclass
@@ -6,35 +6,35 @@ from http import HTTPStatus
 from inspect import getdoc
 from typing import Any
 
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+
 from pagekin import __version__
 from pagekin.model.jsons import Schema, json_schema, json_schemas
 from pagekin.search.options import RelatedOptions
 from pagekin.serving.api.endpoints import Endpoint, endpoints
 from pagekin.serving.api.params import Param
+from pagekin.serving.context import context_of, encode_json
 from pagekin.serving.problems import MEDIA_TYPE, Problem
+from pagekin.serving.rendering import environment
 from pagekin.serving.settings import ServerSettings
 
 _ALWAYS = (401, 421, 503)  # missing token, wrong host name, busy server
 _COMPUTED = (404, 414, 422, 429)
 _BODY = (408, 413, 415)
-_RESULT_FIELDS = {"id": ["string", "number"], "rank": "number"} | dict.fromkeys(
-    ("url", "title", "text", "html"), "string"
-)
-_RESULT: Schema = {"type": "object", "properties": {key: {"type": kind} for key, kind in _RESULT_FIELDS.items()}}
+_STRINGS: Schema = {key: {"type": "string"} for key in ("url", "title", "text", "html")}
+_RESULT_FIELDS: Schema = {"id": {"type": ["string", "number"]}, "rank": {"type": "number"}, **_STRINGS}
+_RESULT: Schema = {"type": "object", "properties": _RESULT_FIELDS}
 _RESULT_LIST: Schema = {
     "description": "A list of results, or a response of Elasticsearch, OpenSearch, Solr, Meilisearch or Typesense.",
     "oneOf": [{"type": "array", "items": _RESULT}, {"type": "object"}],
 }
+_STRING = {"type": "string", "maxLength": 1000}
 _MEDIAWIKI = (
     ("action", True, "Always query.", {"const": "query"}),
     ("generator", True, "Always search.", {"const": "search"}),
-    (
-        "gsrsearch",
-        True,
-        "morelike: and a title, or several titles separated by |.",
-        {"type": "string", "maxLength": 1000},
-    ),
-    ("gsrlimit", False, "The number of pages, or max.", {"type": "string", "maxLength": 1000}),
+    ("gsrsearch", True, "morelike: and a title, or several titles separated by |.", _STRING),
+    ("gsrlimit", False, "The number of pages, or max.", _STRING),
     ("format", True, "Always json.", {"const": "json"}),
 )
 
@@ -110,3 +110,65 @@ def _object(params: Sequence[Param]) -> Schema:
 def _errors(statuses: Sequence[int]) -> dict[str, Any]:
     content = {MEDIA_TYPE: {"schema": json_schema(Problem)}}
     return {str(each): {"description": f"{HTTPStatus(each).phrase}.", "content": content} for each in sorted(statuses)}
+
+
+async def document(request: Request) -> Response:
+    """Handle GET /api/openapi.json."""
+    return Response(encode_json(openapi(context_of(request).settings)), media_type="application/json")
+
+
+async def page(request: Request) -> Response:
+    """Handle GET /api."""
+    return HTMLResponse(render_docs(openapi(context_of(request).settings)))
+
+
+def render_docs(document: dict[str, Any]) -> str:
+    """Return an OpenAPI document as HTML."""
+    operations = [
+        {
+            **operation,
+            "path": path,
+            "method": method.upper(),
+            "description": operation.get("description", ""),
+            "parameters": [_row(each) for each in operation.get("parameters", ())],
+            "body": _body_rows(operation.get("requestBody")),
+        }
+        for path, methods in document["paths"].items()
+        for method, operation in methods.items()
+    ]
+    return environment().get_template("api.html").render(document=document, operations=operations)
+
+
+def _body_rows(body: dict[str, Any] | None) -> list[dict[str, Any]]:
+    if body is None:
+        return []
+    schema = body["content"]["application/json"]["schema"]
+    if "properties" not in schema:
+        return [{"name": "(body)", "type": "array or object", "default": "", "description": schema["description"]}]
+    return [_row({"name": name, "schema": each, **each}) for name, each in schema["properties"].items()]
+
+
+def _row(parameter: dict[str, Any]) -> dict[str, Any]:
+    schema = parameter["schema"]
+    default = encode_json(schema["default"]).decode() if "default" in schema else ""
+    return {**parameter, "type": _describe_type(schema), "default": default}
+
+
+def _describe_type(schema: dict[str, Any]) -> str:
+    """Describe a schema in a few words.
+
+    >>> _describe_type({"type": "integer", "minimum": 1, "maximum": 9})
+    'integer, 1 to 9'
+    >>> _describe_type({"type": "array", "items": {"type": "string"}})
+    'list of string'
+    """
+    if "oneOf" in schema:
+        return " or ".join(_describe_type(each) for each in schema["oneOf"])
+    if "const" in schema:
+        return str(schema["const"])
+    if "enum" in schema:
+        return " or ".join(schema["enum"])
+    if schema["type"] == "array":
+        return f"list of {_describe_type(schema['items'])}"
+    low, high = schema.get("minimum", schema.get("exclusiveMinimum")), schema.get("maximum")
+    return str(schema["type"]) + (f", {low:g} to {high:g}" if low is not None and high is not None else "")

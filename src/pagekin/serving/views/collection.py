@@ -1,7 +1,11 @@
-"""The view of a whole collection, and sections of it that are computed on a sample of its pages."""
+"""The view of a whole collection, sections of it that are computed on a sample of its pages, and evaluation reports
+stored with it: `pagekin evaluate my.kin ... --json > my.kin/reports/NAME.json`.
+"""
 
+import json
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from pathlib import Path
+from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -11,14 +15,16 @@ from pagekin.search.duplicates import DuplicateGroups, find_duplicates
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.link_analysis import LinkAnalysis
 from pagekin.search.options import RelatedOptions
-from pagekin.serving.views.page_names import PageRef, find_page, refs, refs_by_row, refs_by_url
+from pagekin.serving.views.page_names import PageRef, clean_line, find_page, refs, refs_by_row, refs_by_url
 
 SAMPLE = 300  # pages
 _LISTED, _MEMBERS, _TERMS = 12, 20, 4
 _NEAR = 200  # pages around each page that is tested for being a bridge
+_REPORTS, _MAX_REPORTS, _MAX_REPORT_BYTES = "reports", 20, 1 << 20  # folder, files in it, size of each
 
 Row = TypeVar("Row")
 Terms = list[str]
+EvaluatedSystem: TypeAlias = tuple[str, int, list[tuple[str, str]]]  # name, sources, measures with values as text
 GroupRow = tuple[PageRef, list[tuple[PageRef, float]], int]  # anchor, first members, number of members
 
 
@@ -31,8 +37,7 @@ class HistogramBar:
     share: float  # relative to the largest class
 
 
-@dataclass(frozen=True)
-class CollectionView:
+class CollectionView(NamedTuple):
     """What is known of a collection without much computing."""
 
     info: CollectionInfo
@@ -42,22 +47,16 @@ class CollectionView:
 
 
 def collection_view(indexed: IndexedStore) -> CollectionView:
-    """Return the counts and the distribution of links."""
-    in_degrees, out_degrees = (
-        histogram_of_degrees(
-            np.array([row[0] for row in indexed.catalog.each(f"SELECT {name} FROM nodes WHERE first_row IS NOT NULL")])
-        )
-        for name in ("in_degree", "out_degree")
-    )
+    query = "SELECT in_degree, out_degree FROM nodes WHERE first_row IS NOT NULL"
+    degrees = np.array([tuple(row) for row in indexed.catalog.each(query)], np.int64).reshape(-1, 2)
+    in_degrees, out_degrees = map(histogram_of_degrees, degrees.T)
     return CollectionView(describe_store(indexed), in_degrees, out_degrees, most_linked(indexed, _LISTED))
 
 
 def most_linked(indexed: IndexedStore, limit: int) -> list[tuple[PageRef, int]]:
     """Return the pages with the largest in-degree, and their in-degrees."""
-    found = indexed.catalog.rows(
-        "SELECT node, in_degree FROM nodes WHERE first_row IS NOT NULL ORDER BY in_degree DESC, node LIMIT ?", limit
-    )
-    return [(page, row["in_degree"]) for row in found for page in refs(indexed, [row["node"]])]
+    query = "SELECT node, in_degree FROM nodes WHERE first_row IS NOT NULL ORDER BY in_degree DESC, node LIMIT ?"
+    return [(refs(indexed, [node])[0], degree) for node, degree in indexed.catalog.rows(query, limit)]
 
 
 def histogram_of_degrees(degrees: Int64s) -> list[HistogramBar]:
@@ -141,3 +140,50 @@ def duplicate_groups(indexed: IndexedStore) -> tuple[DuplicateGroups, list[Group
         members = [(find_page(indexed, each.page.url), each.similarity) for each in group.members[:_MEMBERS]]
         largest.append((find_page(indexed, group.anchor.url), members, len(group.members)))
     return found, largest
+
+
+class EvaluationReport(NamedTuple):
+    """A report of `pagekin evaluate`, or a file with the reason why it is not one."""
+
+    name: str
+    hierarchy: str = ""
+    pages: int = 0
+    classes: int = 0
+    systems: tuple[EvaluatedSystem, ...] = ()
+    problem: str = ""
+
+
+def read_reports(root: Path) -> list[EvaluationReport]:
+    """Read the reports of a collection, sorted by name. Symbolic links are not followed."""
+    folder = root / _REPORTS
+    if not folder.is_dir() or folder.is_symlink():
+        return []
+    return [_read_report(path) for path in sorted(folder.glob("*.json"))[:_MAX_REPORTS]]
+
+
+def _read_report(path: Path) -> EvaluationReport:
+    name = clean_line(path.stem, 80)
+    if path.is_symlink() or not path.is_file():
+        return EvaluationReport(name, problem="is not a regular file")
+    if path.stat().st_size > _MAX_REPORT_BYTES:
+        return EvaluationReport(name, problem=f"is larger than {_MAX_REPORT_BYTES // 1024:,} KB")
+    try:
+        report = json.loads(path.read_text("utf-8"))
+        systems = tuple(_system(each) for each in report["systems"])
+        hierarchy = clean_line(str(report["hierarchy"]))
+        return EvaluationReport(name, hierarchy, int(report["pages"]), int(report["classes"]), systems)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return EvaluationReport(name, problem="is not a report of `pagekin evaluate --json`")
+
+
+def _system(report: dict[str, Any]) -> EvaluatedSystem:
+    measures = [(name, _with_interval(report[name])) for name in ("P@10", "nDCG@10")]
+    for region, values in report["regions"].items():
+        measures.append((f"Gamma, {clean_line(region, 20)}", _with_interval(values["gamma"])))
+    return clean_line(str(report["system"])), int(report["sources"]), measures
+
+
+def _with_interval(estimate: dict[str, Any]) -> str:
+    if estimate["value"] is None:
+        return "–"
+    return f"{estimate['value']:.3f} ({estimate['low']:.3f} to {estimate['high']:.3f})"

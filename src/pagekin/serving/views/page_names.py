@@ -1,50 +1,55 @@
-"""References to pages: what a template needs to name and link a page, and how pages are found."""
+"""How templates name and link pages, how pages are found, and how crawled text is prepared for display: shortened and
+without invisible characters. Templates escape it.
+"""
 
 import re
+import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
 from functools import lru_cache
+from typing import NamedTuple
+from urllib.parse import urlsplit
 
 from pagekin.collection.pages import search_pages
 from pagekin.errors import NoPageError
 from pagekin.search.indexed_store import IndexedStore
-from pagekin.serving.views.text import clean_line, name_from_url, site_suffix
 from pagekin.store.catalog import Catalog
+from pagekin.urls import canonical_url
 
+_TITLE_LENGTH = 140
 _TITLES, _MIN_TITLES = 60, 4  # of a host: titles that are read, and titles that must have the same suffix
 _QUERY_LENGTH = 500
+_SITE_SUFFIX = re.compile(r" [-–—|·:»] [^-–—|·»]+$")
+_SEARCHED_LENGTH = 1000
+_INVISIBLE = {"Cc", "Cs", "Co", "Cn"}
+# Characters that change the direction of the text after them, also outside the element that contains them.
+_DIRECTION = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
-@dataclass(frozen=True)
-class PageRef:
+class PageRef(NamedTuple):
     """A page that a template can link to."""
 
     node: int
     id: str
     url: str
     title: str  # for display: never empty, shortened, without control characters and the name of the site
-    host: str
 
 
 def refs(indexed: IndexedStore, nodes: Iterable[int]) -> list[PageRef]:
-    """Return the pages of nodes."""
     return [page for node in nodes for page in _select(indexed, "node", int(node))]
 
 
 def refs_by_url(indexed: IndexedStore, urls: Iterable[str]) -> list[PageRef]:
-    """Return the pages at URLs of the collection."""
     return [page for url in urls for page in _select(indexed, "url", url)]
 
 
-def refs_by_row(indexed: IndexedStore, rows: Sequence[int]) -> list[PageRef]:
+def refs_by_row(indexed: IndexedStore, rows: Iterable[int]) -> list[PageRef]:
     """Return the pages of rows, without repetition."""
     query = "SELECT node FROM pages WHERE row = ?"
     return refs(indexed, dict.fromkeys(found["node"] for row in rows for found in indexed.catalog.rows(query, row)))
 
 
 def ref_by_id(indexed: IndexedStore, id: str) -> PageRef:
-    """Return the page with an id."""
     for page in _select(indexed, "id", id):
         return page
     raise NoPageError(f"no page has the id {clean_line(id, 40)!r}; it may have left the collection, so search for it")
@@ -65,7 +70,7 @@ def search_refs(indexed: IndexedStore, query: str, limit: int) -> list[PageRef]:
 def _select(indexed: IndexedStore, column: str, value: int | str) -> list[PageRef]:
     query = f"SELECT node, id, url, title, host FROM nodes WHERE {column} = ? LIMIT 1"
     return [
-        PageRef(node, id, url, _display_title(indexed, url, title, host), clean_line(host, 80))
+        PageRef(node, id, url, _display_title(indexed, url, title, host))
         for node, id, url, title, host in indexed.catalog.rows(query, value)
     ]
 
@@ -82,3 +87,73 @@ def _common_suffix(catalog: Catalog, host: str) -> str:
     suffixes = Counter(site_suffix(row["title"]) for row in found)
     suffix, count = suffixes.most_common(1)[0] if suffixes else ("", 0)
     return suffix if count >= _MIN_TITLES and count >= 0.8 * len(found) else ""
+
+
+def clean_line(text: str, length: int = _TITLE_LENGTH) -> str:
+    r"""Return a text as one line, without control and direction characters, shortened to a length.
+
+    >>> clean_line("a\x00b\u202ec\n d"), clean_line("oak and ash", 7)
+    ('a b c d', 'oak an…')
+    """
+    text = text[: 8 * length]  # a title can have megabytes
+    if not text.isprintable():
+        text = "".join(" " if c in _DIRECTION or unicodedata.category(c) in _INVISIBLE else c for c in text)
+    line = " ".join(text.split())
+    return line if len(line) <= length else line[: length - 1] + "…"
+
+
+def shorten_middle(text: str, length: int) -> str:
+    """Shorten a text in the middle.
+
+    >>> shorten_middle("std::vector::push_back", 15)
+    'std::v…ush_back'
+    """
+    head = (length - 1) * 3 // 7
+    return text if len(text) <= length else text[:head] + "…" + text[len(text) - (length - 1 - head) :]
+
+
+def site_suffix(title: str) -> str:
+    """Return the end of a title that may be the name of its site.
+
+    >>> site_suffix("Oak - The wood"), site_suffix("Oak")
+    (' - The wood', '')
+    """
+    found = _SITE_SUFFIX.search(title[:_SEARCHED_LENGTH])
+    return found[0] if found else ""
+
+
+def original_href(url: str, replay: str | None) -> str | None:
+    """Return a link to the original page, on the web or on a replay server; None if it is not http or https.
+
+    >>> original_href("http://a.example/b", "https://replay.example/2007/")
+    'https://replay.example/2007/http://a.example/b'
+    >>> original_href("javascript:alert(1)", None)
+    """
+    href = canonical_url(url)
+    return href if href is None or not replay else replay.rstrip("/") + "/" + href
+
+
+def short_url(url: str, length: int = 64) -> str:
+    """Return a URL without its scheme; the middle of a long path is left out.
+
+    >>> short_url("http://a.example/b"), short_url("http://a.example/doc/html/en/cpp/container/vector/at.html", 40)
+    ('a.example/b', 'a.example/…/cpp/container/vector/at.html')
+    """
+    text = url.partition("://")[2] or url
+    host, _, path = text.partition("/")
+    parts = path.split("/")
+    while len(text) > length and len(parts) > 1:
+        parts = parts[1:]
+        text = "/".join([host, "…", *parts])
+    return clean_line(text, length)
+
+
+def name_from_url(url: str) -> str:
+    """Return a name for a page without a title: the end of its URL.
+
+    >>> name_from_url("http://a.example/b/c.html?d"), name_from_url("http://a.example/")
+    ('c.html?d', 'a.example')
+    """
+    parts = urlsplit(url)
+    end = parts.path.rstrip("/").rpartition("/")[2]
+    return (end + ("?" + parts.query if parts.query else "")) if end else parts.netloc or url

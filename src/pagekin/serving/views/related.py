@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from pagekin.duplicates.filters import Overlap
 from pagekin.model.options import check_options, option, options_of
@@ -18,7 +18,6 @@ _TERMS = 6  # of a page in the list
 _FIELD_LENGTH = 200
 # Share of links in the similarity, by what the form offers; usual is the learned share, if there is one.
 SHARES: dict[str, float | Literal["auto"] | None] = {"usual": None, "words": 0.0, "both": AUTO, "links": 1.0}
-
 
 Form = TypeVar("Form")
 
@@ -69,8 +68,7 @@ def learned_share(indexed: IndexedStore) -> float:
     return weighting.link_share if weighting is not None else 0.0
 
 
-@dataclass(frozen=True)
-class RelatedRow:
+class RelatedRow(NamedTuple):
     """A row of the list: a related page, and what it takes to show it."""
 
     page: PageRef

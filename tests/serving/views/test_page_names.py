@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pagekin.serving.views.text import clean_line, name_from_url, original_href, short_url, shorten_middle, site_suffix
+from pagekin.serving.views.page_names import (
+    clean_line,
+    name_from_url,
+    original_href,
+    short_url,
+    shorten_middle,
+    site_suffix,
+)
 
 TURNS = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from starlette.requests import HTTPConnection
 
+from pagekin.serving.context import RequestThreads
 from pagekin.serving.problems import RequestError
 from pagekin.serving.settings import RequestLimits, ServerSettings
-from pagekin.serving.threads import RequestThreads
 
 
 def request(client: str) -> HTTPConnection:
@@ -73,7 +73,7 @@ def test_a_call_over_the_time_limit_counts_until_it_ends() -> None:
 def test_time_in_which_kernels_are_compiled_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
     pool = RequestThreads(ServerSettings(limits=RequestLimits(seconds=0.01)))
     gate = threading.Event()
-    monkeypatch.setattr("pagekin.serving.threads.compile_seconds", time.monotonic)  # it compiles all the time
+    monkeypatch.setattr("pagekin.serving.context.compile_seconds", time.monotonic)  # it compiles all the time
     threading.Timer(0.05, gate.set).start()
 
     async def asked() -> None:

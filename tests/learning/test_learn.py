@@ -9,7 +9,7 @@ import pytest
 
 from learning.builders import topical
 from pagekin.learning.corpus import split
-from pagekin.learning.figures import draw_training, draw_weights, weight_curves
+from pagekin.learning.learn import draw_training, draw_weights, weight_curves
 from pagekin.learning.ranking import MEASURES
 from pagekin.model.weighting import Learned, Network, Okapi
 
