@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from pagekin.errors import StoreError
 from pagekin.index.titles import open_titles, title_words, write_titles
-from pagekin.store.columns import write_column
+from pagekin.store.columns import write_columns
 
 TITLES = ["The HashMap", "hash tables", "", "the oak"]
 
@@ -56,7 +56,7 @@ def test_words_of_any_title_are_looked_up(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["titles.word", "titles.page"])
 def test_numbers_out_of_range_are_refused(tmp_path: Path, name: str) -> None:
     write_titles(tmp_path, TITLES)
-    write_column(tmp_path, name, np.full(7, 99, np.uint32))
+    write_columns(tmp_path, {name: np.full(7, 99, np.uint32)})
     with pytest.raises(StoreError, match=rf"{name}.npy is damaged \(it names an unknown"):
         open_titles(tmp_path, len(TITLES))
 

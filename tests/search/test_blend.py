@@ -125,7 +125,7 @@ def test_scores_are_in_units_of_their_scales() -> None:
     one, other = Fixed("one", {1: 0.3, 2: 0.1}), Fixed("other", {1: 0.5})
     blend = Blend([one, other], {"one": 2.0, "other": 1.0}, scaling(one=0.1, other=0.25))
     assert blend.scores(ASKED, np.array([1, 2])).tolist() == pytest.approx([8.0, 2.0])
-    assert blend.nearest(ASKED, 5) == [(pytest.approx(8 / 10), 1), (pytest.approx(2 / 4), 2)]
+    assert np.array(blend.nearest(ASKED, 5)) == pytest.approx(np.array([[8 / 10, 1], [2 / 4, 2]]))
 
 
 def test_damped_evidence_counts_less_between_long_pages() -> None:

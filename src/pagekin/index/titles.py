@@ -12,7 +12,7 @@ import numpy as np
 from pagekin.model.arrays import Floats, Int64s, UInt32s, offsets_of
 from pagekin.model.reading import Ragged
 from pagekin.model.strings import Strings, word_of
-from pagekin.store.columns import check, check_offsets, open_array, open_strings, write_column
+from pagekin.store.columns import check, check_offsets, open_array, open_strings, write_columns
 
 _MAX_LETTERS = 1000  # of a title
 _WORD = re.compile(r"[^\W_]+")
@@ -66,11 +66,14 @@ def write_titles(folder: Path, titles: Iterable[str]) -> None:
     flat = np.array([number[word] for row in rows for word in row], np.uint32)
     lengths = np.array([len(row) for row in rows], np.int64)
     page = np.repeat(np.arange(len(rows), dtype=np.uint32), lengths)
-    write_column(folder, "titles.words", Strings.of(words))
-    write_column(folder, "titles.offsets", offsets_of(lengths))
-    write_column(folder, "titles.word", flat)
-    write_column(folder, "titles.page_offsets", offsets_of(np.bincount(flat, minlength=len(words))))
-    write_column(folder, "titles.page", page[np.argsort(flat, kind="stable")])
+    columns = {
+        "words": Strings.of(words),
+        "offsets": offsets_of(lengths),
+        "word": flat,
+        "page_offsets": offsets_of(np.bincount(flat, minlength=len(words))),
+        "page": page[np.argsort(flat, kind="stable")],
+    }
+    write_columns(folder, {f"titles.{name}": column for name, column in columns.items()})
 
 
 def open_titles(folder: Path, pages: int) -> TitleIndex:
