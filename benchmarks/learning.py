@@ -226,7 +226,7 @@ def speed() -> Iterator[Figure]:
         dense = [np.asarray(row.todense()).ravel() for row in rows]
         times.append(
             (
-                timed(partial(descend, drawn, 0.01, layout.corpus, *networks, theta, scorer)),
+                timed(partial(descend, drawn, 0.01, layout.corpus, networks, theta, scorer)),
                 timed(partial(list, map(transposed.__rmatmul__, rows))),
                 timed(partial(list, map(matrix.__matmul__, dense))),
             )

@@ -31,7 +31,7 @@ from pagekin.links.link_graph import StoredLinks, stored_links
 from pagekin.model.arrays import Bools, Floats, Int64s, offsets_of
 from pagekin.model.reading import Links
 from pagekin.model.strategy import Strategy
-from pagekin.model.weights import load_weights, save_weights
+from pagekin.model.weighting import load_weights, save_weights
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.options import RelatedOptions
 from pagekin.search.weighted_text import shares_of_own

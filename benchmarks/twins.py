@@ -31,7 +31,7 @@ from pagekin.duplicates.fingerprints import Fingerprints, filters_of
 from pagekin.duplicates.groups import Grouper, single_linkage
 from pagekin.duplicates.result_list import group
 from pagekin.duplicates.settings import GroupSettings
-from pagekin.kernels.filters import FilterRows, make_filter_rows, near
+from pagekin.kernels.shared_elements import FilterRows, make_filter_rows, near
 from pagekin.model.arrays import Int64s, offsets_of
 from pagekin.pipeline import build
 from pagekin.search.duplicates import find_duplicates

@@ -10,14 +10,13 @@ import shutil
 import subprocess
 import sys
 from dataclasses import fields
-from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 from cli.processes import in_this_process
 from pagekin import GroupSettings, __version__, sample_web
-from pagekin.cli.main import COMMANDS
+from pagekin.cli.main import COMMANDS, command_named
 from pagekin.evaluation.baselines import BASELINES
 from pagekin.evaluation.measures import MEASURES
 from pagekin.model.strategy import Strategy
@@ -162,13 +161,13 @@ def test_the_example_of_the_evaluation_is_what_is_said(tmp_path: Path) -> None:
 
 def test_every_option_of_the_evaluation_is_documented() -> None:
     text = (ROOT / "docs" / "evaluation.md").read_text("utf-8")
-    for option in import_module("pagekin.cli.evaluate").command.params:
+    for option in command_named("evaluate").params:
         assert option.opts[0] in text or option.name == "store", option.opts
 
 
 def test_every_option_and_reference_of_a_sweep_is_documented() -> None:
     text = (ROOT / "docs" / "evaluation.md").read_text("utf-8")
-    for option in import_module("pagekin.cli.sweep").command.params:
+    for option in command_named("sweep").params:
         assert option.opts[0] in text or option.name in ("plan", "json"), option.opts
     for name in (*MEASURES, *BASELINES):
         assert name in text
@@ -176,7 +175,7 @@ def test_every_option_and_reference_of_a_sweep_is_documented() -> None:
 
 def test_every_option_of_learning_is_documented() -> None:
     text = (ROOT / "docs" / "learning.md").read_text("utf-8")
-    for option in import_module("pagekin.cli.learn").command.params:
+    for option in command_named("learn").params:
         names = option.opts if option.name != "output" else ["-o"]
         assert any(name in text for name in names) or option.name in ("store", "json"), option.opts
 

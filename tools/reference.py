@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from pagekin.cli.main import COMMANDS, cli
+from pagekin.cli.main import COMMANDS, cli, command_named
 
 PAGE = Path(__file__).parent.parent / "docs" / "reference.md"
 _HEAD = """# Commands
@@ -23,11 +23,10 @@ directory (`[build]`, `processes = 2`).
 
 def reference() -> str:
     """The whole page."""
-    context = click.Context(cli, info_name="pagekin")
+    context = click.Context(cli, info_name="pagekin", **cli.context_settings)
     sections = [_HEAD]
-    for name in COMMANDS:
-        command = cli.get_command(context, name)
-        assert command is not None
+    for name in sorted(COMMANDS):
+        command = command_named(name)
         sections.append(command_section(command, click.Context(command, context, name)))
     return "\n".join(sections)
 

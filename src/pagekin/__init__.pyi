@@ -21,12 +21,12 @@ from pagekin.collection.export import ExportReport as ExportReport
 from pagekin.collection.info import BuildReport as BuildReport
 from pagekin.collection.info import CheckReport as CheckReport
 from pagekin.collection.info import CollectionInfo as CollectionInfo
+from pagekin.collection.info import Page as Page
+from pagekin.collection.info import PageDetails as PageDetails
+from pagekin.collection.info import SearchResults as SearchResults
 from pagekin.collection.learn import LearnReport as LearnReport
 from pagekin.collection.learn import TransferReport as TransferReport
 from pagekin.collection.learn import transfer_weights as transfer_weights
-from pagekin.collection.pages import Page as Page
-from pagekin.collection.pages import PageDetails as PageDetails
-from pagekin.collection.pages import SearchResults as SearchResults
 from pagekin.collection.sweep import SweepReport as SweepReport
 from pagekin.collection.sweep import sweep as sweep
 from pagekin.duplicates.filters import Overlap as Overlap

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 from hashlib import blake2b
-from urllib.parse import quote_from_bytes
+from urllib.parse import quote_from_bytes, unquote
 
 import idna
 
@@ -132,9 +132,7 @@ def _canonical_authority(scheme: str, authority: str) -> str | None:
     if authority.startswith("["):
         host, bracket, port = authority.partition("]")
         host, port = host + bracket, port.lstrip(":")
-    if "%" in host:
-        host = _unquoted(host)
-    host = host.lower().rstrip(".")
+    host = unquote(host).lower().rstrip(".")
     if not host.isascii():
         try:
             host = idna.encode(host, uts46=True).decode("ascii")
@@ -146,13 +144,6 @@ def _canonical_authority(scheme: str, authority: str) -> str | None:
     if port == _DEFAULT_PORTS[scheme] or not port:
         return host
     return f"{host}:{port}" if port.isascii() and port.isdigit() and int(port[:6]) < 65536 else None
-
-
-def _unquoted(text: str) -> str:
-    def decode(match: re.Match[str]) -> str:
-        return bytes.fromhex(match[0].replace("%", "")).decode("utf-8", "replace")
-
-    return re.sub(r"(?:%[0-9A-Fa-f]{2})+", decode, text)
 
 
 def _escaped(text: str, plain: frozenset[str]) -> str:
@@ -232,8 +223,5 @@ def variants(url: str) -> Iterator[str]:
         addresses += [address + "/", address + ".html", address + "/index.html"]
         if name.endswith(".html"):
             addresses.append(address[: -len(".html")])
-    for each_scheme in (scheme, other):
-        for each in addresses:
-            candidate = f"{each_scheme}:{each}{question}{query}"
-            if candidate != url:
-                yield candidate
+    candidates = (f"{each}:{address}{question}{query}" for each in (scheme, other) for address in addresses)
+    yield from (candidate for candidate in candidates if candidate != url)

@@ -14,7 +14,7 @@ from cli.conftest import Pagekin
 from cli.processes import in_a_terminal
 from pagekin.learning import projection as projecting
 from pagekin.learning.trainer import Checkpoint
-from pagekin.model.weights import load_weights
+from pagekin.model.weighting import load_weights
 from pagekin.pipeline import build
 
 QUICK = ("--units", "2,3,2", "--rate", "0.1", "--steps", "1000")

@@ -12,7 +12,7 @@ import pytest
 
 from cli.conftest import Pagekin
 from model.learned import DRAWN
-from pagekin.model.weights import save_weights
+from pagekin.model.weighting import save_weights
 
 ROBIN = "http://lib.example/birds/robin.html"
 HOME = "http://lib.example/index.html"

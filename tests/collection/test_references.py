@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import click
 import pytest
@@ -11,7 +10,7 @@ from click.testing import CliRunner
 
 import pagekin
 from pagekin.cli.options import options_from
-from pagekin.model.options import from_values, option
+from pagekin.model.options import option
 from pagekin.search.options import RelatedOptions
 from pagekin.serving.api.params import params_of
 from pagekin.serving.api.schema import openapi
@@ -48,9 +47,9 @@ class MoreOptions(RelatedOptions):
 
 @click.command("more")
 @options_from(MoreOptions)
-def more(**values: Any) -> None:
+def more(options: MoreOptions) -> None:
     """Print the patience."""
-    click.echo(from_values(MoreOptions, values).patience)
+    click.echo(options.patience)
 
 
 def test_an_option_costs_one_field() -> None:
@@ -59,13 +58,13 @@ def test_an_option_costs_one_field() -> None:
     assert CliRunner().invoke(more, ["--patience", "10"]).exit_code == 2
     shown = CliRunner().invoke(more, ["--help"]).output
     assert "--patience" in shown and "Wait for this number of minutes." in shown
-    section = reference.command_section(more, click.Context(more, info_name="more"))
+    section = reference.command_section(more, click.Context(more, info_name="more", show_default=True))
     assert "| `--patience INTEGER` | Wait for this number of minutes. [default: 3; 1<=x<=9] |" in section
     assert "| `patience` | `int` | Wait for this number of minutes. Default: `3`. |" in "\n".join(
         api_reference.section("MoreOptions", MoreOptions)
     )
-    [param] = [each for each in params_of(MoreOptions, RequestLimits()) if each.option.name == "patience"]
-    assert param.check(param.parse("5")) == 5
+    [param] = [each for each in params_of(MoreOptions, RequestLimits()) if each.name == "patience"]
+    assert param.check(param.convert("5")) == 5
     with pytest.raises(RequestError, match="patience"):
         param.check(10)
     parameters = openapi(ServerSettings(), MoreOptions)["paths"]["/api/related"]["get"]["parameters"]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from duplicates.builders import pages
 from pagekin import sample_web
-from pagekin.bags.templates import template_blocks
+from pagekin.bags.build import template_blocks
 from pagekin.duplicates.chunks import _ranges, canonical, chunks_of
 from pagekin.duplicates.filters import BloomFilters, Chunks
 from pagekin.duplicates.fingerprints import filters_of, open_fingerprints, write_fingerprints

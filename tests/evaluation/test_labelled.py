@@ -16,8 +16,7 @@ from pagekin.evaluation.labelled import BlendSystem, LabelledCollection, open_la
 from pagekin.evaluation.options import HierarchyOptions
 from pagekin.model.projection import Projection
 from pagekin.model.strategy import PRESETS, Strategy
-from pagekin.model.weighting import Learned, Okapi
-from pagekin.model.weights import load_weights, save_weights
+from pagekin.model.weighting import Learned, Okapi, load_weights, save_weights
 from pagekin.pipeline import build
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.options import RelatedOptions

@@ -12,7 +12,7 @@ import pytest
 from evaluation.builders import rows_of
 from pagekin.errors import MisuseError
 from pagekin.evaluation.labels import LeftOut, join, path_labels, read_labels, read_tree
-from pagekin.store.page_names import PageNames
+from pagekin.store.catalog import PageNames
 
 ODP = """<?xml version="1.0" encoding="UTF-8"?>
 <RDF xmlns:r="http://www.w3.org/TR/RDF/" xmlns:d="http://purl.org/dc/elements/1.0/" xmlns="http://dmoz.org/rdf/">

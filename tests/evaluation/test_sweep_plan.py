@@ -11,7 +11,7 @@ from model.learned import DRAWN
 from pagekin.errors import MisuseError
 from pagekin.evaluation.sweep_plan import RUN, SweepPlan, paper_plan, plan_of, read_plan
 from pagekin.model.strategy import PRESETS, Strategy
-from pagekin.model.weights import save_weights
+from pagekin.model.weighting import save_weights
 
 
 def plan(**table: Any) -> SweepPlan:

@@ -7,9 +7,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from pagekin.figures.charts import Bar, Curve, curve_chart, interval_chart, ticks
+from pagekin.figures.charts import Bar, Curve, Gap, curve_chart, interval_chart, sentence, ticks, trend
 from pagekin.figures.report_page import Section, Table, page
-from pagekin.figures.sentences import Gap, sentence, trend
 
 BARS = [Bar("a", 0.2, 0.1, 0.3), Bar("b", 0.5, 0.4, 0.6), Bar("c", None)]
 

@@ -25,8 +25,8 @@ def gradient_of(part: CorpusPart, page: int, theta: Floats, units: Units = UNITS
     networks = layout.networks(PLAIN, units)
     gradient = np.zeros(len(theta))
     workspace = layout.workspace(networks)
-    first = loss_gradient(page, layout.corpus, *networks, theta, workspace, np.zeros(len(theta)))
-    again = loss_gradient(page, layout.corpus, *networks, theta, workspace, gradient)
+    first = loss_gradient(page, layout.corpus, networks, theta, workspace, np.zeros(len(theta)))
+    again = loss_gradient(page, layout.corpus, networks, theta, workspace, gradient)
     assert first == again  # the workspace is clean after a step
     return again, gradient
 
@@ -93,6 +93,6 @@ def test_a_step_goes_down_along_the_gradient() -> None:
     layout = layout_of(part)
     networks = layout.networks(PLAIN, UNITS)
     moved = theta.copy()
-    assert descend(np.array([0]), 0.01, layout.corpus, *networks, moved, layout.workspace(networks)) == loss
+    assert descend(np.array([0]), 0.01, layout.corpus, networks, moved, layout.workspace(networks)) == loss
     np.testing.assert_allclose(moved, theta - 0.01 * gradient)
     assert gradient_of(part, 0, moved)[0] < loss

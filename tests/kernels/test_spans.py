@@ -13,7 +13,6 @@ from pagekin.kernels.spans import (
     copy_spans,
     count_values,
     ends_without_fragments,
-    first_words,
     list_hrefs,
     map_spans,
     overlapping_words,
@@ -118,10 +117,6 @@ def test_a_span_of_nothing_inside_a_word_touches_nothing() -> None:
     assert overlapping([(0, 4)], [(2, 2)]) == [(0, 0)]
 
 
-def test_the_first_word_of_a_place_begins_there_or_later() -> None:
-    assert first_words(np.array([0, 3, 6]), np.array([0, 1, 3, 4, 9])).tolist() == [0, 1, 1, 2, 3]
-
-
 # Lengths of gaps and words in turn, from which words come in order and apart.
 LENGTHS = st.lists(st.tuples(st.integers(1, 3), st.integers(1, 4)), max_size=8)
 
@@ -137,14 +132,6 @@ def test_touched_words_are_those_of_the_reference(lengths: list[tuple[int, int]]
     words = words_of(lengths)
     spans = sorted((start, start + size) for start, size in drawn)
     assert overlapping(words, spans) == [reference.overlapping_words(words, span) for span in spans]
-
-
-@settings(deadline=None)
-@given(LENGTHS, st.lists(st.integers(0, 60), max_size=8).map(sorted))
-def test_first_words_are_those_of_the_reference(lengths: list[tuple[int, int]], places: list[int]) -> None:
-    words = words_of(lengths)
-    found = first_words(column(words, 0), np.array(places, np.int64))
-    assert found.tolist() == [reference.first_word(words, place) for place in places]
 
 
 NASTY = st.binary(max_size=12) | st.sampled_from([b"", b" ", b" a b\n", b"a\tb\r\nc", b"\x00a"])

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pagekin.kernels.words import split_words
-from pagekin.reading.letters import classes
+from pagekin.reading.markup import classes
 from reference import words as reference
 
 LONGEST = 128

@@ -147,7 +147,7 @@ def test_training_and_answers_mean_the_same_scores(parts: dict[str, CorpusPart],
         others = np.setdiff1d(np.arange(len(train)), [page, *right.tolist()])
         short = np.maximum(1.0 - scores[k][right][:, None] + scores[k][others][None], 0.0)
         loss = loss_gradient(
-            page, layout.corpus, *networks, parameters, layout.workspace(networks), np.zeros(len(parameters))
+            page, layout.corpus, networks, parameters, layout.workspace(networks), np.zeros(len(parameters))
         )
         assert loss == pytest.approx(float(short.mean()), rel=1e-5)  # weights are kept in 32 bits
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from kernels.test_flexible_clustering import ALPHAS, matrices
+from kernels.test_graph import ALPHAS, matrices
 from pagekin.errors import MisuseError
 from pagekin.links.clusters import Clusters, Hierarchy, build_hierarchy
 from pagekin.links.measures import Subgraph

@@ -13,7 +13,7 @@ from model.learned import DRAWN
 from pagekin.errors import FailureError, MisuseError
 from pagekin.model.projection import SUFFIX, Projection, projection
 from pagekin.model.strategy import Strategy
-from pagekin.model.weights import load_weights, save_weights
+from pagekin.model.weighting import load_weights, save_weights
 
 SMALL = Projection(("oak", "öl", "fir"), np.array([[1, 2], [3, 4], [-5, 0.5]], np.float32))
 PROJECTED = replace(DRAWN, projection=SMALL)

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from model.learned import BY_COUNT, DRAWN
 from pagekin.errors import MisuseError
 from pagekin.model.strategy import PRESETS, Strategy, strategy_named
-from pagekin.model.weighting import Learned, Okapi
-from pagekin.model.weights import save_weights
+from pagekin.model.weighting import Learned, Okapi, save_weights
 
 SHARES = st.floats(0, 1)
 PATTERNS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\\[](){}*+?|^$"), max_size=8)

@@ -15,16 +15,19 @@ from hypothesis import strategies as st
 from pagekin.errors import FailureError, MisuseError
 from pagekin.model.arrays import Floats
 from pagekin.model.weighting import (
+    MOST_BYTES,
     Learned,
     Network,
     Numbers,
     Okapi,
     Size,
     Weighting,
+    learned,
+    load_weights,
     looked_up,
+    save_weights,
     stopped,
 )
-from pagekin.model.weights import MOST_BYTES, learned, load_weights, save_weights
 
 SMALL = st.floats(-3, 3)
 NETWORKS = st.integers(0, 4).flatmap(

@@ -24,8 +24,7 @@ from selectolax.lexbor import LexborHTMLParser
 from pagekin.kernels import html as k
 from pagekin.kernels import page_output as po
 from pagekin.kernels.words import Words, split_words
-from pagekin.reading.letters import classes
-from pagekin.reading.markup import markup
+from pagekin.reading.markup import classes, markup
 
 LONGEST = 128  # bytes of a word; a longer run of letters is data, not language
 UNLIMITED = 1 << 40

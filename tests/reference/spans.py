@@ -36,11 +36,6 @@ def relative_positions(rows: list[list[int]], begins: list[int]) -> list[int]:
 Span = tuple[int, int]
 
 
-def first_word(words: Sequence[Span], position: int) -> int:
-    """The number of words that begin before a position."""
-    return sum(start < position for start, _ in words)
-
-
 def overlapping_words(words: Sequence[Span], span: Span) -> Span:
     """The words that overlap a span; if there are none, the index where they would be.
 

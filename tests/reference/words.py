@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 
 from pagekin.kernels import words as kernel
-from pagekin.reading.letters import classes
+from pagekin.reading.markup import classes
 
 _SIGNS = {
     kernel.OTHER: "o",

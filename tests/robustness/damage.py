@@ -16,8 +16,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from pagekin.collection.info import describe_store
-from pagekin.collection.pages import describe_page
+from pagekin.collection.info import describe_page, describe_store
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.errors import PagekinError
 from pagekin.search.duplicates import find_duplicates

@@ -36,7 +36,7 @@ def test_answers_are_the_same_where_there_are_many_pages(
 ) -> None:
     """H and I of many pages are kept in more bits; here any number counts as many."""
     few = web.index  # opened while it counts as few
-    monkeypatch.setattr("pagekin.index.invert._MAX_SHORT", 0)
+    monkeypatch.setattr("pagekin.index.index._MAX_SHORT", 0)
     build([sample_web.copy_to(tmp_path)], tmp_path / "sample_web.kin", processes=1)
     many = IndexedStore.open(tmp_path / "sample_web.kin")
     assert few.signatures.itemsize == 2 and many.index.signatures.itemsize == 4

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pagekin.index.files import HEAD, Index
-from pagekin.index.invert import ValueType, invert, truncate
+from pagekin.index.index import HEAD, Index, ValueType, invert, truncate
 from pagekin.model.arrays import Int64s
 from pagekin.model.bags import Bags, Contents, Terms
 from pagekin.model.strategy import Strategy

@@ -15,8 +15,7 @@ from model.learned import BY_COUNT, DRAWN
 from pagekin.errors import MisuseError, StoreError
 from pagekin.model.projection import Projection
 from pagekin.model.strategy import Strategy
-from pagekin.model.weighting import Learned, Okapi
-from pagekin.model.weights import save_weights
+from pagekin.model.weighting import Learned, Okapi, save_weights
 from pagekin.pipeline import build
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.options import RelatedOptions

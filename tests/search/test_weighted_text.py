@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from model.learned import DRAWN
 from pagekin.errors import MisuseError
-from pagekin.index.files import HEAD, Index
-from pagekin.index.invert import invert
+from pagekin.index.index import HEAD, Index, invert
 from pagekin.model.bags import Bags, Contents, Terms
 from pagekin.model.strategy import Strategy
 from pagekin.model.strings import Strings

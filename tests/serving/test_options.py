@@ -49,7 +49,7 @@ def test_a_new_field_is_on_the_documentation_page() -> None:
 
 
 def test_defaults_and_limits_of_the_server_replace_those_of_the_options() -> None:
-    params = {param.option.name: param for param in params_of(RelatedOptions, RequestLimits(limit=7), explain=False)}
+    params = {param.name: param for param in params_of(RelatedOptions, RequestLimits(limit=7), explain=False)}
     assert params["limit"].schema() == {"type": "integer", "minimum": 1, "maximum": 7, "default": 10}
     assert params["explain"].schema()["default"] is False
     # Neither files nor regular expressions, which could run for hours.

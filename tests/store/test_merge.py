@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pagekin.model.reading import Ragged, Reading, Tokens
 from pagekin.model.strings import Strings
 from pagekin.store import merge
-from pagekin.store.merge import Selection, alphabetically, by_count, join, merge_part, merge_strings, objects_of, pick
+from pagekin.store.merge import Selection, join, merge_part, merge_strings, objects_of, pick
 
 # A reading as plain Python has it: the words of each of its pages.
 Plain = list[list[bytes]]
@@ -65,7 +65,7 @@ def test_a_united_vocabulary_is_that_of_a_dict(
     selection = selection_of(readings, rows)
     words = [word for number, row in rows for word in readings[number][row]]
     counts = Counter(words)
-    united = merge_strings(selection, lambda r: r.forms, [(tokens, "form")], by_count if frequent else alphabetically)
+    united = merge_strings(selection, "forms", {"tokens": "form"}, frequent)
     expected = sorted(counts, key=lambda word: (-counts[word] if frequent else 0, word))
     assert united.strings.all_raw() == expected
     assert united.counts.tolist() == [counts[word] for word in expected]
@@ -73,7 +73,7 @@ def test_a_united_vocabulary_is_that_of_a_dict(
         patch.setattr(merge, "_PIECE", piece)
         kinds: dict[str, type[np.generic]] = {"form": np.uint32, "place": np.uint32}
         offsets = selection.offsets({"tokens": tokens})["tokens"]
-        pieces = list(merge_part(selection, offsets, tokens, kinds, {"form": united.tables}))
+        pieces = list(merge_part(selection, offsets, "tokens", kinds, {"form": united.tables}))
     assert [expected[form] for forms, _ in pieces for form in forms.tolist()] == words
     plain = [[small(pages).tokens.place[small(pages).tokens.row(row)].tolist() for row in range(len(pages))]
              for pages in readings]  # fmt: skip

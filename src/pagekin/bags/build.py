@@ -1,7 +1,6 @@
 """Bags: the weighted terms of every node of a collection under a strategy (paper, section 3)."""
 
 import re
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
@@ -10,13 +9,11 @@ from typing import IO, Self
 
 import numpy as np
 
-from pagekin.bags.spill import Spill, SpilledPiece
 from pagekin.bags.stemming import UNKNOWN, TermVocabulary, check_language, language_of, vocabulary
-from pagekin.bags.templates import template_blocks
-from pagekin.bags.term_weights import content_weights, outside_shares, term_factors
-from pagekin.kernels.fold_bags import Citations, FoldPlan, fold_nodes, make_sums, sort_by_weight, weigh
+from pagekin.bags.weigh import FoldedBags, Spill, SpilledPiece
+from pagekin.kernels.fold_bags import Citations, FoldPlan, fold_nodes, make_sums
 from pagekin.kernels.windows import BASIC, SYNTACTIC, TOPICAL, Texts
-from pagekin.model.arrays import Bytes, Int64s, UInt32s, offsets_of
+from pagekin.model.arrays import Bytes, Int64s, UInt32s, UInt64s, offsets_of
 from pagekin.model.bags import BAG_COLUMNS, Bags, Contents, Terms
 from pagekin.model.mapper import Mapper
 from pagekin.model.reading import AnchorFlag, Links, Reading
@@ -29,6 +26,7 @@ _WINDOWS = {"basic": BASIC, "syntactic": SYNTACTIC, "topical": TOPICAL}
 _TOKEN_BITS = 32
 _PIECE = 1 << 22  # terms held in memory at a time
 _MAX_NODES = 20_000  # folded in one job
+_MIN_PAGES = 4  # that share a template
 
 
 @dataclass(frozen=True)
@@ -45,7 +43,6 @@ class BagSource:
 
     @classmethod
     def of(cls, store: Store) -> Self:
-        """The columns of an opened store."""
         return cls(store.reading, store.words, store.word_of_form, store.nodes, store.links, store.node_hosts)
 
     def vocabulary(self, languages: list[str], stemming: str) -> TermVocabulary:
@@ -56,58 +53,7 @@ class BagSource:
         return self._vocabularies[key]
 
     def node_of_page(self) -> UInt32s:
-        """The node of every page."""
         return np.repeat(np.arange(len(self.nodes) - 1, dtype=np.uint32), np.diff(self.nodes))
-
-
-@dataclass(frozen=True)
-class FoldedBags:
-    """The bags of a collection, counted but not yet weighted: weights need the document frequencies of all terms."""
-
-    strategy: Strategy
-    terms: Terms
-    contents: Contents  # its lengths are complete after `weighted` has been iterated
-    lengths: Int64s  # the array that `contents.length` is a view of, with the nodes that have no page
-    offsets: Int64s
-    evidence: Int64s  # of each node: the pages whose links to it count, plus 1 if it has a title
-    ignored_blocks: Bytes  # 1 for every block that does not count as contents
-    spill: Spill
-
-    def weighted(self, mapper: Mapper = map) -> Iterable[Bags]:
-        """The bags with weights, heaviest terms first, in pieces of bounded size."""
-        factor = term_factors(self.strategy, self.terms.frequency, len(self.offsets) - 1)
-        shares = outside_shares(self.strategy, self.evidence)
-        weighting = self.strategy.weighting_named(self.strategy.frequency_weight)
-        counting = np.append(~self.contents.stopped, np.zeros(len(self.offsets) - 1, bool))
-        words, summed = len(self.terms.name), self.strategy.mix == "sum"
-
-        def measure(nodes: slice, piece: SpilledPiece) -> None:
-            row = np.repeat(np.arange(len(piece.lengths)), piece.lengths)
-            self.lengths[nodes] = np.bincount(row, piece.count * counting[piece.term], len(piece.lengths))
-
-        def weigh_piece(numbered: tuple[slice, SpilledPiece]) -> Bags:
-            nodes, piece = numbered
-            measure(nodes, piece)
-            content = piece.content * factor[piece.term]
-            if weighting is not None:
-                length = np.repeat(self.lengths[nodes], piece.lengths)
-                content = content_weights(weighting, self.contents, piece.term, piece.count, length)
-            anchors, links = (share[nodes] for share in shares)
-            offsets, weight = offsets_of(piece.lengths), np.empty(len(piece.term), np.float32)
-            weigh(offsets, piece.term, content, piece.around, factor, words, summed, anchors, links, weight)
-            sort_by_weight(offsets, piece.term, weight, piece.count, piece.around)
-            return Bags(offsets, piece.term, weight, piece.count, piece.around)
-
-        if weighting is not None:  # its weights depend on the lengths of all pages
-            deque(mapper(lambda numbered: measure(*numbered), self._pieces()), maxlen=0)
-        return mapper(weigh_piece, self._pieces())
-
-    def _pieces(self) -> Iterator[tuple[slice, SpilledPiece]]:
-        """(nodes, piece) for every piece."""
-        first = 0
-        for piece in self.spill.pieces():
-            yield slice(first, first + len(piece.lengths)), piece
-            first += len(piece.lengths)
 
 
 def fold_bags(source: BagSource, strategy: Strategy, file: IO[bytes], mapper: Mapper = map) -> FoldedBags:
@@ -182,6 +128,30 @@ def _templates(reading: Reading, strategy: Strategy) -> Bytes:
         return np.zeros(len(blocks.hash), np.uint8)
     (hosts,) = _host_numbers(map(host_of, reading.pages.url))
     return template_blocks(hosts, blocks.offsets, blocks.hash, strategy.template_share)
+
+
+def template_blocks(hosts: Int64s, offsets: Int64s, hashes: UInt64s, share: float) -> Bytes:
+    """1 for every block whose text is on more than `share` of the pages of its host, and on at least four.
+
+    `hosts` gives the host of every page, `offsets` and `hashes` the blocks of every page.
+    """
+    if len(hashes) == 0:
+        return np.zeros(0, np.uint8)
+    lengths = np.diff(offsets)
+    page = np.repeat(np.arange(len(lengths)), lengths)
+    host = hosts[page]
+    order = np.lexsort((page, hashes, host))
+    new_text = np.ones(len(order), bool)
+    new_text[1:] = (host[order][1:] != host[order][:-1]) | (hashes[order][1:] != hashes[order][:-1])
+    new_page = new_text.copy()
+    new_page[1:] |= page[order][1:] != page[order][:-1]
+    group = np.cumsum(new_text) - 1
+    pages = np.bincount(group, weights=new_page).astype(np.int64)
+    pages_of_host = np.bincount(hosts)[host[order][new_text]]
+    template = (pages >= _MIN_PAGES) & (pages > share * pages_of_host)
+    result = np.zeros(len(hashes), np.uint8)
+    result[order] = template[group]
+    return result
 
 
 def _host_numbers(*columns: Iterable[str]) -> list[Int64s]:

@@ -36,7 +36,6 @@ def check_language(language: str) -> None:
 
 @cache
 def stop_words(language: str) -> frozenset[str]:
-    """The stop list of a language."""
     if language == UNKNOWN:
         return frozenset()
     text = files("pagekin.bags").joinpath("stopwords", f"{language}.txt").read_text("utf-8")
@@ -44,7 +43,6 @@ def stop_words(language: str) -> frozenset[str]:
 
 
 def stemmer(language: str) -> Callable[[list[str]], list[str]]:
-    """A function that maps words to their stems."""
     if language == UNKNOWN:
         return lambda words: words
     from Stemmer import Stemmer
@@ -79,7 +77,6 @@ class TermVocabulary:
 
     name: Strings
     shown: Strings
-    languages: tuple[str, ...]
     of_form: NDArray[np.int32]
 
     def __len__(self) -> int:
@@ -95,7 +92,7 @@ def vocabulary(words: Strings, word_of_form: UInt32s, languages: Sequence[str], 
     terms = (terms_of(known, stemming, language) for language in languages)
     names, shown, rows = (_stems if stemming == "stem" else _words)(known, terms)
     of_word = np.array(rows, np.int32).reshape(len(languages), len(known))
-    return TermVocabulary(names, shown, tuple(languages), of_word[:, word_of_form])
+    return TermVocabulary(names, shown, of_word[:, word_of_form])
 
 
 def _stems(words: list[str], terms: Iterable[list[str | None]]) -> tuple[Strings, Strings, list[list[int]]]:

@@ -1,1 +1,1 @@
-"""The commands, one file each. A command's body is a few lines over the library; heavy imports wait until it runs."""
+"""The commands. A command's body is a few lines over the library; heavy imports wait until it runs."""

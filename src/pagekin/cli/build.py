@@ -1,26 +1,32 @@
-"""`pagekin build`."""
+"""`pagekin build` and `pagekin demo`: read sources into a store, and try it on the sample web."""
 
 from __future__ import annotations
 
 import shlex
+import sys
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
 
 import click
 
-from pagekin.cli.options import options_from
-from pagekin.cli.output import bytes_of, counted, json_option, print_result, print_table, progress_bar
-from pagekin.model.options import from_values
+import pagekin
+from pagekin.cli.options import json_option, options_from
+from pagekin.cli.output import bytes_of, counted, print_result, print_table, progress_bar
+from pagekin.errors import MisuseError
 from pagekin.model.settings import MiB, ReadingSettings
-
-if TYPE_CHECKING:
-    from pagekin.collection.collection import Collection
 
 _STRAY = 0.95  # share of links that leave the collection, above which a base URL looks wrong
 _FEW = 20  # links below which that share says nothing
+_SHOWN = ("http://treeroom.example/oak.html", "http://worldpages.example/ja/aizome.html")
+_QUERIES = (
+    "http://treeroom.example/oak.html",
+    "http://slowoven.example/starter.html",
+    "http://mirror.example/",
+    "http://worldpages.example/ja/aizome.html",
+)
 
 
-@click.command("build")
+@click.command()
 @click.argument("sources", nargs=-1, required=True, type=click.Path(), metavar="SOURCE...")
 @click.option("-o", "--output", required=True, type=click.Path(), help="The store to write, such as my.kin.")
 @click.option(
@@ -28,17 +34,15 @@ _FEW = 20  # links below which that share says nothing
     multiple=True,
     help="The URL of a folder: once for all folders, or once for each in order. `http://` if each subfolder is a host.",
 )
-@click.option("--strategy", default="default", show_default=True, help="A preset (default, paper) or a TOML file.")
+@click.option("--strategy", default="default", help="A preset (default, paper) or a TOML file.")
 @click.option("--language", help="The language of pages that do not declare one, such as de. Default: the strategy's.")
 @click.option("--processes", type=int, help="Number of worker processes. Default: one per processor.")
-@click.option("--memory", default="4GiB", show_default=True, help="Start no more workers than fit into this memory.")
-@click.option(
-    "--max-page-size", default=16, show_default=True, type=click.IntRange(1, 1024), help="Skip larger pages; in MiB."
-)
+@click.option("--memory", default="4GiB", help="Start no more workers than fit into this memory.")
+@click.option("--max-page-size", default=16, type=click.IntRange(1, 1024), help="Skip larger pages; in MiB.")
 @options_from(ReadingSettings)
 @click.option("-q", "--quiet", is_flag=True, help="Print no progress bar and no report.")
 @json_option
-def command(
+def build(
     sources: tuple[str, ...],
     output: str,
     base_url: tuple[str, ...],
@@ -47,25 +51,24 @@ def command(
     processes: int | None,
     memory: str,
     max_page_size: int,
+    options: ReadingSettings,
     quiet: bool,
     json: bool,
-    **values: Any,
 ) -> None:
     """Read SOURCEs into a store.
 
     A SOURCE is a folder of HTML, an .html file, a .warc, .warc.gz or .wacz archive, or a .jsonl file of pages. Sources
     that have not changed since the last build are not read again; pages that are gone disappear.
     """
-    from pagekin.collection.collection import build
     from pagekin.model.strategy import strategy_named
 
     chosen = strategy_named(strategy)
     with progress_bar(quiet or json) as progress:
-        collection = build(
+        collection = pagekin.build(
             sources,
             output,
             base_urls=base_url,
-            settings=from_values(ReadingSettings, {**values, "max_page_bytes": max_page_size * MiB}),
+            settings=replace(options, max_page_bytes=max_page_size * MiB),
             strategy=replace(chosen, language=language) if language else chosen,
             processes=processes,
             memory=bytes_of(memory),
@@ -75,8 +78,7 @@ def command(
         print_result(collection.built, json, lambda _: print_build(collection, output))
 
 
-def print_build(collection: Collection, output: str) -> None:
-    """Print what a build did."""
+def print_build(collection: pagekin.Collection, output: str) -> None:
     built = collection.built
     assert built is not None
     counts = built.counts
@@ -94,3 +96,43 @@ def print_build(collection: Collection, output: str) -> None:
     if counts["pages"]:
         click.echo("Try next:  " + shlex.join(["pagekin", "related", output, next(iter(collection)).url]))
     return None
+
+
+@click.command()
+@click.option("--output", default="pagekin-demo", type=click.Path(), help="The folder to work in.")
+@click.option("--serve/--no-serve", default=None, help="End on a page to explore it; by default on a terminal.")
+def demo(output: str, serve: bool | None) -> None:
+    """Read the sample web, a small web of 22 hosts that comes with pagekin, and look at some of its pages.
+
+    On a terminal it ends on a page to explore it, which Ctrl-C stops.
+    """
+    from pagekin import sample_web
+    from pagekin.cli import serve as serving
+    from pagekin.cli.info import print_info, print_page
+    from pagekin.cli.related import print_related
+
+    folder = Path(output)
+    if folder.exists() and not folder.is_dir():
+        raise MisuseError(f"{folder} is a file; name a folder to work in")
+    folder.mkdir(parents=True, exist_ok=True)
+    archive, store = folder / sample_web.ARCHIVE, folder / "sample_web.kin"
+    if not archive.exists():
+        sample_web.copy_to(folder)
+    click.secho(f"$ pagekin build {archive} -o {store}", bold=True)
+    with progress_bar(quiet=False) as progress:
+        collection = pagekin.build(archive, store, progress=progress)
+    print_build(collection, str(store))
+    click.secho(f"\n$ pagekin info {store}", bold=True)
+    print_info(collection.info())
+    for page in _SHOWN:
+        click.secho(f"\n$ pagekin show {store} {page}", bold=True)
+        print_page(collection.page(page))
+    for page in _QUERIES:
+        click.secho(f"\n$ pagekin related {store} {page}", bold=True)
+        print_related(collection.related(page))
+    click.secho(f"\n$ pagekin serve {store}", bold=True)
+    watched = sys.stdin.isatty() and sys.stdout.isatty()
+    if watched if serve is None else serve:
+        serving.serve.main([str(store), "--port", "0"], standalone_mode=False)
+    else:
+        click.echo("serves a page to explore it, and an API for programs; needs pagekin[serve].")

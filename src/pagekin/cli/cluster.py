@@ -1,31 +1,24 @@
-"""`pagekin cluster`."""
+"""`pagekin cluster` and `pagekin graph`: clusters around a page by links, and the similarity graph of a collection."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 import click
 
-from pagekin.cli.options import options_from
-from pagekin.cli.output import clean, counted, json_option, opened, print_result, print_table, store_argument, watched
+import pagekin
+from pagekin.cli.options import json_option, options_from, store_argument
+from pagekin.cli.output import clean, counted, print_result, print_table, read_names, watched
 from pagekin.errors import MisuseError
-from pagekin.links.settings import ClusterOptions
-from pagekin.model.options import from_values
-
-if TYPE_CHECKING:
-    from pagekin.collection.clusters import Bridge, ClusterEvaluation, PageClusters
+from pagekin.links.settings import ClusterOptions, GraphOptions
 
 _SHOWN = 5  # pages of a cluster
 
 LABELS_HELP = (
     "lines of a page, a tab and Top/Leaf; content.rdf.u8 of the Open Directory; or `path`, the folders of URLs."
 )
-depth_option = click.option(
-    "--depth", default=1, show_default=True, type=click.IntRange(1), help="Cut the labels at this level."
-)
+depth_option = click.option("--depth", default=1, type=click.IntRange(1), help="Cut the labels at this level.")
 
 
-@click.command("cluster")
+@click.command()
 @store_argument
 @click.argument("page", required=False)
 @click.option(
@@ -36,21 +29,20 @@ depth_option = click.option(
 @depth_option
 @options_from(ClusterOptions)
 @json_option
-def command(
+def cluster(
     store: str,
     page: str | None,
     output: str | None,
     cross_topic: bool,
     labels: str | None,
     depth: int,
+    options: ClusterOptions,
     json: bool,
-    **values: Any,
 ) -> None:
     """Order the pages around PAGE by a clustering of their links, as tightly as alpha says."""
-    options = from_values(ClusterOptions, values)
     if bool(page) + cross_topic + bool(labels) != 1:
         raise MisuseError("name a PAGE, or give --cross-topic, or --labels")
-    collection = opened(store)
+    collection = pagekin.open(store)
     if labels:
         return print_result(collection.cluster_quality(labels, options, depth=depth), json, print_quality)
     if page is None:
@@ -59,8 +51,7 @@ def command(
     return print_result(collection.clusters(page, options, output=output), json, print_clusters)
 
 
-def print_clusters(report: PageClusters) -> None:
-    """Print the pages around a page."""
+def print_clusters(report: pagekin.PageClusters) -> None:
     query, around = report.query, report.subgraph
     click.echo(f"{clean(query.title or query.url)}, by {query.measure} at alpha {query.alphas[0]:g}")
     if not report.related:
@@ -88,7 +79,7 @@ def print_clusters(report: PageClusters) -> None:
     return None
 
 
-def _drawn(report: PageClusters) -> list[str]:
+def _drawn(report: pagekin.PageClusters) -> list[str]:
     """The dendrogram of the page and the nearest pages, as lines."""
     import numpy as np
 
@@ -101,8 +92,7 @@ def _drawn(report: PageClusters) -> list[str]:
     return dendrogram_lines(hierarchy, [f"{first}  <--", *(clean(each.title or each.url) for each in report.related)])
 
 
-def print_bridges(bridges: list[Bridge]) -> None:
-    """Print the pages between topics."""
+def print_bridges(bridges: list[pagekin.Bridge]) -> None:
     for each in bridges:
         click.echo(f"{each.strength:.3f}  {clean(each.title or each.url)}")
         click.echo(f"       {clean(each.url)}")
@@ -111,8 +101,7 @@ def print_bridges(bridges: list[Bridge]) -> None:
             click.echo(f"       - {clean(end.title or end.url)} (about {clean(', '.join(end.terms))})")
 
 
-def print_quality(found: ClusterEvaluation) -> None:
-    """Print how well clusters match categories."""
+def print_quality(found: pagekin.ClusterEvaluation) -> None:
     click.echo(
         f"{counted(found.labelled, 'labelled page')}, by {found.measure}: {found.recall:.1%} in one connected subgraph,"
         f" {found.judged:,} clustered"
@@ -123,3 +112,58 @@ def print_quality(found: ClusterEvaluation) -> None:
         click.echo(f"alpha {row.alpha:g}: precision {row.precision:.1%}, recall {row.recall:.1%}")
         cells = [(f"{c.pages:,}", f"{c.precision:.1%}", f"{c.recall:.1%}", c.category) for c in row.categories]
         print_table([("pages", "precision", "recall", "category"), *cells])
+
+
+@click.command()
+@store_argument
+@click.option("--core", "core_file", metavar="FILE", help="A file of pages, one a line; compare only these.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False),
+    help="Write the graph (graphml, gexf), its pairs (csv, parquet) or a picture (svg, png, pdf).",
+)
+@click.option("--labels", metavar="FILE|path", help=f"Colour a picture by the categories of pages: {LABELS_HELP}")
+@depth_option
+@options_from(GraphOptions)
+@json_option
+def graph(
+    store: str,
+    core_file: str | None,
+    output: str | None,
+    labels: str | None,
+    depth: int,
+    options: GraphOptions,
+    json: bool,
+) -> None:
+    """The graph of pages with similar links: its size, a file for other programs, or a picture."""
+    core = tuple(read_names(core_file)) if core_file else ()
+    found = pagekin.open(store).graph(options, core=core, output=output, labels=labels, depth=depth)
+    print_result(found, json, print_graph)
+
+
+def print_graph(found: pagekin.GraphStatistics) -> None:
+    click.echo(f"by {found.measure}, pairs with a similarity of at least {found.delta:.4f}")
+    print_table(
+        [
+            (found.pages, "pages compared"),
+            (found.in_links, f"in-links, {found.in_links_per_page:.1f} a page"),
+            (found.out_links, f"out-links, {found.out_links_per_page:.1f} a page"),
+            (found.all_pages, "pages, with those that link and are linked to"),
+            (found.pairs, f"pairs, {found.share_of_pairs:.2%} of all; mean {found.mean_similarity:.4f}"),
+            (found.collapsed, "pages that are nearly the same as another, and one with it"),
+            (found.subgraphs, f"connected subgraphs; the largest has {found.largest_subgraph:,} pages"),
+        ]
+    )
+    click.echo("Left out or changed:")
+    print_table(
+        [
+            (found.left_out["portals"], "portals, whose links do not count"),
+            (found.left_out["in_links_dropped"], "in-links beyond those that a page keeps"),
+            (found.left_out["popular"], "popular pages, which count less"),
+            (found.left_out["stopped"], "pages on the stop list"),
+            (found.left_out["backed_off"], "pages that share in-links of a URL above them"),
+        ]
+    )
+    if found.output:
+        click.echo(f"Written: {found.output}")

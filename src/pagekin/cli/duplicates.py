@@ -3,31 +3,25 @@
 from __future__ import annotations
 
 import json as jsons
-from collections.abc import Iterator
-from dataclasses import asdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TypeVar
 
 import click
 
-from pagekin.cli.options import options_from
-from pagekin.cli.output import clean, containment, counted, json_option, opened, print_result
+import pagekin
+from pagekin.cli.options import json_option, options_from
+from pagekin.cli.output import clean, containment, counted, input_file, print_result
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.errors import MisuseError
 from pagekin.figures.plot_files import PLOT_FORMATS
-from pagekin.model.options import from_values
 
-if TYPE_CHECKING:
-    from pagekin.duplicates.filters import Overlap
-    from pagekin.duplicates.report import DuplicateReport
-    from pagekin.duplicates.result_formats import Fields, Result
-    from pagekin.duplicates.result_list import GroupedResults, Grouping, ResultEntry
-    from pagekin.search.duplicates import DuplicateGroups
-
+T = TypeVar("T")
 LISTS = (".json", ".jsonl", ".ndjson")
 
 
-@click.command("duplicates")
+@click.command()
 @click.argument("sources", nargs=-1, metavar="RESULTS | STORE | FILE...")
 @click.option(
     "--files-from", metavar="LIST", help="A file that names the files to compare, one a line; - is the standard input."
@@ -42,7 +36,7 @@ LISTS = (".json", ".jsonl", ".ndjson")
 @click.option("--page", metavar="PAGE", help="In the report, the page or result to compare with all others.")
 @click.option("--stream", is_flag=True, help="Print a line of JSON for every result as it arrives.")
 @json_option
-def command(
+def duplicates(
     sources: tuple[str, ...],
     files_from: str | None,
     complete_link: bool,
@@ -53,8 +47,8 @@ def command(
     picture: str | None,
     page: str | None,
     stream: bool,
+    options: GroupSettings,
     json: bool,
-    **values: Any,
 ) -> None:
     """Group the near-duplicates of a result list, or of a collection, under the best of them.
 
@@ -62,24 +56,23 @@ def command(
     and rank, or a response of Elasticsearch, OpenSearch, Solr, Meilisearch or Typesense. In a STORE the page with most
     in-links comes first in its group. FILEs are compared with each other.
     """
-    settings = from_values(GroupSettings, {**values, "link": "complete" if complete_link else "single"})
+    settings = replace(options, link="complete" if complete_link else "single")
     kind = _picture_format(picture) if picture else ""
     if len(sources) == 1 and _is_store(sources[0]):
         if query is not None:
             raise MisuseError("--query is for a list of results; a collection is compared by its main texts")
-        collection, options = opened(sources[0]), {"whole_text": whole_text, **asdict(settings)}
+        collection, fields = pagekin.open(sources[0]), {"whole_text": whole_text, **asdict(settings)}
         if picture is None:
-            return print_result(collection.duplicates(**options), json, print_groups)
-        return _draw(collection.duplicate_report(page, **options), picture, kind, sources[0], json)
+            return print_result(collection.duplicates(**fields), json, print_groups)
+        return _draw(collection.duplicate_report(page, **fields), picture, kind, sources[0], json)
     if whole_text or settings.link_weight:
         raise MisuseError("--whole-text and --link-weight are for a collection; name a store, such as my.kin")
-    from pagekin.duplicates.result_formats import Fields
-    from pagekin.duplicates.result_list import Grouping, group
+    from pagekin.duplicates.result_list import group
 
     names = {name: (field,) for name, field in (("text", text_field), ("html", html_field)) if field}
-    results = _results(sources, files_from, Fields(**names))
+    results = _results(sources, files_from, pagekin.Fields(**names))
     if stream:
-        return _stream(results, Grouping(settings, query=query))
+        return _stream(results, pagekin.Grouping(settings, query=query))
     grouping = group(results, settings, query=query)
     if picture is not None:
         return _draw(grouping.report(page), picture, kind, sources[0] if sources else "files", json)
@@ -98,19 +91,18 @@ def _picture_format(picture: str) -> str:
     return kind
 
 
-def _results(sources: tuple[str, ...], files_from: str | None, fields: Fields) -> Iterator[Result]:
-    """The results to group, as they arrive."""
+def _results(sources: tuple[str, ...], files_from: str | None, fields: pagekin.Fields) -> Iterator[pagekin.Result]:
     from pagekin.duplicates.result_formats import read_results
     from pagekin.duplicates.result_list import files
 
     if bool(sources) == bool(files_from):
         raise MisuseError("name a list of results, or files to compare, or with --files-from a list of files")
     if files_from:
-        with _open(files_from) as file:
+        with input_file(files_from) as file:
             names = file.read().decode("utf-8", "surrogateescape").splitlines()
         yield from files(name.strip() for name in names if name.strip())
     elif len(sources) == 1 and (sources[0] == "-" or sources[0].lower().endswith(LISTS)):
-        with _open(sources[0]) as file:
+        with input_file(sources[0]) as file:
             yield from read_results(file, "the input" if sources[0] == "-" else sources[0], fields)
     else:
         for name in sources:
@@ -119,32 +111,22 @@ def _results(sources: tuple[str, ...], files_from: str | None, fields: Fields) -
         yield from files(sources)
 
 
-def _open(name: str) -> Any:
-    try:
-        return click.open_file(name, "rb")
-    except OSError as error:
-        raise MisuseError(f"{name} cannot be read: {error.strerror or error}") from error
-
-
-def _stream(results: Iterator[Result], grouping: Grouping) -> None:
+def _stream(results: Iterator[pagekin.Result], grouping: pagekin.Grouping) -> None:
     """A line for each result: the earlier results that it is similar to, and the anchor of its group so far."""
-    from pagekin.model.jsons import to_json
-
     for result in results:
         similar = [{"id": earlier.id, "position": earlier.position} for _, earlier in grouping.add([result])]
-        row = {**to_json(grouping.entries[-1]), "anchor": grouping.anchors()[-1].id, "similar": similar}
+        row = {**pagekin.to_json(grouping.entries[-1]), "anchor": grouping.anchors()[-1].id, "similar": similar}
         click.echo(jsons.dumps(row))
 
 
-def _draw(report: DuplicateReport, picture: str, kind: str, title: str, json: bool) -> None:
+def _draw(report: pagekin.DuplicateReport, picture: str, kind: str, title: str, json: bool) -> None:
     from pagekin.duplicates.report import draw_report
     from pagekin.model.files import written_whole
-    from pagekin.model.jsons import to_json
 
     with written_whole(Path(picture)) as path:
         draw_report(path, kind, title, report)
     if json:
-        return print_result({"picture": picture, **to_json(report)}, True, lambda _: None)
+        return print_result({"picture": picture, **pagekin.to_json(report)}, True, lambda _: None)
     click.echo(f"{picture}: {counted(report.pages, 'page')}")
     for curve in report.curves:
         click.echo(f"  {curve.threshold:.0%} similar or more: {curve.shares[-1]:6.1%} are near-duplicates of others")
@@ -153,31 +135,18 @@ def _draw(report: DuplicateReport, picture: str, kind: str, title: str, json: bo
     return None
 
 
-def print_groups(found: DuplicateGroups) -> None:
-    """Print the groups of a collection."""
-    grouped = 0
-    for group in found:
-        click.echo(clean(_line(group.anchor.url, group.anchor.title)))
-        for each in group.members:
-            _print_member(each.similarity, _line(each.page.url, each.page.title), each.overlap)
-        grouped += len(group.members)
-    click.echo(
-        f"{counted(found.pages, 'page')}, {counted(len(found), 'group')} of near-duplicates, {grouped:,} grouped"
-    )
+def print_groups(found: pagekin.DuplicateGroups) -> None:
+    grouped = _print_members(found, lambda page: (page.url, page.title))
+    pages, groups = counted(found.pages, "page"), counted(len(found), "group")
+    click.echo(f"{pages}, {groups} of near-duplicates, {grouped:,} grouped")
     click.echo(f"pairs compared: {found.compared:,}")
     if found.cut:
         click.echo(f"pages with a rare chunk that over 1,000 others have, compared with only some: {found.cut:,}")
     _print_uncompared(found.uncompared)
 
 
-def print_results(found: GroupedResults) -> None:
-    """Print the groups of a result list."""
-    grouped = 0
-    for group in found.groups:
-        click.echo(clean(_name(group.anchor)))
-        for each in group.members:
-            _print_member(each.overlap.similarity, _name(each.page), each.overlap)
-        grouped += len(group.members)
+def print_results(found: pagekin.GroupedResults) -> None:
+    grouped = _print_members(found.groups, lambda it: (str(it.id), it.title, it.url if it.url != it.id else ""))
     click.echo(f"{counted(found.results, 'result')} in {counted(len(found.groups), 'group')}, {grouped} grouped")
     _print_uncompared(found.uncompared)
     if found.without_words:
@@ -186,18 +155,19 @@ def print_results(found: GroupedResults) -> None:
         click.echo(f"ids that came before: {found.repeated_ids}")
 
 
-def _print_member(similarity: float, name: str, overlap: Overlap) -> None:
-    click.echo(f"  {similarity:.3f}  {clean(name)}{containment(overlap)}")
+def _print_members(groups: Sequence[pagekin.DuplicateGroup[T]], names: Callable[[T], tuple[str, ...]]) -> int:
+    """Print groups, pages by their names; return the number of near-duplicates in them."""
+
+    def name(page: T) -> str:
+        return clean("  ".join(part for part in names(page) if part))
+
+    for group in groups:
+        click.echo(name(group.anchor))
+        for each in group.members:
+            click.echo(f"  {each.similarity:.3f}  {name(each.page)}{containment(each.overlap)}")
+    return sum(len(group.members) for group in groups)
 
 
 def _print_uncompared(uncompared: dict[str, int]) -> None:
     for reason, count in uncompared.items():
         click.echo(f"not compared: {count} ({clean(reason)})")
-
-
-def _name(entry: ResultEntry) -> str:
-    return _line(str(entry.id), entry.title, entry.url if entry.url != entry.id else "")
-
-
-def _line(*parts: str) -> str:
-    return "  ".join(part for part in parts if part)

@@ -1,25 +1,24 @@
-"""`pagekin evaluate`."""
+"""`pagekin evaluate` and `pagekin sweep`: one ranking, or many strategies, compared with a hierarchy of classes."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from math import isnan
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from pagekin.cli.options import options_from
-from pagekin.cli.output import clean, counted, json_option, opened, print_result, print_table, progress_bar
+import pagekin
+from pagekin.cli.options import json_option, options_from
+from pagekin.cli.output import clean, counted, print_result, print_table, progress_bar
+from pagekin.errors import MisuseError
 from pagekin.evaluation.options import EvaluationOptions
-from pagekin.model.options import from_values
 
 if TYPE_CHECKING:
-    from pagekin.evaluation.evaluate import Comparison, Evaluation, InLinkBand, SystemEvaluation
-    from pagekin.evaluation.labels import LeftOutReason
+    from pagekin.evaluation.evaluate import InLinkBand
     from pagekin.evaluation.measures import Estimate
 
 
-@click.command("evaluate")
+@click.command()
 @click.argument("store", required=False, type=click.Path(), metavar="[STORE]")
 @click.option(
     "--hierarchy",
@@ -30,30 +29,27 @@ if TYPE_CHECKING:
 )
 @options_from(EvaluationOptions)
 @json_option
-def command(store: str | None, hierarchy: str, json: bool, **values: Any) -> None:
+def evaluate(store: str | None, hierarchy: str, options: EvaluationOptions, json: bool) -> None:
     """Compare a ranking with a hierarchy of classes: Gamma, Somers' D, P@10, nDCG@10.
 
     The ranking is that of the index in STORE or, with --run, of another system; without STORE, over all pages that the
     hierarchy names.
     """
-    options = from_values(EvaluationOptions, values)
-    from pagekin.evaluation.evaluate import evaluate
+    from pagekin.evaluation.evaluate import evaluate as evaluate_ranking
 
-    indexed = opened(store).indexed if store is not None else None
+    indexed = pagekin.open(store).indexed if store is not None else None
     with progress_bar(json) as progress:
-        result = evaluate(indexed, hierarchy, options, lambda each: progress(replace(each, stage=clean(each.stage))))
+        result = evaluate_ranking(indexed, hierarchy, options, progress)
     print_result(result, json, print_evaluation)
 
 
-def print_left_out(left_out: list[LeftOutReason]) -> None:
-    """Print what was left out of an evaluation, with examples."""
+def print_left_out(left_out: list[pagekin.LeftOutReason]) -> None:
     if left_out:
         click.echo("Left out, or to keep in mind:")
         print_table([(row.count, row.reason, row.example and "e.g. " + row.example) for row in left_out])
 
 
-def print_evaluation(evaluation: Evaluation) -> None:
-    """Print the measures of each system, and their differences."""
+def print_evaluation(evaluation: pagekin.Evaluation) -> None:
     pages, hierarchy = counted(evaluation.pages, "page"), clean(evaluation.hierarchy)
     click.echo(f"{pages} in {evaluation.classes:,} classes of {hierarchy}; in brackets 95 % intervals")
     for each in evaluation.systems:
@@ -63,7 +59,7 @@ def print_evaluation(evaluation: Evaluation) -> None:
     print_left_out(evaluation.left_out)
 
 
-def _print_system(system: SystemEvaluation) -> None:
+def _print_system(system: pagekin.SystemEvaluation) -> None:
     click.echo(f"\n{clean(system.system)}, {counted(system.sources, 'source')}:")
     rows: list[tuple[str, ...]] = [("region", "Gamma", "Somers' D", "tied", "pairs")]
     for region, of in system.regions.items():
@@ -84,7 +80,7 @@ def _print_system(system: SystemEvaluation) -> None:
         print_table([("in-links", "sources", *system.regions), *bands], indent="    ")
 
 
-def _print_comparison(comparison: Comparison) -> None:
+def _print_comparison(comparison: pagekin.Comparison) -> None:
     first, second = (clean(name) for name in comparison.systems)
     click.echo(f"\n{first} minus {second} (p by permutation of the systems within sources):")
     rows = [("", "difference", "p", "")]
@@ -106,3 +102,58 @@ def _shown(of: Estimate, form: str = ".3f") -> str:
         return "-"
     value, low, high = (f"{round(each, 6):{form}}" for each in (of.value, of.low, of.high))
     return f"{value} [{low}, {high}]"
+
+
+@click.command()
+@click.argument("plan", required=False, type=click.Path(), metavar="[SWEEP.toml|STORE]")
+@click.option("--hierarchy", metavar="FILE|path", help="As in `pagekin evaluate`. Default: that of the sweep file.")
+@click.option(
+    "--references", help="Systems to compare with, separated by commas: tf-idf, more-like-this, co-citation, lsa."
+)
+@click.option("-o", "--output", type=click.Path(), help="The folder for results. Default: SWEEP.sweep.")
+@click.option("--threads", type=click.IntRange(1), help="Number of threads. Default: one per processor.")
+@click.option("--print", "printing", is_flag=True, help="Print the sweep of the paper's figures, to start a file from.")
+@json_option
+def sweep(
+    plan: str | None,
+    hierarchy: str | None,
+    references: str | None,
+    output: str | None,
+    threads: int | None,
+    printing: bool,
+    json: bool,
+) -> None:
+    """Evaluate many strategies by a hierarchy, side by side.
+
+    They are those of SWEEP.toml or, given a STORE, those of the paper's figures. Writes a table (results.csv,
+    results.json and, if pyarrow is installed, results.parquet) and report.html. A sweep that was stopped continues.
+    """
+    from pagekin.evaluation.sweep_plan import paper_text
+
+    if printing:
+        return click.echo(paper_text(), nl=False)
+    if plan is None:
+        raise MisuseError("name a sweep file, or a STORE to sweep by the figures of the paper")
+    names = None if references is None else [name.strip() for name in references.split(",") if name.strip()]
+    with progress_bar(json) as progress:
+        report = pagekin.sweep(plan, output, hierarchy=hierarchy, references=names, threads=threads, progress=progress)
+    return print_result(report, json, print_sweep)
+
+
+def print_sweep(report: pagekin.SweepReport) -> None:
+    rows = report.rows
+    click.echo(
+        f"{counted(rows[0]['pages'], 'page')} in {rows[0]['classes']:,} classes of {clean(rows[0]['hierarchy'])}"
+    )
+    region = "sibling" if any(row.get("gamma sibling") is not None for row in rows) else "all"
+    shown = (f"gamma {region}", f"somers_d {region}", "P@10", "nDCG@10", "orthogonal")
+    for figure in dict.fromkeys(row["figure"] for row in rows):
+        click.echo(f"\n{clean(figure)}")
+        some = [row for row in rows if row["figure"] == figure]
+        numbers = (["-" if row[name] is None else f"{row[name]:.3f}" for name in shown] for row in some)
+        print_table([("", *shown), *((row["name"], *each) for row, each in zip(some, numbers, strict=True))])
+    if report.left_out:
+        click.echo()
+    print_left_out(report.left_out)
+    files = ", ".join(report.files)
+    click.echo(f"\n{report.judged:,} evaluated, {report.reused:,} known from before; {report.output}: {files}")

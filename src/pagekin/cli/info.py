@@ -1,16 +1,17 @@
-"""`pagekin info`."""
+"""`pagekin info`, `check` and `show`: what a store holds, whether its files are intact, and one of its pages."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import textwrap
+from typing import Any
 
 import click
 
-from pagekin.cli.output import bytes_in_words, json_option, opened, print_result, print_table, store_argument
+import pagekin
+from pagekin.cli.options import json_option, store_argument
+from pagekin.cli.output import bytes_in_words, clean, print_result, print_table
 
-if TYPE_CHECKING:
-    from pagekin.collection.info import CollectionInfo
-
+_ANCHORS = 10  # anchor texts that are shown
 _COUNTS = {
     "pages": "pages",
     "hosts": "hosts",
@@ -22,16 +23,15 @@ _COUNTS = {
 }
 
 
-@click.command("info")
+@click.command()
 @store_argument
 @json_option
-def command(store: str, json: bool) -> None:
+def info(store: str, json: bool) -> None:
     """What a store holds, how it was read, and what was skipped and why."""
-    print_result(opened(store).info(), json, print_info)
+    print_result(pagekin.open(store).info(), json, print_info)
 
 
-def print_info(info: CollectionInfo) -> None:
-    """Print what a store holds."""
+def print_info(info: pagekin.CollectionInfo) -> None:
     counts = info.counts
     click.echo(f"{info.store}: format {info.format}, generation {info.generation}, {bytes_in_words(info.bytes)}")
     print_table([(counts[key], noun) for key, noun in _COUNTS.items()])
@@ -60,3 +60,56 @@ def _fingerprints(facts: dict[str, Any]) -> str:
     words += [f"{facts['without_text']:,} pages without text"] if facts["without_text"] else []
     words += [f"{facts['too_large']:,} pages too large to be compared"] if facts["too_large"] else []
     return ", ".join(words)
+
+
+@click.command()
+@store_argument
+@json_option
+def check(store: str, json: bool) -> None:
+    """Compare every file of a store with its checksum; exit code 1 if one is damaged."""
+
+    def print_report(report: pagekin.CheckReport) -> None:
+        if report.damaged:
+            click.echo(f"{store} is damaged; build it again:")
+            print_table(report.damaged)
+        else:
+            click.echo(f"{store}: all {report.files} files are as they were written.")
+
+    report = pagekin.open(store).check()
+    print_result(report, json, print_report)
+    if report.damaged:
+        raise SystemExit(1)
+
+
+@click.command()
+@store_argument
+@click.argument("page")
+@click.option("--text", is_flag=True, help="Print the whole visible text.")
+@json_option
+def show(store: str, page: str, text: bool, json: bool) -> None:
+    """What a store knows of PAGE: a URL, a file, or words of its title."""
+    print_result(pagekin.open(store).page(page, text=text), json, print_page)
+
+
+def print_page(page: pagekin.PageDetails) -> None:
+    """Print the text of a page if it was asked for, else what is known of the page."""
+    if page.text is not None:
+        return click.echo(clean(page.text))
+    click.echo(clean(page.title or "(no title)"))
+    click.echo(clean(page.url))
+    details = [page.language or "language unknown", page.charset, f"{page.words:,} words"]
+    if page.captured:
+        details.append(f"captured {page.captured[:10]}")
+    click.echo("  " + ", ".join(details) + f", from {clean(page.source)}")
+    for url, kind in page.aliases:
+        click.echo(f"  also {clean(url)} ({kind})")
+    click.echo("  about " + clean(", ".join(term for term, _ in page.top_terms)))
+    click.echo()
+    click.echo(textwrap.fill(clean(page.excerpt), 100))
+    click.echo(f"\n{page.in_degree:,} pages link here" + (", saying:" if page.anchor_texts else ""))
+    print_table([(count, text or "(no words)") for text, count in page.anchor_texts[:_ANCHORS]])
+    if page.linked_from:
+        click.echo("Linked from:")
+        print_table([(each.url, each.title) for each in page.linked_from])
+    click.echo(f"Links to {page.out_degree:,} pages" + (":" if page.links_to else ""))
+    return print_table([(each.url, each.title) for each in page.links_to])

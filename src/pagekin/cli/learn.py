@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from pagekin.cli.options import options_from
-from pagekin.cli.output import clean, counted, json_option, opened, print_result, print_table, progress_bar
+import pagekin
+from pagekin.cli.options import json_option, options_from
+from pagekin.cli.output import counted, print_result, print_table, progress_bar
 from pagekin.errors import MisuseError
 from pagekin.learning.options import LearnOptions
-from pagekin.model.options import from_values
-
-if TYPE_CHECKING:
-    from pagekin.collection.learn import LearnReport, TransferReport
 
 _TITLES = {
     "error": "Error rate",
@@ -23,9 +20,9 @@ _TITLES = {
 }
 
 
-@click.command("learn")
+@click.command()
 @click.argument("store", required=False, type=click.Path(), metavar="[STORE]")
-@click.option("-o", "--output", default="weights.json", show_default=True, metavar="FILE", help="The file to write.")
+@click.option("-o", "--output", default="weights.json", metavar="FILE", help="The file to write.")
 @options_from(LearnOptions)
 @click.option("--figures", metavar="FOLDER", help="Draw figures 2 and 3 of the paper into this folder.")
 @click.option("--trec", metavar="FOLDER", help="Write qrels and runs of the test part into this folder.")
@@ -41,7 +38,7 @@ _TITLES = {
 )
 @click.option("--qrels", metavar="FILE", help="Relevance judgements, for --transfer.")
 @json_option
-def command(
+def learn(
     store: str | None,
     output: str,
     figures: str | None,
@@ -50,8 +47,8 @@ def command(
     weights: str | None,
     topics: str | None,
     qrels: str | None,
+    options: LearnOptions,
     json: bool,
-    **values: Any,
 ) -> None:
     """Learn term weights from the links of STORE (LinkLearn), and compare them with OKAPI.
 
@@ -59,35 +56,28 @@ def command(
     result, in this or another collection: the weights, and the share of links beside words. An interrupted run
     continues.
     """
-    options = from_values(LearnOptions, values)
     if transfer and not weights:
         raise MisuseError("name the learned weights with --weights; `pagekin learn STORE` writes them")
     if store is None and not transfer:
         raise MisuseError("name a STORE to learn from, or a collection to try weights on with --transfer")
-    from pagekin.collection.learn import transfer_weights
-    from pagekin.pipeline import Progress
-
     with progress_bar(json) as show:
 
         def progress(stage: str) -> None:
-            show(Progress(clean(stage)))
+            show(pagekin.Progress(stage))
 
         if transfer and weights:
-            tried = transfer_weights(transfer, weights, topics, qrels, progress)
+            tried = pagekin.transfer_weights(transfer, weights, topics, qrels, progress)
         elif store is not None:
-            learned = opened(store).learn(output, options, figures=figures, trec=trec, progress=progress)
+            learned = pagekin.open(store).learn(output, options, figures=figures, trec=trec, progress=progress)
     return print_result(tried, json, print_transfer) if transfer else print_result(learned, json, print_learned)
 
 
-def print_learned(learned: LearnReport) -> None:
-    """Print what was learned, and how it compares with OKAPI."""
+def print_learned(learned: pagekin.LearnReport) -> None:
     report = learned.results
     parts, okapi, ours = report["parts"], report["okapi"], report["linklearn"]
     click.echo(f"{learned.weights}: a weighting learned from {counted(int(parts['train']['pages']), 'page')}")
-    rows = [("", *parts)]
-    for key in parts["train"]:
-        rows.append((key.replace("_", " "), *(_number(part[key]) for part in parts.values())))
-    print_table(rows)
+    rows = [(key.replace("_", " "), *(_number(part[key]) for part in parts.values())) for key in parts["train"]]
+    print_table([("", *parts), *rows])
     units = ",".join(map(str, ours["units"]))
     click.echo("Chosen on valid:")
     print_table(
@@ -116,8 +106,7 @@ def _print_projection(report: dict[str, Any]) -> None:
     _print_measures(report["test"]["measures"], {"without": "LinkLearn", "with": "Projected"})
 
 
-def print_transfer(tried: TransferReport) -> None:
-    """Print how learned weights compare with OKAPI on another collection."""
+def print_transfer(tried: pagekin.TransferReport) -> None:
     report = tried.results
     print_table([(key.replace("_", " "), _number(value)) for key, value in report["collection"].items()])
     for name, beside in report["okapi"].items():

@@ -1,7 +1,5 @@
 """`pagekin`: the command line. Errors become a message and an exit code here, and only here."""
 
-from __future__ import annotations
-
 import os
 import sys
 import tomllib
@@ -14,25 +12,21 @@ import click
 from pagekin import __version__
 from pagekin.errors import MisuseError, PagekinError
 
-COMMANDS = (
-    "build",
-    "check",
-    "cluster",
-    "completion",
-    "demo",
-    "duplicates",
-    "evaluate",
-    "export",
-    "graph",
-    "info",
-    "learn",
-    "related",
-    "serve",
-    "show",
-    "sweep",
-)
+_MODULES = {
+    "build": "build demo",
+    "cluster": "cluster graph",
+    "duplicates": "duplicates",
+    "evaluate": "evaluate sweep",
+    "info": "check info show",
+    "learn": "learn",
+    "main": "completion",
+    "related": "export related",
+    "serve": "serve",
+}
+COMMANDS = {name: module for module, names in _MODULES.items() for name in names.split()}
 CONFIG = "pagekin.toml"
 _ARGUMENTS = "pagekin.arguments"
+_COMPLETE = "_PAGEKIN_COMPLETE"  # the variable in which a shell asks for completions
 
 
 class Commands(click.Group):
@@ -44,20 +38,26 @@ class Commands(click.Group):
         return super().parse_args(ctx, args)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Their names."""
-        return list(COMMANDS)
+        return sorted(COMMANDS)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        """The command of this name."""
-        if name not in COMMANDS:
-            return None
-        command: click.Command = import_module(f"pagekin.cli.{name}").command
-        return command
+        return command_named(name) if name in COMMANDS else None
+
+
+def command_named(name: str) -> click.Command:
+    """The command of this name; imports its module."""
+    command: click.Command = getattr(import_module(f"pagekin.cli.{COMMANDS[name]}"), name)
+    return command
 
 
 @click.group(
     cls=Commands,
-    context_settings={"help_option_names": ["-h", "--help"], "auto_envvar_prefix": "PAGEKIN", "max_content_width": 100},
+    context_settings={
+        "help_option_names": ["-h", "--help"],
+        "auto_envvar_prefix": "PAGEKIN",
+        "max_content_width": 100,
+        "show_default": True,
+    },
 )
 @click.version_option(__version__, prog_name="pagekin")
 @click.pass_context
@@ -80,17 +80,14 @@ def _config(path: Path) -> dict[str, Any]:
         raise MisuseError(f"{path} cannot be read: {error}") from error
     for name, table in config.items():
         if name not in COMMANDS or not isinstance(table, dict):
-            raise MisuseError(f"{path}: [{name}] is not a command; there are {', '.join(COMMANDS)}")
+            raise MisuseError(f"{path}: [{name}] is not a command; there are {', '.join(sorted(COMMANDS))}")
     return {name: _settings(path, name, table) for name, table in config.items()}
 
 
 def _settings(path: Path, name: str, table: dict[str, Any]) -> dict[str, Any]:
     """A table of the configuration, its keys (options without their dashes) as click names them."""
-    known = {
-        option.lstrip("-").replace("-", "_"): parameter
-        for parameter in import_module(f"pagekin.cli.{name}").command.params
-        for option in parameter.opts
-    }
+    parameters = command_named(name).params
+    known = {option.lstrip("-").replace("-", "_"): each for each in parameters for option in each.opts}
     settings = {}
     for key, value in table.items():
         parameter = known.get(key.replace("-", "_"))
@@ -99,15 +96,30 @@ def _settings(path: Path, name: str, table: dict[str, Any]) -> dict[str, Any]:
         every = value if isinstance(value, list) else [value]
         if isinstance(parameter.type, click.Path) and not all(isinstance(each, str) for each in every):
             raise MisuseError(f"{path}: [{name}] {key} should be the name of a file or folder")
-        settings[parameter.name] = value
+        settings[str(parameter.name)] = value
     return settings
+
+
+@click.command()
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def completion(shell: str) -> None:
+    """Print what makes SHELL complete pagekin's commands and options.
+
+    Bash: `eval "$(pagekin completion bash)"` in ~/.bashrc. Zsh: the same with zsh in ~/.zshrc.
+    Fish: `pagekin completion fish > ~/.config/fish/completions/pagekin.fish`.
+    """
+    from click.shell_completion import get_completion_class
+
+    kind = get_completion_class(shell)
+    assert kind is not None
+    click.echo(kind(cli, {}, "pagekin", _COMPLETE).source())
 
 
 def main() -> None:
     """Run the command line; exit with 0, 1 for a failure, 2 for misuse."""
     from pagekin.cli.output import clean
 
-    if "_PAGEKIN_COMPLETE" in os.environ:
+    if _COMPLETE in os.environ:
         cli()
     try:
         # Not cli(), which treats a closed pipe as a failure.

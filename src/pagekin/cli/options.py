@@ -1,15 +1,16 @@
 """Command-line options derived from option dataclasses."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
-from typing import Any, TypeVar
+from functools import wraps
+from typing import Any
 
 import click
 
 from pagekin.model.options import Option, options_of
 
-Command = TypeVar("Command", bound=Callable[..., Any])
+Command = Callable[..., Any]
+json_option = click.option("--json", is_flag=True, help="Print JSON, for programs.")
+store_argument = click.argument("store", type=click.Path(), metavar="STORE")
 
 
 def _number_or_word(option: Option) -> Callable[[str], float | str]:
@@ -32,14 +33,9 @@ def _number_or_word(option: Option) -> Callable[[str], float | str]:
 
 def click_option(option: Option) -> Callable[[Command], Command]:
     """The click option of an option: a flag, a number in a range, a choice, or a string."""
-    flag, default = "--" + option.name.replace("_", "-"), option.default
-    shared: dict[str, Any] = {
-        "default": default,
-        "help": option.help,
-        "show_default": default not in (None, ()) and default is not False,
-    }
+    flag, shared = "--" + option.name.replace("_", "-"), {"default": option.default, "help": option.help}
     if option.kind is bool:
-        return click.option(f"{flag}/--no-{flag[2:]}" if default else flag, option.field, is_flag=True, **shared)
+        return click.option(f"{flag}/--no-{flag[2:]}" if option.default else flag, option.field, is_flag=True, **shared)
     names = [option.short] if option.short else []
     kind = _type(option)
     return click.option(*names, flag, option.field, type=kind, metavar=option.metavar, multiple=option.many, **shared)
@@ -59,15 +55,18 @@ def _type(option: Option) -> Any:
 
 
 def options_from(cls: type, *, leave_out: tuple[str, ...] = (), **defaults: Any) -> Callable[[Command], Command]:
-    """Add the options of a dataclass to a command, with other `defaults` where these are given.
-
-    The command gets the values by field name; `from_values` makes the dataclass from them.
-    """
+    """Add the options of a dataclass, with other `defaults`, to a command, which gets the dataclass as `options`."""
+    found = [each for each in options_of(cls, **defaults) if each.cli and each.field not in leave_out]
 
     def add(command: Command) -> Command:
-        for each in reversed(options_of(cls, **defaults)):
-            if each.cli and each.field not in leave_out:
-                command = click_option(each)(command)
-        return command
+        @wraps(command)
+        def run(**values: Any) -> Any:
+            given = {each.field: values.pop(each.field) for each in found}
+            return command(options=cls(**given), **values)
+
+        decorated: Command = run
+        for each in reversed(found):
+            decorated = click_option(each)(decorated)
+        return decorated
 
     return add

@@ -8,16 +8,12 @@ import sys
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import IO, Any, TypeVar
 
 import click
 
+import pagekin
 from pagekin.errors import MisuseError
-
-if TYPE_CHECKING:
-    from pagekin.collection.collection import Collection
-    from pagekin.duplicates.filters import Overlap
-    from pagekin.pipeline import Progress
 
 T = TypeVar("T")
 
@@ -25,24 +21,12 @@ T = TypeVar("T")
 # be printed; escaped, they survive a round trip.
 _UNSEEN = re.compile("[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
 
-json_option = click.option("--json", is_flag=True, help="Print JSON, for programs.")
-store_argument = click.argument("store", type=click.Path(), metavar="STORE")
-
-
-def opened(store: str) -> Collection:
-    """The collection in a store; loads the library."""
-    from pagekin.collection.collection import open as open_collection
-
-    return open_collection(store)
-
 
 def print_result(result: T, as_json: bool, print_text: Callable[[T], None]) -> None:
     """Print a result as JSON, or with a function that prints text."""
     if not as_json:
         return print_text(result)
-    from pagekin.model.jsons import to_json
-
-    text = json.dumps(to_json(result), ensure_ascii=False, indent=2)
+    text = json.dumps(pagekin.to_json(result), ensure_ascii=False, indent=2)
     return click.echo(_UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
 
 
@@ -82,12 +66,8 @@ def bytes_in_words(count: int) -> str:
     >>> bytes_in_words(1536)
     '1.5 KiB'
     """
-    size = float(count)
-    for unit in ("bytes", "KiB", "MiB", "GiB"):
-        if size < 1024 or unit == "GiB":
-            return f"{size:.0f} {unit}" if unit == "bytes" else f"{size:.1f} {unit}"
-        size /= 1024
-    raise AssertionError
+    power = min(max(count.bit_length() - 1, 0) // 10, 3)
+    return f"{count / 1024**power:.1f} {' KMG'[power]}iB" if power else f"{count} bytes"
 
 
 def bytes_of(size: str) -> int:
@@ -103,15 +83,32 @@ def bytes_of(size: str) -> int:
 
 
 @contextmanager
-def progress_bar(quiet: bool) -> Iterator[Callable[[Progress], None]]:
+def input_file(name: str) -> Iterator[IO[bytes]]:
+    """Open a file, or the standard input for "-"; raise MisuseError if it cannot be read."""
+    try:
+        with click.open_file(name, "rb") as file:
+            yield file
+    except OSError as error:
+        raise MisuseError(f"{name} cannot be read: {error.strerror or error}") from error
+
+
+def read_names(file: str) -> list[str]:
+    """The names of pages in a file, one a line."""
+    with input_file(file) as stream:
+        lines = stream.read().decode("utf-8", "replace").splitlines()
+    return [line.strip() for line in lines if line.strip()]
+
+
+@contextmanager
+def progress_bar(quiet: bool) -> Iterator[Callable[[pagekin.Progress], None]]:
     """A progress bar on a terminal, nothing elsewhere."""
     if quiet or not sys.stderr.isatty():
         yield lambda _: None
         return
     with click.progressbar(length=1, label="reading", file=sys.stderr, width=40) as bar:
 
-        def show(progress: Progress) -> None:
-            bar.label = progress.stage
+        def show(progress: pagekin.Progress) -> None:
+            bar.label = clean(progress.stage)
             if progress.total:
                 bar.length = progress.total
                 bar.update(progress.done - bar.pos)
@@ -129,7 +126,7 @@ def watched(items: list[T], label: str) -> Iterable[T]:
         yield from bar
 
 
-def containment(overlap: Overlap) -> str:
+def containment(overlap: pagekin.Overlap) -> str:
     """A remark if one of a member and its anchor contains the other."""
     if overlap.a_in_b and overlap.b_in_a:
         return "  (the same)"

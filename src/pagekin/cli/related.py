@@ -1,22 +1,17 @@
-"""`pagekin related`."""
+"""`pagekin related` and `pagekin export`: the pages related to a page, and those of every page in a file."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 import click
 
-from pagekin.cli.options import options_from
-from pagekin.cli.output import clean, containment, counted, json_option, opened, print_result, store_argument
+import pagekin
+from pagekin.cli.options import json_option, options_from, store_argument
+from pagekin.cli.output import clean, containment, counted, input_file, print_result, read_names, watched
 from pagekin.errors import MisuseError
-from pagekin.model.options import from_values
 from pagekin.search.options import RelatedOptions
 
-if TYPE_CHECKING:
-    from pagekin.search.results import RelatedPage, RelatedPages
 
-
-@click.command("related")
+@click.command()
 @store_argument
 @click.argument("pages", nargs=-1, metavar="[PAGE...]")
 @click.option("--html", metavar="FILE", help="Query with an HTML file outside the collection; - is the standard input.")
@@ -24,36 +19,32 @@ if TYPE_CHECKING:
 @options_from(RelatedOptions)
 @click.option("--expand", is_flag=True, help="List the near-duplicates in each group.")
 @json_option
-def command(
-    store: str, pages: tuple[str, ...], html: str | None, text: str | None, expand: bool, json: bool, **values: Any
+def related(
+    store: str,
+    pages: tuple[str, ...],
+    html: str | None,
+    text: str | None,
+    options: RelatedOptions,
+    expand: bool,
+    json: bool,
 ) -> None:
     """The pages that are related to PAGE: a URL, a file of the collection, or words of a title.
 
     Several PAGEs are one query.
     """
-    options = from_values(RelatedOptions, values)
     if bool(pages) + bool(html) + bool(text) != 1:
         raise MisuseError("name PAGEs, or a file with --html, or a file with --text")
-    collection = opened(store)
+    collection = pagekin.open(store)
     if file := html or text:
-        body = _read(file, collection.indexed.settings.max_page_bytes)
+        with input_file(file) as stream:  # one byte more than a page may have, so that a larger one is noticed
+            body = stream.read(collection.indexed.settings.max_page_bytes + 1)
         answer = collection.related_to(**{"html" if html else "text": body}, options=options)
     else:
         answer = collection.related(pages, options)
     print_result(answer, json, lambda answer: print_related(answer, expand))
 
 
-def _read(name: str, limit: int) -> bytes:
-    """A file, or the standard input for "-"; one byte more than a page may have, so that a larger one is noticed."""
-    try:
-        with click.open_file(name, "rb") as file:
-            data: bytes = file.read(limit + 1)
-    except OSError as error:
-        raise MisuseError(f"{name} cannot be read: {error.strerror or error}") from error
-    return data
-
-
-def print_related(answer: RelatedPages, expand: bool = False) -> None:
+def print_related(answer: pagekin.RelatedPages, expand: bool = False) -> None:
     """Print related pages; if `expand`, with their near-duplicates."""
     if not answer:
         click.echo("No page is similar enough; --min-similarity 0 shows the nearest.")
@@ -74,9 +65,41 @@ def print_related(answer: RelatedPages, expand: bool = False) -> None:
             click.echo(f"       = {clean(duplicate.url)}{containment(duplicate.overlap)}")
 
 
-def _remarks(page: RelatedPage) -> str:
+def _remarks(page: pagekin.RelatedPage) -> str:
     count = len(page.duplicates)
     remarks = ["pinned"] if page.pinned else []
     remarks += ["near-duplicate of the query page"] if page.is_duplicate else []
     remarks += [f"and {counted(count, 'near-duplicate')}"] if count else []
     return f"  ({', '.join(remarks)})" if remarks else ""
+
+
+@click.command()
+@store_argument
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    type=click.Path(dir_okay=False),
+    help="The file to write, such as answers.tsv; answers.parquet needs pagekin[parquet].",
+)
+@click.option(
+    "--format",
+    "kind",
+    type=click.Choice(["tsv", "trec", "csv", "jsonl", "parquet"]),
+    help="The format. Default: the suffix of the output.",
+)
+@click.option(
+    "--queries",
+    type=click.Path(exists=True, dir_okay=False),
+    help="A file of page names, one a line. Default: all pages.",
+)
+@options_from(RelatedOptions, leave_out=("explain", "group_duplicates"), min_similarity=0.0)
+@json_option
+def export(store: str, output: str, kind: str | None, queries: str | None, options: RelatedOptions, json: bool) -> None:
+    """Write the related pages of every page into a file for other programs."""
+    names = read_names(queries) if queries is not None else None
+    report = pagekin.open(store).export(
+        output, options, format=kind, queries=names, progress=lambda names: watched(names, "ranking")
+    )
+    text = f"{output}: {counted(report.answers, 'answer')} for {counted(report.pages, 'page')}"
+    print_result(report, json, lambda _: click.echo(text))

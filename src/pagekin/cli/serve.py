@@ -1,49 +1,40 @@
 """`pagekin serve`."""
 
-from __future__ import annotations
-
 import os
 import sys
 import webbrowser
 from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING
 
 import click
 
-from pagekin.cli.output import clean, store_argument
+from pagekin.cli.options import store_argument
+from pagekin.cli.output import clean
 from pagekin.errors import MisuseError, need
-
-if TYPE_CHECKING:
-    from pagekin.serving.settings import ServerSettings
 
 TOKEN = "PAGEKIN_TOKEN"
 _LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 
 
-@click.command("serve")
+@click.command()
 @store_argument
-@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on; 0.0.0.0 is all.")
-@click.option(
-    "--port", default=8017, show_default=True, type=click.IntRange(0, 65535), help="The port; 0 is any free one."
-)
-@click.option("--workers", default=1, show_default=True, type=click.IntRange(1, 64), help="Number of processes.")
-@click.option("--replay", default="", metavar="BASE", help="Link to captures at BASE followed by the URL of a page.")
+@click.option("--host", default="127.0.0.1", help="The address to listen on; 0.0.0.0 is all.")
+@click.option("--port", default=8017, type=click.IntRange(0, 65535), help="The port; 0 is any free one.")
+@click.option("--workers", default=1, type=click.IntRange(1, 64), help="Number of processes.")
+@click.option("--replay", metavar="BASE", help="Link to captures at BASE followed by the URL of a page.")
 @click.option("--cors", multiple=True, metavar="ORIGIN", help="Allow requests from pages of this origin; * is any.")
 @click.option(
     "--allow-host", multiple=True, metavar="NAME", help="Also answer to this host name, such as that of a proxy."
 )
 @click.option("--token-file", metavar="FILE", help=f"Require the token in this file (or in the variable {TOKEN}).")
-@click.option(
-    "--seconds", default=10.0, show_default=True, type=click.FloatRange(0.1, 600), help="Time limit of a request."
-)
+@click.option("--seconds", default=10.0, type=click.FloatRange(0.1, 600), help="Time limit of a request.")
 @click.option("--open", "browse", is_flag=True, help="Open it in a browser.")
-def command(
+def serve(
     store: str,
     host: str,
     port: int,
     workers: int,
-    replay: str,
+    replay: str | None,
     cors: tuple[str, ...],
     allow_host: tuple[str, ...],
     token_file: str | None,
@@ -56,21 +47,15 @@ def command(
     generation is served as soon as it is complete.
     """
     need("jinja2", "starlette", "uvicorn", what="serving", extra="serve")
+    from pagekin.search.indexed_store import IndexedStore
+    from pagekin.serving.server import listen, run, url_of
     from pagekin.serving.settings import RequestLimits, ServerSettings
 
     hosts = (*_LOOPBACK, *allow_host) if host in ("127.0.0.1", "::1", "localhost") else allow_host
     token = token_of(token_file)
-    settings = ServerSettings(replay=replay, token=token, cors=cors, hosts=hosts, limits=RequestLimits(seconds=seconds))
-    serve(store, settings, host, port, workers, browse)
-
-
-def serve(
-    store: str, settings: ServerSettings, host: str = "127.0.0.1", port: int = 0, workers: int = 1, browse: bool = False
-) -> None:
-    """Serve a store until it is stopped."""
-    from pagekin.search.indexed_store import IndexedStore
-    from pagekin.serving.server import listen, run, url_of
-
+    settings = ServerSettings(
+        replay=replay or "", token=token, cors=cors, hosts=hosts, limits=RequestLimits(seconds=seconds)
+    )
     _ = IndexedStore.open(store).index
     with listen(host, port) as listener:
         address = url_of(listener)

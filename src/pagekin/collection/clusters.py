@@ -22,10 +22,10 @@ from pagekin.model.jsons import json_field
 from pagekin.search.link_analysis import LinkAnalysis
 from pagekin.search.link_analysis import analyse_links as analyse_links
 from pagekin.search.results import PageLink
-from pagekin.store.page_names import page_names_of
 
-GRAPH_FORMATS = ("graphml", "gexf", "csv", "parquet")
+GRAPH_FORMATS = (*GRAPH_WRITERS, *PAIR_WRITERS)
 _TERMS = 5  # of an end of a bridge
+NodeProgress = Callable[[list[int]], Iterable[int]]
 
 
 @dataclass(frozen=True)
@@ -49,11 +49,9 @@ class SubgraphSize:
 
 
 @dataclass(frozen=True)
-class ClusteredPage:
+class ClusteredPage(PageLink):
     """A page of the clustering: its estimated distance, which may exceed 1, and its own similarity."""
 
-    url: str
-    title: str
     distance: float = json_field(digits=6)
     similarity: float = json_field(digits=6)
 
@@ -67,11 +65,9 @@ class ClusterTree:
 
 
 @dataclass(frozen=True)
-class ClusterPosition:
+class ClusterPosition(PageLink):
     """The positions of a page by similarity alone and at each alpha, from 1; None: not among the first."""
 
-    url: str
-    title: str
     by_similarity: int | None
     by_alpha: list[int | None]
 
@@ -98,20 +94,16 @@ class PageClusters:
 
 
 @dataclass(frozen=True)
-class BridgeEnd:
+class BridgeEnd(PageLink):
     """A page at one end of a bridge, and the terms with the highest weights in its bag."""
 
-    url: str
-    title: str
     terms: list[str]
 
 
 @dataclass(frozen=True)
-class Bridge:
+class Bridge(PageLink):
     """A page between two topics: similar to two pages that are far from each other."""
 
-    url: str
-    title: str
     strength: float = json_field(digits=6)
     distance: float = json_field(digits=6)
     between: list[BridgeEnd] = json_field()
@@ -163,24 +155,22 @@ class GraphStatistics:
 
 
 def describe_clusters(analysis: LinkAnalysis, clusters: Clusters, page: str, options: ClusterOptions) -> PageClusters:
-    """The clusters around a page."""
     alphas, limit = options.alpha, options.limit
     first = clusters.order(alphas[0])[:limit]
     similarity = dict(zip(clusters.subgraph.nodes.tolist(), clusters.similarities().tolist(), strict=True))
     names = analysis.named([node for node, _ in first])
     graph = analysis.graph
+    [name] = analysis.named([clusters.node])
     return PageClusters(
-        ClusterQuery(
-            page, **analysis.named([clusters.node])[0], measure=analysis.measure, alphas=alphas, delta=graph.delta
-        ),
+        ClusterQuery(page, **name, measure=analysis.measure, alphas=alphas, delta=graph.delta),
         SubgraphSize(len(clusters), clusters.subgraph.total),
         [each["url"] for each in analysis.named(graph.near_identical(clusters.node))],
         [
-            ClusteredPage(**name, distance=distance, similarity=similarity[node])
-            for name, (node, distance) in zip(names, first, strict=True)
+            ClusteredPage(**each, distance=distance, similarity=similarity[node])
+            for each, (node, distance) in zip(names, first, strict=True)
         ],
         _tree(analysis, clusters, alphas[0], limit),
-        _positions(analysis, clusters, alphas, limit) if len(alphas) > 1 else [],
+        _positions(analysis, clusters, options) if len(alphas) > 1 else [],
         _cut(analysis, clusters, alphas[0], options.clusters) if options.clusters else [],
     )
 
@@ -194,10 +184,8 @@ def _tree(analysis: LinkAnalysis, clusters: Clusters, alpha: float, limit: int) 
     return ClusterTree(urls, [(a, b, height) for (a, b), height in merges])
 
 
-def _positions(
-    analysis: LinkAnalysis, clusters: Clusters, alphas: tuple[float, ...], limit: int
-) -> list[ClusterPosition]:
-    table = clusters.positions(alphas, limit)
+def _positions(analysis: LinkAnalysis, clusters: Clusters, options: ClusterOptions) -> list[ClusterPosition]:
+    table = clusters.positions(options.alpha, options.limit)
     rows = zip(analysis.named(list(table)), table.values(), strict=True)
     return [ClusterPosition(**name, by_similarity=row[0], by_alpha=row[1:]) for name, row in rows]
 
@@ -209,12 +197,9 @@ def _cut(analysis: LinkAnalysis, clusters: Clusters, alpha: float, count: int) -
     return [FlatCluster(len(nodes), [PageLink(**each) for each in analysis.named(nodes)]) for nodes in members]
 
 
-def find_bridges(
-    analysis: LinkAnalysis, alpha: float, limit: int, progress: Callable[[list[int]], Iterable[int]] = iter
-) -> list[Bridge]:
-    """The strongest bridges of a collection."""
+def find_bridges(analysis: LinkAnalysis, options: ClusterOptions, progress: NodeProgress) -> list[Bridge]:
     bridges = []
-    for each in analysis.cross_topic_pages(alpha, progress)[:limit]:
+    for each in analysis.cross_topic_pages(options.alpha[0], progress)[: options.limit]:
         page, *ends = analysis.named([each.node, each.one, each.other])
         terms = [analysis.top_terms(node, _TERMS) for node in (each.one, each.other)]
         between = [BridgeEnd(**end, terms=some) for end, some in zip(ends, terms, strict=True)]
@@ -225,24 +210,19 @@ def find_bridges(
 def evaluate_clusters(analysis: LinkAnalysis, labels: str, depth: int, alphas: tuple[float, ...]) -> ClusterEvaluation:
     """Compare clusters with the categories in a file of labels, at each alpha."""
     categories, notes = read_categories(analysis, labels, depth)
-    found = [(alpha, compare_clusters(analysis.graph, categories, alpha)) for alpha in alphas]
-    return ClusterEvaluation(
-        analysis.measure,
-        len(categories),
-        sum(each.count for each in notes.reasons() if each.reason == UNMET),
-        notes.reasons(),
-        found[0][1].recall,
-        found[0][1].judged,
-        [
-            AlphaQuality(alpha, quality.precision_mean, quality.recall_mean, quality.categories)
-            for alpha, quality in found
-        ],
-    )
+    unknown = sum(each.count for each in notes.reasons() if each.reason == UNMET)
+    found = [compare_clusters(analysis.graph, categories, alpha) for alpha in alphas]
+    by_alpha = [
+        AlphaQuality(alpha, each.precision_mean, each.recall_mean, each.categories)
+        for alpha, each in zip(alphas, found, strict=True)
+    ]
+    counts = len(categories), unknown, notes.reasons()
+    return ClusterEvaluation(analysis.measure, *counts, found[0].recall, found[0].judged, by_alpha)
 
 
 def read_categories(analysis: LinkAnalysis, hierarchy: str, depth: int) -> tuple[dict[int, set[str]], LeftOut]:
     """Read the categories of nodes, cut at `depth`, from anything that `pagekin evaluate --hierarchy` reads."""
-    notes, names = LeftOut(), page_names_of(analysis.indexed)
+    notes, names = LeftOut(), analysis.indexed.catalog.page_names()
     rows = analysis.indexed.catalog.each("SELECT url FROM nodes WHERE first_row IS NOT NULL ORDER BY node")
     by_path = hierarchy == BY_PATH
     labels = path_labels((row[0] for row in rows), notes) if by_path else read_labels(Path(hierarchy), notes)
@@ -258,15 +238,6 @@ def read_categories(analysis: LinkAnalysis, hierarchy: str, depth: int) -> tuple
             f" {notes.example(UNMET)!r}); a line is a URL or a path in the folder that was read, a tab, and a category"
         )
     return categories, notes
-
-
-def read_names(file: str | Path) -> list[str]:
-    """The lines of a file of names that are not empty."""
-    try:
-        lines = Path(file).read_text("utf-8", "replace").splitlines()
-    except OSError as error:
-        raise MisuseError(f"{file} cannot be read: {error.strerror or error}") from error
-    return [line for line in lines if line.strip()]
 
 
 def picture_format(output: str | Path, others: tuple[str, ...] = ()) -> str:
@@ -287,32 +258,27 @@ def draw_clusters(analysis: LinkAnalysis, clusters: Clusters, options: ClusterOp
     nodes = [clusters.node, *sorted(shown)]
     leaves = np.searchsorted(clusters.subgraph.nodes, nodes).tolist()
     names = [each["title"] or each["url"] for each in analysis.named(nodes)]
+    hierarchies = [clusters.hierarchy(alpha).restrict_to(leaves) for alpha in options.alpha]
     with written_whole(output) as path:
-        draw_dendrograms(
-            path, kind, [clusters.hierarchy(alpha).restrict_to(leaves) for alpha in options.alpha], names, 0
-        )
+        draw_dendrograms(path, kind, hierarchies, names, 0)
 
 
 def write_graph(analysis: LinkAnalysis, output: Path, kind: str, labels: dict[int, set[str]]) -> None:
     """Write the graph, its pairs, or a picture with a colour for each label."""
-    graph = analysis.graph
-    if kind in PAIR_WRITERS:
-        nodes = np.unique(np.concatenate([graph.pairs.first, graph.pairs.second])).tolist()
-        urls = dict(zip(nodes, (each["url"] for each in analysis.named(nodes)), strict=True))
-        with written_whole(output) as path:
-            PAIR_WRITERS[kind](path, urls, graph.pairs)
-        return
-    vertices = analysis.vertices()
-    if kind in GRAPH_WRITERS:
-        with written_whole(output) as path:
-            GRAPH_WRITERS[kind](path, vertices, graph.edges)
-        return
-    if len(vertices) > MAX_NODES:
+    graph, vertices = analysis.graph, [] if kind in PAIR_WRITERS else analysis.vertices()
+    if kind in PLOT_FORMATS and len(vertices) > MAX_NODES:
         raise MisuseError(
             f"the graph has {len(vertices):,} pages, and a picture shows at most {MAX_NODES}; take a --core of pages or"
             " a larger --delta, or write a .gexf for Gephi"
         )
-    groups = [min(labels.get(each.node, {""})) for each in vertices]
-    names = [each.title or each.url for each in vertices]
     with written_whole(output) as path:
-        draw_graph(path, kind, graph.edges, np.array([each.node for each in vertices]), names, groups)
+        if kind in PAIR_WRITERS:
+            nodes = np.unique(np.concatenate([graph.pairs.first, graph.pairs.second])).tolist()
+            urls = dict(zip(nodes, (each["url"] for each in analysis.named(nodes)), strict=True))
+            PAIR_WRITERS[kind](path, urls, graph.pairs)
+        elif kind in GRAPH_WRITERS:
+            GRAPH_WRITERS[kind](path, vertices, graph.edges)
+        else:
+            groups = [min(labels.get(each.node, {""})) for each in vertices]
+            names = [each.title or each.url for each in vertices]
+            draw_graph(path, kind, graph.edges, np.array([each.node for each in vertices]), names, groups)

@@ -5,18 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
-from pagekin.collection.info import (
-    BuildReport,
-    CheckReport,
-    CollectionInfo,
-    check_store,
-    describe_build,
-    describe_store,
-)
-from pagekin.collection.pages import Page, PageDetails, SearchResults, describe_page, list_pages, search_pages
+from pagekin.collection.info import CheckReport, describe_build, describe_page, describe_store, list_pages, search_pages
 from pagekin.errors import MisuseError
 from pagekin.evaluation.options import EvaluationOptions
 from pagekin.learning.options import LearnOptions
@@ -26,11 +17,13 @@ from pagekin.model.strategy import Strategy
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.options import RelatedOptions
 from pagekin.search.results import RelatedPages, RelatedQuery
+from pagekin.store.manifest import damaged_files
 
 # Some modules load compiled code or optional packages; the methods that need them import them.
 if TYPE_CHECKING:
     from pagekin.collection.clusters import Bridge, ClusterEvaluation, GraphStatistics, PageClusters
     from pagekin.collection.export import ExportReport
+    from pagekin.collection.info import BuildReport, CollectionInfo, Page, PageDetails, SearchResults
     from pagekin.collection.learn import LearnReport
     from pagekin.duplicates.report import DuplicateReport
     from pagekin.duplicates.result_formats import Fields, Result
@@ -40,14 +33,14 @@ if TYPE_CHECKING:
     from pagekin.search.duplicates import DuplicateGroups
 
 O = TypeVar("O")  # noqa: E741
+_PAGE_URLS = "SELECT url FROM nodes WHERE first_row IS NOT NULL ORDER BY node"
 
 
 class HasUrl(Protocol):
     """Anything with a URL: a `Page`, a `PageDetails`, a `PageLink` or a `RelatedPage`."""
 
     @property
-    def url(self) -> str:
-        """The URL."""
+    def url(self) -> str: ...
 
 
 PageName = str | HasUrl  # a string is a URL, a file of the collection, a title, or words of a title
@@ -99,9 +92,7 @@ class Collection:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -166,8 +157,7 @@ class Collection:
         """
         if (html is None) == (text is None):
             raise MisuseError("give either html or text")
-        body = html if html is not None else text
-        assert body is not None
+        body = html or text or b""
         data = body if isinstance(body, bytes) else body.encode("utf-8", "replace")
         chosen = _chosen(RelatedOptions, options, fields)
         return self._answer((), self.indexed.related_to(data, chosen, plain=html is None), chosen)
@@ -242,7 +232,7 @@ class Collection:
         from pagekin.collection.clusters import analyse_links, find_bridges
 
         chosen = _chosen(ClusterOptions, options, fields)
-        return find_bridges(analyse_links(self.indexed, chosen), chosen.alpha[0], chosen.limit, progress)
+        return find_bridges(analyse_links(self.indexed, chosen), chosen, progress)
 
     def cluster_quality(
         self, labels: str | Path, options: ClusterOptions | None = None, *, depth: int = 1, **fields: Any
@@ -358,21 +348,16 @@ class Collection:
         from pagekin.collection.export import ExportReport, export_answers, export_format
 
         kind = export_format(Path(output), format)
-        names = [page.url for page in self._distinct()] if queries is None else [_name(each) for each in queries]
         least = {} if options is not None else {"min_similarity": 0.0}
         chosen = _chosen(RelatedOptions, options, {**least, "explain": False, "group_duplicates": False, **fields})
-        find = self.indexed
-        urls = names if queries is None else [find.node_url(find.find_node(name)) for name in names]
-        answers = ((url, find.related(url, chosen)) for url in progress(urls))
-        count = export_answers(Path(output), kind, answers, by_score=self.indexed.blend(chosen).single is not None)
-        return ExportReport(str(output), kind, len(names), count)
-
-    def _distinct(self) -> Iterator[HasUrl]:
-        """The pages, those with a common canonical URL once, under that URL."""
-        from pagekin.search.results import PageLink
-
-        rows = self.indexed.catalog.each("SELECT url, title FROM nodes WHERE first_row IS NOT NULL ORDER BY node")
-        return (PageLink(*row) for row in rows)
+        indexed = self.indexed
+        if queries is None:  # pages with a common canonical URL once, under that URL
+            urls = [url for (url,) in indexed.catalog.each(_PAGE_URLS)]
+        else:
+            urls = [indexed.node_url(indexed.find_node(_name(each))) for each in queries]
+        answers = ((url, indexed.related(url, chosen)) for url in progress(urls))
+        count = export_answers(Path(output), kind, answers, by_score=indexed.blend(chosen).single is not None)
+        return ExportReport(str(output), kind, len(urls), count)
 
     def info(self) -> CollectionInfo:
         """What the collection holds, how it was read, and what was skipped and why.
@@ -388,7 +373,8 @@ class Collection:
         >>> collection.check().damaged
         []
         """
-        return check_store(self.indexed)
+        manifest = self.indexed.manifest
+        return CheckReport(len(manifest.all_files()), list(damaged_files(self.indexed.root, manifest)))
 
 
 def open(path: str | Path) -> Collection:

@@ -1,7 +1,5 @@
 """Related pages of many pages in one file, for other programs."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -18,7 +18,7 @@ from pagekin.learning.trainer import Checkpoint, Grid
 from pagekin.learning.transfer import evaluate_transfer, open_task
 from pagekin.model.files import write_lines, written_whole
 from pagekin.model.jsons import json_field
-from pagekin.model.weights import load_weights, save_weights
+from pagekin.model.weighting import load_weights, save_weights
 from pagekin.search.indexed_store import IndexedStore
 
 _UNFINISHED = ".unfinished"
@@ -80,9 +80,8 @@ def transfer_weights(
     `qrels` are files in the TREC formats.
     """
     weighting = load_weights(Path(weights))
-    return TransferReport(
-        documents, weights, evaluate_transfer(open_task(documents, topics, qrels, progress), weighting)
-    )
+    results = evaluate_transfer(open_task(documents, topics, qrels, progress), weighting)
+    return TransferReport(documents, weights, results)
 
 
 def _made(folder: Path) -> Path:

@@ -13,9 +13,8 @@ import zstandard
 from pagekin.duplicates.filters import MAX_CHUNKS, Chunks
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.kernels import canonical as kernel
-from pagekin.kernels.blake2 import blake2b_spans
 from pagekin.kernels.canonical import AT_LINE_START, LINE, MOST_NUMBERING, NOTHING, SPACE
-from pagekin.kernels.chunks import WINDOW, chunk_elements, cut_chunks, mark_boundaries, rabin_tables
+from pagekin.kernels.chunks import WINDOW, blake2b_spans, chunk_elements, cut_chunks, mark_boundaries, rabin_tables
 from pagekin.model.arrays import Bytes, Int64s, UInt32s, UInt64s, offsets_of
 from pagekin.model.mapper import Mapper
 from pagekin.model.reading import Reading

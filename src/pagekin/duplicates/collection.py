@@ -11,7 +11,7 @@ from pagekin.duplicates.groups import DuplicateGroup, build_groups, find_anchors
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.errors import MisuseError
 from pagekin.kernels.graph import join
-from pagekin.kernels.rare_elements import NO_LIST, Lists, ShareBounds, probe, set_hashes
+from pagekin.kernels.shared_elements import NO_LIST, Lists, ShareBounds, probe, set_hashes
 from pagekin.model.arrays import Floats, Int64s, UInt64s
 
 _BOUNDS = ShareBounds(most=1000, few=32)

@@ -56,7 +56,7 @@ def estimate_elements(set_bits: Any, bits: int, hashes: int) -> Any:
 def _set_bits(elements: UInt64s, offsets: Int64s, hashes: int, words: UInt64s) -> None:
     """Set the bits of elements; with numpy if numba is not loaded, since loading it takes longer than a few pages."""
     if "numba" in sys.modules:
-        from pagekin.kernels.filters import set_bits
+        from pagekin.kernels.shared_elements import set_bits
 
         set_bits(elements, offsets, hashes, words)
         return
@@ -112,7 +112,7 @@ class BloomFilters:
         return np.asarray(1.0 - self.counts / self.bits)
 
     def powers(self, threshold: float) -> Floats:
-        """z^(1 - t) of each filter, for `kernels.filters.near`.
+        """z^(1 - t) of each filter, for `kernels.shared_elements.near`.
 
         The number of common chunks is whole. So t is not the threshold, but the least share that is rounded to a
         number of chunks that reaches the threshold.

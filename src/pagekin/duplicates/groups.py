@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from pagekin.duplicates.filters import MAX_CHUNKS, MIN_CHUNKS, OVERLAP_KEYS, BloomFilters, Chunks, Overlap, bits_for
 from pagekin.duplicates.fingerprints import Fingerprints
 from pagekin.duplicates.settings import GroupSettings
-from pagekin.kernels.filters import FilterRows, make_filter_rows, near
 from pagekin.kernels.graph import join, roots
+from pagekin.kernels.shared_elements import FilterRows, make_filter_rows, near
 from pagekin.model.arrays import Floats, Int64s
 from pagekin.model.jsons import json_field
 

@@ -24,7 +24,7 @@ from pagekin.model.files import HTML_SUFFIXES
 from pagekin.model.jsons import json_field
 from pagekin.model.settings import ReadingSettings
 from pagekin.reading.batch import read_captures
-from pagekin.reading.charset import to_utf8
+from pagekin.reading.bodies import to_utf8
 
 _BATCH = 64  # results that are read at once
 _SAMPLE_BYTES = 64 * 1024  # of a file, for its encoding

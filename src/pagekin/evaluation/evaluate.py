@@ -36,7 +36,7 @@ from pagekin.model.arrays import Int64s
 from pagekin.model.files import write_lines
 from pagekin.model.jsons import json_field
 from pagekin.model.strategy import strategy_named
-from pagekin.model.weights import load_weights
+from pagekin.model.weighting import load_weights
 from pagekin.pipeline import Progress
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.options import RelatedOptions

@@ -87,9 +87,8 @@ def _judge_batch(system: System, population: Population, sources: Int64s) -> Jud
     shape = (len(sources), len(population.regions))
     pairs, pages, listed = np.zeros((*shape, 3), np.int64), np.zeros(shape, np.int64), np.zeros(shape, np.int64)
     first = np.full((len(sources), CUTOFF), NO_DISTANCE, np.uint8)
-    bits = (scores + 0.0).view(np.int64)  # + 0.0 turns -0.0 into 0.0
     keys = np.empty(scores.shape, np.int64)
-    rank_rows(sources, scores, bits, *population.hierarchy, pages, listed, first, keys)
+    rank_rows(sources, scores, population.hierarchy, pages, listed, first, keys)
     keys.sort(axis=1)  # numpy sorts integers with vector instructions, several times as fast as a kernel
     count_rows(keys, pairs)
     return Judgement(sources, pairs, pages, listed, first)

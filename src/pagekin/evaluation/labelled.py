@@ -14,8 +14,7 @@ from pagekin.evaluation.labels import UNMET, Class, LeftOut, join, path_labels, 
 from pagekin.evaluation.options import HierarchyOptions
 from pagekin.evaluation.population import Population, populate, sample
 from pagekin.evaluation.runs import read_run
-from pagekin.index.files import Index
-from pagekin.index.invert import Inverted
+from pagekin.index.index import Index, Inverted
 from pagekin.model.arrays import Floats, Int64s
 from pagekin.model.bags import Bags, Heads
 from pagekin.model.strategy import MEASURES, PRESETS, Strategy, strategy_named
@@ -24,7 +23,7 @@ from pagekin.search.evidence import UNLISTED
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.options import AUTO, RelatedOptions
 from pagekin.search.query import Query, bag_of
-from pagekin.store.page_names import NewPageNames, PageNames, page_names_of
+from pagekin.store.catalog import NewPageNames, PageNames
 
 Labels = Mapping[int, Iterable[Class]]  # by the numbers of pages
 BY_PATH = "path"  # as the name of a hierarchy: the folders of URLs
@@ -91,7 +90,7 @@ class LabelledCollection:
         """An index as it is, of this collection or of another with some of the same pages."""
         nodes = self.population.nodes
         if indexed is not self.indexed:
-            urls, found = self.population.urls, map(page_names_of(indexed).find, self.population.urls)
+            urls, found = self.population.urls, map(indexed.catalog.page_names().find, self.population.urls)
             nodes = np.array([-1 if node is None else node for node in found], np.int64)
             if not (nodes >= 0).any():
                 raise MisuseError(f"{indexed.root} has none of the pages that are compared, such as {urls[0]}")
@@ -129,7 +128,7 @@ def open_labelled(
     notes, options = LeftOut(), options or HierarchyOptions()
     tree = read_tree(Path(options.tree), notes) if options.tree is not None else None
     if indexed is not None:
-        addresses = page_names_of(indexed)
+        addresses = indexed.catalog.page_names()
         rows = indexed.catalog.each("SELECT url FROM nodes WHERE first_row IS NOT NULL ORDER BY node")
         urls = [row[0] for row in rows]
         by_path = hierarchy == BY_PATH

@@ -15,7 +15,7 @@ from xml.parsers import expat
 
 from pagekin.errors import MisuseError
 from pagekin.model.files import open_unpacked
-from pagekin.store.page_names import Find
+from pagekin.store.catalog import Find
 
 Class = tuple[str, ...]
 Label = tuple[str, Class]  # a URL or the path of a file, and a class

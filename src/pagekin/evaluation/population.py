@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from pagekin.errors import MisuseError
 from pagekin.evaluation.labels import Class, LeftOut
 from pagekin.evaluation.options import HierarchyOptions
-from pagekin.kernels.familial_distance import COUSIN, SIBLING, UNRELATED, distances_from
-from pagekin.kernels.gamma import ALL
+from pagekin.kernels.gamma import ALL, COUSIN, SIBLING, UNRELATED, PageClasses, distances_from
 from pagekin.model.arrays import Bytes, Int64s
 
 _REGIONS = {ALL: "all", SIBLING: "sibling", COUSIN: "cousin", UNRELATED: "unrelated"}
@@ -45,13 +44,13 @@ class Population:
         return [self.names[c] for c in self.classes[self.offsets[page] : self.offsets[page + 1]].tolist()]
 
     @property
-    def hierarchy(self) -> tuple[Int64s, Int64s, NDArray[np.int32], Int64s, bool]:
+    def hierarchy(self) -> PageClasses:
         """The classes of pages and their tree, as kernels take them."""
-        return self.offsets, self.classes, self.lineage, self.depth, self.whole_tree
+        return PageClasses(self.offsets, self.classes, self.lineage, self.depth, self.whole_tree)
 
     def distances(self, source: int) -> Bytes:
         near, distances = np.empty(len(self.names), np.uint8), np.empty(len(self), np.uint8)
-        distances_from(source, *self.hierarchy, near, distances)
+        distances_from(source, self.hierarchy, near, distances)
         return distances
 
 

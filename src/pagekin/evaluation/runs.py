@@ -19,7 +19,7 @@ from pagekin.evaluation.measures import gain
 from pagekin.evaluation.population import Population
 from pagekin.model.arrays import Floats, Int64s
 from pagekin.search.evidence import UNLISTED
-from pagekin.store.page_names import Find
+from pagekin.store.catalog import Find
 
 Ranking = tuple[str, Iterable[tuple[str, float]]]  # a query, and its results with scores, the highest first
 _SEPARATORS = {"trec": re.compile(r"\s"), "tsv": re.compile(r"[\t\r\n]")}

@@ -24,9 +24,8 @@ from pagekin.evaluation.measures import (
 from pagekin.evaluation.runs import top_pages
 from pagekin.evaluation.sweep import SweepOutcome, flat_columns, system_of
 from pagekin.evaluation.sweep_plan import STRATEGY, FigurePlan, PlanEntry
-from pagekin.figures.charts import Bar, Curve, curve_chart, interval_chart
+from pagekin.figures.charts import Bar, Curve, Gap, curve_chart, interval_chart, ranked, sentence, trend
 from pagekin.figures.report_page import Section, Table, page
-from pagekin.figures.sentences import Gap, ranked, sentence, trend
 from pagekin.search.evidence import UNLISTED
 
 RANKS = (1, 2, 5, 10, 20, 50, 100)  # of figure 2

@@ -1,7 +1,5 @@
 """Matplotlib figures as files. Matplotlib is an optional dependency and loaded on use."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +12,7 @@ PLOT_FORMATS = ("svg", "png", "pdf")
 _NO_DATE = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}  # the same figure has the same bytes
 
 
-def new_figure(width: float, height: float) -> Figure:
+def new_figure(width: float, height: float) -> "Figure":
     """An empty figure of this size in inches."""
     need("matplotlib", what="a picture", extra="plots")
     from matplotlib.figure import Figure
@@ -22,7 +20,7 @@ def new_figure(width: float, height: float) -> Figure:
     return Figure(figsize=(width, height), layout="constrained")
 
 
-def save_figure(figure: Figure, path: Path, kind: str) -> None:
+def save_figure(figure: "Figure", path: Path, kind: str) -> None:
     """Write a figure in one of PLOT_FORMATS; text of an SVG stays text."""
     import matplotlib
 

@@ -12,7 +12,7 @@ import numpy as np
 from pagekin.model.arrays import Floats, Int64s, UInt32s, offsets_of
 from pagekin.model.reading import Ragged
 from pagekin.model.strings import Strings, word_of
-from pagekin.store.columns import check, check_offsets, open_array, open_strings, write_columns
+from pagekin.store.columns import check, check_offsets, open_array, open_part, write_columns
 
 _MAX_LETTERS = 1000  # of a title
 _WORD = re.compile(r"[^\W_]+")
@@ -78,7 +78,7 @@ def write_titles(folder: Path, titles: Iterable[str]) -> None:
 
 def open_titles(folder: Path, pages: int) -> TitleIndex:
     """Open the words of titles, memory-mapped."""
-    words = open_strings(folder, "titles.words")
+    words = open_part(folder, "titles.words", Strings)
     word, page = open_array(folder, "titles.word", np.uint32, 1), open_array(folder, "titles.page", np.uint32, 1)
     offsets, page_offsets = open_array(folder, "titles.offsets"), open_array(folder, "titles.page_offsets")
     check_offsets(offsets, len(word), folder / "titles.offsets.npy")

@@ -25,14 +25,12 @@ class BagPostings(NamedTuple):
 @kernel
 def invert(offsets: Int64s, term: UInt32s, weight: Float32s, terms: int) -> BagPostings:
     """The postings of the terms 0 to `terms`."""
-    postings_offsets = np.zeros(terms + 1, np.int64)
+    counts = np.zeros(terms + 1, np.int64)
     for i in range(len(term)):
-        postings_offsets[term[i] + 1] += 1
-    for t in range(terms):
-        postings_offsets[t + 1] += postings_offsets[t]
+        counts[term[i] + 1] += 1
+    postings_offsets = np.cumsum(counts)
     end = postings_offsets[:-1].copy()
-    bag = np.empty(len(term), np.uint32)
-    bag_weight = np.empty(len(term), np.float32)
+    bag, bag_weight = np.empty(len(term), np.uint32), np.empty(len(term), np.float32)
     for b in range(len(offsets) - 1):
         for i in range(offsets[b], offsets[b + 1]):
             bag[end[term[i]]] = b
@@ -62,20 +60,14 @@ def jaccards(
 
 @kernel
 def cosines(
-    queries: Int64s,
-    offsets: Int64s,
-    term: UInt32s,
-    weight: Float32s,
-    postings: BagPostings,
-    norms: Floats,
-    rows: Floats,
+    queries: Int64s, offsets: Int64s, term: UInt32s, weight: Float32s, postings: BagPostings, norm: Floats, rows: Floats
 ) -> None:
     """The cosine of each query bag with every bag, given the norms of all bags; minus infinity as in `jaccards`."""
     products(queries, offsets, term, weight, postings, rows)
     for k in range(len(queries)):
-        row, norm = rows[k], norms[queries[k]]
+        row, own = rows[k], norm[queries[k]]
         for b in range(len(row)):
-            row[b] = np.rint(row[b] / (norm * norms[b]) * PLACES) / PLACES if row[b] > 0.0 else -np.inf
+            row[b] = np.rint(row[b] / (own * norm[b]) * PLACES) / PLACES if row[b] > 0.0 else -np.inf
 
 
 @kernel

@@ -6,9 +6,8 @@ pieces; three flags carry the state from one piece to the next.
 
 import numpy as np
 
-from pagekin.kernels.bits import peek, poke
+from pagekin.kernels.characters import decode_multibyte, encode_character, peek, poke
 from pagekin.kernels.compile import inlined, inner, kernel
-from pagekin.kernels.utf8 import decode_character, encode_character
 from pagekin.model.arrays import Bytes, Int64s, UInt32s
 
 NOTHING, LINE, SPACE = 0, 10, 32  # values of the table: dropped, end of a line, white space
@@ -72,7 +71,7 @@ def fold(text: Bytes, start: int, end: int, table: UInt32s, flags: int, out: Byt
     while i < end:
         point, size = int(peek(text, i)), 1
         if point >= 0x80:  # most bytes are ASCII; a call for each of them would dominate the time
-            point, size = decode_character(text, i, end)
+            point, size = decode_multibyte(text, i, end)
         folded = int(table[point]) if point < len(table) else point
         if folded > SPACE:
             if at_line_start:

@@ -1,5 +1,7 @@
 """How kernels are compiled: once, cached on disk, without the global interpreter lock.
 
+A kernel that several processes need at the same time is compiled by one of them. The others wait, then load it.
+
 The cache is in NUMBA_CACHE_DIR if that is set, else next to the sources, else (if that is not writable) in the cache
 directory of the user. If no directory is writable, every process compiles the kernels again.
 """
@@ -9,6 +11,7 @@ import re
 import shutil
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -17,14 +20,19 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from numba import config, njit, types
+from numba.core.compiler_lock import global_compiler_lock
 
-from pagekin.kernels.compile_lock import lock_compilation
+try:
+    import fcntl
+except ImportError:  # Windows: two processes may compile the same kernel, with the same result
+    fcntl = None  # type: ignore[assignment]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 _PACKAGE = Path(__file__).parents[1]
 _BESIDE_SOURCES = Path(__file__).parent / "__pycache__"
-_IMPORTS = re.compile(rb"^from pagekin\.([\w.]+) import ", re.M)
+_IMPORTS = re.compile(r"^from pagekin\.([\w.]+) import (\w+)", re.M)
+_finished, _since, _depth = 0.0, 0.0, 0  # changed only by the thread that holds numba's lock
 
 
 def kernel(function: Function) -> Function:
@@ -110,8 +118,11 @@ def _digest(source: Path) -> str:
 
 def imported(source: Path) -> list[Path]:
     """The sources of this package that a module imports."""
-    names = sorted({name.decode() for name in _IMPORTS.findall(source.read_bytes())})
-    return [_PACKAGE.joinpath(*name.split(".")).with_suffix(".py") for name in names]
+    found = set()
+    for path, name in _IMPORTS.findall(source.read_text("utf-8")):
+        place = _PACKAGE.joinpath(*path.split("."))
+        found.add((place / name if place.is_dir() else place).with_suffix(".py"))
+    return sorted(found)
 
 
 def _remove_older(folder: Path) -> None:
@@ -149,3 +160,52 @@ def first_writable(folders: Iterable[Path]) -> Path | None:
             tempfile.TemporaryFile(dir=folder).close()
             return folder
     return None
+
+
+def compile_seconds() -> float:
+    """Seconds that this process has spent compiling and loading kernels, up to now."""
+    return _finished + (time.monotonic() - _since if _depth else 0.0)
+
+
+def lock_compilation(dispatcher: Any, folder: str) -> Any:
+    """Let one process at a time compile a kernel. Numba looks into its cache again when it is this process's turn."""
+    compile_now = getattr(dispatcher, "compile", None)  # missing if NUMBA_DISABLE_JIT is set
+    if compile_now is not None:
+        path = Path(folder) / f"{dispatcher.__name__}.lock"
+
+        def compile_alone(signature: Any) -> Any:
+            # Numba's lock comes first: a thread that waits for it must not hold the lock of a kernel. Kernels do not
+            # call each other in a circle, so two processes cannot wait for each other.
+            with global_compiler_lock, _timed(), _locked(path):
+                return compile_now(signature)
+
+        dispatcher.compile = compile_alone
+    return dispatcher
+
+
+@contextmanager
+def _timed() -> Iterator[None]:
+    global _finished, _since, _depth
+    if not _depth:
+        _since = time.monotonic()
+    _depth += 1
+    try:
+        yield
+    finally:
+        _depth -= 1
+        if not _depth:
+            _finished += time.monotonic() - _since
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Hold the lock of a kernel, if there is one: the system releases it when the process ends."""
+    try:
+        file = path.open("ab")
+    except OSError:  # the cache was removed, or its disk is full
+        yield
+        return
+    with file:
+        if fcntl is not None:
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield

@@ -46,9 +46,7 @@ def fnv_of(data: bytes) -> int:
 
 def make_hash_table(entries: dict[int, tuple[int, ...]]) -> Int64s:
     """A hash table with linear probing as one array: a row is (key, values...); an empty row is all zero."""
-    size = 4
-    while size < 4 * len(entries):
-        size *= 2
+    size = 1 << (4 * len(entries) - 1).bit_length()
     width = max(len(values) for values in entries.values())
     rows = np.zeros((size, 1 + width), np.int64)
     for key, values in entries.items():

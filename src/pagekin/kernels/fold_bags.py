@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pagekin.kernels.compile import inlined, inner, kernel
 from pagekin.kernels.page_output import TRAILING
@@ -66,11 +67,9 @@ def position_weight(place: int, lead: float) -> float:
 @inner
 def fold_contents(page: int, node: int, lead: float, texts: Texts, sums: TermSums, count: int) -> int:
     """Add the words of a page outside excluded blocks; earlier words may count more."""
-    place = 0
-    begin = texts.token_offsets[page]
+    place, begin = 0, texts.token_offsets[page]
     tokens = texts.token_offsets[page + 1] - begin
-    terms = texts.terms[texts.language[page]]
-    last_block = texts.block_offsets[page + 1]
+    terms, last_block = texts.terms[texts.language[page]], texts.block_offsets[page + 1]
     for block in range(texts.block_offsets[page], last_block):
         if texts.block_excluded[block]:
             continue
@@ -85,15 +84,16 @@ def fold_contents(page: int, node: int, lead: float, texts: Texts, sums: TermSum
     return count
 
 
-@inner
-def fold_title(page: int, node: int, by_distance: bool, texts: Texts, sums: TermSums, count: int) -> int:
-    """Add the title of a page, with the weight of the words of an anchor (paper, 3.1)."""
-    terms = texts.terms[texts.language[page]]
-    for k in range(texts.title_offsets[page], texts.title_offsets[page + 1]):
-        term = terms[texts.title_form[k]]
+@inlined
+def fold_forms(
+    form: UInt32s, first: int, last: int, terms: NDArray[np.int32], weight: float, node: int, sums: TermSums, count: int
+) -> int:
+    """Add the words form[first:last] of a title or an anchor, each with the same weight."""
+    for k in range(first, last):
+        term = terms[form[k]]
         if term >= 0:
             count = add_term(term, node, sums.stamp, sums.terms, count)
-            sums.around[term] += distance_weight(0, by_distance)
+            sums.around[term] += weight
     return count
 
 
@@ -102,19 +102,13 @@ def fold_window(
     page: int, start: int, end: int, trailing: bool, node: int, plan: FoldPlan, texts: Texts, sums: TermSums, count: int
 ) -> int:
     """Add the words of an anchor (tokens start to end of its page) and of the window around it."""
-    begin = texts.token_offsets[page]
-    terms = texts.terms[texts.language[page]]
-    first_block = texts.block_offsets[page]
-    last_block = texts.block_offsets[page + 1]
+    begin, terms = texts.token_offsets[page], texts.terms[texts.language[page]]
+    first_block, last_block = texts.block_offsets[page], texts.block_offsets[page + 1]
     left, right = window_bounds(page, start, end, trailing, plan.window, texts)
-    for token in range(start, end):
-        term = terms[texts.form[begin + token]]
-        if term >= 0:
-            count = add_term(term, node, sums.stamp, sums.terms, count)
-            sums.around[term] += distance_weight(0, plan.by_distance)
-    for side in range(2):
-        step = 1 if side else -1
-        token = end if side else start - 1
+    weight = distance_weight(0, plan.by_distance)
+    count = fold_forms(texts.form, begin + start, begin + end, terms, weight, node, sums, count)
+    for step in (-1, 1):
+        token = end if step > 0 else start - 1
         block = block_at(texts.block_token, first_block, last_block, token)
         distance = 0
         while left <= token < right:
@@ -147,8 +141,7 @@ def fold_citations(
         page = citations.link_page[link]
         if plan.anchors:
             anchor = citations.anchor_offsets[page] + citations.link_anchor[link]
-            start = int(citations.anchor_start[anchor])
-            end = int(citations.anchor_end[anchor])
+            start, end = int(citations.anchor_start[anchor]), int(citations.anchor_end[anchor])
             trailing = (citations.anchor_flags[anchor] & TRAILING) != 0
             count = fold_window(page, start, end, trailing, node, plan, texts, sums, count)
         citing = int(citations.node_of_page[page])
@@ -185,8 +178,10 @@ def fold_nodes(
             for page in range(citations.node_pages[node], citations.node_pages[node + 1]):
                 if plan.content:
                     count = fold_contents(page, node, plan.lead, texts, sums, count)
-                if plan.anchors:
-                    count = fold_title(page, node, plan.by_distance, texts, sums, count)
+                if plan.anchors:  # a title has the weight of the words of an anchor (paper, 3.1)
+                    begin, end = texts.title_offsets[page], texts.title_offsets[page + 1]
+                    terms, weight = texts.terms[texts.language[page]], distance_weight(0, plan.by_distance)
+                    count = fold_forms(texts.title_form, begin, end, terms, weight, node, sums, count)
         count = fold_citations(node, words, plan, texts, citations, sums, count)
         fits = n + count <= len(term_out)
         found = np.sort(sums.terms[:count])
@@ -197,10 +192,8 @@ def fold_nodes(
                 count_out[n + k] = sums.occurrences[term]
                 content_out[n + k] = sums.content[term]
                 around_out[n + k] = sums.around[term]
-            sums.occurrences[term] = 0
-            sums.content[term] = 0.0
-            sums.around[term] = 0.0
-            sums.stamp[term] = -1
+            sums.occurrences[term], sums.stamp[term] = 0, -1
+            sums.content[term] = sums.around[term] = 0.0
         if not fits:
             return node, n
         lengths[node] = count
@@ -227,17 +220,15 @@ def weigh(
     added up, or contents, windows and citing nodes get shares, which differ by bag. The share of an empty part is
     distributed over the others.
     """
-    sums = np.zeros(3)
-    shares = np.zeros(3)
+    sums, shares = np.zeros(3), np.zeros(3)
     for node in range(len(offsets) - 1):
         sums[:] = 0.0
         for k in range(offsets[node], offsets[node + 1]):
             part = 1 if term[k] < words else 2
             sums[0] += content[k]
             sums[part] += around[k] * factor[term[k]]
-        shares[0] = max(0.0, 1.0 - anchor_share[node] - link_share[node])
-        shares[1] = anchor_share[node]
-        shares[2] = link_share[node]
+        shares[1], shares[2] = anchor_share[node], link_share[node]
+        shares[0] = max(0.0, 1.0 - shares[1] - shares[2])
         total = 0.0
         for part in range(3):
             if sums[part] <= 0.0:
@@ -260,8 +251,7 @@ def weigh(
 def sort_by_weight(offsets: Int64s, term: UInt32s, weight: Float32s, content: UInt32s, around: Float32s) -> None:
     """Sort every bag in place by descending weight; terms with equal weights stay in order."""
     for node in range(len(offsets) - 1):
-        begin = offsets[node]
-        end = offsets[node + 1]
+        begin, end = offsets[node], offsets[node + 1]
         order = np.argsort(-weight[begin:end], kind="mergesort")
         term[begin:end] = term[begin:end][order]
         weight[begin:end] = weight[begin:end][order]

@@ -1,4 +1,4 @@
-"""Agreement of a ranking by score with the order by familial distance, for one source (paper, definitions 2 and 3).
+"""Familial distance of pages from a source, and agreement of a ranking by score with it (paper, definitions 1 to 3).
 
 Pages at a smaller distance should score higher. A pair of pages at different distances is concordant if their scores
 agree with the distances, discordant if they disagree, and tied if the scores are equal. A page that a system does not
@@ -8,18 +8,71 @@ Pages are sorted by a single number, the key: the score in the upper bits, the d
 thirteen digits of the score; smaller differences may be due to the order of additions.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
-from pagekin.kernels.compile import kernel
-from pagekin.kernels.familial_distance import distances_from
+from pagekin.kernels.compile import inlined, kernel
 from pagekin.model.arrays import Bytes, Floats, Int64s
 
+SAME, SIBLING, COUSIN, UNRELATED = range(4)
 CONCORDANT, DISCORDANT, TIED = range(3)
 ALL = 0  # the region of all pairs; in region e > 0 one page is at distance 0 and the other at distance e
 NO_DISTANCE = 255  # the distance of the source itself, and of a missing page
 DISTANCE_BITS = 8
 _LARGEST = 2**63 - 1
+
+
+class PageClasses(NamedTuple):
+    """The classes of pages in a hierarchy. Page p has classes[offsets[p]:offsets[p + 1]], at least one.
+
+    A class is a row of `lineage`: the numbers of its ancestors from the top down to itself, `depth` of them.
+    """
+
+    offsets: Int64s
+    classes: Int64s
+    lineage: NDArray[np.int32]
+    depth: Int64s
+    whole_tree: bool  # how distances are measured, see `familial`
+
+
+@inlined
+def familial(a: int, b: int, pages: PageClasses) -> int:
+    """The distance from class a to class b (definition 1).
+
+    With `whole_tree` it is the number of steps from a up to the lowest common ancestor. Otherwise it is SAME; SIBLING,
+    for one parent below the root; COUSIN, for one top-level class; or UNRELATED.
+    """
+    lineage, depth = pages.lineage, pages.depth
+    shared = 0
+    while shared < depth[a] and shared < depth[b] and lineage[a, shared] == lineage[b, shared]:
+        shared += 1
+    if pages.whole_tree:
+        return int(depth[a]) - shared
+    if a == b:
+        return SAME
+    if depth[a] == depth[b] and shared == depth[a] - 1 and shared > 0:
+        return SIBLING
+    return COUSIN if shared > 0 else UNRELATED
+
+
+@kernel
+def distances_from(source: int, pages: PageClasses, class_distances: Bytes, distances: Bytes) -> None:
+    """The distance of every page from a source page: the minimum over all pairs of their classes.
+
+    `class_distances` is a buffer of one byte per class.
+    """
+    offsets, classes = pages.offsets, pages.classes
+    for c in range(len(pages.depth)):
+        class_distances[c] = 255
+        for k in range(offsets[source], offsets[source + 1]):
+            class_distances[c] = min(class_distances[c], familial(classes[k], c, pages))
+    for page in range(len(distances)):
+        smallest = class_distances[classes[offsets[page]]]
+        for k in range(offsets[page] + 1, offsets[page + 1]):
+            smallest = min(smallest, class_distances[classes[k]])
+        distances[page] = smallest
 
 
 @kernel
@@ -80,27 +133,16 @@ def top_pages(scores: Floats, distances: Bytes, top: Int64s) -> None:
 
 @kernel
 def rank_rows(
-    sources: Int64s,
-    scores: Floats,
-    bits: Int64s,
-    offsets: Int64s,
-    classes: Int64s,
-    lineage: NDArray[np.int32],
-    depth: Int64s,
-    whole_tree: bool,
-    pages: Int64s,
-    listed: Int64s,
-    top: Bytes,
-    keys: Int64s,
+    sources: Int64s, scores: Floats, of_pages: PageClasses, pages: Int64s, listed: Int64s, top: Bytes, keys: Int64s
 ) -> None:
     """For each source, given its row of scores: the number of pages and of listed pages at each distance, the distances
     of its top pages, and the keys of all pages.
     """
-    class_distances = np.empty(len(depth), np.uint8)
+    class_distances = np.empty(len(of_pages.depth), np.uint8)
     distances = np.empty(scores.shape[1], np.uint8)
     top_page = np.empty(top.shape[1], np.int64)
     for row in range(len(sources)):
-        distances_from(sources[row], offsets, classes, lineage, depth, whole_tree, class_distances, distances)
+        distances_from(sources[row], of_pages, class_distances, distances)
         distances[sources[row]] = NO_DISTANCE
         for page in range(len(distances)):
             if distances[page] != NO_DISTANCE:
@@ -109,7 +151,7 @@ def rank_rows(
         top_pages(scores[row], distances, top_page)
         for k in range(len(top_page)):
             top[row, k] = distances[top_page[k]] if top_page[k] >= 0 else NO_DISTANCE
-        make_keys(bits[row], distances, keys[row])
+        make_keys((scores[row] + 0.0).view(np.int64), distances, keys[row])  # + 0.0 turns -0.0 into 0.0
 
 
 @kernel

@@ -42,6 +42,14 @@ class NetworkArrays(NamedTuple):
     x: Floats
 
 
+class Networks(NamedTuple):
+    """The three networks."""
+
+    tf: NetworkArrays
+    idf: NetworkArrays
+    length: NetworkArrays
+
+
 class ValueTable(NamedTuple):
     """The values of a network at its distinct inputs, and buffers for backpropagation."""
 
@@ -206,19 +214,13 @@ def term_gradient(page: int, corpus: Corpus, workspace: Workspace) -> None:
 
 @kernel
 def loss_gradient(
-    page: int,
-    corpus: Corpus,
-    tf: NetworkArrays,
-    idf: NetworkArrays,
-    length: NetworkArrays,
-    theta: Floats,
-    workspace: Workspace,
-    gradient: Floats,
+    page: int, corpus: Corpus, networks: Networks, theta: Floats, workspace: Workspace, gradient: Floats
 ) -> float:
     """The loss of a page (equation 4); its derivative by all parameters is added to `gradient`.
 
     The page must be linked with some pages, and not with some others.
     """
+    tf, idf, length = networks
     for v in range(len(tf.x)):
         evaluate(theta, tf, v, workspace.tf)
     for v in range(len(length.x)):
@@ -244,21 +246,14 @@ def loss_gradient(
 
 @kernel
 def descend(
-    pages: Int64s,
-    rate: float,
-    corpus: Corpus,
-    tf: NetworkArrays,
-    idf: NetworkArrays,
-    length: NetworkArrays,
-    theta: Floats,
-    workspace: Workspace,
+    pages: Int64s, rate: float, corpus: Corpus, networks: Networks, theta: Floats, workspace: Workspace
 ) -> float:
     """A step for each of the pages in turn; the sum of their losses. Changes `theta`."""
     gradient = np.empty(len(theta))
     loss = 0.0
     for page in pages:
         gradient[:] = 0.0
-        loss += loss_gradient(page, corpus, tf, idf, length, theta, workspace, gradient)
+        loss += loss_gradient(page, corpus, networks, theta, workspace, gradient)
         for k in range(len(theta)):
             theta[k] -= rate * gradient[k]
     return loss

@@ -4,11 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pagekin.kernels.bits import peek, poke
+from pagekin.kernels.characters import AMPERSAND, decode_references, encode_character, peek, poke, read_reference
 from pagekin.kernels.compile import inlined, inner
-from pagekin.kernels.entities import AMPERSAND, decode_references, read_reference
 from pagekin.kernels.tags import LESS, REL, has_word, name_hash
-from pagekin.kernels.utf8 import encode_character
 from pagekin.model.arrays import Bytes, Int64s
 
 # Kinds of block boundaries, as stored; a block has the kinds of all boundaries between it and the block before.
@@ -201,15 +199,13 @@ def open_link(
     html: Bytes, spans: Int64s, name: int, flags: int, entities: Int64s, out: PageOutput, page: Int64s, state: Int64s
 ) -> bool:
     """Begin a link at the end of the text; False if it has no href or the page has too many links."""
-    links = out.links
-    start = spans[name, 0]
-    end = spans[name, 1]
+    links, start, end = out.links, spans[name, 0], spans[name, 1]
     if start < 0:
         return False
     if state[PAGE_LINKS] >= state[MAX_LINKS]:
         page[DROPPED] += 1
         return False
-    if has_word(html, spans[REL, 0], spans[REL, 1], NOFOLLOW_HASH):
+    if has_word(html, spans, REL, NOFOLLOW_HASH):
         flags |= NOFOLLOW
     if not state[PENDING] & 255 and state[N_TEXT] > state[PAGE_TEXT]:
         flags |= TRAILING
@@ -233,10 +229,3 @@ def close_link(links: Int64s, state: Int64s) -> None:
     if state[OPEN_LINK] >= 0:
         links[state[OPEN_LINK], LINK_END] = state[N_TEXT]
         state[OPEN_LINK] = -1
-
-
-@inner
-def close_cell(links: Int64s, state: Int64s) -> None:
-    """End a link that was opened inside this table cell and not closed."""
-    if state[OPEN_LINK] >= 0 and state[OPEN_DEPTH] == state[DEPTH]:
-        close_link(links, state)

@@ -21,20 +21,14 @@ def measure_rows(queries: Int64s, offsets: Int64s, relevant: UInt32s, scores: Fl
     The relevant pages of row k are relevant[offsets[k]:offsets[k + 1]], in ascending order. The page queries[k] is not
     listed (-1: the query is not a page).
     """
-    most = 0
+    above = np.empty(len(relevant) + 1, np.int64)
     for k in range(len(queries)):
-        most = max(most, offsets[k + 1] - offsets[k])
-    above = np.empty(most + 1, np.int64)
-    for k in range(len(queries)):
-        row = scores[k]
-        count = offsets[k + 1] - offsets[k]
-        own = relevant[offsets[k] : offsets[k + 1]]
-        best = _best_first(row, own)
+        row, count, own = scores[k], offsets[k + 1] - offsets[k], relevant[offsets[k] : offsets[k + 1]]
+        best = own[np.argsort(-row[own], kind="mergesort")]  # ties go to the earlier page
         wrong = _count_above(above, best, row, own, queries[k])
         others = len(row) - count - (1 if queries[k] >= 0 else 0)
-        first = even = 0
+        first = even = higher = 0
         average = 0.0
-        higher = 0
         for r in range(count):
             higher += above[r]
             if row[best[r]] == 0.0:
@@ -50,12 +44,6 @@ def measure_rows(queries: Int64s, offsets: Int64s, relevant: UInt32s, scores: Fl
 
 
 @kernel
-def _best_first(row: Floats, relevant: UInt32s) -> UInt32s:
-    """The relevant pages by descending score; ties go to the earlier page."""
-    return relevant[np.argsort(-row[relevant], kind="mergesort")]
-
-
-@kernel
 def _count_above(above: Int64s, best: UInt32s, row: Floats, relevant: UInt32s, query: int) -> float:
     """Write to above[r] the number of other pages between relevant pages r - 1 and r of the ranking.
 
@@ -63,8 +51,7 @@ def _count_above(above: Int64s, best: UInt32s, row: Floats, relevant: UInt32s, q
     """
     count = len(relevant)
     above[: count + 1] = 0
-    wrong = 0.0
-    next_relevant = 0
+    wrong, next_relevant = 0.0, 0
     for e in range(len(row)):
         if next_relevant < count and relevant[next_relevant] == e:
             next_relevant += 1

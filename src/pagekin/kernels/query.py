@@ -1,6 +1,11 @@
-"""A whole query in one call: count collisions, select candidates, compare the most promising ones exactly.
+"""A query against the inverted index I of the signatures H, and against bags.
 
-Each step is a kernel of its own, but calling several kernels from Python takes as long as their work.
+For each coordinate of H, I has the pages sorted by their value. Values are hashes and uniformly distributed, so a
+bucket table over their leading bits gives the range to search. The postings do not repeat the values, which are in H.
+All numbers are of one type, with 16 or 32 bits.
+
+The bag of the query is a dense vector: `query` has a weight for every term. Other bags list their heaviest terms first,
+so the head of a bag has most of its weight.
 """
 
 from typing import NamedTuple
@@ -8,9 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pagekin.kernels.compile import kernel
-from pagekin.kernels.postings import collide
-from pagekin.kernels.similarity import minima, sum_minima
-from pagekin.model.arrays import Float32s, Floats, Int64s, UInt32s, Unsigned
+from pagekin.model.arrays import Float32s, Floats, Int64s, Integer, UInt32s, Unsigned
 
 
 class CandidateLimits(NamedTuple):
@@ -20,6 +23,128 @@ class CandidateLimits(NamedTuple):
     most: int  # candidates whose heads are compared
     slack: float  # standard deviations by which a page may agree less often than the last one wanted
     trust: float  # in the estimate of the weight shared outside the heads
+
+
+@kernel
+def fill_buckets(values: Unsigned, shift: int, buckets: Unsigned) -> None:
+    """For sorted values: buckets[b] is the index of the first value whose leading bits are at least b."""
+    index = 0
+    for b in range(len(buckets) - 1):
+        while index < len(values) and (np.uint64(values[index]) >> np.uint64(shift)) < np.uint64(b):
+            index += 1
+        buckets[b] = index
+    buckets[len(buckets) - 1] = len(values)
+
+
+@kernel
+def lower_bound(
+    value: Integer, j: int, first: Integer, last: Integer, signatures: Unsigned, postings: Unsigned
+) -> Integer:
+    """The first index, from `first` to `last`, in the postings of coordinate j whose page has at least this value."""
+    while first < last:
+        middle = (first + last) // 2
+        page = postings[j, middle]
+        if page < len(signatures) and signatures[page, j] < value:  # else the file is damaged
+            first = middle + 1
+        else:
+            last = middle
+    return first
+
+
+@kernel
+def collide(
+    signature: Unsigned,
+    signatures: Unsigned,
+    postings: Unsigned,
+    buckets: Unsigned,
+    shift: int,
+    counts: Int64s,
+    touched: Int64s,
+) -> int:
+    """Count for every page the coordinates in which it agrees with `signature` (paper, figure 11).
+
+    `counts` must be zero. The pages with a count are listed in `touched`; their number is returned.
+    """
+    found = 0
+    for j in range(len(signature)):
+        value = np.int64(signature[j])  # numba would compute with floats if signed and unsigned numbers were mixed
+        bucket = value >> shift
+        last = np.int64(buckets[j, bucket + 1])
+        begin = lower_bound(value, j, np.int64(buckets[j, bucket]), last, signatures, postings)
+        end = lower_bound(value + 1, j, begin, last, signatures, postings)
+        for k in range(begin, end):
+            page = postings[j, k]
+            if page < len(signatures):
+                if counts[page] == 0:
+                    touched[found] = page
+                    found += 1
+                counts[page] += 1
+    return found
+
+
+@kernel
+def sum_minima(query: Float32s, term: UInt32s, weight: Float32s) -> float:
+    """The sum of the minima of the weights of the query and of one bag."""
+    total = 0.0
+    for i in range(len(term)):
+        if term[i] < len(query):  # else the file is damaged
+            a, b = np.float64(query[term[i]]), np.float64(weight[i])
+            total += a if a < b else b
+    return total
+
+
+@kernel
+def minima(query: Float32s, offsets: Int64s, term: UInt32s, weight: Float32s, nodes: Int64s, shared: Floats) -> None:
+    """For the bag of each node, the sum of the minima of the weights."""
+    for k in range(len(nodes)):
+        begin, end = offsets[nodes[k]], offsets[nodes[k] + 1]
+        shared[k] = sum_minima(query, term[begin:end], weight[begin:end])
+
+
+@kernel
+def weigh_products(
+    query: Floats,
+    offsets: Int64s,
+    term: UInt32s,
+    count: UInt32s,
+    nodes: Int64s,
+    rise: Floats,
+    scale: Floats,
+    base: Floats,
+    slope: float,
+    shared: Floats,
+) -> None:
+    """For the bag of each node, the sum of query * (scale * (rise / (base + slope * rise))) over its counted terms.
+
+    `query` has a weight for every word. `rise` is indexed by count (larger counts use its last value), `scale` and
+    `base` are indexed by node.
+    """
+    for k in range(len(nodes)):
+        total = 0.0
+        node = nodes[k]
+        if node < len(scale):
+            for i in range(offsets[node], offsets[node + 1]):
+                if term[i] < len(query) and count[i] > 0:  # else it is not a word, or not in the contents
+                    risen = rise[min(count[i], len(rise) - 1)]
+                    total += query[term[i]] * (scale[node] * (risen / (base[node] + slope * risen)))
+        shared[k] = total
+
+
+@kernel
+def products(
+    query: Float32s, offsets: Int64s, term: UInt32s, weight: Float32s, nodes: Int64s, shared: Floats, squares: Floats
+) -> None:
+    """For the bag of each node, the dot product with the query, and the sum of the squares of its own weights."""
+    for k in range(len(nodes)):
+        total = 0.0
+        square = 0.0
+        for i in range(offsets[nodes[k]], offsets[nodes[k] + 1]):
+            own = np.float64(weight[i])
+            if term[i] < len(query):
+                total += np.float64(query[term[i]]) * own
+            square += own * own
+        shared[k] = total
+        squares[k] = square
 
 
 @kernel
@@ -110,7 +235,8 @@ def compare(
 ) -> tuple[Floats, Int64s]:
     """The similarities of the most promising nodes, and these nodes; the most similar first.
 
-    `counts` must be zero, and is zero again afterwards.
+    This is a whole query. Each step is a kernel of its own, but calling several kernels from Python takes as long as
+    their work. `counts` must be zero, and is zero again afterwards.
     """
     found = collide(signature, signatures, postings, buckets, shift, counts, touched)
     for k in range(len(excluded)):

@@ -121,8 +121,7 @@ def add_close(sets: Sets, buffers: PairBuffers, a: int, limit: int, half: float)
             b = sets.holder[at]
             if b >= limit:
                 break
-            other = sets.link[at]
-            distance = min_distance(sets, own, other)
+            distance = min_distance(sets, own, sets.link[at])
             buffers.close[b] += sets.weight[e] * half / (half + distance)
 
 
@@ -145,7 +144,7 @@ def pairs_above(
     """Find the pairs of sets, from set `begin` on, whose similarity is at least `delta`, until the buffers are full.
 
     Returns (the next set, the number of pairs). With `half`, a common element counts one half if its links are `half`
-    words min_distance.
+    words apart.
     """
     one, other, value = buffers.one, buffers.other, buffers.value
     n = 0

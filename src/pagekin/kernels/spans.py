@@ -66,31 +66,17 @@ def relative_positions(positions: Int64s, bounds: Int64s, begins: Int64s) -> UIn
 
 
 @kernel
-def first_words(starts: Int64s, positions: Int64s) -> Int64s:
-    """For every position the first word that begins there or later. Positions ascend."""
-    found = np.empty(len(positions), np.int64)
-    word = 0
-    for k in range(len(positions)):
-        while word < len(starts) and starts[word] < positions[k]:
-            word += 1
-        found[k] = word
-    return found
-
-
-@kernel
 def overlapping_words(starts: Int64s, ends: Int64s, span_starts: Int64s, span_ends: Int64s) -> tuple[Int64s, Int64s]:
     """The words first[k] to last[k] that overlap each span; no word overlaps an empty span.
 
     The starts of the spans ascend; spans may overlap. The time is linear in the words and the lengths of the spans.
     """
-    first = np.empty(len(span_starts), np.int64)
-    last = np.empty(len(span_starts), np.int64)
+    first, last = np.empty(len(span_starts), np.int64), np.empty(len(span_starts), np.int64)
     word = 0
     for k in range(len(span_starts)):
         while word < len(ends) and ends[word] <= span_starts[k]:
             word += 1
-        first[k] = word
-        after = word
+        first[k] = after = word
         if span_ends[k] > span_starts[k]:
             while after < len(starts) and starts[after] < span_ends[k]:
                 after += 1
@@ -107,8 +93,7 @@ def ends_without_fragments(lines: Bytes, begins: Int64s) -> Int64s:
     """
     ends = np.empty(len(begins) - 1, np.int64)
     for k in range(len(ends)):
-        begin = begins[k]
-        end = begins[k + 1] - 1
+        begin, end = begins[k], begins[k + 1] - 1
         i = begin
         while i < end and lines[i] != _HASH:
             i += 1
@@ -122,16 +107,12 @@ def list_hrefs(data: Bytes, starts: Int64s, ends: Int64s) -> tuple[Bytes, Int64s
 
     White space around an href, and tabs and line breaks inside it, have no meaning and are removed.
     """
-    total = 0
-    for k in range(len(starts)):
-        total += ends[k] - starts[k] + 1
-    lines = np.empty(total, np.uint8)
+    lines = np.empty(np.sum(ends - starts) + len(starts), np.uint8)
     begins = np.empty(len(starts) + 1, np.int64)
     n = 0
     for k in range(len(starts)):
         begins[k] = n
-        i = starts[k]
-        end = ends[k]
+        i, end = starts[k], ends[k]
         while i < end and data[i] <= 32:
             i += 1
         while end > i and data[end - 1] <= 32:

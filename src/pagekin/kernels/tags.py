@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pagekin.kernels.bits import peek
+from pagekin.kernels.characters import peek
 from pagekin.kernels.compile import inlined, inner
 from pagekin.kernels.fnv import OFFSET, find_row, fnv_of, fnv_step
 from pagekin.model.arrays import Bools, Bytes, Int64s, Integer
@@ -33,11 +33,6 @@ ENDS_VALUE = byte_table(b" \n\t\r\f>")  # of an unquoted value
 
 
 @inlined
-def is_space(byte: int) -> bool:
-    return bool(SPACES[byte])
-
-
-@inlined
 def is_letter(byte: int) -> bool:
     return 97 <= (byte | 32) <= 122
 
@@ -48,12 +43,12 @@ def lower(byte: int) -> int:
 
 
 @inner
-def has_word(html: Bytes, start: int, end: int, word_hash: Integer) -> bool:
+def has_word(html: Bytes, spans: Int64s, attribute: int, word_hash: Integer) -> bool:
     """Whether a list such as rel="nofollow noopener" or content="noindex, follow" contains a word, given its hash."""
     value = OFFSET
-    for i in range(max(start, 0), end):
+    for i in range(max(spans[attribute, 0], 0), spans[attribute, 1]):
         byte = peek(html, i)
-        if is_space(byte) or byte == 44:
+        if SPACES[byte] or byte == 44:
             if np.int64(value) == word_hash:
                 return True
             value = OFFSET
@@ -65,12 +60,12 @@ def has_word(html: Bytes, start: int, end: int, word_hash: Integer) -> bool:
 @inlined
 def skip_value(html: Bytes, i: int, end: int) -> tuple[int, int, int]:
     """The value, if any, of an attribute whose name ends at i: (its start, its end, the index after it)."""
-    while i < end and is_space(peek(html, i)):
+    while i < end and SPACES[peek(html, i)]:
         i += 1
     if i >= end or peek(html, i) != EQUAL:
         return i, i, i
     i += 1
-    while i < end and is_space(peek(html, i)):
+    while i < end and SPACES[peek(html, i)]:
         i += 1
     start = i
     if i < end and (peek(html, i) == DOUBLE or peek(html, i) == SINGLE):
@@ -85,8 +80,14 @@ def skip_value(html: Bytes, i: int, end: int) -> tuple[int, int, int]:
 
 
 @inlined
-def skip_attributes(html: Bytes, i: int, end: int) -> tuple[int, bool]:
-    """The index after the tag's `>`, or -1 if the page ends inside the tag; and whether the tag ends in `/>`."""
+def skip_attributes(html: Bytes, i: int, end: int, read: bool, attributes: Int64s, spans: Int64s) -> tuple[int, bool]:
+    """The index after the tag's `>`, or -1 if the page ends inside the tag; and whether the tag ends in `/>`.
+
+    With `read`, write the spans of the values of known attributes; the first of equal names counts. Every call gives a
+    constant, so hashing is left out of the machine code of a call that does not read.
+    """
+    if read:
+        spans[:] = -1
     slash = False
     while i < end:
         byte = peek(html, i)
@@ -94,36 +95,16 @@ def skip_attributes(html: Bytes, i: int, end: int) -> tuple[int, bool]:
         if byte == GREATER:
             return i, slash
         slash = byte == SLASH
-        if is_space(byte) or slash:
-            continue
-        while i < end and not ENDS_ATTRIBUTE[peek(html, i)]:
-            i += 1
-        _, _, i = skip_value(html, i, end)
-    return -1, False
-
-
-@inlined
-def read_attributes(html: Bytes, i: int, end: int, attributes: Int64s, spans: Int64s) -> tuple[int, bool]:
-    """As `skip_attributes`, and write the spans of the values of known attributes; the first of equal names counts."""
-    spans[:] = -1
-    slash = False
-    while i < end:
-        byte = peek(html, i)
-        i += 1
-        if byte == GREATER:
-            return i, slash
-        slash = byte == SLASH
-        if is_space(byte) or slash:
+        if SPACES[byte] or slash:
             continue
         name = fnv_step(OFFSET, lower(byte))
         while i < end and not ENDS_ATTRIBUTE[peek(html, i)]:
             name = fnv_step(name, lower(peek(html, i)))
             i += 1
         start, stop, i = skip_value(html, i, end)
-        row = find_row(attributes, name)
+        row = find_row(attributes, name) if read else -1
         if row >= 0 and spans[attributes[row, 1], 0] < 0:
-            spans[attributes[row, 1], 0] = start
-            spans[attributes[row, 1], 1] = min(stop, end)
+            spans[attributes[row, 1], 0], spans[attributes[row, 1], 1] = start, min(stop, end)
     return -1, False
 
 
@@ -179,8 +160,7 @@ def find_end_tag(html: Bytes, i: int, end: int, name: np.uint64) -> int:
 @inner
 def find_script_end(html: Bytes, i: int, end: int) -> int:
     """As `find_end_tag` for a script, which may contain `<!-- <script> ... </script> -->`."""
-    escaped = False
-    nested = False
+    escaped = nested = False
     while i + 2 < end:
         if peek(html, i) == LESS:
             if peek(html, i + 1) == SLASH:
@@ -194,8 +174,7 @@ def find_script_end(html: Bytes, i: int, end: int) -> int:
                 escaped = True
                 i += 1
         elif escaped and peek(html, i) == DASH and peek(html, i + 1) == DASH and peek(html, i + 2) == GREATER:
-            escaped = False
-            nested = False
+            escaped = nested = False
         i += 1
     return end
 

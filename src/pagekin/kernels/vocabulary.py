@@ -4,10 +4,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pagekin.kernels.bits import peek
+from pagekin.kernels.characters import peek
 from pagekin.kernels.compile import inlined, kernel
 from pagekin.kernels.fnv import OFFSET, fnv_step
-from pagekin.model.arrays import Bytes, Int64s, UInt32s, UInt64s
+from pagekin.model.arrays import Bytes, Int64s, Integer, UInt32s, UInt64s
 
 _HIGH = np.uint64(0xFFFFFFFF00000000)
 _ONE = np.uint64(1)
@@ -52,6 +52,33 @@ def fill_slots(hashes: UInt64s, count: int, slots: UInt64s) -> None:
         slots[slot] = (hashes[number] & _HIGH) | np.uint64(number + 1)
 
 
+@inlined
+def find_string(
+    data: Bytes, start: int, end: int, slots: UInt64s, others: Bytes, begins: Int64s, ends: Int64s
+) -> tuple[np.uint64, np.uint64, Integer]:
+    """The hash of data[start:end], its slot, and its number; -1 if the slot is empty.
+
+    The string of number k is others[begins[k]:ends[k]].
+    """
+    value = OFFSET
+    for i in range(start, end):
+        value = fnv_step(value, peek(data, i))
+    mask, length = np.uint64(len(slots) - 1), end - start
+    slot = value & mask
+    while slots[slot]:
+        if (slots[slot] ^ value) & _HIGH == 0:  # the half of a hash tells most strings apart
+            number = (slots[slot] & ~_HIGH) - _ONE
+            begin = begins[number]
+            same = length if ends[number] - begin == length else -1
+            i = 0
+            while i < same and peek(data, start + i) == peek(others, begin + i):
+                i += 1
+            if i == same:
+                return value, slot, np.int64(number)
+        slot = (slot + _ONE) & mask
+    return value, slot, -1
+
+
 @kernel
 def add_strings(data: Bytes, starts: Int64s, ends: Int64s, table: HashTable, count: int) -> tuple[UInt32s, int]:
     """The number of each span of `data` in a table of `count` strings, and the new count. New spans are added.
@@ -59,37 +86,19 @@ def add_strings(data: Bytes, starts: Int64s, ends: Int64s, table: HashTable, cou
     The table must have room for them.
     """
     numbers = np.empty(len(starts), np.uint32)
-    mask = np.uint64(len(table.slots) - 1)
+    begins, stops = table.offsets, table.offsets[1:]
     for k in range(len(starts)):
-        start = starts[k]
-        length = ends[k] - start
-        value = OFFSET
-        for i in range(start, ends[k]):
-            value = fnv_step(value, peek(data, i))
-        slot = value & mask
-        while True:
-            entry = table.slots[slot]
-            if entry == 0:
-                place = table.offsets[count]
-                for i in range(length):
-                    table.data[place + i] = peek(data, start + i)
-                table.hashes[count] = value
-                numbers[k] = count
-                count += 1
-                table.offsets[count] = place + length
-                table.slots[slot] = (value & _HIGH) | np.uint64(count)
-                break
-            if (entry ^ value) & _HIGH == 0:
-                number = np.int64(entry & ~_HIGH) - 1
-                other = table.offsets[number]
-                same = length if table.offsets[number + 1] - other == length else -1
-                i = 0
-                while i < same and peek(data, start + i) == peek(table.data, other + i):
-                    i += 1
-                if i == same:
-                    numbers[k] = number
-                    break
-            slot = (slot + _ONE) & mask
+        start, length = starts[k], ends[k] - starts[k]
+        value, slot, number = find_string(data, start, ends[k], table.slots, table.data, begins, stops)
+        if number < 0:
+            number, place = count, table.offsets[count]
+            for i in range(length):
+                table.data[place + i] = peek(data, start + i)
+            table.hashes[count] = value
+            count += 1
+            table.offsets[count] = place + length
+            table.slots[slot] = (value & _HIGH) | np.uint64(count)
+        numbers[k] = number
     return numbers, count
 
 
@@ -99,43 +108,21 @@ def intern(data: Bytes, starts: Int64s, ends: Int64s) -> tuple[UInt32s, Int64s]:
 
     Returns (the number of each span, the first span of each number).
     """
-    numbers = np.empty(len(starts), np.uint32)
-    first = np.empty(len(starts), np.int64)
-    hashes = np.empty(len(starts), np.uint64)
-    slots = np.zeros(1024, np.uint64)  # as in `HashTable`; the half of a hash tells most strings apart
-    mask = np.uint64(len(slots) - 1)
+    numbers, hashes = np.empty(len(starts), np.uint32), np.empty(len(starts), np.uint64)
+    first, begins, stops = np.empty_like(starts), np.empty_like(starts), np.empty_like(starts)
+    slots = np.zeros(1024, np.uint64)  # as in `HashTable`
     count = 0
     for k in range(len(starts)):
-        start = starts[k]
-        length = ends[k] - start
-        value = OFFSET
-        for i in range(start, ends[k]):
-            value = fnv_step(value, peek(data, i))
-        slot = value & mask
-        while True:
-            entry = slots[slot]
-            if entry == 0:
-                first[count] = k
-                hashes[count] = value
-                numbers[k] = count
-                count += 1
-                slots[slot] = (value & _HIGH) | np.uint64(count)
-                if 2 * count > len(slots):
-                    slots = np.zeros(2 * len(slots), np.uint64)
-                    fill_slots(hashes, count, slots)
-                    mask = np.uint64(len(slots) - 1)
-                break
-            if (entry ^ value) & _HIGH == 0:
-                number = np.int64(entry & ~_HIGH) - 1
-                other = starts[first[number]]
-                same = length if ends[first[number]] - other == length else -1
-                i = 0
-                while i < same and peek(data, start + i) == peek(data, other + i):
-                    i += 1
-                if i == same:
-                    numbers[k] = number
-                    break
-            slot = (slot + _ONE) & mask
+        value, slot, number = find_string(data, starts[k], ends[k], slots, data, begins, stops)
+        if number < 0:
+            number = count
+            first[count], begins[count], stops[count], hashes[count] = k, starts[k], ends[k], value
+            count += 1
+            slots[slot] = (value & _HIGH) | np.uint64(count)
+            if 2 * count > len(slots):
+                slots = np.zeros(2 * len(slots), np.uint64)
+                fill_slots(hashes, count, slots)
+        numbers[k] = number
     return numbers, first[:count].copy()
 
 

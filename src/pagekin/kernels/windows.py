@@ -61,6 +61,14 @@ def ends_window(kinds: int, sentence_end: bool, window: int) -> bool:
 
 
 @inlined
+def ends_window_at(block: int, page: int, window: int, texts: Texts) -> bool:
+    """Whether the boundary before a block of a page ends a window."""
+    first, last = texts.sentence_offsets[page], texts.sentence_offsets[page + 1]
+    sentence_end = ends_sentence(texts.sentence, first, last, texts.block_token[block])
+    return ends_window(texts.block_kinds[block], sentence_end, window)
+
+
+@inlined
 def window_bounds(page: int, start: int, end: int, trailing: bool, window: int, texts: Texts) -> tuple[int, int]:
     """The tokens between which the window around the anchor start..end must stay; all are numbered within the page.
 
@@ -70,19 +78,12 @@ def window_bounds(page: int, start: int, end: int, trailing: bool, window: int, 
     first_block, last_block = texts.block_offsets[page], texts.block_offsets[page + 1]
     if window == BASIC or first_block == last_block:
         return 0, tokens
-    first_sentence, last_sentence = texts.sentence_offsets[page], texts.sentence_offsets[page + 1]
     inside = start - 1 if trailing else start
     left = block_at(texts.block_token, first_block, last_block, inside)
-    while left > first_block:
-        sentence = ends_sentence(texts.sentence, first_sentence, last_sentence, texts.block_token[left])
-        if ends_window(texts.block_kinds[left], sentence, window):
-            break
+    while left > first_block and not ends_window_at(left, page, window, texts):
         left -= 1
     right = block_at(texts.block_token, first_block, last_block, max(inside, end - 1)) + 1
-    while right < last_block:
-        sentence = ends_sentence(texts.sentence, first_sentence, last_sentence, texts.block_token[right])
-        if ends_window(texts.block_kinds[right], sentence, window):
-            break
+    while right < last_block and not ends_window_at(right, page, window, texts):
         right += 1
     limit = tokens if right >= last_block else int(texts.block_token[right])
     return min(int(texts.block_token[left]) if left > first_block else 0, start), max(limit, end)

@@ -4,9 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pagekin.kernels.bits import peek
+from pagekin.kernels.characters import decode_character, peek
 from pagekin.kernels.compile import inner, kernel
-from pagekin.kernels.utf8 import decode_character
 from pagekin.model.arrays import Bytes, Int64s
 
 # The classes of characters. `reading/letters.txt` has the class of every code point.
@@ -49,23 +48,15 @@ def split_words(text: Bytes, bounds: Int64s, classes: Bytes, longest: int) -> Wo
     """
     texts = len(bounds) - 1
     room = len(text) // 2 + texts + 1
-    starts = np.empty(room, np.int64)
-    ends = np.empty(room, np.int64)
-    sentences = np.empty(room, np.int64)
-    first = np.zeros(texts + 1, np.int64)
-    first_sentence = np.zeros(texts + 1, np.int64)
+    starts, ends, sentences = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.int64)
+    first, first_sentence = np.zeros(texts + 1, np.int64), np.zeros(texts + 1, np.int64)
     overlong = np.zeros(texts, np.int64)
-    n = 0
-    n_sentences = 0
+    n = n_sentences = 0
     for t in range(texts):
-        i = bounds[t]
-        end = bounds[t + 1]
+        i, end = bounds[t], bounds[t + 1]
         stopped = False
         while i < end:
-            point = int(peek(text, i))
-            size = 1
-            if point >= 0x80:  # most bytes are ASCII; a call for each of them would dominate the time
-                point, size = decode_character(text, i, end)
+            point, size = decode_character(text, i, end)
             kind = classes[point]
             if kind == LETTER:
                 start = i
@@ -73,16 +64,12 @@ def split_words(text: Bytes, bounds: Int64s, classes: Bytes, longest: int) -> Wo
                     i += size
                     if i >= end:
                         break
-                    point = int(peek(text, i))
-                    size = 1
-                    if point >= 0x80:
-                        point, size = decode_character(text, i, end)
+                    point, size = decode_character(text, i, end)
                     kind = classes[point]
                 if i - start > longest:
                     overlong[t] += 1
                 else:
-                    starts[n] = start
-                    ends[n] = i
+                    starts[n], ends[n] = start, i
                     n += 1
                 stopped = False
             elif kind == SPACELESS:
@@ -100,8 +87,7 @@ def split_words(text: Bytes, bounds: Int64s, classes: Bytes, longest: int) -> Wo
                     stopped = False
         if stopped:
             n_sentences = end_sentence(sentences, n_sentences, first_sentence[t], n, first[t])
-        first[t + 1] = n
-        first_sentence[t + 1] = n_sentences
+        first[t + 1], first_sentence[t + 1] = n, n_sentences
     return Words(starts[:n], ends[:n], first, sentences[:n_sentences], first_sentence, overlong)
 
 
@@ -114,9 +100,7 @@ def split_spaceless(
     Combining marks belong to the character before them. Returns the end of the run, the new number of words, and the
     number of overlong words.
     """
-    previous = -1
-    begin = i
-    overlong = 0
+    previous, begin, overlong = -1, i, 0
     while i < end:
         point, size = decode_character(text, i, end)
         if classes[point] != SPACELESS:
@@ -129,15 +113,13 @@ def split_spaceless(
                 break
             i += size
         if previous >= 0 and i - previous <= longest:
-            starts[n] = previous
-            ends[n] = i
+            starts[n], ends[n] = previous, i
             n += 1
         elif previous >= 0:
             overlong += 1
         previous = start
     if previous == begin and i - begin <= longest:
-        starts[n] = begin
-        ends[n] = i
+        starts[n], ends[n] = begin, i
         n += 1
     elif previous == begin:
         overlong += 1

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from pagekin.kernels.linklearn import Corpus, NetworkArrays, ValueTable, Workspace
+from pagekin.kernels.linklearn import Corpus, NetworkArrays, Networks, ValueTable, Workspace
 from pagekin.learning.corpus import CorpusPart
 from pagekin.learning.options import Units
 from pagekin.learning.ranking import Ranker, sample_queries
@@ -36,9 +36,6 @@ class InputScales:
     scale: tuple[float, ...]
 
 
-Networks = tuple[NetworkArrays, NetworkArrays, NetworkArrays]
-
-
 @dataclass(frozen=True)
 class Layout:
     """A part of the corpus as the kernels need it: distinct input values, and postings in runs of equal tf."""
@@ -48,11 +45,14 @@ class Layout:
 
     def networks(self, scales: InputScales, units: Units) -> Networks:
         """Networks with these numbers of hidden units, over these values."""
-        tf, idf, length = (
-            NetworkArrays(parameter_offsets(units)[n], units[n], (self.values[n] - scales.shift[n]) * scales.scale[n])
-            for n in range(3)
+        return Networks(
+            *(
+                NetworkArrays(
+                    parameter_offsets(units)[n], units[n], (self.values[n] - scales.shift[n]) * scales.scale[n]
+                )
+                for n in range(3)
+            )
         )
-        return tf, idf, length
 
     def workspace(self, networks: Networks) -> Workspace:
         pages = len(self.corpus.length)

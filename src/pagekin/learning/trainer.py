@@ -136,7 +136,7 @@ class Trainer:
         drawn = np.random.default_rng((settings.seed, 2, run.steps)).choice(self._pages, count)
         networks = self._layout.networks(self.scales, settings.units)
         parameters = np.array(run.parameters)
-        loss = descend(drawn, run.rate, self._layout.corpus, *networks, parameters, self._layout.workspace(networks))
+        loss = descend(drawn, run.rate, self._layout.corpus, networks, parameters, self._layout.workspace(networks))
         run.steps += count
         converges = bool(np.isfinite(parameters).all() and (np.abs(parameters) < _MAX_PARAMETER).all())
         if converges:

@@ -29,7 +29,6 @@ from pagekin.model.strings import Strings, word_of
 from pagekin.model.weighting import Learned, Okapi, Weighting
 from pagekin.pipeline import build
 from pagekin.reading.batch import read_captures
-from pagekin.store.page_names import page_names_of
 from pagekin.store.store import Store
 
 IR_DATASETS = "irds:"  # prefix of the name of a data set
@@ -100,7 +99,7 @@ def open_task(
     path = Path(documents)
     if (path / "manifest.json").is_file():
         store = Store.open(path)
-        return _task(store, page_names_of(store).find, titles, judged, progress)
+        return _task(store, store.catalog.page_names().find, titles, judged, progress)
     if not path.exists():
         raise MisuseError(f"there is no {documents}: neither a store nor documents of TREC")
     return _from_documents(read_documents(path), documents, titles, judged, progress)
@@ -135,7 +134,7 @@ def _from_documents(
         if not file.stat().st_size:
             raise MisuseError(f"{where} has no documents; one is <DOC> <DOCNO> id </DOCNO> ... </DOC>")
         store = build([file], Path(folder) / "documents.kin").store
-        find = page_names_of(store).find
+        find = store.catalog.page_names().find
         return _task(store, lambda name: find(_url(name)), titles, judged, progress)
 
 

@@ -15,12 +15,12 @@ Labels = Mapping[int, set[str]]  # node -> its categories
 
 @dataclass(frozen=True)
 class CategoryQuality:
-    """How well the best cluster of a category matches it."""
+    """How well the cluster that was matched with a category matches it."""
 
     category: str
     pages: int
-    precision: float  # the share of the category in the labelled pages of the cluster
-    recall: float  # the share of the cluster in the pages of the category
+    precision: float  # the share of the cluster's labelled pages that belong to the category
+    recall: float  # the share of the category's pages that are in the cluster
 
 
 @dataclass(frozen=True)
@@ -75,9 +75,9 @@ def _match(labels: Labels, names: list[str], clustered: Mapping[int, int]) -> li
     clustered_pages = np.bincount(list(clustered.values()), minlength=len(names))
     pages = [sum(name in each for each in labels.values()) for name in names]
     found = []
-    for k, (name, cluster) in enumerate(zip(names, assign(correct.T), strict=True)):
-        right, clustered_here = int(correct[cluster, k]), max(1, int(clustered_pages[cluster]))
-        found.append(CategoryQuality(name, pages[k], right / clustered_here, right / pages[k]))
+    for k, cluster in enumerate(assign(correct.T)):
+        right, size = int(correct[cluster, k]), int(clustered_pages[cluster])
+        found.append(CategoryQuality(names[k], pages[k], right / size if size else 0.0, right / pages[k]))
     return found
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pagekin.errors import MisuseError
-from pagekin.kernels.flexible_clustering import merge_flexibly
+from pagekin.kernels.graph import merge_flexibly
 from pagekin.links.measures import Subgraph
 from pagekin.model.arrays import Floats, Int64s
 

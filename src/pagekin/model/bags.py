@@ -34,7 +34,6 @@ class Contents:
 
     @cached_property
     def size(self) -> Size:
-        """The number of pages and their mean length."""
         return Size(len(self.length), float(self.length.mean()) if len(self.length) else 0.0)
 
     @cached_property

@@ -1,7 +1,5 @@
 """Files that a user names: read within bounds, written completely or not at all."""
 
-from __future__ import annotations
-
 import gzip
 import os
 import zlib

@@ -1,11 +1,9 @@
 """JSON from result dataclasses, and its schema: keys, rounding and omissions are stated once, at the fields."""
 
-from __future__ import annotations
-
 import math
 import types
 from collections.abc import Mapping
-from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 Schema = dict[str, Any]
@@ -48,10 +46,7 @@ def json_field(*, default: Any = MISSING, default_factory: Any = MISSING, **rule
     >>> json_schemas(Hit)["Hit"]["required"]
     ['url']
     """
-    metadata = {_KEY: JsonRule(**rule)}
-    if default_factory is not MISSING:
-        return field(default_factory=default_factory, metadata=metadata)
-    return field(default=default, metadata=metadata)
+    return field(default=default, default_factory=default_factory, metadata={_KEY: JsonRule(**rule)})
 
 
 def to_json(value: Any, digits: int | None = None) -> Any:
@@ -72,7 +67,8 @@ def to_json(value: Any, digits: int | None = None) -> Any:
 def _object(value: Any) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for each in fields(value):
-        rule, one = _rule(each), getattr(value, each.name)
+        rule: JsonRule = each.metadata.get(_KEY, _PLAIN)
+        one = getattr(value, each.name)
         if rule.omit is not _NOTHING and one == rule.omit:
             continue
         if rule.expand is not None:
@@ -86,11 +82,6 @@ def _object(value: Any) -> dict[str, Any]:
         else:
             found[rule.key or each.name] = to_json(one, rule.digits)
     return found
-
-
-def _rule(each: Field[Any]) -> JsonRule:
-    rule: JsonRule = each.metadata.get(_KEY, _PLAIN)
-    return rule
 
 
 def json_schema(cls: Any) -> Schema:
@@ -124,7 +115,8 @@ def _class_schema(cls: Any, found: dict[str, Schema]) -> Schema:
     properties: dict[str, Schema] = {}
     required: list[str] = []
     for each in fields(plain):
-        rule, hint, optional = _rule(each), hints[each.name], set[str]()
+        rule: JsonRule = each.metadata.get(_KEY, _PLAIN)
+        hint, optional = hints[each.name], set[str]()
         if rule.expand is not None:
             inner = get_type_hints(hint)
             some = {key: _schema(inner[name], found) for key, name in rule.expand.items()}
@@ -132,8 +124,9 @@ def _class_schema(cls: Any, found: dict[str, Schema]) -> Schema:
             inner = _class_schema(hint, found)
             some, optional = inner["properties"], set(inner["properties"]) - set(inner["required"])
         elif rule.columns:
-            row = zip(rule.columns, get_args(get_args(hint)[0]), strict=True)
-            some = {rule.key or each.name: _list(_closed({key: _schema(kind, found) for key, kind in row}))}
+            kinds = zip(rule.columns, get_args(get_args(hint)[0]), strict=True)
+            row = {"type": "object", "properties": {key: _schema(kind, found) for key, kind in kinds}}
+            some = {rule.key or each.name: _list({**row, "required": list(rule.columns)})}
         else:
             some = {rule.key or each.name: _schema(hint, found, rule.omit is None)}
         properties |= some
@@ -147,10 +140,6 @@ def _bound(hint: Any, types: dict[Any, Any]) -> Any:
         return types[hint]
     variables = getattr(hint, "__parameters__", ())
     return hint[tuple(types.get(each, Any) for each in variables)] if variables else hint
-
-
-def _closed(properties: dict[str, Schema]) -> Schema:
-    return {"type": "object", "properties": properties, "required": list(properties)}
 
 
 def _list(items: Schema) -> Schema:

@@ -10,5 +10,4 @@ Result = TypeVar("Result")
 class Mapper(Protocol):
     """Like `map`, but may run several jobs at a time; results come in the order of the jobs."""
 
-    def __call__(self, function: Callable[[Job], Result], jobs: Iterable[Job], /) -> Iterable[Result]:
-        """The results of the function on every job."""
+    def __call__(self, function: Callable[[Job], Result], jobs: Iterable[Job], /) -> Iterable[Result]: ...

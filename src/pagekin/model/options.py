@@ -3,8 +3,6 @@
 Command-line options, HTTP parameters, the OpenAPI document and the reference page are derived from these descriptions.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
@@ -149,10 +147,11 @@ def check_options(options: Any) -> None:
             if problem := each.problem(one):
                 raise MisuseError(f"{each.field} is {one!r}; {problem}")
             if each.regex:
-                _check_regex(each.field, one)
+                check_regex(each.field, one)
 
 
-def _check_regex(name: str, pattern: str) -> None:
+def check_regex(name: str, pattern: str) -> None:
+    """Raise MisuseError if the pattern of an option is not a regular expression."""
     try:
         re.compile(pattern)
     except re.error as error:

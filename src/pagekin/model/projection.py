@@ -68,5 +68,4 @@ def projection(data: bytes, where: str) -> Projection:
 
 
 def load_projection(path: Path) -> Projection:
-    """The projection in a file."""
     return projection(read_bounded(path, MOST_BYTES, "the projection of weights"), str(path))

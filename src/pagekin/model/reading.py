@@ -6,6 +6,7 @@ A batch of pages and the store of a whole collection have the same columns; a st
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import get_type_hints
 
 import numpy as np
 
@@ -37,7 +38,6 @@ class Ragged:
         return slice(int(self.offsets[k]), int(self.offsets[k + 1]))
 
     def lengths(self) -> Int64s:
-        """The length of every row."""
         return np.diff(self.offsets)
 
     def places(self, rows: Int64s) -> tuple[Int64s, Int64s]:
@@ -169,11 +169,5 @@ class Reading:
 
 
 RAGGED_PARTS: dict[str, type[Ragged]] = {
-    "text": Blobs,
-    "hrefs": Blobs,
-    "tokens": Tokens,
-    "titles": TitleTokens,
-    "sentences": Sentences,
-    "blocks": Blocks,
-    "anchors": Anchors,
+    name: kind for name, kind in get_type_hints(Reading).items() if isinstance(kind, type) and issubclass(kind, Ragged)
 }

@@ -31,5 +31,4 @@ class ReadingSettings:
             raise MisuseError(f"max_page_bytes is {self.max_page_bytes}; at most 1 GiB can be read of one page")
 
     def as_dict(self) -> dict[str, Any]:
-        """For the manifest."""
         return asdict(self)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import re
 import tomllib
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pagekin.errors import MisuseError
+from pagekin.model.options import check_regex
 from pagekin.model.term_weights import TERM_WEIGHTS, WEIGHTINGS
 
 if TYPE_CHECKING:
@@ -116,14 +116,11 @@ class Strategy:
         self._check_weightings()
         parse_blend(self.blend)
         for pattern in self.silent:
-            try:
-                re.compile(pattern)
-            except re.error as error:
-                raise MisuseError(f"silent: {pattern!r} is not a regular expression ({error})") from error
+            check_regex("silent", pattern)
 
     def _check_weightings(self) -> None:
         if self.weights is not None:
-            from pagekin.model.weights import weights_from  # loads numpy
+            from pagekin.model.weighting import weights_from  # loads numpy
 
             object.__setattr__(self, "weights", weights_from(self.weights).as_text())
         for name in ("frequency_weight", "similarity"):
@@ -140,7 +137,6 @@ class Strategy:
         return parse_blend(self.blend)
 
     def values(self, settings: tuple[str, ...]) -> list[Any]:
-        """The values of some settings."""
         return [getattr(self, name) for name in settings]
 
     def measures(self) -> list[str]:
@@ -149,7 +145,6 @@ class Strategy:
         return [name for name in MEASURES if known.get(name, True)]
 
     def has_bags_of(self, other: Strategy) -> bool:
-        """Whether both strategies give the same bags."""
         return self._of_bags() == other._of_bags()
 
     def _of_bags(self) -> dict[str, Any]:

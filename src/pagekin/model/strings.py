@@ -1,15 +1,14 @@
 """Many strings as two arrays: their concatenated bytes, and the offset of each."""
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Self
 
 import numpy as np
 
-from pagekin.model.arrays import Bytes, Int64s
+from pagekin.model.arrays import Bytes, Int64s, offsets_of
 
 
 @dataclass(frozen=True)
@@ -25,18 +24,16 @@ class Strings:
     data: Bytes
 
     @classmethod
-    def of(cls, strings: Iterable[str | bytes]) -> Strings:
+    def of(cls, strings: Iterable[str | bytes]) -> Self:
         """Pack strings; a lone surrogate becomes `?`, since UTF-8 cannot encode it."""
         encoded = [s if isinstance(s, bytes) else s.encode("utf-8", "replace") for s in strings]
-        offsets = np.zeros(len(encoded) + 1, np.int64)
-        np.cumsum([len(s) for s in encoded], out=offsets[1:])
+        offsets = offsets_of(np.array([len(s) for s in encoded], np.int64))
         return cls(offsets, np.frombuffer(b"".join(encoded), np.uint8))
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
     def raw(self, k: int) -> bytes:
-        """The bytes of string k."""
         return self.data[self.offsets[k] : self.offsets[k + 1]].tobytes()
 
     def __getitem__(self, k: int) -> str:
@@ -49,8 +46,7 @@ class Strings:
     def all_raw(self) -> list[bytes]:
         """The bytes of every string, read at once."""
         data = self.data.tobytes()
-        bounds = self.offsets.tolist()
-        return [data[a:b] for a, b in pairwise(bounds)]
+        return [data[a:b] for a, b in pairwise(self.offsets.tolist())]
 
 
 def together(texts: Iterable[bytes], room: int) -> Iterator[list[bytes]]:

@@ -78,7 +78,7 @@ def _okapi(k: float, b: float) -> Weighting:
 
 
 def _linklearn(weights: str | None) -> Weighting:
-    from pagekin.model.weights import weights_from
+    from pagekin.model.weighting import weights_from
 
     if weights is None:
         raise MisuseError(

@@ -1,10 +1,22 @@
-"""Weightings of terms on pages: Okapi BM25, and weights learned from links (LinkLearn paper, 2.1 and 3.2)."""
+"""Weightings of terms on pages: Okapi BM25, and weights learned from links (LinkLearn paper, 2.1 and 3.2).
+
+Learned weights are a file of JSON, with what they were learned from:
+
+{"format": "pagekin weighting", "version": 2, "kind": "linklearn", "link_share": 0.25, "learned_from": {...},
+"networks": {"tf": {"shift", "scale", "inner": [...], "bias": [...], "outer": [...], "last"}, "idf", "length"}}
+
+Files of version 1 have no link_share, which is 0. "projection", if present, is the digest of the projection file beside
+it (`model/projection.py`).
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
+from functools import lru_cache
+from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -12,17 +24,18 @@ from numpy.typing import NDArray
 
 from pagekin.errors import MisuseError
 from pagekin.model.arrays import Bools, Floats
-from pagekin.model.projection import Projection
+from pagekin.model.files import read_bounded, written_whole
+from pagekin.model.projection import SUFFIX, Projection, load_projection
 
 STOP_SHARE = 10_000 / 150_625  # a term on a larger share of the pages is a stop word (the paper, 4.1)
 STOP_PAGES = 10  # but a term on at most this many pages is not, however small the collection
 FORMAT, VERSION = "pagekin weighting", 2
 NETWORKS = ("tf", "idf", "length")
 MOST_UNITS = 1000  # per network
+MOST_BYTES = 1 << 20  # of a file of weights
+_WITHOUT_LINKS = 1  # an older version that is still read
 _LARGEST = 1e9  # absolute value of a parameter, so that no weight overflows
 _TABLE = 1 << 22  # numbers below this are looked up in a table, larger ones are sorted
-
-
 Numbers: TypeAlias = NDArray[np.integer[Any]]
 
 
@@ -89,11 +102,9 @@ class Okapi(Weighting):
                 raise MisuseError(f"{name} of Okapi is {value}; it must be from 0 to {most:g}")
 
     def rise(self, counts: Numbers) -> Floats:
-        """The count itself."""
         return np.asarray(counts, np.float64)
 
     def rarity(self, frequencies: Numbers, pages: int) -> Floats:
-        """The inverse document frequency."""
         return inverse_frequency(frequencies, pages)
 
     def lengths(self, lengths: Numbers, mean_length: float) -> tuple[Floats, Floats]:
@@ -128,11 +139,14 @@ class Network:
     def __post_init__(self) -> None:
         for each in fields(self):
             value = getattr(self, each.name)
-            numbers = [value] if each.type == "float" else [float(number) for number in value]
+            single = each.type == "float"
+            numbers = (value,) if single else value
+            if not isinstance(numbers, list | tuple) or not all(type(number) in (int, float) for number in numbers):
+                raise MisuseError(f"{each.name} should be {'a number' if single else 'numbers'}")
             if not all(abs(number) <= _LARGEST for number in numbers):  # false for NaN
                 raise MisuseError(f"{each.name} is {value}; it must be finite, at most {_LARGEST:g}")
-            if each.type != "float":
-                object.__setattr__(self, each.name, tuple(numbers))
+            if not single:
+                object.__setattr__(self, each.name, tuple(map(float, value)))
         if not len(self.inner) == len(self.bias) == len(self.outer) <= MOST_UNITS:
             raise MisuseError(
                 f"inner, bias and outer have {len(self.inner)}, {len(self.bias)} and {len(self.outer)} numbers; they"
@@ -140,7 +154,6 @@ class Network:
             )
 
     def __call__(self, x: Floats | Numbers) -> Floats:
-        """The value for each x."""
         scaled = (np.asarray(x, np.float64) - self.shift) * self.scale
         total = np.full(scaled.shape, self.last)
         for inner, bias, outer in zip(self.inner, self.bias, self.outer, strict=True):
@@ -189,11 +202,9 @@ class Learned(Weighting):
         return np.where(np.asarray(counts) > 0, looked_up(self.tf, counts), 0.0)
 
     def rarity(self, frequencies: Numbers, pages: int) -> Floats:
-        """f_idf of the inverse document frequency."""
         return looked_up(lambda distinct: self.idf(inverse_frequency(distinct, pages)), frequencies)
 
     def lengths(self, lengths: Numbers, mean_length: float) -> tuple[Floats, Floats]:
-        """f_l of the length."""
         return looked_up(self.length, lengths), np.ones(len(lengths))
 
     def as_text(self) -> str:
@@ -207,3 +218,75 @@ class Learned(Weighting):
 def stopped(frequencies: Numbers, pages: int) -> Bools:
     """Which terms are stop words: on too many pages to be informative."""
     return np.asarray(frequencies) > max(STOP_SHARE * pages, STOP_PAGES)
+
+
+def learned(text: str, where: str = "weights") -> Learned:
+    """A weighting from its JSON; `where` is the source to name in errors."""
+    try:
+        facts = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise MisuseError(f"{where} holds no weights: it is not JSON ({error})") from error
+    if not isinstance(facts, dict) or facts.get("format") != FORMAT:
+        raise MisuseError(f"{where} holds no weights; such a file is written by `pagekin learn`")
+    if facts.get("version") not in (_WITHOUT_LINKS, VERSION) or facts.get("kind") != Learned.kind:
+        raise MisuseError(
+            f"{where} has weights of kind {facts.get('kind')!r}, version {facts.get('version')!r}; this pagekin reads"
+            f" {Learned.kind!r}, versions {_WITHOUT_LINKS} and {VERSION}: learn them again"
+        )
+    networks, source = facts.get("networks"), facts.get("learned_from", {})
+    if not isinstance(networks, dict) or set(networks) != set(NETWORKS) or not isinstance(source, dict):
+        raise MisuseError(f"{where}: networks should be a table of {', '.join(NETWORKS)}, learned_from one of facts")
+    tf, idf, length = (_network(networks[name], f"{where}, {name}") for name in NETWORKS)
+    share = 0.0 if facts["version"] == _WITHOUT_LINKS else facts.get("link_share")
+    if isinstance(share, bool) or not isinstance(share, int | float):
+        raise MisuseError(f"{where}: link_share should be a number")
+    try:
+        return Learned(tf, idf, length, source, float(share))
+    except (MisuseError, OverflowError) as error:
+        raise MisuseError(f"{where}: {error}") from error
+
+
+def _network(facts: Any, where: str) -> Network:
+    names = [each.name for each in fields(Network)]
+    if not isinstance(facts, dict) or set(facts) != set(names):
+        raise MisuseError(f"{where} should be a table of {', '.join(names)}")
+    try:
+        return Network(**facts)
+    except MisuseError as error:
+        raise MisuseError(f"{where}: {error}") from error
+
+
+def weights_from(weights: str) -> Learned:
+    """A weighting from its JSON, or from the file of this name."""
+    return _cached(weights) if weights.lstrip().startswith("{") else load_weights(Path(weights))
+
+
+_cached = lru_cache(maxsize=8)(learned)  # a strategy has its weights as JSON, and each query needs them
+
+
+def load_weights(path: Path) -> Learned:
+    """The weighting in a file, with the projection beside it, if it has one."""
+    data = read_bounded(path, MOST_BYTES, "learned weights")
+    try:
+        weighting = learned(data.decode("utf-8"), str(path))
+    except UnicodeDecodeError as error:
+        raise MisuseError(f"{path} holds no weights: it is not JSON ({error})") from error
+    digest = json.loads(data).get("projection")
+    if digest is None:
+        return weighting
+    beside = load_projection(path.with_name(path.name + SUFFIX))
+    if hashlib.sha256(beside.as_bytes()).hexdigest() != digest:
+        raise MisuseError(f"{path}{SUFFIX} belongs to other weights than {path}; learn them again")
+    return replace(weighting, projection=beside)
+
+
+def save_weights(path: Path, weighting: Learned) -> None:
+    """Write a weighting to a file, and its projection beside it; each file is replaced atomically."""
+    facts = json.loads(weighting.as_text())
+    if weighting.projection is not None:
+        data = weighting.projection.as_bytes()
+        with written_whole(path.with_name(path.name + SUFFIX)) as beside:
+            beside.write_bytes(data)
+        facts["projection"] = hashlib.sha256(data).hexdigest()
+    with written_whole(path) as file:
+        file.write_bytes((json.dumps(facts, ensure_ascii=False, allow_nan=False) + "\n").encode())

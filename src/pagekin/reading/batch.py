@@ -9,36 +9,17 @@ import zstandard
 
 from pagekin.kernels import html as scan
 from pagekin.kernels import page_output as po
+from pagekin.kernels import spans
 from pagekin.kernels.fnv import hash_spans
-from pagekin.kernels.spans import (
-    copy_spans,
-    ends_without_fragments,
-    first_words,
-    list_hrefs,
-    overlapping_words,
-    relative_positions,
-)
 from pagekin.kernels.vocabulary import intern
 from pagekin.kernels.words import Words, split_words
-from pagekin.model.arrays import Bools, Bytes, Int64s, UInt32s
+from pagekin.model import reading as columns
+from pagekin.model.arrays import Bools, Bytes, Int64s, UInt32s, offsets_of
 from pagekin.model.capture import Capture, PageFlags, Skip
-from pagekin.model.reading import (
-    NO_TARGET,
-    Anchors,
-    Blobs,
-    Blocks,
-    Pages,
-    Reading,
-    Sentences,
-    Sources,
-    TitleTokens,
-    Tokens,
-)
 from pagekin.model.settings import ReadingSettings
 from pagekin.model.strings import Strings, together
 from pagekin.reading.bodies import DIGEST_BYTES, Body, load_body
-from pagekin.reading.letters import classes
-from pagekin.reading.markup import markup
+from pagekin.reading.markup import classes, markup
 from pagekin.urls import resolve_url
 
 LONGEST_WORD = 128  # bytes; a longer run of letters is not a word
@@ -52,7 +33,7 @@ _OWN_OR_WHOLE = re.compile(r"(?P<own>(?:https?:)?(?:[?#]|\Z))|https?:[/\\]{2}|(?
 _LANGUAGE = re.compile(r"[a-z]{2,3}(?:-[a-z0-9]{1,8})*")
 
 
-def read_captures(captures: Sequence[Capture], settings: ReadingSettings) -> Reading:
+def read_captures(captures: Sequence[Capture], settings: ReadingSettings) -> columns.Reading:
     """Read every capture; those that cannot be read are in the skips of the reading."""
     loaded = [load_body(capture, settings) for capture in captures]
     bodies = [body for body in loaded if isinstance(body, Body)]
@@ -64,14 +45,14 @@ def read_captures(captures: Sequence[Capture], settings: ReadingSettings) -> Rea
     words, title_tokens, form, forms = _words(text, bounds, titles)
     anchors, targets, hrefs = _anchors(out, words, facts)
     sources, source_of = _sources(bodies)
-    return Reading(
+    return columns.Reading(
         pages=_pages(bodies, facts, titles, bounds, source_of, out, words),
         text=_compressed(_slices(text, bounds)),
         hrefs=_compressed(hrefs),
-        tokens=Tokens(words.first, form, relative_positions(words.starts, words.first, bounds[:-1])),
+        tokens=columns.Tokens(words.first, form, spans.relative_positions(words.starts, words.first, bounds[:-1])),
         titles=title_tokens,
-        sentences=Sentences(
-            words.first_sentence, relative_positions(words.sentences, words.first_sentence, words.first[:-1])
+        sentences=columns.Sentences(
+            words.first_sentence, spans.relative_positions(words.sentences, words.first_sentence, words.first[:-1])
         ),
         blocks=_blocks(out, text, words, bounds),
         anchors=anchors,
@@ -99,15 +80,14 @@ def _bounds(ends: Int64s) -> Int64s:
 
 def _slices(data: Bytes, bounds: Int64s) -> list[bytes]:
     whole = data.tobytes()
-    ends = bounds.tolist()
-    return [whole[a:b] for a, b in pairwise(ends)]
+    return [whole[a:b] for a, b in pairwise(bounds.tolist())]
 
 
-def _compressed(pieces: list[bytes]) -> Blobs:
+def _compressed(pieces: list[bytes]) -> columns.Blobs:
     """Each piece is compressed separately, so that a single page can be read."""
     compressor = zstandard.ZstdCompressor(level=_COMPRESSION)
     packed = Strings.of(compressor.compress(piece) for piece in pieces)
-    return Blobs(packed.offsets, packed.data)
+    return columns.Blobs(packed.offsets, packed.data)
 
 
 class _Facts:
@@ -153,7 +133,7 @@ def _language(tag: str) -> str:
     return tag if _LANGUAGE.fullmatch(tag) else ""
 
 
-def _words(text: Bytes, bounds: Int64s, titles: Strings) -> tuple[Words, TitleTokens, UInt32s, Strings]:
+def _words(text: Bytes, bounds: Int64s, titles: Strings) -> tuple[Words, columns.TitleTokens, UInt32s, Strings]:
     """Split texts and titles: (words of the texts, words of the titles, forms of the words of the texts, all forms)."""
     data = np.concatenate([text, titles.data])
     words = split_words(data, np.append(bounds, titles.offsets[1:] + len(text)), classes(), LONGEST_WORD)
@@ -168,34 +148,34 @@ def _words(text: Bytes, bounds: Int64s, titles: Strings) -> tuple[Words, TitleTo
         first_sentence=words.first_sentence[: pages + 1],
         overlong=words.overlong[:pages],
     )
-    title_words = TitleTokens(words.first[pages:] - count, numbers[count:])
+    title_words = columns.TitleTokens(words.first[pages:] - count, numbers[count:])
     return text_words, title_words, numbers[:count], _spans(data, words.starts[first], words.ends[first])
 
 
 def _spans(data: Bytes, starts: Int64s, ends: Int64s) -> Strings:
     """Spans of the data as strings."""
-    offsets = _bounds(np.cumsum(ends - starts))
-    spans = np.empty(offsets[-1], np.uint8)
-    copy_spans(data, starts, ends - starts, spans, offsets[:-1])
-    return Strings(offsets, spans)
+    offsets = offsets_of(ends - starts)
+    strings = np.empty(offsets[-1], np.uint8)
+    spans.copy_spans(data, starts, ends - starts, strings, offsets[:-1])
+    return Strings(offsets, strings)
 
 
-def _anchors(out: po.PageOutput, words: Words, facts: list[_Facts]) -> tuple[Anchors, Strings, list[bytes]]:
+def _anchors(out: po.PageOutput, words: Words, facts: list[_Facts]) -> tuple[columns.Anchors, Strings, list[bytes]]:
     """The anchors of all pages, the URLs that they link to, and the hrefs of each page, one per line."""
     bounds = _bounds(out.pages[:, po.LINKS_END])
     links = out.links[: bounds[-1]]
     # An anchor has the words that overlap its text, so un<a>believ</a>able is an anchor of one word.
-    start, end = overlapping_words(words.starts, words.ends, links[:, po.LINK_START], links[:, po.LINK_END])
-    lines, begins = list_hrefs(out.values, links[:, po.LINK_HREF], links[:, po.LINK_HREF_END])
+    start, end = spans.overlapping_words(words.starts, words.ends, links[:, po.LINK_START], links[:, po.LINK_END])
+    lines, begins = spans.list_hrefs(out.values, links[:, po.LINK_HREF], links[:, po.LINK_HREF_END])
     page = np.repeat(np.arange(len(facts)), np.diff(bounds))
     urls, target = _resolve(lines, begins, page, [fact.base for fact in facts])
     flags = links[:, po.LINK_FLAGS].astype(np.uint8)
     flags[~_trailing(out, links, words, start, end)] &= ~np.uint8(po.TRAILING)
-    target[(flags & po.TOO_LONG) != 0] = NO_TARGET
-    anchors = Anchors(
+    target[(flags & po.TOO_LONG) != 0] = columns.NO_TARGET
+    anchors = columns.Anchors(
         offsets=bounds,
-        start=relative_positions(start, bounds, words.first[:-1]),
-        end=relative_positions(end, bounds, words.first[:-1]),
+        start=spans.relative_positions(start, bounds, words.first[:-1]),
+        end=spans.relative_positions(end, bounds, words.first[:-1]),
         target=target,
         flags=flags,
     )
@@ -219,11 +199,11 @@ def _resolve(lines: Bytes, begins: Int64s, page: Int64s, bases: list[str]) -> tu
     An absolute URL is resolved once. A path depends only on the folder of the base, and is resolved once per folder;
     only an href that refers to the page itself is resolved once per page.
     """
-    ends = ends_without_fragments(lines, begins)
+    ends = spans.ends_without_fragments(lines, begins)
     numbers, first = intern(lines, begins[:-1], ends)
     whole = lines.tobytes()
-    spans = zip(begins[first].tolist(), ends[first].tolist(), strict=True)
-    hrefs = [whole[a:b].decode("utf-8", "replace") for a, b in spans]
+    places = zip(begins[first].tolist(), ends[first].tolist(), strict=True)
+    hrefs = [whole[a:b].decode("utf-8", "replace") for a, b in places]
     folders: dict[str, int] = {}
     folder_of_page = [
         folders.setdefault(base[: base.partition("?")[0].rindex("/") + 1], len(folders)) for base in bases
@@ -235,27 +215,27 @@ def _resolve(lines: Bytes, begins: Int64s, page: Int64s, bases: list[str]) -> tu
     context = np.where(is_own[numbers], 1 + len(folders) + page, 1 + np.array(folder_of_page, np.int64)[page])
     context[is_whole[numbers]] = 0
     pairs = context * len(first) + numbers
-    places = np.arange(0, pairs.nbytes, pairs.itemsize)
-    which, first_pair = intern(pairs.view(np.uint8), places, places + pairs.itemsize)
+    bytes_of = np.arange(0, pairs.nbytes, pairs.itemsize)
+    which, first_pair = intern(pairs.view(np.uint8), bytes_of, bytes_of + pairs.itemsize)
     urls: dict[str, int] = {}
     targets = np.empty(len(first_pair), np.uint32)
     for k, pair in enumerate(pairs[first_pair].tolist()):
         url = resolve_url(contexts[pair // len(first)], hrefs[pair % len(first)])
-        targets[k] = NO_TARGET if url is None else urls.setdefault(url, len(urls))
+        targets[k] = columns.NO_TARGET if url is None else urls.setdefault(url, len(urls))
     return Strings.of(urls), targets[which]
 
 
-def _blocks(out: po.PageOutput, text: Bytes, words: Words, bounds: Int64s) -> Blocks:
+def _blocks(out: po.PageOutput, text: Bytes, words: Words, bounds: Int64s) -> columns.Blocks:
     offsets = _bounds(out.pages[:, po.BLOCKS_END])
     starts = out.blocks[: offsets[-1], po.BLOCK_START]
     # Within a page a block ends one byte, the line break, before the next one.
     ends = np.append(starts[1:] - 1, len(text))
     last = offsets[1:][np.diff(offsets) > 0] - 1
     ends[last] = bounds[1:][np.diff(offsets) > 0]
-    return Blocks(
+    return columns.Blocks(
         offsets=offsets,
-        token=relative_positions(first_words(words.starts, starts), offsets, words.first[:-1]),
-        place=relative_positions(starts, offsets, bounds[:-1]),
+        token=spans.relative_positions(np.searchsorted(words.starts, starts), offsets, words.first[:-1]),
+        place=spans.relative_positions(starts, offsets, bounds[:-1]),
         kinds=out.blocks[: offsets[-1], po.BLOCK_KINDS].astype(np.uint8),
         hash=hash_spans(text, np.ascontiguousarray(starts), ends),
     )
@@ -269,9 +249,9 @@ def _pages(
     source_of: list[int],
     out: po.PageOutput,
     words: Words,
-) -> Pages:
+) -> columns.Pages:
     captures = [body.capture for body in bodies]
-    return Pages(
+    return columns.Pages(
         url=Strings.of(capture.url for capture in captures),
         title=titles,
         language=Strings.of(fact.language for fact in facts),
@@ -299,15 +279,13 @@ def _too_long(out: po.PageOutput) -> UInt32s:
     return np.bincount(pages, minlength=len(bounds) - 1).astype(np.uint32)
 
 
-def _sources(bodies: list[Body]) -> tuple[Sources, list[int]]:
+def _sources(bodies: list[Body]) -> tuple[columns.Sources, list[int]]:
     """The distinct source files, and the index of the source of each body."""
     numbers: dict[tuple[str, int, int], int] = {}
-    source_of = []
-    for body in bodies:
-        origin = body.capture.origin
-        key = (origin.source, origin.size, origin.modified)
-        source_of.append(numbers.setdefault(key, len(numbers)))
-    sources = Sources(
+    origins = (body.capture.origin for body in bodies)
+    keys = ((origin.source, origin.size, origin.modified) for origin in origins)
+    source_of = [numbers.setdefault(key, len(numbers)) for key in keys]
+    sources = columns.Sources(
         name=Strings.of(name for name, _, _ in numbers),
         size=np.array([size for _, size, _ in numbers], np.int64),
         modified=np.array([modified for _, _, modified in numbers], np.int64),

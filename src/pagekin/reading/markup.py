@@ -1,13 +1,20 @@
-"""What the scanner knows of HTML: which tags separate blocks, hide text, or contain links."""
+"""Tables of the reader: which tags separate blocks, hide text, or contain links; character references; letters.
+
+The classes of characters are data (`letters.txt`, written by `tools/letters.py`), so that a page has the same words
+under every version of Python and of Unicode.
+"""
 
 from functools import cache
 from html.entities import html5
+from importlib.resources import files
+
+import numpy as np
 
 from pagekin.kernels import html as k
 from pagekin.kernels.fnv import fnv_of, make_hash_table
 from pagekin.kernels.html import Markup
 from pagekin.kernels.page_output import BREAK, CELL, HEADING, ITEM, LIST_END, PARAGRAPH, SPACE, TABLE_END
-from pagekin.model.arrays import Int64s
+from pagekin.model.arrays import Bytes, Int64s
 
 _PARAGRAPHS = (
     "address article aside blockquote body center details dialog div fieldset figcaption figure footer "
@@ -27,9 +34,7 @@ TAGS: dict[str, tuple[int, int, int]] = {
     "br": (k.NOTHING, BREAK, BREAK),
     "a": (k.ANCHOR, 0, 0),
     "area": (k.AREA, 0, 0),
-    "img": (k.IMAGE, 0, 0),
-    "image": (k.IMAGE, 0, 0),
-    "input": (k.IMAGE, 0, 0),
+    **dict.fromkeys("img image input".split(), (k.IMAGE, 0, 0)),
     "frame": (k.FRAME, 0, 0),
     "base": (k.BASE, 0, 0),
     "link": (k.LINK, 0, 0),
@@ -66,3 +71,14 @@ def markup() -> Markup:
         attributes=make_hash_table({fnv_of(name.encode()): (place,) for place, name in enumerate(ATTRIBUTES)}),
         entities=entities(),
     )
+
+
+@cache
+def classes() -> Bytes:
+    """The class of every code point: a letter, a combining mark ...; `kernels/words.py` has the classes."""
+    table = np.zeros(0x110000, np.uint8)
+    for line in files("pagekin.reading").joinpath("letters.txt").read_text("ascii").splitlines():
+        if not line.startswith("#"):
+            first, last, kind = line.split()
+            table[int(first, 16) : int(last, 16) + 1] = int(kind)
+    return table

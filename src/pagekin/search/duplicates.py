@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pagekin.bags.templates import template_blocks
+from pagekin.bags.build import template_blocks
 from pagekin.duplicates.chunks import chunks_of_pages
 from pagekin.duplicates.collection import PageSets, find_pairs, groups_of
 from pagekin.duplicates.filters import MAX_CHUNKS, Chunks

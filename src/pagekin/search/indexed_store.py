@@ -9,7 +9,7 @@ import numpy as np
 from pagekin.duplicates.filters import Chunks
 from pagekin.duplicates.fingerprints import Fingerprints
 from pagekin.errors import MisuseError
-from pagekin.index.files import Index
+from pagekin.index.index import Index
 from pagekin.model.arrays import Floats, Int64s
 from pagekin.model.capture import Capture, Origin
 from pagekin.search.answer import AnswerBuilder
@@ -111,7 +111,7 @@ class IndexedStore(NodeStore):
     ) -> list[RelatedPage]:
         """The pages related to a page from outside the collection: HTML or, if `plain`, text."""
         # These load the compiler, which a query for a page of the collection does without.
-        from pagekin.bags.query import query_bag
+        from pagekin.bags.weigh import query_bag
         from pagekin.duplicates.chunks import chunks_of_pages
         from pagekin.reading.batch import read_captures
 

@@ -9,7 +9,7 @@ import numpy as np
 from pagekin.duplicates.fingerprints import Fingerprints, open_fingerprints
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.errors import StoreError
-from pagekin.index.files import INDEX_VERSION, Index, open_index
+from pagekin.index.index import INDEX_VERSION, Index, open_index
 from pagekin.index.titles import TitleIndex, open_titles
 from pagekin.model.arrays import Int64s
 from pagekin.model.strategy import Strategy

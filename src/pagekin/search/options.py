@@ -18,7 +18,7 @@ AUTO: Final = "auto"  # as a link share: how well links agree with text in this 
 
 
 def _weighting_in(file: str) -> Weighting:
-    from pagekin.model.weights import load_weights
+    from pagekin.model.weighting import load_weights
 
     return load_weights(Path(file))
 

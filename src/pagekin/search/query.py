@@ -7,8 +7,7 @@ from functools import cache
 import numpy as np
 
 from pagekin.errors import MisuseError
-from pagekin.index.files import Index
-from pagekin.index.invert import truncate
+from pagekin.index.index import Index, truncate
 from pagekin.model.arrays import Float32s, Floats, Int64s, UInt32s, Unsigned
 from pagekin.model.bags import Bags, Contents
 from pagekin.model.projection import Projection

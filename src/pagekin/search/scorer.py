@@ -10,7 +10,7 @@ import threading
 
 import numpy as np
 
-from pagekin.index.files import Index
+from pagekin.index.index import Index
 from pagekin.model.arrays import Floats, Int64s, Unsigned, spans
 from pagekin.search.query import Bag, WeightedQuery, WeightTables
 
@@ -130,7 +130,7 @@ class CompiledScorer(Scorer):
         self._postings = index.signatures, index.inverted.postings, index.inverted.buckets, index.inverted.shift
 
     def agreements(self, signature: Unsigned) -> tuple[Int64s, Int64s]:
-        from pagekin.kernels.postings import collide
+        from pagekin.kernels.query import collide
 
         found = collide(signature, *self._postings, self._counts, self._touched)
         nodes = self._touched[:found].copy()
@@ -146,21 +146,21 @@ class CompiledScorer(Scorer):
         return compare(signature, np.array(but, np.int64), wanted, limits, *columns, self._counts, self._touched)
 
     def minima(self, nodes: Int64s) -> Floats:
-        from pagekin.kernels.similarity import minima
+        from pagekin.kernels.query import minima
 
         shared = np.empty(len(nodes))
         minima(self.asked, *self._bags, nodes, shared)
         return shared
 
     def products(self, nodes: Int64s) -> tuple[Floats, Floats]:
-        from pagekin.kernels.similarity import products
+        from pagekin.kernels.query import products
 
         shared, squares = np.empty(len(nodes)), np.empty(len(nodes))
         products(self.asked, *self._bags, nodes, shared, squares)
         return shared, squares
 
     def weighted_products(self, nodes: Int64s, tables: WeightTables) -> Floats:
-        from pagekin.kernels.similarity import weigh_products
+        from pagekin.kernels.query import weigh_products
 
         bags, shared = self.index.bags, np.empty(len(nodes))
         curve = (tables.rise, tables.scale, tables.base, tables.slope)

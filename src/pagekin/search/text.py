@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from pagekin.index.files import Index
+from pagekin.index.index import Index
 from pagekin.model.arrays import Floats, Int64s, UInt32s, offsets_of
 from pagekin.search.evidence import Evidence, PairScores, ranked
 from pagekin.search.query import Query, WeightedQuery

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from pagekin.index.files import Index
+from pagekin.index.index import Index
 from pagekin.model.arrays import Floats, Int64s, UInt32s, offsets_of
 from pagekin.model.weighting import Bm25, Weighting
 from pagekin.search.evidence import PairScores

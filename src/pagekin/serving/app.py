@@ -39,7 +39,6 @@ log = logging.getLogger("pagekin.serving")
 def make_app(
     current: CurrentGeneration, settings: ServerSettings | None = None, metrics: Metrics | None = None
 ) -> Starlette:
-    """Return the application that serves a collection."""
     settings, metrics = settings or ServerSettings(), metrics or Metrics()
     middleware = [Middleware(RequestMiddleware, settings=settings, metrics=metrics)]
     if settings.cors:

@@ -9,14 +9,13 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cached_property
 from hashlib import blake2b
-from itertools import islice
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from starlette.datastructures import Headers
 from starlette.requests import HTTPConnection
 from starlette.types import Receive, Scope, Send
 
-from pagekin.kernels.compile_lock import compile_seconds
+from pagekin.kernels.compile import compile_seconds
 from pagekin.serving.generations import CurrentGeneration, Generation
 from pagekin.serving.middleware import Metrics
 from pagekin.serving.problems import RequestError
@@ -40,7 +39,6 @@ class RequestThreads:
         self._active: Counter[str] = Counter()  # running and queued calls, by client
 
     async def run(self, request: HTTPConnection, function: Callable[..., Result], *args: Any) -> Result:
-        """Call a function in a thread and await its result."""
         limits, client = self._limits, request.client.host if request.client is not None else ""
         if self._active.total() >= self._capacity:
             raise RequestError(503, "The server is busy; try again in a moment.", retry_after=1)
@@ -146,8 +144,7 @@ class AnswerCache:
 
     def latest(self, count: int) -> list[tuple[Key, Recompute]]:
         """Return the most recently used entries, the oldest first."""
-        newest = islice(reversed(self._answers.items()), count)
-        return [(key, compute) for key, (_, compute) in newest][::-1]
+        return [(key, compute) for key, (_, compute) in list(self._answers.items())[-count:]]
 
 
 class Context(NamedTuple):
@@ -161,6 +158,5 @@ class Context(NamedTuple):
 
 
 def context_of(request: HTTPConnection) -> Context:
-    """Return the context of the server that received a request."""
     context: Context = request.app.state.context
     return context

@@ -36,7 +36,6 @@ class Generation:
 
     @property
     def number(self) -> int:
-        """The number of the build."""
         return self.indexed.manifest.generation
 
     def compute_once(self, key: object, compute: Callable[[], Result]) -> Result:
@@ -47,7 +46,6 @@ class Generation:
         return self._results[key]  # type: ignore[return-value]
 
     def analyse_links(self, measure: str = "amsler") -> LinkAnalysis:
-        """Return the link analysis of the collection."""
         return self.compute_once(("links", measure), lambda: analyse_links(self.indexed, LinkOptions(measure=measure)))
 
     @contextmanager
@@ -75,13 +73,6 @@ class CurrentGeneration:
         self._lock = threading.Lock()
         self._stamp = self._manifest_stamp()
         self.generation = open_generation(self.root)
-
-    def refresh(self) -> bool:
-        """Replace the generation if a newer one was built; return whether there was one. Blocks while it is opened."""
-        new = self.open_newer()
-        if new is not None:
-            self.generation = new
-        return new is not None
 
     def open_newer(self) -> Generation | None:
         """Open the generation that was built since the last call, if any. Blocks while it is opened."""
@@ -124,17 +115,11 @@ def _open_files(indexed: IndexedStore) -> Generation:
     for name in "reading links nodes node_of_target words word_of_form form_counts index fingerprints".split():
         getattr(indexed, name)
     indexed.catalog.rows("SELECT row FROM pages LIMIT 1")
-    _warm_up(indexed)
-    tag = hashlib.sha256(repr(indexed.manifest).encode("utf-8", "surrogatepass")).hexdigest()[:12]
-    return Generation(indexed, tag)
-
-
-def _warm_up(indexed: IndexedStore) -> None:
-    """Run one query of each kind, so that kernels are loaded before the first request."""
-    if not len(indexed):
-        return
-    try:
-        indexed.related(indexed.reading.pages.url[0], RelatedOptions(limit=1))
-        indexed.related_to(b"a", RelatedOptions(limit=1), plain=True)
+    try:  # one query of each kind, so that kernels are loaded before the first request
+        if len(indexed):
+            indexed.related(indexed.reading.pages.url[0], RelatedOptions(limit=1))
+            indexed.related_to(b"a", RelatedOptions(limit=1), plain=True)
     except MisuseError as error:
         raise StoreError(f"{indexed.root} cannot be served: {error}") from error
+    tag = hashlib.sha256(repr(indexed.manifest).encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    return Generation(indexed, tag)

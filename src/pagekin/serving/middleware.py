@@ -58,7 +58,6 @@ class Metrics:
         self._counts[at + _STRIDE - 1] += seconds
 
     def count_cached(self) -> None:
-        """Count one answer from the cache."""
         self._counts[self._first + WIDTH - 1] += 1
 
     def lines(self, current: CurrentGeneration) -> Iterator[str]:

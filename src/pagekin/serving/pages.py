@@ -1,25 +1,89 @@
-"""Web pages for people: which template shows which view. `part=1` requests only the part of a page that changes."""
+"""Web pages for people: which template shows which view. `part=1` requests only the part of a page that changes.
+
+All output is escaped; templates put crawled text into <bdi>.
+"""
 
 import secrets
-from collections.abc import Callable
-from functools import partial
-from typing import Any
+from collections.abc import Callable, Mapping
+from functools import cache, partial
+from pathlib import Path
+from typing import Any, NamedTuple
 
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from pagekin.errors import MisuseError, PagekinError
+from pagekin.errors import FailureError, MisuseError, PagekinError, StoreError
 from pagekin.serving.context import context_of
 from pagekin.serving.generations import Generation
 from pagekin.serving.problems import RequestError
-from pagekin.serving.rendering import PageRequest
 from pagekin.serving.views import collection, drawings
+from pagekin.serving.views.names import PageRef, clean_line, find_page, ref_by_id, refs_by_row, search_refs, short_url
 from pagekin.serving.views.page import compare_pages, page_view
-from pagekin.serving.views.page_names import find_page, refs_by_row, search_refs
-from pagekin.serving.views.related import AnswerFilters, learned_share, read_form, related_rows
+from pagekin.serving.views.related import AnswerFilters, describe_overlap, learned_share, read_form, related_rows
 
+TEMPLATES = Path(__file__).parent / "templates"
 _SUGGESTIONS, _SEARCH_RESULTS, _HOME_PAGES = 8, 50, 12
+
+
+@cache
+def environment() -> Environment:
+    """Return the environment of all templates. Undefined names are errors."""
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined, auto_reload=False
+    )
+    environment.trim_blocks = environment.lstrip_blocks = True
+    environment.filters |= {"clean": clean_line, "count": "{:,}".format}
+    environment.filters |= {each.__name__: each for each in (counted, describe_overlap, percent, short_url)}
+    return environment
+
+
+class PageRequest(NamedTuple):
+    """A request for a page, with the generation that answers it."""
+
+    generation: Generation
+    query: Mapping[str, str]
+    id: str  # of the page, if the path has one
+    root: str  # path under which the server is mounted
+    replay: str
+
+    @property
+    def is_part(self) -> bool:
+        """Whether only the part that changes is requested."""
+        return self.query.get("part") == "1"
+
+    def page(self) -> PageRef:
+        return ref_by_id(self.generation.indexed, self.id)
+
+    def render(self, template: str, status: int = 200, /, **values: Any) -> Response:
+        indexed = self.generation.indexed
+        common: dict[str, Any] = {
+            "at": lambda path: self.root + path,
+            "collection": clean_line(indexed.root.resolve().name.removesuffix(".kin"), 60),
+            "counts": indexed.manifest.counts,
+            "generation": self.generation.number,
+            **dict.fromkeys(("here", "query", "problem"), ""),
+        }
+        text = environment().get_template(template).render(common | values)
+        # Crawled text can contain lone surrogates, which cannot be encoded.
+        return HTMLResponse(text.encode("utf-8", "replace"), status, {"Cache-Control": "no-cache"})
+
+    def render_section(self, name: str, heading: str, compute: Callable[[], object], **values: Any) -> Response:
+        """Return a section alone or as a page. It explains itself if the collection cannot provide it."""
+        found, problem = None, ""
+        try:
+            found = compute()
+        except FailureError as error:  # the collection may have no usable links
+            if isinstance(error, StoreError):
+                raise
+            problem = self.problem(error).detail
+        template = f"_{name}.html" if self.is_part else "section.html"
+        return self.render(template, heading=heading, part=name, found=found, problem=problem, **values)
+
+    def problem(self, error: Exception) -> RequestError:
+        """Convert an error, without the path of the store."""
+        return RequestError.from_exception(error, self.generation.indexed.root)
 
 
 Handler = Callable[[PageRequest], Response]
@@ -144,3 +208,21 @@ def _collection_section(name: str, request: PageRequest) -> Response:
     (heading, compute), generation = _SECTIONS[name], request.generation
     once = partial(generation.compute_once, ("section", name), partial(compute, generation))
     return request.render_section(name, heading, once, here="collection")
+
+
+def counted(number: int, noun: str) -> str:
+    """Format a number with its noun.
+
+    >>> counted(1, "page"), counted(1234, "page")
+    ('1 page', '1,234 pages')
+    """
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
+def percent(share: float) -> str:
+    """Format a share as a percentage.
+
+    >>> percent(0.083), percent(0.002), percent(0.0)
+    ('8 %', 'under 1 %', '0 %')
+    """
+    return "under 1 %" if 0.0 < share < 0.005 else f"{100 * share:.0f} %"

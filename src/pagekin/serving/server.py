@@ -7,8 +7,6 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from multiprocessing import resource_tracker
 from multiprocessing.connection import wait
 from multiprocessing.context import SpawnProcess
@@ -55,7 +53,6 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def url_of(listener: socket.socket) -> str:
-    """Return the URL of a server that listens on a socket."""
     host, port = listener.getsockname()[:2]
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
     return f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
@@ -64,26 +61,31 @@ def url_of(listener: socket.socket) -> str:
 def run(root: str, settings: ServerSettings, listener: socket.socket, workers: int = 1) -> None:
     """Serve until a signal arrives, in this process or in several that share the socket and the mapped files."""
     if workers == 1:
-        _serve(_server(root, settings), listener)
+        _Server(root, settings).run_on(listener)
     else:
         _Workers(root, settings, listener, workers).run()
 
 
-def _server(root: str, settings: ServerSettings, counts: Any = None, worker: int = 0) -> uvicorn.Server:
-    config = uvicorn.Config(
-        lambda: make_app(CurrentGeneration(root), settings, Metrics(counts, worker)),
-        factory=True,
-        log_level="warning",
-        access_log=False,
-        server_header=False,
-        limit_concurrency=_CONNECTIONS,
-        h11_max_incomplete_event_size=_HEAD_BYTES,
-        timeout_graceful_shutdown=_GRACE_SECONDS,
-    )
-    return _Server(config)
-
-
 class _Server(uvicorn.Server):
+    def __init__(self, root: str, settings: ServerSettings, counts: Any = None, worker: int = 0) -> None:
+        config = uvicorn.Config(
+            lambda: make_app(CurrentGeneration(root), settings, Metrics(counts, worker)),
+            factory=True,
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            limit_concurrency=_CONNECTIONS,
+            h11_max_incomplete_event_size=_HEAD_BYTES,
+            timeout_graceful_shutdown=_GRACE_SECONDS,
+        )
+        super().__init__(config)
+
+    def run_on(self, listener: socket.socket) -> None:
+        sys.setswitchinterval(_SWITCH_SECONDS)
+        for number in _SIGNALS:  # before uvicorn installs its own handlers; it raises the signals again after stopping
+            signal.signal(number, lambda *_: setattr(self, "should_exit", True))
+        self.run(sockets=[listener])
+
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Stop when all requests are answered; a second Ctrl-C stops at once."""
         if self.should_exit and sig == signal.SIGINT:
@@ -92,16 +94,9 @@ class _Server(uvicorn.Server):
         super().handle_exit(sig, frame)
 
 
-def _serve(server: uvicorn.Server, listener: socket.socket) -> None:
-    sys.setswitchinterval(_SWITCH_SECONDS)
-    for number in _SIGNALS:  # before uvicorn installs its own handlers; it raises the signals again after stopping
-        signal.signal(number, lambda *_: setattr(server, "should_exit", True))
-    server.run(sockets=[listener])
-
-
 def _serve_in_worker(root: str, settings: ServerSettings, listener: socket.socket, counts: Any, worker: int) -> None:
     """Serve in a child process, until the parent says so or ends."""
-    server = _server(root, settings, counts, worker)
+    server = _Server(root, settings, counts, worker)
     parent = multiprocessing.parent_process()
     assert parent is not None
 
@@ -111,7 +106,7 @@ def _serve_in_worker(root: str, settings: ServerSettings, listener: socket.socke
 
     threading.Thread(target=follow, daemon=True).start()
     try:
-        _serve(server, listener)
+        server.run_on(listener)
     except PagekinError as error:
         log.error("%s", error)
         sys.exit(error.exit_code)
@@ -129,33 +124,35 @@ class _Workers:
         self._signals, self._send = self._spawn.Pipe(duplex=False)
 
     def run(self) -> None:
-        """Serve until a signal arrives."""
         for number in _SIGNALS:  # the handlers only forward signals, because they can interrupt anything
             signal.signal(number, lambda number, _: self._send.send_bytes(bytes([number])))
         try:
             for worker in range(self._count):
                 self._start(worker)
-            while not self._wait():
-                pass
+            while True:
+                ready = wait([self._signals, *(process.sentinel for process in self._processes.values())])
+                if self._signals in ready:
+                    self._signals.recv_bytes()
+                    break
+                for worker, process in list(self._processes.items()):
+                    if process.sentinel in ready:
+                        self._replace(worker, process)
         finally:
             self._stop()
 
     def _start(self, worker: int) -> None:
+        """Start a worker with SIGINT blocked: a terminal sends Ctrl-C to all, but only the parent handles it."""
         process = self._spawn.Process(target=_serve_in_worker, args=(*self._arguments, worker))
-        with _sigint_blocked():
+        if sys.platform == "win32":
             process.start()
+        else:
+            resource_tracker.ensure_running()  # otherwise it starts with the first process and unblocks the signal
+            before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+            try:
+                process.start()
+            finally:
+                signal.pthread_sigmask(signal.SIG_SETMASK, before)
         self._processes[worker] = process
-
-    def _wait(self) -> bool:
-        """Wait for a signal (True), or for the end of workers, which are replaced (False)."""
-        ready = wait([self._signals, *(process.sentinel for process in self._processes.values())])
-        if self._signals in ready:
-            self._signals.recv_bytes()
-            return True
-        for worker, process in list(self._processes.items()):
-            if process.sentinel in ready:
-                self._replace(worker, process)
-        return False
 
     def _replace(self, worker: int, process: SpawnProcess) -> None:
         process.join()
@@ -176,17 +173,3 @@ class _Workers:
                 for process in self._processes.values():
                     process.kill()
                 raise FailureError(_ABORTED)
-
-
-@contextmanager
-def _sigint_blocked() -> Iterator[None]:
-    """Block SIGINT for child processes: a terminal sends Ctrl-C to all, but only the parent handles it."""
-    if sys.platform == "win32":
-        yield
-        return
-    resource_tracker.ensure_running()  # otherwise it starts with the first process and unblocks the signal
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)

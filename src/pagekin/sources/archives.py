@@ -1,29 +1,37 @@
-"""WARC and WACZ archives: the records of a crawl."""
+"""WARC and WACZ archives: the records of a crawl, including those after a damaged place.
+
+fastwarc reads fast, but only intact archives. Where it fails, or stops without an error, the slow reader (`recover.py`)
+continues with the last record, finds the damage, and reads the rest. A record of fastwarc is therefore yielded only
+after fastwarc has found the next one.
+"""
 
 import io
+import re
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, Any, NamedTuple
 
 from pagekin.errors import SourceError
-from pagekin.model.capture import Capture, Origin, PageFlags, Redirect, Skip, SkipKind, SourceItem, Unchanged
+from pagekin.model.capture import Capture, Origin, Redirect, Skip, SkipKind, SourceItem, Unchanged
 from pagekin.model.settings import ReadingSettings
 from pagekin.sources.payload import PayloadError, decode_payload
-from pagekin.sources.record import Record
-from pagekin.sources.records import read_records
-from pagekin.sources.recover import Damage
+from pagekin.sources.record import Record, block_limit, looks_like_html, make_record, matches_digest, robots_flags
+from pagekin.sources.recover import GZIP, MAX_HEADER, PLAIN, Damage, has_single_records, recover_records, starts_with
 from pagekin.urls import canonical_url, resolve_url
 
 REVISIT_WITHOUT_RECORD = "revisit of a record that is not here"
 _HTML_TYPES = ("text/html", "application/xhtml+xml")
 _NOT_MODIFIED = 304
 _ENCODINGS = ("content-encoding", "transfer-encoding")  # headers that describe the stored bytes, not the page
-_ROBOTS = {"noindex": PageFlags.NOINDEX, "nofollow": PageFlags.NOFOLLOW, "none": PageFlags.NOINDEX | PageFlags.NOFOLLOW}
 
+_MAX_DAMAGES = 100_000  # per stream; bounds the time that a hostile one can take
+_WANTED = ("response", "resource", "revisit")
+_VERSION = re.compile(r"WARC/\d+\.\d+")
+_ZSTD = b"\x28\xb5\x2f\xfd"
 _WACZ_FOLDER = "archive/"
 _WACZ_SUFFIXES = (".warc", ".warc.gz")
 _LOCAL_HEADER = 30  # bytes, then the name and the extra field; their lengths are the last four bytes
@@ -49,7 +57,6 @@ class ArchiveSource:
         self.revisits: list[_Revisit] = []
 
     def facts(self) -> Iterator[tuple[str, int, int]]:
-        """The file."""
         yield self.name, self.size, self._whole.modified
 
     def items(self, is_unchanged: Callable[[Origin], bool]) -> Iterator[SourceItem]:
@@ -71,16 +78,12 @@ class ArchiveSource:
         """(name of the WARC, record) for every record."""
         limit = self._settings.max_page_bytes
         try:
-            if self.path.suffix.lower() == ".wacz":
-                for name, open_member in _archives_in(self.path):
-                    try:
-                        with open_member() as file:
-                            yield from ((name, record) for record in read_records(file, limit))
-                    except _ZIP_ERRORS:
-                        yield name, Damage(0, "damaged compression")
-            else:
-                with self.path.open("rb") as file:
-                    yield from ((self.name, record) for record in read_records(file, limit))
+            for name, open_member in _archives_in(self.path):
+                try:
+                    with open_member() as file:
+                        yield from ((name, record) for record in read_records(file, limit))
+                except _ZIP_ERRORS:
+                    yield name, Damage(0, "damaged compression")
         except OSError as error:
             raise SourceError(f"{self.path} cannot be read: {error.strerror or error}") from error
 
@@ -122,16 +125,9 @@ class ArchiveSource:
             return self._skip(str(error), url)
         if not record.media_type and not looks_like_html(body):
             return self._skip("not HTML", url)
-        return Capture(
-            url=url,
-            origin=origin,
-            captured=record.captured,
-            body=body,
-            charset=record.charset,
-            language=record.http.get("content-language", ""),
-            flags=robots_flags(record.http.get("x-robots-tag", "")),
-            borrowed=borrowed,
-        )
+        language, flags = record.http.get("content-language", ""), robots_flags(record.http.get("x-robots-tag", ""))
+        facts = (url, origin, record.captured, body)
+        return Capture(*facts, charset=record.charset, language=language, flags=flags, borrowed=borrowed)
 
     def resolve(self, revisit: _Revisit, original: Record) -> SourceItem:
         """The item of a revisit: the payload of the original, with the headers of the revisit if it has any."""
@@ -171,26 +167,67 @@ def resolve_revisits(archives: Sequence[ArchiveSource]) -> Iterator[SourceItem]:
         yield Skip(owner.name, REVISIT_WITHOUT_RECORD, revisit.url, kind=SkipKind.DEPENDENT)
 
 
-def robots_flags(value: str) -> PageFlags:
-    """The flags of an X-Robots-Tag header; a directive may name the robot it is for (`otherbot: noindex`).
+def read_records(file: IO[bytes], limit: int) -> Iterator[Record | Damage]:
+    """Responses, resources and revisits, and one Damage for each place that cannot be read.
 
-    >>> robots_flags("noindex, nofollow")
-    <PageFlags.NOINDEX|NOFOLLOW: 3>
-    >>> robots_flags("max-image-preview: none")
-    <PageFlags.NONE: 0>
+    Payloads have at most limit + 1 bytes.
     """
-    flags = PageFlags.NONE
-    for directive in value.lower().split(","):
-        name, colon, rest = directive.partition(":")
-        if not (colon and name.strip().startswith(("max-", "unavailable_after"))):
-            flags |= _ROBOTS.get((rest if colon else name).strip(), PageFlags.NONE)
-    return flags
+    damages = 0
+    for item, compressed in _read(file, limit):
+        if isinstance(item, Damage):
+            damages += 1
+            yield item
+            if damages == _MAX_DAMAGES:
+                yield Damage(item.offset, "too many damaged places, the rest was not read")
+                return
+        elif item.kind in _WANTED:
+            # A compressed record has a checksum of its own.
+            intact = compressed or matches_digest(item)
+            yield item if intact else Damage(item.offset, "record does not match its digest")
 
 
-def looks_like_html(body: bytes) -> bool:
-    """Whether a body without a content type begins like HTML."""
-    start = body[:1024].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
-    return start.startswith((b"<!doctype html", b"<html", b"<head", b"<title", b"<body", b"<!--", b"<?xml"))
+def _read(file: IO[bytes], limit: int) -> Iterator[tuple[Record | Damage, bool]]:
+    """(record or damage, whether it is compressed)."""
+    if starts_with(file, 0, _ZSTD):
+        yield from ((record, True) for record, _ in _read_fast(file, limit, last=True))
+        return
+    compressed = starts_with(file, 0, GZIP)
+    offset = 0
+    if starts_with(file, 0, PLAIN) or (compressed and has_single_records(file, limit)):
+        for record, following in _read_fast(file, limit):
+            yield record, compressed
+            offset = following
+    yield from recover_records(file, offset, limit)
+
+
+def _read_fast(file: IO[bytes], limit: int, last: bool = False) -> Iterator[tuple[Record, int]]:
+    """(record, offset of the next one) for every record that fastwarc can read; the last one only if `last`."""
+    from fastwarc.warc import ArchiveIterator
+
+    file.seek(0)
+    previous: Record | None = None
+    try:
+        for raw in ArchiveIterator(file, parse_http=False, max_header_len=MAX_HEADER):
+            if previous is not None:
+                yield previous, raw.stream_pos
+            previous = _record(raw, limit)
+            if previous is None:
+                return
+    except (OSError, ValueError, RuntimeError, EOFError, OverflowError):
+        return
+    if last and previous is not None:
+        yield previous, previous.offset
+
+
+def _record(raw: Any, limit: int) -> Record | None:
+    """The record, or None if it contradicts its header."""
+    fields = {name.lower(): value for name, value in raw.headers.items()}
+    length = fields.get("content-length", "")
+    if not _VERSION.fullmatch(str(raw.headers.status_line)) or not (length.isascii() and length.isdigit()):
+        return None
+    kept = min(int(length), block_limit(limit))
+    block = raw.reader.read(kept)
+    return make_record(fields, block, int(length), raw.stream_pos, limit) if len(block) == kept else None
 
 
 class _Slice(io.RawIOBase):
@@ -222,11 +259,14 @@ class _Slice(io.RawIOBase):
 
 
 def _archives_in(path: Path) -> Iterator[tuple[str, Callable[[], IO[bytes]]]]:
-    """(name, function that opens it) for each archive in a WACZ.
+    """(name, function that opens it) for each archive in a WACZ; the file itself, if it is a WARC.
 
     An uncompressed member, as the standard requires, is read without checking the zip's checksum: one wrong byte then
     costs one record, not the whole archive.
     """
+    if path.suffix.lower() != ".wacz":
+        yield path.name, lambda: path.open("rb")
+        return
     with path.open("rb") as file:
         try:
             zipped = zipfile.ZipFile(file)

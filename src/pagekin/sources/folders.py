@@ -79,19 +79,16 @@ class PageFile:
     """A single page in a file."""
 
     def __init__(self, path: Path, base: str) -> None:
-        self.path = path
         self.base = base
         self.name = path.name
-        self.size = path.stat().st_size
+        self._file = _File.of(str(path), path.stat())
+        self.size = self._file.size
 
     def facts(self) -> Iterator[tuple[str, int, int]]:
-        """The URL and the file."""
-        yield self.base + self.name, self.size, self.path.stat().st_mtime_ns
+        yield self.base + self.name, self.size, self._file.modified
 
     def items(self, is_unchanged: Callable[[Origin], bool]) -> Iterator[SourceItem]:
-        """The page."""
-        url = path_url(self.base, os.fsencode(self.path.name))
-        yield _File.of(str(self.path), self.path.stat()).capture(self.name, url)
+        yield self._file.capture(self.name, path_url(self.base, os.fsencode(self.name)))
 
 
 def _as_bytes(relative: str) -> bytes:

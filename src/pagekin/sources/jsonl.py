@@ -33,7 +33,6 @@ class JsonlSource:
         self._whole = Origin(self.name, 0, self.size, path.stat().st_mtime_ns)
 
     def facts(self) -> Iterator[tuple[str, int, int]]:
-        """The file."""
         yield self.name, self.size, self._whole.modified
 
     def items(self, is_unchanged: Callable[[Origin], bool]) -> Iterator[SourceItem]:
@@ -89,16 +88,9 @@ class JsonlSource:
         if len(url) > self._max_url:
             return "URL too long", f": {_printable(url)}"
         language, title = (row[key] if isinstance(row.get(key), str) else "" for key in ("language", "title"))
-        return Capture(
-            url=url,
-            origin=Origin(self.name, offset, self.size, self._whole.modified),
-            captured=_captured(row.get("captured", 0)),
-            body=body.encode("utf-8", "replace"),
-            charset="utf-8",
-            language=language,
-            title=title,
-            plain=html is None,
-        )
+        origin = Origin(self.name, offset, self.size, self._whole.modified)
+        facts = (url, origin, _captured(row.get("captured", 0)), body.encode("utf-8", "replace"))
+        return Capture(*facts, charset="utf-8", language=language, title=title, plain=html is None)
 
 
 def _printable(text: str) -> str:

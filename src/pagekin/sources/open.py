@@ -34,11 +34,9 @@ class SourceSet:
 
     @property
     def size(self) -> int:
-        """The number of bytes in all sources."""
         return sum(source.size for source in self.sources)
 
     def fingerprint(self) -> str:
-        """A hash that changes when any source does."""
         digest = sha256()
         for source in self.sources:
             for fact in source.facts():

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import md5, sha1, sha256
 
+from pagekin.model.capture import PageFlags
 from pagekin.sources.payload import dechunk
 
 _LONGEST_HTTP_HEADER = 64 * 1024
 _HASHES = {"sha1": sha1, "sha256": sha256, "md5": md5}
+_ROBOTS = {"noindex": PageFlags.NOINDEX, "nofollow": PageFlags.NOFOLLOW, "none": PageFlags.NOINDEX | PageFlags.NOFOLLOW}
 _HEADER_END = re.compile(rb"\r?\n\r?\n")
 _STATUS = re.compile(rb"HTTP/\d(?:\.\d)?\s+(\d{3})(?!\d)")
 _DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)")
@@ -55,7 +57,6 @@ class Record:
 
     @property
     def is_success(self) -> bool:
-        """Whether the HTTP status is 2xx."""
         return 200 <= self.status < 300
 
     @property
@@ -65,7 +66,6 @@ class Record:
 
     @property
     def charset(self) -> str:
-        """The charset of the content type."""
         for part in self.content_type.split(";")[1:]:
             key, _, value = part.partition("=")
             if key.strip().lower() == "charset":
@@ -131,3 +131,25 @@ def matches_digest(record: Record) -> bool:
         bodies.append(dechunk(record.payload))
     digests = [hasher(body, usedforsecurity=False).digest() for body in bodies]
     return any(wanted in (digest.hex(), b32encode(digest).decode().lower()) for digest in digests)
+
+
+def robots_flags(value: str) -> PageFlags:
+    """The flags of an X-Robots-Tag header; a directive may name the robot it is for (`otherbot: noindex`).
+
+    >>> robots_flags("noindex, nofollow")
+    <PageFlags.NOINDEX|NOFOLLOW: 3>
+    >>> robots_flags("max-image-preview: none")
+    <PageFlags.NONE: 0>
+    """
+    flags = PageFlags.NONE
+    for directive in value.lower().split(","):
+        name, colon, rest = directive.partition(":")
+        if not (colon and name.strip().startswith(("max-", "unavailable_after"))):
+            flags |= _ROBOTS.get((rest if colon else name).strip(), PageFlags.NONE)
+    return flags
+
+
+def looks_like_html(body: bytes) -> bool:
+    """Whether a body without a content type begins like HTML."""
+    start = body[:1024].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
+    return start.startswith((b"<!doctype html", b"<html", b"<head", b"<title", b"<body", b"<!--", b"<?xml"))

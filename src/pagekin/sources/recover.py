@@ -59,14 +59,7 @@ class _Stream:
         """The next `count` bytes or more, without consuming them; fewer only at the end."""
         pieces = [self._buffer]
         size = len(self._buffer)
-        while size < count and self._problem is None:
-            try:
-                more = self._more()
-            except _BadStreamError as error:
-                self._problem = error
-                break
-            if not more:
-                break
+        while size < count and (more := self._more()):
             pieces.append(more)
             size += len(more)
         self._buffer = b"".join(pieces)
@@ -87,7 +80,6 @@ class _Stream:
         return count - left
 
     def skip_blank_lines(self) -> None:
-        """Consume line breaks."""
         while self.peek(1)[:1] in (b"\r", b"\n"):
             self.skip(1)
 
@@ -108,14 +100,16 @@ class _Stream:
     def _more(self) -> bytes:
         if self._inflater is None:
             return self._next_piece()
-        while not self._inflater.eof:
+        while not self._inflater.eof and self._problem is None:
             self._packed = self._packed or self._next_piece()
             if not self._packed:
-                raise _BadStreamError("truncated record")
+                self._problem = _BadStreamError("truncated record")
+                break
             try:
                 data = self._inflater.decompress(self._packed, _STEP)
-            except zlib.error as error:
-                raise _BadStreamError("damaged compression") from error
+            except zlib.error:
+                self._problem = _BadStreamError("damaged compression")
+                break
             self._packed = self._inflater.unconsumed_tail or self._inflater.unused_data
             if data:
                 return data
@@ -235,7 +229,6 @@ def _read_block(stream: _Stream, fields: dict[str, str], length: int, offset: in
 
 
 def starts_with(file: IO[bytes], offset: int, marker: bytes) -> bool:
-    """Whether the file has these bytes at `offset`."""
     file.seek(offset)
     return file.read(len(marker)) == marker
 

@@ -2,12 +2,15 @@
 
 import re
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from pagekin.errors import StoreError
 from pagekin.model.capture import Origin, Rank, Redirect, Skip
+from pagekin.urls import canonical_url, variants
+
+Find = Callable[[str], int | None]  # the node that a name means
 
 NAME = "catalog.sqlite"
 _MAX_NODES = 200  # looked up by one query
@@ -57,6 +60,49 @@ def write_catalog(folder: Path, tables: Mapping[str, Iterable[Sequence[Any]]]) -
         connection.close()
 
 
+class PageNames:
+    """The nodes of a collection by URL and by file name.
+
+    >>> known = PageNames([("http://a.example/x.html", 7)], [("site/A%28b%29.htm", 8)])
+    >>> known.find("HTTP://a.example/x.html#top"), known.find("A%28b%29.htm"), known.find("nowhere.htm")
+    (7, 8, None)
+    """
+
+    def __init__(self, urls: Iterable[tuple[str, int]], files: Iterable[tuple[str, int]] = ()) -> None:
+        self.urls: dict[str, int] = {}
+        for url, node in urls:
+            self.urls.setdefault(url, node)
+        # A file is known by its path with and without the source folder; an ambiguous name means no page.
+        self._files: dict[str, int | None] = {}
+        for source, node in files:
+            for name in {source, source.partition("/")[2] or source}:
+                self._files[name] = node if self._files.get(name, node) == node else None
+
+    def find(self, name: str) -> int | None:
+        """The node of a file path, of a URL, or of a URL without its scheme."""
+        name = name.removeprefix("./")
+        node = self._files.get(name)
+        if node is not None:
+            return node
+        url = canonical_url(name) or canonical_url(f"http://{name}")
+        known = (self.urls.get(each) for each in ((url, *variants(url)) if url is not None else ()))
+        return next((node for node in known if node is not None), None)
+
+
+class NewPageNames(PageNames):
+    """Names without a collection: every name that is added is a new page."""
+
+    def __init__(self) -> None:
+        super().__init__(())
+
+    def take(self, name: str) -> int:
+        """The number of a name, the next free one for a new name."""
+        return self.urls.setdefault(canonical_url(name) or name, len(self.urls))
+
+    def find(self, name: str) -> int | None:
+        return self.urls.get(canonical_url(name) or name)
+
+
 class Catalog:
     """A catalogue opened for reading. Neither the file nor its folder need be writable."""
 
@@ -64,17 +110,14 @@ class Catalog:
         self.path = folder / NAME
         if not self.path.is_file():
             raise StoreError(f"{self.path} is missing; build the store again")
-        self._connection = sqlite3.connect(
-            f"{self.path.resolve().as_uri()}?mode=ro&immutable=1", uri=True, check_same_thread=False
-        )
+        uri = f"{self.path.resolve().as_uri()}?mode=ro&immutable=1"
+        self._connection = sqlite3.connect(uri, uri=True, check_same_thread=False)
         self._connection.row_factory = sqlite3.Row
 
     def close(self) -> None:
-        """Close the file."""
         self._connection.close()
 
     def rows(self, query: str, *values: Any) -> list[sqlite3.Row]:
-        """All rows of a query."""
         return list(self.each(query, *values))
 
     def each(self, query: str, *values: Any) -> Iterator[sqlite3.Row]:
@@ -84,27 +127,28 @@ class Catalog:
         except sqlite3.DatabaseError as error:
             raise StoreError(f"{self.path} is damaged ({error}); build the store again") from error
 
+    def _numbers(self, query: str, *values: Any) -> list[int]:
+        return [int(row[0]) for row in self.each(query, *values)]
+
     def page_at(self, url: str) -> int | None:
         """The row of the page with this URL, or of the page that this alias leads to."""
         for query in (
             "SELECT row FROM pages WHERE url = ? LIMIT 1",
-            "SELECT first_row AS row FROM nodes WHERE url = ? AND first_row IS NOT NULL LIMIT 1",
-            "SELECT n.first_row AS row FROM aliases a JOIN nodes n ON n.node = a.node WHERE a.url = ? LIMIT 1",
+            "SELECT first_row FROM nodes WHERE url = ? AND first_row IS NOT NULL LIMIT 1",
+            "SELECT n.first_row FROM aliases a JOIN nodes n ON n.node = a.node WHERE a.url = ? LIMIT 1",
         ):
-            for row in self.rows(query, url):
-                return int(row["row"])
+            if found := self._numbers(query, url):
+                return found[0]
         return None
 
     def pages_from(self, source: str) -> list[int]:
         """The rows of the pages from a file, which is given by its path or by the end of its name in the store."""
         parts = [part for part in source.replace("\\", "/").split("/") if part not in ("", ".")]
-        found: list[sqlite3.Row] = []
         for k in range(len(parts)):
-            found = found or self.rows("SELECT row FROM pages WHERE source = ? LIMIT 6", "/".join(parts[k:]))
-        if not found:
-            ending = "%/" + _like("/".join(parts))
-            found = self.rows(r"SELECT row FROM pages WHERE source LIKE ? ESCAPE '\' LIMIT 6", ending)
-        return [int(row["row"]) for row in found]
+            if found := self._numbers("SELECT row FROM pages WHERE source = ? LIMIT 6", "/".join(parts[k:])):
+                return found
+        ending = "%/" + re.sub(r"([%_\\])", r"\\\1", "/".join(parts))
+        return self._numbers(r"SELECT row FROM pages WHERE source LIKE ? ESCAPE '\' LIMIT 6", ending)
 
     def matching_title(self, name: str, limit: int) -> list[int]:
         """The rows of pages that match a title or words of one: one if it is unambiguous, else several, best first.
@@ -134,62 +178,62 @@ class Catalog:
         if not terms:
             return []
         query = " ".join(f'"{term}"' for term in terms) + ("" if whole else "*")
-        found = self.rows("SELECT rowid FROM titles WHERE titles MATCH ? ORDER BY rank, rowid LIMIT ?", query, limit)
-        return [int(row["rowid"]) for row in found]
+        match = "SELECT rowid FROM titles WHERE titles MATCH ? ORDER BY rank, rowid LIMIT ?"
+        return self._numbers(match, query, limit)
 
     def similar_urls(self, name: str, limit: int) -> list[int]:
         """The rows of pages whose URLs share the longest prefix with `name`."""
         stem = name if "//" in name else f"http://{name}"
+        query = "SELECT row FROM pages WHERE url >= ? AND url < ? ORDER BY url LIMIT ?"
         while len(stem) > len("https://x"):
-            found = self.rows(
-                "SELECT row FROM pages WHERE url >= ? AND url < ? ORDER BY url LIMIT ?", stem, stem + "\uffff", limit
-            )
-            if found:
-                return [int(row["row"]) for row in found]
+            if found := self._numbers(query, stem, stem + "\uffff", limit):
+                return found
             stem = stem[:-1]
         return []
 
     def page(self, row: int) -> dict[str, Any]:
-        """All entries of a page and its node."""
-        found = self.rows(
-            "SELECT p.*, n.id, n.in_degree, n.out_degree, n.url AS node_url"
-            " FROM pages p JOIN nodes n ON n.node = p.node WHERE p.row = ?",
-            row,
-        )
-        return dict(found[0])
+        columns = "p.*, n.id, n.in_degree, n.out_degree, n.url AS node_url"
+        return dict(self.rows(f"SELECT {columns} FROM pages p JOIN nodes n ON n.node = p.node WHERE p.row = ?", row)[0])
 
     def named_nodes(self, nodes: Sequence[int]) -> list[dict[str, str]]:
-        """URL and title of each node."""
-        named = {}
+        named: dict[int, dict[str, str]] = {}
         for begin in range(0, len(nodes), _MAX_NODES):
             some = nodes[begin : begin + _MAX_NODES]
-            marks = ", ".join("?" * len(some))
-            for row in self.rows(f"SELECT node, url, title FROM nodes WHERE node IN ({marks})", *some):
-                named[row["node"]] = (row["url"], row["title"])
-        return [{"url": named[node][0], "title": named[node][1]} for node in nodes if node in named]
+            rows = self.rows(f"SELECT node, url, title FROM nodes WHERE node IN ({', '.join('?' * len(some))})", *some)
+            named |= {node: {"url": url, "title": title} for node, url, title in rows}
+        return [named[node] for node in nodes if node in named]
+
+    def page_names(self) -> PageNames:
+        """The pages by their URLs, their aliases, and the files that they were read from."""
+        queries = (
+            "SELECT url, node FROM nodes WHERE first_row IS NOT NULL ORDER BY node",
+            "SELECT url, node FROM pages ORDER BY row",
+            "SELECT a.url, a.node FROM aliases a JOIN nodes n USING (node) WHERE first_row IS NOT NULL ORDER BY a.url",
+        )
+        urls = ((row[0], row[1]) for query in queries for row in self.each(query))
+        files = ((row[0], row[1]) for row in self.each("SELECT source, node FROM pages ORDER BY row"))
+        return PageNames(urls, files)
 
     def aliases(self, node: int) -> list[tuple[str, str]]:
         """(URL, kind) of the aliases of a node."""
-        rows = self.rows("SELECT url, kind FROM aliases WHERE node = ? ORDER BY url", node)
-        return [(url, kind) for url, kind in rows]
+        return [
+            (url, kind) for url, kind in self.rows("SELECT url, kind FROM aliases WHERE node = ? ORDER BY url", node)
+        ]
 
     def redirects(self) -> list[Redirect]:
-        """Every redirect that was read."""
-        return [
-            Redirect(r["url"], r["target"], Origin(r["source"], r["offset"], r["size"], r["modified"]), r["captured"])
-            for r in self.rows("SELECT * FROM redirects ORDER BY rowid")
-        ]
+        rows = self.rows("SELECT url, target, captured, source, offset, size, modified FROM redirects ORDER BY rowid")
+        return [Redirect(url, target, Origin(*origin), captured) for url, target, captured, *origin in rows]
 
     def older(self) -> list[tuple[str, Rank]]:
         """(URL, rank) of captures that were dropped in favour of a newer one."""
-        rows = self.rows("SELECT * FROM older ORDER BY rowid")
-        return [(r["url"], Rank(r["captured"], r["source"], r["offset"])) for r in rows]
+        rows = self.rows("SELECT url, captured, source, offset FROM older ORDER BY rowid")
+        return [(url, Rank(*rank)) for url, *rank in rows]
 
     def skips(self, decided: bool | None = None) -> list[Skip]:
         """What was skipped; `decided` selects what the store dropped (True) or what reading skipped (False)."""
         where = "" if decided is None else f"WHERE decided = {int(decided)}"
-        rows = self.rows(f"SELECT * FROM skips {where} ORDER BY source, reason")
-        return [Skip(r["source"], r["reason"], r["example"], r["count"]) for r in rows]
+        rows = self.rows(f"SELECT source, reason, example, count FROM skips {where} ORDER BY source, reason")
+        return [Skip(*row) for row in rows]
 
 
 def _terms(text: str) -> list[str]:
@@ -198,7 +242,3 @@ def _terms(text: str) -> list[str]:
 
 def _plain(title: str) -> str:
     return " ".join(title.casefold().split())
-
-
-def _like(text: str) -> str:
-    return re.sub(r"([%_\\])", r"\\\1", text)

@@ -10,16 +10,17 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import fields
 from functools import partial
 from pathlib import Path
-from typing import IO, Any, TypeVar
+from typing import IO, Any, TypeVar, get_args
 
 import numpy as np
 
 from pagekin.errors import StoreError
+from pagekin.model import arrays
 from pagekin.model.arrays import Array
-from pagekin.model.reading import RAGGED_PARTS, Pages, Ragged, Reading, Sources
+from pagekin.model.reading import RAGGED_PARTS, Pages, Reading, Sources
 from pagekin.model.strings import Strings
 
-Part = TypeVar("Part", bound=Strings | Pages | Sources | Ragged)
+Part = TypeVar("Part")  # a dataclass of arrays and strings
 
 ANY = -1  # the length of a column that is known only when all of it is written
 _HEAD = re.compile(
@@ -93,7 +94,6 @@ def _write_header(file: IO[bytes], dtype: Any, shape: tuple[int, ...]) -> None:
 
 
 def sync(folder: Path) -> None:
-    """Flush the files of a folder to the disk."""
     for path in folder.iterdir():
         with path.open("rb+") as file:
             os.fsync(file.fileno())
@@ -148,16 +148,14 @@ def check_offsets(offsets: Array, length: int, path: Path | str) -> None:
     check(sound, path, "rows lie outside of their column")
 
 
-def open_strings(folder: Path, name: str) -> Strings:
-    """Open a list of strings, memory-mapped."""
-    strings = Strings(open_array(folder, f"{name}.offsets"), open_array(folder, f"{name}.data", np.uint8, 1))
-    check_offsets(strings.offsets, len(strings.data), folder / f"{name}.offsets.npy")
-    return strings
-
-
 def open_part(folder: Path, name: str, kind: type[Part]) -> Part:
-    """Open a table or a ragged part, memory-mapped."""
-    return _part_of(partial(open_array, folder), name, kind)
+    """Open strings, a table or a ragged part, memory-mapped."""
+    return _part_of(partial(open_array, folder), f"{folder}: ", name, kind)
+
+
+def open_reading(folder: Path) -> Reading:
+    """Open a reading, memory-mapped."""
+    return reading_of(partial(open_array, folder), f"{folder}: ")
 
 
 def columns_of(reading: Reading) -> Iterator[tuple[str, Array]]:
@@ -166,23 +164,37 @@ def columns_of(reading: Reading) -> Iterator[tuple[str, Array]]:
         yield from flat_columns(name, getattr(reading, name))
 
 
-def reading_of(column: Callable[[str], Array]) -> Reading:
-    """The reading whose columns `column` returns by name."""
-    return Reading(**{name: _part_of(column, name, kind) for name, kind in _PARTS.items()})
+def reading_of(column: Callable[..., Array], where: str = "") -> Reading:
+    """The reading whose columns `column` returns by name, type and dimensions; `where` is for messages."""
+    return Reading(**{name: _part_of(column, where, name, kind) for name, kind in _PARTS.items()})
 
 
-def _part_of(column: Callable[[str], Array], name: str, kind: type[Part]) -> Part:
+def _part_of(column: Callable[..., Array], where: str, name: str, kind: type[Part]) -> Part:
+    types = column_types(kind)
+    is_ragged = "offsets" in types
     values: dict[str, Any] = {}
-    for each in fields(kind):
-        path = f"{name}.{each.name}"
-        values[each.name] = _part_of(column, path, Strings) if each.type == "Strings" else column(path)
-    for column_name, array in values.items() if "offsets" in values else ():
-        if column_name != "offsets":
-            check_offsets(values["offsets"], len(array), f"{name}.offsets.npy or {name}.{column_name}.npy")
+    for each, column_type in types.items():
+        path = f"{name}.{each}"
+        if column_type is Strings:
+            values[each] = _part_of(column, where, path, Strings)
+        else:
+            # The columns of no pages were merged from nothing, so they have no types.
+            values[each] = column(path, None if kind is Pages else column_type, is_ragged)
+        if is_ragged and each != "offsets":
+            check_offsets(values["offsets"], len(values[each]), f"{where}{name}.offsets.npy or {path}.npy")
     return kind(**values)
 
 
+def column_types(kind: Any) -> dict[str, Any]:
+    """The types of the columns of a dataclass: Strings, or the type of the values of an array."""
+    types = {}
+    for each in fields(kind):
+        # An annotation may be a string; get_type_hints would call Python's parser.
+        hint = vars(arrays).get(each.type, Strings) if isinstance(each.type, str) else each.type
+        types[each.name] = Strings if hint is Strings else get_args(get_args(hint)[1])[0]
+    return types
+
+
 def checksum(path: Path) -> str:
-    """The SHA-256 of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,7 +1,15 @@
-"""`manifest.json`: the description of a store. It is written last; without it there is no store."""
+"""The folder of a store, which one build at a time writes, and `manifest.json`, the description of the store.
+
+Each generation has its own folders. The manifest is written last; without it there is no store.
+"""
 
 import hashlib
 import json
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +24,8 @@ FORMAT = "pagekin store"
 VERSION = 2
 READER = 2  # increased when the same bytes are read differently
 NAME = "manifest.json"
+SPOOL = "unfinished"
+_OURS = {NAME, f"{NAME}.new", "lock", SPOOL}
 _OWN = "checksum"  # of the manifest itself, computed with this entry empty
 _COUNTS = ("pages", "hosts", "nodes", "outside", "aliases", "tokens", "words", "links", "html_bytes", "text_bytes")
 
@@ -37,12 +47,10 @@ class Manifest:
 
     @property
     def folder(self) -> str:
-        """The folder of this generation, inside the store."""
-        return folder_of(self.generation)
+        return f"store-{self.generation}"
 
     @property
     def index_folder(self) -> str:
-        """The folder of the index."""
         assert self.index is not None
         return f"index-{self.index['generation']}"
 
@@ -52,11 +60,6 @@ class Manifest:
         if self.index is not None:
             files |= {f"{self.index_folder}/{name}": facts for name, facts in self.index["files"].items()}
         return files
-
-
-def folder_of(generation: int) -> str:
-    """The folder of a generation."""
-    return f"store-{generation}"
 
 
 def describe_files(folder: Path, mapper: Mapper = map) -> dict[str, dict[str, Any]]:
@@ -116,15 +119,6 @@ def _validate(manifest: Manifest) -> None:
     ReadingSettings(**manifest.settings)
 
 
-def next_generation(root: Path) -> int:
-    """The number of the next generation: one more than that of the store, or of any generation in its folder."""
-    try:
-        return read_manifest(root).generation + 1
-    except (StoreError, MisuseError):
-        numbers = [path.name.removeprefix("store-") for path in root.glob("store-*")]
-        return max((int(number) for number in numbers if number.isdecimal()), default=0) + 1
-
-
 def damaged_files(root: Path, manifest: Manifest) -> list[tuple[str, str]]:
     """(file, problem) for every file that differs from its description in the manifest."""
     damaged = []
@@ -137,3 +131,58 @@ def damaged_files(root: Path, manifest: Manifest) -> list[tuple[str, str]]:
         elif checksum(path) != facts["sha256"]:
             damaged.append((name, "does not match its checksum"))
     return damaged
+
+
+@contextmanager
+def locked_folder(root: Path) -> Iterator[None]:
+    """Create the folder of a store and hold its lock, which the system releases when the process ends.
+
+    Raise MisuseError if the folder holds other files, StoreError if another build holds the lock.
+    """
+    if root.exists() and not root.is_dir():
+        raise MisuseError(f"{root} is a file; name a folder for the store, such as my.kin")
+    if root.is_dir() and not (root / NAME).exists():
+        found = {path.name for path in root.iterdir() if not path.name.startswith(("store-", "index-"))}
+        if others := sorted(found - _OURS):
+            raise MisuseError(f"{root} holds other files ({others[0]}); name a new folder for the store")
+    root.mkdir(parents=True, exist_ok=True)
+    with (root / "lock").open("a+b") as file:
+        try:
+            _lock(file.fileno())
+        except OSError as error:
+            raise StoreError(f"another build is writing {root}; wait until it ends") from error
+        yield
+
+
+def _lock(descriptor: int) -> None:
+    if sys.platform == "win32":
+        import msvcrt
+
+        os.lseek(descriptor, 0, os.SEEK_SET)
+        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+    else:
+        import fcntl
+
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def next_generation(root: Path) -> int:
+    """The number of the next generation: one more than that of the store, or of any generation in its folder."""
+    try:
+        return read_manifest(root).generation + 1
+    except (StoreError, MisuseError):
+        numbers = [path.name.removeprefix("store-") for path in root.glob("store-*")]
+        return max((int(number) for number in numbers if number.isdecimal()), default=0) + 1
+
+
+def new_folder(folder: Path) -> Path:
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    return folder
+
+
+def remove_old(root: Path, manifest: Manifest) -> None:
+    """Remove other generations. One that is still open elsewhere may stay; the next build tries again."""
+    for folder in (*root.glob("store-*"), *root.glob("index-*")):
+        if folder.name not in (manifest.folder, manifest.index_folder):
+            shutil.rmtree(folder, ignore_errors=True)

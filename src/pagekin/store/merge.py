@@ -42,11 +42,9 @@ class Selection:
             yield self.readings[number], places, self.row[places]
 
     def rows_of(self, number: int) -> Int64s:
-        """The selected rows of one reading."""
         return self.row[self._places.get(number, np.empty(0, np.int64))]
 
     def values(self, columns: Mapping[str, Callable[[Reading], Array]]) -> dict[str, Array]:
-        """Columns with one value per page, by name."""
         out: dict[str, Array] = {name: np.empty(0, np.int64) for name in columns}
         for reading, places, rows in self.by_reading():
             for name, column in columns.items():
@@ -57,15 +55,13 @@ class Selection:
         return out
 
     def strings(self, columns: Mapping[str, Callable[[Reading], Strings]]) -> dict[str, Strings]:
-        """Columns of strings, by name."""
         out = {name: _allocate(offsets) for name, offsets in self.offsets(columns).items()}
         for reading, places, rows in self.by_reading():
             for name, column in columns.items():
                 strings, target = column(reading), out[name]
                 starts = strings.offsets[rows]
-                copy_spans(
-                    strings.data, starts, strings.offsets[rows + 1] - starts, target.data, target.offsets[places]
-                )
+                lengths = strings.offsets[rows + 1] - starts
+                copy_spans(strings.data, starts, lengths, target.data, target.offsets[places])
         return out
 
     def offsets(self, parts: Mapping[str, Callable[[Reading], Ragged | Strings]]) -> dict[str, Int64s]:
@@ -92,7 +88,7 @@ def _groups(numbers: Int64s) -> Iterator[tuple[int, Int64s]]:
 def merge_part(
     selection: Selection,
     offsets: Int64s,
-    part: Callable[[Reading], Ragged],
+    part: str,
     kinds: Mapping[str, type[np.generic]],
     tables: Mapping[str, Sequence[Array]],
 ) -> Iterator[list[Array]]:
@@ -104,7 +100,7 @@ def merge_part(
         end = max(begin + 1, int(np.searchsorted(offsets, offsets[begin] + most, side="right")) - 1)
         pieces = {name: np.empty(int(offsets[end] - offsets[begin]), kind) for name, kind in kinds.items()}
         for number, places in _groups(selection.reading[begin:end]):
-            ragged = part(selection.readings[number])
+            ragged: Ragged = getattr(selection.readings[number], part)
             rows = selection.row[begin + places]
             starts = ragged.offsets[rows]
             lengths = ragged.offsets[rows + 1] - starts
@@ -145,7 +141,6 @@ class Lexicon:
             self._table = copy_table(table, self._count, larger)
 
     def strings(self) -> Strings:
-        """All strings, by number."""
         offsets = self._table.offsets[: self._count + 1]
         return Strings(offsets, self._table.data[: offsets[-1]])
 
@@ -159,40 +154,31 @@ class FormTable:
     tables: list[UInt32s]
 
 
-def alphabetically(strings: Strings, counts: Int64s) -> Int64s:
-    """The order of strings by their bytes."""
-    return sort_spans(strings.data, strings.offsets[:-1], strings.offsets[1:])
+def order_of(strings: Strings, counts: Int64s | None = None) -> Int64s:
+    """The order of strings by descending count, if counts are given, then by their bytes."""
+    order = sort_spans(strings.data, strings.offsets[:-1], strings.offsets[1:])
+    return order if counts is None else order[np.argsort(-counts[order], kind="stable")]
 
 
-def by_count(strings: Strings, counts: Int64s) -> Int64s:
-    """The order of strings by descending count, then by their bytes."""
-    order = alphabetically(strings, counts)
-    return order[np.argsort(-counts[order], kind="stable")]
-
-
-def merge_strings(
-    selection: Selection,
-    strings: Callable[[Reading], Strings],
-    uses: Sequence[tuple[Callable[[Reading], Ragged], str]],
-    order: Callable[[Strings, Int64s], Int64s],
-) -> FormTable:
-    """Merge the strings of all readings that a selected page uses; `uses` are the columns that refer to them."""
+def merge_strings(selection: Selection, name: str, uses: Mapping[str, str], frequent_first: bool = False) -> FormTable:
+    """Merge the strings of all readings that a selected page uses; `uses`: the columns that refer to them, by part."""
     lexicon = Lexicon()
     totals = np.zeros(0, np.int64)
     tables = []
     for number, reading in enumerate(selection.readings):
-        rows, counts = selection.rows_of(number), np.zeros(len(strings(reading)), np.int64)
-        for part, column in uses:
-            ragged = part(reading)
+        strings: Strings = getattr(reading, name)
+        rows, counts = selection.rows_of(number), np.zeros(len(strings), np.int64)
+        for part, column in uses.items():
+            ragged: Ragged = getattr(reading, part)
             starts = ragged.offsets[rows]
             count_values(getattr(ragged, column), starts, ragged.offsets[rows + 1] - starts, counts)
         used = np.flatnonzero(counts)
         table = np.zeros(len(counts), np.uint32)
-        table[used] = lexicon.enter(strings(reading), used)
+        table[used] = lexicon.enter(strings, used)
         tables.append(table)
         totals = np.concatenate([totals, np.zeros(len(lexicon) - len(totals), np.int64)])
         np.add.at(totals, table[used], counts[used])
-    ranking = order(lexicon.strings(), totals)
+    ranking = order_of(lexicon.strings(), totals if frequent_first else None)
     renumbered = inverse(ranking)
     for table in tables:
         if len(ranking):

@@ -51,7 +51,6 @@ class CaptureTable:
     canonical: dict[int, str]  # the canonical URL that a page names
 
     def rank(self, capture: int) -> Rank:
-        """The rank of a capture among those of its URL."""
         source = self.sources[int(self.source[capture])]
         return Rank(int(self.captured[capture]), source, int(self.offset[capture]))
 
@@ -88,7 +87,6 @@ class SelectedPages:
         return None
 
     def skip(self, url: str, capture: int, reason: str) -> None:
-        """Record that a capture was skipped."""
         self.skips.append(Skip(self.captures.rank(capture).source, reason, url))
 
 
@@ -121,7 +119,6 @@ def _newest(read_pages: ReadPages, settings: ReadingSettings) -> SelectedPages:
 
 
 def _captures(read_pages: ReadPages) -> tuple[CaptureTable, list[str]]:
-    """All captures, and their URLs."""
     urls: list[str] = []
     sources: dict[str, int] = {}
     refresh: dict[int, str] = {}

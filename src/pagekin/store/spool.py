@@ -70,7 +70,6 @@ class Spool:
             return False
 
     def places(self) -> Iterator[Path]:
-        """A new path for each batch."""
         while True:
             yield self.folder / f"{_PREFIX}{self._next:06}"
             self._next += 1
@@ -101,7 +100,6 @@ class Readings(Sequence[Reading]):
 
 
 def write_batch(place: Path, reading: Reading, fingerprint: dict[str, Any]) -> None:
-    """Write a reading to its place in the spool."""
     arrays = {name: np.ascontiguousarray(array) for name, array in columns_of(reading)}
     columns = {name: (array.dtype.str, array.shape) for name, array in arrays.items()}
     header = {"fingerprint": fingerprint, "skips": [vars(skip) for skip in reading.skips], "columns": columns}
@@ -138,4 +136,4 @@ def _reading(data: mmap.mmap) -> Reading:
         columns[name] = np.ndarray(shape, dtype, data, begin)
         end = begin + columns[name].nbytes
     skips = [Skip(**{**skip, "kind": SkipKind(skip["kind"])}) for skip in header["skips"]]
-    return replace(reading_of(columns.__getitem__), skips=skips)
+    return replace(reading_of(lambda name, kind, dimensions: columns[name]), skips=skips)

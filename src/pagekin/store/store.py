@@ -1,10 +1,8 @@
 """A store opened for reading, memory-mapped; the disk may be read-only."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property, partial, wraps
+from functools import cached_property, wraps
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
@@ -17,7 +15,7 @@ from pagekin.model.reading import NO_TARGET, Blobs, Links, Reading
 from pagekin.model.settings import ReadingSettings
 from pagekin.model.strings import Strings
 from pagekin.store.catalog import Catalog
-from pagekin.store.columns import open_array, open_part, open_strings, reading_of
+from pagekin.store.columns import open_array, open_part, open_reading
 from pagekin.store.manifest import Manifest, damaged_files, read_manifest
 from pagekin.urls import canonical_url, variants
 
@@ -54,7 +52,6 @@ class Store:
 
     @classmethod
     def open(cls, path: str | Path) -> Self:
-        """Open the store at `path`."""
         return cls(Path(path), read_manifest(Path(path)))
 
     def close(self) -> None:
@@ -67,56 +64,22 @@ class Store:
 
     @property
     def folder(self) -> Path:
-        """The folder of this generation."""
         return self.root / self.manifest.folder
 
     @property
     def settings(self) -> ReadingSettings:
-        """The settings it was read with."""
         return ReadingSettings(**self.manifest.settings)
 
-    @cached_property
-    def reading(self) -> Reading:
-        """The contents of the pages."""
-        return reading_of(partial(open_array, self.folder))
-
-    @cached_property
-    def catalog(self) -> Catalog:
-        """The catalogue of pages."""
-        return Catalog(self.folder)
-
-    @cached_property
-    def links(self) -> Links:
-        """The in-links of every node."""
-        return open_part(self.folder, "links", Links)
-
-    @cached_property
-    def nodes(self) -> Int64s:
-        """The pages of node k are rows nodes[k] to nodes[k+1]."""
-        return open_array(self.folder, "nodes.offsets")
-
-    @cached_property
-    def node_of_target(self) -> UInt32s:
-        """The node of each link target, with aliases resolved."""
-        return open_array(self.folder, "targets.node")
-
-    @cached_property
-    def form_counts(self) -> Int64s:
-        """The number of occurrences of each form."""
-        return open_array(self.folder, "forms.count")
-
-    @cached_property
-    def word_of_form(self) -> UInt32s:
-        """The word of each form."""
-        return open_array(self.folder, "forms.word")
-
-    @cached_property
-    def words(self) -> Strings:
-        """Every word, most frequent first."""
-        return open_strings(self.folder, "words")
+    catalog = cached_property[Catalog](lambda self: Catalog(self.folder))
+    reading = cached_property[Reading](lambda self: open_reading(self.folder))
+    links = cached_property[Links](lambda self: open_part(self.folder, "links", Links))  # the in-links of every node
+    nodes = cached_property[Int64s](lambda self: open_array(self.folder, "nodes.offsets"))  # rows of the pages of nodes
+    node_of_target = cached_property[UInt32s](lambda self: open_array(self.folder, "targets.node"))  # aliases resolved
+    form_counts = cached_property[Int64s](lambda self: open_array(self.folder, "forms.count"))
+    word_of_form = cached_property[UInt32s](lambda self: open_array(self.folder, "forms.word"))
+    words = cached_property[Strings](lambda self: open_part(self.folder, "words", Strings))  # most frequent first
 
     def node_hosts(self) -> list[str]:
-        """The host of every node."""
         return [row[0] for row in self.catalog.each("SELECT host FROM nodes ORDER BY node")]
 
     def in_degrees(self) -> Int64s:
@@ -125,8 +88,7 @@ class Store:
 
     @report_damage
     def text(self, row: int) -> str:
-        """The visible text of a page."""
-        return self._decompress(self.reading.text, row).decode("utf-8", "replace")
+        return self.text_bytes(row).decode("utf-8", "replace")
 
     @report_damage
     def text_bytes(self, row: int) -> bytes:
@@ -180,7 +142,6 @@ class Store:
 
     @report_damage
     def page(self, row: int) -> dict[str, Any]:
-        """The catalogue entry of a page."""
         return self.catalog.page(row)
 
     @report_damage
@@ -195,7 +156,6 @@ class Store:
 
     @report_damage
     def anchor_text(self, row: int, anchor: int) -> str:
-        """The text of one anchor of a page."""
         tokens = self._anchor_tokens(row, anchor)
         if tokens.start == tokens.stop:
             return ""

@@ -2,7 +2,7 @@
 
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import astuple, dataclass, fields
+from dataclasses import astuple, dataclass
 from itertools import chain, repeat
 from operator import attrgetter
 from pathlib import Path
@@ -19,13 +19,12 @@ from pagekin.model.settings import ReadingSettings
 from pagekin.model.strings import Strings, word_of
 from pagekin.store import merge
 from pagekin.store.catalog import write_catalog
-from pagekin.store.columns import column_writer, open_array, open_part, write_columns
+from pagekin.store.columns import column_types, column_writer, open_array, open_part, write_columns
 from pagekin.store.merge import Selection, join, merge_part, merge_strings, objects_of, pick
 from pagekin.store.select import ReadPages, SelectedPages, select_pages
 from pagekin.urls import host_of, page_id
 
 SourceKey = tuple[str, int, int]  # name, size and time of a file
-_TYPES: dict[str, Any] = {"Bytes": np.uint8, "UInt32s": np.uint32, "UInt64s": np.uint64}
 _LOWER = np.arange(256, dtype=np.uint8)
 _LOWER[ord("A") : ord("Z") + 1] += ord("a") - ord("A")
 _LAST_ASCII = 127
@@ -45,7 +44,6 @@ class Nodes:
     of_target: UInt32s
 
     def of_pages(self) -> UInt32s:
-        """The node of every page."""
         return np.repeat(np.arange(len(self.offsets) - 1, dtype=np.uint32), np.diff(self.offsets))
 
 
@@ -64,10 +62,8 @@ def write_store(
     selected = select_pages(read_pages, settings)
     selection = Selection(read_pages.readings, *selected.places())
     progress("uniting vocabularies")
-    tokens, titles, anchors = (attrgetter(name) for name in ("tokens", "titles", "anchors"))
-    uses = [(tokens, "form"), (titles, "form")]
-    forms = merge_strings(selection, attrgetter("forms"), uses, merge.by_count)
-    targets = merge_strings(selection, attrgetter("targets"), [(anchors, "target")], merge.alphabetically)
+    forms = merge_strings(selection, "forms", {"tokens": "form", "titles": "form"}, frequent_first=True)
+    targets = merge_strings(selection, "targets", {"anchors": "target"})
     progress("writing pages")
     sources = _sources(read_pages, selection, selected)
     pages = _pages(selection, sources)
@@ -134,18 +130,17 @@ def _pages(selection: Selection, sources: Sources) -> Pages:
         # An old store knows files that are gone; none of its selected rows refers to them.
         return np.array([numbers.get(key, 0) for key in reading.sources.identities()], np.uint32)[reading.pages.source]
 
-    columns: dict[str, Any] = {each.name: attrgetter(f"pages.{each.name}") for each in fields(Pages)}
-    strings = {each.name: columns.pop(each.name) for each in fields(Pages) if each.type == "Strings"}
+    columns: dict[str, Any] = {name: attrgetter(f"pages.{name}") for name in column_types(Pages)}
+    strings = {name: columns.pop(name) for name, kind in column_types(Pages).items() if kind is Strings}
     values: dict[str, Any] = {**selection.values(columns | {"source": source}), **selection.strings(strings)}
     return Pages(**values)
 
 
 def _write_vocabulary(folder: Path, forms: merge.FormTable) -> None:
-    """Write forms and words with their counts."""
     lexicon, words = merge.Lexicon(), words_of(forms.strings)
     numbers = lexicon.enter(words, np.arange(len(words)))
     counts = np.bincount(numbers, weights=forms.counts, minlength=len(lexicon)).astype(np.int64)
-    order = merge.by_count(lexicon.strings(), counts)
+    order = merge.order_of(lexicon.strings(), counts)
     of_form = {"forms": forms.strings, "forms.count": forms.counts, "forms.word": merge.inverse(order)[numbers]}
     write_columns(folder, of_form | {"words": pick(lexicon.strings(), order), "words.count": counts[order]})
 
@@ -168,10 +163,10 @@ def _write_part(
     folder: Path, name: str, selection: Selection, offsets: Int64s, tables: dict[str, list[UInt32s]]
 ) -> None:
     write_columns(folder, {f"{name}.offsets": offsets})
-    kinds = {each.name: _TYPES[str(each.type)] for each in fields(RAGGED_PARTS[name]) if each.name != "offsets"}
+    kinds = {column: kind for column, kind in column_types(RAGGED_PARTS[name]).items() if column != "offsets"}
     columns = {f"{name}.{column}": (kind, (int(offsets[-1]),)) for column, kind in kinds.items()}
     with column_writer(folder, columns) as append:
-        for pieces in merge_part(selection, offsets, attrgetter(name), kinds, tables):
+        for pieces in merge_part(selection, offsets, name, kinds, tables):
             append(*pieces)
 
 

@@ -15,7 +15,7 @@ from playwright.sync_api import Locator, Page, Request, Response, expect
 from pagekin.search.options import RelatedOptions
 from pagekin.serving.generations import CurrentGeneration
 from pagekin.serving.settings import ServerSettings
-from pagekin.serving.views.page_names import clean_line
+from pagekin.serving.views.names import clean_line
 from serving.browser.conftest import Look, served
 from serving.browser.hostile import LINKS, RAN, TITLES
 from serving.processes import running

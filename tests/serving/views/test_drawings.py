@@ -10,8 +10,8 @@ import pytest
 from pagekin.links.clusters import build_hierarchy
 from pagekin.serving.views.collection import histogram_of_degrees
 from pagekin.serving.views.drawings import HEIGHT, WIDTH, Graph, draw_dendrogram, draw_graph
+from pagekin.serving.views.names import PageRef
 from pagekin.serving.views.page import SignatureAgreement
-from pagekin.serving.views.page_names import PageRef
 
 
 def pages(count: int) -> list[PageRef]:

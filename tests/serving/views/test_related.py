@@ -13,8 +13,8 @@ from pagekin.pipeline import build
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.serving.views.collection import collection_view, duplicate_groups, read_reports, similarities, unlinked
 from pagekin.serving.views.drawings import graph_by_words
+from pagekin.serving.views.names import PageRef, find_page, search_refs
 from pagekin.serving.views.page import compare_pages, page_view
-from pagekin.serving.views.page_names import PageRef, find_page, search_refs
 from pagekin.serving.views.related import AnswerFilters, describe_overlap, read_form, related_rows
 from store.builders import page, write_jsonl
 

@@ -1,28 +1,29 @@
 """The endpoints of the API: parameters, results, descriptions, and the functions that compute the answers."""
 
+import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
+from urllib.parse import unquote
 
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp
 
 from pagekin.collection.clusters import PageClusters, describe_clusters
-from pagekin.collection.info import CollectionInfo
-from pagekin.collection.pages import PageDetails, SearchResults, describe_page
+from pagekin.collection.info import CollectionInfo, PageDetails, SearchResults, describe_page
 from pagekin.duplicates.result_formats import Fields, results_in
 from pagekin.duplicates.result_list import GroupedResults, group
 from pagekin.duplicates.settings import GroupSettings
+from pagekin.errors import NoPageError
 from pagekin.links.settings import ClusterOptions
 from pagekin.model.jsons import to_json
 from pagekin.model.options import from_values
 from pagekin.search.options import RelatedOptions
 from pagekin.search.results import RelatedPages
 from pagekin.serving.api.handlers import Compute, Values, answer_get, answer_post, json_response, read_json_body
-from pagekin.serving.api.mediawiki import answer_mediawiki, is_mediawiki
-from pagekin.serving.api.params import Param, check_values, param, params_of, read_query
+from pagekin.serving.api.params import Param, check_values, param, params_of, read_query, split_query
 from pagekin.serving.context import context_of, encode_json
 from pagekin.serving.generations import Generation
 from pagekin.serving.problems import RequestError
@@ -31,6 +32,9 @@ from pagekin.serving.settings import RequestLimits
 Handler = Callable[[Request], Awaitable[ASGIApp]]
 
 _FIELD_NAME_LENGTH = 100
+_PREFIX = "morelike:"  # of the titles in a MediaWiki request
+_MEDIAWIKI_PAGES, _MEDIAWIKI_LENGTH = 50, 8000  # as in MediaWiki; characters of a parameter
+_TITLE_IN_URL = re.compile(r"(?:/wiki/|[?&]title=)([^?&#]+)")
 _PAGE = "URL of a page, or its title if no other page has it"
 
 
@@ -75,7 +79,7 @@ def endpoints(limits: RequestLimits, related_options: type[RelatedOptions] = Rel
     cluster_params = [param("url", f"{_PAGE}.", name, required=True), *cluster_options]
     search_params = [
         param("query", "A URL, words of a title, or their beginning.", name, required=True, min_length=0),
-        *(each for each in cluster_options if each.option.name == "limit"),
+        *(each for each in cluster_options if each.name == "limit"),
     ]
     group_params = [
         *params_of(GroupSettings, limits),
@@ -87,8 +91,8 @@ def endpoints(limits: RequestLimits, related_options: type[RelatedOptions] = Rel
 
     async def get_related(request: Request) -> ASGIApp:
         """Find related pages."""
-        if is_mediawiki(request):
-            return await answer_mediawiki(request)
+        if b"action=" in request.scope["query_string"]:  # a MediaWiki request
+            return await _mediawiki(request)
         return await answer_get(request, related_params, related)
 
     async def post_related(request: Request) -> ASGIApp:
@@ -114,7 +118,7 @@ def endpoints(limits: RequestLimits, related_options: type[RelatedOptions] = Rel
         _get("/api/cluster", "cluster", _cluster, cluster_params),
         Endpoint("/api/duplicates", "duplicates", GroupedResults, post_duplicates, group_params, body=()),
         _get("/api/info", "info", _info),
-        Endpoint("/w/api.php", "mediaWiki", dict, answer_mediawiki),
+        Endpoint("/w/api.php", "mediaWiki", dict, _mediawiki),
         Endpoint("/healthz", "health", Health, _health),
         Endpoint("/metrics", "metrics", None, _metrics),
     ]
@@ -189,3 +193,75 @@ async def _metrics(request: Request) -> Response:
     context = context_of(request)
     text = "".join(f"{line}\n" for line in context.metrics.lines(context.current))
     return PlainTextResponse(text, headers={"Cache-Control": "no-store"}, media_type="text/plain; version=0.0.4")
+
+
+async def _mediawiki(request: Request) -> ASGIApp:
+    """Find related pages, in the format of MediaWiki's `api.php`; unknown parameters are ignored."""
+    # A wiki can use this server without changes: its `generator=search&gsrsearch=morelike:TITLE` is understood. Titles
+    # are taken from URLs of the form /wiki/A_title or ?title=A_title; other pages have the titles of the collection.
+    names = sorted({name for name, _ in split_query(request.scope["query_string"])})
+    params = [param(name, "", _MEDIAWIKI_LENGTH, min_length=0) for name in names]
+    return await answer_get(request, params, _mediawiki_pages)
+
+
+def _mediawiki_pages(generation: Generation, values: Values) -> dict[str, Any]:
+    for name, value in {"action": "query", "generator": "search", "format": "json"}.items():
+        if values.get(name, value) != value:
+            return _mediawiki_error(f"unknown_{name}", f"{name} can only be {value} here.")
+    search = values.get("gsrsearch", "")
+    if not search.startswith(_PREFIX):
+        return _mediawiki_error("missingparam", f"gsrsearch must be {_PREFIX} and a title.")
+    try:
+        limit = _MEDIAWIKI_PAGES if values.get("gsrlimit") == "max" else int(values.get("gsrlimit", "10"))
+    except ValueError:
+        return _mediawiki_error("badinteger", "gsrlimit must be a number, or max.")
+    titles = [title for title in search.removeprefix(_PREFIX).split("|") if title.strip()]
+    if len(titles) > _MEDIAWIKI_PAGES:
+        return _mediawiki_error("toomanyvalues", f"At most {_MEDIAWIKI_PAGES} titles are allowed.")
+    indexed, new_format = generation.indexed, values.get("formatversion", "1") in ("2", "latest")
+    urls = [url for title in titles for url in _urls_of_title(generation, title)]
+    options = RelatedOptions(limit=max(1, min(limit, _MEDIAWIKI_PAGES)), explain=False)
+    found = indexed.related(urls, options) if urls else []
+    rows: list[dict[str, Any]] = []
+    for index, each in enumerate(found, 1):
+        title, url = title_in(each.url) or each.title or each.url, each.url
+        rows.append({"pageid": indexed.find_node(url) + 1, "ns": 0, "title": title, "index": index})
+        if "url" in values.get("inprop", "").split("|"):
+            rows[-1] |= {"fullurl": url, "canonicalurl": url}
+    pages: Any = rows if new_format else {str(page["pageid"]): page for page in rows}
+    answer: dict[str, Any] = {"batchcomplete": True if new_format else ""}
+    return {**answer, "query": {"pages": pages}} if rows else answer
+
+
+def _mediawiki_error(code: str, message: str) -> dict[str, Any]:
+    return {"error": {"code": code, "info": message}}
+
+
+def _urls_of_title(generation: Generation, title: str) -> list[str]:
+    """Return the URL of the page with a title. A missing page is not an error in MediaWiki."""
+    indexed = generation.indexed
+    urls = indexed.reading.pages.url
+    by_title = generation.compute_once("titles", lambda: {found: url for url in urls if (found := title_in(url))})
+    url = by_title.get(_normalise(title))
+    if url is not None:
+        return [url]
+    try:
+        return [str(indexed.page(indexed.find(title))["url"])]
+    except NoPageError:
+        return []
+
+
+def _normalise(title: str) -> str:
+    """Normalise a title as MediaWiki does: spaces for underscores, first letter in upper case."""
+    flat = title.replace("_", " ").strip()
+    return flat[:1].upper() + flat[1:]
+
+
+def title_in(url: str) -> str:
+    """Return the title in the URL of a wiki page, or an empty string.
+
+    >>> title_in("https://wiki.example/wiki/Silver_birch"), title_in("https://wiki.example/about")
+    ('Silver birch', '')
+    """
+    found = _TITLE_IN_URL.search(url)
+    return _normalise(unquote(found[1])) if found else ""

@@ -1,6 +1,7 @@
 """How handlers answer: from the cache, or in a thread; and how they read bodies."""
 
 import asyncio
+import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -8,9 +9,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp
 
-from pagekin.errors import FailureError, MisuseError, StoreError
+from pagekin.errors import FailureError, MisuseError
 from pagekin.model.jsons import to_json
-from pagekin.serving.api.params import Param, parse_json, read_query
+from pagekin.serving.api.params import Param, read_query
 from pagekin.serving.context import CachedAnswer, Key, context_of, encode_json, etag_of, matches_etag
 from pagekin.serving.generations import Generation
 from pagekin.serving.problems import RequestError
@@ -60,14 +61,11 @@ def _compute(generation: Generation, compute: Compute, values: Values) -> Any:
     """Compute the JSON of an answer; errors do not mention the path of the store."""
     try:
         return to_json(compute(generation, values))
-    except StoreError:
-        raise
     except (MisuseError, FailureError) as error:
         raise RequestError.from_exception(error, generation.indexed.root) from error
 
 
 async def read_json_body(request: Request) -> Any:
-    """Read and parse the body of a request."""
     limits = context_of(request).settings.limits
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
         raise RequestError(415, "Send JSON, with Content-Type: application/json.")
@@ -84,4 +82,14 @@ async def read_json_body(request: Request) -> Any:
                     raise too_large
     except TimeoutError:
         raise RequestError(408, f"The body did not arrive within {limits.seconds:g} seconds.") from None
-    return parse_json(bytes(body))
+    try:
+        return json.loads(body, parse_constant=_reject_constant)
+    except RecursionError:
+        raise RequestError(422, "The body is not valid JSON: it is nested too deeply.") from None
+    except ValueError as error:
+        raise RequestError(422, f"The body is not valid JSON: {str(error)[:200]}.") from None
+
+
+def _reject_constant(word: str) -> Any:
+    """Reject NaN and Infinity, which are extensions of Python's parser."""
+    raise ValueError(f"{word} is not a number")

@@ -15,10 +15,12 @@ from pagekin.search.options import RelatedOptions
 from pagekin.serving.api.endpoints import Endpoint, endpoints
 from pagekin.serving.api.params import Param
 from pagekin.serving.context import context_of, encode_json
+from pagekin.serving.pages import environment
 from pagekin.serving.problems import MEDIA_TYPE, Problem
-from pagekin.serving.rendering import environment
 from pagekin.serving.settings import ServerSettings
 
+_DESCRIPTION = "Finds related pages. Errors are problem+json (RFC 9457)."
+_LICENSE = {"name": "Apache-2.0", "identifier": "Apache-2.0"}
 _ALWAYS = (401, 421, 503)  # missing token, wrong host name, busy server
 _COMPUTED = (404, 414, 422, 429)
 _BODY = (408, 413, 415)
@@ -47,31 +49,22 @@ def openapi(settings: ServerSettings, related_options: type[RelatedOptions] = Re
         paths.setdefault(endpoint.path, {})[endpoint.method.lower()] = _operation(endpoint)
         if endpoint.result is not None and is_dataclass(endpoint.result):
             results.append(endpoint.result)
-    document: dict[str, Any] = {
-        "openapi": "3.1.0",
-        "info": {
-            "title": "pagekin",
-            "version": __version__,
-            "description": "Finds related pages. Errors are problem+json (RFC 9457).",
-            "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
-        },
-        "paths": paths,
-        "components": {"schemas": json_schemas(*results)},
-    }
+    info = {"title": "pagekin", "version": __version__, "description": _DESCRIPTION, "license": _LICENSE}
+    components: dict[str, Any] = {"schemas": json_schemas(*results)}
+    document: Schema = {"openapi": "3.1.0", "info": info, "paths": paths, "components": components}
     if settings.token:
-        document["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
+        components["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
         document["security"] = [{"token": []}]
     return document
 
 
 def _operation(endpoint: Endpoint) -> dict[str, Any]:
-    result = endpoint.result
-    content = (
-        {"text/plain": {"schema": {"type": "string"}}}
-        if result is None
-        else {"application/json": {"schema": json_schema(result) if is_dataclass(result) else {"type": "object"}}}
-    )
-    errors = [*_ALWAYS, *(() if result is None else _COMPUTED)]
+    result, errors = endpoint.result, [*_ALWAYS]
+    content: Schema = {"text/plain": {"schema": {"type": "string"}}}
+    if result is not None:
+        schema = json_schema(result) if is_dataclass(result) else {"type": "object"}
+        content = {"application/json": {"schema": schema}}
+        errors += _COMPUTED
     summary, _, description = (getdoc(endpoint.handler) or "").partition("\n\n")
     operation: dict[str, Any] = {"operationId": endpoint.name, "summary": summary}
     if description:
@@ -82,11 +75,15 @@ def _operation(endpoint: Endpoint) -> dict[str, Any]:
         errors += _BODY
         schema = _object(endpoint.body) if endpoint.body else _RESULT_LIST
         operation["requestBody"] = {"required": True, "content": {"application/json": {"schema": schema}}}
-    return operation | {"responses": {"200": {"description": "The answer.", "content": content}, **_errors(errors)}}
+    responses: Schema = {"200": {"description": "The answer.", "content": content}}
+    problem = {MEDIA_TYPE: {"schema": json_schema(Problem)}}
+    for status in sorted(errors):
+        responses[str(status)] = {"description": f"{HTTPStatus(status).phrase}.", "content": problem}
+    return {**operation, "responses": responses}
 
 
 def _parameters(endpoint: Endpoint) -> list[dict[str, Any]]:
-    rows = [(each.option.name, each.required, each.option.help, each.schema()) for each in endpoint.params]
+    rows = [(each.name, each.required, each.help, each.schema()) for each in endpoint.params]
     if endpoint.path == "/w/api.php":
         rows = list(_MEDIAWIKI)
     parameters = [
@@ -94,36 +91,28 @@ def _parameters(endpoint: Endpoint) -> list[dict[str, Any]]:
         for name, required, help, schema in rows
     ]
     if "{id}" in endpoint.path:
-        facts = {"name": "id", "in": "path", "required": True, "description": "The id of a page, from /api/pages."}
-        parameters.append({**facts, "schema": {"type": "string"}})
+        facts = {"required": True, "description": "The id of a page, from /api/pages.", "schema": {"type": "string"}}
+        parameters.append({"name": "id", "in": "path", **facts})
     return parameters
 
 
 def _object(params: Sequence[Param]) -> Schema:
     """Return the schema of a JSON object with these parameters, exactly one of urls, html and text among them."""
-    properties = {each.option.name: {**each.schema(), "description": each.option.help} for each in params}
+    properties = {each.name: {**each.schema(), "description": each.help} for each in params}
     properties["urls"]["minItems"] = 1
     one_of = [{"required": [name]} for name in ("urls", "html", "text")]
     return {"type": "object", "properties": properties, "additionalProperties": False, "oneOf": one_of}
 
 
-def _errors(statuses: Sequence[int]) -> dict[str, Any]:
-    content = {MEDIA_TYPE: {"schema": json_schema(Problem)}}
-    return {str(each): {"description": f"{HTTPStatus(each).phrase}.", "content": content} for each in sorted(statuses)}
-
-
 async def document(request: Request) -> Response:
-    """Handle GET /api/openapi.json."""
     return Response(encode_json(openapi(context_of(request).settings)), media_type="application/json")
 
 
 async def page(request: Request) -> Response:
-    """Handle GET /api."""
     return HTMLResponse(render_docs(openapi(context_of(request).settings)))
 
 
 def render_docs(document: dict[str, Any]) -> str:
-    """Return an OpenAPI document as HTML."""
     operations = [
         {
             **operation,

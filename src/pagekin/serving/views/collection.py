@@ -15,7 +15,7 @@ from pagekin.search.duplicates import DuplicateGroups, find_duplicates
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.link_analysis import LinkAnalysis
 from pagekin.search.options import RelatedOptions
-from pagekin.serving.views.page_names import PageRef, clean_line, find_page, refs, refs_by_row, refs_by_url
+from pagekin.serving.views.names import PageRef, clean_line, find_page, refs, refs_by_row
 
 SAMPLE = 300  # pages
 _LISTED, _MEMBERS, _TERMS = 12, 20, 4
@@ -25,6 +25,7 @@ _REPORTS, _MAX_REPORTS, _MAX_REPORT_BYTES = "reports", 20, 1 << 20  # folder, fi
 Row = TypeVar("Row")
 Terms = list[str]
 EvaluatedSystem: TypeAlias = tuple[str, int, list[tuple[str, str]]]  # name, sources, measures with values as text
+BridgeRow = tuple[float, PageRef, list[tuple[PageRef, Terms]]]  # strength, page, the two pages that it connects
 GroupRow = tuple[PageRef, list[tuple[PageRef, float]], int]  # anchor, first members, number of members
 
 
@@ -76,8 +77,7 @@ def _bars(labels: list[str], counts: list[int]) -> list[HistogramBar]:
     return [HistogramBar(label, count, count / largest) for label, count in zip(labels, counts, strict=True)]
 
 
-@dataclass(frozen=True)
-class SampleResult(Generic[Row]):
+class SampleResult(NamedTuple, Generic[Row]):
     """What was found in a sample of the pages."""
 
     pages: int  # in the sample
@@ -99,12 +99,10 @@ def similarities(indexed: IndexedStore) -> SampleResult[HistogramBar]:
     return SampleResult(len(pages), _bars([f".{k}" for k in range(10)], counts))
 
 
-def bridges(
-    indexed: IndexedStore, analysis: LinkAnalysis, alpha: float = 0.5
-) -> SampleResult[tuple[float, PageRef, list[tuple[PageRef, Terms]]]]:
-    """Return the strongest bridges: strength, page, and the two pages that it connects with their terms."""
+def bridges(indexed: IndexedStore, analysis: LinkAnalysis) -> SampleResult[BridgeRow]:
+    """Return the strongest bridges between topics, clustered at alpha 0.5."""
     pages = _sample(indexed)
-    found = {each.node: each for page in pages if (each := analysis.clusters(page.url, _NEAR).cross_topic(alpha))}
+    found = {each.node: each for page in pages if (each := analysis.clusters(page.url, _NEAR).cross_topic(0.5))}
     rows = []
     for each in sorted(found.values(), key=lambda each: (-each.strength, each.node))[:_LISTED]:
         page, *ends = refs(indexed, [each.node, each.one, each.other])
@@ -123,7 +121,7 @@ def unlinked(indexed: IndexedStore) -> SampleResult[tuple[PageRef, PageRef, floa
     pages = _sample(indexed)
     for page in pages:
         for each in indexed.related(page.url, options):
-            [other] = refs_by_url(indexed, [each.url])
+            [other] = refs(indexed, [each.url], "url")
             if not each.is_duplicate and page.node not in indexed.nodes_linked_from([other.node]):
                 terms = [term for term, _ in each.why.terms[:_TERMS]]
                 pair = min(page.node, other.node), max(page.node, other.node)
@@ -178,8 +176,8 @@ def _read_report(path: Path) -> EvaluationReport:
 
 def _system(report: dict[str, Any]) -> EvaluatedSystem:
     measures = [(name, _with_interval(report[name])) for name in ("P@10", "nDCG@10")]
-    for region, values in report["regions"].items():
-        measures.append((f"Gamma, {clean_line(region, 20)}", _with_interval(values["gamma"])))
+    regions = report["regions"].items()
+    measures += [(f"Gamma, {clean_line(name, 20)}", _with_interval(region["gamma"])) for name, region in regions]
     return clean_line(str(report["system"])), int(report["sources"]), measures
 
 

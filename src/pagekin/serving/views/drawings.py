@@ -12,7 +12,7 @@ from pagekin.links.clusters import Clusters, Hierarchy, build_hierarchy
 from pagekin.model.options import option
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.options import RelatedOptions
-from pagekin.serving.views.page_names import PageRef, clean_line, refs, refs_by_url, shorten_middle
+from pagekin.serving.views.names import PageRef, clean_line, refs, shorten_middle
 
 _LISTED = 15  # pages in the ordering and in the dendrogram
 _TERMS = 5
@@ -84,7 +84,6 @@ class ClusterForm:
 
 
 def cluster_view(indexed: IndexedStore, page: PageRef, clusters: Clusters, alpha: float) -> ClusterView:
-    """Order the pages around a page at an alpha."""
     ordered = clusters.order(alpha)[:_LISTED]
     nodes = [clusters.node, *(node for node, _ in ordered)]
     pages = refs(indexed, nodes)
@@ -168,7 +167,7 @@ class Graph(NamedTuple):
 def graph_by_words(indexed: IndexedStore, page: PageRef) -> Graph:
     """Draw the pages that are similar by words, and their similarities to each other."""
     options = RelatedOptions(limit=NEIGHBOURS, min_similarity=_MIN_SIMILARITY, explain=False)
-    pages = [page, *refs_by_url(indexed, [each.url for each in indexed.related(page.url, options)])]
+    pages = [page, *refs(indexed, (each.url for each in indexed.related(page.url, options)), "url")]
     nodes = np.array([each.node for each in pages], np.int64)
     measure = "jaccard" if indexed.index.strategy.similarity == "jaccard" else "cosine"  # both are symmetric
     similarity = np.array([indexed.text_similarities(node, nodes, measure) for node in nodes.tolist()], np.float64)

@@ -9,7 +9,7 @@ from pagekin.model.arrays import Unsigned
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.links import find_citing_pages, link_positions
 from pagekin.search.query import Bag, bag_of, signature_of
-from pagekin.serving.views.page_names import PageRef, clean_line, original_href, refs, refs_by_row
+from pagekin.serving.views.names import PageRef, clean_line, original_href, refs, refs_by_row
 
 _TERMS, _ANCHOR_TEXTS, _LINKS = 16, 12, 8
 _SHARED_TERMS, _TERMS_OF_ONE, _COMMON_LINKS = 14, 12, 6  # of two pages
@@ -37,8 +37,8 @@ class PageView(NamedTuple):
 
 def page_view(indexed: IndexedStore, page: PageRef, replay: str | None = None) -> PageView:
     """Return everything about a page except its related pages."""
-    degrees = indexed.catalog.rows("SELECT in_degree, out_degree, first_row FROM nodes WHERE node = ?", page.node)[0]
-    row = degrees["first_row"]
+    query = "SELECT in_degree, out_degree, first_row FROM nodes WHERE node = ?"
+    [(in_degree, out_degree, row)] = indexed.catalog.rows(query, page.node)
     stored: dict[str, Any] = indexed.page(row) if row is not None else {"language": "", "tokens": 0}
     citing = np.unique(indexed.links.page[indexed.links.row(page.node)])[:_LINKS].tolist()
     terms = indexed.top_terms(page.node, _TERMS)
@@ -50,8 +50,8 @@ def page_view(indexed: IndexedStore, page: PageRef, replay: str | None = None) -
         clean_line(stored["language"], 20),
         stored["tokens"],
         _excerpt(indexed.text(row), page.title) if row is not None else "",
-        degrees["in_degree"],
-        degrees["out_degree"],
+        in_degree,
+        out_degree,
         [(term, weight, weight / largest) for term, weight in terms],
         indexed.anchor_texts(page.node, _ANCHOR_TEXTS),
         refs_by_row(indexed, citing),
@@ -116,32 +116,26 @@ class PageComparison(NamedTuple):
 
 def compare_pages(indexed: IndexedStore, one: PageRef, other: PageRef, replay: str | None = None) -> PageComparison:
     nodes = np.array([one.node, other.node], np.int64)
-    bags = bag_of(indexed.index, one.node), bag_of(indexed.index, other.node)
-    signatures = _signature(indexed, one.node, bags[0]), _signature(indexed, other.node, bags[1])
+    views = page_view(indexed, one, replay), page_view(indexed, other, replay)
     jaccard, cosine = (
         float(indexed.text_similarities(one.node, nodes[1:], measure)[0]) for measure in ("jaccard", "cosine")
     )
-    shared, link_share = _shared_terms(indexed, *bags)
+    bags = bag_of(indexed.index, one.node), bag_of(indexed.index, other.node)
+    agree = _signature(indexed, one.node, bags[0]) == _signature(indexed, other.node, bags[1])
+    agreement = SignatureAgreement(int(agree.sum()), len(agree), jaccard)
+    shared = _shared_terms(indexed, *bags)
+    alone = _terms_of_one(indexed, bags[0], bags[1]), _terms_of_one(indexed, bags[1], bags[0])
     linked = indexed.nodes_linked_from([one.node]), indexed.nodes_linked_from([other.node])
+    links = other.node in linked[0], one.node in linked[1]
     common = sorted(linked[0] & linked[1] - {one.node, other.node})
+    both = refs(indexed, common[:_COMMON_LINKS])
     citing = [link_positions(indexed, node) for node in (nodes[:1], nodes[1:])]
     [together] = find_citing_pages(citing[0], citing[1], 1, _COMMON_LINKS)
+    cited = [(page, apart) for row, apart in together for page in refs_by_row(indexed, [row])]
+    rows = [int(indexed.nodes[node]) if node + 1 < len(indexed.nodes) else -1 for node in nodes.tolist()]
+    same = float(indexed.fingerprints.similarities(np.array([rows], np.int64))[0]) if min(rows) >= 0 else None
     return PageComparison(
-        page_view(indexed, one, replay),
-        page_view(indexed, other, replay),
-        jaccard,
-        cosine,
-        SignatureAgreement(int((signatures[0] == signatures[1]).sum()), len(signatures[0]), jaccard),
-        shared,
-        link_share,
-        _terms_of_one(indexed, bags[0], bags[1]),
-        _terms_of_one(indexed, bags[1], bags[0]),
-        other.node in linked[0],
-        one.node in linked[1],
-        [(page, apart) for row, apart in together for page in refs_by_row(indexed, [row])],
-        refs(indexed, common[:_COMMON_LINKS]),
-        len(common),
-        _text_overlap(indexed, nodes.tolist()),
+        *views, jaccard, cosine, agreement, *shared, *alone, *links, cited, both, len(common), text_overlap=same
     )
 
 
@@ -170,8 +164,3 @@ def _terms_of_one(indexed: IndexedStore, one: Bag, other: Bag) -> list[str]:
     alone = np.flatnonzero((one.term < indexed.index.words) & ~np.isin(one.term, other.term))
     best = alone[np.lexsort((one.term[alone], -one.weight[alone]))[:_TERMS_OF_ONE]]
     return [indexed.index.terms.shown[term] for term in one.term[best].tolist()]
-
-
-def _text_overlap(indexed: IndexedStore, nodes: list[int]) -> float | None:
-    rows = [int(indexed.nodes[node]) if node + 1 < len(indexed.nodes) else -1 for node in nodes]
-    return None if min(rows) < 0 else float(indexed.fingerprints.similarities(np.array([rows], np.int64))[0])

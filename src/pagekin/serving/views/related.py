@@ -12,7 +12,7 @@ from pagekin.model.strategy import MEASURES
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.options import AUTO, RelatedOptions
 from pagekin.search.results import NearDuplicate, RelatedPage
-from pagekin.serving.views.page_names import PageRef, refs_by_url
+from pagekin.serving.views.names import PageRef, refs
 
 _TERMS = 6  # of a page in the list
 _FIELD_LENGTH = 200
@@ -81,23 +81,16 @@ class RelatedRow(NamedTuple):
 
 
 def related_rows(indexed: IndexedStore, page: PageRef, filters: AnswerFilters) -> list[RelatedRow]:
-    """Return the related pages, the most similar first."""
     linked = indexed.nodes_linked_from([page.node])
     rows = []
     for result in indexed.related(page.url, filters.options()):
-        [found] = refs_by_url(indexed, [result.url])
+        [found] = refs(indexed, [result.url], "url")
+        terms = [term for term, _ in indexed.top_terms(found.node, _TERMS)]
         citing = zip(result.why.cited_by, result.why.apart, strict=True)
-        rows.append(
-            RelatedRow(
-                found,
-                result,
-                [term for term, _ in indexed.top_terms(found.node, _TERMS)],
-                [(ref, apart) for url, apart in citing for ref in refs_by_url(indexed, [url])],
-                [(refs_by_url(indexed, [each.url])[0], each) for each in result.duplicates],
-                linked=found.node in linked,
-                links_back=page.node in indexed.nodes_linked_from([found.node]),
-            )
-        )
+        cited_by = [(ref, apart) for url, apart in citing for ref in refs(indexed, [url], "url")]
+        duplicates = [(refs(indexed, [each.url], "url")[0], each) for each in result.duplicates]
+        links_back = page.node in indexed.nodes_linked_from([found.node])
+        rows.append(RelatedRow(found, result, terms, cited_by, duplicates, found.node in linked, links_back))
     return rows
 
 

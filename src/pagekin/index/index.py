@@ -1,20 +1,39 @@
-"""The files of an index: bags, terms, signatures (H) and the inverted index (I)."""
+"""The index of a store: bags, terms, signatures (H), and the inverted index (I) of the pages with each value."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from pagekin.index.invert import Inverted, ValueType, value_type
-from pagekin.model.arrays import Int64s, Unsigned
+from pagekin.model.arrays import Int64s, UInt32s, Unsigned
 from pagekin.model.bags import BAG_COLUMNS, Bags, Contents, Heads, Terms
 from pagekin.model.strategy import Strategy
-from pagekin.store.columns import check, check_offsets, column_writer, open_array, open_strings, write_columns
+from pagekin.store.columns import check, column_writer, open_array, open_part, write_columns
+
+ValueType: TypeAlias = type[np.unsignedinteger[Any]]
 
 INDEX_VERSION = 6
+_POSTINGS_PER_BUCKET = 8  # at least, and less than twice as many
+_MAX_SHORT = 1 << 16
 HEAD = 32  # heaviest terms of a bag, which bound the similarity before the rest is read
+
+
+@dataclass(frozen=True)
+class Inverted:
+    """The pages of each coordinate sorted by value, and where values with the same leading bits begin.
+
+    Both arrays have the type of the values.
+    """
+
+    postings: Unsigned  # coordinates x pages
+    buckets: Unsigned  # coordinates x (buckets + 1)
+
+    @property
+    def shift(self) -> int:
+        """The number of bits by which a value is shifted right to find its bucket."""
+        return 8 * self.buckets.itemsize - int(self.buckets.shape[1] - 2).bit_length()
 
 
 @dataclass(frozen=True)
@@ -33,6 +52,49 @@ class Index:
     def words(self) -> int:
         """The number of words; terms from this number on are citing nodes."""
         return len(self.terms.name)
+
+
+def value_type(nodes: int) -> ValueType:
+    """The type of signature values and node numbers for this many nodes: 16 bits if they suffice, else 32.
+
+    Two 16-bit values agree by chance once in 65,536: with fewer nodes than that, a value has less than one false match.
+
+    >>> value_type(65_535).__name__, value_type(65_536).__name__
+    ('uint16', 'uint32')
+    """
+    return np.uint16 if nodes < _MAX_SHORT else np.uint32
+
+
+def truncate(signatures: UInt32s, kind: ValueType) -> Unsigned:
+    """Signatures reduced to the leading bits of their values; the largest number still marks an empty bag.
+
+    >>> truncate(np.array([0x12345678, 0xFFFFFFFE, 0xFFFFFFFF], np.uint32), np.uint16).tolist()
+    [4660, 65534, 65535]
+    """
+    if signatures.dtype == kind:
+        return signatures
+    most = np.iinfo(kind).max
+    leading: Unsigned = np.minimum(signatures >> np.uint32(32 - np.iinfo(kind).bits), most - 1).astype(kind)
+    leading[signatures == np.iinfo(signatures.dtype).max] = most
+    return leading
+
+
+def invert(signatures: Unsigned, members: Int64s) -> Inverted:
+    """The inverted index over the signatures of `members`, without those of empty bags."""
+    from pagekin.kernels.query import fill_buckets  # loads the compiler, which answers do without
+
+    kind = signatures.dtype
+    members = members[signatures[members, 0] != np.iinfo(kind).max] if len(members) else members
+    bits = max(1, (len(members) // _POSTINGS_PER_BUCKET).bit_length() - 1)
+    length = signatures.shape[1]
+    postings = np.empty((length, len(members)), kind)
+    buckets = np.empty((length, (1 << bits) + 1), kind)
+    for j in range(length):
+        values = signatures[members, j]
+        order = np.argsort(values, kind="stable")
+        postings[j] = members[order]
+        fill_buckets(values[order], 8 * kind.itemsize - bits, buckets[j])
+    return Inverted(postings, buckets)
 
 
 def write_bags(folder: Path, offsets: Int64s, signed: int, pieces: Iterable[Bags]) -> Iterator[Bags]:
@@ -64,40 +126,32 @@ def open_index(folder: Path, strategy: Strategy) -> Index:
     Kernels index arrays without bounds checks. The offsets of bags, strings and buckets are therefore checked here;
     numbers of pages and terms are too many for that, and kernels skip those that are out of range.
     """
-    bags = _open_bags(folder)
-    names, shown = open_strings(folder, "terms.name"), open_strings(folder, "terms.shown")
-    frequency = open_array(folder, "terms.frequency", np.int64, 1)
-    check(len(shown) == len(names), folder / "terms.shown.offsets.npy", f"it holds {len(shown):,} terms")
-    check(len(frequency) == len(names) + len(bags), folder / "terms.frequency.npy", "it belongs to other bags")
+    bags, terms = open_part(folder, "bags", Bags), open_part(folder, "terms", Terms)
+    words, shown = len(terms.name), len(terms.shown)
+    check(shown == words, folder / "terms.shown.offsets.npy", f"it holds {shown:,} terms")
+    sound = terms.frequency.shape == (words + len(bags),)
+    check(sound, folder / "terms.frequency.npy", "it belongs to other bags")
     signatures = open_array(folder, "signatures", dimensions=2)
     kind = value_type(len(signatures))
     check(signatures.dtype == kind, folder / "signatures.npy", f"it holds {signatures.dtype}")
     sound = len(signatures) <= len(bags) and signatures.shape[1] == strategy.signature_length
     check(sound, folder / "signatures.npy", "it belongs to other bags")
-    heads = Heads(open_array(folder, "heads.term", np.uint32, 2), open_array(folder, "heads.weight", np.float32, 2))
+    heads = open_part(folder, "heads", Heads)
     for name, column in vars(heads).items():
         check(column.shape == (len(signatures), HEAD), folder / f"heads.{name}.npy", "it belongs to other bags")
-    terms, contents = Terms(names, shown, frequency), _open_contents(folder, len(names), len(bags))
+    contents = _open_contents(folder, words, len(bags))
     return Index(strategy, bags, terms, contents, heads, signatures, _open_inverted(folder, strategy, kind))
 
 
-def _open_bags(folder: Path) -> Bags:
-    columns = {name: open_array(folder, f"bags.{name}", kind, 1) for name, kind in BAG_COLUMNS.items()}
-    offsets = open_array(folder, "bags.offsets")
-    for name, column in columns.items():
-        check_offsets(offsets, len(column), f"{folder}: bags.offsets.npy or bags.{name}.npy")
-    return Bags(offsets, **columns)
-
-
 def _open_contents(folder: Path, words: int, nodes: int) -> Contents:
-    frequency = open_array(folder, "contents.frequency", np.int64, 1)
-    length = open_array(folder, "contents.length", np.int64, 1)
-    check(len(frequency) == words, folder / "contents.frequency.npy", "it belongs to other terms")
-    check(len(length) <= nodes, folder / "contents.length.npy", "it belongs to other bags")
+    contents = open_part(folder, "contents", Contents)
+    frequency, length = contents.frequency, contents.length
+    check(frequency.shape == (words,), folder / "contents.frequency.npy", "it belongs to other terms")
+    check(length.ndim == 1 and len(length) <= nodes, folder / "contents.length.npy", "it belongs to other bags")
     sound = frequency.min(initial=0) >= 0 and frequency.max(initial=0) <= len(length)
     check(bool(sound), folder / "contents.frequency.npy", "a frequency exceeds the number of pages")
     check(bool(length.min(initial=0) >= 0), folder / "contents.length.npy", "it holds negative numbers")
-    return Contents(frequency, length)
+    return contents
 
 
 def _open_inverted(folder: Path, strategy: Strategy, kind: ValueType) -> Inverted:

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from pagekin.collection.pages import search_pages
+from pagekin.collection.info import search_pages
 from pagekin.errors import NoPageError
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.store.catalog import Catalog
@@ -35,12 +35,15 @@ class PageRef(NamedTuple):
     title: str  # for display: never empty, shortened, without control characters and the name of the site
 
 
-def refs(indexed: IndexedStore, nodes: Iterable[int]) -> list[PageRef]:
-    return [page for node in nodes for page in _select(indexed, "node", int(node))]
-
-
-def refs_by_url(indexed: IndexedStore, urls: Iterable[str]) -> list[PageRef]:
-    return [page for url in urls for page in _select(indexed, "url", url)]
+def refs(indexed: IndexedStore, values: Iterable[int | str], column: str = "node") -> list[PageRef]:
+    """Return the pages with these nodes, or with these URLs or ids if the column says so."""
+    query = f"SELECT node, id, url, title, host FROM nodes WHERE {column} = ? LIMIT 1"
+    pages = []
+    for node, id, url, title, host in (row for value in values for row in indexed.catalog.rows(query, value)):
+        suffix = _common_suffix(indexed.catalog, host) if title else ""
+        name = clean_line(title if title == suffix else title.removesuffix(suffix)) or clean_line(name_from_url(url))
+        pages.append(PageRef(node, id, url, name))
+    return pages
 
 
 def refs_by_row(indexed: IndexedStore, rows: Iterable[int]) -> list[PageRef]:
@@ -50,7 +53,7 @@ def refs_by_row(indexed: IndexedStore, rows: Iterable[int]) -> list[PageRef]:
 
 
 def ref_by_id(indexed: IndexedStore, id: str) -> PageRef:
-    for page in _select(indexed, "id", id):
+    for page in refs(indexed, [id], "id"):
         return page
     raise NoPageError(f"no page has the id {clean_line(id, 40)!r}; it may have left the collection, so search for it")
 
@@ -64,20 +67,7 @@ def find_page(indexed: IndexedStore, name: str) -> PageRef:
 
 def search_refs(indexed: IndexedStore, query: str, limit: int) -> list[PageRef]:
     """Return the pages that match what a user has typed so far."""
-    return refs_by_url(indexed, [page.url for page in search_pages(indexed, query[:_QUERY_LENGTH], limit)])
-
-
-def _select(indexed: IndexedStore, column: str, value: int | str) -> list[PageRef]:
-    query = f"SELECT node, id, url, title, host FROM nodes WHERE {column} = ? LIMIT 1"
-    return [
-        PageRef(node, id, url, _display_title(indexed, url, title, host))
-        for node, id, url, title, host in indexed.catalog.rows(query, value)
-    ]
-
-
-def _display_title(indexed: IndexedStore, url: str, title: str, host: str) -> str:
-    suffix = _common_suffix(indexed.catalog, host) if title else ""
-    return clean_line(title if title == suffix else title.removesuffix(suffix)) or clean_line(name_from_url(url))
+    return refs(indexed, (page.url for page in search_pages(indexed, query[:_QUERY_LENGTH], limit)), "url")
 
 
 @lru_cache(4096)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pagekin.serving.views.page_names import (
+from pagekin.serving.views.names import (
     clean_line,
     name_from_url,
     original_href,

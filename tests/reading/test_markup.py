@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pagekin.kernels.words import CLOSER, FULL_STOP, LETTER, MARK, OTHER, SPACE, SPACELESS, STOP
-from pagekin.reading.letters import classes
+from pagekin.reading.markup import classes
 
 TABLE = files("pagekin.reading").joinpath("letters.txt").read_text("ascii")
 GENERATOR = runpy.run_path(str(Path(__file__).parents[2] / "tools" / "letters.py"))

@@ -1,0 +1,139 @@
+"""Collect what the sources of a build hold. Pages that an earlier build has read are not read again."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from hashlib import blake2b
+from pathlib import Path
+from typing import TypeGuard
+
+import numpy as np
+
+from pagekin.model.capture import Capture, Origin, Rank, Redirect, Skip, SkipKind, SourceItem, Unchanged
+from pagekin.model.reading import Reading
+from pagekin.sources.open import Source
+from pagekin.store.select import ReadPages
+from pagekin.store.spool import Readings
+from pagekin.store.store import Store
+
+_ROW_BITS = 40
+
+
+class PageCollector:
+    """Collects the items of all sources, and the earlier readings of captures: of the old store, and of the spool.
+
+    A capture is known by its file, offset, size, time and URL.
+    """
+
+    def __init__(self, old: Store | None, spooled: Sequence[Path]) -> None:
+        self._read_pages = ReadPages()
+        self._old = old
+        self._complete: dict[tuple[str, int, int], int] = {}  # source -> its number in the old store
+        self._redirects: list[Redirect] = []  # these three from the old store
+        self._skips: list[Skip] = []
+        self._older: list[tuple[str, Rank]] = []  # captures that were dropped for newer ones
+        if old is not None:
+            sources = old.reading.sources
+            self._complete = {key: k for k, key in enumerate(sources.identities()) if sources.whole[k]}
+            self._redirects, self._older = old.catalog.redirects(), old.catalog.older()
+            self._skips = old.catalog.skips(decided=False)
+        self._known: list[Reading | Path] = [*([old.reading] if old is not None else []), *spooled]
+        self._reused_rows: list[list[int]] = [[] for _ in self._known]
+        self._rows: dict[bytes, int] = {}  # the number of a known reading and the row in it, as one integer
+        for number, reading in enumerate(Readings(self._known)):
+            self._add(number, reading)
+        self._source = ""  # of the last item
+        self._ranks: list[tuple[str, Rank]] = []  # of the captures in changed sources
+        self._unchanged_rows: list[int] = []  # of the old store, from unchanged sources
+        self._unchanged_older: list[tuple[str, Rank]] = []
+
+    def _add(self, number: int, reading: Reading) -> None:
+        sources, pages = reading.sources.identities(), reading.pages
+        rows = zip(pages.source.tolist(), pages.offset.tolist(), pages.url, pages.captured.tolist(), strict=True)
+        for row, (source, offset, url, captured) in enumerate(rows):
+            name, size, modified = sources[source]
+            self._rows[_digest(name, offset, size, modified, url, captured)] = number << _ROW_BITS | row
+
+    def is_unchanged(self, origin: Origin) -> bool:
+        """Whether an archive has not changed since the old store was built, and the store holds all of it."""
+        return (origin.source, origin.size, origin.modified) in self._complete
+
+    def must_read(self, item: SourceItem) -> TypeGuard[Capture]:
+        """Record an item; return whether it is a capture that must be read."""
+        read_pages = self._read_pages
+        if isinstance(item, Skip):
+            read_pages.skips.append(item)
+            if item.kind is SkipKind.DEPENDENT:
+                read_pages.dependent.add(item.source)
+            return False
+        source = item.origin.source
+        if source != self._source:  # most items come from the same file as the one before
+            self._source = source
+            read_pages.sources.add(replace(item.origin, offset=0))
+        if isinstance(item, Redirect):
+            read_pages.redirects.append(item)
+            return False
+        if isinstance(item, Unchanged):
+            self._reuse_source(item.origin)
+            return False
+        if item.borrowed:
+            read_pages.dependent.add(source)
+        if self._older:  # else no older capture can win again
+            self._ranks.append((item.url, Rank(item.captured, source, item.origin.offset)))
+        place = self._place(item)
+        if place is not None:
+            self._reused_rows[place >> _ROW_BITS].append(place & ((1 << _ROW_BITS) - 1))
+        return place is None
+
+    def _place(self, capture: Capture) -> int | None:
+        origin = capture.origin
+        facts = (origin.source, origin.offset, origin.size, origin.modified, capture.url, capture.captured)
+        return self._rows.get(_digest(*facts))
+
+    def _reuse_source(self, origin: Origin) -> None:
+        """Take everything that the old store holds of an unchanged archive."""
+        assert self._old is not None
+        number = self._complete[(origin.source, origin.size, origin.modified)]
+        rows = np.flatnonzero(self._old.reading.pages.source == number).tolist()
+        self._reused_rows[0] += rows
+        self._unchanged_rows += rows
+        self._unchanged_older += [(url, rank) for url, rank in self._older if rank.source == origin.source]
+        self._read_pages.redirects += [each for each in self._redirects if each.origin.source == origin.source]
+        self._read_pages.skips += [skip for skip in self._skips if skip.source == origin.source]
+
+    def captures_that_win_again(self, sources: Iterable[Source]) -> Iterator[Capture]:
+        """Captures in unchanged sources that were dropped for newer ones which are now gone: few, and rarely any."""
+        older = self._unchanged_older
+        if not older:
+            return
+        best: dict[str, Rank] = {}
+        for url, rank in (*self._ranks, *self._unchanged_ranks()):
+            best[url] = max(rank, best.get(url, rank))
+        names = {rank.source for url, rank in older if url not in best or best[url] < rank}
+        self._read_pages.older += [(url, rank) for url, rank in older if rank.source not in names]
+        for source in sources:
+            if source.name in names:
+                captures = (item for item in source.items(lambda _: False) if isinstance(item, Capture))
+                yield from (capture for capture in captures if self._place(capture) is None)
+
+    def _unchanged_ranks(self) -> Iterator[tuple[str, Rank]]:
+        assert self._old is not None
+        pages, names = self._old.reading.pages, list(self._old.reading.sources.name)
+        urls = pages.url.all_raw()
+        for row in self._unchanged_rows:
+            rank = Rank(int(pages.captured[row]), names[int(pages.source[row])], int(pages.offset[row]))
+            yield urls[row].decode("utf-8"), rank
+
+    def collected(self, batches: Sequence[Path]) -> tuple[ReadPages, int]:
+        """Everything, with the batches that were read now; and the number of pages in the batches."""
+        read_pages = self._read_pages
+        read_pages.readings = Readings([*self._known, *batches])
+        read_pages.rows = [np.array(rows, np.int64) for rows in self._reused_rows]
+        for reading in read_pages.readings[len(self._known) :]:
+            read_pages.rows.append(np.arange(len(reading)))
+            read_pages.skips += reading.skips
+        return read_pages, sum(map(len, read_pages.rows[len(self._known) :]))
+
+
+def _digest(*facts: str | int) -> bytes:
+    """A short key for a capture: there may be millions, with long names and URLs."""
+    return blake2b(repr(facts).encode("utf-8", "surrogatepass"), digest_size=16).digest()
