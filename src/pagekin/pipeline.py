@@ -5,6 +5,7 @@ reading      read_captures: tokens, anchors and blocks of each page, in parallel
 store        write_store: one generation of files from all readings
 bags         fold_bags: the weighted terms of each node
 signatures   make_signatures: the min-hashes of each bag
+latent       write_latent: the vectors of pages and words in the leading dimensions of their contents
 index        invert: the pages of each min-hash
 duplicates   write_fingerprints: the chunks and Bloom filter of each page
 calibration  calibrate: the scale of each evidence, and the level of chance
@@ -29,6 +30,7 @@ from pagekin.engines.local import WorkerPool, run, worker_pool
 from pagekin.errors import MisuseError, StoreError
 from pagekin.index.index import INDEX_VERSION, invert, truncate, value_type, write_bags, write_lookup
 from pagekin.index.titles import write_titles
+from pagekin.latent.build import write_latent
 from pagekin.model.capture import Capture
 from pagekin.model.settings import MiB, ReadingSettings
 from pagekin.model.strategy import PRESETS, Strategy
@@ -225,6 +227,8 @@ def _write_index(root: Path, manifest: Manifest, strategy: Strategy, context: _B
         sign = partial(make_signatures, keys=keys, length=strategy.signature_length)
         none = np.empty((0, strategy.signature_length), np.uint32)
         signatures = truncate(np.concatenate([none, *context.pool.map(sign, bags)]), value_type(signed))
+        context.enter("latent dimensions")
+        write_latent(folder, folded, context.pool.map)
     context.enter("inverting")
     members = np.flatnonzero(store.in_degrees()[:signed] >= strategy.min_in_links)
     write_lookup(folder, folded.terms, folded.contents, signatures, invert(signatures, members))
@@ -233,16 +237,17 @@ def _write_index(root: Path, manifest: Manifest, strategy: Strategy, context: _B
     chunks = chunks_of_pages(store.reading, folded.ignored_blocks, _GROUPS, context.pool.map)
     fingerprints = write_fingerprints(folder, len(store), chunks, _GROUPS)
     store.close()
-    facts = {
+    facts: dict[str, Any] = {
         "generation": generation,
         "version": INDEX_VERSION,
         "strategy": strategy.as_dict(),
         "duplicates": fingerprints,
         "blend": {"scales": {}, "chance": 0.0},
     }
+    context.enter("checksums")
+    facts["files"] = manifests.describe_files(folder, context.pool.map)
     context.enter("calibrating")
     indexed = IndexedStore(root, replace(manifest, index=facts))
     facts["blend"] = calibrate(indexed)
     indexed.close()
-    context.enter("checksums")
-    return {**facts, "files": manifests.describe_files(folder, context.pool.map)}
+    return facts

@@ -26,6 +26,7 @@ from pagekin.search.scorer import CompiledScorer, Scorer
 
 HANGING = 600  # seconds for questions that take a tenth of one
 MEMORY = 4 << 30  # bytes of addresses; numba alone takes one
+OUTSIDE = b"<p>cheese and stars and oak <a href=x>y</a>"
 ASKED = ("http://larder.example/", "http://nightsky.example/")
 
 
@@ -66,9 +67,11 @@ def queries(store: Path) -> Iterator[Callable[[], object]]:
             min_similarity=0.0, limit=500, similarity="cosine", exclude_linked=True, exclude_host=True
         )
         weighed = RelatedOptions(min_similarity=0.0, limit=500, similarity="okapi")
-        for options in (everything, weighed):
+        latent = RelatedOptions(min_similarity=0.0, limit=500, blend={"text": 0.5, "latent": 0.5})
+        for options in (everything, weighed, latent):
             yield lambda scorer=scorer, options=options: at(scorer, store).related(list(ASKED), options)  # type: ignore[misc]
-        yield lambda scorer=scorer: at(scorer, store).related_to(b"<p>cheese and stars and oak <a href=x>y</a>")  # type: ignore[misc]
+        for chosen in (None, latent):
+            yield lambda scorer=scorer, chosen=chosen: at(scorer, store).related_to(OUTSIDE, chosen)  # type: ignore[misc]
     yield lambda: find_duplicates(IndexedStore.open(store))
     yield lambda: find_duplicates(IndexedStore.open(store), GroupSettings(link_weight=0.3, chunk_bytes=128))
     for row in (0, 40, -1):

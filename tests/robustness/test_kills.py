@@ -22,6 +22,7 @@ STAGES = (
     "writing the catalogue",
     "making bags",
     "weighing and signing",
+    "latent dimensions",
     "inverting",
     "checksums",
     "putting the manifest in place",

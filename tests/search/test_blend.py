@@ -200,7 +200,7 @@ def test_an_evidence_from_outside_is_in_evaluations(store: IndexedStore, tmp_pat
 
 
 def test_a_name_that_nobody_registered_is_misuse(store: IndexedStore) -> None:
-    with pytest.raises(MisuseError, match="no evidence 'smell'; there are text, links, title, bm25, initials"):
+    with pytest.raises(MisuseError, match="no evidence 'smell'; there are text, links, latent, title, bm25, initials"):
         store.related("http://w.example/a1", RelatedOptions(blend={"smell": 1.0}))
 
 
@@ -219,4 +219,4 @@ def test_a_text_from_outside_has_no_links_and_the_rest_takes_their_weight() -> N
 
 def test_every_measure_of_a_strategy_has_an_evidence() -> None:
     assert {*TEXT_MEASURES, *WEIGHTINGS} == set(MEASURES)
-    assert {"text", "links", "title", "bm25"} <= set(registry._REGISTRY)
+    assert {"text", "links", "latent", "title", "bm25"} <= set(registry._REGISTRY)

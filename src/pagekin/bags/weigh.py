@@ -95,10 +95,10 @@ class FoldedBags:
             return Bags(offsets, piece.term, weight, piece.count, piece.around)
 
         if weighting is not None:  # its weights depend on the lengths of all pages
-            deque(mapper(lambda numbered: measure(*numbered), self._pieces()), maxlen=0)
-        return mapper(weigh_piece, self._pieces())
+            deque(mapper(lambda numbered: measure(*numbered), self.pieces()), maxlen=0)
+        return mapper(weigh_piece, self.pieces())
 
-    def _pieces(self) -> Iterator[tuple[slice, SpilledPiece]]:
+    def pieces(self) -> Iterator[tuple[slice, SpilledPiece]]:
         """(nodes, piece) for every piece."""
         first = 0
         for piece in self.spill.pieces():
@@ -113,6 +113,7 @@ class QueryBag:
     term: UInt32s
     weight: Float32s
     count: UInt32s
+    lead: Float32s  # counts, with early occurrences counting more if the strategy says so
 
 
 def query_bag(reading: Reading, terms: Terms, contents: Contents, strategy: Strategy, bags: int) -> QueryBag:
@@ -137,7 +138,8 @@ def query_bag(reading: Reading, terms: Terms, contents: Contents, strategy: Stra
     term = np.array(known, np.uint32)
     count = np.array([counts[each] for each in known], np.uint32)
     factor = term_factors(strategy, np.asarray(terms.frequency), bags)
-    content = np.array([said.get(each, 0.0) for each in known], np.float32) * factor[term]
+    lead = np.array([said.get(each, 0.0) for each in known], np.float32)
+    content = lead * factor[term]
     weighting = strategy.weighting_named(strategy.frequency_weight)
     if weighting is not None:
         length = np.full(len(term), contents.length_of(term, count))
@@ -146,4 +148,4 @@ def query_bag(reading: Reading, terms: Terms, contents: Contents, strategy: Stra
     offsets, windows = np.array([0, len(term)]), np.array([around.get(each, 0.0) for each in known], np.float32)
     shares = outside_shares(strategy, np.array([1 if len(reading.titles.form) else 0]))
     weigh(offsets, term, content, windows, factor, len(terms.name), strategy.mix == "sum", *shares, weight)
-    return QueryBag(term, weight, count)
+    return QueryBag(term, weight, count, lead)

@@ -16,6 +16,7 @@ from pagekin.search.answer import AnswerBuilder
 from pagekin.search.blend import Blend, Scaling
 from pagekin.search.calibration import lengths
 from pagekin.search.evidence import Evidence, evidences, register
+from pagekin.search.latent import LatentEvidence
 from pagekin.search.links import LinkEvidence, weight_by_agreement
 from pagekin.search.node_store import NodeStore
 from pagekin.search.options import AUTO, RelatedOptions
@@ -43,6 +44,7 @@ def text_evidence(store: NodeStore, options: RelatedOptions) -> Evidence:
 
 register("text", text_evidence)
 register("links", lambda store, options: LinkEvidence(store))
+register("latent", lambda store, options: LatentEvidence(store))
 register("title", lambda store, options: TitleEvidence(store.titles))
 register("bm25", lambda store, options: Bm25Evidence(store.index, store.scorers, store.query_weights))
 
@@ -122,7 +124,7 @@ class IndexedStore(NodeStore):
         index, options, own = self.index, options or RelatedOptions(), None
         read = query_bag(reading, index.terms, index.contents, index.strategy, len(index.bags))
         bag, counted = Bag(read.term, read.weight), read.count > 0
-        counts = TermCounts(read.term[counted], read.count[counted])
+        counts = TermCounts(read.term[counted], read.count[counted], read.lead[counted])
         if options.group_duplicates:
             settings, silent = self.fingerprints.settings, np.zeros(len(reading.blocks.hash), np.uint8)
             own = Fingerprints(settings, Chunks.concatenate(list(chunks_of_pages(reading, silent, settings))))

@@ -11,6 +11,7 @@ from pagekin.duplicates.settings import GroupSettings
 from pagekin.errors import StoreError
 from pagekin.index.index import INDEX_VERSION, Index, open_index
 from pagekin.index.titles import TitleIndex, open_titles
+from pagekin.latent.vectors import LatentVectors, no_vectors, open_latent
 from pagekin.model.arrays import Int64s
 from pagekin.model.strategy import Strategy
 from pagekin.search.query import QueryWeights, bag_of
@@ -36,6 +37,14 @@ class NodeStore(Store):
         """The chunks and Bloom filters of all pages, memory-mapped."""
         settings = GroupSettings(**self._index_facts["duplicates"]["settings"])
         return open_fingerprints(self.root / self.manifest.index_folder, len(self), settings)
+
+    @cached_property
+    def latent(self) -> LatentVectors:
+        """The latent vectors of pages and words, memory-mapped; none if the build has written none."""
+        pages = len(self.nodes) - 1
+        if "latent.pages.row.npy" not in self._index_facts["files"]:
+            return no_vectors(pages)
+        return open_latent(self.root / self.manifest.index_folder, pages)
 
     @property
     def _index_facts(self) -> dict[str, Any]:

@@ -31,6 +31,7 @@ class TermCounts:
 
     word: UInt32s
     count: UInt32s
+    lead: Float32s | None = None  # the same, with early occurrences counting more; only known of a text from outside
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,1 @@
+"""Latent semantic analysis: the vectors of pages and words in the leading dimensions of all contents."""

@@ -1,0 +1,53 @@
+"""Latent vectors are computed and written: a truncated singular value decomposition of the matrix of pages and terms.
+
+The weight of a term in a page is log(1 + 20 lead) * ln(pages / frequency), where `lead` is the sum over its occurrences
+of the weight of their positions (`lead` of the strategy), and `frequency` is the number of pages with the term.
+"""
+
+from pathlib import Path
+
+import numpy as np
+
+from pagekin.bags.weigh import FoldedBags
+from pagekin.latent.lists import page_lists
+from pagekin.latent.matrix import PageTerms, page_terms, rows_in_file
+from pagekin.latent.svd import right_singular_vectors
+from pagekin.latent.vectors import DIMENSIONS, TermVectors, Vectors, quantised
+from pagekin.model.arrays import Float32s
+from pagekin.model.mapper import Mapper
+from pagekin.store.columns import column_writer, open_array, write_columns
+
+_FEWEST_PAGES = 3
+_SAMPLE = 200_000  # pages at most that determine the dimensions
+_TERMS = 10_000  # terms that get a vector in any case; in larger collections, as many as there are pages
+
+
+def write_latent(folder: Path, folded: FoldedBags, mapper: Mapper = map) -> None:
+    """Write the vectors of all pages and of the terms that weigh most, and the lists of pages.
+
+    With more than 200,000 pages, an evenly spaced sample of that size determines the dimensions; the vectors of all
+    pages are their projections. Collections of fewer than three pages have no dimensions.
+    """
+    terms = page_terms(folded, mapper)
+    axes = _dimensions(folder, terms)
+    shape = (terms.pages, axes.shape[1])
+    names = {"latent.pages.row": (np.int8, shape), "latent.pages.norm": (np.float32, shape[:1])}
+    with column_writer(folder, names) as append:
+        for vectors in map(quantised, terms.products(axes)):
+            append(vectors.row, vectors.norm)
+    written = Vectors(*(open_array(folder, name) for name in names))
+    heaviest = np.sort(np.argsort(-terms.squares, kind="stable")[: max(_TERMS, terms.pages)])
+    kept = TermVectors.of(terms.term[heaviest], axes[heaviest])
+    write_columns(folder, {"latent.terms": kept, "latent.lists": page_lists(written)})
+
+
+def _dimensions(folder: Path, terms: PageTerms) -> Float32s:
+    """The vector of each term that is a column of A."""
+    pages, columns = terms.pages, len(terms.term)
+    most = min(DIMENSIONS, pages - 1, columns - 1)
+    if pages < _FEWEST_PAGES or most < 1:
+        return np.zeros((columns, 0), np.float32)
+    count, sample = min(pages, _SAMPLE), np.zeros(pages, bool)
+    sample[np.arange(count) * pages // count] = True
+    with rows_in_file(folder, terms.rows(sample)) as rows:
+        return right_singular_vectors(rows, columns, most, terms.folded.strategy.seed, terms.mapper)

@@ -1,0 +1,51 @@
+"""Lists of pages around centroids (an inverted file): a search compares the pages of the nearest lists."""
+
+import math
+
+import numpy as np
+
+from pagekin.latent.vectors import PageLists, Vectors, quantised
+from pagekin.model.arrays import Floats, Int64s, offsets_of
+
+FEWEST_PAGES = 4_000  # below this number, every search compares all pages
+_ITERATIONS = 6
+_SAMPLE = 32  # pages per list from which centroids are computed
+_AT_ONCE = 4096
+
+
+def page_lists(pages: Vectors) -> PageLists:
+    """About as many lists as each has pages, by spherical k-means on an evenly spaced sample.
+
+    Centroids are integers as vectors are, so that products are exact and the result is the same everywhere.
+    """
+    count = math.isqrt(len(pages.row)) if len(pages.row) >= FEWEST_PAGES and pages.row.shape[1] else 0
+    if not count:
+        none = np.zeros((0, pages.row.shape[1]), np.int8)
+        return PageLists(none, np.zeros(1, np.int64), np.zeros(0, np.uint32))
+    size = min(_SAMPLE * count, len(pages.row))
+    sample = pages.take(np.arange(size) * len(pages.row) // size)
+    centroids = sample.take(np.arange(count) * size // count)
+    for _ in range(_ITERATIONS):
+        centroids = _centres(sample, _nearest(sample, centroids), centroids)
+    nearest = _nearest(pages, centroids)
+    order = np.argsort(nearest, kind="stable").astype(np.uint32)
+    return PageLists(centroids.row, offsets_of(np.bincount(nearest, minlength=count)), order)
+
+
+def _nearest(pages: Vectors, centroids: Vectors) -> Int64s:
+    """The centroid with the largest cosine for each page; the first of equal ones."""
+    asked = centroids.row.T.astype(np.float32)
+    lengths = np.maximum(centroids.norm, 1.0)
+    some = range(0, len(pages.row), _AT_ONCE)
+    rows = (pages.row[k : k + _AT_ONCE].astype(np.float32) for k in some)
+    return np.concatenate([np.argmax((each @ asked) / lengths, axis=1) for each in rows])
+
+
+def _centres(pages: Vectors, nearest: Int64s, before: Vectors) -> Vectors:
+    """The mean direction of the pages of each list; an empty list keeps its centroid."""
+    order = np.argsort(nearest, kind="stable")
+    lists, first = np.unique(nearest[order], return_index=True)
+    unit: Floats = pages.row / np.maximum(pages.norm, 1.0)[:, np.newaxis].astype(np.float64)
+    centres = before.row.astype(np.float64)
+    centres[lists] = np.add.reduceat(unit[order], first)
+    return quantised(centres)

@@ -1,0 +1,190 @@
+"""Latent vectors in files: small integers for pages and words, and the lists that narrow a search down."""
+
+from __future__ import annotations
+
+import math
+import sys
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pagekin.model.arrays import Float32s, Floats, Int64s, UInt32s, spans
+from pagekin.store.columns import check, check_offsets, open_array
+
+DIMENSIONS = 128  # at most; inner products are exact up to 1,024
+_LARGEST = 127
+_AT_ONCE = 1 << 14  # vectors that numpy compares at a time
+# Lists that are searched. Of the 50 nearest pages, .98 to .99 are then found in collections of 4,000 to 15,000 pages.
+_SOME_LISTS, _SHARE_OF_LISTS = 12, 0.05
+
+Int8s: TypeAlias = NDArray[np.int8]
+
+
+@dataclass(frozen=True)
+class Vectors:
+    """Vectors of integers from -127 to 127, one per row, and their lengths. A vector of zeros is like no other."""
+
+    row: Int8s
+    norm: Float32s
+
+    def take(self, rows: Int64s) -> Vectors:
+        """Some of the vectors; zeros for rows that do not exist."""
+        here = (rows >= 0) & (rows < len(self.row))
+        taken = np.zeros((len(rows), self.row.shape[1]), np.int8)
+        taken[here] = self.row[rows[here]]
+        return Vectors(taken, self._norms(rows))
+
+    def cosines(self, queries: Vectors, rows: Int64s) -> Floats:
+        """The cosine of each of these rows with each query, to nine places; 0 for rows that do not exist."""
+        lengths = np.outer(self._norms(rows).astype(np.float64), queries.norm.astype(np.float64))
+        products = self._products(queries.row, rows)
+        return np.divide(products, lengths, out=np.zeros_like(lengths), where=lengths > 0.0).round(9)
+
+    def _norms(self, rows: Int64s) -> Float32s:
+        here = (rows >= 0) & (rows < len(self.norm))
+        norm = np.zeros(len(rows), np.float32)
+        norm[here] = self.norm[rows[here]]
+        return norm
+
+    def _products(self, queries: Int8s, rows: Int64s) -> Float32s:
+        """Inner products. They are integers that float32 holds exactly, so both ways give the same."""
+        products = np.zeros((len(rows), len(queries)), np.float32)
+        if "numba" in sys.modules:  # importing it takes longer than answering a query
+            from pagekin.kernels.int8_products import inner_products
+
+            inner_products(np.ascontiguousarray(queries), self.row, rows, products)
+            return products
+        asked = queries.T.astype(np.float32)
+        for begin in range(0, len(rows), _AT_ONCE):
+            some = slice(begin, begin + _AT_ONCE)
+            products[some] = self.take(rows[some]).row.astype(np.float32) @ asked
+        return products
+
+
+def quantised(vectors: Float32s | Floats) -> Vectors:
+    """Vectors with their largest component scaled to 127, as integers.
+
+    >>> quantised(np.array([[0.5, -1.0], [0.0, 0.0]])).row.tolist()
+    [[64, -127], [0, 0]]
+    """
+    row = _integers(vectors)[0]
+    return Vectors(row, norms(row))
+
+
+def norms(row: Int8s) -> Float32s:
+    """The length of each vector."""
+    return np.asarray(np.sqrt(np.square(row, dtype=np.int32).sum(axis=1)), np.float32)
+
+
+def _integers(vectors: Float32s | Floats) -> tuple[Int8s, Float32s]:
+    """Each row as integers, and the number by which they must be multiplied."""
+    scale = np.abs(vectors).max(axis=1, initial=0.0).astype(np.float64) / _LARGEST
+    inverse = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0.0)
+    return np.rint(vectors * inverse[:, np.newaxis]).astype(np.int8), scale.astype(np.float32)
+
+
+@dataclass(frozen=True)
+class TermVectors:
+    """The vectors of some terms, by which texts from outside get theirs."""
+
+    term: UInt32s  # ascending
+    row: Int8s
+    scale: Float32s
+
+    @classmethod
+    def of(cls, term: UInt32s, vectors: Float32s) -> TermVectors:
+        """Terms and their vectors as integers."""
+        return cls(term, *_integers(vectors))
+
+    def take(self, term: UInt32s) -> Floats:
+        """The vectors of some terms; zeros for those that have none."""
+        if not len(self.term):
+            return np.zeros((len(term), self.row.shape[1]))
+        place = np.minimum(np.searchsorted(self.term, term), len(self.term) - 1)
+        scale = np.where(self.term[place] == term, self.scale[place], 0.0).astype(np.float64)
+        return self.row[place] * scale[:, np.newaxis]
+
+
+@dataclass(frozen=True)
+class PageLists:
+    """Lists of pages around centroids. A small collection has none: every search compares all pages."""
+
+    centroid: Int8s
+    offsets: Int64s
+    page: UInt32s
+
+    @cached_property
+    def _centroids(self) -> Vectors:
+        return Vectors(self.centroid, norms(self.centroid))
+
+    def probe(self, queries: Vectors) -> Int64s:
+        """The pages in the lists that are nearest to any of the queries."""
+        count = _SOME_LISTS + math.ceil(_SHARE_OF_LISTS * len(self.centroid))
+        near = self._centroids.cosines(queries, np.arange(len(self.centroid)))
+        lists = np.unique(np.argsort(-near, axis=0, kind="stable")[:count])
+        begin = self.offsets[lists]
+        return self.page[spans(begin, self.offsets[lists + 1] - begin)].astype(np.int64)
+
+
+@dataclass(frozen=True)
+class LatentVectors:
+    """The vectors of the pages of a collection (node k has row k) and of their terms."""
+
+    pages: Vectors
+    terms: TermVectors
+    lists: PageLists
+
+    def search(self, queries: Vectors) -> Int64s:
+        """The pages that are worth comparing with any of the queries."""
+        return self.lists.probe(queries) if len(self.lists.centroid) else np.arange(len(self.pages.row))
+
+
+def no_vectors(pages: int) -> LatentVectors:
+    """Vectors of a collection that has none."""
+    none, numbers = np.zeros((0, 0), np.int8), np.zeros(0, np.uint32)
+    empty = Vectors(np.zeros((pages, 0), np.int8), np.zeros(pages, np.float32))
+    terms = TermVectors(numbers, none, np.zeros(0, np.float32))
+    return LatentVectors(empty, terms, PageLists(none, np.zeros(1, np.int64), numbers))
+
+
+def term_weights(lead: Float32s | UInt32s, inverse_frequency: Floats) -> Floats:
+    """The weights of terms in a page. `lead` has their occurrences, of which early ones count more."""
+    return np.asarray(np.log1p(20.0 * lead.astype(np.float64)) * inverse_frequency, np.float64)
+
+
+def inverse_frequencies(frequency: Int64s, pages: int) -> Floats:
+    """The natural logarithm of the number of all pages over the number of pages with a term."""
+    return np.asarray(np.log(pages / np.maximum(frequency, 1)), np.float64)
+
+
+def open_latent(folder: Path, pages: int) -> LatentVectors:
+    """Open the vectors of this number of pages, memory-mapped."""
+    row = open_array(folder, "latent.pages.row", np.int8, 2)
+    dimensions = row.shape[1]
+    check(len(row) == pages and dimensions <= DIMENSIONS, folder / "latent.pages.row.npy", "it belongs to other pages")
+    norm = _open_scales(folder, "latent.pages.norm", pages)
+    term = open_array(folder, "latent.terms.term", np.uint32, 1)
+    check(bool((term[1:] > term[:-1]).all()), folder / "latent.terms.term.npy", "terms are not in order")
+    rows = {"latent.terms.row": len(term), "latent.lists.centroid": 0}
+    offsets = open_array(folder, "latent.lists.offsets")
+    page = open_array(folder, "latent.lists.page", np.uint32, 1)
+    check_offsets(offsets, len(page), f"{folder}: latent.lists.offsets.npy or latent.lists.page.npy")
+    check(bool((page < pages).all()), folder / "latent.lists.page.npy", "it names pages that do not exist")
+    rows["latent.lists.centroid"] = len(offsets) - 1
+    matrices = [open_array(folder, name, np.int8, 2) for name in rows]
+    for (name, count), matrix in zip(rows.items(), matrices, strict=True):
+        check(matrix.shape == (count, dimensions), folder / f"{name}.npy", f"it has the shape {matrix.shape}")
+    terms = TermVectors(term, matrices[0], _open_scales(folder, "latent.terms.scale", len(term)))
+    return LatentVectors(Vectors(row, norm), terms, PageLists(matrices[1], offsets, page))
+
+
+def _open_scales(folder: Path, name: str, count: int) -> Float32s:
+    """Open a column of finite numbers that are not negative."""
+    column = open_array(folder, name, np.float32, 1)
+    sound = len(column) == count and bool((column >= 0.0).all()) and bool(np.isfinite(column).all())
+    check(sound, folder / f"{name}.npy", "its numbers are out of range")
+    return column

@@ -1,0 +1,49 @@
+"""Sparse times dense, against plain loops."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pagekin.kernels.sparse_products import multiply, multiply_transposed
+from pagekin.model.arrays import Float32s
+from reference import sparse_products as reference
+
+COLUMNS = 7
+VALUES = st.integers(-9, 9).map(float)  # sums are exact
+ROWS = st.lists(st.dictionaries(st.integers(0, COLUMNS - 1), VALUES), min_size=1, max_size=6)
+
+
+def dense(draw: st.DataObject, rows: int, width: int) -> list[list[float]]:
+    return draw.draw(st.lists(st.lists(VALUES, min_size=width, max_size=width), min_size=rows, max_size=rows))
+
+
+def sparse(rows: list[dict[int, float]], ends: list[int]) -> tuple[list[int], list[int], list[float]]:
+    """Offsets, columns and values; group g has the columns below ends[g]."""
+    offsets, columns, values = [0], [], []
+    for row in rows:
+        for begin, end in zip([0, *ends], ends, strict=False):
+            inside = sorted(column for column in row if begin <= column < end)
+            columns += inside
+            values += [row[column] for column in inside]
+            offsets.append(len(columns))
+    return offsets, columns, values
+
+
+@given(ROWS, st.integers(0, COLUMNS), st.integers(1, 5), st.data())
+def test_products_are_those_of_the_reference(
+    rows: list[dict[int, float]], end: int, width: int, data: st.DataObject
+) -> None:
+    offsets, columns, values = sparse(rows, [end, COLUMNS])
+    matrix = 2, np.array(offsets), np.array(columns, np.uint32), np.array(values, np.float32)
+    right, left = dense(data, COLUMNS, width), dense(data, len(rows), width)
+    product: Float32s = np.zeros((len(rows), width), np.float32)
+    split = data.draw(st.integers(0, len(rows)))
+    for first, last in ((split, len(rows)), (0, split)):
+        multiply(first, last, *matrix, np.array(right, np.float32), product)
+    assert product.tolist() == reference.product(rows, right)
+    transposed: Float32s = np.zeros((COLUMNS, width), np.float32)
+    for group in (1, 0):
+        multiply_transposed(group, *matrix, np.array(left, np.float32), transposed)
+    assert transposed.tolist() == reference.transposed_product(rows, left, COLUMNS)

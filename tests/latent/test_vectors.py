@@ -1,0 +1,108 @@
+"""Latent vectors as integers: cosines, lists and files."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pagekin.errors import StoreError
+from pagekin.latent.lists import FEWEST_PAGES, page_lists
+from pagekin.latent.vectors import TermVectors, Vectors, no_vectors, open_latent, quantised
+from pagekin.model.arrays import Floats
+from pagekin.store.columns import write_columns
+
+COMPONENTS = st.lists(st.floats(-1, 1), min_size=3, max_size=3)
+
+
+def clustered(pages: int, dimensions: int = 8) -> Vectors:
+    """Vectors around thirty directions."""
+    dice = np.random.default_rng(1)
+    centres = dice.standard_normal((30, dimensions))
+    return quantised(centres[np.arange(pages) % 30] + 0.3 * dice.standard_normal((pages, dimensions)))
+
+
+@given(st.lists(COMPONENTS, min_size=1, max_size=5))
+def test_integers_keep_the_direction_of_vectors(rows: list[list[float]]) -> None:
+    vectors = np.array(rows)
+    made = quantised(vectors)
+    for vector, row, norm in zip(vectors, made.row, made.norm.tolist(), strict=True):
+        largest = np.abs(vector).max()
+        assert np.abs(row - vector / largest * 127 if largest else row).max() <= 0.5 + 1e-9
+        assert norm == pytest.approx(np.linalg.norm(row.astype(np.float64)))
+
+
+def test_cosines_by_hand() -> None:
+    vectors = Vectors(np.array([[3, 4], [4, 3], [0, 0]], np.int8), np.array([5, 5, 0], np.float32))
+    found = vectors.cosines(vectors.take(np.array([0])), np.array([0, 1, 2, 7, -1]))
+    assert found[:, 0].tolist() == [1.0, 0.96, 0.0, 0.0, 0.0]
+
+
+def test_a_process_without_the_compiler_gets_the_same_cosines(monkeypatch: pytest.MonkeyPatch) -> None:
+    vectors, rows = clustered(50, 128), np.array([4, 49, 0, 50, -1])
+    compiled = vectors.cosines(vectors.take(np.array([3, 4])), rows)
+    with monkeypatch.context() as patched:
+        patched.delitem(sys.modules, "numba")
+        plain = vectors.cosines(vectors.take(np.array([3, 4])), rows)
+    assert compiled.tobytes() == plain.tobytes()
+
+
+def test_terms_without_a_vector_have_one_of_zeros() -> None:
+    terms = TermVectors.of(np.array([2, 5], np.uint32), np.array([[1.27, 0.0], [0.0, -2.54]], np.float32))
+    taken = terms.take(np.array([5, 3, 2, 9], np.uint32))
+    expected: Floats = np.array([[0.0, -2.54], [0.0, 0.0], [1.27, 0.0], [0.0, 0.0]])
+    assert taken == pytest.approx(expected, rel=1e-6)
+    assert no_vectors(3).terms.take(np.array([1], np.uint32)).shape == (1, 0)
+
+
+def test_every_page_is_in_one_list() -> None:
+    lists = page_lists(clustered(FEWEST_PAGES))
+    assert np.sort(lists.page).tolist() == list(range(FEWEST_PAGES))
+    assert len(lists.centroid) == len(lists.offsets) - 1 == 63  # the root of 4,000
+
+
+def test_a_small_collection_has_no_lists() -> None:
+    assert len(page_lists(clustered(FEWEST_PAGES - 1)).centroid) == 0
+
+
+def test_the_nearest_lists_have_nearly_all_of_the_nearest_pages() -> None:
+    pages = clustered(5000, 32)
+    lists, found = page_lists(pages), 0
+    for page in range(0, 5000, 100):
+        query = pages.take(np.array([page]))
+        nearest = np.argsort(-pages.cosines(query, np.arange(5000))[:, 0], kind="stable")[:50]
+        found += len(np.intersect1d(nearest, lists.probe(query)))
+    assert found / (50 * 50) > 0.97
+    assert len(lists.probe(pages.take(np.array([0])))) < 5000
+
+
+def test_files_are_read_as_they_were_written_and_refused_if_numbers_are_out_of_range(tmp_path: Path) -> None:
+    pages = clustered(FEWEST_PAGES)
+    terms = TermVectors.of(np.array([2, 5], np.uint32), np.ones((2, 8), np.float32))
+    parts = {"latent.pages": pages, "latent.terms": terms, "latent.lists": page_lists(pages)}
+    write_columns(tmp_path, parts)
+    opened = open_latent(tmp_path, FEWEST_PAGES)
+    for name, part in parts.items():
+        same = getattr(opened, name.removeprefix("latent."))
+        assert all(getattr(same, key).tobytes() == value.tobytes() for key, value in vars(part).items())
+    with pytest.raises(StoreError, match=r"latent.pages.row.npy is damaged \(it belongs to other pages\)"):
+        open_latent(tmp_path, FEWEST_PAGES + 1)
+    wrong = {
+        "latent.lists.page": np.full(FEWEST_PAGES, FEWEST_PAGES, np.uint32),
+        "latent.pages.norm": np.full(FEWEST_PAGES, np.nan, np.float32),
+        "latent.terms.term": np.array([5, 2], np.uint32),
+        "latent.terms.scale": np.ones(3, np.float32),
+        "latent.terms.row": np.ones((2, 7), np.int8),
+        "latent.lists.centroid": np.ones((3, 8), np.int8),
+        "latent.lists.offsets": np.array([0, 4001]),
+    }
+    for name, array in wrong.items():
+        before = (tmp_path / f"{name}.npy").read_bytes()
+        write_columns(tmp_path, {name: array})
+        with pytest.raises(StoreError, match=name):
+            open_latent(tmp_path, FEWEST_PAGES)
+        (tmp_path / f"{name}.npy").write_bytes(before)
