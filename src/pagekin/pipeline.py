@@ -8,6 +8,7 @@ signatures   make_signatures: the min-hashes of each bag
 latent       write_latent: the vectors of pages and words in the leading dimensions of their contents
 index        invert: the pages of each min-hash
 duplicates   write_fingerprints: the chunks and Bloom filter of each page
+calibration  calibrate: the scale of each evidence, and the level of chance
 manifest     written last; it replaces the old generation by the new one
 """
 
@@ -28,11 +29,15 @@ from pagekin.duplicates.settings import GroupSettings
 from pagekin.engines.local import WorkerPool, run, worker_pool
 from pagekin.errors import MisuseError, StoreError
 from pagekin.index.index import INDEX_VERSION, invert, truncate, value_type, write_bags, write_lookup
+from pagekin.index.titles import write_titles
 from pagekin.latent.build import write_latent
 from pagekin.links.statistics import write_link_statistics
 from pagekin.model.capture import Capture
 from pagekin.model.settings import MiB, ReadingSettings
 from pagekin.model.strategy import PRESETS, Strategy
+from pagekin.search.calibration import calibrate
+from pagekin.search.evidence import check_names
+from pagekin.search.indexed_store import IndexedStore
 from pagekin.signatures.sign import make_signatures, seeded, term_keys
 from pagekin.sources.open import SourceSet, open_sources
 from pagekin.store import manifest as manifests
@@ -104,13 +109,14 @@ def build(
 
     There are at most as many processes as fit into `memory` bytes.
     """
-    root = Path(output)
+    root, strategy = Path(output), strategy or PRESETS["default"]
+    check_names(strategy.weights_of_evidences())
     if memory < LEAST_MEMORY:
         raise MisuseError(f"memory is {memory} bytes; a build takes at least {LEAST_MEMORY // MiB} MiB")
     collection = open_sources([Path(source) for source in sources], base_urls, settings or ReadingSettings())
     pool = worker_pool(processes, (memory - _COLLECTING) // _READING, collection.size, _WORK_FOR_PROCESSES)
     with reporting_errors(root), manifests.locked_folder(root):
-        return _build(collection, root, strategy or PRESETS["default"], _BuildContext(pool, progress))
+        return _build(collection, root, strategy, _BuildContext(pool, progress))
 
 
 def _build(collection: SourceSet, root: Path, strategy: Strategy, context: _BuildContext) -> Built:
@@ -228,18 +234,25 @@ def _write_index(root: Path, manifest: Manifest, strategy: Strategy, context: _B
     members = np.flatnonzero(store.in_degrees()[:signed] >= strategy.min_in_links)
     write_lookup(folder, folded.terms, folded.contents, signatures, invert(signatures, members))
     write_link_statistics(folder, store, folded.counting_links)
+    write_titles(folder, (store.reading.pages.title[row] for row in store.nodes[:-1].tolist()))
     context.enter("near-duplicates")
     chunks = chunks_of_pages(store.reading, folded.ignored_blocks, _GROUPS, context.pool.map)
     fingerprints = write_fingerprints(folder, len(store), chunks, _GROUPS)
     store.close()
-    context.enter("checksums")
-    return {
+    facts: dict[str, Any] = {
         "generation": generation,
         "version": INDEX_VERSION,
         "strategy": strategy.as_dict(),
         "duplicates": fingerprints,
-        "files": manifests.describe_files(folder, context.pool.map),
+        "blend": {"scales": {}, "chance": 0.0},
     }
+    context.enter("checksums")
+    facts["files"] = manifests.describe_files(folder, context.pool.map)
+    context.enter("calibrating")
+    indexed = IndexedStore(root, replace(manifest, index=facts))
+    facts["blend"] = calibrate(indexed)
+    indexed.close()
+    return facts
 
 
 def index_store(

@@ -19,7 +19,7 @@ from pagekin.model.strategy import MEASURES
 from pagekin.model.term_weights import WEIGHTINGS
 from pagekin.pipeline import build
 from pagekin.search import evidence as registry
-from pagekin.search.blend import Blend, blended
+from pagekin.search.blend import Blend, Scaling, blended
 from pagekin.search.evidence import Evidence, register
 from pagekin.search.indexed_store import MEASURES as TEXT_MEASURES
 from pagekin.search.indexed_store import IndexedStore, without_links
@@ -107,6 +107,57 @@ def test_a_candidate_of_any_evidence_is_scored_by_all() -> None:
     assert [similarity for similarity, _ in found] == pytest.approx([0.45, 0.45])
 
 
+class Damped(Fixed):
+    """Scores that count less for long pages."""
+
+    damped = True
+
+
+def scaling(chance: float = 0.0, **scales: float) -> Scaling:
+    return Scaling(scales, chance, 100.0, np.array([100.0] * 5 + [400.0] * 5))
+
+
+ASKED = Query((0,), NOTHING.bag, NOTHING.signature)
+
+
+def test_scores_are_in_units_of_their_scales() -> None:
+    """Node 1: 2 * 0.3 / 0.1 + 1 * 0.5 / 0.25 = 8; node 2: 2 * 0.1 / 0.1 = 2."""
+    one, other = Fixed("one", {1: 0.3, 2: 0.1}), Fixed("other", {1: 0.5})
+    blend = Blend([one, other], {"one": 2.0, "other": 1.0}, scaling(one=0.1, other=0.25))
+    assert blend.scores(ASKED, np.array([1, 2])).tolist() == pytest.approx([8.0, 2.0])
+    assert np.array(blend.nearest(ASKED, 5)) == pytest.approx(np.array([[8 / 10, 1], [2 / 4, 2]]))
+
+
+def test_damped_evidence_counts_less_between_long_pages() -> None:
+    """Lengths of 100 and 100 words halve it; of 100 and 400, it counts 100 / (100 + 200)."""
+    blend = Blend(
+        [Fixed("one", {}), Damped("other", {1: 1.0, 6: 1.0})], {"one": 1.0, "other": 1.0}, scaling(one=1, other=1)
+    )
+    assert blend.scores(ASKED, np.array([1, 6])).tolist() == pytest.approx([1 / 2, 1 / 3])
+    rows = blend.pair_scores(np.arange(10), lambda node: Query((node,), NOTHING.bag, NOTHING.signature))
+    assert rows(np.array([0]))[0, [1, 6]].tolist() == pytest.approx([1 / 2, 1 / 3])
+
+
+@given(*[st.dictionaries(st.integers(1, 9), SHARES, min_size=1, max_size=8)] * 2, st.floats(0.0, 2.0))
+def test_contributions_sum_to_the_similarity(one: dict[int, float], other: dict[int, float], chance: float) -> None:
+    weights = {"one": 1.5, "other": 0.5}
+    blend = Blend([Fixed("one", one), Damped("other", other)], weights, scaling(chance, one=0.5, other=0.2))
+    nodes = np.array(sorted({*one, *other}))
+    for similarity, parts in zip(blend.similarities(ASKED, nodes), blend.contributions(ASKED, nodes), strict=True):
+        assert sum(part.similarity * part.share for part in parts) == pytest.approx(similarity, abs=1e-6)
+
+
+@given(st.floats(0.0, 3.0), st.lists(st.floats(0.0, 50.0), min_size=2, max_size=9))
+def test_similarities_are_from_0_to_1_in_the_order_of_scores_and_0_at_chance(
+    chance: float, scores: list[float]
+) -> None:
+    similar = scaling(chance).similarities(np.array([chance, *sorted(scores)]))
+    assert similar[0] == 0.0
+    assert (similar >= 0.0).all()
+    assert (similar < 1.0).all()
+    assert (np.diff(similar[1:]) >= 0.0).all()
+
+
 def test_an_evidence_of_weight_nothing_does_not_count_but_explains(store: IndexedStore) -> None:
     (first, *_) = store.related("http://w.example/a1", RelatedOptions(blend={"text": 1.0, "initials": 0.0}))
     assert [part.name for part in first.why.parts] == ["text"]
@@ -168,4 +219,4 @@ def test_a_text_from_outside_has_no_links_and_the_rest_takes_their_weight() -> N
 
 def test_every_measure_of_a_strategy_has_an_evidence() -> None:
     assert {*TEXT_MEASURES, *WEIGHTINGS} == set(MEASURES)
-    assert list(registry._REGISTRY) == ["text", "links", "proximity", "coupling", "link", "latent"]
+    assert {"text", "links", "latent", "title", "bm25"} <= set(registry._REGISTRY)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import tomllib
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -23,6 +24,24 @@ _CHOICES: dict[str, tuple[str, ...]] = {
     "voters": ("all", "other-hosts"),
     "similarity": MEASURES,
 }
+
+
+TEXT_ONLY = "text=1"
+
+
+def parse_blend(text: str) -> dict[str, float]:
+    """The weights of evidences by their names.
+
+    >>> parse_blend("text=0.7, links=0.3")
+    {'text': 0.7, 'links': 0.3}
+    """
+    try:
+        weights = {name.strip(): float(weight) for name, weight in (each.split("=") for each in text.split(","))}
+    except ValueError as error:
+        raise MisuseError(f"blend is {text!r}; it must be like text=0.7,links=0.3") from error
+    if not (min(weights.values()) >= 0.0 and 0.0 < sum(weights.values()) < math.inf):
+        raise MisuseError(f"blend is {text!r}; weights must not be negative, and one must be positive")
+    return weights
 
 
 @dataclass(frozen=True)
@@ -72,6 +91,9 @@ class Strategy:
     min_in_links: int = 0  # pages with fewer can be queries but not results
     outside: bool = False  # whether pages that are known only from links can be results
     similarity: str = "jaccard"
+    # The ranking: weights of evidences, each in units of its scale in the collection.
+    blend: str = TEXT_ONLY
+    damping: float = 500.0  # the length of pages in words at which titles, links and BM25 count one half
 
     def __post_init__(self) -> None:
         for each in fields(self):
@@ -92,6 +114,7 @@ class Strategy:
         if not (self.content or self.anchors or self.links):
             raise MisuseError("a strategy needs terms: content, anchors or links")
         self._check_weightings()
+        parse_blend(self.blend)
         for pattern in self.silent:
             check_regex("silent", pattern)
 
@@ -110,6 +133,9 @@ class Strategy:
         weight = TERM_WEIGHTS.get(name)
         return None if weight is None or weight.weighting is None else weight.weighting(*self.values(weight.settings))
 
+    def weights_of_evidences(self) -> dict[str, float]:
+        return parse_blend(self.blend)
+
     def values(self, settings: tuple[str, ...]) -> list[Any]:
         return [getattr(self, name) for name in settings]
 
@@ -123,7 +149,7 @@ class Strategy:
 
     def _of_bags(self) -> dict[str, Any]:
         others = [TERM_WEIGHTS[name] for name in WEIGHTINGS if name != self.frequency_weight]
-        unused = {"similarity", *(setting for weight in others for setting in weight.settings)}
+        unused = {"similarity", "blend", "damping", *(setting for weight in others for setting in weight.settings)}
         return {key: value for key, value in self.as_dict().items() if key not in unused}
 
     def as_dict(self) -> dict[str, Any]:
@@ -158,6 +184,7 @@ _RANGES: tuple[tuple[str, float, float], ...] = (
     ("link_share", 0.0, 1.0),
     ("window_width", -1, 1_000_000),
     ("lead", 0.0, 1_000_000.0),
+    ("damping", 1.0, 1_000_000_000.0),
     ("nmdf_center", 0.0, 30.0),
     ("nmdf_width", 0.05, 30.0),
     ("okapi_k", 0.0, 1000.0),

@@ -113,6 +113,13 @@ class Okapi(Weighting):
         return np.full(len(lengths), self.k + 1.0), self.k * ((1.0 - self.b) + self.b * normal)
 
 
+@dataclass(frozen=True)
+class Bm25(Okapi):
+    """The same with a query whose terms have their weights, as a page has."""
+
+    binary = False
+
+
 def inverse_frequency(frequencies: Numbers, pages: int) -> Floats:
     """ln(N / df); a term on no page is treated as if it were on one."""
     return np.asarray(np.log(max(pages, 1) / np.maximum(frequencies, 1)), np.float64)

@@ -9,7 +9,7 @@ and counts in answers and evaluations wherever the weights of a blend name it.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
 from typing import Any
 
@@ -40,6 +40,9 @@ class Evidence(ABC):
     """One kind of evidence over one collection. Pages are given by their nodes."""
 
     name: str
+    damped = False  # whether it counts less the longer both pages are
+    absolute = False  # whether its scores mean the same in every collection, so that no scale is measured
+    of_links = False  # whether it knows nothing of texts from outside, which no page links to
 
     @abstractmethod
     def candidates(self, query: Query, n: int) -> Int64s:
@@ -118,7 +121,14 @@ def register(name: str, factory: Factory) -> None:
     _REGISTRY[name] = factory
 
 
+def check_names(names: Iterable[str]) -> None:
+    """Raise MisuseError if a name is not that of an evidence."""
+    for name in names:
+        if name not in _REGISTRY:
+            raise MisuseError(f"there is no evidence {name!r}; there are {', '.join(_REGISTRY)}")
+
+
 def evidences(store: NodeStore, options: RelatedOptions, weights: Mapping[str, float]) -> list[Evidence]:
-    if unknown := [name for name in weights if name not in _REGISTRY]:
-        raise MisuseError(f"there is no evidence {unknown[0]!r}; there are {', '.join(_REGISTRY)}")
+    """The evidences that weights name."""
+    check_names(weights)
     return [_REGISTRY[name](store, options) for name in weights]

@@ -1,6 +1,6 @@
 """Related pages from a collection: `IndexedStore.open("my.kin").related(url)`."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -13,7 +13,8 @@ from pagekin.index.index import Index
 from pagekin.model.arrays import Floats, Int64s
 from pagekin.model.capture import Capture, Origin
 from pagekin.search.answer import AnswerBuilder
-from pagekin.search.blend import Blend
+from pagekin.search.blend import Blend, Scaling
+from pagekin.search.calibration import lengths
 from pagekin.search.evidence import Evidence, evidences, register
 from pagekin.search.latent import LatentEvidence
 from pagekin.search.links import Coupling, LinkEvidence, OutLinks, Proximity, weight_by_agreement
@@ -23,7 +24,8 @@ from pagekin.search.query import Bag, Query, TermCounts, query_of_nodes, signatu
 from pagekin.search.results import RelatedPage
 from pagekin.search.scorer import ScorerPool
 from pagekin.search.text import BagEvidence, Cosine, Jaccard
-from pagekin.search.weighted_text import WeightedText
+from pagekin.search.title import TitleEvidence
+from pagekin.search.weighted_text import Bm25Evidence, WeightedText
 from pagekin.store.store import report_damage
 
 _OUTSIDE = "http://question.localhost/"  # the URL of a text from outside
@@ -46,6 +48,8 @@ register("proximity", lambda store, options: Proximity(store))
 register("coupling", lambda store, options: Coupling(store))
 register("link", lambda store, options: OutLinks(store))
 register("latent", lambda store, options: LatentEvidence(store))
+register("title", lambda store, options: TitleEvidence(store.titles))
+register("bm25", lambda store, options: Bm25Evidence(store.index, store.scorers, store.query_weights))
 
 
 class IndexedStore(NodeStore):
@@ -56,21 +60,40 @@ class IndexedStore(NodeStore):
         return weight_by_agreement(self)
 
     def weights(self, options: RelatedOptions) -> dict[str, float]:
-        """Those of the request; else text, and links with the share that was learned with the weights of terms."""
+        """The weights of evidences for a request.
+
+        They are those of the request; else those of the strategy. A request for another measure, for learned weights
+        or for a share of links gets text, and links with that share or with the one that was learned.
+        """
         if options.blend is not None:
             return dict(options.blend)
-        share = options.link_share
+        share, strategy = options.link_share, self.index.strategy
         if share is None:
-            strategy = self.index.strategy
             weighting = options.weighting or strategy.weighting_named(options.similarity or strategy.similarity)
+            if weighting is None and options.similarity in (None, strategy.similarity):
+                return {**strategy.weights_of_evidences(), "links": 0.0}
             share = weighting.link_share if weighting is not None else 0.0
         share = self.automatic_link_weight if share == AUTO else share
         return {"text": 1.0 - share, "links": share}
 
     def blend(self, options: RelatedOptions, *, outside: bool = False) -> Blend:
-        """The blend for a request; for a text from outside, which has no links, without links."""
-        weights = without_links(self.weights(options)) if outside else self.weights(options)
-        return Blend(evidences(self, options, weights), weights)
+        """The blend for a request; for a text from outside, which has no links, without evidences of links."""
+        weights = self.weights(options)
+        found = evidences(self, options, weights)
+        if outside:
+            weights = without_links(weights, {each.name for each in found if each.of_links})
+        return Blend(found, weights, self._scaling(weights))
+
+    def _scaling(self, weights: Mapping[str, float]) -> Scaling | None:
+        """The scaling that the build has measured, if it did so for all of the evidences that count."""
+        facts = self.calibration
+        if not {name for name, weight in weights.items() if weight > 0.0} <= set(facts["scales"]):
+            return None
+        return Scaling(facts["scales"], facts["chance"], self.index.strategy.damping, self._lengths)
+
+    @cached_property
+    def _lengths(self) -> Floats:
+        return lengths(self)
 
     def text_similarities(self, node: int, nodes: Int64s, measure: str) -> Floats:
         text = text_evidence(self, RelatedOptions(similarity=measure))
@@ -108,7 +131,8 @@ class IndexedStore(NodeStore):
         if options.group_duplicates:
             settings, silent = self.fingerprints.settings, np.zeros(len(reading.blocks.hash), np.uint8)
             own = Fingerprints(settings, Chunks.concatenate(list(chunks_of_pages(reading, silent, settings))))
-        return self._answer(Query((), bag, signature_of(index, bag), counts), options, own)
+        query = Query((), bag, signature_of(index, bag), counts, reading.pages.title[0])
+        return self._answer(query, options, own)
 
     def _answer(self, query: Query, options: RelatedOptions, own: Fingerprints | None) -> list[RelatedPage]:
         if options.outside and not self.index.strategy.outside:
@@ -122,14 +146,14 @@ class IndexedStore(NodeStore):
         return AnswerBuilder(self, blend, options, own).answer(query, pinned)
 
 
-def without_links(weights: Mapping[str, float]) -> dict[str, float]:
-    """Weights in which links do not count, and the others sum to what all did.
+def without_links(weights: Mapping[str, float], of_links: Collection[str] = ("links",)) -> dict[str, float]:
+    """Weights in which evidences of links do not count, and the others sum to what all did.
 
     >>> without_links({"text": 0.75, "links": 0.25})
     {'text': 1.0, 'links': 0.0}
     """
-    others = sum(weight for name, weight in weights.items() if name != "links")
+    others = sum(weight for name, weight in weights.items() if name not in of_links)
     if not others:
-        return {"text": 1.0, "links": 0.0}
-    scale = (others + weights.get("links", 0.0)) / others
-    return {name: 0.0 if name == "links" else weight * scale for name, weight in weights.items()}
+        return {**dict.fromkeys(weights, 0.0), "text": 1.0}
+    scale = sum(weights.values()) / others
+    return {name: 0.0 if name in of_links else weight * scale for name, weight in weights.items()}

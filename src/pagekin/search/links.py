@@ -75,6 +75,8 @@ def _closest(keys: UInt64s, limit: int) -> list[tuple[int, int]]:
 class NodeEvidence(Evidence):
     """An evidence that finds all pages with a score above 0 from a page; from outside the collection it finds none."""
 
+    of_links = True
+
     def __init__(self, store: NodeStore) -> None:
         self._store = store
         self._last: tuple[tuple[int, ...], NodeScores] | None = None
@@ -138,6 +140,7 @@ class Coupling(NodeEvidence):
     """Pages that link to the same pages (bibliographic coupling). See `LinkScorer.coupling` for the scale."""
 
     name = "coupling"
+    damped = True
 
     def similar_to(self, node: int) -> NodeScores:
         return self._store.link_scorers.scorer().coupling(node)
@@ -159,6 +162,7 @@ class OutLinks(NodeEvidence):
     """Pages that the page links to. See `LinkScorer.link_shares` for the scale."""
 
     name = "link"
+    absolute = damped = True
 
     def similar_to(self, node: int) -> NodeScores:
         return self._store.link_scorers.scorer().link_shares(node)

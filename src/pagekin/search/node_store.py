@@ -10,6 +10,7 @@ from pagekin.duplicates.fingerprints import Fingerprints, open_fingerprints
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.errors import StoreError
 from pagekin.index.index import INDEX_VERSION, Index, open_index
+from pagekin.index.titles import TitleIndex, open_titles
 from pagekin.latent.vectors import LatentVectors, no_vectors, open_latent
 from pagekin.links.statistics import open_link_columns
 from pagekin.model.arrays import Int64s
@@ -58,6 +59,17 @@ class NodeStore(Store):
                 f"this pagekin reads version {INDEX_VERSION}; build it again"
             )
         return facts
+
+    @cached_property
+    def titles(self) -> TitleIndex:
+        """The words of titles, memory-mapped."""
+        return open_titles(self.root / self.manifest.index_folder, len(self.nodes) - 1)
+
+    @property
+    def calibration(self) -> dict[str, Any]:
+        """The scales of evidences and the level of chance, as the build has measured them."""
+        measured: dict[str, Any] = self._index_facts["blend"]
+        return measured
 
     @cached_property
     def scorers(self) -> ScorerPool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from pagekin.errors import MisuseError
 from pagekin.model.options import SHARE, check_options, option
-from pagekin.model.strategy import MEASURES
+from pagekin.model.strategy import MEASURES, parse_blend
 
 if TYPE_CHECKING:
     from pagekin.model.weighting import Weighting
@@ -21,18 +21,6 @@ def _weighting_in(file: str) -> Weighting:
     from pagekin.model.weighting import load_weights
 
     return load_weights(Path(file))
-
-
-def _weights_in(text: str) -> dict[str, float]:
-    """The weights of a blend.
-
-    >>> _weights_in("text=0.7, links=0.3")
-    {'text': 0.7, 'links': 0.3}
-    """
-    try:
-        return {name.strip(): float(weight) for name, weight in (each.split("=") for each in text.split(","))}
-    except ValueError as error:
-        raise MisuseError(f"blend is {text!r}; it must be like text=0.7,links=0.3") from error
 
 
 @dataclass(frozen=True)
@@ -84,7 +72,7 @@ class RelatedOptions:
         None,
         "Weights of evidences by name, such as text=0.7,links=0.3, in place of --links.",
         metavar="NAME=WEIGHT,...",
-        parse=_weights_in,
+        parse=parse_blend,
     )
     group_duplicates: bool = option(True, "Group near-duplicates under the best of them; the limit counts groups.")
     explain: bool = option(True, "Explain each result: shared terms, and pages that link to both.")

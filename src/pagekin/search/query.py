@@ -42,6 +42,7 @@ class Query:
     bag: Bag  # of several pages the mean of their bags
     signature: Unsigned
     outside: TermCounts | None = None  # the word counts of a text from outside
+    title: str = ""  # of a page from outside
     exclude: tuple[int, ...] = ()  # nodes that are never candidates
     allowed: Callable[[int], bool] | None = None  # whether a node passes the filters of the request
     min_similarity: float = 0.0

@@ -1,12 +1,13 @@
 """Text as evidence, by an inner product of weights that come from counts: Okapi BM25 and LinkLearn."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from pagekin.index.index import Index
 from pagekin.model.arrays import Floats, Int64s, UInt32s, offsets_of
-from pagekin.model.weighting import Weighting
+from pagekin.model.weighting import Bm25, Weighting
 from pagekin.search.evidence import PairScores
 from pagekin.search.query import Query, QueryWeights, WeightedQuery, term_counts
 from pagekin.search.scorer import Scorer, ScorerPool
@@ -53,6 +54,37 @@ class WeightedText(TextEvidence):
         return WeightedPairs(self.index, nodes, self._weighting)
 
 
+class Bm25Evidence(WeightedText):
+    """The inner product of BM25 weights, divided by the norm of the query. It has no candidates of its own."""
+
+    name = "bm25"
+    damped = True
+
+    def __init__(self, index: Index, scorers: ScorerPool, weights: QueryWeights) -> None:
+        super().__init__(index, scorers, weights, Bm25(1.2, 0.75))
+
+    def candidates(self, query: Query, n: int) -> Int64s:
+        """None: those of text are as good, and finding others would take longer than all else."""
+        return np.empty(0, np.int64)
+
+    def scores(self, query: Query, nodes: Int64s) -> Floats:
+        """The inner products over the norm of the query."""
+        own = self._weighted(query).own
+        return super().scores(query, nodes) / np.sqrt(own) if own > 0.0 else np.zeros(len(nodes))
+
+    def similarities(self, query: Query, scores: Floats) -> Floats:
+        """The share of the query's score with itself, 1 at most."""
+        return super().similarities(query, scores * np.sqrt(self._weighted(query).own))
+
+    def explain(self, query: Query, nodes: Int64s) -> list[dict[str, Any]]:
+        """Nothing: the words that pages share explain their text similarity already."""
+        return [{} for _ in nodes]
+
+    def pair_scores(self, nodes: Int64s, query_of: Callable[[int], Query]) -> PairScores:
+        """All pairs of pages at once."""
+        return Bm25Pairs(self.index, nodes, self._weighting)
+
+
 class WeightedPairs(PairScores):
     """The weighted words of a population, inverted, and what a projection makes of each page."""
 
@@ -89,6 +121,18 @@ class WeightedPairs(PairScores):
     def similarities(self, sources: Int64s) -> Floats:
         """Shares of the score of each source with itself, 1 at most."""
         return shares_of_own(np.maximum(self.scores(sources), 0.0), sources)
+
+
+class Bm25Pairs(WeightedPairs):
+    """Rows of inner products over the norms of their sources."""
+
+    def scores(self, sources: Int64s) -> Floats:
+        rows = np.maximum(super().scores(sources), 0.0)
+        own = np.sqrt(rows[np.arange(len(sources)), sources])[:, np.newaxis]
+        return np.divide(rows, own, out=np.zeros_like(rows), where=own > 0.0)
+
+    def similarities(self, sources: Int64s) -> Floats:
+        return shares_of_own(self.scores(sources), sources)
 
 
 def shares_of_own(rows: Floats, sources: Int64s) -> Floats:
