@@ -57,8 +57,8 @@ from pagekin.links.cluster_quality import CategoryQuality as CategoryQuality
 from pagekin.links.settings import ClusterOptions as ClusterOptions
 from pagekin.links.settings import GraphOptions as GraphOptions
 from pagekin.links.settings import LinkOptions as LinkOptions
+from pagekin.model.capture import ReadingSettings as ReadingSettings
 from pagekin.model.jsons import to_json as to_json
-from pagekin.model.settings import ReadingSettings as ReadingSettings
 from pagekin.model.strategy import Strategy as Strategy
 from pagekin.pipeline import Progress as Progress
 from pagekin.search.duplicates import DuplicateGroups as DuplicateGroups

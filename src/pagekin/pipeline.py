@@ -27,8 +27,7 @@ from pagekin.duplicates.settings import GroupSettings
 from pagekin.engines.local import WorkerPool, run, worker_pool
 from pagekin.errors import MisuseError, StoreError
 from pagekin.index.index import INDEX_VERSION, invert, truncate, value_type, write_bags, write_lookup
-from pagekin.model.capture import Capture
-from pagekin.model.settings import MiB, ReadingSettings
+from pagekin.model.capture import Capture, MiB, ReadingSettings
 from pagekin.model.strategy import PRESETS, Strategy
 from pagekin.signatures.sign import make_signatures, seeded, term_keys
 from pagekin.sources.open import SourceSet, open_sources

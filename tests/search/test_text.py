@@ -10,10 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pagekin.index.index import HEAD, Index, ValueType, invert, truncate
-from pagekin.model.arrays import Int64s
+from pagekin.model.arrays import Int64s, Strings
 from pagekin.model.bags import Bags, Contents, Terms
 from pagekin.model.strategy import Strategy
-from pagekin.model.strings import Strings
 from pagekin.search.blend import Blend
 from pagekin.search.indexed_store import MEASURES as EVIDENCES
 from pagekin.search.query import Bag, Query, bag_of, mean_bag, query_of_nodes

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from model.learned import DRAWN
 from pagekin.errors import MisuseError
 from pagekin.index.index import HEAD, Index, invert
+from pagekin.model.arrays import Strings
 from pagekin.model.bags import Bags, Contents, Terms
 from pagekin.model.strategy import Strategy
-from pagekin.model.strings import Strings
 from pagekin.model.weighting import STOP_PAGES, Learned, Okapi
 from pagekin.search.blend import Blend
 from pagekin.search.query import Query, QueryWeights, TermCounts, query_of_nodes

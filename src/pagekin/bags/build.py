@@ -13,12 +13,11 @@ from pagekin.bags.stemming import UNKNOWN, TermVocabulary, check_language, langu
 from pagekin.bags.weigh import FoldedBags, Spill, SpilledPiece
 from pagekin.kernels.fold_bags import Citations, FoldPlan, fold_nodes, make_sums
 from pagekin.kernels.windows import BASIC, SYNTACTIC, TOPICAL, Texts
-from pagekin.model.arrays import Bytes, Int64s, UInt32s, UInt64s, offsets_of
+from pagekin.model.arrays import Bytes, Int64s, Strings, UInt32s, UInt64s, offsets_of
 from pagekin.model.bags import BAG_COLUMNS, Bags, Contents, Terms
 from pagekin.model.mapper import Mapper
 from pagekin.model.reading import AnchorFlag, Links, Reading
 from pagekin.model.strategy import Strategy
-from pagekin.model.strings import Strings
 from pagekin.store.store import Store
 from pagekin.urls import host_of
 

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pagekin.errors import MisuseError
-from pagekin.model.arrays import Int64s, UInt32s
-from pagekin.model.strings import Strings
+from pagekin.model.arrays import Int64s, Strings, UInt32s
 
 LANGUAGES = frozenset("ar ca da de el en es fi fr hu it nl no pt ro ru sv tr".split())  # with stemmer and stop list
 _ALIASES = {"nb": "no", "nn": "no"}

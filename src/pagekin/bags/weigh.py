@@ -11,12 +11,11 @@ from pagekin.bags.stemming import language_of, terms_of
 from pagekin.bags.term_weights import content_weights, outside_shares, term_factors
 from pagekin.kernels.fold_bags import position_weight, sort_by_weight, weigh
 from pagekin.kernels.windows import distance_weight
-from pagekin.model.arrays import Bytes, Float32s, Int64s, UInt32s, offsets_of
+from pagekin.model.arrays import Bytes, Float32s, Int64s, UInt32s, offsets_of, word_of
 from pagekin.model.bags import Bags, Contents, Terms
 from pagekin.model.mapper import Mapper
 from pagekin.model.reading import Reading
 from pagekin.model.strategy import Strategy
-from pagekin.model.strings import word_of
 
 _TYPES = (np.uint32, np.uint32, np.float32, np.float32)  # of term, count, content, around; 4 bytes each
 

@@ -12,7 +12,7 @@ from pagekin.errors import MisuseError
 from pagekin.evaluation.options import EvaluationOptions
 from pagekin.learning.options import LearnOptions
 from pagekin.links.settings import ClusterOptions, GraphOptions
-from pagekin.model.settings import ReadingSettings
+from pagekin.model.capture import ReadingSettings
 from pagekin.model.strategy import Strategy
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.options import RelatedOptions

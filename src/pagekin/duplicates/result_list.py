@@ -19,10 +19,9 @@ from pagekin.duplicates.report import THRESHOLDS, DuplicateReport, build_report
 from pagekin.duplicates.result_formats import Fields, Result, result_of, results_in
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.errors import MisuseError
-from pagekin.model.capture import Capture, Origin
+from pagekin.model.capture import Capture, Origin, ReadingSettings
 from pagekin.model.files import HTML_SUFFIXES
 from pagekin.model.jsons import json_field
-from pagekin.model.settings import ReadingSettings
 from pagekin.reading.batch import read_captures
 from pagekin.reading.bodies import to_utf8
 

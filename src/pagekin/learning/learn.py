@@ -17,10 +17,9 @@ from pagekin.learning.projection import WeightedSpace, learn_projection, weighte
 from pagekin.learning.ranking import AP, BREAK_EVEN, ERROR, P10, Ranker, compare_measures, page_queries, sample_queries
 from pagekin.learning.trainer import Checkpoint, Grid, SearchState, Trainer, TrainingRun, require_examples, tune_okapi
 from pagekin.links.link_graph import StoredLinks, stored_links
-from pagekin.model.arrays import Array, Floats
+from pagekin.model.arrays import Array, Floats, Strings
 from pagekin.model.projection import Projection
 from pagekin.model.strategy import Strategy
-from pagekin.model.strings import Strings
 from pagekin.model.weighting import Learned, Okapi, Size
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.store.store import Store, report_damage

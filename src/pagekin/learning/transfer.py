@@ -21,11 +21,9 @@ from pagekin.errors import MisuseError, need
 from pagekin.learning.corpus import CorpusCounts, CorpusLinks, CorpusPart, part_of
 from pagekin.learning.learn import COUNTING, count_terms
 from pagekin.learning.ranking import Ranker, RankingQueries, compare_measures
-from pagekin.model.arrays import Int64s, UInt32s, offsets_of
-from pagekin.model.capture import Capture, Origin
+from pagekin.model.arrays import Int64s, Strings, UInt32s, offsets_of, word_of
+from pagekin.model.capture import Capture, Origin, ReadingSettings
 from pagekin.model.files import open_unpacked
-from pagekin.model.settings import ReadingSettings
-from pagekin.model.strings import Strings, word_of
 from pagekin.model.weighting import Learned, Okapi, Weighting
 from pagekin.pipeline import build
 from pagekin.reading.batch import read_captures

@@ -7,9 +7,8 @@ from functools import cached_property
 
 import numpy as np
 
-from pagekin.model.arrays import Bools, Float32s, Int64s, UInt32s, spans
+from pagekin.model.arrays import Bools, Float32s, Int64s, Strings, UInt32s, spans
 from pagekin.model.reading import Ragged
-from pagekin.model.strings import Strings
 from pagekin.model.weighting import Size, stopped
 
 

@@ -10,9 +10,8 @@ from typing import get_type_hints
 
 import numpy as np
 
-from pagekin.model.arrays import Bytes, Int64s, UInt32s, UInt64s, spans
+from pagekin.model.arrays import Bytes, Int64s, Strings, UInt32s, UInt64s, spans
 from pagekin.model.capture import Redirect, Skip
-from pagekin.model.strings import Strings
 
 NO_TARGET = 0xFFFFFFFF  # of an anchor without a page as target: mailto:, javascript:, an invalid URL
 

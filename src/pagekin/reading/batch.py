@@ -14,10 +14,8 @@ from pagekin.kernels.fnv import hash_spans
 from pagekin.kernels.vocabulary import intern
 from pagekin.kernels.words import Words, split_words
 from pagekin.model import reading as columns
-from pagekin.model.arrays import Bools, Bytes, Int64s, UInt32s, offsets_of
-from pagekin.model.capture import Capture, PageFlags, Skip
-from pagekin.model.settings import ReadingSettings
-from pagekin.model.strings import Strings, together
+from pagekin.model.arrays import Bools, Bytes, Int64s, Strings, UInt32s, offsets_of, together
+from pagekin.model.capture import Capture, PageFlags, ReadingSettings, Skip
 from pagekin.reading.bodies import DIGEST_BYTES, Body, load_body
 from pagekin.reading.markup import classes, markup
 from pagekin.urls import resolve_url

@@ -7,9 +7,8 @@ from numpy.typing import NDArray
 
 from pagekin.kernels.fnv import hash_spans
 from pagekin.kernels.minhash import GOLDEN, mix_all, sign
-from pagekin.model.arrays import UInt32s, UInt64s
+from pagekin.model.arrays import Strings, UInt32s, UInt64s
 from pagekin.model.bags import Bags
-from pagekin.model.strings import Strings
 
 _ELEMENTS_PER_HASH = 6  # leaves one bin of 400 empty; more do not improve the estimate
 _MIN_ELEMENTS = 200  # with fewer, a bag of many light terms could be left with none

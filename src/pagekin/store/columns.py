@@ -16,9 +16,8 @@ import numpy as np
 
 from pagekin.errors import StoreError
 from pagekin.model import arrays
-from pagekin.model.arrays import Array
+from pagekin.model.arrays import Array, Strings
 from pagekin.model.reading import RAGGED_PARTS, Pages, Reading, Sources
-from pagekin.model.strings import Strings
 
 Part = TypeVar("Part")  # a dataclass of arrays and strings
 

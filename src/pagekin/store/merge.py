@@ -12,9 +12,8 @@ import numpy as np
 
 from pagekin.kernels.spans import copy_spans, count_values, map_spans
 from pagekin.kernels.vocabulary import add_strings, copy_table, new_table, sort_spans
-from pagekin.model.arrays import Array, Int64s, UInt32s, offsets_of
+from pagekin.model.arrays import Array, Int64s, Strings, UInt32s, offsets_of
 from pagekin.model.reading import Ragged, Reading
-from pagekin.model.strings import Strings
 
 _PIECE = 1 << 27  # bytes merged at a time
 _OBJECTS = 1 << 14  # values converted to Python objects at a time

@@ -11,12 +11,10 @@ from typing import Any
 import numpy as np
 
 from pagekin.kernels.graph import degrees, in_links
-from pagekin.model.arrays import Int64s, UInt32s
-from pagekin.model.capture import PageFlags, Skip
+from pagekin.model.arrays import Int64s, Strings, UInt32s, word_of
+from pagekin.model.capture import PageFlags, ReadingSettings, Skip
 from pagekin.model.mapper import Mapper
 from pagekin.model.reading import RAGGED_PARTS, AnchorFlag, Anchors, Links, Pages, Reading, Sources
-from pagekin.model.settings import ReadingSettings
-from pagekin.model.strings import Strings, word_of
 from pagekin.store import merge
 from pagekin.store.catalog import write_catalog
 from pagekin.store.columns import column_types, column_writer, open_array, open_part, write_columns
