@@ -21,7 +21,7 @@ from pagekin.bags.build import BagSource, counting_links, fold_bags
 from pagekin.evaluation.evaluate import evaluate_system
 from pagekin.evaluation.judge import judge
 from pagekin.evaluation.labelled import BY_PATH, open_labelled
-from pagekin.kernels.precision import measure_rows
+from pagekin.kernels.rankings import measure_rows
 from pagekin.learning.corpus import CorpusPart, part_of
 from pagekin.learning.learn import COUNTING, LearnResult, count_terms, links_between_pages
 from pagekin.learning.link_share import SHARES, hide_links, link_share_tuner, visible_links
@@ -34,7 +34,7 @@ from pagekin.model.strategy import Strategy
 from pagekin.model.weighting import load_weights, save_weights
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.options import RelatedOptions
-from pagekin.search.weighted_text import shares_of_own
+from pagekin.search.text import shares_of_own
 
 SEED = 2005
 CLASSED = ("words alone", "with links", "with the projection")

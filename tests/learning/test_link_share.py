@@ -15,7 +15,7 @@ from pagekin.links.link_graph import StoredLinks
 from pagekin.links.measures import link_similarity
 from pagekin.model.arrays import Floats, Int64s
 from pagekin.model.weighting import Learned, Network
-from pagekin.search.weighted_text import shares_of_own
+from pagekin.search.text import shares_of_own
 
 FLAT = Network(0.0, 1.0, (), (), (), 0.0)
 EQUAL = Learned(FLAT, FLAT, FLAT)  # terms weigh the same: a similarity by words is the share of terms that are there

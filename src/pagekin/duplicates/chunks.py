@@ -16,8 +16,8 @@ from pagekin.kernels import canonical as kernel
 from pagekin.kernels.canonical import AT_LINE_START, LINE, MOST_NUMBERING, NOTHING, SPACE
 from pagekin.kernels.chunks import WINDOW, blake2b_spans, chunk_elements, cut_chunks, mark_boundaries, rabin_tables
 from pagekin.model.arrays import Bytes, Int64s, UInt32s, UInt64s, offsets_of, together
-from pagekin.model.mapper import Mapper
 from pagekin.model.reading import Reading
+from pagekin.store.columns import Mapper
 
 _TABLE_SIZE = 0x1E944  # no character from here on has a lower case
 _LINE_BREAKS = "\n\r\v\f\x85\u2028\u2029"

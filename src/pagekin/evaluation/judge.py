@@ -9,7 +9,7 @@ import numpy as np
 
 from pagekin.errors import MisuseError
 from pagekin.evaluation.population import Population
-from pagekin.kernels.gamma import ALL, NO_DISTANCE, count_rows, rank_rows
+from pagekin.kernels.rankings import ALL, NO_DISTANCE, count_rows, rank_rows
 from pagekin.model.arrays import Bools, Bytes, Floats, Int64s
 
 CUTOFF = 10  # of P@10 and nDCG@10

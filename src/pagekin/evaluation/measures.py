@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pagekin.evaluation.judge import CUTOFF, Judgement
-from pagekin.kernels.gamma import CONCORDANT, DISCORDANT, NO_DISTANCE, TIED
+from pagekin.kernels.rankings import CONCORDANT, DISCORDANT, NO_DISTANCE, TIED
 from pagekin.model.arrays import Bools, Floats
 from pagekin.model.jsons import json_field
 

@@ -4,13 +4,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pagekin.errors import MisuseError
 from pagekin.evaluation.labels import Class, LeftOut
 from pagekin.evaluation.options import HierarchyOptions
-from pagekin.kernels.gamma import ALL, COUSIN, SIBLING, UNRELATED, PageClasses, distances_from
-from pagekin.model.arrays import Bytes, Int64s
+from pagekin.kernels.rankings import ALL, COUSIN, SIBLING, UNRELATED, PageClasses, distances_from
+from pagekin.model.arrays import Bytes, Int32s, Int64s
 
 _REGIONS = {ALL: "all", SIBLING: "sibling", COUSIN: "cousin", UNRELATED: "unrelated"}
 
@@ -22,7 +21,7 @@ class Population:
     nodes: Int64s
     urls: list[str]
     names: list[Class]  # the classes, sorted
-    lineage: NDArray[np.int32]  # a row per class: the numbers of its ancestors, from the root down to itself
+    lineage: Int32s  # a row per class: the numbers of its ancestors, from the root down to itself
     depth: Int64s  # of each class
     offsets: Int64s  # the classes of page k are classes[offsets[k]:offsets[k + 1]]
     classes: Int64s
@@ -86,7 +85,7 @@ def populate(
     )
 
 
-def _lineage(names: list[Class]) -> NDArray[np.int32]:
+def _lineage(names: list[Class]) -> Int32s:
     numbers: dict[Class, int] = {}
     lineage = np.full((len(names), max(map(len, names))), -1, np.int32)
     for row, path in zip(lineage, names, strict=True):

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from pagekin import __version__
-from pagekin.bags.term_weights import term_factors
+from pagekin.bags.weigh import term_factors
 from pagekin.evaluation.measures import (
     GAMMA,
     MEASURES,

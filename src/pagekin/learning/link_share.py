@@ -19,7 +19,7 @@ from pagekin.model.arrays import Bools, Floats, Int64s, offsets_of
 from pagekin.model.weighting import Learned, Weighting
 from pagekin.search.blend import blended
 from pagekin.search.links import LinkPairs
-from pagekin.search.weighted_text import shares_of_own
+from pagekin.search.text import shares_of_own
 
 SHARES = tuple(k / 20 for k in range(20))  # never 1: for pages without links, text alone decides
 HIDDEN = 0.5  # of the pairs of linked pages

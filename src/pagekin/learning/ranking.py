@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pagekin.kernels.all_pairs import invert, products
-from pagekin.kernels.precision import measure_rows
+from pagekin.kernels.rankings import measure_rows
 from pagekin.learning.corpus import CorpusCounts, CorpusPart
 from pagekin.model.arrays import Float32s, Floats, Int64s, UInt32s, offsets_of, spans
 from pagekin.model.weighting import Size, Weighting

@@ -3,10 +3,9 @@
 A batch of pages and the store of a whole collection have the same columns; a store has them in files.
 """
 
-from __future__ import annotations
-
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import get_type_hints
+from typing import Self, get_type_hints
 
 import numpy as np
 
@@ -33,7 +32,6 @@ class Ragged:
         return len(self.offsets) - 1
 
     def row(self, k: int) -> slice:
-        """The slice of row k in the columns."""
         return slice(int(self.offsets[k]), int(self.offsets[k + 1]))
 
     def lengths(self) -> Int64s:
@@ -136,6 +134,11 @@ class Sources:
     size: Int64s
     modified: Int64s
     whole: Bytes
+
+    @classmethod
+    def of(cls, identities: Iterable[tuple[str, int, int]], whole: Bytes) -> Self:
+        names, sizes, times = list(zip(*identities, strict=True)) or ((), (), ())
+        return cls(Strings.of(names), np.array(sizes, np.int64), np.array(times, np.int64), whole)
 
     def __len__(self) -> int:
         return len(self.name)

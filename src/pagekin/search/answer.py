@@ -15,7 +15,7 @@ from pagekin.search.node_store import NodeStore
 from pagekin.search.options import RelatedOptions
 from pagekin.search.query import Query
 from pagekin.search.results import Explanation, NearDuplicate, RelatedPage
-from pagekin.search.weighted_text import WeightedText
+from pagekin.search.text import WeightedText
 from pagekin.urls import host_of
 
 _MAX_LISTED = 1000  # pages that are looked at to find groups of near-duplicates

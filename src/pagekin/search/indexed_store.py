@@ -21,8 +21,7 @@ from pagekin.search.options import AUTO, RelatedOptions
 from pagekin.search.query import Bag, Query, TermCounts, query_of_nodes, signature_of
 from pagekin.search.results import RelatedPage
 from pagekin.search.scorer import ScorerPool
-from pagekin.search.text import BagEvidence, Cosine, Jaccard
-from pagekin.search.weighted_text import WeightedText
+from pagekin.search.text import BagEvidence, Cosine, Jaccard, WeightedText
 from pagekin.store.store import report_damage
 
 _OUTSIDE = "http://question.localhost/"  # the URL of a text from outside

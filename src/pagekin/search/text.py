@@ -1,7 +1,7 @@
-"""Text as evidence: pages whose bags share much weight.
+"""Text as evidence: pages whose bags share much weight, or whose contents have a large inner product of weights.
 
-Candidates come from collisions of min-hash signatures; their similarity is exact, from the stored bags. `MEASURES` has
-the ways to compare bags.
+Candidates come from collisions of min-hash signatures; their similarity is exact, from the stored bags. `Jaccard` and
+`Cosine` compare the weights of bags; `WeightedText` has weights that come from counts: Okapi BM25 and LinkLearn.
 """
 
 from abc import abstractmethod
@@ -13,8 +13,9 @@ import numpy as np
 
 from pagekin.index.index import Index
 from pagekin.model.arrays import Floats, Int64s, UInt32s, offsets_of
+from pagekin.model.weighting import Weighting
 from pagekin.search.evidence import Evidence, PairScores, ranked
-from pagekin.search.query import Query, WeightedQuery
+from pagekin.search.query import Query, QueryWeights, WeightedQuery, term_counts
 from pagekin.search.scorer import Scorer, ScorerPool, jaccard
 
 TERMS = 5  # shared terms that explain a similarity
@@ -41,7 +42,6 @@ class TextEvidence(Evidence):
         return None
 
     def candidates(self, query: Query, n: int) -> Int64s:
-        """The `n` best nodes that pass the filters."""
         return np.array([node for _, node in self.nearest(query, n)], np.int64)
 
     def nearest(self, query: Query, n: int) -> list[tuple[float, int]]:
@@ -141,20 +141,113 @@ class BagPairs(PairScores):
 
         row, places = index.bags.places(nodes)
         term, weight = index.bags.term[places], index.bags.weight[places]
-        self._bags = offsets_of(np.bincount(row, minlength=len(nodes))), term, weight
+        self._bags = _offsets(row, len(nodes)), term, weight
         self._inverted = invert(*self._bags, int(term.max(initial=0)) + 1)
         self._lengths = np.sqrt(np.bincount(row, np.square(weight, dtype=np.float64), len(nodes))) if cosine else None
-        self._pages = len(nodes)
 
     def scores(self, sources: Int64s) -> Floats:
         from pagekin.kernels.all_pairs import cosines, jaccards  # loads the compiler
 
-        rows = np.empty((len(sources), self._pages))
+        rows = np.empty((len(sources), len(self._bags[0]) - 1))
         if self._lengths is None:
             jaccards(sources, *self._bags, self._inverted, rows)
         else:
             cosines(sources, *self._bags, self._inverted, self._lengths, rows)
         return rows
+
+
+class WeightedText(TextEvidence):
+    """Inner products of the weights of words. The similarity is the share of the query's score with itself."""
+
+    # Bags foretell these scores less well, so that more candidates are compared and may agree less often.
+    slack = 10
+    room = 800
+
+    def __init__(self, index: Index, scorers: ScorerPool, weights: QueryWeights, weighting: Weighting) -> None:
+        super().__init__(index, scorers)
+        self._weights, self._weighting = weights, weighting
+        self._last: tuple[Query, WeightedQuery] | None = None
+
+    def _weighted(self, query: Query) -> WeightedQuery:
+        if self._last is None or self._last[0].bag is not query.bag:
+            self._last = query, self._weights.weighted(self._weighting, term_counts(self.index, query))
+        return self._last[1]
+
+    def scores(self, query: Query, nodes: Int64s) -> Floats:
+        return self.scorer(query).weighted_products(nodes, self._weighted(query).tables).round(9)
+
+    def similarities(self, query: Query, scores: Floats) -> Floats:
+        own = self._weighted(query).own
+        return (np.clip(scores / own, 0.0, 1.0) if own > 0.0 else np.zeros(len(scores))).round(9)
+
+    def _own_words(self, query: Query) -> UInt32s | None:
+        weighted = self._weighted(query)
+        return weighted.said if len(weighted.said) < len(weighted.word) else None  # a projection adds other words
+
+    def _parts(self, scorer: Scorer, query: Query, node: Int64s, places: Int64s, term: UInt32s) -> Floats:
+        words = np.minimum(term, self.index.words)
+        weights = self._weighted(query).tables.weights(node, self.index.bags.content[places])
+        return np.append(scorer.worth, 0.0)[words] * weights
+
+    def pair_scores(self, nodes: Int64s, query_of: Callable[[int], Query]) -> PairScores:
+        return WeightedPairs(self.index, nodes, self._weighting)
+
+
+class WeightedPairs(PairScores):
+    """The weighted words of a population, inverted, and what a projection makes of each page."""
+
+    def __init__(self, index: Index, nodes: Int64s, weighting: Weighting) -> None:
+        """Of all pages, those of `nodes` are compared; -1 is a page without a bag."""
+        from pagekin.kernels.all_pairs import invert  # loads the compiler
+
+        bags, contents = index.bags, index.contents
+        row, places = bags.places(nodes)
+        words = (bags.term[places] < len(contents.frequency)) & (bags.content[places] > 0)
+        places, row = places[words], row[words]
+        term, count = bags.term[places], bags.content[places]
+        weight = weighting.weigh(count, contents.frequency[term], contents.length[nodes[row]], contents.size)
+        weight[contents.stopped[term]] = 0.0
+        self._projected = _projected(weighting, index, len(nodes), row, term, weight)
+        asking = np.ones(len(weight)) if weighting.binary else weight
+        kept = asking != 0.0
+        self._queries = _offsets(row[kept], len(nodes)), term[kept], asking[kept].astype(np.float32)
+        terms = int(term.max(initial=0)) + 1
+        self._inverted = invert(_offsets(row, len(nodes)), term, weight.astype(np.float32), terms)
+
+    def scores(self, sources: Int64s) -> Floats:
+        from pagekin.kernels.all_pairs import PLACES, products  # loads the compiler
+
+        rows = np.empty((len(sources), len(self._projected)))
+        products(sources, *self._queries, self._inverted, rows)
+        rows = np.rint(rows * PLACES) / PLACES
+        if self._projected.shape[1]:
+            rows = (rows + self._projected[sources] @ self._projected.T).round(9)
+        return rows
+
+    def similarities(self, sources: Int64s) -> Floats:
+        return shares_of_own(np.maximum(self.scores(sources), 0.0), sources)
+
+
+def shares_of_own(rows: Floats, sources: Int64s) -> Floats:
+    """Rows of inner products as shares of that of the source with itself, 1 at most.
+
+    >>> shares_of_own(np.array([[4.0, 1.0], [3.0, 2.0]]), np.array([0, 1])).tolist()
+    [[1.0, 0.25], [1.0, 1.0]]
+    """
+    own = rows[np.arange(len(sources)), sources][:, np.newaxis]
+    return np.clip(np.divide(rows, own, out=np.zeros_like(rows), where=own > 0.0), 0.0, 1.0)
+
+
+def _projected(weighting: Weighting, index: Index, pages: int, row: Int64s, term: UInt32s, weight: Floats) -> Floats:
+    """The projection of each page; without one, no columns."""
+    if weighting.projection is None:
+        return np.zeros((pages, 0))
+    known_term, place = weighting.projection.places(list(index.terms.name))
+    place_of = np.full(index.words, -1, np.int64)
+    place_of[known_term] = place
+    known = place_of[term] >= 0
+    matrix, weight, page = weighting.projection.matrix[place_of[term[known]]], weight[known], row[known]
+    return np.stack([np.bincount(page, weight * column, pages) for column in matrix.T], axis=1)
 
 
 def _largest(parts: Floats, term: UInt32s, most: int) -> Int64s:
@@ -163,3 +256,7 @@ def _largest(parts: Floats, term: UInt32s, most: int) -> Int64s:
         return np.lexsort((term, -parts))
     likely = np.flatnonzero(parts >= np.partition(parts, -most)[-most])
     return likely[np.lexsort((term[likely], -parts[likely]))[:most]]
+
+
+def _offsets(row: Int64s, rows: int) -> Int64s:
+    return offsets_of(np.bincount(row, minlength=rows))

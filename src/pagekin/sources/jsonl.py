@@ -35,7 +35,6 @@ class JsonlSource:
         yield self.name, self.size, self._whole.modified
 
     def items(self, is_unchanged: Callable[[Origin], bool]) -> Iterator[SourceItem]:
-        """A capture or a skip for every line."""
         if is_unchanged(self._whole):
             yield Unchanged(self._whole)
             return

@@ -17,8 +17,7 @@ from typing import Any
 from pagekin.errors import MisuseError, StoreError
 from pagekin.model.capture import ReadingSettings
 from pagekin.model.files import replacing
-from pagekin.model.mapper import Mapper
-from pagekin.store.columns import check, checksum, sync
+from pagekin.store.columns import Mapper, check, checksum, sync
 
 FORMAT = "pagekin store"
 VERSION = 2
