@@ -32,14 +32,14 @@ QUESTIONS = 50 if QUICK else 400
 LIMIT = 10
 ROUNDS = 4
 _GENERATED = 3_000 if QUICK else 30_000
+_OPTIONS = RelatedOptions()
 _CHECKED = 200  # questions whose answers are compared with exact ones
 
 
 def ask(indexed: IndexedStore, node: int) -> list[int]:
     """The ten nodes most similar to a node."""
-    options = RelatedOptions()
-    query = replace(query_of_nodes(indexed.index, [node]), min_similarity=options.min_similarity)
-    return [found for _, found in indexed.blend(options).nearest(query, LIMIT)]
+    query = replace(query_of_nodes(indexed.index, [node]), min_similarity=_OPTIONS.min_similarity)
+    return [found for _, found in indexed.blend(_OPTIONS).nearest(query, LIMIT)]
 
 
 def main() -> None:

@@ -232,7 +232,7 @@ def compare(
     counts: Int64s,
     touched: Int64s,
 ) -> tuple[Floats, Int64s]:
-    """The similarities of the most promising nodes, and these nodes; the most similar first.
+    """The similarities of the most promising nodes, and these nodes in ascending order.
 
     This is a whole query. Each step is a kernel of its own, but calling several kernels from Python takes as long as
     their work. `counts` must be zero, and is zero again afterwards.
@@ -250,5 +250,4 @@ def compare(
     minima(query, offsets, term, weight, chosen, similar)
     for k in range(len(chosen)):
         similar[k] = np.rint(similar[k] / (2.0 - similar[k]) * 1e9) / 1e9  # bags sum to 1
-    order = np.argsort(-similar, kind="mergesort")  # stable: nodes with equal similarity stay in order
-    return similar[order], chosen[order]
+    return similar, chosen

@@ -136,6 +136,8 @@ def check_options(options: Any) -> None:
     cls: type = type(options)
     for each in _options(cls):
         value = getattr(options, each.field)
+        if value is each.default:
+            continue
         if each.many:
             value = (value,) if isinstance(value, str) else tuple(value)
             object.__setattr__(options, each.field, value)

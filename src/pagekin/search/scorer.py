@@ -65,11 +65,9 @@ class Scorer:
         return np.unique(nodes[same], return_counts=True)
 
     def compared(self, signature: Unsigned, but: tuple[int, ...], wanted: int) -> tuple[Floats, Int64s]:
-        """The bag Jaccard of the most promising nodes, and these nodes; the best first."""
+        """The bag Jaccard of the most promising nodes, and these nodes in ascending order."""
         nodes = self.narrowed(signature, but, wanted)
-        similar = jaccard(self.minima(nodes))
-        order = np.argsort(-similar, kind="stable")
-        return similar[order], nodes[order]
+        return jaccard(self.minima(nodes)), nodes
 
     def narrowed(self, signature: Unsigned, but: tuple[int, ...], wanted: int, room: int = 0) -> Int64s:
         """The nodes that are likely among the `wanted` most similar ones, in order of nodes.
