@@ -27,8 +27,6 @@ from pagekin.collection.info import SearchResults as SearchResults
 from pagekin.collection.learn import LearnReport as LearnReport
 from pagekin.collection.learn import TransferReport as TransferReport
 from pagekin.collection.learn import transfer_weights as transfer_weights
-from pagekin.collection.sweep import SweepReport as SweepReport
-from pagekin.collection.sweep import sweep as sweep
 from pagekin.duplicates.filters import Overlap as Overlap
 from pagekin.duplicates.groups import DuplicateGroup as DuplicateGroup
 from pagekin.duplicates.groups import DuplicateMember as DuplicateMember
@@ -52,6 +50,8 @@ from pagekin.evaluation.evaluate import Evaluation as Evaluation
 from pagekin.evaluation.evaluate import SystemEvaluation as SystemEvaluation
 from pagekin.evaluation.labels import LeftOutReason as LeftOutReason
 from pagekin.evaluation.options import EvaluationOptions as EvaluationOptions
+from pagekin.evaluation.sweep_report import SweepReport as SweepReport
+from pagekin.evaluation.sweep_report import sweep as sweep
 from pagekin.learning.options import LearnOptions as LearnOptions
 from pagekin.links.cluster_quality import CategoryQuality as CategoryQuality
 from pagekin.links.settings import ClusterOptions as ClusterOptions

@@ -9,10 +9,9 @@ import numpy as np
 
 from pagekin.bags.build import BagSource, bags_of_pages
 from pagekin.errors import MisuseError
-from pagekin.evaluation.judge import System
+from pagekin.evaluation.judge import Population, System, populate, sample
 from pagekin.evaluation.labels import UNMET, Class, LeftOut, join, path_labels, read_labels, read_tree
 from pagekin.evaluation.options import HierarchyOptions
-from pagekin.evaluation.population import Population, populate, sample
 from pagekin.evaluation.runs import read_run
 from pagekin.index.index import Index, Inverted
 from pagekin.model.arrays import Floats, Int64s

@@ -13,10 +13,9 @@ from urllib.parse import quote
 import numpy as np
 
 from pagekin.errors import MisuseError
-from pagekin.evaluation.judge import System
+from pagekin.evaluation.judge import Population, System
 from pagekin.evaluation.labels import LeftOut, lines_of
 from pagekin.evaluation.measures import gain
-from pagekin.evaluation.population import Population
 from pagekin.model.arrays import Floats, Int64s
 from pagekin.search.evidence import UNLISTED
 from pagekin.store.catalog import Find

@@ -13,7 +13,7 @@ grid = { window_width = [0, 4, 8, 16, 32] }
 """
 
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from itertools import product
@@ -94,6 +94,23 @@ class SweepPlan:
             raise MisuseError('the sweep names no hierarchy; add hierarchy = "labels.tsv", or give --hierarchy')
         options = {key: value for key, value in self.population.items() if key != "hierarchy"}
         return self.population["hierarchy"], HierarchyOptions(**options)
+
+
+def plan_named(name: str, hierarchy: str | None, references: Sequence[str] | None) -> SweepPlan:
+    """The plan of a sweep file or, for a store, the paper's; with another hierarchy and other baselines if given."""
+    path = Path(name)
+    if path.is_dir():
+        plan = paper_plan().with_population(name, hierarchy=hierarchy)
+    elif path.is_file():
+        plan = read_plan(path).with_population(None, hierarchy=hierarchy)
+    else:
+        raise MisuseError(
+            f"there is no sweep file or store {name!r}; `pagekin sweep --print` prints a file to begin with"
+        )
+    if references is None:
+        return plan
+    others = (entry for entry in plan.baselines if entry.kind != BASELINE)
+    return replace(plan, baselines=(*baselines_named(references, "--references", ""), *others))
 
 
 def read_plan(file: Path) -> SweepPlan:

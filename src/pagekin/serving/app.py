@@ -25,8 +25,7 @@ from pagekin.serving.api import schema
 from pagekin.serving.api.endpoints import Handler, endpoints
 from pagekin.serving.context import AnswerCache, CachedAnswer, Context, Key, Recompute, RequestThreads, context_of
 from pagekin.serving.generations import CurrentGeneration, Generation
-from pagekin.serving.middleware import Metrics, RequestMiddleware
-from pagekin.serving.problems import RequestError
+from pagekin.serving.middleware import Metrics, RequestError, RequestMiddleware
 from pagekin.serving.settings import RequestLimits, ServerSettings
 
 _PRECOMPUTED = 1000  # answers computed again before a new generation is served

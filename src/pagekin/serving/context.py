@@ -17,8 +17,7 @@ from starlette.types import Receive, Scope, Send
 
 from pagekin.kernels.compile import compile_seconds
 from pagekin.serving.generations import CurrentGeneration, Generation
-from pagekin.serving.middleware import Metrics
-from pagekin.serving.problems import RequestError
+from pagekin.serving.middleware import Metrics, RequestError
 from pagekin.serving.settings import ServerSettings
 
 _MIN_GZIP = 500  # bytes; smaller answers are not compressed

@@ -17,7 +17,7 @@ from starlette.routing import BaseRoute, Route
 from pagekin.errors import FailureError, MisuseError, PagekinError, StoreError
 from pagekin.serving.context import context_of
 from pagekin.serving.generations import Generation
-from pagekin.serving.problems import RequestError
+from pagekin.serving.middleware import RequestError
 from pagekin.serving.views import collection, drawings
 from pagekin.serving.views.names import PageRef, clean_line, find_page, ref_by_id, refs_by_row, search_refs, short_url
 from pagekin.serving.views.page import compare_pages, page_view

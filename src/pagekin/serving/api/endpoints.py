@@ -26,7 +26,7 @@ from pagekin.serving.api.handlers import Compute, Values, answer_get, answer_pos
 from pagekin.serving.api.params import Param, check_values, param, params_of, read_query, split_query
 from pagekin.serving.context import context_of, encode_json
 from pagekin.serving.generations import Generation
-from pagekin.serving.problems import RequestError
+from pagekin.serving.middleware import RequestError
 from pagekin.serving.settings import RequestLimits
 
 Handler = Callable[[Request], Awaitable[ASGIApp]]

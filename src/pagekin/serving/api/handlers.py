@@ -14,7 +14,7 @@ from pagekin.model.jsons import to_json
 from pagekin.serving.api.params import Param, read_query
 from pagekin.serving.context import CachedAnswer, Key, context_of, encode_json, etag_of, matches_etag
 from pagekin.serving.generations import Generation
-from pagekin.serving.problems import RequestError
+from pagekin.serving.middleware import RequestError
 
 Values = dict[str, Any]  # of parameters, by field name
 Compute = Callable[[Generation, Values], Any]

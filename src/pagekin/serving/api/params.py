@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from pagekin.model.options import Option, options_of
-from pagekin.serving.problems import RequestError
+from pagekin.serving.middleware import RequestError
 from pagekin.serving.settings import RequestLimits
 
 _BOOLEANS = {"true": True, "1": True, "yes": True, "": True, "false": False, "0": False, "no": False}
