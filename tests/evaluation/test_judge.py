@@ -1,4 +1,4 @@
-"""From labels to classes: depth, several labels, samples. Judgements against brute force, by hand, and at their extremes."""
+"""From labels to classes; judgements against brute force, by hand, and at their extremes."""
 
 from __future__ import annotations
 

@@ -80,7 +80,6 @@ def print_clusters(report: pagekin.PageClusters) -> None:
 
 
 def _drawn(report: pagekin.PageClusters) -> list[str]:
-    """The dendrogram of the page and the nearest pages, as lines."""
     import numpy as np
 
     from pagekin.links.clusters import Hierarchy

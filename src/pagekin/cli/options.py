@@ -14,8 +14,6 @@ store_argument = click.argument("store", type=click.Path(), metavar="STORE")
 
 
 def _number_or_word(option: Option) -> Callable[[str], float | str]:
-    """A parser of a number in a range, or of a word such as auto."""
-
     def parse(value: str) -> float | str:
         if value in option.words:
             return value

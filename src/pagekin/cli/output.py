@@ -23,7 +23,6 @@ _UNSEEN = re.compile("[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\uf
 
 
 def print_result(result: T, as_json: bool, print_text: Callable[[T], None]) -> None:
-    """Print a result as JSON, or with a function that prints text."""
     if not as_json:
         return print_text(result)
     text = json.dumps(pagekin.to_json(result), ensure_ascii=False, indent=2)

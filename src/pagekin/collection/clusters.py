@@ -1,7 +1,5 @@
 """Clusters around a page by links, pages between topics, and the similarity graph of a collection."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +9,7 @@ import numpy as np
 from pagekin.errors import MisuseError, need
 from pagekin.evaluation.labelled import BY_PATH
 from pagekin.evaluation.labels import UNMET, LeftOut, LeftOutReason, join, path_labels, read_labels
-from pagekin.figures.plot_files import PLOT_FORMATS
+from pagekin.figures.charts import PLOT_FORMATS
 from pagekin.links.cluster_quality import CategoryQuality
 from pagekin.links.cluster_quality import evaluate_clusters as compare_clusters
 from pagekin.links.clusters import Clusters
@@ -208,7 +206,6 @@ def find_bridges(analysis: LinkAnalysis, options: ClusterOptions, progress: Node
 
 
 def evaluate_clusters(analysis: LinkAnalysis, labels: str, depth: int, alphas: tuple[float, ...]) -> ClusterEvaluation:
-    """Compare clusters with the categories in a file of labels, at each alpha."""
     categories, notes = read_categories(analysis, labels, depth)
     unknown = sum(each.count for each in notes.reasons() if each.reason == UNMET)
     found = [compare_clusters(analysis.graph, categories, alpha) for alpha in alphas]
@@ -264,7 +261,6 @@ def draw_clusters(analysis: LinkAnalysis, clusters: Clusters, options: ClusterOp
 
 
 def write_graph(analysis: LinkAnalysis, output: Path, kind: str, labels: dict[int, set[str]]) -> None:
-    """Write the graph, its pairs, or a picture with a colour for each label."""
     graph, vertices = analysis.graph, [] if kind in PAIR_WRITERS else analysis.vertices()
     if kind in PLOT_FORMATS and len(vertices) > MAX_NODES:
         raise MisuseError(

@@ -150,7 +150,6 @@ class SearchResults(ResultSequence[Page]):
 
 
 def list_pages(indexed: IndexedStore) -> Iterator[Page]:
-    """All pages in the order of the store."""
     return (Page(*row) for row in indexed.catalog.each(f"SELECT {_COLUMNS} ORDER BY p.row"))
 
 

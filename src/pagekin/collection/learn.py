@@ -1,7 +1,5 @@
 """Learning term weights from links, and trying them on another collection."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path

@@ -42,7 +42,6 @@ class DuplicateGroup(Generic[Page]):
     members: list[DuplicateMember[Page]]
 
     def map(self, function: Callable[[Page], Other]) -> "DuplicateGroup[Other]":
-        """The same group with a function applied to its pages."""
         members = [DuplicateMember(function(each.page), each.overlap, each.similarity) for each in self.members]
         return DuplicateGroup(function(self.anchor), members)
 

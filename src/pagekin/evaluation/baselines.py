@@ -160,7 +160,6 @@ def lsa(counts: CountMatrix, dimensions: int = DIMENSIONS, seed: int = 2002) -> 
 
 
 def need_lsa() -> None:
-    """Raise MisuseError if scikit-learn is missing."""
     need("sklearn", what="LSA", extra="lsa", otherwise=f", or leave {LSA!r} out of the references")
 
 

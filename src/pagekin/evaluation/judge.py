@@ -50,7 +50,6 @@ class Population:
 
     @property
     def hierarchy(self) -> PageClasses:
-        """The classes of pages and their tree, as kernels take them."""
         return PageClasses(self.offsets, self.classes, self.lineage, self.depth, self.whole_tree)
 
     def distances(self, source: int) -> Bytes:

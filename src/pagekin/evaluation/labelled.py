@@ -55,12 +55,10 @@ class LabelledCollection:
     notes: LeftOut
 
     def in_degrees(self) -> Int64s | None:
-        """How many pages link to each page, if there is a collection."""
         return None if self.indexed is None else self.indexed.in_degrees()[self.population.nodes]
 
     @cached_property
     def collection(self) -> BagSource:
-        """What the bags of every strategy are made from."""
         assert self.indexed is not None
         return BagSource.of(self.indexed)
 

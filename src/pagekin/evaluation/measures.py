@@ -40,14 +40,12 @@ class Ratios:
         return dict(zip(self.names, values.tolist(), strict=True))
 
     def by_source(self) -> Floats:
-        """The measures of each source alone."""
         return _divide(self.numerator, self.denominator)
 
     def select(self, which: Bools) -> Self:
         return type(self)(self.names, self.numerator[which], self.denominator[which])
 
     def only(self, name: str) -> Self:
-        """The table of one measure."""
         place = slice(self.names.index(name), self.names.index(name) + 1)
         return type(self)([name], self.numerator[:, place], self.denominator[:, place])
 
@@ -120,7 +118,6 @@ def _ndcg(judgement: Judgement) -> tuple[Floats, Floats]:
 
 
 def estimates(table: Ratios, resamples: int = RESAMPLES, seed: int = SEED) -> dict[str, Estimate]:
-    """Every measure with its bootstrap interval over the sources."""
     drawn = [table.weighted(weights) for weights in _bootstrap(len(table.numerator), resamples, seed)]
     values = table.values()
     intervals = zip(table.names, _intervals(np.concatenate(drawn)), strict=True)

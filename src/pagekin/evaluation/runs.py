@@ -136,7 +136,6 @@ def untie(rankings: Iterable[Ranking]) -> Iterator[RunLine]:
 
 
 def top_pages(system: System, source: int, depth: int) -> list[tuple[int, float]]:
-    """The first `depth` pages that a system lists for a source, with their scores."""
     (scores,) = system.scores(np.array([source]))
     scores[source] = UNLISTED
     order = np.argsort(-scores, kind="stable")[:depth]
@@ -144,7 +143,6 @@ def top_pages(system: System, source: int, depth: int) -> list[tuple[int, float]
 
 
 def rankings_of(system: System, population: Population, sources: Int64s, depth: int) -> Iterator[Ranking]:
-    """The top `depth` results of a system for each source."""
     for source in sources.tolist():
         top = top_pages(system, source, depth)
         yield population.urls[source], [(population.urls[page], score) for page, score in top]

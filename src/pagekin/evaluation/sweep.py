@@ -46,7 +46,6 @@ class SweepResult:
 
 
 def result_key(facts: Mapping[str, Any]) -> str:
-    """A digest of all that a result depends on."""
     text = json.dumps({"sweeper": VERSION, **facts}, sort_keys=True, ensure_ascii=False)
     return sha256(text.encode()).hexdigest()[:_KEY_LENGTH]
 
@@ -67,7 +66,6 @@ class ResultStore:
             path.write_text(json.dumps(result.facts, ensure_ascii=False) + "\n", "utf-8")
 
     def load(self, key: str) -> SweepResult | None:
-        """A result; None if it is missing or incomplete."""
         try:
             facts = json.loads((self.folder / f"{key}.json").read_text("utf-8"))
             with (self.folder / f"{key}.npz").open("rb") as file, np.load(file, allow_pickle=False) as kept:

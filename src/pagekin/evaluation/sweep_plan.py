@@ -76,7 +76,6 @@ class SweepPlan:
         return int(self.population.get("seed", SEED))
 
     def entries(self) -> Iterator[tuple[str, PlanEntry]]:
-        """Every entry with the title of its figure."""
         for figure in self.figures:
             yield from ((figure.title, entry) for entry in figure.entries)
         yield from (("references", entry) for entry in self.baselines)
@@ -129,7 +128,6 @@ def paper_plan() -> SweepPlan:
 
 
 def paper_text() -> str:
-    """The sweep file of the paper's figures, to start from."""
     return files("pagekin.evaluation").joinpath("paper.toml").read_text("utf-8")
 
 
@@ -227,7 +225,6 @@ def _listed(strategies: Mapping[str, Any], base: Strategy, where: str) -> Iterat
 
 
 def _grid(grid: Mapping[str, Any], base: Strategy, where: str) -> Iterator[PlanEntry]:
-    """Every combination of the values of the settings."""
     for key, values in grid.items():
         if not isinstance(values, list) or not values:
             raise MisuseError(f"{where}: grid: {key} = {values!r} should be a list of values")

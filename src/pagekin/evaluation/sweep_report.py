@@ -92,7 +92,6 @@ def sweep(
 
 
 def _write(swept: SweepOutcome, results: dict[str, Any], folder: Path) -> list[str]:
-    """Write the table and the report, each completely or not at all; return their names."""
     write_lines(folder / "results.csv", csv_lines(results["rows"]))
     write_lines(folder / "results.json", [json.dumps(results, ensure_ascii=False)])
     write_lines(folder / "report.html", [report(swept)])
@@ -131,7 +130,6 @@ class SweepFigures:
         return "sibling" if measured.get("sibling", {}).get("pairs") else "all"
 
     def column(self, measure: str) -> str:
-        """The column of a measure; a measure of pairs is that of the region."""
         return measure_name(measure, self.region) if measure in PAIR_MEASURES else measure
 
     def title(self, measure: str) -> str:
@@ -139,7 +137,6 @@ class SweepFigures:
         return prefix + _TITLES.get(measure, measure)
 
     def sections(self) -> Iterator[Section]:
-        """The figures in the order of the plan, then baselines, an example, and all numbers."""
         for figure in self.swept.plan.figures:
             yield self.figure(figure)
         if self.swept.plan.baselines:
@@ -167,7 +164,6 @@ class SweepFigures:
         return Section(figure.title, sentences, pictures)
 
     def baselines(self) -> Section:
-        """The best strategy, if there is one, beside the baselines."""
         best = self._ordered_strategies()[:1]
         entries = (*best, *self.swept.plan.baselines)
         cut = [e.name for e in entries if self.swept.of(e).facts["longest_list"] is not None]
@@ -229,7 +225,6 @@ class SweepFigures:
 
     @cached_property
     def _strategies(self) -> list[PlanEntry]:
-        """The distinct strategies, in the order of the plan."""
         keys: dict[str, PlanEntry] = {}
         for _, entry in self.swept.plan.entries():
             if entry.kind == STRATEGY:

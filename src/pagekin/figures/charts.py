@@ -1,5 +1,5 @@
-"""Charts as SVG, which inherit their colours from the page, for light and dark mode; sentences about them; and a report as
-one HTML page without external resources, also for small screens.
+"""Charts as SVG, which inherit their colours from the page, and sentences about them; a report as one HTML page without
+external resources, for light and dark mode and small screens; and matplotlib figures as files.
 """
 
 import math
@@ -9,10 +9,19 @@ from dataclasses import dataclass
 from html import escape
 from importlib.resources import files
 from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pagekin.errors import need
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 WIDTH, ROW, TOP, BOTTOM = 380, 26, 8, 26
 _LABEL_WIDTH, _VALUE_WIDTH = 184, 42  # left and right of an interval chart
 _CURVE_HEIGHT = 190
+PLOT_FORMATS = ("svg", "png", "pdf")
+_NO_DATE = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}  # the same figure has the same bytes
 
 
 @dataclass(frozen=True)
@@ -127,7 +136,6 @@ class Gap:
 
     @property
     def significant(self) -> bool:
-        """Whether the interval excludes 0."""
         return self.low > 0 or self.high < 0
 
     def __str__(self) -> str:
@@ -249,3 +257,19 @@ def _cell(cell: str | float) -> str:
     if isinstance(cell, str):
         return escape(cell)
     return f"{cell:,}" if isinstance(cell, int) else f"{cell:.3f}"
+
+
+def new_figure(width: float, height: float) -> "Figure":
+    """An empty matplotlib figure of this size in inches; matplotlib is an optional dependency."""
+    need("matplotlib", what="a picture", extra="plots")
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def save_figure(figure: "Figure", path: Path, kind: str) -> None:
+    """Write a figure in one of PLOT_FORMATS; text of an SVG stays text."""
+    import matplotlib
+
+    with matplotlib.rc_context({"svg.hashsalt": "pagekin", "svg.fonttype": "none"}):
+        figure.savefig(path, format=kind, dpi=130, metadata=_NO_DATE.get(kind))

@@ -25,7 +25,6 @@ class CorpusCounts:
         return len(self.offsets) - 1
 
     def select(self, pages: Int64s) -> Self:
-        """The rows of some pages, in this order."""
         lengths = np.diff(self.offsets)[pages]
         places = spans(self.offsets[pages], lengths)
         return type(self)(offsets_of(lengths), self.term[places], self.count[places])
@@ -65,7 +64,6 @@ class CorpusPart:
         return float(self.lengths.sum()) / max(1, len(self))
 
     def idf(self) -> Floats:
-        """ln(N / df) of each term."""
         return inverse_frequency(self.frequency, len(self))
 
     def linked(self) -> Int64s:

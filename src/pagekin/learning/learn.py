@@ -9,7 +9,7 @@ import numpy as np
 
 from pagekin.bags.build import BagSource, bags_of_pages
 from pagekin.errors import MisuseError
-from pagekin.figures.plot_files import new_figure, save_figure
+from pagekin.figures.charts import new_figure, save_figure
 from pagekin.learning.corpus import PARTS, CorpusCounts, CorpusLinks, CorpusPart, part_of, split
 from pagekin.learning.link_share import compare_with_links, link_share_tuner
 from pagekin.learning.options import LearnOptions
@@ -47,13 +47,11 @@ class LearnResult:
 
 
 def count_terms(store: Store, strategy: Strategy = COUNTING) -> tuple[CorpusCounts, Strings]:
-    """The term frequencies of the pages of a store, and the names of the terms."""
     bags, terms, _ = bags_of_pages(BagSource.of(store), strategy)
     return CorpusCounts(bags.offsets, bags.term, bags.content), terms.name
 
 
 def links_between_pages(links: StoredLinks) -> CorpusLinks:
-    """The links whose two ends are pages of the collection."""
     inside = links.has_page[links.citing] & links.has_page[links.cited]
     return CorpusLinks(links.citing[inside], links.cited[inside])
 
@@ -226,7 +224,6 @@ def weight_curves(part: CorpusPart, learned: Learned, okapi: Okapi) -> dict[str,
 
 
 def _quantile(values: Array) -> int:
-    """The 99.9 % quantile; 1 if there are no values."""
     return int(np.quantile(values, 0.999)) if len(values) else 1
 
 

@@ -44,7 +44,6 @@ class Layout:
     values: tuple[Floats, Floats, Floats]  # distinct tf, idf and lengths
 
     def networks(self, scales: InputScales, units: Units) -> Networks:
-        """Networks with these numbers of hidden units, over these values."""
         return Networks(
             *(
                 NetworkArrays(
@@ -104,7 +103,6 @@ def inputs_of(part: CorpusPart) -> tuple[Inputs, Inputs, Inputs]:
 
 
 def scales_of(part: CorpusPart) -> InputScales:
-    """Standardisation to mean 0 and variance 1 over a part."""
     shifts, scales = [], []
     for value, times in inputs_of(part):
         total = max(1, int(times.sum()))
@@ -128,7 +126,6 @@ def parameter_offsets(units: Units) -> tuple[int, int, int, int]:
 def weighting_from(
     parameters: Floats, scales: InputScales, units: Units, facts: Mapping[str, Any] | None = None
 ) -> Learned:
-    """The term weighting that a parameter vector describes."""
     networks = []
     for n, (base, k) in enumerate(zip(parameter_offsets(units)[:-1], units, strict=True)):
         inner, bias, outer = (tuple(parameters[base + j * k : base + (j + 1) * k].tolist()) for j in range(3))

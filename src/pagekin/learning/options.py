@@ -1,7 +1,5 @@
 """Options of learning."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from pagekin.errors import MisuseError

@@ -29,7 +29,6 @@ Matrix: TypeAlias = Any  # a sparse matrix of scipy, which has no types
 
 
 def need_projection() -> None:
-    """Raise MisuseError if scipy is missing; called before training starts."""
     need("scipy.sparse", what="a projection", extra="lsa")
 
 
@@ -61,7 +60,6 @@ class WeightedSpace:
 
 
 def weighted_space(part: CorpusPart, weighting: Weighting, terms: int) -> WeightedSpace:
-    """The vectors of a part, with one dimension for each of the `terms` terms of the collection."""
     from scipy.sparse import csr_matrix
 
     columns = term_weights(part, weighting), part.terms[part.counts.term], part.counts.offsets

@@ -92,14 +92,12 @@ class Ranker:
             yield rows, scores
 
     def measure(self) -> Floats:
-        """The four measures of each query."""
         measures = np.empty((len(self.queries), len(MEASURES)))
         for rows, scores in self.rows():
             self.queries.measure(int(rows[0]), scores, measures)
         return measures
 
     def means(self) -> dict[str, float]:
-        """The mean of each measure over the queries."""
         return dict(zip(MEASURES, self.measure().mean(axis=0).tolist(), strict=True))
 
 

@@ -69,7 +69,6 @@ class TransferTask:
         }
 
     def ranker(self, weighting: Weighting) -> Ranker:
-        """The ranking of the documents by a weighting; query terms weigh 1 each."""
         return Ranker(self.part, weighting, self.queries, binary=True)
 
 

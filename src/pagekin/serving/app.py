@@ -73,7 +73,6 @@ async def _dispatch(methods: dict[str, Handler], request: Request) -> ASGIApp:
 
 
 async def _embed(request: Request) -> Response:
-    """Return the script that other sites embed."""
     headers = {"Cache-Control": f"public, max-age={context_of(request).settings.max_age}"}
     return Response((STATIC / "embed.js").read_bytes(), headers=headers, media_type="text/javascript")
 
@@ -88,7 +87,6 @@ async def _lifespan(app: Starlette) -> AsyncIterator[None]:
 
 
 async def _refresh(context: Context) -> None:
-    """Check for new generations, forever."""
     while True:
         await asyncio.sleep(context.settings.refresh_seconds)
         try:

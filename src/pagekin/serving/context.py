@@ -115,7 +115,6 @@ def etag_of(key: Key) -> str:
 
 
 def matches_etag(headers: Headers, etag: str) -> bool:
-    """Return whether the client already has the answer with this ETag."""
     known = headers.get("if-none-match", "")
     opaque = etag.removeprefix("W/")
     return bool(known) and any(each.strip().removeprefix("W/") in (opaque, "*") for each in known.split(","))

@@ -96,7 +96,6 @@ class RequestError(Exception):
         return cls(500, "The server failed to answer this request; its log has the details.")
 
     def response(self) -> Response:
-        """Return the error as a response that must not be cached."""
         problem = Problem(f"urn:pagekin:{self.kind}", HTTPStatus(self.status).phrase, self.status, self.detail)
         headers = {**self.headers, "Cache-Control": "no-store"}
         return Response(json.dumps(asdict(problem)), self.status, headers, MEDIA_TYPE)
@@ -119,7 +118,6 @@ class Metrics:
         self._counts[self._first + WIDTH - 1] += 1
 
     def lines(self, current: CurrentGeneration) -> Iterator[str]:
-        """Yield all metrics, summed over the workers."""
         *totals, cached = np.array(self._counts).reshape(-1, WIDTH).sum(axis=0).tolist()
         rows = {path: totals[k * _STRIDE : (k + 1) * _STRIDE] for k, path in enumerate(PATHS)}
         yield "# TYPE pagekin_requests_total counter"
@@ -193,7 +191,6 @@ class RequestMiddleware:
             self._metrics.count_request(scope["path"], status or 500, time.perf_counter() - start)
 
     def _check(self, scope: Scope) -> None:
-        """Raise RequestError if the host or the token is wrong."""
         if not (self._hosts or self._token):
             return
         headers = Headers(scope=scope)

@@ -29,7 +29,6 @@ _SUGGESTIONS, _SEARCH_RESULTS, _HOME_PAGES = 8, 50, 12
 
 @cache
 def environment() -> Environment:
-    """Return the environment of all templates. Undefined names are errors."""
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined, auto_reload=False
     )
@@ -50,7 +49,6 @@ class PageRequest(NamedTuple):
 
     @property
     def is_part(self) -> bool:
-        """Whether only the part that changes is requested."""
         return self.query.get("part") == "1"
 
     def page(self) -> PageRef:
@@ -105,7 +103,6 @@ def routes() -> list[BaseRoute]:
 
 
 async def _endpoint(handler: Handler, request: Request) -> Response:
-    """Run a handler in a thread; show errors on a page."""
     context = context_of(request)
     id, root = str(request.path_params.get("id", "")), str(request.scope.get("root_path", ""))
     asked = PageRequest(context.current.generation, request.query_params, id, root, context.settings.replay)

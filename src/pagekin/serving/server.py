@@ -34,7 +34,6 @@ log = logging.getLogger("pagekin.serving")
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Return a listening socket; port 0 means any free port."""
     try:
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
         # With the protocol given, asyncio sets TCP_NODELAY; otherwise each answer waits 40 ms for an acknowledgement.

@@ -65,7 +65,6 @@ class Health:
 
 
 def endpoints(limits: RequestLimits, related_options: type[RelatedOptions] = RelatedOptions) -> list[Endpoint]:
-    """Return all endpoints, with the limits of a server."""
     name, pages, options = limits.name_length, limits.query_pages, params_of(related_options, limits, explain=False)
     urls = f"{_PAGE}; several pages form one query."
     related_params = [param("url", urls, name, many=pages, required=True), *options]

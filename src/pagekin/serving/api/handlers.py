@@ -45,7 +45,6 @@ async def answer_get(request: Request, params: Sequence[Param], compute: Compute
 
 
 async def answer_post(request: Request, values: Values, compute: Compute) -> Response:
-    """Answer a POST request, without caching."""
     context = context_of(request)
     generation = context.current.generation
     body = await context.threads.run(request, lambda: encode_json(_compute(generation, compute, values)))
@@ -53,7 +52,6 @@ async def answer_post(request: Request, values: Values, compute: Compute) -> Res
 
 
 def json_response(body: bytes) -> Response:
-    """Return a JSON response that must not be cached."""
     return Response(body, headers={"Cache-Control": "no-store"}, media_type="application/json")
 
 

@@ -118,7 +118,6 @@ def split_query(query: bytes) -> list[tuple[str, str]]:
 
 
 def check_values(params: Sequence[Param], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return values by field name, checked, with defaults for missing ones."""
     for param in params:
         if param.required and param.name not in values:
             raise param.error(f"is missing: {param.help.removesuffix('.')}")

@@ -42,7 +42,6 @@ _MEDIAWIKI = (
 
 
 def openapi(settings: ServerSettings, related_options: type[RelatedOptions] = RelatedOptions) -> dict[str, Any]:
-    """Return the whole document, with the limits of a server."""
     paths: dict[str, dict[str, Any]] = {}
     results: list[type] = [Problem]
     for endpoint in endpoints(settings.limits, related_options):

@@ -165,7 +165,6 @@ class Graph(NamedTuple):
 
 
 def graph_by_words(indexed: IndexedStore, page: PageRef) -> Graph:
-    """Draw the pages that are similar by words, and their similarities to each other."""
     options = RelatedOptions(limit=NEIGHBOURS, min_similarity=_MIN_SIMILARITY, explain=False)
     pages = [page, *refs(indexed, (each.url for each in indexed.related(page.url, options)), "url")]
     nodes = np.array([each.node for each in pages], np.int64)

@@ -36,7 +36,6 @@ class PageView(NamedTuple):
 
 
 def page_view(indexed: IndexedStore, page: PageRef, replay: str | None = None) -> PageView:
-    """Return everything about a page except its related pages."""
     query = "SELECT in_degree, out_degree, first_row FROM nodes WHERE node = ?"
     [(in_degree, out_degree, row)] = indexed.catalog.rows(query, page.node)
     stored: dict[str, Any] = indexed.page(row) if row is not None else {"language": "", "tokens": 0}
@@ -160,7 +159,6 @@ def _shared_terms(indexed: IndexedStore, one: Bag, other: Bag) -> tuple[list[Com
 
 
 def _terms_of_one(indexed: IndexedStore, one: Bag, other: Bag) -> list[str]:
-    """Return the terms with the largest weights in one bag that are not in the other."""
     alone = np.flatnonzero((one.term < indexed.index.words) & ~np.isin(one.term, other.term))
     best = alone[np.lexsort((one.term[alone], -one.weight[alone]))[:_TERMS_OF_ONE]]
     return [indexed.index.terms.shown[term] for term in one.term[best].tolist()]
