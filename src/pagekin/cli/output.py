@@ -14,6 +14,7 @@ import click
 
 import pagekin
 from pagekin.errors import MisuseError
+from pagekin.figures.charts import counted as counted
 
 T = TypeVar("T")
 
@@ -48,15 +49,6 @@ def print_table(rows: Sequence[Sequence[Any]], indent: str = "  ") -> None:
             for cell, width, value in zip(row, widths, original, strict=True)
         ]
         click.echo((indent + "  ".join(padded)).rstrip())
-
-
-def counted(count: int, noun: str) -> str:
-    """A number and its noun.
-
-    >>> counted(1, "host"), counted(2000, "page")
-    ('1 host', '2,000 pages')
-    """
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def bytes_in_words(count: int) -> str:

@@ -15,7 +15,6 @@ grid = { window_width = [0, 4, 8, 16, 32] }
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from importlib.resources import files
 from itertools import product
 from math import prod
 from pathlib import Path
@@ -128,7 +127,7 @@ def paper_plan() -> SweepPlan:
 
 
 def paper_text() -> str:
-    return files("pagekin.evaluation").joinpath("paper.toml").read_text("utf-8")
+    return Path(__file__).with_name("paper.toml").read_text("utf-8")
 
 
 def plan_of(table: Mapping[str, Any], where: str, folder: Path) -> SweepPlan:

@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
-from importlib.resources import files
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -49,6 +48,15 @@ def format_value(value: float | None) -> str:
     ('.612', '-.500', 'none')
     """
     return "none" if value is None else re.sub(r"^(-?)0\.", r"\1.", f"{value:.3f}")
+
+
+def counted(count: int, noun: str) -> str:
+    """A number and its noun.
+
+    >>> counted(1, "host"), counted(2000, "page")
+    ('1 host', '2,000 pages')
+    """
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def ticks(low: float, high: float, most: int = 5) -> list[float]:
@@ -215,7 +223,7 @@ class Section:
 
 def page(title: str, lines: Sequence[str], sections: Sequence[Section]) -> str:
     """The whole page; `lines` come below the title."""
-    style = files("pagekin.figures").joinpath("page.css").read_text("utf-8")
+    style = Path(__file__).with_name("page.css").read_text("utf-8")
     head = (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
