@@ -17,7 +17,6 @@ from pagekin.collection.collection import build as build
 from pagekin.collection.collection import evaluate_run as evaluate_run
 from pagekin.collection.collection import group_results as group_results
 from pagekin.collection.collection import open as open
-from pagekin.collection.export import ExportReport as ExportReport
 from pagekin.collection.info import BuildReport as BuildReport
 from pagekin.collection.info import CheckReport as CheckReport
 from pagekin.collection.info import CollectionInfo as CollectionInfo
@@ -50,6 +49,7 @@ from pagekin.evaluation.evaluate import Evaluation as Evaluation
 from pagekin.evaluation.evaluate import SystemEvaluation as SystemEvaluation
 from pagekin.evaluation.labels import LeftOutReason as LeftOutReason
 from pagekin.evaluation.options import EvaluationOptions as EvaluationOptions
+from pagekin.evaluation.runs import ExportReport as ExportReport
 from pagekin.evaluation.sweep_report import SweepReport as SweepReport
 from pagekin.evaluation.sweep_report import sweep as sweep
 from pagekin.learning.options import LearnOptions as LearnOptions

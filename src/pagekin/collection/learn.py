@@ -77,9 +77,8 @@ def transfer_weights(
     `documents` is a store, documents in the TREC format (a file or a folder), or irds:NAME of ir_datasets; `topics` and
     `qrels` are files in the TREC formats.
     """
-    weighting = load_weights(Path(weights))
-    results = evaluate_transfer(open_task(documents, topics, qrels, progress), weighting)
-    return TransferReport(documents, weights, results)
+    weighting, task = load_weights(Path(weights)), open_task(documents, topics, qrels, progress)
+    return TransferReport(documents, weights, evaluate_transfer(task, weighting))
 
 
 def _made(folder: Path) -> Path:

@@ -73,8 +73,7 @@ def profile_of(fingerprints: Fingerprints, name: str, page: int, order: Int64s) 
 
 
 def most_duplicated(count: int, pairs: Int64s, similarity: Floats, threshold: float) -> int:
-    near = pairs[similarity >= threshold]
-    return int(np.argmax(np.bincount(near.ravel(), minlength=max(count, 1))))
+    return int(np.argmax(np.bincount(pairs[similarity >= threshold].ravel(), minlength=max(count, 1))))
 
 
 def build_report(

@@ -7,6 +7,7 @@ import numpy as np
 
 from pagekin.errors import MisuseError
 from pagekin.model.arrays import Bools, Floats, Int64s, UInt32s, offsets_of, spans
+from pagekin.model.reading import Ragged
 from pagekin.model.weighting import inverse_frequency, stopped
 
 PARTS = ("train", "valid", "test")
@@ -14,23 +15,19 @@ _MIN_PAGES = 6  # with links: two in each part
 
 
 @dataclass(frozen=True)
-class CorpusCounts:
+class CorpusCounts(Ragged):
     """Term frequencies: row k of the columns holds the terms of page k and their counts."""
 
-    offsets: Int64s
     term: UInt32s
     count: UInt32s
 
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
     def select(self, pages: Int64s) -> Self:
-        lengths = np.diff(self.offsets)[pages]
+        lengths = self.lengths()[pages]
         places = spans(self.offsets[pages], lengths)
         return type(self)(offsets_of(lengths), self.term[places], self.count[places])
 
     def rows(self) -> Int64s:
-        return np.repeat(np.arange(len(self)), np.diff(self.offsets))
+        return np.repeat(np.arange(len(self)), self.lengths())
 
 
 @dataclass(frozen=True)
@@ -126,8 +123,7 @@ def _informative(counts: CorpusCounts) -> Bools:
     last = int(counts.term.max(initial=0)) + 1
     frequency = np.bincount(counts.term, minlength=last)
     occurrences = np.bincount(counts.term, counts.count, last)
-    kept = ~stopped(frequency, len(counts)) & (occurrences > 1)
-    return np.asarray(kept[counts.term])
+    return np.asarray((~stopped(frequency, len(counts)) & (occurrences > 1))[counts.term])
 
 
 def _neighbours(pages: Int64s, links: CorpusLinks, count: int) -> tuple[Int64s, UInt32s]:
