@@ -1,5 +1,7 @@
 """Clusters around a page by links, pages between topics, and the similarity graph of a collection."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -209,10 +211,8 @@ def evaluate_clusters(analysis: LinkAnalysis, labels: str, depth: int, alphas: t
     categories, notes = read_categories(analysis, labels, depth)
     unknown = sum(each.count for each in notes.reasons() if each.reason == UNMET)
     found = [compare_clusters(analysis.graph, categories, alpha) for alpha in alphas]
-    by_alpha = [
-        AlphaQuality(alpha, each.precision_mean, each.recall_mean, each.categories)
-        for alpha, each in zip(alphas, found, strict=True)
-    ]
+    rows = ((each.precision_mean, each.recall_mean, each.categories) for each in found)
+    by_alpha = [AlphaQuality(alpha, *row) for alpha, row in zip(alphas, rows, strict=True)]
     counts = len(categories), unknown, notes.reasons()
     return ClusterEvaluation(analysis.measure, *counts, found[0].recall, found[0].judged, by_alpha)
 

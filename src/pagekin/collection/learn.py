@@ -1,5 +1,7 @@
 """Learning term weights from links, and trying them on another collection."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +11,7 @@ from pagekin.errors import FailureError, need
 from pagekin.evaluation.runs import qrel_lines, run_lines, untie
 from pagekin.learning.learn import LearnResult, draw_training, draw_weights
 from pagekin.learning.learn import learn as learn_weights
-from pagekin.learning.options import LearnOptions
+from pagekin.learning.options import LearnOptions, Log
 from pagekin.learning.projection import need_projection
 from pagekin.learning.ranking import Ranker, page_queries, qrels_of, rankings_of
 from pagekin.learning.trainer import Checkpoint, Grid
@@ -44,9 +46,9 @@ def learn(
     indexed: IndexedStore,
     output: Path,
     options: LearnOptions,
-    figures: Path | None = None,
-    trec: Path | None = None,
-    progress: Callable[[str], None] = lambda _: None,
+    figures: Path | None,
+    trec: Path | None,
+    progress: Log,
 ) -> LearnReport:
     """Learn weights and write them to `output`; an interrupted run continues."""
     if figures is not None:

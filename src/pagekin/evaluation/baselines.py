@@ -46,14 +46,9 @@ def count_matrix(bags: Bags, nodes: Int64s) -> CountMatrix:
     counts = np.diff(bags.offsets)[nodes]
     places = spans(bags.offsets[nodes], counts)
     occurrences = np.maximum(bags.content, bags.around).astype(np.float32)
-    return CountMatrix(
-        offsets_of(counts),
-        bags.term[places],
-        occurrences[places],
-        np.bincount(bags.term).astype(np.int64),
-        len(bags),
-        float(occurrences.sum()) / max(1, len(bags)),
-    )
+    frequency, mean_length = np.bincount(bags.term).astype(np.int64), float(occurrences.sum()) / max(1, len(bags))
+    columns = offsets_of(counts), bags.term[places], occurrences[places]
+    return CountMatrix(*columns, frequency, len(bags), mean_length)
 
 
 @dataclass(frozen=True)

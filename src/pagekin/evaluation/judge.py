@@ -15,6 +15,7 @@ from pagekin.kernels import gamma
 from pagekin.kernels.gamma import ALL, COUSIN, NO_DISTANCE, SIBLING, UNRELATED, PageClasses
 from pagekin.model.arrays import Bools, Bytes, Floats, Int64s
 
+Labels = Mapping[int, Iterable[Class]]  # by the numbers of pages
 CUTOFF = 10  # of P@10 and nDCG@10
 _MAX_SCORES = 1 << 20  # in memory per thread
 _REGIONS = {ALL: "all", SIBLING: "sibling", COUSIN: "cousin", UNRELATED: "unrelated"}
@@ -58,9 +59,7 @@ class Population:
         return distances
 
 
-def populate(
-    labels: Mapping[int, Iterable[Class]], urls: Sequence[str], options: HierarchyOptions, left_out: LeftOut
-) -> Population:
+def populate(labels: Labels, urls: Sequence[str], options: HierarchyOptions, left_out: LeftOut) -> Population:
     """The population of the labelled nodes; `urls` are those of all nodes of the collection."""
     classes = {node: options.classes(labels[node]) for node in sorted(labels)}
     for node in [node for node, paths in classes.items() if not paths]:
@@ -99,9 +98,7 @@ def _lineage(names: list[Class]) -> NDArray[np.int32]:
     return lineage
 
 
-def sample(
-    labels: Mapping[int, Iterable[Class]], pairs: int, options: HierarchyOptions, left_out: LeftOut
-) -> dict[int, list[Class]]:
+def sample(labels: Labels, pairs: int, options: HierarchyOptions, left_out: LeftOut) -> dict[int, list[Class]]:
     """The pages of a random sample of pairs of sibling classes at full depth (paper, section 5)."""
     classes = {page: [c for c in options.classes(paths) if len(c) == options.depth] for page, paths in labels.items()}
     families: dict[Class, list[Class]] = {}

@@ -1,6 +1,5 @@
 """A labelled collection: which of its pages a hierarchy compares, and the systems that order them."""
 
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -9,8 +8,8 @@ import numpy as np
 
 from pagekin.bags.build import BagSource, bags_of_pages
 from pagekin.errors import MisuseError
-from pagekin.evaluation.judge import Population, System, populate, sample
-from pagekin.evaluation.labels import UNMET, Class, LeftOut, join, path_labels, read_labels, read_tree
+from pagekin.evaluation.judge import Labels, Population, System, populate, sample
+from pagekin.evaluation.labels import UNMET, LeftOut, join, path_labels, read_labels, read_tree
 from pagekin.evaluation.options import HierarchyOptions
 from pagekin.evaluation.runs import read_run
 from pagekin.index.index import Index, Inverted
@@ -24,7 +23,6 @@ from pagekin.search.options import AUTO, RelatedOptions
 from pagekin.search.query import Query, bag_of
 from pagekin.store.catalog import NewPageNames, PageNames
 
-Labels = Mapping[int, Iterable[Class]]  # by the numbers of pages
 BY_PATH = "path"  # as the name of a hierarchy: the folders of URLs
 
 

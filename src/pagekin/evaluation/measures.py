@@ -133,9 +133,8 @@ def compare(a: Ratios, b: Ratios, resamples: int = RESAMPLES, seed: int = SEED) 
     batches = _bootstrap(len(a.numerator), resamples, seed)
     intervals = _intervals(np.concatenate([a.weighted(weights) - b.weighted(weights) for weights in batches]))
     difference = np.array(list(a.values().values())) - np.array(list(b.values().values()))
-    columns = zip(
-        a.names, difference.tolist(), intervals, _permutation_test(a, b, difference, resamples, seed), strict=True
-    )
+    p_values = _permutation_test(a, b, difference, resamples, seed)
+    columns = zip(a.names, difference.tolist(), intervals, p_values, strict=True)
     return {name: Difference(value, *interval, p) for name, value, interval, p in columns}
 
 

@@ -1,5 +1,7 @@
 """Options of an evaluation."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal

@@ -1,5 +1,7 @@
 """`pagekin.sweep`: a sweep with a table and a report, the paper's figures for a collection with computed sentences."""
 
+from __future__ import annotations
+
 import json
 import math
 from collections.abc import Callable, Iterator, Sequence
@@ -14,19 +16,9 @@ from pagekin import __version__
 from pagekin.bags.term_weights import term_factors
 from pagekin.engines.local import cpu_count
 from pagekin.errors import MisuseError, need
+from pagekin.evaluation import measures
 from pagekin.evaluation.labels import LeftOutReason
-from pagekin.evaluation.measures import (
-    GAMMA,
-    MEASURES,
-    NDCG,
-    ORTHOGONAL,
-    PAIR_MEASURES,
-    PRECISION,
-    SOMERS,
-    TIES,
-    compare,
-    measure_name,
-)
+from pagekin.evaluation.measures import GAMMA, MEASURES, NDCG, ORTHOGONAL, PAIR_MEASURES, PRECISION, SOMERS, TIES
 from pagekin.evaluation.runs import top_pages
 from pagekin.evaluation.sweep import SweepOutcome, csv_lines, flat_columns, system_of, write_parquet
 from pagekin.evaluation.sweep import sweep as run_sweep
@@ -130,7 +122,7 @@ class SweepFigures:
         return "sibling" if measured.get("sibling", {}).get("pairs") else "all"
 
     def column(self, measure: str) -> str:
-        return measure_name(measure, self.region) if measure in PAIR_MEASURES else measure
+        return measures.measure_name(measure, self.region) if measure in PAIR_MEASURES else measure
 
     def title(self, measure: str) -> str:
         prefix = "sibling " if self.region == "sibling" and measure in PAIR_MEASURES else ""
@@ -206,7 +198,7 @@ class SweepFigures:
         """a - b, with the interval of a paired bootstrap."""
         name = self.column(measure)
         ours, theirs = (self.swept.of(each).table.only(name) for each in (a, b))
-        found = compare(ours, theirs, self.swept.plan.resamples, self.swept.plan.seed)[name]
+        found = measures.compare(ours, theirs, self.swept.plan.resamples, self.swept.plan.seed)[name]
         return Gap(found.value, found.low, found.high)
 
     def _weight_curves(self, entries: Sequence[PlanEntry]) -> tuple[str, str]:
@@ -275,12 +267,12 @@ class SweepFigures:
         return int(sources[chosen]), values[:, chosen].tolist()
 
     def _numbers(self) -> Table:
-        measures = [self.column(measure) for measure in MEASURES]
+        columns = [self.column(measure) for measure in MEASURES]
         rows = []
         for title, entry in self.swept.plan.entries():
             values = flat_columns(self.swept.of(entry).facts)
-            rows.append((title, entry.name, *("" if values[m] is None else values[m] for m in measures)))
-        return Table(("figure", "name", *measures), rows)
+            rows.append((title, entry.name, *("" if values[m] is None else values[m] for m in columns)))
+        return Table(("figure", "name", *columns), rows)
 
 
 def _distance(distance: int) -> str:

@@ -105,17 +105,12 @@ def part_of(pages: Int64s, counts: CorpusCounts, links: CorpusLinks) -> CorpusPa
     kept = _informative(own)
     terms, term = np.unique(own.term[kept], return_inverse=True)
     page = own.rows()[kept]
-    kept_counts = CorpusCounts(
-        offsets_of(np.bincount(page, minlength=len(pages))), term.astype(np.uint32), own.count[kept].astype(np.uint32)
-    )
-    return CorpusPart(
-        pages,
-        terms.astype(np.int64),
-        kept_counts,
-        np.bincount(term, minlength=len(terms)).astype(np.int64),
-        np.bincount(page, kept_counts.count, len(pages)).astype(np.int64),
-        *_neighbours(pages, links, len(counts)),
-    )
+    count, offsets = own.count[kept].astype(np.uint32), offsets_of(np.bincount(page, minlength=len(pages)))
+    frequency = np.bincount(term, minlength=len(terms)).astype(np.int64)
+    lengths = np.bincount(page, count, len(pages)).astype(np.int64)
+    kept_counts = CorpusCounts(offsets, term.astype(np.uint32), count)
+    neighbours = _neighbours(pages, links, len(counts))
+    return CorpusPart(pages, terms.astype(np.int64), kept_counts, frequency, lengths, *neighbours)
 
 
 def _informative(counts: CorpusCounts) -> Bools:

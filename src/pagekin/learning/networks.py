@@ -44,14 +44,9 @@ class Layout:
     values: tuple[Floats, Floats, Floats]  # distinct tf, idf and lengths
 
     def networks(self, scales: InputScales, units: Units) -> Networks:
-        return Networks(
-            *(
-                NetworkArrays(
-                    parameter_offsets(units)[n], units[n], (self.values[n] - scales.shift[n]) * scales.scale[n]
-                )
-                for n in range(3)
-            )
-        )
+        offsets = parameter_offsets(units)
+        inputs = [(self.values[n] - scales.shift[n]) * scales.scale[n] for n in range(3)]
+        return Networks(*(NetworkArrays(offsets[n], units[n], inputs[n]) for n in range(3)))
 
     def workspace(self, networks: Networks) -> Workspace:
         pages = len(self.corpus.length)
@@ -77,19 +72,10 @@ def layout_of(part: CorpusPart) -> Layout:
     starts_run = np.ones(len(order), bool)
     starts_run[1:] = (term[1:] != term[:-1]) | (run[1:] != run[:-1])
     starts = np.flatnonzero(starts_run)
-    corpus = Corpus(
-        counts.offsets,
-        counts.term,
-        tf_of.astype(np.uint32),
-        idf_of.astype(np.uint32),
-        length_of.astype(np.uint32),
-        offsets_of(np.bincount(term[starts], minlength=len(part.terms))),
-        run[starts].astype(np.uint32),
-        np.append(starts, len(order)).astype(np.int64),
-        rows[order].astype(np.uint32),
-        part.link_offsets,
-        part.link,
-    )
+    of_values = tf_of.astype(np.uint32), idf_of.astype(np.uint32), length_of.astype(np.uint32)
+    runs = offsets_of(np.bincount(term[starts], minlength=len(part.terms))), run[starts].astype(np.uint32)
+    pages = np.append(starts, len(order)).astype(np.int64), rows[order].astype(np.uint32)
+    corpus = Corpus(counts.offsets, counts.term, *of_values, *runs, *pages, part.link_offsets, part.link)
     return Layout(corpus, (tf.astype(np.float64), idf, length.astype(np.float64)))
 
 

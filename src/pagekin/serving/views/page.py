@@ -184,9 +184,7 @@ class PageComparison(NamedTuple):
 def compare_pages(indexed: IndexedStore, one: PageRef, other: PageRef, replay: str | None = None) -> PageComparison:
     nodes = np.array([one.node, other.node], np.int64)
     views = page_view(indexed, one, replay), page_view(indexed, other, replay)
-    jaccard, cosine = (
-        float(indexed.text_similarities(one.node, nodes[1:], measure)[0]) for measure in ("jaccard", "cosine")
-    )
+    jaccard, cosine = (float(indexed.text_similarities(one.node, nodes[1:], by)[0]) for by in ("jaccard", "cosine"))
     bags = bag_of(indexed.index, one.node), bag_of(indexed.index, other.node)
     agree = _signature(indexed, one.node, bags[0]) == _signature(indexed, other.node, bags[1])
     agreement = SignatureAgreement(int(agree.sum()), len(agree), jaccard)
