@@ -30,7 +30,6 @@ def _number_or_word(option: Option) -> Callable[[str], float | str]:
 
 
 def click_option(option: Option) -> Callable[[Command], Command]:
-    """The click option of an option: a flag, a number in a range, a choice, or a string."""
     flag, shared = "--" + option.name.replace("_", "-"), {"default": option.default, "help": option.help}
     if option.kind is bool:
         return click.option(f"{flag}/--no-{flag[2:]}" if option.default else flag, option.field, is_flag=True, **shared)

@@ -40,7 +40,6 @@ def clean(text: str) -> str:
 
 
 def print_table(rows: Sequence[Sequence[Any]], indent: str = "  ") -> None:
-    """Print rows in columns, numbers to the right."""
     cells = [[f"{cell:,}" if isinstance(cell, int) else clean(str(cell)) for cell in row] for row in rows]
     widths = [max(len(row[k]) for row in cells) for k in range(len(cells[0]))] if cells else []
     for row, original in zip(cells, rows, strict=True):
@@ -84,7 +83,6 @@ def input_file(name: str) -> Iterator[IO[bytes]]:
 
 
 def read_names(file: str) -> list[str]:
-    """The names of pages in a file, one a line."""
     with input_file(file) as stream:
         lines = stream.read().decode("utf-8", "replace").splitlines()
     return [line.strip() for line in lines if line.strip()]

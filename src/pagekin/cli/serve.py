@@ -70,7 +70,6 @@ def _browse(address: str) -> None:
 
 
 def token_of(file: str | None) -> str:
-    """The token in a file, else in the environment, else none."""
     if file is None:
         return os.environ.get(TOKEN, "").strip()
     try:

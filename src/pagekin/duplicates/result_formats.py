@@ -154,7 +154,6 @@ def _document(hit: Any) -> Any:
 
 
 def read_results(file: IO[bytes], where: str, fields: Fields | None = None) -> Iterator[Result]:
-    """The results in a file of JSON or JSON lines; lines are read one by one."""
     fields = fields or Fields()
     lines = iter(lambda: file.readline(MAX_JSON + 1), b"")
     first = next((line for line in lines if line.strip()), b"")

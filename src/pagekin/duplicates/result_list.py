@@ -115,7 +115,6 @@ class Grouping:
         return reasons, chunks
 
     def _fragment(self, text: bytes) -> bytes:
-        """The part of a text that is compared."""
         if not self._words:
             return text
         found = fragment(text.decode("utf-8", "replace"), self._words)

@@ -126,8 +126,7 @@ def open_labelled(
         addresses = indexed.catalog.page_names()
         rows = indexed.catalog.each("SELECT url FROM nodes WHERE first_row IS NOT NULL ORDER BY node")
         urls = [row[0] for row in rows]
-        by_path = hierarchy == BY_PATH
-        labels = path_labels(urls, notes) if by_path else read_labels(Path(hierarchy), notes, tree)
+        labels = path_labels(urls, notes) if hierarchy == BY_PATH else read_labels(Path(hierarchy), notes, tree)
         classes: Labels = join(labels, addresses.find, notes)
         if not classes:
             raise MisuseError(_no_classes(hierarchy, indexed, urls, notes))

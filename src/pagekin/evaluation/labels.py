@@ -149,7 +149,6 @@ def _read_odp(file: Path, left_out: LeftOut) -> Iterator[tuple[str, str]]:
 
 
 def _odp_parser(found: list[tuple[str, str]]) -> expat.XMLParserType:
-    """A parser that appends (page, topic) of the external pages of a dump to a list."""
     page: str | None = None
     topic: str | None = None
 

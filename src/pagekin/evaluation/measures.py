@@ -50,7 +50,6 @@ class Ratios:
         return type(self)([name], self.numerator[:, place], self.denominator[:, place])
 
     def weighted(self, weights: Floats) -> Floats:
-        """The measures with weighted sources, for each row of weights."""
         return _divide(weights @ self.numerator, weights @ self.denominator)
 
 

@@ -127,7 +127,6 @@ def run_lines(
 
 
 def qrel_lines(judgements: Iterable[tuple[str, str, int]]) -> Iterator[str]:
-    """(query, result, relevance) as lines of TREC qrels."""
     for query, result, relevance in judgements:
         yield f"{_field(query)} 0 {_field(result)} {relevance}"
 

@@ -97,14 +97,11 @@ class SweepPlan:
 def plan_named(name: str, hierarchy: str | None, references: Sequence[str] | None) -> SweepPlan:
     """The plan of a sweep file or, for a store, the paper's; with another hierarchy and other baselines if given."""
     path = Path(name)
-    if path.is_dir():
-        plan = paper_plan().with_population(name, hierarchy=hierarchy)
-    elif path.is_file():
-        plan = read_plan(path).with_population(None, hierarchy=hierarchy)
-    else:
-        raise MisuseError(
-            f"there is no sweep file or store {name!r}; `pagekin sweep --print` prints a file to begin with"
-        )
+    if not path.is_dir() and not path.is_file():
+        problem = f"there is no sweep file or store {name!r}"
+        raise MisuseError(f"{problem}; `pagekin sweep --print` prints a file to begin with")
+    plan = paper_plan() if path.is_dir() else read_plan(path)
+    plan = plan.with_population(name if path.is_dir() else None, hierarchy=hierarchy)
     if references is None:
         return plan
     others = (entry for entry in plan.baselines if entry.kind != BASELINE)

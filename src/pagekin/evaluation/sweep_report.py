@@ -195,7 +195,6 @@ class SweepFigures:
         return f" But {share:.0%} of the pairs of {order[0].name} are tied, which Gamma ignores: see Somers' D."
 
     def gap(self, a: PlanEntry, b: PlanEntry, measure: str) -> Gap:
-        """a - b, with the interval of a paired bootstrap."""
         name = self.column(measure)
         ours, theirs = (self.swept.of(each).table.only(name) for each in (a, b))
         found = measures.compare(ours, theirs, self.swept.plan.resamples, self.swept.plan.seed)[name]

@@ -124,7 +124,6 @@ def visible_links(links: StoredLinks, hidden: HiddenLinks, other: CorpusPart) ->
 def compare_with_links(
     test: CorpusPart, valid: CorpusPart, links: StoredLinks, seed: int, weighting: Learned
 ) -> dict[str, Any]:
-    """Text alone against text and links, on the test set."""
     tuner = link_share_tuner(test, valid, links, seed, weighting)
     if not len(tuner.queries):
         return {"pages": 0, "measures": {}}

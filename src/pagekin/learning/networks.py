@@ -123,7 +123,6 @@ def weighting_from(
 def initial_parameters(
     part: CorpusPart, scales: InputScales, units: Units, seed: int, okapi: Okapi | None = None
 ) -> Floats:
-    """The parameters to begin with: flat, or near OKAPI."""
     random = np.random.default_rng((seed, 1))
     offsets = parameter_offsets(units)
     parameters = np.zeros(offsets[-1])
@@ -162,7 +161,6 @@ def _fit(
 
 
 def _okapi_targets(part: CorpusPart, okapi: Okapi) -> list[Floats]:
-    """The values of the three functions at each input that approximate OKAPI."""
     (tf, _), (idf, _), (length, _) = inputs_of(part)
     k, b = okapi.k, okapi.b
     shorter = 1.0 / (k * ((1.0 - b) + b * length / max(part.mean_length, 1.0)) + 1.0)

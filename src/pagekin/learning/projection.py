@@ -53,7 +53,6 @@ class WeightedSpace:
         return measures
 
     def products(self, queries: RankingQueries) -> Iterator[Floats]:
-        """The inner products of the weights alone, some rows at a time."""
         transposed = self.x.T.tocsc()
         for first in range(0, len(queries), _ROWS):
             yield (self.x[queries.pages[first : first + _ROWS]] @ transposed).toarray()

@@ -139,7 +139,6 @@ def signed_rank(first: Floats, second: Floats) -> float:
 def qrels_of(
     queries: RankingQueries, query_names: Sequence[str], names: Sequence[str]
 ) -> Iterator[tuple[str, str, int]]:
-    """(query, page, 1) for each relevant page."""
     for k, query in enumerate(query_names):
         yield from ((query, names[page], 1) for page in queries.relevant_to(k).tolist())
 

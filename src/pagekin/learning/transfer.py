@@ -176,7 +176,6 @@ def _ragged(rows: list[list[int]]) -> tuple[Int64s, UInt32s]:
 
 
 def _topic_terms(titles: dict[str, str], terms: Strings, part: CorpusPart) -> dict[str, list[int]]:
-    """The distinct terms of each topic that occur in the documents."""
     captures = [
         Capture(f"{_TOPICS}{k}", Origin("topics", k, len(text), 0), body=text.encode("utf-8", "replace"), plain=True)
         for k, text in enumerate(titles.values())

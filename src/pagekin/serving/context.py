@@ -69,7 +69,6 @@ class RequestThreads:
         self._active -= Counter([client])  # without clients that have no calls
 
     def close(self) -> None:
-        """Wait for running calls; cancel queued ones."""
         self._executor.shutdown(wait=True, cancel_futures=True)
 
 

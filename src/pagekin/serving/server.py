@@ -94,7 +94,6 @@ class _Server(uvicorn.Server):
 
 
 def _serve_in_worker(root: str, settings: ServerSettings, listener: socket.socket, counts: Any, worker: int) -> None:
-    """Serve in a child process, until the parent says so or ends."""
     server = _Server(root, settings, counts, worker)
     parent = multiprocessing.parent_process()
     assert parent is not None

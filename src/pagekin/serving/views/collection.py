@@ -84,7 +84,6 @@ class SampleResult(NamedTuple, Generic[Row]):
 
 
 def _sample(indexed: IndexedStore) -> list[PageRef]:
-    """Return pages spread evenly over the collection."""
     step = max(1, -(-len(indexed) // SAMPLE))
     return refs_by_row(indexed, range(0, len(indexed), step))
 

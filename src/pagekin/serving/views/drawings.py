@@ -205,7 +205,6 @@ def draw_graph(pages: list[PageRef], similarity: NDArray[np.float64], by: str) -
 
 
 def _separate_labels(points: dict[int, tuple[float, float]], middle: float) -> None:
-    """Move the points of each side vertically until their labels do not overlap."""
     for right in (False, True):
         side = sorted((y, k) for k, (x, y) in points.items() if k and (x >= middle) == right)
         lowest = -math.inf

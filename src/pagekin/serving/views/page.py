@@ -104,7 +104,6 @@ class AnswerFilters:
 
 
 def learned_share(indexed: IndexedStore) -> float:
-    """Return the link share that was learned with the weights of the index; 0 if it has none."""
     weighting = indexed.index.strategy.weighting_named("linklearn") if indexed.index.strategy.weights else None
     return weighting.link_share if weighting is not None else 0.0
 
