@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
+from pagekin.evaluation.judge import Population, populate
 from pagekin.evaluation.labels import LeftOut
 from pagekin.evaluation.options import HierarchyOptions
-from pagekin.evaluation.population import Population, populate
 from pagekin.model.arrays import Floats, Int64s
 
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pagekin.evaluation.judge import Population, populate
 from pagekin.evaluation.labels import LeftOut
 from pagekin.evaluation.options import HierarchyOptions
-from pagekin.evaluation.population import Population, populate
 from pagekin.kernels.rankings import NO_DISTANCE, count_pairs, make_keys, measure_rows, top_pages
 from pagekin.model.arrays import Int64s
 from reference import familial_distance, precision

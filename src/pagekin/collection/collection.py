@@ -22,13 +22,13 @@ from pagekin.store.manifest import damaged_files
 # Some modules load compiled code or optional packages; the methods that need them import them.
 if TYPE_CHECKING:
     from pagekin.collection.clusters import Bridge, ClusterEvaluation, GraphStatistics, PageClusters
-    from pagekin.collection.export import ExportReport
     from pagekin.collection.info import BuildReport, CollectionInfo, Page, PageDetails, SearchResults
     from pagekin.collection.learn import LearnReport
     from pagekin.duplicates.report import DuplicateReport
     from pagekin.duplicates.result_formats import Fields, Result
     from pagekin.duplicates.result_list import GroupedResults
     from pagekin.evaluation.evaluate import Evaluation
+    from pagekin.evaluation.runs import ExportReport
     from pagekin.pipeline import Progress
     from pagekin.search.duplicates import DuplicateGroups
 
@@ -345,7 +345,7 @@ class Collection:
         >>> collection.export("related.tsv", limit=1).answers
         9
         """
-        from pagekin.collection.export import ExportReport, export_answers, export_format
+        from pagekin.evaluation.runs import ExportReport, export_answers, export_format
 
         kind = export_format(Path(output), format)
         least = {} if options is not None else {"min_similarity": 0.0}

@@ -55,7 +55,6 @@ def canonical(text: bytes) -> bytes:
 
 
 def canonical_stream(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """The canonical form of one text in pieces of any size, piece by piece."""
     flags, rest = AT_LINE_START, b""
     for piece in pieces:
         rest += piece
@@ -167,7 +166,6 @@ def _chunks_of_range(reading: Reading, ignored: Bytes, settings: GroupSettings, 
 
 
 def _ranges(reading: Reading, rows: range, size: int) -> Iterator[range]:
-    """Split pages into ranges of about `size` bytes of text."""
     sizes = np.cumsum(reading.pages.text_bytes[rows.start : rows.stop])
     total = int(sizes[-1]) if len(sizes) else 0
     ends = np.append(np.searchsorted(sizes, np.arange(size, total, size)) + 1, len(rows))

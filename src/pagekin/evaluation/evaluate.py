@@ -9,7 +9,7 @@ import numpy as np
 
 from pagekin.engines.local import cpu_count
 from pagekin.errors import MisuseError
-from pagekin.evaluation.judge import CUTOFF, Judgement, System, judge
+from pagekin.evaluation.judge import CUTOFF, Judgement, Population, System, judge
 from pagekin.evaluation.labelled import LabelledCollection, open_labelled
 from pagekin.evaluation.labels import LeftOutReason, lines_of
 from pagekin.evaluation.measures import (
@@ -30,7 +30,6 @@ from pagekin.evaluation.measures import (
     ratios,
 )
 from pagekin.evaluation.options import EvaluationOptions
-from pagekin.evaluation.population import Population
 from pagekin.evaluation.runs import qrel_lines, qrels_of, rankings_of, run_lines, untie
 from pagekin.model.arrays import Int64s
 from pagekin.model.files import write_lines

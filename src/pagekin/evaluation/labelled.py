@@ -1,6 +1,5 @@
 """A labelled collection: which of its pages a hierarchy compares, and the systems that order them."""
 
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -9,10 +8,9 @@ import numpy as np
 
 from pagekin.bags.build import BagSource, bags_of_pages
 from pagekin.errors import MisuseError
-from pagekin.evaluation.judge import System
-from pagekin.evaluation.labels import UNMET, Class, LeftOut, join, path_labels, read_labels, read_tree
+from pagekin.evaluation.judge import Labels, Population, System, populate, sample
+from pagekin.evaluation.labels import UNMET, LeftOut, join, path_labels, read_labels, read_tree
 from pagekin.evaluation.options import HierarchyOptions
-from pagekin.evaluation.population import Population, populate, sample
 from pagekin.evaluation.runs import read_run
 from pagekin.index.index import Index, Inverted
 from pagekin.model.arrays import Floats, Int64s
@@ -25,7 +23,6 @@ from pagekin.search.options import AUTO, RelatedOptions
 from pagekin.search.query import Query, bag_of
 from pagekin.store.catalog import NewPageNames, PageNames
 
-Labels = Mapping[int, Iterable[Class]]  # by the numbers of pages
 BY_PATH = "path"  # as the name of a hierarchy: the folders of URLs
 
 
@@ -56,12 +53,10 @@ class LabelledCollection:
     notes: LeftOut
 
     def in_degrees(self) -> Int64s | None:
-        """How many pages link to each page, if there is a collection."""
         return None if self.indexed is None else self.indexed.in_degrees()[self.population.nodes]
 
     @cached_property
     def collection(self) -> BagSource:
-        """What the bags of every strategy are made from."""
         assert self.indexed is not None
         return BagSource.of(self.indexed)
 
@@ -131,8 +126,7 @@ def open_labelled(
         addresses = indexed.catalog.page_names()
         rows = indexed.catalog.each("SELECT url FROM nodes WHERE first_row IS NOT NULL ORDER BY node")
         urls = [row[0] for row in rows]
-        by_path = hierarchy == BY_PATH
-        labels = path_labels(urls, notes) if by_path else read_labels(Path(hierarchy), notes, tree)
+        labels = path_labels(urls, notes) if hierarchy == BY_PATH else read_labels(Path(hierarchy), notes, tree)
         classes: Labels = join(labels, addresses.find, notes)
         if not classes:
             raise MisuseError(_no_classes(hierarchy, indexed, urls, notes))

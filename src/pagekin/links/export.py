@@ -10,7 +10,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 import numpy as np
 
-from pagekin.figures.plot_files import new_figure, save_figure
+from pagekin.figures.charts import new_figure, save_figure
 from pagekin.links.clusters import Hierarchy
 from pagekin.links.measures import SimilarPairs
 from pagekin.model.arrays import Floats, Int64s
