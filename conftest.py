@@ -55,7 +55,8 @@ def example_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(autouse=True)
 def examples(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Give `pagekin`, `Path` and `collection` to the examples of the public interface."""
-    if request.node.path.parent not in (_PACKAGE, _PACKAGE / "collection"):
+    path = request.node.path
+    if path.parent not in (_PACKAGE, _PACKAGE / "collection") and path != _PACKAGE / "evaluation" / "sweep_report.py":
         return
     import pagekin
 

@@ -35,8 +35,7 @@ from pagekin.duplicates.result_list import files, html_texts
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.kernels.chunks import WINDOW
 from pagekin.kernels.shared_elements import popcount
-from pagekin.model.arrays import UInt64s
-from pagekin.model.strings import together
+from pagekin.model.arrays import UInt64s, together
 
 ROUNDS = 3 if QUICK else 9
 PAGES = 300 if QUICK else 1000

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pagekin.figures.plot_files import new_figure, save_figure
+from pagekin.figures.charts import new_figure, save_figure
 
 RATIOS = (1, 2, 4, 8, 10, 11)  # m / n, as in the paper
 

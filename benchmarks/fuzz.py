@@ -165,8 +165,7 @@ Target = tuple[list[bytes], Callable[[bytes], None]]
 
 def _read(file: Path, data: bytes) -> None:
     """Read a source as a build does, without writing a store."""
-    from pagekin.model.capture import Capture
-    from pagekin.model.settings import ReadingSettings
+    from pagekin.model.capture import Capture, ReadingSettings
     from pagekin.reading.batch import read_captures
     from pagekin.sources.open import open_sources
 
@@ -224,8 +223,7 @@ def wacz(home: Path) -> Target:
 
 def html(_: Path) -> Target:
     """HTML: the first byte chooses a charset of the transport."""
-    from pagekin.model.capture import Capture, Origin
-    from pagekin.model.settings import ReadingSettings
+    from pagekin.model.capture import Capture, Origin, ReadingSettings
     from pagekin.reading.batch import read_captures
     from tools.sample_web import captures
 

@@ -19,7 +19,7 @@ from scipy.sparse import csr_matrix
 from scipy.spatial.distance import squareform
 
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, show, timed
-from pagekin.kernels.similar_pairs import make_buffers
+from pagekin.kernels.all_pairs import make_buffers
 from pagekin.links.clusters import Clusters, build_hierarchy
 from pagekin.links.link_graph import LinkGraph, StoredLinks, prepare
 from pagekin.links.measures import BATCH_PAIRS, DELTA_SHARE, Subgraph, build_link_sets

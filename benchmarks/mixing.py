@@ -21,7 +21,7 @@ from pagekin.bags.build import BagSource, counting_links, fold_bags
 from pagekin.evaluation.evaluate import evaluate_system
 from pagekin.evaluation.judge import judge
 from pagekin.evaluation.labelled import BY_PATH, open_labelled
-from pagekin.kernels.precision import measure_rows
+from pagekin.kernels.rankings import measure_rows
 from pagekin.learning.corpus import CorpusPart, part_of
 from pagekin.learning.learn import COUNTING, LearnResult, count_terms, links_between_pages
 from pagekin.learning.link_share import SHARES, hide_links, link_share_tuner, visible_links

@@ -22,8 +22,7 @@ from selectolax.lexbor import LexborHTMLParser
 from benchmarks.agreement import collections
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, show
 from pagekin.engines.local import WorkerPool, run
-from pagekin.model.capture import Capture, Origin
-from pagekin.model.settings import ReadingSettings
+from pagekin.model.capture import Capture, Origin, ReadingSettings
 from pagekin.pipeline import Job, read_job
 from pagekin.reading.batch import read_captures
 from pagekin.urls import path_url

@@ -28,12 +28,12 @@ from rensa import RMinHash
 
 from benchmarks.agreement import collections
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, show, timed
+from pagekin.index.index import elements_for, make_signatures, seeded, term_keys
 from pagekin.kernels.minhash import GOLDEN, mix_all
 from pagekin.model.arrays import Int64s, UInt64s
 from pagekin.model.bags import Bags
 from pagekin.pipeline import build
 from pagekin.search.indexed_store import IndexedStore
-from pagekin.signatures.sign import elements_for, make_signatures, seeded, term_keys
 
 LENGTH = 80
 ELEMENTS = 1000  # of a set that the others are given

@@ -16,7 +16,7 @@ import pagekin
 from pagekin import sample_web
 from pagekin.engines.local import WorkerPool
 from pagekin.errors import MisuseError, StoreError
-from pagekin.model.settings import ReadingSettings
+from pagekin.model.capture import ReadingSettings
 from pagekin.pipeline import Progress, build
 from pagekin.store.store import Store
 from store.builders import (

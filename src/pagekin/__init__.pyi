@@ -17,7 +17,6 @@ from pagekin.collection.collection import build as build
 from pagekin.collection.collection import evaluate_run as evaluate_run
 from pagekin.collection.collection import group_results as group_results
 from pagekin.collection.collection import open as open
-from pagekin.collection.export import ExportReport as ExportReport
 from pagekin.collection.info import BuildReport as BuildReport
 from pagekin.collection.info import CheckReport as CheckReport
 from pagekin.collection.info import CollectionInfo as CollectionInfo
@@ -27,8 +26,6 @@ from pagekin.collection.info import SearchResults as SearchResults
 from pagekin.collection.learn import LearnReport as LearnReport
 from pagekin.collection.learn import TransferReport as TransferReport
 from pagekin.collection.learn import transfer_weights as transfer_weights
-from pagekin.collection.sweep import SweepReport as SweepReport
-from pagekin.collection.sweep import sweep as sweep
 from pagekin.duplicates.filters import Overlap as Overlap
 from pagekin.duplicates.groups import DuplicateGroup as DuplicateGroup
 from pagekin.duplicates.groups import DuplicateMember as DuplicateMember
@@ -55,13 +52,16 @@ from pagekin.evaluation.evaluate_related import RelatedMeasures as RelatedMeasur
 from pagekin.evaluation.labels import LeftOutReason as LeftOutReason
 from pagekin.evaluation.options import EvaluationOptions as EvaluationOptions
 from pagekin.evaluation.options import RelatedEvaluationOptions as RelatedEvaluationOptions
+from pagekin.evaluation.runs import ExportReport as ExportReport
+from pagekin.evaluation.sweep_report import SweepReport as SweepReport
+from pagekin.evaluation.sweep_report import sweep as sweep
 from pagekin.learning.options import LearnOptions as LearnOptions
 from pagekin.links.cluster_quality import CategoryQuality as CategoryQuality
 from pagekin.links.settings import ClusterOptions as ClusterOptions
 from pagekin.links.settings import GraphOptions as GraphOptions
 from pagekin.links.settings import LinkOptions as LinkOptions
+from pagekin.model.capture import ReadingSettings as ReadingSettings
 from pagekin.model.jsons import to_json as to_json
-from pagekin.model.settings import ReadingSettings as ReadingSettings
 from pagekin.model.strategy import Strategy as Strategy
 from pagekin.pipeline import Progress as Progress
 from pagekin.search.duplicates import DuplicateGroups as DuplicateGroups

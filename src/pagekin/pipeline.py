@@ -28,24 +28,31 @@ from pagekin.duplicates.fingerprints import write_fingerprints
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.engines.local import WorkerPool, run, worker_pool
 from pagekin.errors import MisuseError, StoreError
-from pagekin.index.index import INDEX_VERSION, invert, truncate, value_type, write_bags, write_lookup
+from pagekin.index.index import (
+    INDEX_VERSION,
+    invert,
+    make_signatures,
+    seeded,
+    term_keys,
+    truncate,
+    value_type,
+    write_bags,
+    write_lookup,
+)
 from pagekin.index.titles import write_titles
 from pagekin.latent.build import write_latent
 from pagekin.links.statistics import write_link_statistics
-from pagekin.model.capture import Capture
-from pagekin.model.settings import MiB, ReadingSettings
+from pagekin.model.capture import Capture, MiB, ReadingSettings
 from pagekin.model.strategy import PRESETS, Strategy
 from pagekin.search.calibration import calibrate
 from pagekin.search.evidence import check_names
 from pagekin.search.indexed_store import IndexedStore
-from pagekin.signatures.sign import make_signatures, seeded, term_keys
 from pagekin.sources.open import SourceSet, open_sources
 from pagekin.store import manifest as manifests
-from pagekin.store.collect import PageCollector
+from pagekin.store.collect import PageCollector, Spool, write_batch
 from pagekin.store.columns import reporting_errors, sync
 from pagekin.store.manifest import Manifest
 from pagekin.store.select import ReadPages
-from pagekin.store.spool import Spool, write_batch
 from pagekin.store.store import Store
 from pagekin.store.write import write_store
 from pagekin.urls import host_of

@@ -11,7 +11,7 @@ import numpy as np
 
 from pagekin.bags.build import BagSource, fold_bags
 from pagekin.model.bags import Bags, Terms
-from pagekin.model.settings import ReadingSettings
+from pagekin.model.capture import ReadingSettings
 from pagekin.model.strategy import Strategy
 from pagekin.store.store import Store
 from store.builders import Row, page, store_of

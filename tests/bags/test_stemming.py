@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from bags.builders import ONE, TWO, Small, plain
 from pagekin.bags.stemming import LANGUAGES, language_of, stop_words, terms_of, vocabulary
 from pagekin.errors import MisuseError
+from pagekin.model.arrays import Strings
 from pagekin.model.strategy import Strategy
-from pagekin.model.strings import Strings
 
 P, T = ONE + "p.html", TWO + "t.html"
 JA, DE = "http://ja.example/", "http://de.example/"

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from bags.builders import ONE, TWO, Small, collection_of, make_bags, plain
 from model.test_strategy import SETTINGS, can_weigh
 from pagekin.model.bags import Bags
-from pagekin.model.settings import ReadingSettings
+from pagekin.model.capture import ReadingSettings
 from pagekin.model.strategy import PRESETS, Strategy
 from store.builders import generated, page, store_of
 

@@ -12,7 +12,7 @@ import pytest
 from pyarrow import parquet
 
 from cli.conftest import Pagekin
-from pagekin.collection import export
+from pagekin.evaluation import runs
 from pagekin.evaluation.labelled import open_labelled
 from pagekin.search.indexed_store import IndexedStore
 
@@ -51,7 +51,7 @@ def test_parquet_is_written_in_groups_and_loses_no_answer_between_them(
     pagekin("export", library, "-o", "one.parquet")
     whole = parquet.read_table("one.parquet")
     assert parquet.ParquetFile("one.parquet").num_row_groups == 1
-    monkeypatch.setattr(export, "ROW_GROUP", 1)
+    monkeypatch.setattr(runs, "ROW_GROUP", 1)
     pagekin("export", library, "-o", "many.parquet")
     assert parquet.ParquetFile("many.parquet").num_row_groups == whole.num_rows > 1
     assert parquet.read_table("many.parquet").equals(whole)
@@ -85,7 +85,7 @@ def test_other_formats_need_no_pyarrow(pagekin: Pagekin, library: Path, monkeypa
 def test_an_export_that_fails_leaves_the_old_file_and_nothing_else(
     pagekin: Pagekin, library: Path, broken_off: Path, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(export, "ROW_GROUP", 1)  # the first answers are on the disk when it fails
+    monkeypatch.setattr(runs, "ROW_GROUP", 1)  # the first answers are on the disk when it fails
     old = Path(f"answers.{kind}")
     old.write_bytes(b"old")
     answer = pagekin("export", library, "-o", old, "--queries", broken_off)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from cli.conftest import Pagekin
 from pagekin.duplicates.settings import GroupSettings
-from pagekin.model.settings import ReadingSettings
+from pagekin.model.capture import ReadingSettings
 from pagekin.model.strategy import PRESETS
 from pagekin.store.store import Store
 

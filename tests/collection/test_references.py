@@ -14,7 +14,7 @@ from pagekin.model.options import option
 from pagekin.search.options import RelatedOptions
 from pagekin.serving.api.params import params_of
 from pagekin.serving.api.schema import openapi
-from pagekin.serving.problems import RequestError
+from pagekin.serving.middleware import RequestError
 from pagekin.serving.settings import RequestLimits, ServerSettings
 from tools import api_reference, reference
 

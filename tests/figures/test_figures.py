@@ -7,8 +7,19 @@ from xml.etree import ElementTree
 
 import pytest
 
-from pagekin.figures.charts import Bar, Curve, Gap, curve_chart, interval_chart, sentence, ticks, trend
-from pagekin.figures.report_page import Section, Table, page
+from pagekin.figures.charts import (
+    Bar,
+    Curve,
+    Gap,
+    Section,
+    Table,
+    curve_chart,
+    interval_chart,
+    page,
+    sentence,
+    ticks,
+    trend,
+)
 
 BARS = [Bar("a", 0.2, 0.1, 0.3), Bar("b", 0.5, 0.4, 0.6), Bar("c", None)]
 

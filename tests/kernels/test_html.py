@@ -33,6 +33,7 @@ from pagekin.kernels.page_output import (
     NOINDEX,
     PARAGRAPH,
     REFRESH,
+    STATE_SIZE,
     TABLE_END,
     TEXT_END,
     TITLE_TEXT,
@@ -40,7 +41,6 @@ from pagekin.kernels.page_output import (
     TRAILING,
     PageOutput,
     allocate_output,
-    new_state,
 )
 from pagekin.reading.markup import markup
 from reference import html as reference
@@ -51,7 +51,7 @@ NO_LIMIT = 2**40
 
 def scan(pages: list[bytes], max_links: int = NO_LIMIT, max_url: int = NO_LIMIT, at_a_time: int = 100) -> list[Page]:
     """The kernel's answer in the shape of the reference's: places are within each page's text."""
-    out, state = allocate_output(sum(map(len, pages)), len(pages)), new_state()
+    out, state = allocate_output(sum(map(len, pages)), len(pages)), np.zeros(STATE_SIZE, np.int64)
     for k in range(0, len(pages), at_a_time):
         group = pages[k : k + at_a_time]
         html = np.frombuffer(b"".join(group), np.uint8)
@@ -808,7 +808,7 @@ def fits(pages: list[bytes]) -> bool:
     wide = [np.full((len(part) + 2 * MARGIN, *part.shape[1:]), 77, part.dtype) for part in out]
     inner = PageOutput(*(part[MARGIN:-MARGIN] for part in wide))
     inner.pages[:] = 0
-    n_values = scan_pages(html, bounds, markup(), NO_LIMIT, NO_LIMIT, inner, new_state())
+    n_values = scan_pages(html, bounds, markup(), NO_LIMIT, NO_LIMIT, inner, np.zeros(STATE_SIZE, np.int64))
     n_text, n_blocks, n_links = inner.pages[:, [TEXT_END, BLOCKS_END, LINKS_END]].max(axis=0, initial=0).tolist()
     counted = n_text <= len(inner.text) and n_values <= len(inner.values)
     counted = counted and n_blocks <= len(inner.blocks) and n_links <= len(inner.links)

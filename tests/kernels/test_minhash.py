@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from pagekin.index.index import elements_for
 from pagekin.kernels import minhash
 from pagekin.kernels.minhash import EMPTY, bin_of, count_elements, mix, mix_all, sign
 from pagekin.model.arrays import Int64s, UInt32s, UInt64s
-from pagekin.signatures.sign import elements_for
 from reference import minhash as reference
 from reference import similarity
 

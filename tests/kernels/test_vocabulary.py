@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pagekin.kernels.vocabulary import add_strings, copy_table, intern, new_table, sort_spans
-from pagekin.model.strings import Strings
+from pagekin.model.arrays import Strings
 from reference import vocabulary as reference
 
 # Short ones that are often equal, and long ones that differ late or only in their length.

@@ -11,8 +11,8 @@ import pytest
 from pagekin.errors import StoreError
 from pagekin.links import statistics
 from pagekin.links.statistics import open_link_columns
+from pagekin.model.capture import ReadingSettings
 from pagekin.model.link_columns import LinkColumns
-from pagekin.model.settings import ReadingSettings
 from pagekin.model.strategy import Strategy
 from pagekin.store.columns import write_columns
 from pagekin.store.store import Store

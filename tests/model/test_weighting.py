@@ -13,12 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pagekin.errors import FailureError, MisuseError
-from pagekin.model.arrays import Floats
+from pagekin.model.arrays import Floats, Numbers
 from pagekin.model.weighting import (
     MOST_BYTES,
     Learned,
     Network,
-    Numbers,
     Okapi,
     Size,
     Weighting,

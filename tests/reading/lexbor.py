@@ -248,7 +248,7 @@ def scan(pages: Sequence[bytes]) -> list[Reading]:
     html = np.frombuffer(b"".join(pages), np.uint8)
     bounds = np.array([0, *map(len, pages)], np.int64).cumsum()
     out = po.allocate_output(len(html), len(pages))
-    written = k.scan_pages(html, bounds, markup(), UNLIMITED, UNLIMITED, out, po.new_state())
+    written = k.scan_pages(html, bounds, markup(), UNLIMITED, UNLIMITED, out, np.zeros(po.STATE_SIZE, np.int64))
     ends = np.concatenate([[0], out.pages[:, po.TEXT_END]])
     text = out.text[: ends[-1]]
     words = split_words(text, ends, classes(), LONGEST)

@@ -11,9 +11,8 @@ import zstandard
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from pagekin.model.capture import Capture, Origin, PageFlags
+from pagekin.model.capture import Capture, Origin, PageFlags, ReadingSettings
 from pagekin.model.reading import NO_TARGET, AnchorFlag, Blobs, Reading
-from pagekin.model.settings import ReadingSettings
 from pagekin.reading.batch import LONGEST_WORD, read_captures
 
 HERE = "http://a.example/dir/page.html"

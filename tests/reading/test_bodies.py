@@ -12,8 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pagekin.model.capture import Capture, Origin, Skip
-from pagekin.model.settings import ReadingSettings
+from pagekin.model.capture import Capture, Origin, ReadingSettings, Skip
 from pagekin.reading.bodies import _CODECS, Body, codec_of, load_body, text_as_html, to_utf8
 
 SETTINGS = ReadingSettings(max_page_bytes=20)

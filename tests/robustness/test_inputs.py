@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pagekin.model.capture import Capture, Origin
-from pagekin.model.settings import ReadingSettings
+from pagekin.model.capture import Capture, Origin, ReadingSettings
 from pagekin.pipeline import build
 from pagekin.reading.batch import read_captures
 from pagekin.sources.open import open_sources

@@ -11,7 +11,7 @@ import pytest
 
 from pagekin import sample_web
 from pagekin.errors import MisuseError, StoreError
-from pagekin.model.settings import ReadingSettings
+from pagekin.model.capture import ReadingSettings
 from pagekin.model.strategy import PRESETS, Strategy
 from pagekin.pipeline import build
 from pagekin.search.indexed_store import IndexedStore

@@ -9,17 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pagekin.index.index import HEAD, Index, ValueType, invert, truncate
-from pagekin.model.arrays import Int64s
+from pagekin.index.index import HEAD, Index, ValueType, invert, make_signatures, seeded, term_keys, truncate
+from pagekin.model.arrays import Int64s, Strings
 from pagekin.model.bags import Bags, Contents, Terms
 from pagekin.model.strategy import Strategy
-from pagekin.model.strings import Strings
 from pagekin.search.blend import Blend
 from pagekin.search.indexed_store import MEASURES as EVIDENCES
 from pagekin.search.query import Bag, Query, bag_of, mean_bag, query_of_nodes
 from pagekin.search.scorer import CompiledScorer, Scorer, ScorerPool
 from pagekin.search.text import BagEvidence
-from pagekin.signatures.sign import make_signatures, seeded, term_keys
 from reference import similarity as reference
 
 WORDS = 10

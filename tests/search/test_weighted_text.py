@@ -12,16 +12,15 @@ from hypothesis import strategies as st
 
 from model.learned import DRAWN
 from pagekin.errors import MisuseError
-from pagekin.index.index import HEAD, Index, invert
+from pagekin.index.index import HEAD, Index, invert, make_signatures, seeded, term_keys
+from pagekin.model.arrays import Strings
 from pagekin.model.bags import Bags, Contents, Terms
 from pagekin.model.strategy import Strategy
-from pagekin.model.strings import Strings
 from pagekin.model.weighting import STOP_PAGES, Learned, Okapi
 from pagekin.search.blend import Blend
 from pagekin.search.query import Query, QueryWeights, TermCounts, query_of_nodes
 from pagekin.search.scorer import CompiledScorer, Scorer, ScorerPool
 from pagekin.search.weighted_text import WeightedText
-from pagekin.signatures.sign import make_signatures, seeded, term_keys
 from reference import weighing as reference
 
 WORDS = 8

@@ -11,7 +11,7 @@ import pytest
 from starlette.requests import HTTPConnection
 
 from pagekin.serving.context import RequestThreads
-from pagekin.serving.problems import RequestError
+from pagekin.serving.middleware import RequestError
 from pagekin.serving.settings import RequestLimits, ServerSettings
 
 

@@ -10,7 +10,7 @@ from pagekin.model.options import option
 from pagekin.search.options import RelatedOptions
 from pagekin.serving.api.params import check_values, params_of, read_query
 from pagekin.serving.api.schema import openapi, render_docs
-from pagekin.serving.problems import RequestError
+from pagekin.serving.middleware import RequestError
 from pagekin.serving.settings import RequestLimits, ServerSettings
 
 

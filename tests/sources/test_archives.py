@@ -13,8 +13,7 @@ import zstandard
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
-from pagekin.model.capture import Capture, PageFlags
-from pagekin.model.settings import ReadingSettings
+from pagekin.model.capture import Capture, PageFlags, ReadingSettings
 from sources.walk import capture, captures, file, items, kept, redirects, skipped
 from sources.warcs import (
     DAY,

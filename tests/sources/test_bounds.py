@@ -27,7 +27,7 @@ for item in open_sources([Path(path)], (), ReadingSettings()).items(lambda _: Fa
 
 def walk(path: Path) -> tuple[float, list[str]]:
     peak, said = peak_megabytes(
-        "from pathlib import Path; import fastwarc.warc; from pagekin.model.settings import ReadingSettings; "
+        "from pathlib import Path; import fastwarc.warc; from pagekin.model.capture import ReadingSettings; "
         "from pagekin.sources.open import open_sources",
         f"path = {str(path)!r}",
         WALK,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pagekin.model.settings import ReadingSettings
+from pagekin.model.capture import ReadingSettings
 from sources.walk import file, items, kept, skipped
 from sources.warcs import DAY, gz, page, record, response
 

@@ -14,8 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pagekin.errors import PagekinError, SourceError
-from pagekin.model.capture import Capture, Skip
-from pagekin.model.settings import ReadingSettings
+from pagekin.model.capture import Capture, ReadingSettings, Skip
 from pagekin.pipeline import build
 from pagekin.reading.bodies import Body, load_body
 from pagekin.store.store import Store

@@ -13,8 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pagekin.model.capture import Capture, Skip
-from pagekin.model.settings import ReadingSettings
+from pagekin.model.capture import Capture, ReadingSettings, Skip
 from pagekin.pipeline import build
 from sources.walk import capture, captures, file, items, json_lines, kept, skipped
 from sources.warcs import DAY, DAY_SECONDS

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pagekin.errors import MisuseError
-from pagekin.model.settings import ReadingSettings
+from pagekin.model.capture import ReadingSettings
 from pagekin.sources.open import SourceSet, default_base, open_sources
 from sources.walk import captures, file, json_lines
 from sources.warcs import gz, page, response

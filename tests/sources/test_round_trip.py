@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from pagekin.model.capture import PageFlags
-from pagekin.model.settings import ReadingSettings
+from pagekin.model.capture import PageFlags, ReadingSettings
 from pagekin.pipeline import build
 from pagekin.store.manifest import damaged_files
 from pagekin.store.store import Store

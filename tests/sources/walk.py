@@ -6,8 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from pagekin.model.capture import Capture, Redirect, Skip, SourceItem
-from pagekin.model.settings import ReadingSettings
+from pagekin.model.capture import Capture, ReadingSettings, Redirect, Skip, SourceItem
 from pagekin.sources.open import open_sources
 
 

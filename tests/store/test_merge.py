@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pagekin.model.arrays import Strings
 from pagekin.model.reading import Ragged, Reading, Tokens
-from pagekin.model.strings import Strings
 from pagekin.store import merge
 from pagekin.store.merge import Selection, join, merge_part, merge_strings, objects_of, pick
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pagekin.model.strings import Strings, word_of
+from pagekin.model.arrays import Strings, word_of
 from pagekin.store.write import words_of
 
 FORM = st.text(st.sampled_from("aZ9_É\u0301éßİ\u212aΣ日"), max_size=4)  # with a kelvin sign, which is a k

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from pagekin.kernels.page_output import HEADING, ITEM, LIST_END, PARAGRAPH
+from pagekin.model.capture import ReadingSettings
 from pagekin.model.reading import NO_TARGET, AnchorFlag
-from pagekin.model.settings import ReadingSettings
 from pagekin.pipeline import build
 from pagekin.store.store import Store
 from store.builders import (

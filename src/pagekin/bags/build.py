@@ -13,12 +13,11 @@ from pagekin.bags.stemming import UNKNOWN, TermVocabulary, check_language, langu
 from pagekin.bags.weigh import FoldedBags, Spill, SpilledPiece
 from pagekin.kernels.fold_bags import Citations, FoldPlan, fold_nodes, make_sums
 from pagekin.kernels.windows import BASIC, SYNTACTIC, TOPICAL, Texts
-from pagekin.model.arrays import Bytes, Int64s, UInt32s, UInt64s, offsets_of
+from pagekin.model.arrays import Bytes, Int64s, Strings, UInt32s, UInt64s, offsets_of
 from pagekin.model.bags import BAG_COLUMNS, Bags, Contents, Terms
-from pagekin.model.mapper import Mapper
 from pagekin.model.reading import AnchorFlag, Links, Reading
 from pagekin.model.strategy import Strategy
-from pagekin.model.strings import Strings
+from pagekin.store.columns import Mapper
 from pagekin.store.store import Store
 from pagekin.urls import host_of
 
@@ -127,7 +126,7 @@ def _templates(reading: Reading, strategy: Strategy) -> Bytes:
     blocks = reading.blocks
     if strategy.templates and strategy.template_links:
         return np.zeros(len(blocks.hash), np.uint8)
-    (hosts,) = _host_numbers(map(host_of, reading.pages.url))
+    (hosts,) = host_numbers(map(host_of, reading.pages.url))
     return template_blocks(hosts, blocks.offsets, blocks.hash, strategy.template_share)
 
 
@@ -155,7 +154,7 @@ def template_blocks(hosts: Int64s, offsets: Int64s, hashes: UInt64s, share: floa
     return result
 
 
-def _host_numbers(*columns: Iterable[str]) -> list[Int64s]:
+def host_numbers(*columns: Iterable[str]) -> list[Int64s]:
     """Columns of hosts as numbers; equal hosts have the same number in all columns."""
     numbers: dict[str, int] = {}
     return [np.array([numbers.setdefault(host, len(numbers)) for host in hosts], np.int64) for hosts in columns]
@@ -178,7 +177,7 @@ def counting_links(source: BagSource, strategy: Strategy, templates: Bytes | Non
         ignored = np.array([any(each.search(url) for each in patterns) for url in reading.pages.url], bool)
         counts &= ~ignored[links.page]
     if strategy.voters == "other-hosts":
-        of_node, of_page = _host_numbers(source.node_hosts(), map(host_of, reading.pages.url))
+        of_node, of_page = host_numbers(source.node_hosts(), map(host_of, reading.pages.url))
         counts &= of_page[links.page] != np.repeat(of_node, np.diff(links.offsets))
     if not strategy.template_links and len(templates):
         in_block = np.diff(reading.blocks.offsets)[links.page] > 0  # a page without text has no blocks

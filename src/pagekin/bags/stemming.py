@@ -6,11 +6,9 @@ from functools import cache
 from importlib.resources import files
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pagekin.errors import MisuseError
-from pagekin.model.arrays import Int64s, UInt32s
-from pagekin.model.strings import Strings
+from pagekin.model.arrays import Int32s, Int64s, Strings, UInt32s
 
 LANGUAGES = frozenset("ar ca da de el en es fi fr hu it nl no pt ro ru sv tr".split())  # with stemmer and stop list
 _ALIASES = {"nb": "no", "nn": "no"}
@@ -77,7 +75,7 @@ class TermVocabulary:
 
     name: Strings
     shown: Strings
-    of_form: NDArray[np.int32]
+    of_form: Int32s
 
     def __len__(self) -> int:
         return len(self.name)

@@ -8,17 +8,43 @@ from typing import IO, Any
 import numpy as np
 
 from pagekin.bags.stemming import language_of, terms_of
-from pagekin.bags.term_weights import content_weights, outside_shares, term_factors
 from pagekin.kernels.fold_bags import position_weight, sort_by_weight, weigh
 from pagekin.kernels.windows import distance_weight
-from pagekin.model.arrays import Bytes, Float32s, Int64s, UInt32s, offsets_of
+from pagekin.model.arrays import Bytes, Float32s, Floats, Int64s, UInt32s, offsets_of, word_of
 from pagekin.model.bags import Bags, Contents, Terms
-from pagekin.model.mapper import Mapper
 from pagekin.model.reading import Reading
 from pagekin.model.strategy import Strategy
-from pagekin.model.strings import word_of
+from pagekin.model.term_weights import LEAST, TERM_WEIGHTS
+from pagekin.model.weighting import Weighting
+from pagekin.store.columns import Mapper
 
 _TYPES = (np.uint32, np.uint32, np.float32, np.float32)  # of term, count, content, around; 4 bytes each
+
+
+def term_factors(strategy: Strategy, frequency: Int64s, bags: int) -> Floats:
+    """The factor of each term's count, from its document frequency; never 0."""
+    weight = TERM_WEIGHTS[strategy.frequency_weight]
+    return weight.factors(frequency, bags, *strategy.values(weight.settings))
+
+
+def content_weights(weighting: Weighting, contents: Contents, term: UInt32s, count: UInt32s, length: Int64s) -> Floats:
+    """The weights of terms with these counts in pages of these lengths; 0 for a term with count 0."""
+    word = np.minimum(term, len(contents.frequency))  # citing nodes are in no contents
+    weight = weighting.weigh(count, np.append(contents.frequency, 0)[word], length, contents.size)
+    weight[np.append(contents.stopped, True)[word]] = 0.0
+    return np.where(count > 0, np.maximum(weight, LEAST), 0.0)
+
+
+def outside_shares(strategy: Strategy, evidence: Int64s) -> tuple[Floats, Floats]:
+    """The shares of anchor windows and of citing nodes in each bag; the rest is the share of the contents.
+
+    The shares grow with the evidence (citing pages, and the title): what one page says of another is an opinion. A page
+    with few in-links, such as a mirror, is described by its own words.
+    """
+    trust = evidence / np.maximum(evidence + strategy.evidence, 1e-9) if strategy.content else np.ones(len(evidence))
+    links = strategy.link_share if strategy.content or strategy.anchors else 1.0
+    anchors = strategy.anchor_share if strategy.content else 1.0 - links * strategy.links
+    return trust * (anchors * strategy.anchors), trust * (links * strategy.links)
 
 
 @dataclass(frozen=True)
@@ -48,12 +74,15 @@ class Spill:
     def lengths(self) -> Int64s:
         return np.concatenate([np.empty(0, np.int64), *self._lengths])
 
-    def pieces(self) -> Iterator[SpilledPiece]:
+    def pieces(self) -> Iterator[tuple[slice, SpilledPiece]]:
+        """(nodes, piece) for every piece."""
         self._file.seek(0)
+        first = 0
         for lengths in self._lengths:
             count = int(lengths.sum())
             columns: list[Any] = [np.frombuffer(bytearray(self._file.read(4 * count)), kind) for kind in _TYPES]
-            yield SpilledPiece(lengths, *columns)
+            yield slice(first, first + len(lengths)), SpilledPiece(lengths, *columns)
+            first += len(lengths)
 
 
 @dataclass(frozen=True)
@@ -96,15 +125,8 @@ class FoldedBags:
             return Bags(offsets, piece.term, weight, piece.count, piece.around)
 
         if weighting is not None:  # its weights depend on the lengths of all pages
-            deque(mapper(lambda numbered: measure(*numbered), self.pieces()), maxlen=0)
-        return mapper(weigh_piece, self.pieces())
-
-    def pieces(self) -> Iterator[tuple[slice, SpilledPiece]]:
-        """(nodes, piece) for every piece."""
-        first = 0
-        for piece in self.spill.pieces():
-            yield slice(first, first + len(piece.lengths)), piece
-            first += len(piece.lengths)
+            deque(mapper(lambda numbered: measure(*numbered), self.spill.pieces()), maxlen=0)
+        return mapper(weigh_piece, self.spill.pieces())
 
 
 @dataclass(frozen=True)

@@ -13,17 +13,12 @@ import pagekin
 from pagekin.cli.options import json_option, options_from
 from pagekin.cli.output import bytes_of, counted, print_result, print_table, progress_bar
 from pagekin.errors import MisuseError
-from pagekin.model.settings import MiB, ReadingSettings
+from pagekin.model.capture import MiB, ReadingSettings
 
 _STRAY = 0.95  # share of links that leave the collection, above which a base URL looks wrong
 _FEW = 20  # links below which that share says nothing
 _SHOWN = ("http://treeroom.example/oak.html", "http://worldpages.example/ja/aizome.html")
-_QUERIES = (
-    "http://treeroom.example/oak.html",
-    "http://slowoven.example/starter.html",
-    "http://mirror.example/",
-    "http://worldpages.example/ja/aizome.html",
-)
+_QUERIES = (_SHOWN[0], "http://slowoven.example/starter.html", "http://mirror.example/", _SHOWN[1])
 
 
 @click.command()

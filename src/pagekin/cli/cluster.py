@@ -80,7 +80,6 @@ def print_clusters(report: pagekin.PageClusters) -> None:
 
 
 def _drawn(report: pagekin.PageClusters) -> list[str]:
-    """The dendrogram of the page and the nearest pages, as lines."""
     import numpy as np
 
     from pagekin.links.clusters import Hierarchy
@@ -116,7 +115,7 @@ def print_quality(found: pagekin.ClusterEvaluation) -> None:
 
 @click.command()
 @store_argument
-@click.option("--core", "core_file", metavar="FILE", help="A file of pages, one a line; compare only these.")
+@click.option("--core", metavar="FILE", help="A file of pages, one a line; compare only these.")
 @click.option(
     "-o",
     "--output",
@@ -128,17 +127,11 @@ def print_quality(found: pagekin.ClusterEvaluation) -> None:
 @options_from(GraphOptions)
 @json_option
 def graph(
-    store: str,
-    core_file: str | None,
-    output: str | None,
-    labels: str | None,
-    depth: int,
-    options: GraphOptions,
-    json: bool,
+    store: str, core: str | None, output: str | None, labels: str | None, depth: int, options: GraphOptions, json: bool
 ) -> None:
     """The graph of pages with similar links: its size, a file for other programs, or a picture."""
-    core = tuple(read_names(core_file)) if core_file else ()
-    found = pagekin.open(store).graph(options, core=core, output=output, labels=labels, depth=depth)
+    names = tuple(read_names(core)) if core else ()
+    found = pagekin.open(store).graph(options, core=names, output=output, labels=labels, depth=depth)
     print_result(found, json, print_graph)
 
 

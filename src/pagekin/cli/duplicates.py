@@ -15,7 +15,7 @@ from pagekin.cli.options import json_option, options_from
 from pagekin.cli.output import clean, containment, counted, input_file, print_result
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.errors import MisuseError
-from pagekin.figures.plot_files import PLOT_FORMATS
+from pagekin.figures.charts import PLOT_FORMATS
 
 T = TypeVar("T")
 LISTS = (".json", ".jsonl", ".ndjson")
@@ -80,7 +80,6 @@ def duplicates(
 
 
 def _is_store(name: str) -> bool:
-    """Whether a source is a store, by its manifest or its suffix."""
     return (Path(name) / "manifest.json").exists() or Path(name).suffix == ".kin"
 
 

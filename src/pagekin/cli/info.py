@@ -92,7 +92,6 @@ def show(store: str, page: str, text: bool, json: bool) -> None:
 
 
 def print_page(page: pagekin.PageDetails) -> None:
-    """Print the text of a page if it was asked for, else what is known of the page."""
     if page.text is not None:
         return click.echo(clean(page.text))
     click.echo(clean(page.title or "(no title)"))

@@ -45,7 +45,6 @@ class Commands(click.Group):
 
 
 def command_named(name: str) -> click.Command:
-    """The command of this name; imports its module."""
     command: click.Command = getattr(import_module(f"pagekin.cli.{COMMANDS[name]}"), name)
     return command
 

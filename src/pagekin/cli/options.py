@@ -14,8 +14,6 @@ store_argument = click.argument("store", type=click.Path(), metavar="STORE")
 
 
 def _number_or_word(option: Option) -> Callable[[str], float | str]:
-    """A parser of a number in a range, or of a word such as auto."""
-
     def parse(value: str) -> float | str:
         if value in option.words:
             return value
@@ -32,7 +30,6 @@ def _number_or_word(option: Option) -> Callable[[str], float | str]:
 
 
 def click_option(option: Option) -> Callable[[Command], Command]:
-    """The click option of an option: a flag, a number in a range, a choice, or a string."""
     flag, shared = "--" + option.name.replace("_", "-"), {"default": option.default, "help": option.help}
     if option.kind is bool:
         return click.option(f"{flag}/--no-{flag[2:]}" if option.default else flag, option.field, is_flag=True, **shared)

@@ -14,6 +14,7 @@ import click
 
 import pagekin
 from pagekin.errors import MisuseError
+from pagekin.figures.charts import counted as counted
 
 T = TypeVar("T")
 
@@ -23,7 +24,6 @@ _UNSEEN = re.compile("[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\uf
 
 
 def print_result(result: T, as_json: bool, print_text: Callable[[T], None]) -> None:
-    """Print a result as JSON, or with a function that prints text."""
     if not as_json:
         return print_text(result)
     text = json.dumps(pagekin.to_json(result), ensure_ascii=False, indent=2)
@@ -40,7 +40,6 @@ def clean(text: str) -> str:
 
 
 def print_table(rows: Sequence[Sequence[Any]], indent: str = "  ") -> None:
-    """Print rows in columns, numbers to the right."""
     cells = [[f"{cell:,}" if isinstance(cell, int) else clean(str(cell)) for cell in row] for row in rows]
     widths = [max(len(row[k]) for row in cells) for k in range(len(cells[0]))] if cells else []
     for row, original in zip(cells, rows, strict=True):
@@ -49,15 +48,6 @@ def print_table(rows: Sequence[Sequence[Any]], indent: str = "  ") -> None:
             for cell, width, value in zip(row, widths, original, strict=True)
         ]
         click.echo((indent + "  ".join(padded)).rstrip())
-
-
-def counted(count: int, noun: str) -> str:
-    """A number and its noun.
-
-    >>> counted(1, "host"), counted(2000, "page")
-    ('1 host', '2,000 pages')
-    """
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def bytes_in_words(count: int) -> str:
@@ -93,7 +83,6 @@ def input_file(name: str) -> Iterator[IO[bytes]]:
 
 
 def read_names(file: str) -> list[str]:
-    """The names of pages in a file, one a line."""
     with input_file(file) as stream:
         lines = stream.read().decode("utf-8", "replace").splitlines()
     return [line.strip() for line in lines if line.strip()]

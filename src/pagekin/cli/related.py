@@ -45,7 +45,6 @@ def related(
 
 
 def print_related(answer: pagekin.RelatedPages, expand: bool = False) -> None:
-    """Print related pages; if `expand`, with their near-duplicates."""
     if not answer:
         click.echo("No page is similar enough; --min-similarity 0 shows the nearest.")
     for each in answer:

@@ -52,10 +52,7 @@ def serve(
     from pagekin.serving.settings import RequestLimits, ServerSettings
 
     hosts = (*_LOOPBACK, *allow_host) if host in ("127.0.0.1", "::1", "localhost") else allow_host
-    token = token_of(token_file)
-    settings = ServerSettings(
-        replay=replay or "", token=token, cors=cors, hosts=hosts, limits=RequestLimits(seconds=seconds)
-    )
+    settings = ServerSettings(replay or "", token_of(token_file), cors, hosts, RequestLimits(seconds=seconds))
     _ = IndexedStore.open(store).index
     with listen(host, port) as listener:
         address = url_of(listener)
@@ -73,7 +70,6 @@ def _browse(address: str) -> None:
 
 
 def token_of(file: str | None) -> str:
-    """The token in a file, else in the environment, else none."""
     if file is None:
         return os.environ.get(TOKEN, "").strip()
     try:

@@ -11,7 +11,7 @@ import numpy as np
 from pagekin.errors import MisuseError, need
 from pagekin.evaluation.labelled import BY_PATH
 from pagekin.evaluation.labels import UNMET, LeftOut, LeftOutReason, join, path_labels, read_labels
-from pagekin.figures.plot_files import PLOT_FORMATS
+from pagekin.figures.charts import PLOT_FORMATS
 from pagekin.links.cluster_quality import CategoryQuality
 from pagekin.links.cluster_quality import evaluate_clusters as compare_clusters
 from pagekin.links.clusters import Clusters
@@ -208,14 +208,11 @@ def find_bridges(analysis: LinkAnalysis, options: ClusterOptions, progress: Node
 
 
 def evaluate_clusters(analysis: LinkAnalysis, labels: str, depth: int, alphas: tuple[float, ...]) -> ClusterEvaluation:
-    """Compare clusters with the categories in a file of labels, at each alpha."""
     categories, notes = read_categories(analysis, labels, depth)
     unknown = sum(each.count for each in notes.reasons() if each.reason == UNMET)
     found = [compare_clusters(analysis.graph, categories, alpha) for alpha in alphas]
-    by_alpha = [
-        AlphaQuality(alpha, each.precision_mean, each.recall_mean, each.categories)
-        for alpha, each in zip(alphas, found, strict=True)
-    ]
+    rows = ((each.precision_mean, each.recall_mean, each.categories) for each in found)
+    by_alpha = [AlphaQuality(alpha, *row) for alpha, row in zip(alphas, rows, strict=True)]
     counts = len(categories), unknown, notes.reasons()
     return ClusterEvaluation(analysis.measure, *counts, found[0].recall, found[0].judged, by_alpha)
 
@@ -264,7 +261,6 @@ def draw_clusters(analysis: LinkAnalysis, clusters: Clusters, options: ClusterOp
 
 
 def write_graph(analysis: LinkAnalysis, output: Path, kind: str, labels: dict[int, set[str]]) -> None:
-    """Write the graph, its pairs, or a picture with a colour for each label."""
     graph, vertices = analysis.graph, [] if kind in PAIR_WRITERS else analysis.vertices()
     if kind in PLOT_FORMATS and len(vertices) > MAX_NODES:
         raise MisuseError(

@@ -12,7 +12,7 @@ from pagekin.errors import MisuseError
 from pagekin.evaluation.options import EvaluationOptions, RelatedEvaluationOptions
 from pagekin.learning.options import LearnOptions
 from pagekin.links.settings import ClusterOptions, GraphOptions
-from pagekin.model.settings import ReadingSettings
+from pagekin.model.capture import ReadingSettings
 from pagekin.model.strategy import Strategy
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.options import RelatedOptions
@@ -22,7 +22,6 @@ from pagekin.store.manifest import damaged_files
 # Some modules load compiled code or optional packages; the methods that need them import them.
 if TYPE_CHECKING:
     from pagekin.collection.clusters import Bridge, ClusterEvaluation, GraphStatistics, PageClusters
-    from pagekin.collection.export import ExportReport
     from pagekin.collection.info import BuildReport, CollectionInfo, Page, PageDetails, SearchResults
     from pagekin.collection.learn import LearnReport
     from pagekin.duplicates.report import DuplicateReport
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from pagekin.duplicates.result_list import GroupedResults
     from pagekin.evaluation.evaluate import Evaluation
     from pagekin.evaluation.evaluate_related import RelatedEvaluation
+    from pagekin.evaluation.runs import ExportReport
     from pagekin.pipeline import Progress
     from pagekin.search.duplicates import DuplicateGroups
 
@@ -370,7 +370,7 @@ class Collection:
         >>> collection.export("related.tsv", limit=1).answers
         9
         """
-        from pagekin.collection.export import ExportReport, export_answers, export_format
+        from pagekin.evaluation.runs import ExportReport, export_answers, export_format
 
         kind = export_format(Path(output), format)
         least = {} if options is not None else {"min_similarity": 0.0}

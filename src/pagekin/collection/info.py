@@ -17,10 +17,7 @@ if TYPE_CHECKING:
 
 _HOSTS = "SELECT host, count(*) FROM pages GROUP BY host ORDER BY count(*) DESC, host LIMIT 10"
 _LANGUAGES = "SELECT language, count(*) FROM pages GROUP BY language ORDER BY count(*) DESC, language"
-_SKIPS = (
-    "SELECT reason, sum(count) AS count, min(example), min(source) FROM skips"
-    " GROUP BY reason ORDER BY count DESC, reason"
-)
+_SKIPS = "SELECT reason, sum(count), min(example), min(source) FROM skips GROUP BY reason ORDER BY 2 DESC, reason"
 MOST_LINKS = 10  # in `linked_from` and `links_to`
 _EXCERPT = 400
 _STORED = ("id", "url", "title", "host", "language", "charset", "source", "html_bytes", "in_degree", "out_degree")
@@ -150,7 +147,6 @@ class SearchResults(ResultSequence[Page]):
 
 
 def list_pages(indexed: IndexedStore) -> Iterator[Page]:
-    """All pages in the order of the store."""
     return (Page(*row) for row in indexed.catalog.each(f"SELECT {_COLUMNS} ORDER BY p.row"))
 
 

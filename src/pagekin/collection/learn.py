@@ -11,7 +11,7 @@ from pagekin.errors import FailureError, need
 from pagekin.evaluation.runs import qrel_lines, run_lines, untie
 from pagekin.learning.learn import LearnResult, draw_training, draw_weights
 from pagekin.learning.learn import learn as learn_weights
-from pagekin.learning.options import LearnOptions
+from pagekin.learning.options import LearnOptions, Log
 from pagekin.learning.projection import need_projection
 from pagekin.learning.ranking import Ranker, page_queries, qrels_of, rankings_of
 from pagekin.learning.trainer import Checkpoint, Grid
@@ -46,9 +46,9 @@ def learn(
     indexed: IndexedStore,
     output: Path,
     options: LearnOptions,
-    figures: Path | None = None,
-    trec: Path | None = None,
-    progress: Callable[[str], None] = lambda _: None,
+    figures: Path | None,
+    trec: Path | None,
+    progress: Log,
 ) -> LearnReport:
     """Learn weights and write them to `output`; an interrupted run continues."""
     if figures is not None:
@@ -79,9 +79,8 @@ def transfer_weights(
     `documents` is a store, documents in the TREC format (a file or a folder), or irds:NAME of ir_datasets; `topics` and
     `qrels` are files in the TREC formats.
     """
-    weighting = load_weights(Path(weights))
-    results = evaluate_transfer(open_task(documents, topics, qrels, progress), weighting)
-    return TransferReport(documents, weights, results)
+    weighting, task = load_weights(Path(weights)), open_task(documents, topics, qrels, progress)
+    return TransferReport(documents, weights, evaluate_transfer(task, weighting))
 
 
 def _made(folder: Path) -> Path:

@@ -15,10 +15,9 @@ from pagekin.duplicates.settings import GroupSettings
 from pagekin.kernels import canonical as kernel
 from pagekin.kernels.canonical import AT_LINE_START, LINE, MOST_NUMBERING, NOTHING, SPACE
 from pagekin.kernels.chunks import WINDOW, blake2b_spans, chunk_elements, cut_chunks, mark_boundaries, rabin_tables
-from pagekin.model.arrays import Bytes, Int64s, UInt32s, UInt64s, offsets_of
-from pagekin.model.mapper import Mapper
+from pagekin.model.arrays import Bytes, Int64s, UInt32s, UInt64s, offsets_of, together
 from pagekin.model.reading import Reading
-from pagekin.model.strings import together
+from pagekin.store.columns import Mapper
 
 _TABLE_SIZE = 0x1E944  # no character from here on has a lower case
 _LINE_BREAKS = "\n\r\v\f\x85\u2028\u2029"
@@ -56,7 +55,6 @@ def canonical(text: bytes) -> bytes:
 
 
 def canonical_stream(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """The canonical form of one text in pieces of any size, piece by piece."""
     flags, rest = AT_LINE_START, b""
     for piece in pieces:
         rest += piece
@@ -168,7 +166,6 @@ def _chunks_of_range(reading: Reading, ignored: Bytes, settings: GroupSettings, 
 
 
 def _ranges(reading: Reading, rows: range, size: int) -> Iterator[range]:
-    """Split pages into ranges of about `size` bytes of text."""
     sizes = np.cumsum(reading.pages.text_bytes[rows.start : rows.stop])
     total = int(sizes[-1]) if len(sizes) else 0
     ends = np.append(np.searchsorted(sizes, np.arange(size, total, size)) + 1, len(rows))

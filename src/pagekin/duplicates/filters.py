@@ -49,7 +49,6 @@ def bits_for(chunks: Int64s, settings: GroupSettings) -> Int64s:
 
 
 def estimate_elements(set_bits: Any, bits: int, hashes: int) -> Any:
-    """Estimate the number of elements of a filter from the number of its set bits."""
     return np.log1p(-np.minimum(set_bits, bits - 0.5) / bits) / (hashes * np.log1p(-1 / bits))
 
 
@@ -121,7 +120,6 @@ class BloomFilters:
         return np.asarray(self.zeros() ** (1.0 - wanted / np.maximum(self.sizes, 1)))
 
     def end_bits(self) -> UInt64s:
-        """The bits of the first and last chunks."""
         words = np.zeros_like(self.words)
         _set_bits(self.ends.ravel(), 2 * np.arange(len(self) + 1), self.hashes, words)
         return words
@@ -164,7 +162,6 @@ def overlaps(a: BloomFilters, b: BloomFilters) -> list[Overlap]:
 
 
 def similarities(a: BloomFilters, b: BloomFilters) -> Floats:
-    """The similarity alone, as in `overlaps`."""
     return _shares(a, b, _common_bits(a, b))[2]
 
 

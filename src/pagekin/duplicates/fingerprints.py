@@ -105,7 +105,6 @@ def write_fingerprints(folder: Path, pages: int, parts: Iterable[Chunks], settin
 
 
 def open_fingerprints(folder: Path, pages: int, settings: GroupSettings) -> Fingerprints:
-    """Open the fingerprints of this number of pages, memory-mapped."""
     offsets = open_array(folder, "chunks.offsets")
     elements = open_array(folder, "chunks.element", np.uint64, 1)
     check_offsets(offsets, len(elements), f"{folder}: chunks.offsets.npy or chunks.element.npy")

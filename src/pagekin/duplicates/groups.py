@@ -42,7 +42,6 @@ class DuplicateGroup(Generic[Page]):
     members: list[DuplicateMember[Page]]
 
     def map(self, function: Callable[[Page], Other]) -> "DuplicateGroup[Other]":
-        """The same group with a function applied to its pages."""
         members = [DuplicateMember(function(each.page), each.overlap, each.similarity) for each in self.members]
         return DuplicateGroup(function(self.anchor), members)
 
@@ -190,7 +189,6 @@ class Grouper:
             table.append(added)
 
     def _resized(self, pages: Chunks, rows: Int64s, bits: int, first: int = 0) -> Iterator[_FilterTable]:
-        """Filters of pages in a larger size than their own, in batches."""
         size = max(1, 8 * _BATCH_BYTES // bits)
         for start in range(0, len(rows), size):
             yield self._build(pages, rows[start : start + size], bits, first)
@@ -215,7 +213,6 @@ class Grouper:
         return find_anchors(order, self.pairs, link, lambda pairs: self.fingerprints.similarities(pairs))
 
     def groups(self, ranks: Sequence[float] | None = None) -> list[DuplicateGroup[int]]:
-        """The groups of all pages so far, in the order of ranks."""
         return build_groups(self._order(ranks), self.anchors(ranks), self.fingerprints.overlaps)
 
     def _order(self, ranks: Sequence[float] | None) -> Int64s:

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from pagekin.duplicates.fingerprints import Fingerprints
-from pagekin.figures.plot_files import new_figure, save_figure
+from pagekin.figures.charts import new_figure, save_figure
 from pagekin.kernels.graph import join
 from pagekin.model.arrays import Floats, Int64s
 from pagekin.model.jsons import json_field
@@ -67,15 +67,13 @@ def growth(count: int, pairs: Int64s, similarity: Floats) -> list[DuplicateCurve
 
 
 def profile_of(fingerprints: Fingerprints, name: str, page: int, order: Int64s) -> Profile:
-    """Compare a page with all pages, in this order."""
     overlaps = fingerprints.overlaps(np.column_stack([np.full(len(order), page), order]))
     bits, chunks = np.array([(each.bits_of_a, each.share_of_a) for each in overlaps]).round(4).T.tolist()
     return Profile(name, int(np.flatnonzero(order == page)[0]), bits, chunks)
 
 
 def most_duplicated(count: int, pairs: Int64s, similarity: Floats, threshold: float) -> int:
-    near = pairs[similarity >= threshold]
-    return int(np.argmax(np.bincount(near.ravel(), minlength=max(count, 1))))
+    return int(np.argmax(np.bincount(pairs[similarity >= threshold].ravel(), minlength=max(count, 1))))
 
 
 def build_report(

@@ -96,7 +96,6 @@ def _text(hit: Mapping[str, Any], names: Iterable[str]) -> str | None:
 
 
 def is_response(body: Any) -> bool:
-    """Whether an object is a response of a search engine rather than a result."""
     if not isinstance(body, Mapping):
         return False
     return _error(body) is not None or any(isinstance(body.get(key), Mapping | list) for key in _HIT_KEYS)
@@ -110,7 +109,6 @@ def _error(body: Mapping[str, Any]) -> Any:
 
 
 def _hits(body: Any) -> list[Any]:
-    """The result objects of one list or response."""
     if isinstance(body, list):
         return body
     if not is_response(body):
@@ -145,7 +143,6 @@ def _solr_groups(grouped: Mapping[str, Any]) -> list[Any]:
 
 
 def _document(hit: Any) -> Any:
-    """The stored document of a hit."""
     if isinstance(hit, Mapping) and isinstance(hit.get("document"), Mapping):  # Typesense
         return hit["document"]
     if not isinstance(hit, Mapping) or "_id" not in hit or "_index" not in hit:
@@ -157,7 +154,6 @@ def _document(hit: Any) -> Any:
 
 
 def read_results(file: IO[bytes], where: str, fields: Fields | None = None) -> Iterator[Result]:
-    """The results in a file of JSON or JSON lines; lines are read one by one."""
     fields = fields or Fields()
     lines = iter(lambda: file.readline(MAX_JSON + 1), b"")
     first = next((line for line in lines if line.strip()), b"")

@@ -19,10 +19,9 @@ from pagekin.duplicates.report import THRESHOLDS, DuplicateReport, build_report
 from pagekin.duplicates.result_formats import Fields, Result, result_of, results_in
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.errors import MisuseError
-from pagekin.model.capture import Capture, Origin
+from pagekin.model.capture import Capture, Origin, ReadingSettings
 from pagekin.model.files import HTML_SUFFIXES
 from pagekin.model.jsons import json_field
-from pagekin.model.settings import ReadingSettings
 from pagekin.reading.batch import read_captures
 from pagekin.reading.bodies import to_utf8
 
@@ -82,10 +81,8 @@ class Grouping:
     def add(self, results: Iterable[Result | Mapping[str, Any]]) -> list[tuple[ResultEntry, ResultEntry]]:
         """Add results; the pairs of near-duplicates that they form with each other and earlier results."""
         first = len(self.entries) + 1
-        some = [
-            each if isinstance(each, Result) else result_of(each, position, self._fields)
-            for position, each in enumerate(results, first)
-        ]
+        rows = enumerate(results, first)
+        some = [each if isinstance(each, Result) else result_of(each, k, self._fields) for k, each in rows]
         if folders := [each.path for each in some if each.path is not None and each.path.is_dir()]:
             raise MisuseError(f"{folders[0]} is a folder; name the files in it")
         reasons, chunks = self._chunks(some)
@@ -117,7 +114,6 @@ class Grouping:
         return reasons, chunks
 
     def _fragment(self, text: bytes) -> bytes:
-        """The part of a text that is compared."""
         if not self._words:
             return text
         found = fragment(text.decode("utf-8", "replace"), self._words)
@@ -133,9 +129,8 @@ class Grouping:
 
     def grouped(self) -> GroupedResults:
         """The groups so far, and counts of what was not compared."""
-        return GroupedResults(
-            self.settings, len(self.entries), self.groups(), self.uncompared(), self.repeated_ids(), self.without_words
-        )
+        counts = self.uncompared(), self.repeated_ids(), self.without_words
+        return GroupedResults(self.settings, len(self.entries), self.groups(), *counts)
 
     def anchors(self) -> list[ResultEntry]:
         """The anchor of each result's group."""

@@ -6,5 +6,5 @@ labelled, baselines, runs    the rankings: bags, weighted text, other methods, r
 evaluate                     the result as data, and the function that computes it
 related_pairs, see_also      related pairs from files and from "See also" sections, and their measures
 evaluate_related             the result by related pairs, and the function that computes it
-sweep_plan, sweep            many strategies side by side; sweep_report draws them
+sweep_plan, sweep            many strategies side by side; sweep_report writes and draws them
 """

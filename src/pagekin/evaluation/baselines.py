@@ -13,6 +13,7 @@ from pagekin.errors import need
 from pagekin.kernels.all_pairs import PLACES, invert, products
 from pagekin.model.arrays import Float32s, Floats, Int64s, UInt32s, offsets_of, spans
 from pagekin.model.bags import Bags
+from pagekin.model.reading import Ragged
 from pagekin.model.strategy import Strategy
 from pagekin.search.evidence import UNLISTED
 
@@ -27,21 +28,17 @@ DIMENSIONS = 256
 
 
 @dataclass(frozen=True)
-class CountMatrix:
+class CountMatrix(Ragged):
     """Term frequencies of the pages of a population, and document frequencies in the collection."""
 
-    offsets: Int64s
     term: UInt32s
     count: Float32s
     frequency: Int64s
     pages: int  # of the collection
     mean_length: float  # of its pages, in terms
 
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
     def rows(self) -> Int64s:
-        return np.repeat(np.arange(len(self)), np.diff(self.offsets))
+        return np.repeat(np.arange(len(self)), self.lengths())
 
 
 def count_matrix(bags: Bags, nodes: Int64s) -> CountMatrix:
@@ -49,14 +46,9 @@ def count_matrix(bags: Bags, nodes: Int64s) -> CountMatrix:
     counts = np.diff(bags.offsets)[nodes]
     places = spans(bags.offsets[nodes], counts)
     occurrences = np.maximum(bags.content, bags.around).astype(np.float32)
-    return CountMatrix(
-        offsets_of(counts),
-        bags.term[places],
-        occurrences[places],
-        np.bincount(bags.term).astype(np.int64),
-        len(bags),
-        float(occurrences.sum()) / max(1, len(bags)),
-    )
+    frequency, mean_length = np.bincount(bags.term).astype(np.int64), float(occurrences.sum()) / max(1, len(bags))
+    columns = offsets_of(counts), bags.term[places], occurrences[places]
+    return CountMatrix(*columns, frequency, len(bags), mean_length)
 
 
 @dataclass(frozen=True)
@@ -114,7 +106,7 @@ def query_terms(counts: CountMatrix) -> Floats:
     value[(counts.count < MIN_COUNT) | (frequency < MIN_PAGES)] = 0.0
     order = np.lexsort((counts.term, -value, counts.rows()))
     rank = np.empty(len(order), np.int64)
-    rank[order] = np.arange(len(order)) - np.repeat(counts.offsets[:-1], np.diff(counts.offsets))
+    rank[order] = np.arange(len(order)) - np.repeat(counts.offsets[:-1], counts.lengths())
     return np.where((rank < QUERY_TERMS) & (value > 0.0), 1.0, 0.0)
 
 
@@ -129,7 +121,7 @@ def more_like_this(counts: CountMatrix) -> Baseline:
 
 def co_citation(citing: CountMatrix) -> Baseline:
     """The number of pages that cite both, divided by the number of pages that cite either."""
-    ones, sizes = np.ones(len(citing.term)), np.diff(citing.offsets)
+    ones, sizes = np.ones(len(citing.term)), citing.lengths()
     common = _products(citing, ones, ones)
 
     def rows(sources: Int64s) -> Floats:
@@ -160,7 +152,6 @@ def lsa(counts: CountMatrix, dimensions: int = DIMENSIONS, seed: int = 2002) -> 
 
 
 def need_lsa() -> None:
-    """Raise MisuseError if scikit-learn is missing."""
     need("sklearn", what="LSA", extra="lsa", otherwise=f", or leave {LSA!r} out of the references")
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from pagekin.errors import MisuseError
 from pagekin.evaluation.population import ComparedPages, Population
-from pagekin.kernels.gamma import ALL, NO_DISTANCE, count_rows, rank_rows
+from pagekin.kernels.rankings import ALL, NO_DISTANCE, count_rows, rank_rows
 from pagekin.model.arrays import Bools, Bytes, Floats, Int64s
 
 T = TypeVar("T")

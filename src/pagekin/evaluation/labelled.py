@@ -1,6 +1,5 @@
 """The pages of a collection that are compared, by a hierarchy or all of them, and the systems that order them."""
 
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -11,9 +10,9 @@ from pagekin.bags.build import BagSource, bags_of_pages
 from pagekin.errors import MisuseError
 from pagekin.evaluation.baselines import BASELINES, count_matrix
 from pagekin.evaluation.judge import System
-from pagekin.evaluation.labels import UNMET, Class, LeftOut, join, lines_of, path_labels, read_labels, read_tree
+from pagekin.evaluation.labels import UNMET, LeftOut, join, lines_of, path_labels, read_labels, read_tree
 from pagekin.evaluation.options import HierarchyOptions, SystemOptions
-from pagekin.evaluation.population import ComparedPages, Population, populate, sample
+from pagekin.evaluation.population import ComparedPages, Labels, Population, populate, sample
 from pagekin.evaluation.runs import read_run
 from pagekin.index.index import Index, Inverted
 from pagekin.model.arrays import Floats, Int64s
@@ -27,7 +26,6 @@ from pagekin.search.options import AUTO, RelatedOptions
 from pagekin.search.query import Query, bag_of
 from pagekin.store.catalog import NewPageNames, PageNames
 
-Labels = Mapping[int, Iterable[Class]]  # by the numbers of pages
 BY_PATH = "path"  # as the name of a hierarchy: the folders of URLs
 
 
@@ -66,7 +64,6 @@ class ComparedCollection:
 
     @cached_property
     def collection(self) -> BagSource:
-        """What the bags of every strategy are made from."""
         assert self.indexed is not None
         return BagSource.of(self.indexed)
 
@@ -190,8 +187,7 @@ def open_labelled(
     tree = read_tree(Path(options.tree), notes) if options.tree is not None else None
     if indexed is not None:
         addresses, urls = indexed.catalog.page_names(), urls_of(indexed)
-        by_path = hierarchy == BY_PATH
-        labels = path_labels(urls, notes) if by_path else read_labels(Path(hierarchy), notes, tree)
+        labels = path_labels(urls, notes) if hierarchy == BY_PATH else read_labels(Path(hierarchy), notes, tree)
         classes: Labels = join(labels, addresses.find, notes)
         if not classes:
             raise MisuseError(_no_classes(hierarchy, indexed, urls, notes))

@@ -55,15 +55,12 @@ class LeftOut:
             self._reasons[reason] = (known + count, first)
 
     def add_all(self, reason: str, examples: list[str]) -> None:
-        """Count a reason once for each example."""
         self.add(reason, examples[0] if examples else "", len(examples))
 
     def example(self, reason: str) -> str:
-        """The first example of a reason; empty if it did not occur."""
         return self._reasons.get(reason, (0, ""))[1]
 
     def reasons(self) -> list[LeftOutReason]:
-        """The reasons in the order of their first occurrence."""
         return [LeftOutReason(reason, *facts) for reason, facts in self._reasons.items()]
 
 
@@ -152,7 +149,6 @@ def _read_odp(file: Path, left_out: LeftOut) -> Iterator[tuple[str, str]]:
 
 
 def _odp_parser(found: list[tuple[str, str]]) -> expat.XMLParserType:
-    """A parser that appends (page, topic) of the external pages of a dump to a list."""
     page: str | None = None
     topic: str | None = None
 

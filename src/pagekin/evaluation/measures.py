@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pagekin.evaluation.judge import CUTOFF, Judgement
-from pagekin.kernels.gamma import CONCORDANT, DISCORDANT, NO_DISTANCE, TIED
+from pagekin.kernels.rankings import CONCORDANT, DISCORDANT, NO_DISTANCE, TIED
 from pagekin.model.arrays import Bools, Floats
 from pagekin.model.jsons import json_field
 
@@ -40,19 +40,16 @@ class Ratios:
         return dict(zip(self.names, values.tolist(), strict=True))
 
     def by_source(self) -> Floats:
-        """The measures of each source alone."""
         return _divide(self.numerator, self.denominator)
 
     def select(self, which: Bools) -> Self:
         return type(self)(self.names, self.numerator[which], self.denominator[which])
 
     def only(self, name: str) -> Self:
-        """The table of one measure."""
         place = slice(self.names.index(name), self.names.index(name) + 1)
         return type(self)([name], self.numerator[:, place], self.denominator[:, place])
 
     def weighted(self, weights: Floats) -> Floats:
-        """The measures with weighted sources, for each row of weights."""
         return _divide(weights @ self.numerator, weights @ self.denominator)
 
 
@@ -120,7 +117,6 @@ def _ndcg(judgement: Judgement) -> tuple[Floats, Floats]:
 
 
 def estimates(table: Ratios, resamples: int = RESAMPLES, seed: int = SEED) -> dict[str, Estimate]:
-    """Every measure with its bootstrap interval over the sources."""
     drawn = [table.weighted(weights) for weights in _bootstrap(len(table.numerator), resamples, seed)]
     values = table.values()
     intervals = zip(table.names, _intervals(np.concatenate(drawn)), strict=True)
@@ -136,9 +132,8 @@ def compare(a: Ratios, b: Ratios, resamples: int = RESAMPLES, seed: int = SEED) 
     batches = _bootstrap(len(a.numerator), resamples, seed)
     intervals = _intervals(np.concatenate([a.weighted(weights) - b.weighted(weights) for weights in batches]))
     difference = np.array(list(a.values().values())) - np.array(list(b.values().values()))
-    columns = zip(
-        a.names, difference.tolist(), intervals, _permutation_test(a, b, difference, resamples, seed), strict=True
-    )
+    p_values = _permutation_test(a, b, difference, resamples, seed)
+    columns = zip(a.names, difference.tolist(), intervals, p_values, strict=True)
     return {name: Difference(value, *interval, p) for name, value, interval, p in columns}
 
 

@@ -4,14 +4,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pagekin.errors import MisuseError
 from pagekin.evaluation.labels import Class, LeftOut
 from pagekin.evaluation.options import HierarchyOptions
-from pagekin.kernels.gamma import ALL, COUSIN, SIBLING, UNRELATED, PageClasses, distances_from
-from pagekin.model.arrays import Bytes, Int64s
+from pagekin.kernels.rankings import ALL, COUSIN, SIBLING, UNRELATED, PageClasses, distances_from
+from pagekin.model.arrays import Bytes, Int32s, Int64s
 
+Labels = Mapping[int, Iterable[Class]]  # by the numbers of pages
 _REGIONS = {ALL: "all", SIBLING: "sibling", COUSIN: "cousin", UNRELATED: "unrelated"}
 
 
@@ -31,7 +31,7 @@ class Population(ComparedPages):
     """Pages and their classes."""
 
     names: list[Class]  # the classes, sorted
-    lineage: NDArray[np.int32]  # a row per class: the numbers of its ancestors, from the root down to itself
+    lineage: Int32s  # a row per class: the numbers of its ancestors, from the root down to itself
     depth: Int64s  # of each class
     offsets: Int64s  # the classes of page k are classes[offsets[k]:offsets[k + 1]]
     classes: Int64s
@@ -60,9 +60,7 @@ class Population(ComparedPages):
         return distances
 
 
-def populate(
-    labels: Mapping[int, Iterable[Class]], urls: Sequence[str], options: HierarchyOptions, left_out: LeftOut
-) -> Population:
+def populate(labels: Labels, urls: Sequence[str], options: HierarchyOptions, left_out: LeftOut) -> Population:
     """The population of the labelled nodes; `urls` are those of all nodes of the collection."""
     classes = {node: options.classes(labels[node]) for node in sorted(labels)}
     for node in [node for node, paths in classes.items() if not paths]:
@@ -92,7 +90,7 @@ def populate(
     )
 
 
-def _lineage(names: list[Class]) -> NDArray[np.int32]:
+def _lineage(names: list[Class]) -> Int32s:
     numbers: dict[Class, int] = {}
     lineage = np.full((len(names), max(map(len, names))), -1, np.int32)
     for row, path in zip(lineage, names, strict=True):
@@ -101,9 +99,7 @@ def _lineage(names: list[Class]) -> NDArray[np.int32]:
     return lineage
 
 
-def sample(
-    labels: Mapping[int, Iterable[Class]], pairs: int, options: HierarchyOptions, left_out: LeftOut
-) -> dict[int, list[Class]]:
+def sample(labels: Labels, pairs: int, options: HierarchyOptions, left_out: LeftOut) -> dict[int, list[Class]]:
     """The pages of a random sample of pairs of sibling classes at full depth (paper, section 5)."""
     classes = {page: [c for c in options.classes(paths) if len(c) == options.depth] for page, paths in labels.items()}
     families: dict[Class, list[Class]] = {}

@@ -11,7 +11,7 @@ from pagekin.evaluation.judge import CUTOFF, System, judge_batches
 from pagekin.evaluation.labels import LeftOut, lines_of
 from pagekin.evaluation.measures import NDCG, Ratios
 from pagekin.evaluation.population import ComparedPages
-from pagekin.kernels.precision import rank_relevant
+from pagekin.kernels.rankings import rank_relevant
 from pagekin.model.arrays import Bools, Floats, Int64s, UInt32s, offsets_of
 from pagekin.model.reading import Ragged
 from pagekin.store.catalog import Find

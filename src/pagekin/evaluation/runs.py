@@ -1,27 +1,37 @@
-"""Run files and qrels: rankings of other systems are read, and ours are written for other programs.
+"""Run files and qrels: rankings of other systems are read, and ours are written and exported for other programs.
 
 A run has a line per result: in TREC `query Q0 result rank score tag`, in TSV `query<TAB>rank<TAB>result<TAB>score`.
 """
 
+import csv
+import io
+import json
 import math
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 import numpy as np
 
-from pagekin.errors import MisuseError
+from pagekin.errors import MisuseError, need
 from pagekin.evaluation.judge import System
 from pagekin.evaluation.labels import LeftOut, lines_of
 from pagekin.evaluation.measures import gain
 from pagekin.evaluation.population import ComparedPages, Population
 from pagekin.model.arrays import Floats, Int64s
+from pagekin.model.files import write_lines, written_whole
 from pagekin.search.evidence import UNLISTED
+from pagekin.search.results import RelatedPage
 from pagekin.store.catalog import Find
 
 Ranking = tuple[str, Iterable[tuple[str, float]]]  # a query, and its results with scores, the highest first
+EXPORT_FORMATS = ("tsv", "trec", "csv", "jsonl", "parquet")
+ROW_GROUP = 1 << 16  # rows of a Parquet row group, the only ones held in memory
+Answers = Iterable[tuple[str, list[RelatedPage]]]
 _SEPARATORS = {"trec": re.compile(r"\s"), "tsv": re.compile(r"[\t\r\n]")}
 
 
@@ -118,7 +128,6 @@ def run_lines(
 
 
 def qrel_lines(judgements: Iterable[tuple[str, str, int]]) -> Iterator[str]:
-    """(query, result, relevance) as lines of TREC qrels."""
     for query, result, relevance in judgements:
         yield f"{_field(query)} 0 {_field(result)} {relevance}"
 
@@ -137,7 +146,6 @@ def untie(rankings: Iterable[Ranking]) -> Iterator[RunLine]:
 
 
 def top_pages(system: System, source: int, depth: int) -> list[tuple[int, float]]:
-    """The first `depth` pages that a system lists for a source, with their scores."""
     (scores,) = system.scores(np.array([source]))
     scores[source] = UNLISTED
     order = np.argsort(-scores, kind="stable")[:depth]
@@ -169,3 +177,89 @@ def _field(name: str, kind: str = "trec") -> str:
     if not name.strip():
         raise MisuseError("a page without a name cannot be written into a run; give it a URL")
     return _SEPARATORS[kind].sub(lambda found: quote(found[0]), name)
+
+
+@dataclass(frozen=True)
+class ExportReport:
+    """What was exported."""
+
+    output: str
+    format: str
+    pages: int
+    answers: int
+
+
+class ExportRow(NamedTuple):
+    """One result of one page."""
+
+    query: str
+    rank: int
+    url: str
+    similarity: float
+    score: float | None
+
+
+def export_format(path: Path, kind: str | None) -> str:
+    """The format of a file: `kind`, or by default its suffix. Raise MisuseError if it cannot be written."""
+    if str(path) == "-":
+        raise MisuseError("answers go into a file, whole or not at all, not to the standard output; name one with -o")
+    kind = kind or path.suffix.removeprefix(".")
+    if kind not in EXPORT_FORMATS:
+        raise MisuseError(f"{path}: which format? The suffix or --format can be {', '.join(EXPORT_FORMATS)}")
+    if kind == "parquet":
+        need("pyarrow.parquet", what="Parquet", extra="parquet")
+    return kind
+
+
+def export_answers(path: Path, kind: str, answers: Answers, by_score: bool) -> int:
+    """Write answers, all or none; return the number of rows.
+
+    `by_score` states that answers are ordered by their scores. TREC files then hold the scores, because similarities
+    of 1 would be ties.
+    """
+    rows = _rows(answers)
+    if kind in ("trec", "tsv"):
+        scored = by_score and kind == "trec"
+        lines = (RunLine(*row[:3], row.score if scored and row.score is not None else row.similarity) for row in rows)
+        return write_lines(path, run_lines(lines, kind, score_format=".6f"))
+    if kind != "parquet":
+        return write_lines(path, map(_csv if kind == "csv" else _jsonl, rows))
+    with written_whole(path) as temporary:
+        return _write_parquet(temporary, rows)
+
+
+def _rows(answers: Answers) -> Iterator[ExportRow]:
+    for name, related in answers:
+        for rank, each in enumerate(related, 1):
+            score = None if each.score is None else round(each.score, 6)
+            yield ExportRow(name, rank, each.url, round(each.similarity, 6), score)
+
+
+def _csv(row: ExportRow) -> str:
+    return csv_line([*row[:3], f"{row.similarity:.6f}"])
+
+
+def csv_line(values: Iterable[Any]) -> str:
+    """A line of CSV, without its end; None is an empty field."""
+    line = io.StringIO()
+    csv.writer(line, lineterminator="").writerow(values)
+    return line.getvalue()
+
+
+def _jsonl(row: ExportRow) -> str:
+    values = {name: value for name, value in row._asdict().items() if name != "score" or value is not None}
+    return json.dumps(values, ensure_ascii=False)
+
+
+def _write_parquet(path: Path, rows: Iterator[ExportRow]) -> int:
+    import pyarrow
+    from pyarrow.parquet import ParquetWriter
+
+    kinds = (pyarrow.string(), pyarrow.int32(), pyarrow.string(), pyarrow.float64(), pyarrow.float64())
+    schema = pyarrow.schema(list(zip(ExportRow._fields, kinds, strict=True)))
+    count = 0
+    with path.open("wb") as file, ParquetWriter(file, schema) as writer:
+        while group := list(islice(rows, ROW_GROUP)):
+            writer.write_table(pyarrow.table(list(zip(*group, strict=True)), schema=schema))
+            count += len(group)
+    return count

@@ -13,10 +13,9 @@ import numpy as np
 from pagekin.bags.build import BagSource, blocks_of_anchors, blocks_of_links, counting_links
 from pagekin.evaluation.labels import LeftOut
 from pagekin.kernels.page_output import HEADING
-from pagekin.model.arrays import Array, Bools, Int64s, spans
+from pagekin.model.arrays import Array, Bools, Int64s, spans, word_of
 from pagekin.model.capture import Capture, Origin
 from pagekin.model.reading import Blocks, Links, Ragged, Tokens
-from pagekin.model.strings import word_of
 from pagekin.pipeline import Progress, index_store
 from pagekin.reading.batch import read_captures
 from pagekin.search.indexed_store import IndexedStore

@@ -3,8 +3,6 @@
 Each result is in a file of its own while the sweep runs, and all are in one table at the end.
 """
 
-import csv
-import io
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,6 +21,7 @@ from pagekin.evaluation.evaluate import evaluate_system
 from pagekin.evaluation.judge import System, judge
 from pagekin.evaluation.labelled import LabelledCollection, open_labelled
 from pagekin.evaluation.measures import LIST_MEASURES, ORTHOGONAL, PAIR_MEASURES, Ratios, measure_name, ratios
+from pagekin.evaluation.runs import csv_line
 from pagekin.evaluation.sweep_plan import BASELINE, RUN, PlanEntry, SweepPlan
 from pagekin.model.arrays import Int64s
 from pagekin.model.files import replacing
@@ -46,7 +45,6 @@ class SweepResult:
 
 
 def result_key(facts: Mapping[str, Any]) -> str:
-    """A digest of all that a result depends on."""
     text = json.dumps({"sweeper": VERSION, **facts}, sort_keys=True, ensure_ascii=False)
     return sha256(text.encode()).hexdigest()[:_KEY_LENGTH]
 
@@ -67,7 +65,6 @@ class ResultStore:
             path.write_text(json.dumps(result.facts, ensure_ascii=False) + "\n", "utf-8")
 
     def load(self, key: str) -> SweepResult | None:
-        """A result; None if it is missing or incomplete."""
         try:
             facts = json.loads((self.folder / f"{key}.json").read_text("utf-8"))
             with (self.folder / f"{key}.npz").open("rb") as file, np.load(file, allow_pickle=False) as kept:
@@ -203,10 +200,8 @@ def _header(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 
 def csv_lines(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     header = _header(rows)
-    for row in ({key: key for key in header}, *rows):
-        line = io.StringIO()
-        csv.writer(line, lineterminator="").writerow([row.get(key) for key in header])  # None becomes an empty field
-        yield line.getvalue()
+    yield csv_line(header)
+    yield from (csv_line(row.get(key) for key in header) for row in rows)
 
 
 def write_parquet(rows: Sequence[Mapping[str, Any]], path: Path) -> None:

@@ -13,9 +13,8 @@ grid = { window_width = [0, 4, 8, 16, 32] }
 """
 
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from importlib.resources import files
 from itertools import product
 from math import prod
 from pathlib import Path
@@ -76,7 +75,6 @@ class SweepPlan:
         return int(self.population.get("seed", SEED))
 
     def entries(self) -> Iterator[tuple[str, PlanEntry]]:
-        """Every entry with the title of its figure."""
         for figure in self.figures:
             yield from ((figure.title, entry) for entry in figure.entries)
         yield from (("references", entry) for entry in self.baselines)
@@ -96,6 +94,20 @@ class SweepPlan:
         return self.population["hierarchy"], HierarchyOptions(**options)
 
 
+def plan_named(name: str, hierarchy: str | None, references: Sequence[str] | None) -> SweepPlan:
+    """The plan of a sweep file or, for a store, the paper's; with another hierarchy and other baselines if given."""
+    path = Path(name)
+    if not path.is_dir() and not path.is_file():
+        problem = f"there is no sweep file or store {name!r}"
+        raise MisuseError(f"{problem}; `pagekin sweep --print` prints a file to begin with")
+    plan = paper_plan() if path.is_dir() else read_plan(path)
+    plan = plan.with_population(name if path.is_dir() else None, hierarchy=hierarchy)
+    if references is None:
+        return plan
+    others = (entry for entry in plan.baselines if entry.kind != BASELINE)
+    return replace(plan, baselines=(*baselines_named(references, "--references", ""), *others))
+
+
 def read_plan(file: Path) -> SweepPlan:
     """The plan of a sweep file; its paths are relative to the folder of the file."""
     try:
@@ -112,8 +124,7 @@ def paper_plan() -> SweepPlan:
 
 
 def paper_text() -> str:
-    """The sweep file of the paper's figures, to start from."""
-    return files("pagekin.evaluation").joinpath("paper.toml").read_text("utf-8")
+    return Path(__file__).with_name("paper.toml").read_text("utf-8")
 
 
 def plan_of(table: Mapping[str, Any], where: str, folder: Path) -> SweepPlan:
@@ -210,7 +221,6 @@ def _listed(strategies: Mapping[str, Any], base: Strategy, where: str) -> Iterat
 
 
 def _grid(grid: Mapping[str, Any], base: Strategy, where: str) -> Iterator[PlanEntry]:
-    """Every combination of the values of the settings."""
     for key, values in grid.items():
         if not isinstance(values, list) or not values:
             raise MisuseError(f"{where}: grid: {key} = {values!r} should be a list of values")

@@ -1,31 +1,33 @@
-"""The report of a sweep: the paper's figures for a collection, each with computed sentences."""
+"""`pagekin.sweep`: a sweep with a table and a report, the paper's figures for a collection with computed sentences."""
 
+from __future__ import annotations
+
+import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from pagekin import __version__
-from pagekin.bags.term_weights import term_factors
-from pagekin.evaluation.measures import (
-    GAMMA,
-    MEASURES,
-    NDCG,
-    ORTHOGONAL,
-    PAIR_MEASURES,
-    PRECISION,
-    SOMERS,
-    TIES,
-    compare,
-    measure_name,
-)
+from pagekin.bags.weigh import term_factors
+from pagekin.engines.local import cpu_count
+from pagekin.errors import MisuseError, need
+from pagekin.evaluation import measures
+from pagekin.evaluation.labels import LeftOutReason
+from pagekin.evaluation.measures import GAMMA, MEASURES, NDCG, ORTHOGONAL, PAIR_MEASURES, PRECISION, SOMERS, TIES
 from pagekin.evaluation.runs import top_pages
-from pagekin.evaluation.sweep import SweepOutcome, flat_columns, system_of
-from pagekin.evaluation.sweep_plan import STRATEGY, FigurePlan, PlanEntry
-from pagekin.figures.charts import Bar, Curve, Gap, curve_chart, interval_chart, ranked, sentence, trend
-from pagekin.figures.report_page import Section, Table, page
+from pagekin.evaluation.sweep import SweepOutcome, csv_lines, flat_columns, system_of, write_parquet
+from pagekin.evaluation.sweep import sweep as run_sweep
+from pagekin.evaluation.sweep_plan import STRATEGY, FigurePlan, PlanEntry, plan_named
+from pagekin.figures import charts
+from pagekin.figures.charts import Bar, Curve, Gap, Section, Table, ranked
+from pagekin.model.files import write_lines, written_whole
+from pagekin.model.jsons import to_json
+from pagekin.pipeline import Progress
 from pagekin.search.evidence import UNLISTED
 
 RANKS = (1, 2, 5, 10, 20, 50, 100)  # of figure 2
@@ -42,6 +44,59 @@ _POINTS = 120
 _MANY_TIES = 0.1
 
 
+@dataclass(frozen=True)
+class SweepReport:
+    """The results of a sweep; docs/json.md describes a row."""
+
+    output: str
+    files: list[str]
+    judged: int  # in this run
+    reused: int  # from an earlier run
+    rows: list[dict[str, Any]]
+    left_out: list[LeftOutReason]
+
+
+def sweep(
+    plan: str | Path,
+    output: str | Path | None = None,
+    *,
+    hierarchy: str | Path | None = None,
+    references: Sequence[str] | None = None,
+    threads: int | None = None,
+    progress: Callable[[Progress], None] = lambda _: None,
+) -> SweepReport:
+    """Evaluate the strategies of a plan, and write a table and a report into the folder `output`.
+
+    `plan` is a TOML file or, for the strategies of the paper, a store. `references` are systems to compare with:
+    tf-idf, more-like-this, co-citation and lsa. A sweep that was stopped continues.
+
+    >>> pagekin.sweep("missing.toml")
+    Traceback (most recent call last):
+    pagekin.errors.MisuseError: there is no sweep file or store 'missing.toml'; ...
+    """
+    name = str(plan)
+    folder = Path(output or f"{name.rstrip('/').removesuffix('.toml').removesuffix('.kin')}.sweep")
+    chosen = plan_named(name, None if hierarchy is None else str(hierarchy), references)
+    swept = run_sweep(chosen, folder, threads=threads or cpu_count(), progress=progress)
+    rows, left_out = swept.rows(), swept.labelled.notes.reasons()
+    files = _write(swept, {"rows": rows, "left_out": to_json(left_out)}, folder)
+    return SweepReport(str(folder), files, swept.judged, len(swept.results) - swept.judged, rows, left_out)
+
+
+def _write(swept: SweepOutcome, results: dict[str, Any], folder: Path) -> list[str]:
+    write_lines(folder / "results.csv", csv_lines(results["rows"]))
+    write_lines(folder / "results.json", [json.dumps(results, ensure_ascii=False)])
+    write_lines(folder / "report.html", [report(swept)])
+    names = ["results.csv", "results.json", "report.html"]
+    try:
+        need("pyarrow.parquet", what="Parquet", extra="parquet")
+    except MisuseError:
+        return names
+    with written_whole(folder / "results.parquet") as path:
+        write_parquet(results["rows"], path)
+    return [*names, "results.parquet"]
+
+
 def report(swept: SweepOutcome) -> str:
     population, options = swept.labelled.population, swept.plan.population
     introduction = [
@@ -51,7 +106,7 @@ def report(swept: SweepOutcome) -> str:
         "Gamma ignores tied pairs, so a strategy that ties many pages can have a high Gamma; Somers' D counts ties as"
         " failures. P@10 is the share of pages of the source's own class among the first ten.",
     ]
-    return page(f"Strategies compared on {swept.plan.store}", introduction, list(SweepFigures(swept).sections()))
+    return charts.page(f"Strategies compared on {swept.plan.store}", introduction, list(SweepFigures(swept).sections()))
 
 
 @dataclass(frozen=True)
@@ -67,15 +122,13 @@ class SweepFigures:
         return "sibling" if measured.get("sibling", {}).get("pairs") else "all"
 
     def column(self, measure: str) -> str:
-        """The column of a measure; a measure of pairs is that of the region."""
-        return measure_name(measure, self.region) if measure in PAIR_MEASURES else measure
+        return measures.measure_name(measure, self.region) if measure in PAIR_MEASURES else measure
 
     def title(self, measure: str) -> str:
         prefix = "sibling " if self.region == "sibling" and measure in PAIR_MEASURES else ""
         return prefix + _TITLES.get(measure, measure)
 
     def sections(self) -> Iterator[Section]:
-        """The figures in the order of the plan, then baselines, an example, and all numbers."""
         for figure in self.swept.plan.figures:
             yield self.figure(figure)
         if self.swept.plan.baselines:
@@ -90,28 +143,27 @@ class SweepFigures:
     def figure(self, figure: FigurePlan) -> Section:
         """A chart for every measure, sentences for the first and last, and weight curves if only weights vary."""
         first, last = figure.measures[0], figure.measures[-1]
-        charts = [self._chart(figure.entries, measure) for measure in figure.measures]
+        pictures = [self._chart(figure.entries, measure) for measure in figure.measures]
         sentences = [self._sentence(figure.entries, measure) for measure in dict.fromkeys((first, last))]
         settings = [entry.settings() for entry in figure.entries]
         varying = {key for each in settings for key in each if any(other.get(key) != each[key] for other in settings)}
         if len(varying) == 1:
             values = [each.get(next(iter(varying))) for each in settings]
             if all(isinstance(value, int | float) and not isinstance(value, bool) for value in values):
-                sentences.append(trend(self.title(first), self.bars(figure.entries, first)))
+                sentences.append(charts.trend(self.title(first), self.bars(figure.entries, first)))
         if varying and varying <= {"frequency_weight", "nmdf_center", "nmdf_width"}:
-            charts.append(self._weight_curves(figure.entries))
-        return Section(figure.title, sentences, charts)
+            pictures.append(self._weight_curves(figure.entries))
+        return Section(figure.title, sentences, pictures)
 
     def baselines(self) -> Section:
-        """The best strategy, if there is one, beside the baselines."""
         best = self._ordered_strategies()[:1]
         entries = (*best, *self.swept.plan.baselines)
         cut = [e.name for e in entries if self.swept.of(e).facts["longest_list"] is not None]
         warning = f"Top-k lists, whose Gamma and Somers' D cannot be compared: {', '.join(cut)}." if cut else ""
         sentences = [f"The best strategy by {self.title(SOMERS)} is {each.name}." for each in best]
         sentences += [self._sentence(entries, PRECISION), warning]
-        charts = [self._chart(entries, measure) for measure in (SOMERS, PRECISION, NDCG)]
-        return Section("References", sentences, charts)
+        pictures = [self._chart(entries, measure) for measure in (SOMERS, PRECISION, NDCG)]
+        return Section("References", sentences, pictures)
 
     def bars(self, entries: Sequence[PlanEntry], measure: str) -> list[Bar]:
         name = self.column(measure)
@@ -121,7 +173,7 @@ class SweepFigures:
     def _chart(self, entries: Sequence[PlanEntry], measure: str) -> tuple[str, str]:
         bars, title = self.bars(entries, measure), self.title(measure)
         order = ranked(bars, measure in _LESS_IS_BETTER)
-        return title, interval_chart(bars, title, order[0].name if order else None)
+        return title, charts.interval_chart(bars, title, order[0].name if order else None)
 
     def _sentence(self, entries: Sequence[PlanEntry], measure: str) -> str:
         known = {entry.name: entry for entry in entries}
@@ -130,7 +182,7 @@ class SweepFigures:
         def gap(first: str, second: str) -> Gap:
             return self.gap(known[first], known[second], measure)
 
-        text = sentence(self.title(measure), bars, gap, less_is_better=measure in _LESS_IS_BETTER)
+        text = charts.sentence(self.title(measure), bars, gap, less_is_better=measure in _LESS_IS_BETTER)
         return text + (self._tie_warning(entries, bars) if measure == GAMMA else "")
 
     def _tie_warning(self, entries: Sequence[PlanEntry], bars: Sequence[Bar]) -> str:
@@ -143,10 +195,9 @@ class SweepFigures:
         return f" But {share:.0%} of the pairs of {order[0].name} are tied, which Gamma ignores: see Somers' D."
 
     def gap(self, a: PlanEntry, b: PlanEntry, measure: str) -> Gap:
-        """a - b, with the interval of a paired bootstrap."""
         name = self.column(measure)
         ours, theirs = (self.swept.of(each).table.only(name) for each in (a, b))
-        found = compare(ours, theirs, self.swept.plan.resamples, self.swept.plan.seed)[name]
+        found = measures.compare(ours, theirs, self.swept.plan.resamples, self.swept.plan.seed)[name]
         return Gap(found.value, found.low, found.high)
 
     def _weight_curves(self, entries: Sequence[PlanEntry]) -> tuple[str, str]:
@@ -161,11 +212,10 @@ class SweepFigures:
                 points = list(zip(np.log(df).tolist(), (weight / weight.max()).tolist(), strict=True))
                 curves.append(Curve(entry.name, points))
         title = "Term weight by document frequency (bags)"
-        return title, curve_chart(curves, title, int(math.log10(max(bags, 2))))
+        return title, charts.curve_chart(curves, title, int(math.log10(max(bags, 2))))
 
     @cached_property
     def _strategies(self) -> list[PlanEntry]:
-        """The distinct strategies, in the order of the plan."""
         keys: dict[str, PlanEntry] = {}
         for _, entry in self.swept.plan.entries():
             if entry.kind == STRATEGY:
@@ -216,12 +266,12 @@ class SweepFigures:
         return int(sources[chosen]), values[:, chosen].tolist()
 
     def _numbers(self) -> Table:
-        measures = [self.column(measure) for measure in MEASURES]
+        columns = [self.column(measure) for measure in MEASURES]
         rows = []
         for title, entry in self.swept.plan.entries():
             values = flat_columns(self.swept.of(entry).facts)
-            rows.append((title, entry.name, *("" if values[m] is None else values[m] for m in measures)))
-        return Table(("figure", "name", *measures), rows)
+            rows.append((title, entry.name, *("" if values[m] is None else values[m] for m in columns)))
+        return Table(("figure", "name", *columns), rows)
 
 
 def _distance(distance: int) -> str:

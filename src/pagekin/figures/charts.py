@@ -1,15 +1,26 @@
-"""Charts as SVG, which inherit their colours from the page, for light and dark mode; and sentences about them."""
+"""Charts as SVG, which inherit their colours from the page, and sentences about them; a report as one HTML page without
+external resources, for light and dark mode and small screens; and matplotlib figures as files.
+"""
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pagekin.errors import need
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 WIDTH, ROW, TOP, BOTTOM = 380, 26, 8, 26
 _LABEL_WIDTH, _VALUE_WIDTH = 184, 42  # left and right of an interval chart
 _CURVE_HEIGHT = 190
+PLOT_FORMATS = ("svg", "png", "pdf")
+_NO_DATE = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}  # the same figure has the same bytes
 
 
 @dataclass(frozen=True)
@@ -37,6 +48,15 @@ def format_value(value: float | None) -> str:
     ('.612', '-.500', 'none')
     """
     return "none" if value is None else re.sub(r"^(-?)0\.", r"\1.", f"{value:.3f}")
+
+
+def counted(count: int, noun: str) -> str:
+    """A number and its noun.
+
+    >>> counted(1, "host"), counted(2000, "page")
+    ('1 host', '2,000 pages')
+    """
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def ticks(low: float, high: float, most: int = 5) -> list[float]:
@@ -124,7 +144,6 @@ class Gap:
 
     @property
     def significant(self) -> bool:
-        """Whether the interval excludes 0."""
         return self.low > 0 or self.high < 0
 
     def __str__(self) -> str:
@@ -180,3 +199,85 @@ def trend(measure: str, bars: Sequence[Bar]) -> str:
         if is_monotonic:
             return f"{measure} {verb} all the way from {bars[0].name} to {bars[-1].name}."
     return f"{measure} is highest at {bars[values.index(max(values))].name}."
+
+
+@dataclass(frozen=True)
+class Table:
+    """A head and rows of cells; columns of numbers are aligned right."""
+
+    head: Sequence[str]
+    rows: Sequence[Sequence[str | float]]
+    caption: str = ""
+
+
+@dataclass(frozen=True)
+class Section:
+    """A title, sentences, charts and tables."""
+
+    title: str
+    sentences: Sequence[str] = ()
+    charts: Sequence[tuple[str, str]] = ()  # caption, SVG
+    tables: Sequence[Table] = ()
+    folded: bool = False  # closed until the reader opens it
+
+
+def page(title: str, lines: Sequence[str], sections: Sequence[Section]) -> str:
+    """The whole page; `lines` come below the title."""
+    style = Path(__file__).with_name("page.css").read_text("utf-8")
+    head = (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{escape(title)}</title><style>{style}</style></head><body><main><h1>{escape(title)}</h1>"
+    )
+    faint = (f'<p class="faint">{escape(line)}</p>' for line in lines)
+    parts = (part for section in sections for part in _section(section))
+    return "".join([head, *faint, *parts, "</main></body></html>\n"])
+
+
+def _section(section: Section) -> Iterator[str]:
+    title = escape(section.title)
+    yield "<section>" + (f"<details><summary>{title}</summary>" if section.folded else f"<h2>{title}</h2>")
+    yield from (f"<p>{escape(each)}</p>" for each in section.sentences if each)
+    if section.charts:
+        yield '<div class="charts">'
+        yield from (f"<figure><figcaption>{escape(text)}</figcaption>{svg}</figure>" for text, svg in section.charts)
+        yield "</div>"
+    for table in section.tables:
+        yield from _table(table)
+    yield "</details></section>" if section.folded else "</section>"
+
+
+def _table(table: Table) -> Iterator[str]:
+    if table.caption:
+        yield f"<p>{escape(table.caption)}</p>"
+    numeric = [all(isinstance(row[k], int | float) for row in table.rows) for k in range(len(table.head))]
+    kinds = [' class="n"' if each else "" for each in numeric]
+    yield '<div class="scroll"><table><thead><tr>'
+    yield from (f"<th{kind}>{escape(cell)}</th>" for kind, cell in zip(kinds, table.head, strict=True))
+    yield "</tr></thead><tbody>"
+    for row in table.rows:
+        cells = (f"<td{kind}>{_cell(cell)}</td>" for kind, cell in zip(kinds, row, strict=True))
+        yield f"<tr>{''.join(cells)}</tr>"
+    yield "</tbody></table></div>"
+
+
+def _cell(cell: str | float) -> str:
+    if isinstance(cell, str):
+        return escape(cell)
+    return f"{cell:,}" if isinstance(cell, int) else f"{cell:.3f}"
+
+
+def new_figure(width: float, height: float) -> "Figure":
+    """An empty matplotlib figure of this size in inches; matplotlib is an optional dependency."""
+    need("matplotlib", what="a picture", extra="plots")
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def save_figure(figure: "Figure", path: Path, kind: str) -> None:
+    """Write a figure in one of PLOT_FORMATS; text of an SVG stays text."""
+    import matplotlib
+
+    with matplotlib.rc_context({"svg.hashsalt": "pagekin", "svg.fonttype": "none"}):
+        figure.savefig(path, format=kind, dpi=130, metadata=_NO_DATE.get(kind))

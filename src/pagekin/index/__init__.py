@@ -1,1 +1,1 @@
-"""The index: signatures (H) become an inverted index (I), and both lie in files with the bags."""
+"""The index: bags get signatures (H), these an inverted index (I), and all lie in files."""

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from pagekin.model.arrays import Int64s, UInt32s, Unsigned
+from pagekin.model.arrays import Int64s, Numbers, Strings, UInt32s, UInt64s, Unsigned
 from pagekin.model.bags import BAG_COLUMNS, Bags, Contents, Heads, Terms
 from pagekin.model.strategy import Strategy
 from pagekin.store.columns import check, column_writer, open_array, open_part, write_columns
@@ -17,6 +17,9 @@ ValueType: TypeAlias = type[np.unsignedinteger[Any]]
 INDEX_VERSION = 6
 _POSTINGS_PER_BUCKET = 8  # at least, and less than twice as many
 _MAX_SHORT = 1 << 16
+_ELEMENTS_PER_HASH = 6  # leaves one bin of 400 empty; more do not improve the estimate
+_MIN_ELEMENTS = 200  # with fewer, a bag of many light terms could be left with none
+_CITING = np.uint64(0x6B696E)  # a separate seed, so that citing nodes and words do not collide
 HEAD = 32  # heaviest terms of a bag, which bound the similarity before the rest is read
 
 
@@ -54,6 +57,46 @@ class Index:
         return len(self.terms.name)
 
 
+def elements_for(length: int) -> int:
+    """The number of elements that a bag is expanded to for a signature of this length."""
+    return max(_MIN_ELEMENTS, _ELEMENTS_PER_HASH * length)
+
+
+def keys_of(names: Strings, terms: Numbers) -> UInt64s:
+    """The hash keys of terms: the hash of the name for a word, a mix of the number for a citing node."""
+    from pagekin.kernels.fnv import hash_spans  # loads the compiler, which answers do without
+    from pagekin.kernels.minhash import GOLDEN, mix_all
+
+    named = terms < len(names)
+    word = terms[named].astype(np.int64)
+    node = (terms[~named] - len(names)).astype(np.uint64)
+    keys = np.empty(len(terms), np.uint64)
+    keys[named] = hash_spans(names.data, names.offsets[word], names.offsets[word + 1])
+    keys[~named] = mix_all(_CITING + (node + np.uint64(1)) * GOLDEN)
+    return keys
+
+
+def term_keys(names: Strings, nodes: int) -> UInt64s:
+    """The keys of all terms: the names, then `nodes` citing nodes."""
+    return keys_of(names, np.arange(len(names) + nodes))
+
+
+def seeded(keys: UInt64s, seed: int) -> UInt64s:
+    """Keys combined with a seed; the same on every machine."""
+    from pagekin.kernels.minhash import mix_all
+
+    return mix_all(keys + mix_all(np.array([seed], np.uint64)))
+
+
+def make_signatures(bags: Bags, keys: UInt64s, length: int) -> UInt32s:
+    """One row of `length` min-hashes for each bag, from seeded keys of its terms."""
+    from pagekin.kernels.minhash import sign
+
+    signatures = np.empty((len(bags), length), np.uint32)
+    sign(bags.offsets, bags.term, bags.weight, keys, elements_for(length), signatures)
+    return signatures
+
+
 def value_type(nodes: int) -> ValueType:
     """The type of signature values and node numbers for this many nodes: 16 bits if they suffice, else 32.
 
@@ -81,7 +124,7 @@ def truncate(signatures: UInt32s, kind: ValueType) -> Unsigned:
 
 def invert(signatures: Unsigned, members: Int64s) -> Inverted:
     """The inverted index over the signatures of `members`, without those of empty bags."""
-    from pagekin.kernels.query import fill_buckets  # loads the compiler, which answers do without
+    from pagekin.kernels.query import fill_buckets
 
     kind = signatures.dtype
     members = members[signatures[members, 0] != np.iinfo(kind).max] if len(members) else members
@@ -115,7 +158,6 @@ def write_bags(folder: Path, offsets: Int64s, signed: int, pieces: Iterable[Bags
 
 
 def write_lookup(folder: Path, terms: Terms, contents: Contents, signatures: Unsigned, inverted: Inverted) -> None:
-    """Write terms, signatures, the inverted index, and the statistics of the contents."""
     parts = {"terms": terms, "contents": contents, "signatures": signatures}
     write_columns(folder, {**parts, "postings": inverted.postings, "buckets": inverted.buckets})
 

@@ -9,9 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from pagekin.model.arrays import Floats, Int64s, UInt32s, offsets_of
+from pagekin.model.arrays import Floats, Int64s, Strings, UInt32s, offsets_of, word_of
 from pagekin.model.reading import Ragged
-from pagekin.model.strings import Strings, word_of
 from pagekin.store.columns import check, check_offsets, open_array, open_part, write_columns
 
 _MAX_LETTERS = 1000  # of a title

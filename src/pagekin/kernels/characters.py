@@ -21,13 +21,11 @@ _HIGH_BITS = np.uint64(0x8080808080808080)
 
 @inlined
 def peek(array: Bytes, index: int) -> int:
-    """array[index]."""
     return np.int64(array[np.uint64(index)])  # type: ignore[return-value]
 
 
 @inlined
 def poke(array: Bytes, index: int, value: int) -> None:
-    """array[index] = value."""
     array[np.uint64(index)] = value
 
 

@@ -117,8 +117,7 @@ def cut_chunks(
     for t in range(len(starts)):
         room += (stops[t] - starts[t]) // maximum
     ends, offsets = np.empty(room, np.int64), np.zeros(len(starts) + 1, np.int64)
-    n = 0
-    k = 0
+    n = k = 0
     for t in range(len(starts)):
         start = starts[t]
         while start < stops[t]:
@@ -135,7 +134,6 @@ def cut_chunks(
 
 @inlined
 def rotate_right(word: np.uint64, bits: int) -> np.uint64:
-    """The word with its bits rotated to the right."""
     return (word >> np.uint64(bits)) | (word << np.uint64(64 - bits))
 
 

@@ -25,7 +25,6 @@ def fnv(data: Bytes, start: int, end: int) -> np.uint64:
 
 @kernel
 def hash_spans(data: Bytes, starts: Int64s, ends: Int64s) -> UInt64s:
-    """FNV-1a of every span of `data`."""
     hashes = np.empty(len(starts), np.uint64)
     for k in range(len(starts)):
         hashes[k] = fnv(data, starts[k], ends[k])

@@ -3,12 +3,11 @@
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pagekin.kernels.compile import inlined, inner, kernel
 from pagekin.kernels.page_output import TRAILING
 from pagekin.kernels.windows import Texts, block_at, distance_weight, window_bounds
-from pagekin.model.arrays import Bytes, Float32s, Floats, Int64s, UInt32s
+from pagekin.model.arrays import Bytes, Float32s, Floats, Int32s, Int64s, UInt32s
 
 
 class Citations(NamedTuple):
@@ -86,7 +85,7 @@ def fold_contents(page: int, node: int, lead: float, texts: Texts, sums: TermSum
 
 @inlined
 def fold_forms(
-    form: UInt32s, first: int, last: int, terms: NDArray[np.int32], weight: float, node: int, sums: TermSums, count: int
+    form: UInt32s, first: int, last: int, terms: Int32s, weight: float, node: int, sums: TermSums, count: int
 ) -> int:
     """Add the words form[first:last] of a title or an anchor, each with the same weight."""
     for k in range(first, last):
@@ -260,6 +259,5 @@ def sort_by_weight(offsets: Int64s, term: UInt32s, weight: Float32s, content: UI
 
 
 def make_sums(terms: int) -> TermSums:
-    """Empty sums for terms below `terms`."""
     zeros = np.zeros(terms, np.int64)
     return TermSums(zeros, np.zeros(terms), np.zeros(terms), np.full(terms, -1, np.int64), np.empty(terms, np.int64))

@@ -93,7 +93,6 @@ def join(parents: Int64s, pairs: Int64s) -> Bools:
 
 @kernel
 def roots(parents: Int64s) -> Int64s:
-    """The root of the set of every node."""
     found = np.empty_like(parents)
     for k in range(len(parents)):
         found[k] = find_root(parents, k)

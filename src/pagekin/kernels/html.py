@@ -200,14 +200,17 @@ def scan_pages(
     """Scan several pages, page k being html[bounds[k]:bounds[k + 1]].
 
     Of a page at most `max_links` links are kept; its row has the number of dropped links. A link whose href has more
-    than `max_url` bytes is kept without the href and flagged. `state` is `new_state()`, or that of an earlier call, to
+    than `max_url` bytes is kept without the href and flagged. `state` is zeros, or that of an earlier call, to
     whose output these pages are appended. Returns the used length of `out.values`.
     """
     spans = np.empty((tags.ATTRIBUTES, 2), np.int64)
     state[po.MAX_LINKS], state[po.MAX_URL] = max_links, max_url
     for k in range(len(bounds) - 1):
-        po.begin_page(state)
+        state[po.PAGE_LINKS] = state[po.PENDING] = state[po.DEPTH] = state[po.HIDDEN] = state[po.FOREIGN] = 0
+        state[po.PAGE_TEXT], state[po.OPEN_LINK] = state[po.N_TEXT], -1
         page = out.pages[state[po.N_PAGES]]
         scan_page(html, bounds[k], bounds[k + 1], spans, markup, out, page, state)
-        po.end_page(page, state)
+        page[po.TEXT_END], page[po.BLOCKS_END] = state[po.N_TEXT], state[po.N_BLOCKS]
+        page[po.LINKS_END] = state[po.N_LINKS]
+        state[po.N_PAGES] += 1
     return int(state[po.N_VALUES])

@@ -36,7 +36,6 @@ def mix(value: np.uint64) -> np.uint64:
 
 @kernel
 def mix_all(values: UInt64s) -> UInt64s:
-    """`mix` of every value."""
     mixed = np.empty_like(values)
     for k in range(len(values)):
         mixed[k] = mix(values[k])

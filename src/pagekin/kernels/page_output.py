@@ -24,7 +24,7 @@ FROM_AREA, FROM_FRAME, TOO_LONG, TRAILING = 4, 8, 16, 32  # link flags; TRAILING
 BLOCK_START, BLOCK_KINDS = 0, 1
 LINK_START, LINK_END, LINK_HREF, LINK_HREF_END, LINK_FLAGS = range(5)
 
-# The state of a scan: sizes of the output, what is open, and limits.
+# The state of a scan, 0 before the first page: sizes of the output, what is open, and limits.
 (N_TEXT, N_VALUES, N_BLOCKS, N_LINKS, PENDING, OPEN_LINK, OPEN_DEPTH, DEPTH) = range(8)
 (HIDDEN, FOREIGN, PAGE_TEXT, PAGE_LINKS, MAX_LINKS, MAX_URL, N_PAGES) = range(8, 15)
 STATE_SIZE = 15
@@ -60,28 +60,6 @@ def allocate_output(size: int, pages: int) -> PageOutput:
         links=np.empty((size // 8 + pages + 1, 5), np.int64),
         pages=np.zeros((pages, PAGE_COLUMNS), np.int64),
     )
-
-
-def new_state() -> Int64s:
-    """The state before the first page of an output."""
-    return np.zeros(STATE_SIZE, np.int64)
-
-
-@inlined
-def begin_page(state: Int64s) -> None:
-    """Reset the state for the next page."""
-    state[PAGE_TEXT] = state[N_TEXT]
-    state[PAGE_LINKS] = state[PENDING] = state[DEPTH] = state[HIDDEN] = state[FOREIGN] = 0
-    state[OPEN_LINK] = -1
-
-
-@inlined
-def end_page(page: Int64s, state: Int64s) -> None:
-    """Write the ends of the parts of a page to its row."""
-    page[TEXT_END] = state[N_TEXT]
-    page[BLOCKS_END] = state[N_BLOCKS]
-    page[LINKS_END] = state[N_LINKS]
-    state[N_PAGES] += 1
 
 
 @inner

@@ -136,8 +136,7 @@ def products(
 ) -> None:
     """For the bag of each node, the dot product with the query, and the sum of the squares of its own weights."""
     for k in range(len(nodes)):
-        total = 0.0
-        square = 0.0
+        total = square = 0.0
         for i in range(offsets[nodes[k]], offsets[nodes[k] + 1]):
             own = np.float64(weight[i])
             if term[i] < len(query):

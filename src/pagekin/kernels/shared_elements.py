@@ -52,7 +52,6 @@ class FilterRows(NamedTuple):
 
 @kernel
 def make_filter_rows(words: UInt64s, zeros: Floats, powers: Floats, small: Bools) -> FilterRows:
-    """The filters with their sketches."""
     quarter = max(1, words.shape[1] // 4)
     sketches = np.zeros((len(words), quarter), np.uint64)
     for i in range(len(words)):

@@ -1,18 +1,15 @@
 """Spans of an array: searched, copied, mapped, counted, matched with the words of a text, and hrefs as lines."""
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 from pagekin.kernels.compile import inlined, kernel
-from pagekin.model.arrays import Bytes, Int64s, UInt32s
+from pagekin.model.arrays import Array, Bytes, Int64s, Strings, UInt32s, offsets_of
 
 _LINE, _HASH = 10, 35
 
 
 @inlined
-def lower_bound(array: NDArray[Any], first: int, last: int, value: float) -> int:
+def lower_bound(array: Array, first: int, last: int, value: float) -> int:
     """The first index from `first` to `last`, in a sorted array, whose value is not smaller than `value`."""
     while first < last:
         middle = (first + last) // 2
@@ -24,7 +21,7 @@ def lower_bound(array: NDArray[Any], first: int, last: int, value: float) -> int
 
 
 @kernel
-def copy_spans(source: NDArray[Any], starts: Int64s, lengths: Int64s, target: NDArray[Any], places: Int64s) -> None:
+def copy_spans(source: Array, starts: Int64s, lengths: Int64s, target: Array, places: Int64s) -> None:
     """For every k: target[places[k] : ...] = source[starts[k] : starts[k] + lengths[k]]."""
     for k in range(len(starts)):
         start, place = starts[k], places[k]
@@ -32,10 +29,16 @@ def copy_spans(source: NDArray[Any], starts: Int64s, lengths: Int64s, target: ND
             target[place + i] = source[start + i]
 
 
+def strings_of(data: Bytes, starts: Int64s, ends: Int64s) -> Strings:
+    """The spans data[starts[k]:ends[k]] as strings."""
+    offsets = offsets_of(ends - starts)
+    strings = Strings(offsets, np.empty(offsets[-1], np.uint8))
+    copy_spans(data, starts, ends - starts, strings.data, offsets[:-1])
+    return strings
+
+
 @kernel
-def map_spans(
-    source: NDArray[Any], starts: Int64s, lengths: Int64s, table: NDArray[Any], target: NDArray[Any], places: Int64s
-) -> None:
+def map_spans(source: Array, starts: Int64s, lengths: Int64s, table: Array, target: Array, places: Int64s) -> None:
     """As `copy_spans`, with each value v copied as table[v]; a value beyond the table is copied unchanged."""
     for k in range(len(starts)):
         start, place = starts[k], places[k]
@@ -45,7 +48,7 @@ def map_spans(
 
 
 @kernel
-def count_values(source: NDArray[Any], starts: Int64s, lengths: Int64s, counts: Int64s) -> None:
+def count_values(source: Array, starts: Int64s, lengths: Int64s, counts: Int64s) -> None:
     """Add one to counts[v] for every value v in the spans; values beyond `counts` are ignored."""
     for k in range(len(starts)):
         start = starts[k]

@@ -3,12 +3,11 @@
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pagekin.kernels.compile import inlined, inner
 from pagekin.kernels.page_output import BREAK, CELL, HEADING, ITEM, LIST_END, PARAGRAPH, TABLE_END
 from pagekin.kernels.spans import lower_bound
-from pagekin.model.arrays import Bytes, Int64s, UInt32s
+from pagekin.model.arrays import Bytes, Int32s, Int64s, UInt32s
 
 BASIC, SYNTACTIC, TOPICAL = range(3)
 _WEIGHTS = np.log2(32.0 / (1.0 + np.arange(32)))  # by distance; computing them for every word took half of the time
@@ -19,7 +18,7 @@ class Texts(NamedTuple):
 
     token_offsets: Int64s
     form: UInt32s
-    terms: NDArray[np.int32]  # languages x forms
+    terms: Int32s  # languages x forms
     language: Bytes  # per page, a row of `terms`
     block_offsets: Int64s
     block_token: UInt32s

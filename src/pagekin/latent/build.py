@@ -14,8 +14,7 @@ from pagekin.latent.matrix import PageTerms, page_terms, rows_in_file
 from pagekin.latent.svd import right_singular_vectors
 from pagekin.latent.vectors import DIMENSIONS, TermVectors, Vectors, quantised
 from pagekin.model.arrays import Float32s
-from pagekin.model.mapper import Mapper
-from pagekin.store.columns import column_writer, open_array, write_columns
+from pagekin.store.columns import Mapper, column_writer, open_array, write_columns
 
 _FEWEST_PAGES = 3
 _SAMPLE = 200_000  # pages at most that determine the dimensions

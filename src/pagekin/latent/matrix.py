@@ -18,7 +18,7 @@ from pagekin.bags.weigh import FoldedBags, SpilledPiece
 from pagekin.kernels.sparse_products import multiply, multiply_transposed
 from pagekin.latent.vectors import inverse_frequencies, term_weights
 from pagekin.model.arrays import Array, Bools, Float32s, Floats, Int64s, UInt32s, offsets_of
-from pagekin.model.mapper import Mapper
+from pagekin.store.columns import Mapper
 
 COLUMNS = 200_000  # terms at most
 _GROUPS = 8  # of columns, for as many workers
@@ -138,7 +138,7 @@ def _squares(inverse_frequency: Floats, numbered: Piece) -> Floats:
 
 def page_pieces(folded: FoldedBags) -> Iterator[Piece]:
     """The pieces in which there are pages."""
-    for nodes, piece in folded.pieces():
+    for nodes, piece in folded.spill.pieces():
         if nodes.start >= len(folded.contents.length):
             break
         yield nodes, piece

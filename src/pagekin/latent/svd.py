@@ -10,7 +10,7 @@ import numpy as np
 from pagekin.kernels.symmetric_eigen import eigen
 from pagekin.latent.matrix import SparseRows
 from pagekin.model.arrays import Float32s, Floats
-from pagekin.model.mapper import Mapper
+from pagekin.store.columns import Mapper
 
 _BLOCK = 16  # 64 bytes, which is a cache line
 _SUBSPACE = 256

@@ -7,6 +7,7 @@ import numpy as np
 
 from pagekin.errors import MisuseError
 from pagekin.model.arrays import Bools, Floats, Int64s, UInt32s, offsets_of, spans
+from pagekin.model.reading import Ragged
 from pagekin.model.weighting import inverse_frequency, stopped
 
 PARTS = ("train", "valid", "test")
@@ -14,24 +15,19 @@ _MIN_PAGES = 6  # with links: two in each part
 
 
 @dataclass(frozen=True)
-class CorpusCounts:
+class CorpusCounts(Ragged):
     """Term frequencies: row k of the columns holds the terms of page k and their counts."""
 
-    offsets: Int64s
     term: UInt32s
     count: UInt32s
 
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
     def select(self, pages: Int64s) -> Self:
-        """The rows of some pages, in this order."""
-        lengths = np.diff(self.offsets)[pages]
+        lengths = self.lengths()[pages]
         places = spans(self.offsets[pages], lengths)
         return type(self)(offsets_of(lengths), self.term[places], self.count[places])
 
     def rows(self) -> Int64s:
-        return np.repeat(np.arange(len(self)), np.diff(self.offsets))
+        return np.repeat(np.arange(len(self)), self.lengths())
 
 
 @dataclass(frozen=True)
@@ -65,7 +61,6 @@ class CorpusPart:
         return float(self.lengths.sum()) / max(1, len(self))
 
     def idf(self) -> Floats:
-        """ln(N / df) of each term."""
         return inverse_frequency(self.frequency, len(self))
 
     def linked(self) -> Int64s:
@@ -110,17 +105,12 @@ def part_of(pages: Int64s, counts: CorpusCounts, links: CorpusLinks) -> CorpusPa
     kept = _informative(own)
     terms, term = np.unique(own.term[kept], return_inverse=True)
     page = own.rows()[kept]
-    kept_counts = CorpusCounts(
-        offsets_of(np.bincount(page, minlength=len(pages))), term.astype(np.uint32), own.count[kept].astype(np.uint32)
-    )
-    return CorpusPart(
-        pages,
-        terms.astype(np.int64),
-        kept_counts,
-        np.bincount(term, minlength=len(terms)).astype(np.int64),
-        np.bincount(page, kept_counts.count, len(pages)).astype(np.int64),
-        *_neighbours(pages, links, len(counts)),
-    )
+    count, offsets = own.count[kept].astype(np.uint32), offsets_of(np.bincount(page, minlength=len(pages)))
+    frequency = np.bincount(term, minlength=len(terms)).astype(np.int64)
+    lengths = np.bincount(page, count, len(pages)).astype(np.int64)
+    kept_counts = CorpusCounts(offsets, term.astype(np.uint32), count)
+    neighbours = _neighbours(pages, links, len(counts))
+    return CorpusPart(pages, terms.astype(np.int64), kept_counts, frequency, lengths, *neighbours)
 
 
 def _informative(counts: CorpusCounts) -> Bools:
@@ -128,8 +118,7 @@ def _informative(counts: CorpusCounts) -> Bools:
     last = int(counts.term.max(initial=0)) + 1
     frequency = np.bincount(counts.term, minlength=last)
     occurrences = np.bincount(counts.term, counts.count, last)
-    kept = ~stopped(frequency, len(counts)) & (occurrences > 1)
-    return np.asarray(kept[counts.term])
+    return np.asarray((~stopped(frequency, len(counts)) & (occurrences > 1))[counts.term])
 
 
 def _neighbours(pages: Int64s, links: CorpusLinks, count: int) -> tuple[Int64s, UInt32s]:

@@ -1,6 +1,6 @@
 """Learning a term weighting from the links of a collection: counts and links -> weights, a report and figures."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -9,18 +9,17 @@ import numpy as np
 
 from pagekin.bags.build import BagSource, bags_of_pages
 from pagekin.errors import MisuseError
-from pagekin.figures.plot_files import new_figure, save_figure
+from pagekin.figures.charts import new_figure, save_figure
 from pagekin.learning.corpus import PARTS, CorpusCounts, CorpusLinks, CorpusPart, part_of, split
 from pagekin.learning.link_share import compare_with_links, link_share_tuner
-from pagekin.learning.options import LearnOptions
+from pagekin.learning.options import LearnOptions, Log
 from pagekin.learning.projection import WeightedSpace, learn_projection, weighted_space
 from pagekin.learning.ranking import AP, BREAK_EVEN, ERROR, P10, Ranker, compare_measures, page_queries, sample_queries
 from pagekin.learning.trainer import Checkpoint, Grid, SearchState, Trainer, TrainingRun, require_examples, tune_okapi
 from pagekin.links.link_graph import StoredLinks, stored_links
-from pagekin.model.arrays import Array, Floats
+from pagekin.model.arrays import Array, Floats, Strings
 from pagekin.model.projection import Projection
 from pagekin.model.strategy import Strategy
-from pagekin.model.strings import Strings
 from pagekin.model.weighting import Learned, Okapi, Size
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.store.store import Store, report_damage
@@ -47,26 +46,20 @@ class LearnResult:
 
 
 def count_terms(store: Store, strategy: Strategy = COUNTING) -> tuple[CorpusCounts, Strings]:
-    """The term frequencies of the pages of a store, and the names of the terms."""
     bags, terms, _ = bags_of_pages(BagSource.of(store), strategy)
     return CorpusCounts(bags.offsets, bags.term, bags.content), terms.name
 
 
 def links_between_pages(links: StoredLinks) -> CorpusLinks:
-    """The links whose two ends are pages of the collection."""
     inside = links.has_page[links.citing] & links.has_page[links.cited]
     return CorpusLinks(links.citing[inside], links.cited[inside])
 
 
 @report_damage
 def learn(
-    indexed: IndexedStore,
-    options: LearnOptions | None = None,
-    checkpoint: Checkpoint | None = None,
-    progress: Callable[[str], None] = lambda _: None,
+    indexed: IndexedStore, options: LearnOptions, checkpoint: Checkpoint | None = None, progress: Log = lambda _: None
 ) -> LearnResult:
     """Learn a weighting from the links of a collection, and compare it with OKAPI on held-out pages."""
-    options = options or LearnOptions()
     progress("counting words")
     counts, _ = count_terms(indexed)
     links = stored_links(indexed, indexed.index.strategy)
@@ -83,7 +76,7 @@ def learn_from(
     names: list[str],
     options: LearnOptions,
     checkpoint: Checkpoint,
-    progress: Callable[[str], None],
+    progress: Log,
 ) -> LearnResult:
     """Tune and train on the training and validation sets; the test set is used only after that."""
     train, valid, test = (parts[name] for name in PARTS)
@@ -119,7 +112,7 @@ def learn_from(
 
 
 def _add_projection(
-    indexed: IndexedStore, result: LearnResult, links: StoredLinks, seed: int, progress: Callable[[str], None]
+    indexed: IndexedStore, result: LearnResult, links: StoredLinks, seed: int, progress: Log
 ) -> LearnResult:
     """Learn a projection over the terms of the index; the result has none if validation prefers none."""
     progress("learning a projection")
@@ -212,21 +205,19 @@ def weight_curves(part: CorpusPart, learned: Learned, okapi: Okapi) -> dict[str,
     Weights are divided by their mean, since only their ratios matter.
     """
     counts, size = part.counts, Size(len(part), part.mean_length)
-    medians = [
-        int(np.median(each)) if len(each) else 1 for each in (counts.count, part.frequency[counts.term], part.lengths)
-    ]
+    inputs = counts.count, part.frequency[counts.term], part.lengths
+    medians = [int(np.median(each)) if len(each) else 1 for each in inputs]
     maxima = [_quantile(each) for each in (counts.count, part.frequency, part.lengths)]
     curves = {}
     for k, name in enumerate(("tf", "df", "length")):
         values = np.unique(np.linspace(1, max(2, maxima[k]), _POINTS).astype(np.int64))
-        inputs = [values if n == k else np.full(len(values), max(1, medians[n])) for n in range(3)]
-        ours, theirs = (each.weigh(inputs[0], inputs[1], inputs[2], size) for each in (learned, okapi))
+        tf, df, length = (values if n == k else np.full(len(values), max(1, medians[n])) for n in range(3))
+        ours, theirs = (each.weigh(tf, df, length, size) for each in (learned, okapi))
         curves[name] = (values.astype(np.float64), ours / ours.mean(), theirs / max(float(theirs.mean()), 1e-12))
     return curves
 
 
 def _quantile(values: Array) -> int:
-    """The 99.9 % quantile; 1 if there are no values."""
     return int(np.quantile(values, 0.999)) if len(values) else 1
 
 

@@ -3,8 +3,6 @@
 Text and links are blended as in answers. With a share of 0 the order is that of the raw inner products.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -109,14 +107,12 @@ def link_share_tuner(
 
 
 def visible_similarity(links: StoredLinks, hidden: HiddenLinks, other: CorpusPart) -> SimilarTo:
-    """Link similarity by the visible links alone."""
     kept = visible_links(links, hidden, other)
     columns = (links.citing[kept], links.cited[kept], links.position[kept])
     return link_similarity(StoredLinks(*columns, links.has_page, links.urls)).similar_to
 
 
 def visible_links(links: StoredLinks, hidden: HiddenLinks, other: CorpusPart) -> Bools:
-    """Which links are neither hidden nor inside of the other part."""
     nodes = len(links.has_page)
     a, b = hidden.pairs()
     apart = np.zeros(nodes, bool)
@@ -128,7 +124,6 @@ def visible_links(links: StoredLinks, hidden: HiddenLinks, other: CorpusPart) ->
 def compare_with_links(
     test: CorpusPart, valid: CorpusPart, links: StoredLinks, seed: int, weighting: Learned
 ) -> dict[str, Any]:
-    """Text alone against text and links, on the test set."""
     tuner = link_share_tuner(test, valid, links, seed, weighting)
     if not len(tuner.queries):
         return {"pages": 0, "measures": {}}

@@ -44,15 +44,9 @@ class Layout:
     values: tuple[Floats, Floats, Floats]  # distinct tf, idf and lengths
 
     def networks(self, scales: InputScales, units: Units) -> Networks:
-        """Networks with these numbers of hidden units, over these values."""
-        return Networks(
-            *(
-                NetworkArrays(
-                    parameter_offsets(units)[n], units[n], (self.values[n] - scales.shift[n]) * scales.scale[n]
-                )
-                for n in range(3)
-            )
-        )
+        offsets = parameter_offsets(units)
+        inputs = [(self.values[n] - scales.shift[n]) * scales.scale[n] for n in range(3)]
+        return Networks(*(NetworkArrays(offsets[n], units[n], inputs[n]) for n in range(3)))
 
     def workspace(self, networks: Networks) -> Workspace:
         pages = len(self.corpus.length)
@@ -78,19 +72,10 @@ def layout_of(part: CorpusPart) -> Layout:
     starts_run = np.ones(len(order), bool)
     starts_run[1:] = (term[1:] != term[:-1]) | (run[1:] != run[:-1])
     starts = np.flatnonzero(starts_run)
-    corpus = Corpus(
-        counts.offsets,
-        counts.term,
-        tf_of.astype(np.uint32),
-        idf_of.astype(np.uint32),
-        length_of.astype(np.uint32),
-        offsets_of(np.bincount(term[starts], minlength=len(part.terms))),
-        run[starts].astype(np.uint32),
-        np.append(starts, len(order)).astype(np.int64),
-        rows[order].astype(np.uint32),
-        part.link_offsets,
-        part.link,
-    )
+    of_values = tf_of.astype(np.uint32), idf_of.astype(np.uint32), length_of.astype(np.uint32)
+    runs = offsets_of(np.bincount(term[starts], minlength=len(part.terms))), run[starts].astype(np.uint32)
+    pages = np.append(starts, len(order)).astype(np.int64), rows[order].astype(np.uint32)
+    corpus = Corpus(counts.offsets, counts.term, *of_values, *runs, *pages, part.link_offsets, part.link)
     return Layout(corpus, (tf.astype(np.float64), idf, length.astype(np.float64)))
 
 
@@ -104,7 +89,6 @@ def inputs_of(part: CorpusPart) -> tuple[Inputs, Inputs, Inputs]:
 
 
 def scales_of(part: CorpusPart) -> InputScales:
-    """Standardisation to mean 0 and variance 1 over a part."""
     shifts, scales = [], []
     for value, times in inputs_of(part):
         total = max(1, int(times.sum()))
@@ -128,7 +112,6 @@ def parameter_offsets(units: Units) -> tuple[int, int, int, int]:
 def weighting_from(
     parameters: Floats, scales: InputScales, units: Units, facts: Mapping[str, Any] | None = None
 ) -> Learned:
-    """The term weighting that a parameter vector describes."""
     networks = []
     for n, (base, k) in enumerate(zip(parameter_offsets(units)[:-1], units, strict=True)):
         inner, bias, outer = (tuple(parameters[base + j * k : base + (j + 1) * k].tolist()) for j in range(3))
@@ -140,7 +123,6 @@ def weighting_from(
 def initial_parameters(
     part: CorpusPart, scales: InputScales, units: Units, seed: int, okapi: Okapi | None = None
 ) -> Floats:
-    """The parameters to begin with: flat, or near OKAPI."""
     random = np.random.default_rng((seed, 1))
     offsets = parameter_offsets(units)
     parameters = np.zeros(offsets[-1])
@@ -179,7 +161,6 @@ def _fit(
 
 
 def _okapi_targets(part: CorpusPart, okapi: Okapi) -> list[Floats]:
-    """The values of the three functions at each input that approximate OKAPI."""
     (tf, _), (idf, _), (length, _) = inputs_of(part)
     k, b = okapi.k, okapi.b
     shorter = 1.0 / (k * ((1.0 - b) + b * length / max(part.mean_length, 1.0)) + 1.0)

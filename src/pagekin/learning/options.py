@@ -1,13 +1,13 @@
 """Options of learning."""
 
-from __future__ import annotations
-
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from pagekin.errors import MisuseError
 from pagekin.model.options import check_options, option
 
 FLAT, OKAPI = STARTS = ("flat", "okapi")  # initial weights
+Log = Callable[[str], None]  # called with what is being done
 Units = tuple[int, int, int]  # hidden units of the networks of tf, idf and length
 
 

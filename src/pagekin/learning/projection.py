@@ -29,7 +29,6 @@ Matrix: TypeAlias = Any  # a sparse matrix of scipy, which has no types
 
 
 def need_projection() -> None:
-    """Raise MisuseError if scipy is missing; called before training starts."""
     need("scipy.sparse", what="a projection", extra="lsa")
 
 
@@ -54,14 +53,12 @@ class WeightedSpace:
         return measures
 
     def products(self, queries: RankingQueries) -> Iterator[Floats]:
-        """The inner products of the weights alone, some rows at a time."""
         transposed = self.x.T.tocsc()
         for first in range(0, len(queries), _ROWS):
             yield (self.x[queries.pages[first : first + _ROWS]] @ transposed).toarray()
 
 
 def weighted_space(part: CorpusPart, weighting: Weighting, terms: int) -> WeightedSpace:
-    """The vectors of a part, with one dimension for each of the `terms` terms of the collection."""
     from scipy.sparse import csr_matrix
 
     columns = term_weights(part, weighting), part.terms[part.counts.term], part.counts.offsets

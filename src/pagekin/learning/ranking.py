@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pagekin.kernels.all_pairs import invert, products
-from pagekin.kernels.precision import measure_rows
+from pagekin.kernels.rankings import measure_rows
 from pagekin.learning.corpus import CorpusCounts, CorpusPart
 from pagekin.model.arrays import Float32s, Floats, Int64s, UInt32s, offsets_of, spans
 from pagekin.model.weighting import Size, Weighting
@@ -44,9 +44,8 @@ def page_queries(part: CorpusPart, pages: Int64s | None = None) -> RankingQuerie
     """Pages of a part as queries, by default all linked ones; the pages that they are linked with are relevant."""
     pages = part.linked() if pages is None else pages
     degrees = np.diff(part.link_offsets)[pages]
-    return RankingQueries(
-        part.counts.select(pages), pages, offsets_of(degrees), part.link[spans(part.link_offsets[pages], degrees)]
-    )
+    linked = part.link[spans(part.link_offsets[pages], degrees)]
+    return RankingQueries(part.counts.select(pages), pages, offsets_of(degrees), linked)
 
 
 def sample_queries(part: CorpusPart, most: int | None, seed: int) -> RankingQueries:
@@ -58,10 +57,9 @@ def sample_queries(part: CorpusPart, most: int | None, seed: int) -> RankingQuer
 
 
 def term_weights(part: CorpusPart, weighting: Weighting) -> Floats:
-    counts, size = part.counts, Size(len(part), part.mean_length)
-    return weighting.weigh(
-        counts.count.astype(np.int64), part.frequency[counts.term], part.lengths[counts.rows()], size
-    )
+    counts = part.counts
+    inputs = counts.count.astype(np.int64), part.frequency[counts.term], part.lengths[counts.rows()]
+    return weighting.weigh(*inputs, Size(len(part), part.mean_length))
 
 
 class Ranker:
@@ -92,14 +90,12 @@ class Ranker:
             yield rows, scores
 
     def measure(self) -> Floats:
-        """The four measures of each query."""
         measures = np.empty((len(self.queries), len(MEASURES)))
         for rows, scores in self.rows():
             self.queries.measure(int(rows[0]), scores, measures)
         return measures
 
     def means(self) -> dict[str, float]:
-        """The mean of each measure over the queries."""
         return dict(zip(MEASURES, self.measure().mean(axis=0).tolist(), strict=True))
 
 
@@ -143,7 +139,6 @@ def signed_rank(first: Floats, second: Floats) -> float:
 def qrels_of(
     queries: RankingQueries, query_names: Sequence[str], names: Sequence[str]
 ) -> Iterator[tuple[str, str, int]]:
-    """(query, page, 1) for each relevant page."""
     for k, query in enumerate(query_names):
         yield from ((query, names[page], 1) for page in queries.relevant_to(k).tolist())
 

@@ -103,7 +103,6 @@ class TrainingRun:
 
 
 def require_examples(train: CorpusPart, queries: RankingQueries) -> None:
-    """Raise MisuseError if there is nothing to learn from."""
     if not len(train.linked()) or not len(queries):
         raise MisuseError(
             "no page is linked with some pages of its part and not with others, so there is nothing to learn from"
@@ -157,7 +156,6 @@ class Trainer:
             run.best_parameters = list(run.parameters)
 
     def learned(self, run: TrainingRun, facts: Mapping[str, Any]) -> Learned:
-        """The weighting of the best validation."""
         return weighting_from(np.array(run.best_parameters), self.scales, run.settings.units, facts)
 
 
@@ -195,7 +193,6 @@ class Grid:
 
     @classmethod
     def of(cls, options: LearnOptions) -> Self:
-        """The values that options name, or all if they name none."""
         starts = STARTS if options.start is None else (options.start,)
         rates = RATES if options.rate is None else (options.rate,)
         units = UNITS if options.units is None else (options.units,)
@@ -203,7 +200,6 @@ class Grid:
         return cls(starts, rates, units, settings)
 
     def next(self, done: list[TrainingRun]) -> TrainingSettings | None:
-        """The settings to try next; None if all were tried."""
         tried = [run.settings for run in done]
         for start, rate in product(self.starts, self.rates):
             settings = replace(self.settings, start=start, rate=rate, units=self.units[0])
@@ -225,7 +221,6 @@ class Grid:
     def search(
         self, trainer: Trainer, state: SearchState, on_validation: Callable[[SearchState], None] = lambda _: None
     ) -> TrainingRun:
-        """Try all values, starting from `state`, and return the best run."""
         while True:
             if state.run is None:
                 settings = self.next(state.done)
@@ -263,7 +258,6 @@ class Checkpoint:
                 path.write_text(json.dumps(asdict(state)), "utf-8")
 
     def remove(self) -> None:
-        """Delete the file when learning is complete."""
         if self.path is not None:
             self.path.unlink(missing_ok=True)
 

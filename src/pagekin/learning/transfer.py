@@ -20,12 +20,11 @@ from pagekin.bags.stemming import terms_of
 from pagekin.errors import MisuseError, need
 from pagekin.learning.corpus import CorpusCounts, CorpusLinks, CorpusPart, part_of
 from pagekin.learning.learn import COUNTING, count_terms
+from pagekin.learning.options import Log
 from pagekin.learning.ranking import Ranker, RankingQueries, compare_measures
-from pagekin.model.arrays import Int64s, UInt32s, offsets_of
-from pagekin.model.capture import Capture, Origin
+from pagekin.model.arrays import Int64s, Strings, UInt32s, offsets_of, word_of
+from pagekin.model.capture import Capture, Origin, ReadingSettings
 from pagekin.model.files import open_unpacked
-from pagekin.model.settings import ReadingSettings
-from pagekin.model.strings import Strings, word_of
 from pagekin.model.weighting import Learned, Okapi, Weighting
 from pagekin.pipeline import build
 from pagekin.reading.batch import read_captures
@@ -34,7 +33,6 @@ from pagekin.store.store import Store
 IR_DATASETS = "irds:"  # prefix of the name of a data set
 _DOCUMENTS = "http://documents.localhost/"
 _TOPICS = "http://topics.localhost/"
-_PROGRESS = Callable[[str], None]
 MAX_BYTES = 1 << 26  # of a file of topics or qrels, and of one document
 _TOPIC = re.compile(r"<top>(.*?)</top>", re.S | re.I)
 _NUMBER = re.compile(r"<num>\s*(?:number:)?\s*([^<\s]+)", re.I)
@@ -69,7 +67,6 @@ class TransferTask:
         }
 
     def ranker(self, weighting: Weighting) -> Ranker:
-        """The ranking of the documents by a weighting; query terms weigh 1 each."""
         return Ranker(self.part, weighting, self.queries, binary=True)
 
 
@@ -87,9 +84,7 @@ def evaluate_transfer(task: TransferTask, weighting: Learned) -> dict[str, Any]:
     return {"collection": task.statistics(), "okapi": okapi, "left_out": task.left_out}
 
 
-def open_task(
-    documents: str, topics: str | None, qrels: str | None, progress: _PROGRESS = lambda _: None
-) -> TransferTask:
+def open_task(documents: str, topics: str | None, qrels: str | None, progress: Log = lambda _: None) -> TransferTask:
     """A collection with queries: a store or TREC documents, with topics and qrels; or a data set of ir_datasets."""
     if documents.startswith(IR_DATASETS):
         return _from_ir_datasets(documents.removeprefix(IR_DATASETS), progress)
@@ -105,7 +100,7 @@ def open_task(
     return _from_documents(read_documents(path), documents, titles, judged, progress)
 
 
-def _from_ir_datasets(name: str, progress: _PROGRESS) -> TransferTask:
+def _from_ir_datasets(name: str, progress: Log) -> TransferTask:
     need("ir_datasets", what=f"{IR_DATASETS}{name}", otherwise=", or name files of your own")
     import ir_datasets
 
@@ -122,7 +117,7 @@ def _from_ir_datasets(name: str, progress: _PROGRESS) -> TransferTask:
 
 
 def _from_documents(
-    documents: Iterable[tuple[str, str]], where: str, titles: dict[str, str], judged: Qrels, progress: _PROGRESS
+    documents: Iterable[tuple[str, str]], where: str, titles: dict[str, str], judged: Qrels, progress: Log
 ) -> TransferTask:
     """Documents are read as pages of plain text into a temporary store."""
     with TemporaryDirectory() as folder:
@@ -143,7 +138,7 @@ def _url(name: str) -> str:
 
 
 def _task(
-    store: Store, find: Callable[[str], int | None], titles: dict[str, str], judged: Qrels, progress: _PROGRESS
+    store: Store, find: Callable[[str], int | None], titles: dict[str, str], judged: Qrels, progress: Log
 ) -> TransferTask:
     progress("counting words")
     counts, term_names = count_terms(store)
@@ -179,7 +174,6 @@ def _ragged(rows: list[list[int]]) -> tuple[Int64s, UInt32s]:
 
 
 def _topic_terms(titles: dict[str, str], terms: Strings, part: CorpusPart) -> dict[str, list[int]]:
-    """The distinct terms of each topic that occur in the documents."""
     captures = [
         Capture(f"{_TOPICS}{k}", Origin("topics", k, len(text), 0), body=text.encode("utf-8", "replace"), plain=True)
         for k, text in enumerate(titles.values())

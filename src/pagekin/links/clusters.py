@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pagekin.errors import MisuseError
 from pagekin.kernels.graph import merge_flexibly
@@ -110,9 +109,7 @@ class Hierarchy:
         return Hierarchy(self.alpha, np.array(merges, np.int64).reshape(-1, 2), np.array(heights, np.float64))
 
 
-def build_hierarchy(
-    distance: NDArray[np.float64], alpha: float, workspace: NDArray[np.float64] | None = None
-) -> Hierarchy:
+def build_hierarchy(distance: Floats, alpha: float, workspace: Floats | None = None) -> Hierarchy:
     """Cluster a symmetric distance matrix by formula 5; `workspace` is an array of the same shape to reuse."""
     if not 0.0 < alpha <= 1.0:
         raise MisuseError(f"alpha is {alpha}; it must be above 0 and at most 1")

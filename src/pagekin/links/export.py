@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape, quoteattr
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pagekin.figures.plot_files import new_figure, save_figure
+from pagekin.figures.charts import new_figure, save_figure
 from pagekin.links.clusters import Hierarchy
 from pagekin.links.measures import SimilarPairs
 from pagekin.model.arrays import Floats, Int64s
@@ -74,7 +73,6 @@ def write_gexf(path: Path, vertices: Sequence[Vertex], edges: SimilarPairs) -> N
 
 
 def write_csv(path: Path, urls: Mapping[int, str], pairs: SimilarPairs) -> None:
-    """Write pairs as CSV: two URLs and their similarity."""
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["first", "second", "similarity"])
@@ -83,7 +81,6 @@ def write_csv(path: Path, urls: Mapping[int, str], pairs: SimilarPairs) -> None:
 
 
 def write_parquet(path: Path, urls: Mapping[int, str], pairs: SimilarPairs) -> None:
-    """Write pairs as Parquet with the columns of the CSV file."""
     import pyarrow
     from pyarrow.parquet import ParquetWriter
 
@@ -209,7 +206,7 @@ def draw_graph(
     save_figure(figure, path, kind)
 
 
-def _layout(count: int, first: Int64s, second: Int64s, value: Floats, rounds: int = 300) -> NDArray[np.float64]:
+def _layout(count: int, first: Int64s, second: Int64s, value: Floats, rounds: int = 300) -> Floats:
     """Force-directed positions of nodes (Fruchterman and Reingold), from a fixed start, so deterministic."""
     angle = np.arange(count) * 2.399963  # the golden angle spreads points evenly over a disc
     position = np.sqrt(np.arange(count) + 0.5)[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])

@@ -29,7 +29,6 @@ class StoredLinks:
 
 
 def stored_links(store: Store, strategy: Strategy) -> StoredLinks:
-    """The links of a store that count under a strategy."""
     links, anchors = store.links, store.reading.anchors
     source = BagSource.of(store)
     counting = counting_links(source, strategy) != 0

@@ -10,8 +10,8 @@ from functools import cached_property
 import numpy as np
 
 from pagekin.errors import MisuseError
+from pagekin.kernels.all_pairs import Direct, Sets, make_buffers, pairs_above
 from pagekin.kernels.graph import adjacency, best_reachable, components, distance_matrix
-from pagekin.kernels.similar_pairs import Direct, Sets, make_buffers, pairs_above
 from pagekin.links.link_graph import LinkGraph, StoredLinks, prepare
 from pagekin.links.settings import Preparation
 from pagekin.model.arrays import Bools, Floats, Int64s, UInt32s, offsets_of, spans
@@ -195,7 +195,6 @@ class ThresholdGraph:
         return int((~self._is_representative).sum())
 
     def connected_nodes(self) -> Int64s:
-        """The nodes with at least one edge."""
         return np.unique(np.concatenate([self.edges.first, self.edges.second]))
 
     def subgraph_sizes(self) -> Int64s:

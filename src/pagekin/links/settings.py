@@ -1,10 +1,12 @@
 """Options of link analysis."""
 
 from dataclasses import dataclass
+from functools import partial
 
 from pagekin.model.options import SHARE, check_options, option
 
 MEASURES = ("co-citation", "coupling", "amsler", "proximity")
+_option = partial(option, http=False)  # one of the command line and of Python
 
 
 @dataclass(frozen=True)
@@ -12,27 +14,21 @@ class Preparation:
     """How links are selected and weighted (section 6.1 of the paper)."""
 
     # Kept are the links from the pages with most out-links, which are the most informative.
-    in_links: int = option(50, "Keep at most this number of in-links of a page.", minimum=1, http=False)
-    out_links: int = option(1000, "Ignore the links of pages with more out-links (portals).", minimum=1, http=False)
+    in_links: int = _option(50, "Keep at most this number of in-links of a page.", minimum=1)
+    out_links: int = _option(1000, "Ignore the links of pages with more out-links (portals).", minimum=1)
     # A page linked to by k times as many has weight 1/k as a common out-link.
-    popular: float = option(
+    popular: float = _option(
         0.1,
         "Reduce the weight of links to a page that more than this share of the pages link to.",
         **SHARE,
         above=True,
-        http=False,
     )
-    back_off: int = option(
-        0,
-        "Give a page with fewer in-links those of the next URL above it with at least as many.",
-        minimum=0,
-        http=False,
+    back_off: int = _option(
+        0, "Give a page with fewer in-links those of the next URL above it with at least as many.", minimum=0
     )
-    chop_hosts: bool = option(False, "Treat all pages of a host as one.", http=False)
-    stop: tuple[str, ...] = option(
-        (), "Ignore URLs that match this regular expression; repeatable.", regex=True, http=False
-    )
-    outside: bool = option(False, "Also compare pages that are known only from links.", http=False)
+    chop_hosts: bool = _option(False, "Treat all pages of a host as one.")
+    stop: tuple[str, ...] = _option((), "Ignore URLs that match this regular expression; repeatable.", regex=True)
+    outside: bool = _option(False, "Also compare pages that are known only from links.")
 
     def __post_init__(self) -> None:
         check_options(self)

@@ -1,15 +1,13 @@
 """Bags: the weighted terms of each page."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 
-from pagekin.model.arrays import Bools, Float32s, Int64s, UInt32s, spans
+from pagekin.model.arrays import Bools, Float32s, Int64s, Strings, UInt32s, spans
 from pagekin.model.reading import Ragged
-from pagekin.model.strings import Strings
 from pagekin.model.weighting import Size, stopped
 
 
@@ -42,7 +40,6 @@ class Contents:
         return stopped(self.frequency, len(self.length))
 
     def length_of(self, word: UInt32s, count: UInt32s) -> int:
-        """The length of a page, given its words and their counts."""
         return int(count[~self.stopped[word]].sum())
 
 
@@ -66,7 +63,7 @@ class Bags(Ragged):
     content: UInt32s  # occurrences in the page
     around: Float32s  # sums over the windows of anchors and over titles
 
-    def first(self, count: int) -> Bags:
+    def first(self, count: int) -> Self:
         """The first `count` bags; none if the count is negative."""
         return replace(self, offsets=self.offsets[: max(count, 0) + 1])
 

@@ -9,13 +9,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 Schema = dict[str, Any]
 _KEY = "json"
 _NOTHING = object()
-_SCHEMAS: dict[Any, Schema] = {
-    str: {"type": "string"},
-    int: {"type": "integer"},
-    float: {"type": "number"},
-    bool: {"type": "boolean"},
-    type(None): {"type": "null"},
-}
+_TYPES = {str: "string", int: "integer", float: "number", bool: "boolean", type(None): "null"}
 
 
 @dataclass(frozen=True)
@@ -126,7 +120,8 @@ def _class_schema(cls: Any, found: dict[str, Schema]) -> Schema:
         elif rule.columns:
             kinds = zip(rule.columns, get_args(get_args(hint)[0]), strict=True)
             row = {"type": "object", "properties": {key: _schema(kind, found) for key, kind in kinds}}
-            some = {rule.key or each.name: _list({**row, "required": list(rule.columns)})}
+            items = {**row, "required": list(rule.columns)}
+            some = {rule.key or each.name: {"type": "array", "items": items}}
         else:
             some = {rule.key or each.name: _schema(hint, found, rule.omit is None)}
         properties |= some
@@ -142,14 +137,10 @@ def _bound(hint: Any, types: dict[Any, Any]) -> Any:
     return hint[tuple(types.get(each, Any) for each in variables)] if variables else hint
 
 
-def _list(items: Schema) -> Schema:
-    return {"type": "array", "items": items}
-
-
 def _schema(hint: Any, found: dict[str, Schema], omit: bool = False) -> Schema:
     origin, args = get_origin(hint), get_args(hint)
-    if hint in _SCHEMAS:
-        return _SCHEMAS[hint]
+    if hint in _TYPES:
+        return {"type": _TYPES[hint]}
     if origin is Literal:
         return {"enum": list(args)}
     if origin in (Union, types.UnionType):
@@ -160,7 +151,7 @@ def _schema(hint: Any, found: dict[str, Schema], omit: bool = False) -> Schema:
         return parts[0] if len(parts) == 1 else {"anyOf": parts}
     if origin in (list, tuple):
         items = tuple(each for each in args if each is not ...)
-        return _list(_schema(Union[items], found) if items else {})  # noqa: UP007
+        return {"type": "array", "items": _schema(Union[items], found) if items else {}}  # noqa: UP007
     if is_dataclass(origin or hint):
         _add(hint, found)
         return json_schema(hint)

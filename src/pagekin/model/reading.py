@@ -3,16 +3,14 @@
 A batch of pages and the store of a whole collection have the same columns; a store has them in files.
 """
 
-from __future__ import annotations
-
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import get_type_hints
+from typing import Self, get_type_hints
 
 import numpy as np
 
-from pagekin.model.arrays import Bytes, Int64s, UInt32s, UInt64s, spans
+from pagekin.model.arrays import Bytes, Int64s, Strings, UInt32s, UInt64s, spans
 from pagekin.model.capture import Redirect, Skip
-from pagekin.model.strings import Strings
 
 NO_TARGET = 0xFFFFFFFF  # of an anchor without a page as target: mailto:, javascript:, an invalid URL
 
@@ -34,7 +32,6 @@ class Ragged:
         return len(self.offsets) - 1
 
     def row(self, k: int) -> slice:
-        """The slice of row k in the columns."""
         return slice(int(self.offsets[k]), int(self.offsets[k + 1]))
 
     def lengths(self) -> Int64s:
@@ -137,6 +134,11 @@ class Sources:
     size: Int64s
     modified: Int64s
     whole: Bytes
+
+    @classmethod
+    def of(cls, identities: Iterable[tuple[str, int, int]], whole: Bytes) -> Self:
+        names, sizes, times = list(zip(*identities, strict=True)) or ((), (), ())
+        return cls(Strings.of(names), np.array(sizes, np.int64), np.array(times, np.int64), whole)
 
     def __len__(self) -> int:
         return len(self.name)

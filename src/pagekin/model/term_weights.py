@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pagekin.errors import MisuseError
 
@@ -28,7 +28,7 @@ class TermWeight:
     """One way to weigh terms. Its function is called with the values of its settings, in this order."""
 
     settings: tuple[str, ...] = ()  # of a strategy
-    factor: Callable[..., Floats] | None = None  # of (document frequency, number of bags, *settings)
+    factor: Callable[..., Floats] | None = None  # of (numpy, document frequency, number of bags, *settings)
     weighting: Callable[..., Weighting] | None = None  # of (*settings); its rarity is the factor
 
     def factors(self, frequency: Int64s, bags: int, *settings: object) -> Floats:
@@ -38,7 +38,7 @@ class TermWeight:
         if self.weighting is not None:
             return np.maximum(self.weighting(*settings).rarity(frequency, bags), LEAST)
         assert self.factor is not None
-        return np.maximum(self.factor(np.maximum(frequency, 1).astype(np.float64), bags, *settings), LEAST)
+        return np.maximum(self.factor(np, np.maximum(frequency, 1).astype(np.float64), bags, *settings), LEAST)
 
 
 def nmdf_shape(bags: int, center: float | None = None, width: float | None = None) -> tuple[float, float]:
@@ -52,23 +52,9 @@ def nmdf_shape(bags: int, center: float | None = None, width: float | None = Non
     return (0.5 * size if center is None else center, max(1.0, 0.15 * size) if width is None else width)
 
 
-def _log(df: Floats, bags: int) -> Floats:
-    import numpy as np
-
-    return np.asarray(1.0 / (1.0 + np.log2(df)))
-
-
-def _sqrt(df: Floats, bags: int) -> Floats:
-    import numpy as np
-
-    return np.asarray(1.0 / np.sqrt(df))
-
-
-def _nmdf(df: Floats, bags: int, center: float | None, width: float | None) -> Floats:
-    import numpy as np
-
+def _nmdf(np: Any, df: Floats, bags: int, center: float | None, width: float | None) -> Floats:
     center, width = nmdf_shape(bags, center, width)
-    return np.asarray(np.exp(-0.5 * ((np.log(df) - center) / width) ** 2))
+    return np.exp(-0.5 * ((np.log(df) - center) / width) ** 2)  # type: ignore[no-any-return]
 
 
 def _okapi(k: float, b: float) -> Weighting:
@@ -89,9 +75,9 @@ def _linklearn(weights: str | None) -> Weighting:
 
 
 TERM_WEIGHTS: dict[str, TermWeight] = {
-    "none": TermWeight(factor=lambda df, bags: df**0.0),
-    "log": TermWeight(factor=_log),
-    "sqrt": TermWeight(factor=_sqrt),
+    "none": TermWeight(factor=lambda np, df, bags: df**0.0),
+    "log": TermWeight(factor=lambda np, df, bags: 1.0 / (1.0 + np.log2(df))),
+    "sqrt": TermWeight(factor=lambda np, df, bags: 1.0 / np.sqrt(df)),
     "nmdf": TermWeight(("nmdf_center", "nmdf_width"), factor=_nmdf),
     "okapi": TermWeight(("okapi_k", "okapi_b"), weighting=_okapi),
     "linklearn": TermWeight(("weights",), weighting=_linklearn),

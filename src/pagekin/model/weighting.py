@@ -9,21 +9,18 @@ Files of version 1 have no link_share, which is 0. "projection", if present, is 
 it (`model/projection.py`).
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pagekin.errors import MisuseError
-from pagekin.model.arrays import Bools, Floats
+from pagekin.model.arrays import Bools, Floats, Numbers
 from pagekin.model.files import read_bounded, written_whole
 from pagekin.model.projection import SUFFIX, Projection, load_projection
 
@@ -36,7 +33,6 @@ MOST_BYTES = 1 << 20  # of a file of weights
 _WITHOUT_LINKS = 1  # an older version that is still read
 _LARGEST = 1e9  # absolute value of a parameter, so that no weight overflows
 _TABLE = 1 << 22  # numbers below this are looked up in a table, larger ones are sorted
-Numbers: TypeAlias = NDArray[np.integer[Any]]
 
 
 class Size(NamedTuple):
@@ -108,7 +104,6 @@ class Okapi(Weighting):
         return inverse_frequency(frequencies, pages)
 
     def lengths(self, lengths: Numbers, mean_length: float) -> tuple[Floats, Floats]:
-        """K + 1, and K ((1 - B) + B ndl)."""
         normal = np.asarray(lengths, np.float64) / mean_length if mean_length > 0 else np.zeros(len(lengths))
         return np.full(len(lengths), self.k + 1.0), self.k * ((1.0 - self.b) + self.b * normal)
 
@@ -139,7 +134,7 @@ class Network:
     def __post_init__(self) -> None:
         for each in fields(self):
             value = getattr(self, each.name)
-            single = each.type == "float"
+            single = each.type is float
             numbers = (value,) if single else value
             if not isinstance(numbers, list | tuple) or not all(type(number) in (int, float) for number in numbers):
                 raise MisuseError(f"{each.name} should be {'a number' if single else 'numbers'}")

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from itertools import pairwise
 
 import numpy as np
 import zstandard
@@ -14,10 +13,8 @@ from pagekin.kernels.fnv import hash_spans
 from pagekin.kernels.vocabulary import intern
 from pagekin.kernels.words import Words, split_words
 from pagekin.model import reading as columns
-from pagekin.model.arrays import Bools, Bytes, Int64s, UInt32s, offsets_of
-from pagekin.model.capture import Capture, PageFlags, Skip
-from pagekin.model.settings import ReadingSettings
-from pagekin.model.strings import Strings, together
+from pagekin.model.arrays import Bools, Bytes, Int64s, Strings, UInt32s, together
+from pagekin.model.capture import Capture, PageFlags, ReadingSettings, Skip
 from pagekin.reading.bodies import DIGEST_BYTES, Body, load_body
 from pagekin.reading.markup import classes, markup
 from pagekin.urls import resolve_url
@@ -46,8 +43,8 @@ def read_captures(captures: Sequence[Capture], settings: ReadingSettings) -> col
     anchors, targets, hrefs = _anchors(out, words, facts)
     sources, source_of = _sources(bodies)
     return columns.Reading(
-        pages=_pages(bodies, facts, titles, bounds, source_of, out, words),
-        text=_compressed(_slices(text, bounds)),
+        pages=_pages(bodies, facts, titles, source_of, out, words),
+        text=_compressed(Strings(bounds, text).all_raw()),
         hrefs=_compressed(hrefs),
         tokens=columns.Tokens(words.first, form, spans.relative_positions(words.starts, words.first, bounds[:-1])),
         titles=title_tokens,
@@ -66,21 +63,12 @@ def read_captures(captures: Sequence[Capture], settings: ReadingSettings) -> col
 def _scan(bodies: list[Body], settings: ReadingSettings) -> tuple[po.PageOutput, Int64s]:
     """Scan all bodies: the output, and the bounds of the pages in its text."""
     out = po.allocate_output(sum(len(body.html) for body in bodies), len(bodies))
-    state = po.new_state()
+    state = np.zeros(po.STATE_SIZE, np.int64)
     for group in together((body.html for body in bodies), _GROUP_BYTES):
         html = np.frombuffer(b"".join(group), np.uint8)
         starts = np.cumsum([0, *map(len, group)])
         scan.scan_pages(html, starts, markup(), settings.max_links, settings.max_url_bytes, out, state)
-    return out, _bounds(out.pages[:, po.TEXT_END])
-
-
-def _bounds(ends: Int64s) -> Int64s:
-    return np.concatenate([np.zeros(1, np.int64), ends])
-
-
-def _slices(data: Bytes, bounds: Int64s) -> list[bytes]:
-    whole = data.tobytes()
-    return [whole[a:b] for a, b in pairwise(bounds.tolist())]
+    return out, np.append(0, out.pages[:, po.TEXT_END])
 
 
 def _compressed(pieces: list[bytes]) -> columns.Blobs:
@@ -140,29 +128,16 @@ def _words(text: Bytes, bounds: Int64s, titles: Strings) -> tuple[Words, columns
     numbers, first = intern(data, words.starts, words.ends)
     pages = len(titles)
     count, sentences = words.first[pages], words.first_sentence[pages]
-    text_words = Words(
-        starts=words.starts[:count],
-        ends=words.ends[:count],
-        first=words.first[: pages + 1],
-        sentences=words.sentences[:sentences],
-        first_sentence=words.first_sentence[: pages + 1],
-        overlong=words.overlong[:pages],
-    )
+    in_texts = words.starts[:count], words.ends[:count], words.first[: pages + 1]
+    ends = words.sentences[:sentences], words.first_sentence[: pages + 1]
+    text_words = Words(*in_texts, *ends, words.overlong[:pages])
     title_words = columns.TitleTokens(words.first[pages:] - count, numbers[count:])
-    return text_words, title_words, numbers[:count], _spans(data, words.starts[first], words.ends[first])
-
-
-def _spans(data: Bytes, starts: Int64s, ends: Int64s) -> Strings:
-    """Spans of the data as strings."""
-    offsets = offsets_of(ends - starts)
-    strings = np.empty(offsets[-1], np.uint8)
-    spans.copy_spans(data, starts, ends - starts, strings, offsets[:-1])
-    return Strings(offsets, strings)
+    return text_words, title_words, numbers[:count], spans.strings_of(data, words.starts[first], words.ends[first])
 
 
 def _anchors(out: po.PageOutput, words: Words, facts: list[_Facts]) -> tuple[columns.Anchors, Strings, list[bytes]]:
     """The anchors of all pages, the URLs that they link to, and the hrefs of each page, one per line."""
-    bounds = _bounds(out.pages[:, po.LINKS_END])
+    bounds = np.append(0, out.pages[:, po.LINKS_END])
     links = out.links[: bounds[-1]]
     # An anchor has the words that overlap its text, so un<a>believ</a>able is an anchor of one word.
     start, end = spans.overlapping_words(words.starts, words.ends, links[:, po.LINK_START], links[:, po.LINK_END])
@@ -172,14 +147,8 @@ def _anchors(out: po.PageOutput, words: Words, facts: list[_Facts]) -> tuple[col
     flags = links[:, po.LINK_FLAGS].astype(np.uint8)
     flags[~_trailing(out, links, words, start, end)] &= ~np.uint8(po.TRAILING)
     target[(flags & po.TOO_LONG) != 0] = columns.NO_TARGET
-    anchors = columns.Anchors(
-        offsets=bounds,
-        start=spans.relative_positions(start, bounds, words.first[:-1]),
-        end=spans.relative_positions(end, bounds, words.first[:-1]),
-        target=target,
-        flags=flags,
-    )
-    return anchors, urls, _slices(lines, begins[bounds])
+    first, last = (spans.relative_positions(token, bounds, words.first[:-1]) for token in (start, end))
+    return columns.Anchors(bounds, first, last, target, flags), urls, Strings(begins[bounds], lines).all_raw()
 
 
 def _trailing(out: po.PageOutput, links: Int64s, words: Words, start: Int64s, end: Int64s) -> Bools:
@@ -201,9 +170,7 @@ def _resolve(lines: Bytes, begins: Int64s, page: Int64s, bases: list[str]) -> tu
     """
     ends = spans.ends_without_fragments(lines, begins)
     numbers, first = intern(lines, begins[:-1], ends)
-    whole = lines.tobytes()
-    places = zip(begins[first].tolist(), ends[first].tolist(), strict=True)
-    hrefs = [whole[a:b].decode("utf-8", "replace") for a, b in places]
+    hrefs = list(spans.strings_of(lines, begins[first], ends[first]))
     folders: dict[str, int] = {}
     folder_of_page = [
         folders.setdefault(base[: base.partition("?")[0].rindex("/") + 1], len(folders)) for base in bases
@@ -226,7 +193,7 @@ def _resolve(lines: Bytes, begins: Int64s, page: Int64s, bases: list[str]) -> tu
 
 
 def _blocks(out: po.PageOutput, text: Bytes, words: Words, bounds: Int64s) -> columns.Blocks:
-    offsets = _bounds(out.pages[:, po.BLOCKS_END])
+    offsets = np.append(0, out.pages[:, po.BLOCKS_END])
     starts = out.blocks[: offsets[-1], po.BLOCK_START]
     # Within a page a block ends one byte, the line break, before the next one.
     ends = np.append(starts[1:] - 1, len(text))
@@ -242,13 +209,7 @@ def _blocks(out: po.PageOutput, text: Bytes, words: Words, bounds: Int64s) -> co
 
 
 def _pages(
-    bodies: list[Body],
-    facts: list[_Facts],
-    titles: Strings,
-    bounds: Int64s,
-    source_of: list[int],
-    out: po.PageOutput,
-    words: Words,
+    bodies: list[Body], facts: list[_Facts], titles: Strings, source_of: list[int], out: po.PageOutput, words: Words
 ) -> columns.Pages:
     captures = [body.capture for body in bodies]
     return columns.Pages(
@@ -263,7 +224,7 @@ def _pages(
         captured=np.array([capture.captured for capture in captures], np.int64),
         flags=np.array([fact.flags for fact in facts], np.uint8),
         html_bytes=np.array([body.size for body in bodies], np.int64),
-        text_bytes=np.diff(bounds),
+        text_bytes=np.diff(out.pages[:, po.TEXT_END], prepend=0),
         digest=np.frombuffer(b"".join(body.digest for body in bodies), np.uint8).reshape(-1, DIGEST_BYTES),
         links_dropped=out.pages[:, po.DROPPED].astype(np.uint32),
         urls_dropped=_too_long(out) + np.array([fact.urls_dropped for fact in facts], np.uint32),
@@ -272,8 +233,7 @@ def _pages(
 
 
 def _too_long(out: po.PageOutput) -> UInt32s:
-    """The number of URLs of each page that were too long."""
-    bounds = _bounds(out.pages[:, po.LINKS_END])
+    bounds = np.append(0, out.pages[:, po.LINKS_END])
     flagged = np.flatnonzero(out.links[: bounds[-1], po.LINK_FLAGS] & po.TOO_LONG)
     pages = np.searchsorted(bounds, flagged, side="right") - 1
     return np.bincount(pages, minlength=len(bounds) - 1).astype(np.uint32)
@@ -285,10 +245,4 @@ def _sources(bodies: list[Body]) -> tuple[columns.Sources, list[int]]:
     origins = (body.capture.origin for body in bodies)
     keys = ((origin.source, origin.size, origin.modified) for origin in origins)
     source_of = [numbers.setdefault(key, len(numbers)) for key in keys]
-    sources = columns.Sources(
-        name=Strings.of(name for name, _, _ in numbers),
-        size=np.array([size for _, size, _ in numbers], np.int64),
-        modified=np.array([modified for _, _, modified in numbers], np.int64),
-        whole=np.zeros(len(numbers), np.uint8),
-    )
-    return sources, source_of
+    return columns.Sources.of(numbers, np.zeros(len(numbers), np.uint8)), source_of

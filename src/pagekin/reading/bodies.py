@@ -12,8 +12,7 @@ from hashlib import sha256
 import numpy as np
 
 from pagekin.kernels.characters import is_utf8
-from pagekin.model.capture import Capture, Skip
-from pagekin.model.settings import ReadingSettings
+from pagekin.model.capture import Capture, ReadingSettings, Skip
 
 DIGEST_BYTES = 16
 _BLANK_LINES = re.compile(r"\n[ \t]*\n")

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pagekin.bags.build import template_blocks
+from pagekin.bags.build import host_numbers, template_blocks
 from pagekin.duplicates.chunks import chunks_of_pages
 from pagekin.duplicates.collection import PageSets, find_pairs, groups_of
 from pagekin.duplicates.filters import MAX_CHUNKS, Chunks
@@ -12,6 +12,7 @@ from pagekin.duplicates.fingerprints import Fingerprints
 from pagekin.duplicates.groups import DuplicateGroup
 from pagekin.duplicates.report import THRESHOLDS, DuplicateReport, build_report
 from pagekin.duplicates.settings import GroupSettings
+from pagekin.kernels.minhash import GOLDEN, mix_all
 from pagekin.model.arrays import Bytes, Int64s, UInt32s, UInt64s, offsets_of
 from pagekin.model.jsons import json_field
 from pagekin.model.reading import Anchors
@@ -76,7 +77,6 @@ def duplicate_report(
 
 
 def page_sets(indexed: IndexedStore, settings: GroupSettings, whole_text: bool = False) -> PageSets:
-    """The sets that the pages of a collection are compared by."""
     links = link_fingerprints(indexed, settings) if settings.link_weight else None
     return PageSets(_text_fingerprints(indexed, settings, whole_text), links, settings.link_weight)
 
@@ -102,8 +102,7 @@ def link_fingerprints(indexed: IndexedStore, settings: GroupSettings) -> Fingerp
 
 def _recurring(indexed: IndexedStore, offsets: Int64s, hashes: UInt64s) -> Bytes:
     """1 for every hash that recurs on many pages of its host."""
-    numbers: dict[str, int] = {}
-    hosts = np.array([numbers.setdefault(host_of(url), len(numbers)) for url in indexed.reading.pages.url], np.int64)
+    (hosts,) = host_numbers(map(host_of, indexed.reading.pages.url))
     return template_blocks(hosts, offsets, np.asarray(hashes), indexed.index.strategy.template_share)
 
 
@@ -128,9 +127,5 @@ def link_sets(offsets: Int64s, nodes: UInt64s, ignored: Bytes) -> Chunks:
     """The links of each page as a set of hashes; `ignored` is 1 for every link to leave out."""
     page = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))[ignored == 0]
     counts = np.bincount(page, minlength=len(offsets) - 1)
-    # splitmix64 (Steele, Lea and Flood 2014) spreads the node numbers over 64 bits
-    value = (nodes[ignored == 0] + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
-    value = (value ^ value >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
-    value = (value ^ value >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
-    hashes = np.asarray(value ^ value >> np.uint64(31))
+    hashes = mix_all((nodes[ignored == 0] + np.uint64(1)) * GOLDEN)  # spreads the node numbers over 64 bits
     return Chunks(offsets_of(counts), hashes, np.zeros((len(counts), 2), np.uint64))

@@ -28,7 +28,6 @@ class LinkAnalysis:
     graph: ThresholdGraph
 
     def node(self, name: str) -> int:
-        """The node of the link graph that a name means."""
         return int(self.link_graph.node_of[self.indexed.find_node(name)])
 
     def clusters(self, page: str | int, limit: int = MAX_PAGES) -> Clusters:

@@ -30,7 +30,6 @@ class LinkPositions(NamedTuple):
 
 
 def link_positions(store: NodeStore, nodes: Sequence[int] | Int64s) -> LinkPositions:
-    """Look up the positions of all links to the nodes."""
     links, anchors = store.links, store.reading.anchors
     row, selected = links.places(np.array(nodes, np.int64))
     page = links.page[selected].astype(np.int64)

@@ -36,7 +36,6 @@ class NodeStore(Store):
 
     @cached_property
     def fingerprints(self) -> Fingerprints:
-        """The chunks and Bloom filters of all pages, memory-mapped."""
         settings = GroupSettings(**self._index_facts["duplicates"]["settings"])
         return open_fingerprints(self.root / self.manifest.index_folder, len(self), settings)
 
@@ -71,13 +70,8 @@ class NodeStore(Store):
         measured: dict[str, Any] = self._index_facts["blend"]
         return measured
 
-    @cached_property
-    def scorers(self) -> ScorerPool:
-        return ScorerPool(self.index)
-
-    @cached_property
-    def query_weights(self) -> QueryWeights:
-        return QueryWeights(self.index)
+    scorers = cached_property[ScorerPool](lambda self: ScorerPool(self.index))
+    query_weights = cached_property[QueryWeights](lambda self: QueryWeights(self.index))
 
     @cached_property
     def link_scorers(self) -> LinkScorerPool:
@@ -133,7 +127,6 @@ class NodeStore(Store):
         return str(self.catalog.rows("SELECT url FROM nodes WHERE node = ?", node)[0]["url"])
 
     def nodes_linked_from(self, nodes: Sequence[int]) -> set[int]:
-        """The nodes that pages of these nodes link to."""
         anchors, known = self.reading.anchors, [node for node in nodes if node + 1 < len(self.nodes)]
         rows = [row for node in known for row in range(*self.nodes[node : node + 2].tolist())]
         targets = anchors.target[anchors.places(np.array(rows, np.int64))[1]]

@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 
 from pagekin.errors import MisuseError
-from pagekin.index.index import Index, truncate
+from pagekin.index.index import Index, keys_of, make_signatures, seeded, truncate
 from pagekin.model.arrays import Float32s, Floats, Int64s, UInt32s, Unsigned
 from pagekin.model.bags import Bags, Contents
 from pagekin.model.projection import Projection
@@ -84,8 +84,6 @@ def term_counts_of(index: Index, node: int) -> TermCounts:
 
 def signature_of(index: Index, bag: Bag) -> Unsigned:
     """The signature of a bag that H does not hold."""
-    from pagekin.signatures.sign import keys_of, make_signatures, seeded  # loads the compiler
-
     strategy, count = index.strategy, len(bag.term)
     term, content = np.arange(count, dtype=np.uint32), np.zeros(count, np.uint32)
     one = Bags(np.array([0, count]), term, bag.weight, content, bag.weight)

@@ -190,7 +190,7 @@ def jaccard(minima: Floats) -> Floats:
 
 
 def _enough(counts: Int64s, wanted: int) -> int:
-    """In how many coordinates a node must agree to be a candidate; see `kernels/candidates.py`."""
+    """In how many coordinates a node must agree to be a candidate; see `min_agreement` in `kernels/query.py`."""
     at_least = np.cumsum(counts[:0:-1])[::-1]  # nodes that agree once or more, twice or more, ...
     last = max(1, int(np.count_nonzero(at_least >= wanted)))
     least = max(1, math.ceil(last - SLACK * math.sqrt(last)))

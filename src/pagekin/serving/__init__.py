@@ -12,5 +12,5 @@ readable after they are deleted. Read `generation` once per request, or parts of
 
 An `IndexedStore` can be used by any number of threads: each thread has its own scorer, the catalog connection is
 shared, and kernels release the GIL. Anything that takes longer than about a millisecond runs in a thread, because the
-event loop cannot serve other requests meanwhile. A handler reports a failure with `RequestError` (serving/problems.py).
+event loop cannot serve other requests meanwhile. A handler reports a failure with `RequestError` (middleware.py).
 """

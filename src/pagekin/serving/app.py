@@ -25,8 +25,7 @@ from pagekin.serving.api import schema
 from pagekin.serving.api.endpoints import Handler, endpoints
 from pagekin.serving.context import AnswerCache, CachedAnswer, Context, Key, Recompute, RequestThreads, context_of
 from pagekin.serving.generations import CurrentGeneration, Generation
-from pagekin.serving.middleware import Metrics, RequestMiddleware
-from pagekin.serving.problems import RequestError
+from pagekin.serving.middleware import Metrics, RequestError, RequestMiddleware
 from pagekin.serving.settings import RequestLimits, ServerSettings
 
 _PRECOMPUTED = 1000  # answers computed again before a new generation is served
@@ -74,7 +73,6 @@ async def _dispatch(methods: dict[str, Handler], request: Request) -> ASGIApp:
 
 
 async def _embed(request: Request) -> Response:
-    """Return the script that other sites embed."""
     headers = {"Cache-Control": f"public, max-age={context_of(request).settings.max_age}"}
     return Response((STATIC / "embed.js").read_bytes(), headers=headers, media_type="text/javascript")
 
@@ -89,7 +87,6 @@ async def _lifespan(app: Starlette) -> AsyncIterator[None]:
 
 
 async def _refresh(context: Context) -> None:
-    """Check for new generations, forever."""
     while True:
         await asyncio.sleep(context.settings.refresh_seconds)
         try:

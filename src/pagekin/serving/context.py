@@ -17,8 +17,7 @@ from starlette.types import Receive, Scope, Send
 
 from pagekin.kernels.compile import compile_seconds
 from pagekin.serving.generations import CurrentGeneration, Generation
-from pagekin.serving.middleware import Metrics
-from pagekin.serving.problems import RequestError
+from pagekin.serving.middleware import Metrics, RequestError
 from pagekin.serving.settings import ServerSettings
 
 _MIN_GZIP = 500  # bytes; smaller answers are not compressed
@@ -70,7 +69,6 @@ class RequestThreads:
         self._active -= Counter([client])  # without clients that have no calls
 
     def close(self) -> None:
-        """Wait for running calls; cancel queued ones."""
         self._executor.shutdown(wait=True, cancel_futures=True)
 
 
@@ -116,7 +114,6 @@ def etag_of(key: Key) -> str:
 
 
 def matches_etag(headers: Headers, etag: str) -> bool:
-    """Return whether the client already has the answer with this ETag."""
     known = headers.get("if-none-match", "")
     opaque = etag.removeprefix("W/")
     return bool(known) and any(each.strip().removeprefix("W/") in (opaque, "*") for each in known.split(","))

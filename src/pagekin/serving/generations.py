@@ -99,7 +99,6 @@ class CurrentGeneration:
 
 
 def open_generation(root: Path) -> Generation:
-    """Open the generation that the manifest names, with all its files."""
     for _ in range(_ATTEMPTS - 1):
         indexed = IndexedStore.open(root)
         try:

@@ -1,23 +1,30 @@
-"""Checks, headers and metrics for every request: access control, headers that keep a browser from running crawled
-content, errors as problem+json, and counters in the format of Prometheus.
+"""Errors, checks, headers and metrics of requests: errors as problem+json (RFC 9457), access control, headers that keep
+a browser from running crawled content, and counters in the format of Prometheus.
 """
 
 import base64
 import hmac
+import json
 import logging
+import re
 import time
 from asyncio import CancelledError
 from bisect import bisect_left
-from collections.abc import Iterator, MutableSequence
+from collections.abc import Iterator, Mapping, MutableSequence
 from contextlib import suppress
+from dataclasses import asdict, dataclass
+from http import HTTPStatus
 from itertools import accumulate
+from pathlib import Path
 
 import numpy as np
 from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from pagekin.errors import FailureError, MisuseError, NoPageError, StoreError
 from pagekin.serving.generations import CurrentGeneration
-from pagekin.serving.problems import RequestError
 from pagekin.serving.settings import ServerSettings
 
 # Scripts only from our own files, nothing from other origins, no framing.
@@ -40,8 +47,58 @@ BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0,
 CLASSES = ("1xx", "2xx", "3xx", "4xx", "5xx")
 _STRIDE = len(CLASSES) + len(BUCKETS) + 2  # per path: answers by status, by seconds (and slower ones), total seconds
 WIDTH = len(PATHS) * _STRIDE + 1  # the last counts answers from the cache
+MEDIA_TYPE = "application/problem+json"
+_ROUTING = {404: "There is no such path; /api lists the paths for programs.", 405: "This path has other methods."}
 
 log = logging.getLogger("pagekin.serving")
+
+
+@dataclass(frozen=True)
+class Problem:
+    """The JSON of an error."""
+
+    type: str  # a stable name for programs
+    title: str
+    status: int
+    detail: str  # a sentence for people
+
+
+class RequestError(Exception):
+    """A request that cannot be answered: HTTP status, and a sentence that says what is wrong and what to do."""
+
+    def __init__(
+        self, status: int, detail: str, kind: str = "", retry_after: int = 0, headers: Mapping[str, str] | None = None
+    ) -> None:
+        super().__init__(detail)
+        self.status, self.detail = status, detail
+        self.kind = kind or HTTPStatus(status).phrase.lower().replace(" ", "-")
+        self.headers = dict(headers or {})
+        if retry_after:
+            self.headers["Retry-After"] = str(retry_after)
+
+    @classmethod
+    def from_exception(cls, error: BaseException, root: Path | None = None) -> "RequestError":
+        """Convert any exception. The path of the store, if given, is removed; internal errors reveal no details."""
+        if isinstance(error, RequestError):
+            return error
+        if isinstance(error, HTTPException):
+            return cls(error.status_code, _ROUTING.get(error.status_code, error.detail), headers=error.headers)
+        if isinstance(error, CancelledError):  # the grace period of a shutdown is over
+            return cls(503, "The server is stopping; try again.", retry_after=10)
+        if isinstance(error, StoreError):
+            return cls(503, "The index cannot be read now; try again.", kind="index-unreadable", retry_after=1)
+        if isinstance(error, MisuseError | FailureError):
+            detail = str(error)
+            if root is not None:
+                detail = re.sub(rf"(?<!\S){re.escape(str(root))}(?![\w/])", "this collection", detail)
+            missing = isinstance(error, NoPageError)
+            return cls(404 if missing else 422, detail, kind="no-such-page" if missing else "invalid-request")
+        return cls(500, "The server failed to answer this request; its log has the details.")
+
+    def response(self) -> Response:
+        problem = Problem(f"urn:pagekin:{self.kind}", HTTPStatus(self.status).phrase, self.status, self.detail)
+        headers = {**self.headers, "Cache-Control": "no-store"}
+        return Response(json.dumps(asdict(problem)), self.status, headers, MEDIA_TYPE)
 
 
 class Metrics:
@@ -61,7 +118,6 @@ class Metrics:
         self._counts[self._first + WIDTH - 1] += 1
 
     def lines(self, current: CurrentGeneration) -> Iterator[str]:
-        """Yield all metrics, summed over the workers."""
         *totals, cached = np.array(self._counts).reshape(-1, WIDTH).sum(axis=0).tolist()
         rows = {path: totals[k * _STRIDE : (k + 1) * _STRIDE] for k, path in enumerate(PATHS)}
         yield "# TYPE pagekin_requests_total counter"
@@ -135,7 +191,6 @@ class RequestMiddleware:
             self._metrics.count_request(scope["path"], status or 500, time.perf_counter() - start)
 
     def _check(self, scope: Scope) -> None:
-        """Raise RequestError if the host or the token is wrong."""
         if not (self._hosts or self._token):
             return
         headers = Headers(scope=scope)

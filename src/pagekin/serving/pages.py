@@ -5,31 +5,35 @@ All output is escaped; templates put crawled text into <bdi>.
 
 import secrets
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from pagekin.duplicates.filters import Overlap
 from pagekin.errors import FailureError, MisuseError, PagekinError, StoreError
+from pagekin.figures.charts import counted
+from pagekin.model.options import check_options, options_of
 from pagekin.serving.context import context_of
 from pagekin.serving.generations import Generation
-from pagekin.serving.problems import RequestError
+from pagekin.serving.middleware import RequestError
 from pagekin.serving.views import collection, drawings
 from pagekin.serving.views.names import PageRef, clean_line, find_page, ref_by_id, refs_by_row, search_refs, short_url
-from pagekin.serving.views.page import compare_pages, page_view
-from pagekin.serving.views.related import AnswerFilters, describe_overlap, learned_share, read_form, related_rows
+from pagekin.serving.views.page import AnswerFilters, compare_pages, learned_share, page_view, related_rows
 
 TEMPLATES = Path(__file__).parent / "templates"
 _SUGGESTIONS, _SEARCH_RESULTS, _HOME_PAGES = 8, 50, 12
+_FIELD_LENGTH = 200  # of a form
+Form = TypeVar("Form")
 
 
 @cache
 def environment() -> Environment:
-    """Return the environment of all templates. Undefined names are errors."""
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined, auto_reload=False
     )
@@ -50,7 +54,6 @@ class PageRequest(NamedTuple):
 
     @property
     def is_part(self) -> bool:
-        """Whether only the part that changes is requested."""
         return self.query.get("part") == "1"
 
     def page(self) -> PageRef:
@@ -105,7 +108,6 @@ def routes() -> list[BaseRoute]:
 
 
 async def _endpoint(handler: Handler, request: Request) -> Response:
-    """Run a handler in a thread; show errors on a page."""
     context = context_of(request)
     id, root = str(request.path_params.get("id", "")), str(request.scope.get("root_path", ""))
     asked = PageRequest(context.current.generation, request.query_params, id, root, context.settings.replay)
@@ -210,15 +212,6 @@ def _collection_section(name: str, request: PageRequest) -> Response:
     return request.render_section(name, heading, once, here="collection")
 
 
-def counted(number: int, noun: str) -> str:
-    """Format a number with its noun.
-
-    >>> counted(1, "page"), counted(1234, "page")
-    ('1 page', '1,234 pages')
-    """
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
-
-
 def percent(share: float) -> str:
     """Format a share as a percentage.
 
@@ -226,3 +219,27 @@ def percent(share: float) -> str:
     ('8 %', 'under 1 %', '0 %')
     """
     return "under 1 %" if 0.0 < share < 0.005 else f"{100 * share:.0f} %"
+
+
+def describe_overlap(overlap: Overlap) -> str:
+    """Say how a near-duplicate (A) overlaps with the page above it (B)."""
+    if overlap.a_in_b and overlap.b_in_a:
+        return "the same text"
+    if overlap.a_in_b:
+        return "all of it is in the page above"
+    if overlap.b_in_a:
+        return "contains all of the page above, and more"
+    return f"{overlap.similarity:.0%} of the text is the same"
+
+
+def read_form(cls: type[Form], query: Mapping[str, str]) -> Form:
+    """Read an option dataclass from the fields of a form. Empty fields have their defaults."""
+    values: dict[str, Any] = {}
+    for each in options_of(cls):
+        if text := query.get(each.field, "").strip()[:_FIELD_LENGTH]:
+            values[each.field] = text
+            with suppress(ValueError):  # check_options reports a text that is not a number
+                values[each.field] = each.kind(text)
+    form = cls(**values)
+    check_options(form)
+    return form

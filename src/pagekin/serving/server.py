@@ -34,7 +34,6 @@ log = logging.getLogger("pagekin.serving")
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Return a listening socket; port 0 means any free port."""
     try:
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
         # With the protocol given, asyncio sets TCP_NODELAY; otherwise each answer waits 40 ms for an acknowledgement.
@@ -95,7 +94,6 @@ class _Server(uvicorn.Server):
 
 
 def _serve_in_worker(root: str, settings: ServerSettings, listener: socket.socket, counts: Any, worker: int) -> None:
-    """Serve in a child process, until the parent says so or ends."""
     server = _Server(root, settings, counts, worker)
     parent = multiprocessing.parent_process()
     assert parent is not None

@@ -16,10 +16,17 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from pagekin.errors import SourceError
-from pagekin.model.capture import Capture, Origin, Redirect, Skip, SkipKind, SourceItem, Unchanged
-from pagekin.model.settings import ReadingSettings
-from pagekin.sources.payload import PayloadError, decode_payload
-from pagekin.sources.record import Record, block_limit, looks_like_html, make_record, matches_digest, robots_flags
+from pagekin.model.capture import Capture, Origin, ReadingSettings, Redirect, Skip, SkipKind, SourceItem, Unchanged
+from pagekin.sources.record import (
+    PayloadError,
+    Record,
+    block_limit,
+    decode_payload,
+    looks_like_html,
+    make_record,
+    matches_digest,
+    robots_flags,
+)
 from pagekin.sources.recover import GZIP, MAX_HEADER, PLAIN, Damage, has_single_records, recover_records, starts_with
 from pagekin.urls import canonical_url, resolve_url
 

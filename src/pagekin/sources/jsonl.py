@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from pagekin.errors import SourceError
-from pagekin.model.capture import Capture, Origin, Skip, SourceItem, Unchanged
-from pagekin.model.settings import ReadingSettings
+from pagekin.model.capture import Capture, Origin, ReadingSettings, Skip, SourceItem, Unchanged
 from pagekin.urls import canonical_url
 
 _LINE_FACTOR = 4  # JSON may write one byte as six; a longer line than this holds no page within the limit
@@ -36,7 +35,6 @@ class JsonlSource:
         yield self.name, self.size, self._whole.modified
 
     def items(self, is_unchanged: Callable[[Origin], bool]) -> Iterator[SourceItem]:
-        """A capture or a skip for every line."""
         if is_unchanged(self._whole):
             yield Unchanged(self._whole)
             return

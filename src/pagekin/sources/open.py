@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import TypeAlias
 
 from pagekin.errors import MisuseError
-from pagekin.model.capture import Origin, SourceItem
+from pagekin.model.capture import Origin, ReadingSettings, SourceItem
 from pagekin.model.files import HTML_SUFFIXES
-from pagekin.model.settings import ReadingSettings
 from pagekin.sources.archives import ArchiveSource, resolve_revisits
 from pagekin.sources.folders import FolderSource, PageFile
 from pagekin.sources.jsonl import JsonlSource

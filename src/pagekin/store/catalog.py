@@ -216,9 +216,8 @@ class Catalog:
 
     def aliases(self, node: int) -> list[tuple[str, str]]:
         """(URL, kind) of the aliases of a node."""
-        return [
-            (url, kind) for url, kind in self.rows("SELECT url, kind FROM aliases WHERE node = ? ORDER BY url", node)
-        ]
+        rows = self.rows("SELECT url, kind FROM aliases WHERE node = ? ORDER BY url", node)
+        return [(url, kind) for url, kind in rows]
 
     def redirects(self) -> list[Redirect]:
         rows = self.rows("SELECT url, target, captured, source, offset, size, modified FROM redirects ORDER BY rowid")

@@ -5,22 +5,22 @@ import math
 import mmap
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import fields
 from functools import partial
 from pathlib import Path
-from typing import IO, Any, TypeVar, get_args
+from typing import IO, Any, Protocol, TypeVar, get_args
 
 import numpy as np
 
 from pagekin.errors import StoreError
-from pagekin.model import arrays
-from pagekin.model.arrays import Array
+from pagekin.model.arrays import Array, Strings
 from pagekin.model.reading import RAGGED_PARTS, Pages, Reading, Sources
-from pagekin.model.strings import Strings
 
 Part = TypeVar("Part")  # a dataclass of arrays and strings
+Job = TypeVar("Job")
+Result = TypeVar("Result")
 
 ANY = -1  # the length of a column that is known only when all of it is written
 _HEAD = re.compile(
@@ -31,6 +31,12 @@ _HEAD = re.compile(
 )
 _LONGEST_HEAD = 1 << 10
 _PARTS: dict[str, Any] = {"pages": Pages, "sources": Sources, "forms": Strings, "targets": Strings, **RAGGED_PARTS}
+
+
+class Mapper(Protocol):
+    """Like `map`, but may run several jobs at a time; results come in the order of the jobs."""
+
+    def __call__(self, function: Callable[[Job], Result], jobs: Iterable[Job], /) -> Iterable[Result]: ...
 
 
 @contextmanager
@@ -154,7 +160,6 @@ def open_part(folder: Path, name: str, kind: type[Part]) -> Part:
 
 
 def open_reading(folder: Path) -> Reading:
-    """Open a reading, memory-mapped."""
     return reading_of(partial(open_array, folder), f"{folder}: ")
 
 
@@ -187,12 +192,8 @@ def _part_of(column: Callable[..., Array], where: str, name: str, kind: type[Par
 
 def column_types(kind: Any) -> dict[str, Any]:
     """The types of the columns of a dataclass: Strings, or the type of the values of an array."""
-    types = {}
-    for each in fields(kind):
-        # An annotation may be a string; get_type_hints would call Python's parser.
-        hint = vars(arrays).get(each.type, Strings) if isinstance(each.type, str) else each.type
-        types[each.name] = Strings if hint is Strings else get_args(get_args(hint)[1])[0]
-    return types
+    types = {each.name: each.type for each in fields(kind)}
+    return {name: hint if hint is Strings else get_args(get_args(hint)[1])[0] for name, hint in types.items()}
 
 
 def checksum(path: Path) -> str:

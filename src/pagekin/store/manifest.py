@@ -15,10 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from pagekin.errors import MisuseError, StoreError
+from pagekin.model.capture import ReadingSettings
 from pagekin.model.files import replacing
-from pagekin.model.mapper import Mapper
-from pagekin.model.settings import ReadingSettings
-from pagekin.store.columns import check, checksum, sync
+from pagekin.store.columns import Mapper, check, checksum, sync
 
 FORMAT = "pagekin store"
 VERSION = 2

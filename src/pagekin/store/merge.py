@@ -5,16 +5,15 @@ Opening a reading takes time, so each pass over the readings collects all that i
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import overload
 
 import numpy as np
 
-from pagekin.kernels.spans import copy_spans, count_values, map_spans
+from pagekin.kernels.spans import copy_spans, count_values, map_spans, strings_of
 from pagekin.kernels.vocabulary import add_strings, copy_table, new_table, sort_spans
-from pagekin.model.arrays import Array, Int64s, UInt32s, offsets_of
+from pagekin.model.arrays import Array, Int64s, Strings, UInt32s, offsets_of
 from pagekin.model.reading import Ragged, Reading
-from pagekin.model.strings import Strings
 
 _PIECE = 1 << 27  # bytes merged at a time
 _OBJECTS = 1 << 14  # values converted to Python objects at a time
@@ -55,7 +54,8 @@ class Selection:
         return out
 
     def strings(self, columns: Mapping[str, Callable[[Reading], Strings]]) -> dict[str, Strings]:
-        out = {name: _allocate(offsets) for name, offsets in self.offsets(columns).items()}
+        offsets = self.offsets(columns)
+        out = {name: Strings(each, np.empty(each[-1], np.uint8)) for name, each in offsets.items()}
         for reading, places, rows in self.by_reading():
             for name, column in columns.items():
                 strings, target = column(reading), out[name]
@@ -66,16 +66,8 @@ class Selection:
 
     def offsets(self, parts: Mapping[str, Callable[[Reading], Ragged | Strings]]) -> dict[str, Int64s]:
         """The offsets of ragged parts or strings in the order of the selection, by name."""
-        lengths = self.values({name: partial(_lengths, part) for name, part in parts.items()})
-        return {name: offsets_of(each) for name, each in lengths.items()}
-
-
-def _lengths(part: Callable[[Reading], Ragged | Strings], reading: Reading) -> Int64s:
-    return np.diff(part(reading).offsets)
-
-
-def _allocate(offsets: Int64s) -> Strings:
-    return Strings(offsets, np.empty(offsets[-1], np.uint8))
+        lengths = {name: lambda reading, part=part: np.diff(part(reading).offsets) for name, part in parts.items()}
+        return {name: offsets_of(each) for name, each in self.values(lengths).items()}
 
 
 def _groups(numbers: Int64s) -> Iterator[tuple[int, Int64s]]:
@@ -195,11 +187,7 @@ def inverse(order: Int64s) -> UInt32s:
 
 def pick(strings: Strings, which: Int64s) -> Strings:
     """The strings with these numbers, in this order."""
-    starts = strings.offsets[which]
-    lengths = strings.offsets[which + 1] - starts
-    picked = _allocate(offsets_of(lengths))
-    copy_spans(strings.data, starts, lengths, picked.data, picked.offsets[:-1])
-    return picked
+    return strings_of(strings.data, strings.offsets[which], strings.offsets[which + 1])
 
 
 def join(one: Strings, other: Strings) -> Strings:

@@ -11,11 +11,9 @@ from functools import cached_property
 
 import numpy as np
 
-from pagekin.model.arrays import Array, Bytes, Int64s
-from pagekin.model.capture import Origin, PageFlags, Rank, Redirect, Skip
+from pagekin.model.arrays import Array, Bytes, Int64s, Strings
+from pagekin.model.capture import Origin, PageFlags, Rank, ReadingSettings, Redirect, Skip
 from pagekin.model.reading import Reading
-from pagekin.model.settings import ReadingSettings
-from pagekin.model.strings import Strings
 from pagekin.urls import host_of, variants
 
 _MAX_HOPS = 20

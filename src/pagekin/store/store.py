@@ -10,10 +10,9 @@ import numpy as np
 import zstandard
 
 from pagekin.errors import MisuseError, NoPageError, PagekinError, StoreError
-from pagekin.model.arrays import Int64s, UInt32s
+from pagekin.model.arrays import Int64s, Strings, UInt32s
+from pagekin.model.capture import ReadingSettings
 from pagekin.model.reading import NO_TARGET, Blobs, Links, Reading
-from pagekin.model.settings import ReadingSettings
-from pagekin.model.strings import Strings
 from pagekin.store.catalog import Catalog
 from pagekin.store.columns import open_array, open_part, open_reading
 from pagekin.store.manifest import Manifest, damaged_files, read_manifest

@@ -11,15 +11,12 @@ from typing import Any
 import numpy as np
 
 from pagekin.kernels.graph import degrees, in_links
-from pagekin.model.arrays import Int64s, UInt32s
-from pagekin.model.capture import PageFlags, Skip
-from pagekin.model.mapper import Mapper
+from pagekin.model.arrays import Int64s, Strings, UInt32s, word_of
+from pagekin.model.capture import PageFlags, ReadingSettings, Skip
 from pagekin.model.reading import RAGGED_PARTS, AnchorFlag, Anchors, Links, Pages, Reading, Sources
-from pagekin.model.settings import ReadingSettings
-from pagekin.model.strings import Strings, word_of
 from pagekin.store import merge
 from pagekin.store.catalog import write_catalog
-from pagekin.store.columns import column_types, column_writer, open_array, open_part, write_columns
+from pagekin.store.columns import Mapper, column_types, column_writer, open_array, open_part, write_columns
 from pagekin.store.merge import Selection, join, merge_part, merge_strings, objects_of, pick
 from pagekin.store.select import ReadPages, SelectedPages, select_pages
 from pagekin.urls import host_of, page_id
@@ -110,12 +107,7 @@ def _sources(read_pages: ReadPages, selection: Selection, selected: SelectedPage
         key[0] not in read_pages.dependent and kept[key] + kept_older[key[0]] == read[key] + read_older[key[0]]
         for key in keys
     ]
-    return Sources(
-        name=Strings.of(name for name, _, _ in keys),
-        size=np.array([size for _, size, _ in keys], np.int64),
-        modified=np.array([modified for _, _, modified in keys], np.int64),
-        whole=np.array(whole, np.uint8),
-    )
+    return Sources.of(keys, np.array(whole, np.uint8))
 
 
 def _captures_by_source(reading: Reading, rows: Int64s) -> dict[SourceKey, int]:
@@ -171,7 +163,6 @@ def _write_part(
 
 
 def _page_nodes(selected: SelectedPages, urls: Strings, targets: Strings) -> Nodes:
-    """One node for each page, and one for each target that is no page."""
     of_target: list[int] = []
     outside: list[int] = []
     for k, target in enumerate(objects_of(targets)):
@@ -220,7 +211,6 @@ def _skips(read_pages: ReadPages, selected: SelectedPages) -> list[tuple[Skip, b
 
 
 def _dropped(pages: Pages, sources: Sources) -> list[tuple[Skip, bool]]:
-    """What the limits on a page dropped, by source."""
     skips = []
     for column, reason in _DROPPED.items():
         counts = getattr(pages, column)

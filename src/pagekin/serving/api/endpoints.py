@@ -26,7 +26,7 @@ from pagekin.serving.api.handlers import Compute, Values, answer_get, answer_pos
 from pagekin.serving.api.params import Param, check_values, param, params_of, read_query, split_query
 from pagekin.serving.context import context_of, encode_json
 from pagekin.serving.generations import Generation
-from pagekin.serving.problems import RequestError
+from pagekin.serving.middleware import RequestError
 from pagekin.serving.settings import RequestLimits
 
 Handler = Callable[[Request], Awaitable[ASGIApp]]
@@ -65,7 +65,6 @@ class Health:
 
 
 def endpoints(limits: RequestLimits, related_options: type[RelatedOptions] = RelatedOptions) -> list[Endpoint]:
-    """Return all endpoints, with the limits of a server."""
     name, pages, options = limits.name_length, limits.query_pages, params_of(related_options, limits, explain=False)
     urls = f"{_PAGE}; several pages form one query."
     related_params = [param("url", urls, name, many=pages, required=True), *options]

@@ -14,7 +14,7 @@ from pagekin.model.jsons import to_json
 from pagekin.serving.api.params import Param, read_query
 from pagekin.serving.context import CachedAnswer, Key, context_of, encode_json, etag_of, matches_etag
 from pagekin.serving.generations import Generation
-from pagekin.serving.problems import RequestError
+from pagekin.serving.middleware import RequestError
 
 Values = dict[str, Any]  # of parameters, by field name
 Compute = Callable[[Generation, Values], Any]
@@ -45,7 +45,6 @@ async def answer_get(request: Request, params: Sequence[Param], compute: Compute
 
 
 async def answer_post(request: Request, values: Values, compute: Compute) -> Response:
-    """Answer a POST request, without caching."""
     context = context_of(request)
     generation = context.current.generation
     body = await context.threads.run(request, lambda: encode_json(_compute(generation, compute, values)))
@@ -53,7 +52,6 @@ async def answer_post(request: Request, values: Values, compute: Compute) -> Res
 
 
 def json_response(body: bytes) -> Response:
-    """Return a JSON response that must not be cached."""
     return Response(body, headers={"Cache-Control": "no-store"}, media_type="application/json")
 
 

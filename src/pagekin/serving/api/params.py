@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from pagekin.model.options import Option, options_of
-from pagekin.serving.problems import RequestError
+from pagekin.serving.middleware import RequestError
 from pagekin.serving.settings import RequestLimits
 
 _BOOLEANS = {"true": True, "1": True, "yes": True, "": True, "false": False, "0": False, "no": False}
@@ -118,7 +118,6 @@ def split_query(query: bytes) -> list[tuple[str, str]]:
 
 
 def check_values(params: Sequence[Param], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return values by field name, checked, with defaults for missing ones."""
     for param in params:
         if param.required and param.name not in values:
             raise param.error(f"is missing: {param.help.removesuffix('.')}")

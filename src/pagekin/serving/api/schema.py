@@ -15,8 +15,8 @@ from pagekin.search.options import RelatedOptions
 from pagekin.serving.api.endpoints import Endpoint, endpoints
 from pagekin.serving.api.params import Param
 from pagekin.serving.context import context_of, encode_json
+from pagekin.serving.middleware import MEDIA_TYPE, Problem
 from pagekin.serving.pages import environment
-from pagekin.serving.problems import MEDIA_TYPE, Problem
 from pagekin.serving.settings import ServerSettings
 
 _DESCRIPTION = "Finds related pages. Errors are problem+json (RFC 9457)."
@@ -42,7 +42,6 @@ _MEDIAWIKI = (
 
 
 def openapi(settings: ServerSettings, related_options: type[RelatedOptions] = RelatedOptions) -> dict[str, Any]:
-    """Return the whole document, with the limits of a server."""
     paths: dict[str, dict[str, Any]] = {}
     results: list[type] = [Problem]
     for endpoint in endpoints(settings.limits, related_options):

@@ -55,7 +55,6 @@ def collection_view(indexed: IndexedStore) -> CollectionView:
 
 
 def most_linked(indexed: IndexedStore, limit: int) -> list[tuple[PageRef, int]]:
-    """Return the pages with the largest in-degree, and their in-degrees."""
     query = "SELECT node, in_degree FROM nodes WHERE first_row IS NOT NULL ORDER BY in_degree DESC, node LIMIT ?"
     return [(refs(indexed, [node])[0], degree) for node, degree in indexed.catalog.rows(query, limit)]
 
@@ -85,7 +84,6 @@ class SampleResult(NamedTuple, Generic[Row]):
 
 
 def _sample(indexed: IndexedStore) -> list[PageRef]:
-    """Return pages spread evenly over the collection."""
     step = max(1, -(-len(indexed) // SAMPLE))
     return refs_by_row(indexed, range(0, len(indexed), step))
 
@@ -131,7 +129,6 @@ def unlinked(indexed: IndexedStore) -> SampleResult[tuple[PageRef, PageRef, floa
 
 
 def duplicate_groups(indexed: IndexedStore) -> tuple[DuplicateGroups, list[GroupRow]]:
-    """Find the near-duplicates among all pages; return all groups, and rows for the largest."""
     found = find_duplicates(indexed)
     largest = []
     for group in sorted(found.groups, key=lambda group: (-len(group.members), group.anchor.url))[:_LISTED]:

@@ -165,7 +165,6 @@ class Graph(NamedTuple):
 
 
 def graph_by_words(indexed: IndexedStore, page: PageRef) -> Graph:
-    """Draw the pages that are similar by words, and their similarities to each other."""
     options = RelatedOptions(limit=NEIGHBOURS, min_similarity=_MIN_SIMILARITY, explain=False)
     pages = [page, *refs(indexed, (each.url for each in indexed.related(page.url, options)), "url")]
     nodes = np.array([each.node for each in pages], np.int64)
@@ -206,7 +205,6 @@ def draw_graph(pages: list[PageRef], similarity: NDArray[np.float64], by: str) -
 
 
 def _separate_labels(points: dict[int, tuple[float, float]], middle: float) -> None:
-    """Move the points of each side vertically until their labels do not overlap."""
     for right in (False, True):
         side = sorted((y, k) for k, (x, y) in points.items() if k and (x >= middle) == right)
         lowest = -math.inf

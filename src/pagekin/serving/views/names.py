@@ -47,7 +47,6 @@ def refs(indexed: IndexedStore, values: Iterable[int | str], column: str = "node
 
 
 def refs_by_row(indexed: IndexedStore, rows: Iterable[int]) -> list[PageRef]:
-    """Return the pages of rows, without repetition."""
     query = "SELECT node FROM pages WHERE row = ?"
     return refs(indexed, dict.fromkeys(found["node"] for row in rows for found in indexed.catalog.rows(query, row)))
 
@@ -59,14 +58,12 @@ def ref_by_id(indexed: IndexedStore, id: str) -> PageRef:
 
 
 def find_page(indexed: IndexedStore, name: str) -> PageRef:
-    """Return the page with an id, URL or title."""
     if re.fullmatch("[0-9a-f]{16}", name):
         return ref_by_id(indexed, name)
     return refs(indexed, [indexed.find_node(name)])[0]
 
 
 def search_refs(indexed: IndexedStore, query: str, limit: int) -> list[PageRef]:
-    """Return the pages that match what a user has typed so far."""
     return refs(indexed, (page.url for page in search_pages(indexed, query[:_QUERY_LENGTH], limit)), "url")
 
 

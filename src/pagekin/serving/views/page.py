@@ -1,20 +1,29 @@
-"""The view of one page, and the comparison of two."""
+"""The view of one page, its related pages with explanations, and the comparison of two pages."""
 
 import math
-from typing import Any, NamedTuple
+import re
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from pagekin.model.arrays import Unsigned
+from pagekin.model.options import option, option_like
+from pagekin.model.strategy import MEASURES
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.links import find_citing_pages, link_positions
+from pagekin.search.options import AUTO, RelatedOptions
 from pagekin.search.query import Bag, bag_of, signature_of
+from pagekin.search.results import NearDuplicate, RelatedPage
 from pagekin.serving.views.names import PageRef, clean_line, original_href, refs, refs_by_row
 
 _TERMS, _ANCHOR_TEXTS, _LINKS = 16, 12, 8
 _SHARED_TERMS, _TERMS_OF_ONE, _COMMON_LINKS = 14, 12, 6  # of two pages
+_RELATED_TERMS = 6  # of a page in the list of related pages
 _EXCERPT_LENGTH = 320
 _TITLE_WITHIN = 5000  # characters in which the excerpt looks for the title
+# Share of links in the similarity, by what the form offers; usual is the learned share, if there is one.
+SHARES: dict[str, float | Literal["auto"] | None] = {"usual": None, "words": 0.0, "both": AUTO, "links": 1.0}
 
 
 class PageView(NamedTuple):
@@ -36,7 +45,6 @@ class PageView(NamedTuple):
 
 
 def page_view(indexed: IndexedStore, page: PageRef, replay: str | None = None) -> PageView:
-    """Return everything about a page except its related pages."""
     query = "SELECT in_degree, out_degree, first_row FROM nodes WHERE node = ?"
     [(in_degree, out_degree, row)] = indexed.catalog.rows(query, page.node)
     stored: dict[str, Any] = indexed.page(row) if row is not None else {"language": "", "tokens": 0}
@@ -66,6 +74,64 @@ def _excerpt(text: str, title: str) -> str:
     body = after + text[_TITLE_WITHIN : 2 * _TITLE_WITHIN] if found and after.strip() else text
     line = clean_line(body, 2 * _EXCERPT_LENGTH)
     return line if len(line) <= _EXCERPT_LENGTH else line[:_EXCERPT_LENGTH].rpartition(" ")[0] + " …"
+
+
+@dataclass(frozen=True)
+class AnswerFilters:
+    """The form above the related pages."""
+
+    limit: int = option_like(RelatedOptions, "limit", maximum=100)
+    least: float = option_like(RelatedOptions, "min_similarity")
+    measure: str = option("", "Similarity measure; empty: that of the strategy.", choices=("", *MEASURES))
+    by: str = option("usual", "Evidence.", choices=tuple(SHARES))
+    linked: str = option("", "hide: drop pages that the page links to.")
+    hosts: str = option("", "other: drop pages of the same host.")
+    contains: str = option("", "Part of the URL.")
+    without: str = option("", "Not part of the URL.")
+
+    def options(self) -> RelatedOptions:
+        """Return the options of the search. Parts of URLs are literal text: a pattern could run for hours."""
+        return RelatedOptions(
+            limit=self.limit,
+            min_similarity=self.least,
+            similarity=self.measure or None,
+            link_share=SHARES[self.by],
+            exclude_linked=self.linked == "hide",
+            exclude_host=self.hosts == "other",
+            include=(re.escape(self.contains),) if self.contains else (),
+            exclude=(re.escape(self.without),) if self.without else (),
+        )
+
+
+def learned_share(indexed: IndexedStore) -> float:
+    weighting = indexed.index.strategy.weighting_named("linklearn") if indexed.index.strategy.weights else None
+    return weighting.link_share if weighting is not None else 0.0
+
+
+class RelatedRow(NamedTuple):
+    """A row of the list: a related page, and what it takes to show it."""
+
+    page: PageRef
+    result: RelatedPage
+    terms: list[str]  # top terms of the related page
+    cited_by: list[tuple[PageRef, int]]  # pages that link to both, and the number of words between the two links
+    duplicates: list[tuple[PageRef, NearDuplicate]]
+    linked: bool  # the page of the query links to it
+    links_back: bool
+
+
+def related_rows(indexed: IndexedStore, page: PageRef, filters: AnswerFilters) -> list[RelatedRow]:
+    linked = indexed.nodes_linked_from([page.node])
+    rows = []
+    for result in indexed.related(page.url, filters.options()):
+        [found] = refs(indexed, [result.url], "url")
+        terms = [term for term, _ in indexed.top_terms(found.node, _RELATED_TERMS)]
+        citing = zip(result.why.cited_by, result.why.apart, strict=True)
+        cited_by = [(ref, apart) for url, apart in citing for ref in refs(indexed, [url], "url")]
+        duplicates = [(refs(indexed, [each.url], "url")[0], each) for each in result.duplicates]
+        links_back = page.node in indexed.nodes_linked_from([found.node])
+        rows.append(RelatedRow(found, result, terms, cited_by, duplicates, found.node in linked, links_back))
+    return rows
 
 
 class ComparedTerm(NamedTuple):
@@ -117,9 +183,7 @@ class PageComparison(NamedTuple):
 def compare_pages(indexed: IndexedStore, one: PageRef, other: PageRef, replay: str | None = None) -> PageComparison:
     nodes = np.array([one.node, other.node], np.int64)
     views = page_view(indexed, one, replay), page_view(indexed, other, replay)
-    jaccard, cosine = (
-        float(indexed.text_similarities(one.node, nodes[1:], measure)[0]) for measure in ("jaccard", "cosine")
-    )
+    jaccard, cosine = (float(indexed.text_similarities(one.node, nodes[1:], by)[0]) for by in ("jaccard", "cosine"))
     bags = bag_of(indexed.index, one.node), bag_of(indexed.index, other.node)
     agree = _signature(indexed, one.node, bags[0]) == _signature(indexed, other.node, bags[1])
     agreement = SignatureAgreement(int(agree.sum()), len(agree), jaccard)
@@ -160,7 +224,6 @@ def _shared_terms(indexed: IndexedStore, one: Bag, other: Bag) -> tuple[list[Com
 
 
 def _terms_of_one(indexed: IndexedStore, one: Bag, other: Bag) -> list[str]:
-    """Return the terms with the largest weights in one bag that are not in the other."""
     alone = np.flatnonzero((one.term < indexed.index.words) & ~np.isin(one.term, other.term))
     best = alone[np.lexsort((one.term[alone], -one.weight[alone]))[:_TERMS_OF_ONE]]
     return [indexed.index.terms.shown[term] for term in one.term[best].tolist()]

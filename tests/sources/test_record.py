@@ -12,7 +12,7 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pagekin.sources.payload import PayloadError, dechunk, decode_payload
+from pagekin.sources.record import PayloadError, dechunk, decode_payload
 from sources.measure import peak_megabytes
 from sources.warcs import chunked, page
 
@@ -147,7 +147,7 @@ def test_body_is_cut_just_beyond_the_limit(way: str) -> None:
 @pytest.mark.parametrize("bomb", ["gzip", "br", "zstd"])
 def test_bomb_of_a_gigabyte_costs_no_more_than_the_limit(bomb: str) -> None:
     peak, answer = peak_megabytes(
-        "from pagekin.sources.payload import decode_payload; from sources.bombs import BOMBS",
+        "from pagekin.sources.record import decode_payload; from sources.bombs import BOMBS",
         f"data = BOMBS[{bomb!r}]()",
         f"print(len(decode_payload(data, '', {bomb!r}, 16 << 20)))",
     )
@@ -159,7 +159,7 @@ def test_bomb_of_a_gigabyte_costs_no_more_than_the_limit(bomb: str) -> None:
 @pytest.mark.slow
 def test_bomb_in_a_bomb_costs_no_more_than_the_limit() -> None:
     peak, answer = peak_megabytes(
-        "import zlib; from pagekin.sources.payload import decode_payload; from sources.bombs import gzip_bomb",
+        "import zlib; from pagekin.sources.record import decode_payload; from sources.bombs import gzip_bomb",
         "data = zlib.compress(zlib.compress(gzip_bomb()))",
         "print(len(decode_payload(data, '', 'gzip, deflate, deflate', 16 << 20)))",
     )

@@ -6,15 +6,16 @@ list has the score minus infinity.
 
 Pages are sorted by a single number, the key: the score in the upper bits, the distance in the lowest eight. This leaves
 thirteen digits of the score; smaller differences may be due to the order of additions.
+
+`measure_rows` has the precision of rankings of linked pages (LinkLearn paper, 4.1).
 """
 
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pagekin.kernels.compile import inlined, kernel
-from pagekin.model.arrays import Bytes, Floats, Int64s
+from pagekin.model.arrays import Bytes, Floats, Int32s, Int64s, UInt32s
 
 SAME, SIBLING, COUSIN, UNRELATED = range(4)
 CONCORDANT, DISCORDANT, TIED = range(3)
@@ -22,6 +23,8 @@ ALL = 0  # the region of all pairs; in region e > 0 one page is at distance 0 an
 NO_DISTANCE = 255  # the distance of the source itself, and of a missing page
 DISTANCE_BITS = 8
 _LARGEST = 2**63 - 1
+ERROR, P10, BREAK_EVEN, AVERAGE = range(4)  # columns of `measure_rows`
+FIRST = 10
 
 
 class PageClasses(NamedTuple):
@@ -32,7 +35,7 @@ class PageClasses(NamedTuple):
 
     offsets: Int64s
     classes: Int64s
-    lineage: NDArray[np.int32]
+    lineage: Int32s
     depth: Int64s
     whole_tree: bool  # how distances are measured, see `familial`
 
@@ -159,3 +162,80 @@ def count_rows(keys: Int64s, pairs: Int64s) -> None:
     """`count_pairs` for each source, given its row of sorted keys."""
     for row in range(len(keys)):
         count_pairs(keys[row], pairs[row])
+
+
+@kernel
+def measure_rows(queries: Int64s, offsets: Int64s, relevant: UInt32s, scores: Floats, out: Floats) -> None:
+    """For each row of scores: the share of pairs of a relevant and another page that are in the wrong order, the
+    precision of the first ten, the R-precision (of the first R for R relevant pages), and average precision.
+
+    The relevant (linked) pages of row k are relevant[offsets[k]:offsets[k + 1]], in ascending order. Ties go to the
+    earlier page, as in the run files that other programs read. Not listed are the page queries[k] (-1: the query is not
+    a page), and pages with the score 0, which share no term with it.
+    """
+    above = np.empty(len(relevant) + 1, np.int64)
+    for k in range(len(queries)):
+        row, count, own = scores[k], offsets[k + 1] - offsets[k], relevant[offsets[k] : offsets[k + 1]]
+        best = own[np.argsort(-row[own], kind="mergesort")]  # ties go to the earlier page
+        wrong = _count_above(above, best, row, own, queries[k])
+        others = len(row) - count - (1 if queries[k] >= 0 else 0)
+        first = even = higher = 0
+        average = 0.0
+        for r in range(count):
+            higher += above[r]
+            if row[best[r]] == 0.0:
+                break
+            place = higher + r + 1
+            first += place <= FIRST
+            even += place <= count
+            average += (r + 1) / place
+        out[k, ERROR] = wrong / (float(count) * others) if others > 0 else 0.0
+        out[k, P10] = first / FIRST
+        out[k, BREAK_EVEN] = even / count
+        out[k, AVERAGE] = average / count
+
+
+@kernel
+def rank_relevant(queries: Int64s, offsets: Int64s, relevant: UInt32s, scores: Floats, places: Int64s) -> None:
+    """Write the places, from 1, of the relevant pages of each row in the ranking by score, the best first.
+
+    Arguments are those of `measure_rows`. A page with the score minus infinity is not listed: its place is 0.
+    """
+    above = np.empty(len(relevant) + 1, np.int64)
+    for k in range(len(queries)):
+        row, own = scores[k], relevant[offsets[k] : offsets[k + 1]]
+        best = own[np.argsort(-row[own], kind="mergesort")]
+        _count_above(above, best, row, own, queries[k])
+        higher = 0
+        for r in range(len(own)):
+            higher += above[r]
+            places[offsets[k] + r] = higher + r + 1 if row[best[r]] > -np.inf else 0
+
+
+@kernel
+def _count_above(above: Int64s, best: UInt32s, row: Floats, relevant: UInt32s, query: int) -> float:
+    """Write to above[r] the number of other pages between relevant pages r - 1 and r of the ranking.
+
+    Returns the number of wrong pairs, in which the other page scores higher.
+    """
+    count = len(relevant)
+    above[: count + 1] = 0
+    wrong, next_relevant = 0.0, 0
+    for e in range(len(row)):
+        if next_relevant < count and relevant[next_relevant] == e:
+            next_relevant += 1
+            continue
+        if e == query:
+            continue
+        low, high = 0, count  # the first relevant page after e
+        while low < high:
+            middle = (low + high) // 2
+            if row[best[middle]] > row[e] or (row[best[middle]] == row[e] and best[middle] < e):
+                low = middle + 1
+            else:
+                high = middle
+        above[low] += 1
+        while low < count and row[best[low]] == row[e]:
+            low += 1
+        wrong += count - low
+    return wrong

@@ -10,11 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pagekin.index.index import elements_for, keys_of, make_signatures, seeded, term_keys
 from pagekin.kernels.fnv import fnv_of
-from pagekin.model.arrays import UInt32s
+from pagekin.model.arrays import Strings, UInt32s
 from pagekin.model.bags import Bags
-from pagekin.model.strings import Strings
-from pagekin.signatures.sign import elements_for, keys_of, make_signatures, seeded, term_keys
 from reference import minhash as reference
 
 CITING = 0x6B696E

@@ -11,11 +11,10 @@ from pathlib import Path
 import pytest
 
 from pagekin.errors import StoreError
-from pagekin.model.capture import Capture, Origin, Skip, SkipKind
-from pagekin.model.settings import ReadingSettings
+from pagekin.model.capture import Capture, Origin, ReadingSettings, Skip, SkipKind
 from pagekin.pipeline import Progress, build
 from pagekin.reading.batch import read_captures
-from pagekin.store.spool import Readings, Spool, load_batch, write_batch
+from pagekin.store.collect import Readings, Spool, load_batch, write_batch
 from store.builders import Row, assert_same_store, assert_sound, generated, letters, page, write_jsonl
 
 WAY = {"reader": 1, "settings": {"a": 1}}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pagekin.errors import MisuseError
-from pagekin.model.settings import MiB, ReadingSettings
+from pagekin.model.capture import MiB, ReadingSettings
 
 
 @pytest.mark.parametrize("name", ["max_page_bytes", "max_links", "max_url_bytes"])

@@ -11,11 +11,11 @@ from duplicates.test_result_list import prose
 from pagekin.errors import MisuseError
 from pagekin.pipeline import build
 from pagekin.search.indexed_store import IndexedStore
+from pagekin.serving.pages import describe_overlap, read_form
 from pagekin.serving.views.collection import collection_view, duplicate_groups, read_reports, similarities, unlinked
 from pagekin.serving.views.drawings import graph_by_words
 from pagekin.serving.views.names import PageRef, find_page, search_refs
-from pagekin.serving.views.page import compare_pages, page_view
-from pagekin.serving.views.related import AnswerFilters, describe_overlap, read_form, related_rows
+from pagekin.serving.views.page import AnswerFilters, compare_pages, page_view, related_rows
 from store.builders import page, write_jsonl
 
 SAME = prose(3)

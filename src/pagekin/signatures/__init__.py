@@ -1,1 +1,0 @@
-"""Signatures: each bag becomes m min-hashes (H)."""
