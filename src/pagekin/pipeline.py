@@ -235,8 +235,9 @@ def _write_index(root: Path, manifest: Manifest, strategy: Strategy, context: _B
         sign = partial(make_signatures, keys=keys, length=strategy.signature_length)
         none = np.empty((0, strategy.signature_length), np.uint32)
         signatures = truncate(np.concatenate([none, *context.pool.map(sign, bags)]), value_type(signed))
-        context.enter("latent dimensions")
-        write_latent(folder, folded, context.pool.map)
+        if "latent" in strategy.weights_of_evidences():
+            context.enter("latent dimensions")
+            write_latent(folder, folded, context.pool.map)
     context.enter("inverting")
     members = np.flatnonzero(store.in_degrees()[:signed] >= strategy.min_in_links)
     write_lookup(folder, folded.terms, folded.contents, signatures, invert(signatures, members))

@@ -1,5 +1,6 @@
 """The words of titles in an index."""
 
+from math import hypot, log
 from pathlib import Path
 
 import numpy as np
@@ -17,46 +18,69 @@ TITLES = ["The HashMap", "hash tables", "", "the oak"]
 @pytest.mark.parametrize(
     ("title", "words"),
     [
-        ("ConcurrentHashMap<K, V>", ["concurrent", "hash", "k", "map", "v"]),
-        ("std::lower_bound", ["bound", "lower", "std"]),
-        ("HTTP/2 and IPv6", ["2", "and", "http", "ipv6"]),
-        ("Über die Eiche, über", ["die", "eiche", "über"]),
-        ("--", []),
+        ("ConcurrentHashMap<K, V>", ["concurrenthashmap", "concurrent", "hash", "map", "k", "v"]),
+        ("std::lower_bound", ["std", "lower_bound", "lower", "bound"]),
+        ("HTTP/2 and IPv6", ["http", "2", "and", "ipv6"]),
+        ("Über die Eiche, über", ["über", "die", "eiche"]),
+        ("-- __", []),
     ],
 )
-def test_names_in_camel_case_and_snake_case_are_several_words(title: str, words: list[str]) -> None:
-    assert title_words(title) == sorted(words)
+def test_names_are_followed_by_their_parts(title: str, words: list[str]) -> None:
+    assert title_words(title) == words
 
 
 @given(st.text())
-def test_words_of_a_title_are_distinct_and_do_not_depend_on_case_beyond_camel_case(title: str) -> None:
+def test_words_of_a_title_are_distinct_and_are_words_of_themselves(title: str) -> None:
     words = title_words(title)
     assert len(set(words)) == len(words)
     assert set(title_words(" ".join(words))) == set(words)
+
+
+def test_rare_words_and_first_words_count_more(tmp_path: Path) -> None:
+    """The weights of a title are 4 / (4 + place) * ln(N / df) ** 1.5, over their norm."""
+    write_titles(tmp_path, TITLES)
+    titles = open_titles(tmp_path, len(TITLES))
+    row = titles.row(1)  # hash tables; two titles have `hash`, one has `tables`
+    first, second = log(4 / 2) ** 1.5, 4 / 5 * log(4 / 1) ** 1.5
+    norm = hypot(first, second)
+    assert [titles.words[word] for word in titles.word[row].tolist()] == ["hash", "tables"]
+    assert titles.weight[row].tolist() == pytest.approx([first / norm, second / norm], rel=1e-6)
 
 
 def test_words_have_the_pages_that_have_them(tmp_path: Path) -> None:
     write_titles(tmp_path, TITLES)
     titles = open_titles(tmp_path, len(TITLES))
     for page, title in enumerate(TITLES):
-        assert [titles.words[k] for k in titles.word[titles.row(page)].tolist()] == title_words(title)
+        assert [titles.words[k] for k in titles.word[titles.row(page)].tolist()] == sorted(title_words(title))
     for number, word in enumerate(titles.words):
         pages = titles.pages.page[titles.pages.row(number)].tolist()
         assert pages == [page for page, title in enumerate(TITLES) if word in title_words(title)]
-        assert titles.idf[number] == pytest.approx(np.log(4 / len(pages)))
 
 
 def test_words_of_any_title_are_looked_up(tmp_path: Path) -> None:
     write_titles(tmp_path, TITLES)
     titles = open_titles(tmp_path, len(TITLES))
-    assert [titles.words[k] for k in titles.numbers_of("An Oak and its HASH").tolist()] == ["hash", "oak"]
-    assert titles.numbers_of("").tolist() == []
+    words, weights = titles.weighted("hash tables")
+    own = titles.row(1)
+    assert words.tolist() == titles.word[own].tolist()
+    assert weights.tolist() == pytest.approx(titles.weight[own].tolist(), rel=1e-6)
+    assert [titles.words[word] for word in titles.weighted("An Oak and its HASH")[0].tolist()] == ["hash", "oak"]
+    assert titles.weighted("")[0].tolist() == []
+
+
+@pytest.mark.parametrize("weight", [np.nan, np.inf, -1.0, 2.0])
+def test_a_weight_that_cannot_be_is_refused(tmp_path: Path, weight: float) -> None:
+    write_titles(tmp_path, TITLES)
+    titles = open_titles(tmp_path, len(TITLES))
+    write_columns(tmp_path, {"titles.weight": np.full(len(titles.word), weight, np.float32)})
+    with pytest.raises(StoreError, match=r"titles.weight.npy is damaged \(it has a weight that cannot be"):
+        open_titles(tmp_path, len(TITLES))
 
 
 @pytest.mark.parametrize("name", ["titles.word", "titles.page"])
 def test_numbers_out_of_range_are_refused(tmp_path: Path, name: str) -> None:
     write_titles(tmp_path, TITLES)
-    write_columns(tmp_path, {name: np.full(7, 99, np.uint32)})
+    write_columns(tmp_path, {name: np.full(8, 99, np.uint32)})
     with pytest.raises(StoreError, match=rf"{name}.npy is damaged \(it names a (page|word) that is not there"):
         open_titles(tmp_path, len(TITLES))
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pagekin.errors import StoreError
 from pagekin.latent.lists import FEWEST_PAGES, page_lists
-from pagekin.latent.vectors import TermVectors, Vectors, no_vectors, open_latent, quantised
+from pagekin.latent.vectors import TermVectors, Vectors, open_latent, quantised
 from pagekin.model.arrays import Floats
 from pagekin.store.columns import write_columns
 
@@ -58,7 +58,6 @@ def test_terms_without_a_vector_have_one_of_zeros() -> None:
     taken = terms.take(np.array([5, 3, 2, 9], np.uint32))
     expected: Floats = np.array([[0.0, -2.54], [0.0, 0.0], [1.27, 0.0], [0.0, 0.0]])
     assert taken == pytest.approx(expected, rel=1e-6)
-    assert no_vectors(3).terms.take(np.array([1], np.uint32)).shape == (1, 0)
 
 
 def test_every_page_is_in_one_list() -> None:

@@ -129,13 +129,13 @@ def test_scores_are_in_units_of_their_scales() -> None:
 
 
 def test_damped_evidence_counts_less_between_long_pages() -> None:
-    """Lengths of 100 and 100 words halve it; of 100 and 400, it counts 100 / (100 + 200)."""
+    """Lengths of 100 and 100 words halve it; of 100 and 400, it counts 1 / (1 + 100 * 400 / 100 ** 2)."""
     blend = Blend(
         [Fixed("one", {}), Damped("other", {1: 1.0, 6: 1.0})], {"one": 1.0, "other": 1.0}, scaling(one=1, other=1)
     )
-    assert blend.scores(ASKED, np.array([1, 6])).tolist() == pytest.approx([1 / 2, 1 / 3])
+    assert blend.scores(ASKED, np.array([1, 6])).tolist() == pytest.approx([1 / 2, 1 / 5])
     rows = blend.pair_scores(np.arange(10), lambda node: Query((node,), NOTHING.bag, NOTHING.signature))
-    assert rows(np.array([0]))[0, [1, 6]].tolist() == pytest.approx([1 / 2, 1 / 3])
+    assert rows(np.array([0]))[0, [1, 6]].tolist() == pytest.approx([1 / 2, 1 / 5])
 
 
 @given(*[st.dictionaries(st.integers(1, 9), SHARES, min_size=1, max_size=8)] * 2, st.floats(0.0, 2.0))

@@ -1,6 +1,6 @@
 """Titles as evidence."""
 
-from math import log, sqrt
+from math import hypot, log
 from pathlib import Path
 
 import numpy as np
@@ -25,21 +25,38 @@ def query(*nodes: int, title: str = "") -> Query:
     )
 
 
-def idf(df: int) -> float:
-    return log(len(TITLES) / df)
+def weights(*words: tuple[int, int]) -> list[float]:
+    """Of the words of a title, each given by its place and the number of titles that have it."""
+    raw = [4 / (4 + place) * log(len(TITLES) / df) ** 1.5 for place, df in words]
+    return [weight / hypot(*raw) for weight in raw]
 
 
-def test_the_score_is_the_cosine_of_rare_words(evidence: TitleEvidence) -> None:
-    """`oak` is in three titles, `old` and `trees` in one each."""
-    cosine = idf(3) ** 2 / sqrt(idf(3) ** 2 + idf(1) ** 2) ** 2
+def test_the_score_is_the_cosine_of_rare_and_early_words(evidence: TitleEvidence) -> None:
+    """`oak` is in three titles, `the` in two, `old` and `trees` in one each."""
+    old_oak, oak_trees, the_oak = weights((0, 1), (1, 3)), weights((0, 3), (1, 1)), weights((0, 2), (1, 3))
     scores = evidence.scores(query(0), np.arange(len(TITLES)))
     assert scores.tolist() == pytest.approx(
-        [1.0, cosine, idf(3) ** 2 / sqrt((idf(3) ** 2 + idf(1) ** 2) * (idf(3) ** 2 + idf(2) ** 2)), 0, 0, 0]
+        [1.0, old_oak[1] * oak_trees[0], old_oak[1] * the_oak[1], 0, 0, 0], abs=1e-6
     )
 
 
+def test_all_pairs_have_the_scores_of_queries(evidence: TitleEvidence) -> None:
+    nodes = np.array([3, 0, -1, 2, 5, 1])
+    rows = evidence.pair_scores(nodes, lambda node: query(node)).scores(np.arange(len(nodes)))
+    for row, node in zip(rows, nodes.tolist(), strict=True):
+        expected = [
+            float(evidence.scores(query(node), np.array([other]))[0]) if min(node, other) >= 0 else 0.0
+            for other in nodes.tolist()
+        ]
+        assert row.tolist() == pytest.approx(expected, abs=1e-9)
+
+
 def test_candidates_share_words_and_are_not_the_page_itself(evidence: TitleEvidence) -> None:
-    assert evidence.candidates(query(2), 5).tolist() == [3, 0, 1]  # `the` is rarer than `oak`
+    assert evidence.candidates(query(2), 5).tolist() == [
+        3,
+        1,
+        0,
+    ]  # `the` is rarer than `oak`
     assert evidence.candidates(query(2), 1).tolist() == [3]
     assert evidence.candidates(query(4), 5).tolist() == []
     assert evidence.scores(query(4), np.arange(3)).tolist() == [0, 0, 0]
@@ -52,7 +69,7 @@ def test_several_pages_get_the_mean_of_their_scores(evidence: TitleEvidence) -> 
 
 
 def test_a_title_from_outside_is_compared_by_the_words_that_are_known(evidence: TitleEvidence) -> None:
-    assert evidence.scores(query(title="The unheard-of Elm"), np.arange(6))[3] == pytest.approx(1.0)
+    assert evidence.scores(query(title="The Elm, unheard-of"), np.arange(6))[3] == pytest.approx(1.0)
     assert evidence.candidates(query(title="Elms"), 5).tolist() == []
 
 

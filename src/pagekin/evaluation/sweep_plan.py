@@ -131,7 +131,7 @@ def plan_of(table: Mapping[str, Any], where: str, folder: Path) -> SweepPlan:
     _check_types(table, _PLAN, where)
     table = _resolve_weights(folder, table)
     paths = {key: table[key] if table[key] == BY_PATH else str(folder / table[key]) for key in _PATHS if key in table}
-    base = _strategy(table.get("base", {}), PRESETS["default"], f"{where}, [base]")
+    base = _strategy(table.get("base", {}), PRESETS["text-only"], f"{where}, [base]")
     figures: dict[str, FigurePlan] = {}
     for number, each in enumerate(table.get("figure", ()), 1):
         figure = _figure(each, base, figures, f"{where}, figure {number}")

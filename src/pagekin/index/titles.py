@@ -4,27 +4,31 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
-from pagekin.model.arrays import Floats, Int64s, Strings, UInt32s, offsets_of, word_of
+from pagekin.model.arrays import Float32s, Floats, Int64s, Strings, UInt32s, offsets_of, word_of
 from pagekin.model.reading import Ragged
 from pagekin.store.columns import check, check_offsets, open_array, open_part, write_columns
 
 _MAX_LETTERS = 1000  # of a title
-_WORD = re.compile(r"[^\W_]+")
+_LEAD = 4.0  # words after which a word counts half as much as the first
+_RARITY = 1.5  # the power of idf by which words count
+_NAME = re.compile(r"\w+")
+_PART = re.compile(r"[^\W_]+")
 _CAMEL_CASE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 def title_words(title: str) -> list[str]:
-    """The distinct words of a title, sorted; names in CamelCase and snake_case are several words.
+    """The distinct words of a title in order; names in CamelCase and snake_case are followed by their parts.
 
     >>> title_words("The ConcurrentHashMap, hash_map")
-    ['concurrent', 'hash', 'map', 'the']
+    ['the', 'concurrenthashmap', 'concurrent', 'hash', 'map', 'hash_map']
     """
-    return sorted({word_of(word) for word in _WORD.findall(_CAMEL_CASE.sub(" ", title[:_MAX_LETTERS]))})
+    names = _NAME.findall(title[:_MAX_LETTERS])
+    both = (word for name in names for word in (name, *_PART.findall(_CAMEL_CASE.sub(" ", name))))
+    return list(dict.fromkeys(word_of(word) for word in both if word.strip("_")))
 
 
 @dataclass(frozen=True)
@@ -32,22 +36,21 @@ class TitleIndex(Ragged):
     """The words of the title of each page, and the pages of each word."""
 
     word: UInt32s  # numbers of words, ascending within a title
+    weight: Float32s  # of each; the squares of the weights of a title sum to 1
     words: Strings  # sorted
     pages: "WordPages"
 
-    @cached_property
-    def idf(self) -> Floats:
-        """ln(N / df) of every word."""
-        return np.log(max(1, len(self.offsets) - 1) / np.maximum(self.pages.lengths(), 1))
-
-    def numbers_of(self, title: str) -> Int64s:
-        """The words of any title that are in the collection's titles, as ascending numbers."""
-        found = []
-        for word in title_words(title):
-            place = bisect_left(self.words, word.encode(), key=lambda each: each.encode())
-            if place < len(self.words) and self.words[place] == word:
-                found.append(place)
-        return np.array(found, np.int64)
+    def weighted(self, title: str) -> tuple[Int64s, Floats]:
+        """The words of any title that are in the collection's titles, as ascending numbers, and their weights."""
+        places, numbers = [], []
+        for place, word in enumerate(title_words(title)):
+            number = bisect_left(self.words, word.encode(), key=lambda each: each.encode())
+            if number < len(self.words) and self.words[number] == word:
+                places.append(place)
+                numbers.append(number)
+        found, order = np.array(numbers, np.int64), np.argsort(numbers)
+        weight = _weights(np.array(places, np.int64), self.pages.lengths()[found], len(self.offsets) - 1)
+        return found[order], (weight / max(float(np.sqrt(np.square(weight).sum())), 1e-30))[order]
 
 
 @dataclass(frozen=True)
@@ -64,28 +67,40 @@ def write_titles(folder: Path, titles: Iterable[str]) -> None:
     number = {word: k for k, word in enumerate(words)}
     flat = np.array([number[word] for row in rows for word in row], np.uint32)
     lengths = np.array([len(row) for row in rows], np.int64)
-    page = np.repeat(np.arange(len(rows), dtype=np.uint32), lengths)
+    page, frequency = np.repeat(np.arange(len(rows)), lengths), np.bincount(flat, minlength=len(words))
+    weight = _weights(np.arange(len(flat)) - offsets_of(lengths)[page], frequency[flat], len(rows))
+    norm = np.sqrt(np.bincount(page, np.square(weight), len(rows)))
+    weight = np.divide(weight, norm[page], out=np.zeros(len(weight)), where=norm[page] > 0.0)
+    order = np.lexsort((flat, page))
     columns = {
         "words": Strings.of(words),
         "offsets": offsets_of(lengths),
-        "word": flat,
-        "page_offsets": offsets_of(np.bincount(flat, minlength=len(words))),
-        "page": page[np.argsort(flat, kind="stable")],
+        "word": flat[order],
+        "weight": weight[order].astype(np.float32),
+        "page_offsets": offsets_of(frequency),
+        "page": page.astype(np.uint32)[np.argsort(flat, kind="stable")],
     }
     write_columns(folder, {f"titles.{name}": column for name, column in columns.items()})
+
+
+def _weights(place: Int64s, frequency: Int64s, pages: int) -> Floats:
+    """What words count, by their places in a title and the number of titles that have them."""
+    return np.asarray(_LEAD / (_LEAD + place) * np.log(max(1, pages) / np.maximum(frequency, 1)) ** _RARITY)
 
 
 def open_titles(folder: Path, pages: int) -> TitleIndex:
     """Open the words of titles, memory-mapped."""
     words = open_part(folder, "titles.words", Strings)
     word, page = open_array(folder, "titles.word", np.uint32, 1), open_array(folder, "titles.page", np.uint32, 1)
+    weight = open_array(folder, "titles.weight", np.float32, 1)
     offsets, page_offsets = open_array(folder, "titles.offsets"), open_array(folder, "titles.page_offsets")
     check_offsets(offsets, len(word), folder / "titles.offsets.npy")
     check_offsets(page_offsets, len(page), folder / "titles.page_offsets.npy")
     check(len(offsets) == pages + 1, folder / "titles.offsets.npy", "it belongs to other pages")
     check(len(page_offsets) == len(words) + 1, folder / "titles.page_offsets.npy", "it belongs to other words")
-    check(
-        int(word.max(initial=0)) < max(1, len(words)), folder / "titles.word.npy", "it names a word that is not there"
-    )
+    unknown = int(word.max(initial=0)) >= max(1, len(words))
+    check(not unknown, folder / "titles.word.npy", "it names a word that is not there")
     check(int(page.max(initial=0)) < max(1, pages), folder / "titles.page.npy", "it names a page that is not there")
-    return TitleIndex(offsets, word, words, WordPages(page_offsets, page))
+    inside = weight.min(initial=0.0) >= 0.0 and weight.max(initial=0.0) <= 1.001
+    check(len(weight) == len(word) and bool(inside), folder / "titles.weight.npy", "it has a weight that cannot be")
+    return TitleIndex(offsets, word, weight, words, WordPages(page_offsets, page))

@@ -145,14 +145,6 @@ class LatentVectors:
         return self.lists.probe(queries) if len(self.lists.centroid) else np.arange(len(self.pages.row))
 
 
-def no_vectors(pages: int) -> LatentVectors:
-    """Vectors of a collection that has none."""
-    none, numbers = np.zeros((0, 0), np.int8), np.zeros(0, np.uint32)
-    empty = Vectors(np.zeros((pages, 0), np.int8), np.zeros(pages, np.float32))
-    terms = TermVectors(numbers, none, np.zeros(0, np.float32))
-    return LatentVectors(empty, terms, PageLists(none, np.zeros(1, np.int64), numbers))
-
-
 def term_weights(lead: Float32s | UInt32s, inverse_frequency: Floats) -> Floats:
     """The weights of terms in a page. `lead` has their occurrences, of which early ones count more."""
     return np.asarray(np.log1p(20.0 * lead.astype(np.float64)) * inverse_frequency, np.float64)

@@ -26,6 +26,8 @@ _CHOICES: dict[str, tuple[str, ...]] = {
 }
 
 
+# Weights and damping were chosen on halves of four collections (docs/findings.md).
+BLEND = "text=0.3, latent=1, proximity=0.6, coupling=0.45, title=0.7, link=2.8, bm25=0.4"
 TEXT_ONLY = "text=1"
 
 
@@ -92,8 +94,8 @@ class Strategy:
     outside: bool = False  # whether pages that are known only from links can be results
     similarity: str = "jaccard"
     # The ranking: weights of evidences, each in units of its scale in the collection.
-    blend: str = TEXT_ONLY
-    damping: float = 500.0  # the length of pages in words at which titles, links and BM25 count one half
+    blend: str = BLEND
+    damping: float = 350.0  # the length of pages in words at which titles, links and BM25 count one half
 
     def __post_init__(self) -> None:
         for each in fields(self):
@@ -218,8 +220,17 @@ def _fits(value: Any, kind: str) -> bool:
 PRESETS: dict[str, Strategy] = {
     "default": Strategy(),
     "paper": Strategy(
-        links=False, mix="sum", window_width=32, stemming="stem", lead=0.0, templates=True, template_links=True
+        links=False,
+        mix="sum",
+        window_width=32,
+        stemming="stem",
+        lead=0.0,
+        templates=True,
+        template_links=True,
+        blend=TEXT_ONLY,
     ),
+    "text-only": Strategy(blend=TEXT_ONLY),
+    "fast": Strategy(anchors=False, links=False, signature_length=40, blend=TEXT_ONLY),
 }
 
 

@@ -29,12 +29,12 @@ class Scaling:
 
     scales: Mapping[str, float]  # of each evidence: the mean of its ten best scores, over a sample of pages
     chance: float  # the score that nearly all pairs of pages drawn at random are below
-    damping: float  # the length in words at which damped evidences count one half
+    damping: float  # the length of pages in words at which damped evidences count one half
     length: Floats  # of every node in words
 
     def damped(self, length: float, nodes: Int64s) -> Floats:
         """What damped evidences count for nodes, given the length of the query."""
-        return np.asarray(self.damping / (self.damping + np.sqrt(length * self.length[nodes])))
+        return np.asarray(1.0 / (1.0 + length * self.length[nodes] / self.damping**2))
 
     def similarities(self, scores: Floats) -> Floats:
         """Blended scores as similarities from 0 to 1, to nine places.

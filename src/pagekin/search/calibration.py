@@ -4,16 +4,17 @@ They make a similarity mean the same in every collection: an evidence counts by 
 is usual among near pages, and 0 is what pages drawn at random have in common.
 """
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from pagekin.model.arrays import Floats
+from pagekin.model.arrays import distinct
 from pagekin.search.blend import Blend, Scaling
 from pagekin.search.evidence import evidences
 from pagekin.search.node_store import NodeStore
 from pagekin.search.options import RelatedOptions
-from pagekin.search.query import query_of_nodes
+from pagekin.search.query import Query, bag_of, query_of_nodes
 
 _SAMPLE = 300  # pages
 _TEN = 10  # nearest pages of each
@@ -26,39 +27,36 @@ def calibrate(store: NodeStore) -> dict[str, Any]:
     """The scale of each evidence and the level of chance, for the manifest.
 
     A scale is the mean of the ten best scores of sampled pages, those that are not 0. It is 1 for an evidence without
-    scores, and for one whose scores mean the same everywhere.
-    The level of chance is the median of the scores of random pairs, plus three times the distance from there to their
-    90th percentile: nearly all of them are below, though a tenth of all pairs of pages may be related. A single
-    evidence needs none of this.
+    scores, and for one whose scores mean the same everywhere. The level of chance is the median of the scores of random
+    pairs, plus three times the distance from there to their 90th percentile: nearly all of them are below, though a
+    tenth of all pairs of pages may be related. A single evidence needs none of this.
     """
     strategy = store.index.strategy
     weights = strategy.weights_of_evidences()
     if len(weights) == 1:
         return {"scales": {}, "chance": 0.0}
-    pages = min(len(store.nodes) - 1, len(store.index.signatures))
+    finder = store.on_disk  # an index in memory has no signatures
+    pages = min(len(store.nodes) - 1, len(finder.index.signatures))
     sample = range(0, pages, max(1, pages // _SAMPLE))
     found = evidences(store, RelatedOptions(), weights)
+    finding = found if finder is store else evidences(finder, RelatedOptions(), weights)
     scaled = [each for each in found if not each.absolute]
+    queries: list[Query] = []
     sums, counts = dict.fromkeys(weights, 0.0), dict.fromkeys(weights, 0)
     for node in sample:
-        query = query_of_nodes(store.index, [node])
-        near = np.unique(np.concatenate([each.candidates(query, _NEAR) for each in found]))
+        query = query_of_nodes(finder.index, [node])
+        near = distinct(np.concatenate([each.candidates(query, _NEAR) for each in finding]))
+        query = replace(query, bag=bag_of(store.index, node))
+        queries.append(query)
         for each in scaled:
             best = np.sort(each.scores(query, near))[::-1][:_TEN]
             sums[each.name] += float(best.sum())
             counts[each.name] += int(np.count_nonzero(best))
     scales = {name: round(sums[name] / counts[name], 9) if sums[name] > 0.0 else 1.0 for name in weights}
-    blend = Blend(found, weights, Scaling(scales, 0.0, strategy.damping, lengths(store)))
+    blend = Blend(found, weights, Scaling(scales, 0.0, strategy.damping, store.length))
     random = np.random.default_rng(strategy.seed).integers(0, max(1, pages), (len(sample), _RANDOM))
     pairs = [
-        blend.scores(query_of_nodes(store.index, [node]), others[others != node])
-        for node, others in zip(sample, random, strict=True)
+        blend.scores(query, others[others != query.nodes[0]]) for query, others in zip(queries, random, strict=True)
     ]
     middle, high = np.quantile(np.concatenate([np.zeros(1), *pairs]), [0.5, 0.9]).tolist()
     return {"scales": scales, "chance": round(min(middle + 3.0 * (high - middle), _MOST_CHANCE), 6)}
-
-
-def lengths(store: NodeStore) -> Floats:
-    """The lengths in words of all nodes; 0 for those that are known only from links."""
-    length = store.index.contents.length
-    return np.concatenate([length, np.zeros(len(store.index.bags) - len(length))])

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from pagekin.model.arrays import Floats, Int64s
 from pagekin.model.capture import Capture, Origin
 from pagekin.search.answer import AnswerBuilder
 from pagekin.search.blend import Blend, Scaling
-from pagekin.search.calibration import lengths
+from pagekin.search.calibration import calibrate
 from pagekin.search.evidence import Evidence, evidences, register
 from pagekin.search.latent import LatentEvidence
 from pagekin.search.links import Coupling, LinkEvidence, OutLinks, Proximity, weight_by_agreement
@@ -89,11 +90,12 @@ class IndexedStore(NodeStore):
         facts = self.calibration
         if not {name for name, weight in weights.items() if weight > 0.0} <= set(facts["scales"]):
             return None
-        return Scaling(facts["scales"], facts["chance"], self.index.strategy.damping, self._lengths)
+        return Scaling(facts["scales"], facts["chance"], self.index.strategy.damping, self.length)
 
     @cached_property
-    def _lengths(self) -> Floats:
-        return lengths(self)
+    def calibration(self) -> dict[str, Any]:
+        """The scales of evidences and the level of chance: as the build measured them, or of an index in memory."""
+        return self._index_facts["blend"] if self.on_disk is self else calibrate(self)
 
     def text_similarities(self, node: int, nodes: Int64s, measure: str) -> Floats:
         text = text_evidence(self, RelatedOptions(similarity=measure))

@@ -25,12 +25,12 @@ class LatentEvidence(Evidence):
     name = "latent"
 
     def __init__(self, store: NodeStore) -> None:
-        self._store = store
+        self._store, self._latent = store, store.latent
 
     def candidates(self, query: Query, n: int) -> Int64s:
         """The `n` pages with the largest cosines that pass the filters, among those of the nearest lists."""
         queries = self._queries(query)
-        nodes = self._store.latent.search(queries)
+        nodes = self._latent.search(queries)
         nodes = nodes[~np.isin(nodes, query.exclude)]
         scores = self._scores(queries, nodes)
         least = np.partition(scores, -n)[-n] if query.allowed is None and len(nodes) > n else 0.0
@@ -43,12 +43,12 @@ class LatentEvidence(Evidence):
         return self._scores(self._queries(query), nodes)
 
     def _scores(self, queries: Vectors, nodes: Int64s) -> Floats:
-        return np.asarray(np.maximum(self._store.latent.pages.cosines(queries, nodes), 0.0).mean(axis=1), np.float64)
+        return np.asarray(np.maximum(self._latent.pages.cosines(queries, nodes), 0.0).mean(axis=1), np.float64)
 
     def _queries(self, query: Query) -> Vectors:
         """The vector of each page of a query, or of its text from outside."""
         if query.outside is None:
-            return self._store.latent.pages.take(np.array(query.nodes, np.int64))
+            return self._latent.pages.take(np.array(query.nodes, np.int64))
         return quantised(self._folded_in(query.outside)[np.newaxis])
 
     def _folded_in(self, text: TermCounts) -> Floats:
@@ -56,7 +56,7 @@ class LatentEvidence(Evidence):
         contents = self._store.index.contents
         inverse = inverse_frequencies(contents.frequency[text.word], len(contents.length))
         lead = text.lead if text.lead is not None else text.count
-        return np.asarray(term_weights(lead, inverse) @ self._store.latent.terms.take(text.word), np.float64)
+        return np.asarray(term_weights(lead, inverse) @ self._latent.terms.take(text.word), np.float64)
 
     def explain(self, query: Query, nodes: Int64s) -> list[dict[str, Any]]:
         """Words of each page that speak for the similarity though the query does not have them."""
@@ -69,14 +69,14 @@ class LatentEvidence(Evidence):
             bag = bag_of(index, node)
             new = ~own[np.minimum(bag.term[:_HEAVIEST], index.words)]
             term, weight = bag.term[:_HEAVIEST][new], bag.weight[:_HEAVIEST][new]
-            parts = weight * (self._store.latent.terms.take(term) @ direction)
+            parts = weight * (self._latent.terms.take(term) @ direction)
             best = [k for k in np.lexsort((term, -parts))[:WORDS].tolist() if parts[k] > 0.0]
             reasons.append({"related_words": [index.terms.shown[int(term[k])] for k in best]})
         return reasons
 
     def pair_scores(self, nodes: Int64s, query_of: Callable[[int], Query]) -> PairScores:
         """All pairs by matrix products."""
-        return LatentPairs(self._store.latent.pages.take(nodes))
+        return LatentPairs(self._latent.pages.take(nodes))
 
 
 class LatentPairs(PairScores):

@@ -2,18 +2,18 @@
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from pagekin.duplicates.fingerprints import Fingerprints, open_fingerprints
 from pagekin.duplicates.settings import GroupSettings
-from pagekin.errors import StoreError
+from pagekin.errors import MisuseError, StoreError
 from pagekin.index.index import INDEX_VERSION, Index, open_index
 from pagekin.index.titles import TitleIndex, open_titles
-from pagekin.latent.vectors import LatentVectors, no_vectors, open_latent
+from pagekin.latent.vectors import LatentVectors, open_latent
 from pagekin.links.statistics import open_link_columns
-from pagekin.model.arrays import Int64s
+from pagekin.model.arrays import Floats, Int64s
 from pagekin.model.strategy import Strategy
 from pagekin.search.link_scorer import LinkScorerPool
 from pagekin.search.query import QueryWeights, bag_of
@@ -25,10 +25,11 @@ if TYPE_CHECKING:
     from pagekin.links.measures import LinkSets
 
 
+_OF_INDEX = ("scorers", "query_weights", "calibration", "length")  # what is opened or measured anew for another index
+
+
 class NodeStore(Store):
     """A store and its index. A node is a page, or a URL that is known only from links."""
-
-    _on_disk: ClassVar["NodeStore"]  # set where an index in memory takes the place of the one on disk
 
     @cached_property
     def index(self) -> Index:
@@ -41,11 +42,18 @@ class NodeStore(Store):
 
     @cached_property
     def latent(self) -> LatentVectors:
-        """The latent vectors of pages and words, memory-mapped; none if the build has written none."""
-        pages = len(self.nodes) - 1
+        """The latent vectors of pages and words, memory-mapped."""
         if "latent.pages.row.npy" not in self._index_facts["files"]:
-            return no_vectors(pages)
-        return open_latent(self.root / self.manifest.index_folder, pages)
+            raise MisuseError(
+                f"the index of {self.root} has no latent vectors; build it with a strategy whose blend names latent"
+            )
+        return open_latent(self.root / self.manifest.index_folder, len(self.nodes) - 1)
+
+    @property
+    def on_disk(self) -> Self:
+        """This store, or the one whose index on disk another index in memory takes the place of."""
+        on_disk: Self = vars(self).get("_on_disk", self)
+        return on_disk
 
     @property
     def _index_facts(self) -> dict[str, Any]:
@@ -64,11 +72,11 @@ class NodeStore(Store):
         """The words of titles, memory-mapped."""
         return open_titles(self.root / self.manifest.index_folder, len(self.nodes) - 1)
 
-    @property
-    def calibration(self) -> dict[str, Any]:
-        """The scales of evidences and the level of chance, as the build has measured them."""
-        measured: dict[str, Any] = self._index_facts["blend"]
-        return measured
+    @cached_property
+    def length(self) -> Floats:
+        """The lengths in words of all nodes; 0 for those that are known only from links."""
+        length = self.index.contents.length
+        return np.concatenate([length, np.zeros(len(self.index.bags) - len(length))])
 
     scorers = cached_property[ScorerPool](lambda self: ScorerPool(self.index))
     query_weights = cached_property[QueryWeights](lambda self: QueryWeights(self.index))
@@ -82,15 +90,15 @@ class NodeStore(Store):
         from pagekin.links.link_graph import stored_links  # loads the compiler
         from pagekin.links.measures import link_similarity
 
-        if "_on_disk" in vars(self):
-            return self._on_disk.link_similarity
+        if self.on_disk is not self:
+            return self.on_disk.link_similarity
         return link_similarity(stored_links(self, self.index.strategy))
 
     def with_index(self, index: Index) -> Self:
         """The same store with another index in memory; the links that count stay those of the index on disk."""
         other = type(self)(self.root, self.manifest)
-        opened = {name: value for name, value in vars(self).items() if name not in ("scorers", "query_weights")}
-        vars(other).update(opened, index=index, _on_disk=self)
+        opened = {name: value for name, value in vars(self).items() if name not in _OF_INDEX}
+        vars(other).update(opened, index=index, _on_disk=self.on_disk)
         return other
 
     def find_node(self, name: str) -> int:
