@@ -33,6 +33,13 @@ def test_pieces_do_not_matter(texts: list[str], data: st.DataObject) -> None:
     assert b"".join(canonical_stream(pieces)) == canonical(whole)
 
 
+@pytest.mark.parametrize("line_break", ["\n", "\r", "\u2028", "\x0b"])
+def test_a_numbering_after_any_line_break_may_lie_in_two_pieces(line_break: str) -> None:
+    whole = ("word" * 20 + line_break + "a.1 Birds").encode()
+    for cut in range(len(whole)):
+        assert b"".join(canonical_stream([whole[:cut], whole[cut:]])) == canonical(whole)
+
+
 def test_pieces_of_a_long_line_do_not_matter() -> None:
     line = ("1. ü木 word " * 400).encode()
     for size in (1, 7, 64, 65, 1000):

@@ -69,7 +69,7 @@ def canonical_stream(pieces: Iterable[bytes]) -> Iterator[bytes]:
 
 def _safe_end(text: bytes) -> int:
     """Where a piece may end: after a line, or inside a long line at a character boundary beyond any numbering."""
-    end = max(text.rfind(b"\n"), text.rfind(b"\r")) + 1
+    end = max(text.rfind(mark) + len(mark) if mark in text else 0 for mark in map(str.encode, _LINE_BREAKS))
     if len(text) - end > 2 * MOST_NUMBERING:
         end = len(text)
         while end and text[end - 1] & 0xC0 == 0x80:
