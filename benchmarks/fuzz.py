@@ -299,7 +299,7 @@ def index(home: Path) -> Target:
         damage(store, data)
         for scorer in (Scorer, CompiledScorer):
             indexed = IndexedStore.open(store)
-            indexed.scorers.scorer = lambda scorer=scorer, indexed=indexed: scorer(indexed.index)  # type: ignore[method-assign, misc]
+            indexed.scorers.scorer = lambda _, scorer=scorer, indexed=indexed: scorer(indexed.index)  # type: ignore[method-assign, misc]
             indexed.related("http://larder.example/")
             indexed.related(["http://larder.example/", "http://nightsky.example/"], options)
             indexed.close()

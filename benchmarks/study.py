@@ -5,12 +5,13 @@ These take no time themselves, and may be run on a busy machine; together they t
 
 from __future__ import annotations
 
-from benchmarks import beyond, choosing, findings, kinship, learning, lists, sameness, table
+from benchmarks import beyond, blending, choosing, findings, kinship, learning, lists, sameness, table
 from benchmarks.machine import QUICK
 
 
 def main() -> None:
     """Run them all; with QUICK=1 on the sample web alone, and nothing is kept."""
+    blending.main()
     choosing.main()
     findings.main()
     lists.main()

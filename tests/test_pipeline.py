@@ -349,7 +349,7 @@ def test_a_revisit_finds_its_words_whenever_they_are_there(
 
 # --- many batches, few open files ------------------------------------------------------------------
 
-FEW = 128
+FEW = 192
 FRUGAL = f"""
 import resource, sys
 resource.setrlimit(resource.RLIMIT_NOFILE, ({FEW}, {FEW}))
@@ -460,7 +460,7 @@ def test_progress_goes_from_nothing_to_all(tmp_path: Path) -> None:
     assert [progress.done for progress in reading] == sorted(progress.done for progress in reading)
     assert all(progress.done <= progress.total for progress in reading)
     stages = list(dict.fromkeys(progress.stage for progress in seen))
-    assert (stages[0], stages[-1]) == ("reading", "checksums")
+    assert (stages[0], stages[-1]) == ("reading", "calibrating")
 
 
 def test_the_package_builds_and_opens(tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from pagekin.bags.build import BagSource, fold_bags
+from pagekin.bags.stemming import stop_words
 from pagekin.duplicates.chunks import chunks_of_pages
 from pagekin.duplicates.fingerprints import write_fingerprints
 from pagekin.duplicates.settings import GroupSettings
@@ -242,7 +243,8 @@ def _write_index(root: Path, manifest: Manifest, strategy: Strategy, context: _B
     members = np.flatnonzero(store.in_degrees()[:signed] >= strategy.min_in_links)
     write_lookup(folder, folded.terms, folded.contents, signatures, invert(signatures, members))
     write_link_statistics(folder, store, folded.counting_links)
-    write_titles(folder, (store.reading.pages.title[row] for row in store.nodes[:-1].tolist()))
+    titles = (store.reading.pages.title[row] for row in store.nodes[:-1].tolist())
+    write_titles(folder, titles, stop_words(strategy.language) if strategy.stemming == "stopstem" else ())
     context.enter("near-duplicates")
     chunks = chunks_of_pages(store.reading, folded.ignored_blocks, _GROUPS, context.pool.map)
     fingerprints = write_fingerprints(folder, len(store), chunks, _GROUPS)

@@ -44,7 +44,7 @@ def report_of(answer: Any) -> dict[str, Any]:
 def test_measures_of_some_sources_are_those_of_brute_force(evaluate: Any, sample_index: Path) -> None:
     """From the stored bags, by the definitions."""
     Path("queries.txt").write_text("\n".join(SOURCES))
-    (found,) = report_of(evaluate("--queries", "queries.txt", "--json"))["systems"]
+    (found,) = report_of(evaluate("--queries", "queries.txt", "--blend", "text=1", "--json"))["systems"]
     indexed = IndexedStore.open(sample_index)
     urls = [
         row["url"] for row in indexed.catalog.rows("SELECT url FROM nodes WHERE first_row IS NOT NULL ORDER BY node")
@@ -139,7 +139,7 @@ def test_a_system_does_not_differ_from_itself_and_bags_without_words_are_worse(
 ) -> None:
     same = report_of(evaluate("--against", sample_index, "--json"))["comparison"]
     assert {(of["value"], of["p"]) for of in same["differences"].values()} == {(0.0, 1.0)}
-    Path("links.toml").write_text("content = false\nanchors = false\nlinks = true\n")
+    Path("links.toml").write_text("content = false\nanchors = false\nlinks = true\nblend = 'text=1'\n")
     report = report_of(evaluate("--against", "links.toml", "--json"))
     differences = report["comparison"]["differences"]
     assert differences["P@10"]["low"] > 0
@@ -313,7 +313,7 @@ def test_see_also_sections_are_the_truth(pagekin: Pagekin, tmp_path: Path) -> No
     assert (answer.code, answer.err) == (0, "")
     assert "2 related pairs of See also sections, among 3 pages" in answer.out
     assert "Sections: 3 See also" in answer.out
-    assert "site.kin, sections hidden (jaccard), 3 sources" in answer.out
+    assert "site.kin, sections hidden (blend), 3 sources" in answer.out
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ def test_json_has_the_documented_shape(pagekin: Pagekin, library: Path) -> None:
     assert facts["query"] == {"pages": [ROBIN], "similarity": "jaccard"}
     first = facts["related"][0]
     assert set(first) == {"url", "title", "similarity", "pinned", "duplicate_of_query", "duplicates", "why"}
-    assert set(first["why"]) == {"terms", "cited_by", "apart", "parts"}
+    assert set(first["why"]) == {"terms", "cited_by", "apart", "parts", "details"}
     assert first["url"] == WREN
     assert 0 < first["similarity"] < 1
 

@@ -15,7 +15,7 @@ from pagekin.errors import MisuseError
 from pagekin.evaluation.labelled import BlendSystem, LabelledCollection, open_labelled
 from pagekin.evaluation.options import HierarchyOptions
 from pagekin.model.projection import Projection
-from pagekin.model.strategy import PRESETS, Strategy
+from pagekin.model.strategy import PRESETS, TEXT_ONLY, Strategy
 from pagekin.model.weighting import Learned, Okapi, load_weights, save_weights
 from pagekin.pipeline import build
 from pagekin.search.indexed_store import IndexedStore
@@ -156,8 +156,8 @@ def test_a_system_can_be_another_measure_strategy_or_store(
     assert names == [
         f"{indexed.root} (cosine)",
         "paper (jaccard)",
-        f"{tmp_path}/wide.toml (jaccard)",
-        f"{indexed.root} (jaccard)",
+        f"{tmp_path}/wide.toml (blend)",
+        f"{indexed.root} (blend)",
     ]
     wide = case.under(replace(indexed.index.strategy, window_width=32), "wide").scores(np.arange(3))
     assert np.array_equal(case.named(str(tmp_path / "wide.toml")).scores(np.arange(3)), wide)
@@ -171,7 +171,7 @@ def test_pages_that_another_store_lacks_tie_there_and_are_counted(
 ) -> None:
     url = case.population.urls[5]
     write_jsonl(tmp_path / "few.jsonl", [page(url, "<p>oak birch"), page("http://far.example/", "<p>oak")])
-    few = build([tmp_path / "few.jsonl"], tmp_path / "few.kin", processes=1).store
+    few = build([tmp_path / "few.jsonl"], tmp_path / "few.kin", strategy=PRESETS["text-only"], processes=1).store
     scores = case.index_system(IndexedStore.open(few.root)).scores(np.array([5, 6]))
     assert (scores == -np.inf).sum() == scores.size - 1
     assert scores[0, 5] == pytest.approx(1.0, abs=1e-6)  # a bag sums to one as nearly as 32 bits can tell
@@ -246,7 +246,7 @@ def test_a_similarity_that_there_is_not_is_refused(case: LabelledCollection, ind
 def test_an_empty_bag_shares_nothing(tmp_path: Path) -> None:
     rows = [page(f"http://g.example/{name}", f"<p>{text}") for name, text in (("a", "oak"), ("b", "oak"), ("c", ""))]
     write_jsonl(tmp_path / "g.jsonl", rows)
-    strategy = Strategy(anchors=False, frequency_weight="none", templates=True)
+    strategy = Strategy(anchors=False, frequency_weight="none", templates=True, blend=TEXT_ONLY)
     indexed = IndexedStore.open(
         build([tmp_path / "g.jsonl"], tmp_path / "g.kin", strategy=strategy, processes=1).store.root
     )

@@ -116,7 +116,7 @@ def test_the_evaluation_ranks_without_the_sections_and_says_so(garden: IndexedSt
     found = evaluate_related(garden, None, RelatedEvaluationOptions(resamples=10, against="tf-idf"))
     assert (found.related, found.pages, found.pairs) == ("See also sections", 4, 3)
     assert found.headings == {"See also": 2, "Siehe auch": 1}
-    assert [each.system for each in found.systems] == [f"{garden.root}, sections hidden (jaccard)", "tf-idf cosine"]
+    assert [each.system for each in found.systems] == [f"{garden.root}, sections hidden (blend)", "tf-idf cosine"]
     assert found.systems[0].sources == 4
     reasons = {each.reason: each.count for each in found.left_out}
     assert reasons["pairs that occur more than once, in either order"] == 2

@@ -10,7 +10,7 @@ import pytest
 from model.learned import DRAWN
 from pagekin.errors import MisuseError
 from pagekin.evaluation.sweep_plan import RUN, SweepPlan, paper_plan, plan_of, read_plan
-from pagekin.model.strategy import PRESETS, Strategy
+from pagekin.model.strategy import PRESETS, TEXT_ONLY, Strategy
 from pagekin.model.weighting import save_weights
 
 
@@ -32,7 +32,7 @@ def test_a_grid_is_every_combination_of_its_values() -> None:
             "window_width 4, links false",
         ]
     ]
-    assert found.figures[0].entries[3].strategy == Strategy(window_width=4, links=False)
+    assert found.figures[0].entries[3].strategy == Strategy(window_width=4, links=False, blend=TEXT_ONLY)
 
 
 def test_bases_and_presets_are_where_strategies_begin() -> None:

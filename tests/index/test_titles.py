@@ -57,6 +57,14 @@ def test_words_have_the_pages_that_have_them(tmp_path: Path) -> None:
         assert pages == [page for page, title in enumerate(TITLES) if word in title_words(title)]
 
 
+def test_words_that_are_stopped_do_not_count(tmp_path: Path) -> None:
+    write_titles(tmp_path, TITLES, {"the"})
+    titles = open_titles(tmp_path, len(TITLES))
+    assert "the" not in list(titles.words)
+    assert titles.weight[titles.row(3)].tolist() == [1.0]  # of `the oak`, `oak` is left
+    assert [titles.words[word] for word in titles.weighted("the oak")[0].tolist()] == ["oak"]
+
+
 def test_words_of_any_title_are_looked_up(tmp_path: Path) -> None:
     write_titles(tmp_path, TITLES)
     titles = open_titles(tmp_path, len(TITLES))

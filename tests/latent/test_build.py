@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from pagekin.engines.local import WorkerPool
+from pagekin.errors import MisuseError
 from pagekin.latent import build as building
 from pagekin.latent import matrix
 from pagekin.model.arrays import Floats
@@ -94,7 +95,8 @@ def test_without_pages_or_words_enough_there_are_no_dimensions(tmp_path: Path, t
 
 def test_a_strategy_without_contents_has_no_dimensions(tmp_path: Path) -> None:
     store = built(tmp_path, TEXTS, Strategy(content=False))
-    assert store.latent.pages.row.shape == (7, 0)
+    with pytest.raises(MisuseError, match="has no latent vectors; build it with a strategy whose blend names latent"):
+        _ = store.latent
 
 
 def test_of_too_many_words_those_that_weigh_most_are_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,6 +18,8 @@ from pagekin.model.weighting import Learned, Okapi, save_weights
 SHARES = st.floats(0, 1)
 PATTERNS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\\[](){}*+?|^$"), max_size=8)
 SETTINGS: dict[str, st.SearchStrategy[Any]] = {
+    "blend": st.sampled_from(["text=1", "text=0.5, title=1", "latent=1, links=0"]),
+    "damping": st.floats(1.0, 1e9),
     "content": st.booleans(),
     "anchors": st.booleans(),
     "links": st.booleans(),
@@ -189,7 +191,8 @@ def test_a_name_is_a_preset_or_a_file(tmp_path: Path) -> None:
 
 def test_a_name_that_is_neither_is_misuse() -> None:
     with pytest.raises(
-        MisuseError, match=r"'papper' is not a strategy: neither a preset \(default, paper\) nor a TOML"
+        MisuseError,
+        match=r"'papper' is not a strategy: neither a preset \(default, paper, text-only, fast\) nor a TOML",
     ):
         strategy_named("papper")
 

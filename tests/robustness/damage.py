@@ -83,7 +83,7 @@ def queries(store: Path) -> Iterator[Callable[[], object]]:
 def at(scorer: type[Scorer], store: Path) -> IndexedStore:
     """A collection whose questions are worked on at such a desk."""
     indexed = IndexedStore.open(store)
-    indexed.scorers.scorer = lambda: scorer(indexed.index)  # type: ignore[method-assign]
+    indexed.scorers.scorer = lambda bag: scorer(indexed.index)  # type: ignore[method-assign]
     linking = CompiledLinkScorer if scorer is CompiledScorer else LinkScorer
     indexed.link_scorers.scorer = lambda: linking(indexed.link_scorers.links)  # type: ignore[method-assign]
     return indexed

@@ -54,7 +54,7 @@ def index_of(
 def text(index: Index, scorer: type[Scorer] = Scorer, measure: str = "jaccard") -> BagEvidence:
     """Text as evidence, compared by one kind of scorer."""
     scorers, made = ScorerPool(index), scorer(index)
-    scorers.scorer = lambda: made  # type: ignore[method-assign]
+    scorers.scorer = lambda bag: made  # type: ignore[method-assign]
     return EVIDENCES[measure](index, scorers)
 
 
@@ -193,7 +193,9 @@ def test_the_mean_of_bags_is_that_of_their_weights() -> None:
 
 def test_a_process_that_goes_on_asking_gets_kernels() -> None:
     scorer_pool = ScorerPool(index_of(HAND))
-    assert {type(scorer_pool.scorer()) for _ in range(20)} == {CompiledScorer}  # numba is loaded in this process
+    assert {type(scorer_pool.scorer(Bag(np.empty(0, np.uint32), np.empty(0, np.float32)))) for _ in range(20)} == {
+        CompiledScorer
+    }  # numba is loaded in this process
 
 
 def test_an_empty_bag_has_no_related_pages() -> None:

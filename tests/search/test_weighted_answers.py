@@ -14,7 +14,7 @@ import pytest
 from model.learned import BY_COUNT, DRAWN
 from pagekin.errors import MisuseError, StoreError
 from pagekin.model.projection import Projection
-from pagekin.model.strategy import Strategy
+from pagekin.model.strategy import TEXT_ONLY, Strategy
 from pagekin.model.weighting import Learned, Okapi, save_weights
 from pagekin.pipeline import build
 from pagekin.search.indexed_store import IndexedStore
@@ -23,7 +23,7 @@ from pagekin.search.results import RelatedPage
 from reference import weighing as reference
 from store.builders import page, write_jsonl
 
-PLAIN = Strategy(stemming="none", lead=7.0, frequency_weight="none", templates=True)
+PLAIN = Strategy(stemming="none", lead=7.0, frequency_weight="none", templates=True, blend=TEXT_ONLY)
 TEXTS = {
     "a": "oak birch",
     "b": "oak fir",

@@ -57,7 +57,7 @@ def index_of(pages: list[dict[int, int]], outside: int = 0, strategy: Strategy |
 def text(index: Index, kind: Okapi | Learned, scorer: type[Scorer] = Scorer) -> WeightedText:
     """Weighted text as evidence, compared by one kind of scorer."""
     scorers, made = ScorerPool(index), scorer(index)
-    scorers.scorer = lambda: made  # type: ignore[method-assign]
+    scorers.scorer = lambda bag: made  # type: ignore[method-assign]
     return WeightedText(index, scorers, QueryWeights(index), kind)
 
 

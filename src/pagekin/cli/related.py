@@ -54,12 +54,13 @@ def print_related(answer: pagekin.RelatedPages, expand: bool = False) -> None:
             words = ", ".join(f"{term} {share:.0%}" for term, share in each.why.terms)
             click.echo(f"       shares {clean(words)}")
         if len(each.why.parts) > 1:
-            parts = " + ".join(f"{part.share:.2f} x {part.similarity:.3f} by {part.name}" for part in each.why.parts)
-            click.echo(f"       = {parts}")
+            click.echo(f"       by {', '.join(f'{name} {share:.0%}' for name, share in each.why.shares)}")
         if each.why.cited_by:
             places = zip(each.why.cited_by[:2], each.why.apart, strict=False)
             pages = ", ".join(f"{clean(url)} ({counted(apart, 'word')} apart)" for url, apart in places)
             click.echo(f"       cited together by {pages}")
+        for sentence in each.why.sentences:
+            click.echo(f"       {clean(sentence)}")
         for duplicate in each.duplicates if expand else ():
             click.echo(f"       = {clean(duplicate.url)}{containment(duplicate.overlap)}")
 

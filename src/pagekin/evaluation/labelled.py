@@ -17,7 +17,7 @@ from pagekin.evaluation.runs import read_run
 from pagekin.index.index import Index, Inverted
 from pagekin.model.arrays import Floats, Int64s
 from pagekin.model.bags import Bags, Heads
-from pagekin.model.strategy import MEASURES, PRESETS, Strategy, strategy_named
+from pagekin.model.strategy import MEASURES, PRESETS, TEXT_ONLY, Strategy, strategy_named
 from pagekin.model.weighting import load_weights
 from pagekin.search.blend import Blend
 from pagekin.search.evidence import UNLISTED
@@ -36,8 +36,8 @@ class BlendSystem:
 
     def __init__(self, name: str, index: Index, blend: Blend, nodes: Int64s) -> None:
         """Of all nodes of an index, `nodes` are compared; -1 is a page that it does not have."""
-        others = [each for each in blend.active if each.name != "text"]
-        self.name = ", ".join([name, *(f"{blend.weights[each.name]:g} by {each.name}" for each in others)])
+        others = [each.name for each in blend.active if each.name != "text" and blend.scaling is None]
+        self.name = ", ".join([name, *(f"{blend.weights[other]:g} by {other}" for other in others)])
         no_signature = np.empty(0, np.uint32)  # nobody needs candidates
         self._rows = blend.pair_scores(nodes, lambda node: Query((node,), bag_of(index, node), no_signature))
 
@@ -115,7 +115,8 @@ class ComparedCollection:
         """
         path = Path(name)
         if self.indexed is not None and name in MEASURES:
-            return self.under(replace(strategy or self.indexed.index.strategy, similarity=name), self.name)
+            strategy = replace(strategy or self.indexed.index.strategy, similarity=name, blend=TEXT_ONLY)
+            return self.under(strategy, self.name)
         if self.indexed is not None and (name in PRESETS or path.suffix == ".toml"):
             return self.under(strategy_named(name), name)
         if self.indexed is not None and name in BASELINES:
@@ -148,8 +149,9 @@ class ComparedCollection:
             system = self.index_system(self.indexed, related)
             strategy = replace(own, weights=options.weights or own.weights)
         else:
+            blend = strategy.blend if options.similarity is None else TEXT_ONLY
             similarity, weights = options.similarity or strategy.similarity, options.weights or strategy.weights
-            strategy = replace(strategy, similarity=similarity, weights=weights)
+            strategy = replace(strategy, similarity=similarity, weights=weights, blend=blend)
             system = self.under(strategy, options.strategy or "", related)
         return [system, *([self.named(options.against, strategy)] if options.against else [])]
 
@@ -234,7 +236,8 @@ def _with_in_links(
 
 def _system(name: str, indexed: IndexedStore, nodes: Int64s, options: RelatedOptions) -> System:
     """Pages as answers to requests with these options order them."""
-    measure = options.similarity or indexed.index.strategy.similarity
+    blend = indexed.blend(options)
+    measure = "blend" if blend.scaling else options.similarity or indexed.index.strategy.similarity
     projected = options.weighting is not None and options.weighting.projection is not None
     name = f"{name} ({measure}{'), projected' if projected else ')'}"
-    return BlendSystem(name, indexed.index, indexed.blend(options), nodes)
+    return BlendSystem(name, indexed.index, blend, nodes)

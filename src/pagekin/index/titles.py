@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -60,9 +60,9 @@ class WordPages(Ragged):
     page: UInt32s
 
 
-def write_titles(folder: Path, titles: Iterable[str]) -> None:
-    """Write the words of the titles of all pages."""
-    rows = [title_words(title) for title in titles]
+def write_titles(folder: Path, titles: Iterable[str], stopped: Collection[str] = ()) -> None:
+    """Write the words of the titles of all pages, without those that are stopped."""
+    rows = [[word for word in title_words(title) if word not in stopped] for title in titles]
     words = sorted({word for row in rows for word in row}, key=str.encode)
     number = {word: k for k, word in enumerate(words)}
     flat = np.array([number[word] for row in rows for word in row], np.uint32)

@@ -29,6 +29,7 @@ _CHOICES: dict[str, tuple[str, ...]] = {
 # Weights and damping were chosen on halves of four collections (docs/findings.md).
 BLEND = "text=0.3, latent=1, proximity=0.6, coupling=0.45, title=0.7, link=2.8, bm25=0.4"
 TEXT_ONLY = "text=1"
+_OF_CONTENTS = ("latent", "bm25")  # evidences
 
 
 def parse_blend(text: str) -> dict[str, float]:
@@ -136,7 +137,9 @@ class Strategy:
         return None if weight is None or weight.weighting is None else weight.weighting(*self.values(weight.settings))
 
     def weights_of_evidences(self) -> dict[str, float]:
-        return parse_blend(self.blend)
+        """The weights of the blend; without contents, those that do not compare them."""
+        weights = parse_blend(self.blend)
+        return weights if self.content else {name: weights[name] for name in weights if name not in _OF_CONTENTS}
 
     def values(self, settings: tuple[str, ...]) -> list[Any]:
         return [getattr(self, name) for name in settings]

@@ -91,7 +91,8 @@ class AnswerBuilder:
 
     def _raw_scores(self, query: Query, nodes: list[int]) -> Sequence[float | None]:
         """The inner products behind similarities, for measures that have them."""
-        weighted = [each for each in self.blend.evidences if isinstance(each, WeightedText)]
+        texts = [each for each in self.blend.evidences if each.name == "text"]
+        weighted = [each for each in texts if isinstance(each, WeightedText)]
         return list(weighted[0].scores(query, np.array(nodes, np.int64)).tolist()) if weighted else [None] * len(nodes)
 
     def _overlaps(self, found: ScoredNodes, lines: list[AnswerLine]) -> dict[int, Overlap]:

@@ -20,7 +20,8 @@ _SAMPLE = 300  # pages
 _TEN = 10  # nearest pages of each
 _NEAR = 30  # candidates of each evidence, among which they are
 _RANDOM = 50  # pages drawn at random for each
-_MOST_CHANCE = 1.0  # in a small collection many pairs of pages are related
+_MOST_CHANCE = 1.0
+_FEW = 30  # pages among which any two may be related
 
 
 def calibrate(store: NodeStore) -> dict[str, Any]:
@@ -29,7 +30,8 @@ def calibrate(store: NodeStore) -> dict[str, Any]:
     A scale is the mean of the ten best scores of sampled pages, those that are not 0. It is 1 for an evidence without
     scores, and for one whose scores mean the same everywhere. The level of chance is the median of the scores of random
     pairs, plus three times the distance from there to their 90th percentile: nearly all of them are below, though a
-    tenth of all pairs of pages may be related. A single evidence needs none of this.
+    tenth of all pairs of pages may be related. In a small collection more are, so the level is lowered there, to 0 at
+    30 pages. A single evidence needs none of this.
     """
     strategy = store.index.strategy
     weights = strategy.weights_of_evidences()
@@ -59,4 +61,5 @@ def calibrate(store: NodeStore) -> dict[str, Any]:
         blend.scores(query, others[others != query.nodes[0]]) for query, others in zip(queries, random, strict=True)
     ]
     middle, high = np.quantile(np.concatenate([np.zeros(1), *pairs]), [0.5, 0.9]).tolist()
-    return {"scales": scales, "chance": round(min(middle + 3.0 * (high - middle), _MOST_CHANCE), 6)}
+    chance = min(middle + 3.0 * (high - middle), _MOST_CHANCE) * max(0.0, 1.0 - _FEW / max(1, pages))
+    return {"scales": scales, "chance": round(chance, 6)}

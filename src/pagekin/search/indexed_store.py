@@ -63,15 +63,15 @@ class IndexedStore(NodeStore):
     def weights(self, options: RelatedOptions) -> dict[str, float]:
         """The weights of evidences for a request.
 
-        They are those of the request; else those of the strategy. A request for another measure, for learned weights
-        or for a share of links gets text, and links with that share or with the one that was learned.
+        They are those of the request; else those of the strategy. A request for a measure, for learned weights or for
+        a share of links gets text, and links with that share or with the one that was learned.
         """
         if options.blend is not None:
             return dict(options.blend)
         share, strategy = options.link_share, self.index.strategy
         if share is None:
             weighting = options.weighting or strategy.weighting_named(options.similarity or strategy.similarity)
-            if weighting is None and options.similarity in (None, strategy.similarity):
+            if weighting is None and options.similarity is None:
                 return {**strategy.weights_of_evidences(), "links": 0.0}
             share = weighting.link_share if weighting is not None else 0.0
         share = self.automatic_link_weight if share == AUTO else share

@@ -71,7 +71,7 @@ class LatentEvidence(Evidence):
             term, weight = bag.term[:_HEAVIEST][new], bag.weight[:_HEAVIEST][new]
             parts = weight * (self._latent.terms.take(term) @ direction)
             best = [k for k in np.lexsort((term, -parts))[:WORDS].tolist() if parts[k] > 0.0]
-            reasons.append({"related_words": [index.terms.shown[int(term[k])] for k in best]})
+            reasons.append({"related_words": [index.terms.shown[int(term[k])] for k in best]} if best else {})
         return reasons
 
     def pair_scores(self, nodes: Int64s, query_of: Callable[[int], Query]) -> PairScores:

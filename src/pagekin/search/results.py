@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, overload
 
@@ -45,7 +45,7 @@ class Contribution:
     """One evidence in a similarity, which is the sum of similarity times share over all evidences."""
 
     name: str = json_field(key="part")  # of the evidence: text, links, ...
-    similarity: float = json_field(digits=6)
+    similarity: float = json_field(digits=6)  # the score of the evidence
     share: float = json_field(digits=4)
 
 
@@ -60,6 +60,35 @@ class Explanation:
     parts: list[Contribution] = field(default_factory=list)
     # What other evidences state, by their names; in JSON only if there are any.
     details: dict[str, dict[str, Any]] = json_field(default_factory=dict, omit={})
+
+    @property
+    def sentences(self) -> list[str]:
+        """What the evidences of the package state in `details`.
+
+        >>> Explanation(details={"title": {"words": ["oak"]}, "link": {"links": 2, "share": 0.25}}).sentences
+        ['titles share oak', 'the page links to it: 25% of its links by weight']
+        """
+        return [sentence(self.details[name]) for name, sentence in _SENTENCES.items() if self.details.get(name)]
+
+    @property
+    def shares(self) -> list[tuple[str, float]]:
+        """The share of every evidence in the similarity, the largest first, from one percent on.
+
+        >>> Explanation(parts=[Contribution("text", 0.2, 0.5), Contribution("links", 0.8, 0.5)]).shares
+        [('links', 0.8), ('text', 0.2)]
+        """
+        added = sorted(((part.similarity * part.share, part.name) for part in self.parts), reverse=True)
+        total = sum(one for one, _ in added)
+        return [(name, one / total) for one, name in added if one > 0.0 and one / total >= _LEAST_SHARE]
+
+
+_LEAST_SHARE = 0.01
+_SENTENCES: dict[str, Callable[[dict[str, Any]], str]] = {
+    "title": lambda told: f"titles share {', '.join(told['words'])}",
+    "link": lambda told: f"the page links to it: {told['share']:.0%} of its links by weight",
+    "coupling": lambda told: f"both link to {', '.join(told['shared_links'])}",
+    "latent": lambda told: f"also speaks of {', '.join(told['related_words'])}",
+}
 
 
 @dataclass(frozen=True)

@@ -172,11 +172,13 @@ class ScorerPool:
     def __init__(self, index: Index) -> None:
         self._index = index
         self._queries = 0
+        self._last: Bag | None = None
         self._scorers = threading.local()
 
-    def scorer(self) -> Scorer:
-        """The scorer of this thread, for the next query."""
-        self._queries += 1
+    def scorer(self, bag: Bag) -> Scorer:
+        """The scorer of this thread, for a query with this bag."""
+        self._queries += bag is not self._last
+        self._last = bag
         kind = CompiledScorer if self._queries > _FEW or "numba" in sys.modules else Scorer
         scorer = getattr(self._scorers, "scorer", None)
         if type(scorer) is not kind:

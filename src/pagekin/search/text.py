@@ -32,7 +32,7 @@ class TextEvidence(Evidence):
 
     def scorer(self, query: Query) -> Scorer:
         """A scorer with the query loaded."""
-        scorer = self._scorers.scorer()
+        scorer = self._scorers.scorer(query.bag)
         scorer.load(query.bag, self._weighted(query))
         return scorer
 

@@ -10,7 +10,7 @@ from pagekin.model.arrays import Floats, Int64s, distinct, offsets_of
 from pagekin.search.evidence import Evidence, PairScores, largest
 from pagekin.search.query import Query
 
-_MAX_POSTINGS = 20_000  # pages of title words that are looked at, those of rare words first
+_MAX_POSTINGS = 4_000  # pages of title words that are looked at, those of rare words first
 
 
 class TitleEvidence(Evidence):
