@@ -27,7 +27,7 @@ _CHOICES: dict[str, tuple[str, ...]] = {
 
 
 # Weights and damping were chosen on halves of four collections (docs/findings.md).
-BLEND = "text=0.3, latent=1, proximity=0.6, coupling=0.45, title=0.7, link=2.8, bm25=0.4"
+BLEND = "text=0.3, latent=1, proximity=0.55, coupling=0.45, title=0.5, link=2.5, bm25=0.45"
 TEXT_ONLY = "text=1"
 _OF_CONTENTS = ("latent", "bm25")  # evidences
 
