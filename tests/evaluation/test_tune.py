@@ -34,7 +34,8 @@ def empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def tuned(indexed: IndexedStore, labels: str | Path, output: Path | None = None, **options: int) -> TuneReport:
-    return tune(indexed, TuneOptions(**{"folds": 3, "resamples": 200, **options}), str(labels), output=output)
+    chosen = replace(TuneOptions(folds=3, resamples=200), **options)  # type: ignore[arg-type]
+    return tune(indexed, chosen, str(labels), output=output)
 
 
 def share_of_titles(blend: str) -> float:
@@ -109,8 +110,8 @@ def candidates(scores: list[list[list[float]]], relevant: list[list[bool]], **fi
     array, right = np.array(scores, np.float32), np.array(relevant)
     sources, width = right.shape
     page = np.broadcast_to(np.arange(10, 10 + width), right.shape)
-    lengths, most = np.full(right.shape, 10_000, np.float32), np.full(sources, 10.0)
-    every = {"most": most, "page": page, "lengths": lengths, **fields}
+    lengths, divisor = np.full(right.shape, 10_000, np.float32), np.full(sources, 10.0)
+    every = {"divisor": divisor, "page": page, "lengths": lengths, **fields}
     return Candidates(np.arange(sources), scores=array, relevant=right, damped=np.array([False, True]), **every)  # type: ignore[arg-type]
 
 
@@ -132,11 +133,11 @@ def test_held_out_pages_are_neither_sources_nor_results_nor_wanted() -> None:
     scores = np.ones((2, 2, 10)).tolist()
     judged, right = JudgedByPairs(related), [[False] * 2 + [True] * 2 + [False] * 6] * 2
     held_out = np.zeros(25, np.bool_)
-    whole = candidates(scores, right, most=judged.most(np.arange(2), held_out))
-    assert whole.most.tolist() == [2.0, 1.0]
+    whole = candidates(scores, right, divisor=judged.divisor(np.arange(2), held_out))
+    assert whole.divisor.tolist() == [2.0, 1.0]
     held_out[12] = True
     part = whole.without(held_out, judged)
-    assert (part.sources.tolist(), part.most.tolist()) == ([0], [1.0])
+    assert (part.sources.tolist(), part.divisor.tolist()) == ([0], [1.0])
     assert np.flatnonzero(part.scores[0, 0] == 0.0).tolist() == [2]
     assert part.quality(np.array([1.0, 1.0, 100.0])).tolist() == [1.0]
     held_out[[0, 12]] = True, False
@@ -144,10 +145,10 @@ def test_held_out_pages_are_neither_sources_nor_results_nor_wanted() -> None:
 
 
 def test_an_evidence_that_misleads_loses_weight_but_two_evidences_remain() -> None:
-    """The first evidence has ten right pages in front, the second ten wrong ones, of 40 sources."""
+    """The first evidence ranks ten right pages first, the second ten wrong ones, for 40 sources."""
     scores = np.zeros((2, 40, 20))
-    scores[0, :, :10], scores[1, :, 10:] = 1.0, 1.5
-    found = candidates(scores.tolist(), [[True] * 10 + [False] * 10] * 40, lengths=np.zeros((40, 20), np.float32))
+    scores[0, :, 10:], scores[1, :, :10] = 1.0, 1.5
+    found = candidates(scores.tolist(), [[False] * 10 + [True] * 10] * 40, lengths=np.zeros((40, 20), np.float32))
     start = np.array([1.0, 1.0, 350.0])
     assert found.quality(start).mean() == 0.0
     settings = fit(found, start)
@@ -166,8 +167,10 @@ def test_misuse_is_told(titled: IndexedStore, tmp_path: Path) -> None:
     with pytest.raises(MisuseError, match=r"there is no folder for .*; make it first"):
         tuned(titled, labels, tmp_path / "nowhere" / "tuned.toml")
     Path("few.tsv").write_text("http://p.example/1\tA/B\nhttp://p.example/2\tA/C\n")
-    with pytest.raises(MisuseError, match="only 2 pages can be judged; 3 folds need at least 6"):
+    with pytest.raises(MisuseError, match="only 2 sources; 3 folds need at least 6"):
         tuned(titled, "few.tsv")
+    with pytest.raises(MisuseError, match="only 5 sources; 3 folds need at least 6"):
+        tuned(titled, labels, sources=5)
     with pytest.raises(MisuseError, match="folds"):
         TuneOptions(folds=1)
 

@@ -11,7 +11,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 
@@ -75,23 +74,9 @@ class TuneReport:
     left_out: list[LeftOutReason]
 
 
-class JudgedPages(Protocol):
-    """Which pages are right for a source."""
-
-    measure: str
-
-    def sources(self) -> Int64s:
-        """The pages that can be sources."""
-
-    def relevant(self, source: int, pages: Int64s) -> Bools: ...
-
-    def most(self, sources: Int64s, held_out: Bools) -> Floats:
-        """The number of right pages among the first ten that counts as 1, for each source, without held-out pages."""
-
-
 @dataclass(frozen=True)
 class JudgedByClasses:
-    """A page of the class of the source is right."""
+    """A page is relevant to the pages of its class. P@10 is the share of relevant pages among ten."""
 
     population: Population
     measure = PRECISION
@@ -102,13 +87,13 @@ class JudgedByClasses:
     def relevant(self, source: int, pages: Int64s) -> Bools:
         return np.asarray(self.population.distances(source)[pages] == 0)
 
-    def most(self, sources: Int64s, held_out: Bools) -> Floats:
+    def divisor(self, sources: Int64s, held_out: Bools) -> Floats:
         return np.full(len(sources), float(CUTOFF))
 
 
 @dataclass(frozen=True)
 class JudgedByPairs:
-    """A related page is right."""
+    """A page is relevant to related pages. R@10 is the share of the relevant pages that is among ten."""
 
     related: RelatedPairs
     measure = RECALL
@@ -119,9 +104,13 @@ class JudgedByPairs:
     def relevant(self, source: int, pages: Int64s) -> Bools:
         return np.isin(pages, self.related.page[self.related.row(source)])
 
-    def most(self, sources: Int64s, held_out: Bools) -> Floats:
+    def divisor(self, sources: Int64s, held_out: Bools) -> Floats:
+        """The number of relevant pages of each source that are not held out."""
         row, places = self.related.places(sources)
         return np.bincount(row[~held_out[self.related.page[places]]], minlength=len(sources)).astype(np.float64)
+
+
+JudgedPages = JudgedByClasses | JudgedByPairs
 
 
 @dataclass(frozen=True)
@@ -136,7 +125,7 @@ class Candidates:
     scores: Float32s  # [evidence, source, candidate], in units of the scale of the evidence
     lengths: Float32s  # [source, candidate]: the product of the lengths of both pages
     relevant: Bools  # [source, candidate]
-    most: Floats  # [source]: the number of right pages that counts as 1
+    divisor: Floats  # [source]: what the number of relevant pages among the first ten is divided by
     damped: Bools  # [evidence]
 
     def blended(self, settings: Floats) -> Float32s:
@@ -149,7 +138,7 @@ class Candidates:
         least = np.partition(scores, -CUTOFF, axis=1)[:, -CUTOFF, np.newaxis]
         above, tied = scores > least, scores == least
         first = above | (tied & (np.cumsum(tied, axis=1) <= CUTOFF - above.sum(axis=1, keepdims=True)))
-        return np.asarray((first & self.relevant & (scores > 0.0)).sum(axis=1) / self.most)
+        return np.asarray((first & self.relevant & (scores > 0.0)).sum(axis=1) / self.divisor)
 
     def select(self, which: Bools) -> "Candidates":
         return replace(
@@ -159,16 +148,16 @@ class Candidates:
             scores=self.scores[:, which],
             lengths=self.lengths[which],
             relevant=self.relevant[which],
-            most=self.most[which],
+            divisor=self.divisor[which],
         )
 
     def without(self, held_out: Bools, judged: JudgedPages) -> "Candidates":
         """Without pages that are held out, as sources and as candidates."""
         kept = ~held_out[self.sources]
-        kept[kept] = judged.most(self.sources[kept], held_out) > 0.0
+        kept[kept] = judged.divisor(self.sources[kept], held_out) > 0.0
         found = self.select(kept)
         scores = found.scores * ~held_out[found.page]
-        return replace(found, scores=scores, most=judged.most(found.sources, held_out))
+        return replace(found, scores=scores, divisor=judged.divisor(found.sources, held_out))
 
     def mean_of_best(self, settings: Floats) -> float:
         """The mean score of the ten best candidates of each source."""
@@ -177,7 +166,7 @@ class Candidates:
 
 def _blended(settings: Floats, scores: Float32s, lengths: Float32s, damped: Bools) -> Float32s:
     weights = settings[:-1].astype(np.float32)
-    plain, others = (np.tensordot(weights[which], scores[which], 1) for which in (~damped, damped))
+    plain, others = (np.tensordot(weights * which, scores, 1) for which in (~damped, damped))
     return np.asarray(plain + others / (np.float32(1.0) + lengths * np.float32(settings[-1] ** -2)), np.float32)
 
 
@@ -218,8 +207,8 @@ def find_candidates(
     scores = np.zeros((len(pairs), *shape), np.float32)
     for k, (pages, columns, right) in enumerate(found):
         page[k, : len(pages)], scores[:, k, : len(pages)], relevant[k, : len(pages)] = pages, columns, right
-    most = judged.most(sources, np.zeros(len(nodes), np.bool_))
-    return Candidates(sources, page, scores, length[sources][:, np.newaxis] * length[page], relevant, most, damped)
+    divisor = judged.divisor(sources, np.zeros(len(nodes), np.bool_))
+    return Candidates(sources, page, scores, length[sources][:, np.newaxis] * length[page], relevant, divisor, damped)
 
 
 def settings_of(blend: Blend) -> Floats:
@@ -287,12 +276,12 @@ def tune(
                 " tune; build it with --strategy default"
             )
         rng, sources = np.random.default_rng(options.seed), judged.sources()
+        sources = np.sort(rng.choice(sources, min(options.sources, len(sources)), replace=False))
         if len(sources) < 2 * options.folds:
             raise MisuseError(
-                f"only {len(sources):,} pages can be judged; {options.folds} folds need at least {2 * options.folds}:"
-                " give more judgements, or fewer --folds"
+                f"there are only {len(sources):,} sources; {options.folds} folds need at least {2 * options.folds}:"
+                " give more judgements, more --sources or fewer --folds"
             )
-        sources = np.sort(rng.choice(sources, min(options.sources, len(sources)), replace=False))
 
         def tell(done: int) -> None:
             progress(Progress("scoring pairs", done, len(sources)))
@@ -308,15 +297,15 @@ def tune(
             settings = fit(training, start) if len(training.sources) else start
             part = candidates.select(fold == k)
             values[:, fold == k] = part.quality(start), part.quality(settings)
-            means = values[:, fold == k].mean(axis=1).tolist()
-            folds.append(FoldGain(len(part.sources), *means, *_shown(blend, settings)))
+            before, after = values[:, fold == k].mean(axis=1).tolist()
+            folds.append(FoldGain(len(part.sources), before, after, *_shown(blend, settings)))
         progress(Progress("fitting", options.folds, options.folds + 1))
         settings = fit(candidates, start)
         # Scores as high as before, so that similarities keep their meaning.
         settings[:-1] *= candidates.mean_of_best(start) / max(candidates.mean_of_best(settings), 1e-9)
-        before, after = (Ratios([judged.measure], row[:, np.newaxis], np.ones((len(row), 1))) for row in values)
+        tables = [Ratios([judged.measure], row[:, np.newaxis], np.ones((len(row), 1))) for row in values]
         drawn = options.resamples, options.seed
-        gain = compare(after, before, *drawn)[judged.measure]
+        gain = compare(tables[1], tables[0], *drawn)[judged.measure]
         shown = _shown(blend, settings)
         if output is not None:
             tuned = replace(indexed.index.strategy, blend=shown[0], damping=shown[1])
@@ -328,8 +317,8 @@ def tune(
             judged.measure,
             len(compared.population),
             len(sources),
-            estimates(before, *drawn)[judged.measure],
-            estimates(after, *drawn)[judged.measure],
+            estimates(tables[0], *drawn)[judged.measure],
+            estimates(tables[1], *drawn)[judged.measure],
             gain,
             gain.low > 0.0,
             folds,
