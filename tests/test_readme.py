@@ -175,6 +175,12 @@ def test_every_option_and_reference_of_a_sweep_is_documented() -> None:
         assert name in text
 
 
+def test_every_option_of_tuning_is_documented() -> None:
+    text = (ROOT / "docs" / "evaluation.md").read_text("utf-8")
+    for option in command_named("tune").params:
+        assert option.opts[0] in text or option.name == "store", option.opts
+
+
 def test_every_option_of_learning_is_documented() -> None:
     text = (ROOT / "docs" / "learning.md").read_text("utf-8")
     for option in command_named("learn").params:
@@ -232,6 +238,7 @@ def test_json_shapes_are_written_down(tmp_path: Path) -> None:
         "pagekin duplicates r.json --json",
         "pagekin evaluate v.kin --hierarchy labels.tsv --json",
         "pagekin evaluate v.kin --related pairs.tsv --json",
+        "pagekin tune v.kin --hierarchy labels.tsv --folds 2 --sources 20 --json",
         "pagekin sweep small.toml --json",
         "pagekin learn v.kin --rate 0.1 --units 2,2,2 --steps 100 --json",
     ):

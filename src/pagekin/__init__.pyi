@@ -52,9 +52,12 @@ from pagekin.evaluation.evaluate_related import RelatedMeasures as RelatedMeasur
 from pagekin.evaluation.labels import LeftOutReason as LeftOutReason
 from pagekin.evaluation.options import EvaluationOptions as EvaluationOptions
 from pagekin.evaluation.options import RelatedEvaluationOptions as RelatedEvaluationOptions
+from pagekin.evaluation.options import TuneOptions as TuneOptions
 from pagekin.evaluation.runs import ExportReport as ExportReport
 from pagekin.evaluation.sweep_report import SweepReport as SweepReport
 from pagekin.evaluation.sweep_report import sweep as sweep
+from pagekin.evaluation.tune import FoldGain as FoldGain
+from pagekin.evaluation.tune import TuneReport as TuneReport
 from pagekin.learning.options import LearnOptions as LearnOptions
 from pagekin.links.cluster_quality import CategoryQuality as CategoryQuality
 from pagekin.links.settings import ClusterOptions as ClusterOptions

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 import pagekin
-from pagekin.cli.options import click_option, json_option, options_from
+from pagekin.cli.options import Command, click_option, json_option, options_from
 from pagekin.cli.output import clean, counted, print_result, print_table, progress_bar
 from pagekin.errors import MisuseError
 from pagekin.evaluation.options import EvaluationOptions, HierarchyOptions, RelatedEvaluationOptions, SystemOptions
@@ -19,24 +19,36 @@ if TYPE_CHECKING:
     from pagekin.evaluation.measures import Estimate
 
 
+_JUDGEMENTS = (
+    click.option(
+        "--hierarchy",
+        metavar="FILE|path",
+        help="The classes of pages: lines of a URL, a tab and Top/Middle/Leaf; content.rdf.u8 of the Open Directory;"
+        " or `path`, the folders of URLs.",
+    ),
+    click.option(
+        "--related",
+        type=click.Path(dir_okay=False),
+        help="Pairs of related pages, in place of a hierarchy: lines of a page, a tab and a page, by URL or file.",
+    ),
+    click.option(
+        "--see-also",
+        is_flag=True,
+        help='The links in "See also" sections as related pairs; the sections are hidden from the ranking.',
+    ),
+)
+
+
+def judgement_options(command: Command) -> Command:
+    """Add --hierarchy, --related and --see-also, of which a command needs one."""
+    for add in reversed(_JUDGEMENTS):
+        command = add(command)
+    return command
+
+
 @click.command()
 @click.argument("store", required=False, type=click.Path(), metavar="[STORE]")
-@click.option(
-    "--hierarchy",
-    metavar="FILE|path",
-    help="The classes of pages: lines of a URL, a tab and Top/Middle/Leaf; content.rdf.u8 of the Open Directory;"
-    " or `path`, the folders of URLs.",
-)
-@click.option(
-    "--related",
-    type=click.Path(dir_okay=False),
-    help="Pairs of related pages, in place of a hierarchy: lines of a page, a tab and a page, by URL or file.",
-)
-@click.option(
-    "--see-also",
-    is_flag=True,
-    help='The links in "See also" sections as related pairs; the sections are hidden from the ranking.',
-)
+@judgement_options
 @click_option(next(each for each in options_of(RelatedEvaluationOptions) if each.field == "unlinked"))
 @options_from(EvaluationOptions)
 @json_option
@@ -58,25 +70,32 @@ def evaluate(
     from pagekin.evaluation.evaluate import evaluate as evaluate_ranking
     from pagekin.evaluation.evaluate_related import evaluate_related
 
-    if (hierarchy is not None) + (related is not None) + see_also != 1:
-        raise MisuseError("give one of --hierarchy, --related and --see-also")
+    check_judgements(hierarchy, related, see_also, unlinked, options)
     indexed = pagekin.open(store).indexed if store is not None else None
     if hierarchy is None:
         chosen = _related_options(options, unlinked)
         with progress_bar(json) as progress:
             found = evaluate_related(indexed, related, chosen, progress)
         return print_result(found, json, print_related_evaluation)
-    if unlinked:
-        raise MisuseError("--unlinked is for related pairs; leave it out with --hierarchy")
     with progress_bar(json) as progress:
         result = evaluate_ranking(indexed, hierarchy, options, progress)
     return print_result(result, json, print_evaluation)
 
 
-def _related_options(options: EvaluationOptions, unlinked: bool) -> RelatedEvaluationOptions:
+def check_judgements(
+    hierarchy: str | None, related: str | None, see_also: bool, unlinked: bool, options: HierarchyOptions
+) -> None:
+    """Raise MisuseError unless there is one kind of judgements, and for options of another kind."""
+    if (hierarchy is not None) + (related is not None) + see_also != 1:
+        raise MisuseError("give one of --hierarchy, --related and --see-also")
+    if hierarchy is not None and unlinked:
+        raise MisuseError("--unlinked is for related pairs; leave it out with --hierarchy")
     for each in options_of(HierarchyOptions):
-        if each.field != "seed" and getattr(options, each.field) != each.default:
+        if hierarchy is None and each.field != "seed" and getattr(options, each.field) != each.default:
             raise MisuseError(f"--{each.name.replace('_', '-')} is for a hierarchy; leave it out with related pairs")
+
+
+def _related_options(options: EvaluationOptions, unlinked: bool) -> RelatedEvaluationOptions:
     shared = {each.field: getattr(options, each.field) for each in options_of(SystemOptions)}
     return RelatedEvaluationOptions(unlinked=unlinked, seed=options.seed, **shared)
 
@@ -105,7 +124,7 @@ def print_related_evaluation(evaluation: pagekin.RelatedEvaluation) -> None:
     for each in evaluation.systems:
         click.echo(f"\n{clean(each.system)}, {counted(each.sources, 'source')}:")
         measures = {"R@10": each.recall, "MRR": each.mrr, "AP": each.average_precision, "nDCG@10": each.ndcg}
-        print_table([(name, _shown(of)) for name, of in measures.items()])
+        print_table([(name, shown(of)) for name, of in measures.items()])
         _print_limits(each, "not MRR, not AP")
     _print_comparison(evaluation.comparison)
     print_left_out(evaluation.left_out)
@@ -124,15 +143,15 @@ def _print_system(system: pagekin.SystemEvaluation) -> None:
     click.echo(f"\n{clean(system.system)}, {counted(system.sources, 'source')}:")
     rows: list[tuple[str, ...]] = [("region", "Gamma", "Somers' D", "tied", "pairs")]
     for region, of in system.regions.items():
-        rows.append((region, _shown(of.gamma), _shown(of.somers_d), _shown(of.tied), f"{of.pairs:,}"))
+        rows.append((region, shown(of.gamma), shown(of.somers_d), shown(of.tied), f"{of.pairs:,}"))
     print_table(rows)
-    print_table([("P@10", _shown(system.precision)), ("nDCG@10", _shown(system.ndcg))])
+    print_table([("P@10", shown(system.precision)), ("nDCG@10", shown(system.ndcg))])
     if system.longest_list is None:
-        click.echo(f"  orthogonal inside classes (nothing in common): {_shown(system.orthogonal)} of pairs")
+        click.echo(f"  orthogonal inside classes (nothing in common): {shown(system.orthogonal)} of pairs")
     _print_limits(system, "not Gamma, not Somers' D, not ties")
     if system.in_link_bands:
         click.echo("  Gamma by in-links of the source:")
-        bands = [(_span(band), band.sources, *map(_shown, band.gamma.values())) for band in system.in_link_bands]
+        bands = [(_span(band), band.sources, *map(shown, band.gamma.values())) for band in system.in_link_bands]
         print_table([("in-links", "sources", *system.regions), *bands], indent="    ")
 
 
@@ -144,7 +163,7 @@ def _print_comparison(comparison: pagekin.Comparison | None) -> None:
     rows = [("", "difference", "p", "")]
     for name, of in comparison.differences.items():
         doubt = "" if of.comparable else "not comparable: not all pages are listed"
-        rows.append((name, _shown(of, "+.3f"), "" if isnan(of.p) else f"{of.p:.3g}", doubt))
+        rows.append((name, shown(of, "+.3f"), "" if isnan(of.p) else f"{of.p:.3g}", doubt))
     print_table(rows)
 
 
@@ -154,7 +173,7 @@ def _span(band: InLinkBand) -> str:
     return str(band.first) if band.first == band.last else f"{band.first} to {band.last}"
 
 
-def _shown(of: Estimate, form: str = ".3f") -> str:
+def shown(of: Estimate, form: str = ".3f") -> str:
     """A value and its interval, rounded from the six places of the JSON output."""
     if isnan(of.value):
         return "-"

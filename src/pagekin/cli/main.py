@@ -22,6 +22,7 @@ _MODULES = {
     "main": "completion",
     "related": "export related",
     "serve": "serve",
+    "tune": "tune",
 }
 COMMANDS = {name: module for module, names in _MODULES.items() for name in names.split()}
 CONFIG = "pagekin.toml"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 from pagekin.collection.info import CheckReport, describe_build, describe_page, describe_store, list_pages, search_pages
 from pagekin.errors import MisuseError
-from pagekin.evaluation.options import EvaluationOptions, RelatedEvaluationOptions
+from pagekin.evaluation.options import EvaluationOptions, RelatedEvaluationOptions, TuneOptions
 from pagekin.learning.options import LearnOptions
 from pagekin.links.settings import ClusterOptions, GraphOptions
 from pagekin.model.capture import ReadingSettings
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from pagekin.evaluation.evaluate import Evaluation
     from pagekin.evaluation.evaluate_related import RelatedEvaluation
     from pagekin.evaluation.runs import ExportReport
+    from pagekin.evaluation.tune import TuneReport
     from pagekin.pipeline import Progress
     from pagekin.search.duplicates import DuplicateGroups
 
@@ -326,6 +327,32 @@ class Collection:
 
         chosen = _chosen(RelatedEvaluationOptions, options, fields)
         return evaluate_related(self.indexed, None if pairs is None else str(pairs), chosen, progress)
+
+    def tune(
+        self,
+        hierarchy: str | Path | None = None,
+        options: TuneOptions | None = None,
+        *,
+        related: str | Path | None = None,
+        output: str | Path | None = None,
+        progress: Callable[[Progress], None] = lambda _: None,
+        **fields: Any,
+    ) -> TuneReport:
+        """Find weights of the blend that suit judgements, and measure by cross-validation what they gain.
+
+        Judgements are a hierarchy, as in `evaluate`, or related pairs, as in `evaluate_related`; without both, "See
+        also" sections. `output` is a strategy file to write. Keywords are fields of `TuneOptions`.
+
+        >>> collection.tune("path", folds=2, resamples=10).significant
+        False
+        """
+        from pagekin.evaluation.tune import tune
+
+        if hierarchy is not None and related is not None:
+            raise MisuseError("give a hierarchy or related pairs, not both")
+        names = [None if each is None else str(each) for each in (hierarchy, related)]
+        target = None if output is None else Path(output)
+        return tune(self.indexed, _chosen(TuneOptions, options, fields), names[0], names[1], target, progress)
 
     def learn(
         self,

@@ -6,5 +6,6 @@ labelled, baselines, runs    the rankings: bags, weighted text, other methods, r
 evaluate                     the result as data, and the function that computes it
 related_pairs, see_also      related pairs from files and from "See also" sections, and their measures
 evaluate_related             the result by related pairs, and the function that computes it
+tune                         weights of the blend, fitted to judgements by cross-validation
 sweep_plan, sweep            many strategies side by side; sweep_report writes and draws them
 """

@@ -73,7 +73,7 @@ class RelatedEvaluation:
 
 
 @dataclass(frozen=True)
-class _Truth:
+class RelatedCollection:
     """A collection, its related pairs, and the headings of the sections that they are from."""
 
     compared: ComparedCollection
@@ -94,7 +94,7 @@ def evaluate_related(
     """
     if indexed is None and (options.run is None or pairs is None):
         raise MisuseError("name a STORE to evaluate, or a run file with --run and pairs with --related")
-    with _open(indexed, pairs, options, progress) as truth:
+    with open_related(indexed, pairs, options, progress) as truth:
         compared, related = truth.compared, truth.related
         pages, threads = compared.population, options.threads or cpu_count()
         sources = np.intersect1d(compared.sources(options.queries), np.flatnonzero(related.lengths()))
@@ -146,12 +146,13 @@ def _qrels(pages: ComparedPages, related: RelatedPairs, sources: Int64s) -> Iter
 
 
 @contextmanager
-def _open(
+def open_related(
     indexed: IndexedStore | None,
     file: str | None,
     options: RelatedEvaluationOptions,
     progress: Callable[[Progress], None],
-) -> Iterator[_Truth]:
+) -> Iterator[RelatedCollection]:
+    """The pages and pairs of a file or, without one, of "See also" sections, hidden in a temporary copy."""
     notes, headings, copy_of = LeftOut(), dict[str, int](), None
     with ExitStack() as stack:
         if indexed is None:
@@ -172,7 +173,7 @@ def _open(
         if not related.count:
             raise MisuseError(_no_pairs(file, copy_of or (None if indexed is None else indexed.root), urls, notes))
         compared = ComparedCollection(indexed, ComparedPages(np.arange(len(urls)), urls), addresses, notes, copy_of)
-        yield _Truth(compared, _unlinked(compared, related) if options.unlinked else related, headings)
+        yield RelatedCollection(compared, _unlinked(compared, related) if options.unlinked else related, headings)
 
 
 def _add_runs(names: NewPageNames, options: RelatedEvaluationOptions) -> None:

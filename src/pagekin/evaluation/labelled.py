@@ -1,5 +1,6 @@
 """The pages of a collection that are compared, by a hierarchy or all of them, and the systems that order them."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -29,6 +30,11 @@ from pagekin.store.catalog import NewPageNames, PageNames
 BY_PATH = "path"  # as the name of a hierarchy: the folders of URLs
 
 
+def page_queries(index: Index) -> Callable[[int], Query]:
+    """A function from nodes to queries that need no candidates: all pages are scored."""
+    return lambda node: Query((node,), bag_of(index, node), np.empty(0, np.uint32))
+
+
 class BlendSystem:
     """The pages of a population in the order of a blend, each compared with every other."""
 
@@ -38,8 +44,7 @@ class BlendSystem:
         """Of all nodes of an index, `nodes` are compared; -1 is a page that it does not have."""
         others = [each.name for each in blend.active if each.name != "text" and blend.scaling is None]
         self.name = ", ".join([name, *(f"{blend.weights[other]:g} by {other}" for other in others)])
-        no_signature = np.empty(0, np.uint32)  # nobody needs candidates
-        self._rows = blend.pair_scores(nodes, lambda node: Query((node,), bag_of(index, node), no_signature))
+        self._rows = blend.pair_scores(nodes, page_queries(index))
 
     def scores(self, sources: Int64s) -> Floats:
         rows = self._rows(sources)

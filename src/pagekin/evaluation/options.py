@@ -110,3 +110,17 @@ class RelatedEvaluationOptions(SystemOptions):
 
     unlinked: bool = option(False, "Leave out the related pairs in which a page links to the other.")
     seed: int = option_like(HierarchyOptions, "seed")
+
+
+@dataclass(frozen=True)
+class TuneOptions(HierarchyOptions):
+    """By which judgements the weights of a blend are tuned, and how the gain is measured.
+
+    >>> TuneOptions(folds=10).folds
+    10
+    """
+
+    unlinked: bool = option_like(RelatedEvaluationOptions, "unlinked")
+    sources: int = option(1500, "Tune on at most this number of pages as sources, drawn at random.", minimum=4)
+    folds: int = option(5, "Number of folds of the cross-validation.", minimum=2, maximum=100)
+    resamples: int = option_like(SystemOptions, "resamples")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import tomllib
 from dataclasses import asdict, dataclass, fields
@@ -161,6 +162,18 @@ class Strategy:
         """For a manifest; settings that are None are left out, since TOML has no null."""
         values = {key: list(value) if isinstance(value, tuple) else value for key, value in asdict(self).items()}
         return {key: value for key, value in values.items() if value is not None}
+
+    def as_toml(self) -> list[str]:
+        """Lines of a TOML file, with the settings that differ from the default, the blend and the damping.
+
+        >>> Strategy(lead=20.0, silent=("/menu/",), blend="text=1").as_toml()
+        ['lead = 20.0', 'silent = ["/menu/"]', 'blend = "text=1"', 'damping = 350.0']
+        """
+        default, kept = Strategy().as_dict(), ("blend", "damping")
+        changed = {key: value for key, value in self.as_dict().items() if key in kept or value != default.get(key)}
+        # Strings of JSON are strings of TOML, which also escapes the character 127.
+        texts = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in changed.items()]
+        return [text.replace("\x7f", "\\u007f") for text in texts]
 
     @classmethod
     def from_dict(cls, values: dict[str, Any], where: str = "strategy") -> Strategy:
