@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import tomllib
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +29,7 @@ _CHOICES: dict[str, tuple[str, ...]] = {
 # Weights and damping were chosen on halves of four collections (docs/findings.md).
 BLEND = "text=0.3, latent=1, proximity=0.6, coupling=0.45, title=0.7, link=2.8, bm25=0.4"
 TEXT_ONLY = "text=1"
+VECTORS = "vectors"  # the evidence by vectors that are given to a build
 
 
 def parse_blend(text: str) -> dict[str, float]:
@@ -137,6 +138,31 @@ class Strategy:
 
     def weights_of_evidences(self) -> dict[str, float]:
         return parse_blend(self.blend)
+
+    @property
+    def uses_vectors(self) -> bool:
+        """Whether the blend names vectors that are given to a build."""
+        return VECTORS in self.weights_of_evidences()
+
+    def with_vectors(self) -> Strategy:
+        """This strategy with given vectors in its blend; they have the weight 1 if the blend does not name them.
+
+        >>> Strategy(blend="text=0.5").with_vectors().blend
+        'text=0.5, vectors=1'
+        """
+        return self if self.uses_vectors else replace(self, blend=f"{self.blend}, {VECTORS}=1")
+
+    def without_vectors(self) -> Strategy:
+        """This strategy without given vectors in its blend.
+
+        >>> Strategy(blend="text=0.5, vectors=1").without_vectors().blend
+        'text=0.5'
+        """
+        if not self.uses_vectors:
+            return self
+        others = {name: weight for name, weight in self.weights_of_evidences().items() if name != VECTORS}
+        blend = ", ".join(f"{name}={weight:g}" for name, weight in others.items())
+        return replace(self, blend=blend if any(others.values()) else TEXT_ONLY)
 
     def values(self, settings: tuple[str, ...]) -> list[Any]:
         return [getattr(self, name) for name in settings]
