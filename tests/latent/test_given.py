@@ -20,6 +20,7 @@ from pagekin.latent.lists import FEWEST_PAGES
 from pagekin.latent.vectors import PageVectors, open_page_vectors
 from pagekin.search.indexed_store import IndexedStore
 
+_F = pyarrow.float32()
 WRITERS: dict[str, Callable[[Path], Path]] = {
     "float16": lambda folder: write_npy(folder / "v.npy", VECTORS.astype(np.float16)),
     "float32": lambda folder: write_npy(folder / "v.npy", VECTORS.astype(np.float32)),
@@ -35,7 +36,6 @@ WRITERS: dict[str, Callable[[Path], Path]] = {
         folder / "v.parquet", VECTORS, pyarrow.array(URLS[:4]).dictionary_encode()
     ),
 }
-_F = pyarrow.float32()
 
 
 def version_2(path: Path) -> Path:
