@@ -5,7 +5,7 @@ These take no time themselves, and may be run on a busy machine; together they t
 
 from __future__ import annotations
 
-from benchmarks import beyond, blending, choosing, findings, kinship, learning, lists, sameness, table
+from benchmarks import beyond, blending, choosing, findings, kinship, learning, lists, sameness, table, vectors
 from benchmarks.machine import QUICK
 
 
@@ -19,6 +19,7 @@ def main() -> None:
     kinship.main()
     learning.main()
     beyond.main()
+    vectors.main()
     if not QUICK:
         table.main()
 

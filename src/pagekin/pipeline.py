@@ -6,6 +6,7 @@ store        write_store: one generation of files from all readings
 bags         fold_bags: the weighted terms of each node
 signatures   make_signatures: the min-hashes of each bag
 latent       write_latent: the vectors of pages and words in the leading dimensions of their contents
+vectors      write_given_vectors: the vectors of pages that a file has
 index        invert: the pages of each min-hash
 duplicates   write_fingerprints: the chunks and Bloom filter of each page
 calibration  calibrate: the scale of each evidence, and the level of chance
@@ -42,6 +43,7 @@ from pagekin.index.index import (
 )
 from pagekin.index.titles import write_titles
 from pagekin.latent.build import write_latent
+from pagekin.latent.given import VectorFile, open_vector_file, write_given_vectors
 from pagekin.links.statistics import write_link_statistics
 from pagekin.model.capture import Capture, MiB, ReadingSettings
 from pagekin.model.strategy import PRESETS, Strategy
@@ -109,25 +111,35 @@ def build(
     base_urls: Sequence[str] = (),
     settings: ReadingSettings | None = None,
     strategy: Strategy | None = None,
+    vectors: str | Path | None = None,
     processes: int | None = None,
     memory: int = MEMORY,
     progress: Callable[[Progress], None] = lambda _: None,
 ) -> Built:
     """Read sources into the store `output`; what has not changed since an earlier build is not read again.
 
-    There are at most as many processes as fit into `memory` bytes.
+    `vectors` is a file with vectors of pages, which become one more evidence. There are at most as many processes as
+    fit into `memory` bytes.
     """
     root, strategy = Path(output), strategy or PRESETS["default"]
     check_names(strategy.weights_of_evidences())
     if memory < LEAST_MEMORY:
         raise MisuseError(f"memory is {memory} bytes; a build takes at least {LEAST_MEMORY // MiB} MiB")
+    if vectors is None and strategy.uses_vectors and not _has_vectors(root):
+        raise MisuseError("the blend of the strategy names vectors; give a file of them with --vectors FILE")
+    if vectors is not None:
+        progress(Progress("checking vectors"))
+    given = None if vectors is None else open_vector_file(Path(vectors))
+    strategy = strategy.with_vectors() if given or _has_vectors(root) else strategy
     collection = open_sources([Path(source) for source in sources], base_urls, settings or ReadingSettings())
     pool = worker_pool(processes, (memory - _COLLECTING) // _READING, collection.size, _WORK_FOR_PROCESSES)
     with reporting_errors(root), manifests.locked_folder(root):
-        return _build(collection, root, strategy, _BuildContext(pool, progress))
+        return _build(collection, root, strategy, given, _BuildContext(pool, progress))
 
 
-def _build(collection: SourceSet, root: Path, strategy: Strategy, context: _BuildContext) -> Built:
+def _build(
+    collection: SourceSet, root: Path, strategy: Strategy, given: VectorFile | None, context: _BuildContext
+) -> Built:
     settings = collection.settings
     fingerprint: dict[str, Any] = {"reader": manifests.READER, "settings": settings.as_dict()}
     inputs = collection.fingerprint()
@@ -135,11 +147,16 @@ def _build(collection: SourceSet, root: Path, strategy: Strategy, context: _Buil
     old = _usable(root, fingerprint)
     if old is not None and old.manifest.inputs == inputs:
         manifest, read, reused = old.manifest, 0, len(old)
-        if _is_indexed(manifest, strategy):
+        if _is_indexed(manifest, strategy, given):
             manifests.remove_old(root, manifest)  # a killed build may have left some
             spool.remove()
             return Built(old, read, reused, changed=False)
-    else:
+    if strategy.uses_vectors and given is None:
+        raise MisuseError(
+            f"{root} was built with vectors of its pages, and its pages or settings are others now; give their vectors"
+            " with --vectors FILE, or build another store to do without"
+        )
+    if old is None or old.manifest.inputs != inputs:
         collector = PageCollector(old, spool.open())
         read_pages, read = _read_pages(collection, collector, spool, fingerprint, context)
         reused = sum(map(len, read_pages.rows)) - read
@@ -153,7 +170,7 @@ def _build(collection: SourceSet, root: Path, strategy: Strategy, context: _Buil
         del old, collector, read_pages  # closes their files
     with ThreadPoolExecutor(1) as thread:  # flush the store to the disk while the index is built
         synced = thread.submit(sync, root / manifest.folder)
-        manifest = replace(manifest, index=_write_index(root, manifest, strategy, context))
+        manifest = replace(manifest, index=_write_index(root, manifest, strategy, given, context))
         synced.result()
     manifests.write_manifest(root, manifest)
     manifests.remove_old(root, manifest)
@@ -173,9 +190,19 @@ def _usable(root: Path, fingerprint: dict[str, Any]) -> Store | None:
     return Store(root, manifest) if same and not manifests.damaged_files(root, manifest) else None
 
 
-def _is_indexed(manifest: Manifest, strategy: Strategy) -> bool:
+def _has_vectors(root: Path) -> bool:
+    """Whether the present index has vectors that were given to a build."""
+    try:
+        return "vectors" in (manifests.read_manifest(root).index or {})
+    except (StoreError, MisuseError):
+        return False
+
+
+def _is_indexed(manifest: Manifest, strategy: Strategy, given: VectorFile | None) -> bool:
     facts, wanted = manifest.index, (INDEX_VERSION, strategy.as_dict(), _GROUPS.as_dict())
-    return facts is not None and (facts["version"], facts["strategy"], facts["duplicates"]["settings"]) == wanted
+    if facts is None or (facts["version"], facts["strategy"], facts["duplicates"]["settings"]) != wanted:
+        return False
+    return given is None or facts["vectors"]["sha256"] == given.digest
 
 
 def _read_pages(
@@ -220,7 +247,9 @@ def read_job(settings: ReadingSettings, fingerprint: dict[str, Any], job: Job) -
     return place, sum(capture.weight for capture in captures)
 
 
-def _write_index(root: Path, manifest: Manifest, strategy: Strategy, context: _BuildContext) -> dict[str, Any]:
+def _write_index(
+    root: Path, manifest: Manifest, strategy: Strategy, given: VectorFile | None, context: _BuildContext
+) -> dict[str, Any]:
     """Write bags, signatures, inverted index and fingerprints of the store; return their entry in the manifest."""
     store = Store(root, manifest)
     generation = manifest.generation if manifest.index is None else int(manifest.index["generation"]) + 1
@@ -245,6 +274,11 @@ def _write_index(root: Path, manifest: Manifest, strategy: Strategy, context: _B
     write_link_statistics(folder, store, folded.counting_links)
     titles = (store.reading.pages.title[row] for row in store.nodes[:-1].tolist())
     write_titles(folder, titles, stop_words(strategy.language) if strategy.stemming == "stopstem" else ())
+    vectors = {}
+    if given is not None:
+        context.enter("vectors")
+        find = store.catalog.page_names().find
+        vectors = {"vectors": write_given_vectors(folder, given, find, len(store.nodes) - 1)}
     context.enter("near-duplicates")
     chunks = chunks_of_pages(store.reading, folded.ignored_blocks, _GROUPS, context.pool.map)
     fingerprints = write_fingerprints(folder, len(store), chunks, _GROUPS)
@@ -255,6 +289,7 @@ def _write_index(root: Path, manifest: Manifest, strategy: Strategy, context: _B
         "strategy": strategy.as_dict(),
         "duplicates": fingerprints,
         "blend": {"scales": {}, "chance": 0.0},
+        **vectors,
     }
     context.enter("checksums")
     facts["files"] = manifests.describe_files(folder, context.pool.map)
@@ -268,6 +303,9 @@ def _write_index(root: Path, manifest: Manifest, strategy: Strategy, context: _B
 def index_store(
     root: Path, manifest: Manifest, strategy: Strategy, threads: int, progress: Callable[[Progress], None]
 ) -> Manifest:
-    """Index a store without an index, and without a written manifest; its manifest with the index."""
+    """Index a store without an index, and without a written manifest; its manifest with the index.
+
+    Vectors that were given to a build are left out.
+    """
     context = _BuildContext(WorkerPool(threads), progress)
-    return replace(manifest, index=_write_index(root, manifest, strategy, context))
+    return replace(manifest, index=_write_index(root, manifest, strategy.without_vectors(), None, context))

@@ -6,6 +6,7 @@ import json
 import os
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from cli.conftest import Pagekin
@@ -57,6 +58,41 @@ def test_people_are_told_what_was_read_what_was_skipped_and_what_to_do_next(page
         "Try next:  pagekin related x.kin http://lib.example/birds/robin.html",
     ]
     assert pagekin(*BUILD).out == "Nothing has changed; x.kin holds 3 pages.\n"
+
+
+def test_vectors_of_pages_are_told_of(pagekin: Pagekin, web: Path) -> None:
+    """A vector of a page that is not there, and pages without one."""
+    np.save("v.npy", np.eye(3))
+    urls = ("http://lib.example/birds/robin.html", "birds/wren.html", "http://lib.example/gone.html")
+    Path("v.urls").write_text("\n".join(urls))
+    told = "2 pages with vectors of 3 dimensions, 1 page without, 1 vector of no page of the collection"
+    assert pagekin(*BUILD, "--vectors", "v.npy").out.splitlines()[2] == f"  {told}"
+    assert f"Vectors: {told}" in pagekin("info", "x.kin").out
+    report = json.loads(pagekin(*BUILD, "--vectors", "v.npy", "--json").out)
+    assert report["changed"] is False
+    assert {key: report["vectors"][key] for key in ("pages", "without", "unknown", "repeated")} == {
+        "pages": 2,
+        "without": 1,
+        "unknown": 1,
+        "repeated": 0,
+    }
+
+
+def test_a_file_that_has_no_vectors_is_misuse_before_anything_is_written(pagekin: Pagekin, web: Path) -> None:
+    Path("v.npy").write_text("no vectors")
+    answer = pagekin(*BUILD, "--vectors", "v.npy")
+    assert (answer.code, "v.npy is not a .npy file of floats" in answer.err) == (2, True)
+    assert not Path("x.kin").exists()
+
+
+def test_a_build_that_would_lose_vectors_is_misuse(pagekin: Pagekin, web: Path) -> None:
+    np.save("v.npy", np.eye(1))
+    Path("v.txt").write_text("birds/wren.html")
+    assert pagekin(*BUILD, "--vectors", "v.npy").code == 0
+    (web / "new.html").write_text("<p>new")
+    answer = pagekin(*BUILD)
+    assert (answer.code, "--vectors FILE" in answer.err) == (2, True)
+    assert pagekin(*BUILD, "--vectors", "v.npy").code == 0
 
 
 def test_what_it_says_to_do_next_can_be_done(pagekin: Pagekin, web: Path) -> None:

@@ -24,6 +24,7 @@ from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.link_scorer import CompiledLinkScorer, LinkScorer
 from pagekin.search.options import RelatedOptions
 from pagekin.search.scorer import CompiledScorer, Scorer
+from pagekin.store.store import Store
 
 HANGING = 600  # seconds for questions that take a tenth of one
 MEMORY = 4 << 30  # bytes of addresses; numba alone takes one
@@ -70,7 +71,9 @@ def queries(store: Path) -> Iterator[Callable[[], object]]:
         weighed = RelatedOptions(min_similarity=0.0, limit=500, similarity="okapi")
         linked = RelatedOptions(min_similarity=0.0, blend={"text": 1.0, "proximity": 1.0, "coupling": 1.0, "link": 1.0})
         latent = RelatedOptions(min_similarity=0.0, limit=500, blend={"text": 0.5, "latent": 0.5})
-        for options in (everything, weighed, linked, latent):
+        vectors = RelatedOptions(min_similarity=0.0, limit=500, blend={"text": 0.5, "vectors": 0.5})
+        given = (vectors,) if "vectors" in (Store.open(store).manifest.index or {}) else ()
+        for options in (everything, weighed, linked, latent, *given):
             yield lambda scorer=scorer, options=options: at(scorer, store).related(list(ASKED), options)  # type: ignore[misc]
         for chosen in (None, latent):
             yield lambda scorer=scorer, chosen=chosen: at(scorer, store).related_to(OUTSIDE, chosen)  # type: ignore[misc]

@@ -22,7 +22,7 @@ from pagekin.search import evidence as registry
 from pagekin.search.blend import Blend, Scaling, blended
 from pagekin.search.evidence import Evidence, register
 from pagekin.search.indexed_store import MEASURES as TEXT_MEASURES
-from pagekin.search.indexed_store import IndexedStore, without_links
+from pagekin.search.indexed_store import IndexedStore, without
 from pagekin.search.node_store import NodeStore
 from pagekin.search.options import RelatedOptions
 from pagekin.search.query import Bag, Query
@@ -211,10 +211,10 @@ def test_weights_that_weigh_nothing_are_misuse(weights: dict[str, float]) -> Non
 
 
 def test_a_text_from_outside_has_no_links_and_the_rest_takes_their_weight() -> None:
-    assert without_links({"text": 0.5, "links": 0.25, "other": 0.25}) == pytest.approx(
+    assert without({"text": 0.5, "links": 0.25, "other": 0.25}, {"links"}) == pytest.approx(
         {"text": 2 / 3, "links": 0.0, "other": 1 / 3}
     )
-    assert without_links({"text": 0.0, "links": 1.0}) == {"text": 1.0, "links": 0.0}
+    assert without({"text": 0.0, "links": 1.0}, {"links"}) == {"text": 1.0, "links": 0.0}
 
 
 def test_every_measure_of_a_strategy_has_an_evidence() -> None:

@@ -11,7 +11,7 @@ import click
 
 import pagekin
 from pagekin.cli.options import json_option, options_from
-from pagekin.cli.output import bytes_of, counted, print_result, print_table, progress_bar
+from pagekin.cli.output import bytes_of, counted, print_result, print_table, progress_bar, vectors_in_words
 from pagekin.errors import MisuseError
 from pagekin.model.capture import MiB, ReadingSettings
 
@@ -30,6 +30,12 @@ _QUERIES = (_SHOWN[0], "http://slowoven.example/starter.html", "http://mirror.ex
     help="The URL of a folder: once for all folders, or once for each in order. `http://` if each subfolder is a host.",
 )
 @click.option("--strategy", default="default", help="A preset (default, paper) or a TOML file.")
+@click.option(
+    "--vectors",
+    type=click.Path(),
+    metavar="FILE",
+    help="Vectors of the pages from any encoder: NAME.npy beside NAME.urls, or a Parquet file with url and vector.",
+)
 @click.option("--language", help="The language of pages that do not declare one, such as de. Default: the strategy's.")
 @click.option("--processes", type=int, help="Number of worker processes. Default: one per processor.")
 @click.option("--memory", default="4GiB", help="Start no more workers than fit into this memory.")
@@ -42,6 +48,7 @@ def build(
     output: str,
     base_url: tuple[str, ...],
     strategy: str,
+    vectors: str | None,
     language: str | None,
     processes: int | None,
     memory: str,
@@ -65,6 +72,7 @@ def build(
             base_urls=base_url,
             settings=replace(options, max_page_bytes=max_page_size * MiB),
             strategy=replace(chosen, language=language) if language else chosen,
+            vectors=vectors,
             processes=processes,
             memory=bytes_of(memory),
             progress=progress,
@@ -82,6 +90,8 @@ def print_build(collection: pagekin.Collection, output: str) -> None:
     pages, hosts = (counted(counts[f"{noun}s"], noun) for noun in ("page", "host"))
     click.echo(f"{output}: {pages} of {hosts}, {counted(built.inner_links, 'link')} between them")
     click.echo(f"  {counted(built.read, 'page')} read, {built.reused:,} unchanged since the last build")
+    if built.vectors:
+        click.echo(f"  {vectors_in_words(built.vectors)}")
     if built.skipped:
         click.echo("Skipped or cut:")
         print_table([(n, reason) for reason, n in sorted(built.skipped.items(), key=lambda item: (-item[1], item[0]))])

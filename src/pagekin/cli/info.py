@@ -9,7 +9,7 @@ import click
 
 import pagekin
 from pagekin.cli.options import json_option, store_argument
-from pagekin.cli.output import bytes_in_words, clean, print_result, print_table
+from pagekin.cli.output import bytes_in_words, clean, print_result, print_table, vectors_in_words
 
 _ANCHORS = 10  # anchor texts that are shown
 _COUNTS = {
@@ -43,6 +43,8 @@ def print_info(info: pagekin.CollectionInfo) -> None:
         click.echo("Strategy: " + ", ".join(f"{key} {value}" for key, value in shown.items()))
     if info.duplicates:
         click.echo("Near-duplicates: " + _fingerprints(info.duplicates))
+    if info.vectors:
+        click.echo("Vectors: " + vectors_in_words(info.vectors))
     click.echo("Largest hosts:")
     print_table([(pages, host) for host, pages in info.hosts])
     click.echo("Languages:  " + ", ".join(f"{name} {count:,}" for name, count in info.languages.items()))

@@ -6,7 +6,7 @@ import json
 import re
 import sys
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import IO, Any, TypeVar
 
@@ -58,6 +58,19 @@ def bytes_in_words(count: int) -> str:
     """
     power = min(max(count.bit_length() - 1, 0) // 10, 3)
     return f"{count / 1024**power:.1f} {' KMG'[power]}iB" if power else f"{count} bytes"
+
+
+def vectors_in_words(facts: Mapping[str, Any]) -> str:
+    """What a build did with vectors from a file.
+
+    >>> vectors_in_words({"dimensions": 256, "pages": 1200, "without": 3, "unknown": 1, "repeated": 0})
+    '1,200 pages with vectors of 256 dimensions, 3 pages without, 1 vector of no page of the collection'
+    """
+    words = [f"{counted(facts['pages'], 'page')} with vectors of {facts['dimensions']:,} dimensions"]
+    words += [f"{counted(facts['without'], 'page')} without"] if facts["without"] else []
+    words += [f"{counted(facts['unknown'], 'vector')} of no page of the collection"] if facts["unknown"] else []
+    words += [f"{counted(facts['repeated'], 'vector')} of a page that has one"] if facts["repeated"] else []
+    return ", ".join(words)
 
 
 def bytes_of(size: str) -> int:

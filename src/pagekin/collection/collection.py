@@ -445,6 +445,7 @@ def build(
     base_urls: Sequence[str] = (),
     settings: ReadingSettings | None = None,
     strategy: Strategy | None = None,
+    vectors: str | Path | None = None,
     processes: int | None = None,
     memory: int | None = None,
     progress: Callable[[Progress], None] = lambda _: None,
@@ -452,8 +453,9 @@ def build(
     """Read sources into the folder `output`, and open the collection.
 
     A source is a folder of HTML, an HTML file, a WARC or WACZ archive, or a JSON Lines file of pages. `base_urls` are
-    the URLs of folders: one for all, or one for each. What has not changed since the last build is not read again.
-    There are no more processes than fit into `memory` bytes.
+    the URLs of folders: one for all, or one for each. `vectors` is a file with vectors of the pages from any encoder,
+    which become one more evidence. What has not changed since the last build is not read again. There are no more
+    processes than fit into `memory` bytes.
 
     >>> pagekin.build("pages", "site.kin", base_urls=["http://site.example/"]).built.reused
     9
@@ -468,6 +470,7 @@ def build(
         base_urls=base_urls,
         settings=settings,
         strategy=strategy,
+        vectors=vectors,
         processes=processes,
         memory=MEMORY if memory is None else memory,
         progress=progress,

@@ -40,6 +40,7 @@ class CollectionInfo:
     hosts: list[tuple[str, int]] = json_field(columns=("host", "pages"))  # the ten largest
     languages: dict[str, int] = json_field()
     skipped: list[tuple[str, int, str, str]] = json_field(columns=("reason", "count", "example", "source"))
+    vectors: dict[str, Any] | None = json_field(default=None, omit=None)  # that were given to the build
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,7 @@ class BuildReport:
     counts: dict[str, int]
     skipped: dict[str, int]
     inner_links: int = json_field(expand={})  # links between pages of the collection; not in JSON
+    vectors: dict[str, Any] | None = json_field(default=None, omit=None)  # numbers of pages with and without vectors
 
 
 def describe_store(store: Store) -> CollectionInfo:
@@ -79,6 +81,7 @@ def describe_store(store: Store) -> CollectionInfo:
         hosts=[(host, pages) for host, pages in rows(_HOSTS)],
         languages={language or "unknown": pages for language, pages in rows(_LANGUAGES)},
         skipped=[(reason, count, example, source) for reason, count, example, source in rows(_SKIPS)],
+        vectors=index.get("vectors"),
     )
 
 
@@ -93,6 +96,7 @@ def describe_build(built: Built) -> BuildReport:
         counts=manifest.counts,
         skipped=manifest.skipped,
         inner_links=int(store.links.offsets[len(store.nodes) - 1]),
+        vectors=(manifest.index or {}).get("vectors"),
     )
 
 

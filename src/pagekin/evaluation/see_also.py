@@ -16,6 +16,7 @@ from pagekin.kernels.page_output import HEADING
 from pagekin.model.arrays import Array, Bools, Int64s, spans, word_of
 from pagekin.model.capture import Capture, Origin
 from pagekin.model.reading import Blocks, Links, Ragged, Tokens
+from pagekin.model.strategy import VECTORS
 from pagekin.pipeline import Progress, index_store
 from pagekin.reading.batch import read_captures
 from pagekin.search.indexed_store import IndexedStore
@@ -135,6 +136,7 @@ def hide_sections(
     progress(Progress("hiding sections"))
     sections, strategy = find_sections(indexed), indexed.index.strategy
     pairs = _linked_pairs(indexed, sections, left_out)
+    left_out.add("evidences left out, since they may know the sections", VECTORS, int(strategy.uses_vectors))
     with TemporaryDirectory(prefix="pagekin-", ignore_cleanup_errors=True) as folder:
         root, manifest = Path(folder), replace(indexed.manifest, index=None)
         with reporting_errors(root):

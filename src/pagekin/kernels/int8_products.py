@@ -4,14 +4,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pagekin.kernels.compile import kernel
-from pagekin.model.arrays import Float32s, Int64s
+from pagekin.model.arrays import Floats, Int64s
 
 
 @kernel
-def inner_products(queries: NDArray[np.int8], vectors: NDArray[np.int8], rows: Int64s, products: Float32s) -> None:
+def inner_products(queries: NDArray[np.int8], vectors: NDArray[np.int8], rows: Int64s, products: Floats) -> None:
     """products[k, q]: the inner product of vectors[rows[k]] and queries[q]; rows that do not exist count as zeros.
 
-    Up to 1,024 dimensions the products are integers below 2 ** 24, so they are exact.
+    Up to 100,000 dimensions the products are integers below 2 ** 31, so they are exact.
     """
     for k in range(len(rows)):
         row = rows[k]

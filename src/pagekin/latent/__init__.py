@@ -1,1 +1,1 @@
-"""Latent semantic analysis: the vectors of pages and words in the leading dimensions of all contents."""
+"""Vectors of pages and words by latent semantic analysis, and vectors of pages from any encoder."""

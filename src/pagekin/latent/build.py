@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 
 from pagekin.bags.weigh import FoldedBags
-from pagekin.latent.lists import page_lists
+from pagekin.latent.lists import write_page_vectors
 from pagekin.latent.matrix import PageTerms, page_terms, rows_in_file
 from pagekin.latent.svd import right_singular_vectors
-from pagekin.latent.vectors import DIMENSIONS, TermVectors, Vectors, quantised
+from pagekin.latent.vectors import DIMENSIONS, TermVectors, quantised
 from pagekin.model.arrays import Float32s
-from pagekin.store.columns import Mapper, column_writer, open_array, write_columns
+from pagekin.store.columns import Mapper, write_columns
 
 _FEWEST_PAGES = 3
 _SAMPLE = 200_000  # pages at most that determine the dimensions
@@ -29,15 +29,10 @@ def write_latent(folder: Path, folded: FoldedBags, mapper: Mapper = map) -> None
     """
     terms = page_terms(folded, mapper)
     axes = _dimensions(folder, terms)
-    shape = (terms.pages, axes.shape[1])
-    names = {"latent.pages.row": (np.int8, shape), "latent.pages.norm": (np.float32, shape[:1])}
-    with column_writer(folder, names) as append:
-        for vectors in map(quantised, terms.products(axes)):
-            append(vectors.row, vectors.norm)
-    written = Vectors(*(open_array(folder, name) for name in names))
+    write_page_vectors(folder, "latent", (terms.pages, axes.shape[1]), map(quantised, terms.products(axes)))
     heaviest = np.sort(np.argsort(-terms.squares, kind="stable")[: max(_TERMS, terms.pages)])
     kept = TermVectors.of(terms.term[heaviest], axes[heaviest])
-    write_columns(folder, {"latent.terms": kept, "latent.lists": page_lists(written)})
+    write_columns(folder, {"latent.terms": kept})
 
 
 def _dimensions(folder: Path, terms: PageTerms) -> Float32s:

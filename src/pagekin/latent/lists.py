@@ -1,16 +1,30 @@
 """Lists of pages around centroids (an inverted file): a search compares the pages of the nearest lists."""
 
 import math
+from collections.abc import Iterable
+from pathlib import Path
 
 import numpy as np
 
-from pagekin.latent.vectors import PageLists, Vectors, quantised
+from pagekin.latent.vectors import PageLists, Vectors, exact_products, quantised
 from pagekin.model.arrays import Floats, Int64s, offsets_of
+from pagekin.store.columns import column_writer, open_array, write_columns
 
 FEWEST_PAGES = 4_000  # below this number, every search compares all pages
 _ITERATIONS = 6
 _SAMPLE = 32  # pages per list from which centroids are computed
 _AT_ONCE = 4096
+_COLUMNS = 128  # of vectors whose means are computed at a time
+
+
+def write_page_vectors(folder: Path, name: str, shape: tuple[int, int], pieces: Iterable[Vectors]) -> None:
+    """Write the vectors of all pages, which come in pieces, and their lists."""
+    columns = {f"{name}.pages.row": (np.int8, shape), f"{name}.pages.norm": (np.float32, shape[:1])}
+    with column_writer(folder, columns) as append:
+        for vectors in pieces:
+            append(vectors.row, vectors.norm)
+    written = Vectors(*(open_array(folder, column) for column in columns))
+    write_columns(folder, {f"{name}.lists": page_lists(written)})
 
 
 def page_lists(pages: Vectors) -> PageLists:
@@ -34,18 +48,20 @@ def page_lists(pages: Vectors) -> PageLists:
 
 def _nearest(pages: Vectors, centroids: Vectors) -> Int64s:
     """The centroid with the largest cosine for each page; the first of equal ones."""
-    asked = centroids.row.T.astype(np.float32)
-    lengths = np.maximum(centroids.norm, 1.0)
+    asked = centroids.row.astype(np.float32)
+    lengths = np.maximum(centroids.norm, 1.0).astype(np.float64)
     some = range(0, len(pages.row), _AT_ONCE)
     rows = (pages.row[k : k + _AT_ONCE].astype(np.float32) for k in some)
-    return np.concatenate([np.argmax((each @ asked) / lengths, axis=1) for each in rows])
+    return np.concatenate([np.argmax(exact_products(each, asked) / lengths, axis=1) for each in rows])
 
 
 def _centres(pages: Vectors, nearest: Int64s, before: Vectors) -> Vectors:
     """The mean direction of the pages of each list; an empty list keeps its centroid."""
     order = np.argsort(nearest, kind="stable")
     lists, first = np.unique(nearest[order], return_index=True)
-    unit: Floats = pages.row / np.maximum(pages.norm, 1.0)[:, np.newaxis].astype(np.float64)
-    centres = before.row.astype(np.float64)
-    centres[lists] = np.add.reduceat(unit[order], first)
+    lengths = np.maximum(pages.norm, 1.0)[order, np.newaxis].astype(np.float64)
+    centres: Floats = before.row.astype(np.float64)
+    for begin in range(0, centres.shape[1], _COLUMNS):
+        some = slice(begin, begin + _COLUMNS)
+        centres[lists, some] = np.add.reduceat(pages.row[order, some] / lengths, first)
     return quantised(centres)

@@ -153,10 +153,13 @@ def rows_in_file(folder: Path, pieces: Iterable[SparseRows]) -> Iterator[SparseR
             columns.write(some.column.data)
             values.write(some.value.data)
             counts.append(np.diff(some.offsets))
-        yield SparseRows(offsets_of(np.concatenate(counts)), _mapped(columns, np.uint32), _mapped(values, np.float32))
+        yield SparseRows(
+            offsets_of(np.concatenate(counts)), mapped_file(columns, np.uint32), mapped_file(values, np.float32)
+        )
 
 
-def _mapped(file: IO[bytes], kind: Any) -> Array:
+def mapped_file(file: IO[bytes], kind: Any) -> Array:
+    """All that was written to a file, memory-mapped."""
     file.flush()
     if not file.tell():  # an empty file cannot be mapped
         return np.empty(0, kind)

@@ -1,4 +1,4 @@
-"""Latent vectors in files: small integers for pages and words, and the lists that narrow a search down."""
+"""Vectors of pages and words in files: small integers, and the lists that narrow a search down."""
 
 from __future__ import annotations
 
@@ -15,10 +15,12 @@ from numpy.typing import NDArray
 from pagekin.model.arrays import Float32s, Floats, Int64s, UInt32s, spans
 from pagekin.store.columns import check, check_offsets, open_array
 
-DIMENSIONS = 128  # at most; inner products are exact up to 1,024
+DIMENSIONS = 128  # of latent vectors, at most
+MOST_DIMENSIONS = 4096  # of any vectors
 _LARGEST = 127
 _LEAST = 1e-30  # shorter vectors count as zeros; their inverse would overflow
-_AT_ONCE = 1 << 14  # vectors that numpy compares at a time
+_AT_ONCE = 1 << 21  # numbers that numpy compares at a time
+_EXACT = 1024  # dimensions up to which float32 holds inner products exactly
 # Lists that are searched. Of the 50 nearest pages, .98 to .99 are then found in collections of 4,000 to 15,000 pages.
 _SOME_LISTS, _SHARE_OF_LISTS = 12, 0.05
 
@@ -51,19 +53,37 @@ class Vectors:
         norm[here] = self.norm[rows[here]]
         return norm
 
-    def _products(self, queries: Int8s, rows: Int64s) -> Float32s:
-        """Inner products. They are integers that float32 holds exactly, so both ways give the same."""
-        products = np.zeros((len(rows), len(queries)), np.float32)
+    def _products(self, queries: Int8s, rows: Int64s) -> Floats:
+        """Inner products. They are integers that both ways compute exactly."""
+        products = np.zeros((len(rows), len(queries)))
         if "numba" in sys.modules:  # importing it takes longer than answering a query
             from pagekin.kernels.int8_products import inner_products
 
             inner_products(np.ascontiguousarray(queries), self.row, rows, products)
             return products
-        asked = queries.T.astype(np.float32)
-        for begin in range(0, len(rows), _AT_ONCE):
-            some = slice(begin, begin + _AT_ONCE)
-            products[some] = self.take(rows[some]).row.astype(np.float32) @ asked
+        asked, size = queries.astype(np.float32), block_size(self.row.shape[1])
+        for begin in range(0, len(rows), size):
+            some = slice(begin, begin + size)
+            products[some] = exact_products(self.take(rows[some]).row.astype(np.float32), asked)
         return products
+
+
+def block_size(dimensions: int) -> int:
+    """The number of vectors that numpy compares at a time."""
+    return max(1, _AT_ONCE // max(1, dimensions))
+
+
+def exact_products(a: Float32s, b: Float32s) -> Floats:
+    """The inner products of the rows of two matrices of small integers, exactly.
+
+    >>> exact_products(np.full((1, 4096), 127, np.float32), np.full((1, 4096), 127, np.float32)).tolist()
+    [[66064384.0]]
+    """
+    products = np.zeros((len(a), len(b)))
+    for begin in range(0, a.shape[1], _EXACT):
+        some = slice(begin, begin + _EXACT)
+        products += a[:, some] @ b[:, some].T
+    return products
 
 
 def quantised(vectors: Float32s | Floats) -> Vectors:
@@ -133,16 +153,22 @@ class PageLists:
 
 
 @dataclass(frozen=True)
-class LatentVectors:
-    """The vectors of the pages of a collection (node k has row k) and of their terms."""
+class PageVectors:
+    """The vectors of the pages of a collection: node k has row k."""
 
     pages: Vectors
-    terms: TermVectors
     lists: PageLists
 
     def search(self, queries: Vectors) -> Int64s:
         """The pages that are worth comparing with any of the queries."""
         return self.lists.probe(queries) if len(self.lists.centroid) else np.arange(len(self.pages.row))
+
+
+@dataclass(frozen=True)
+class LatentVectors(PageVectors):
+    """The vectors of pages, and of their terms."""
+
+    terms: TermVectors
 
 
 def term_weights(lead: Float32s | UInt32s, inverse_frequency: Floats) -> Floats:
@@ -156,24 +182,33 @@ def inverse_frequencies(frequency: Int64s, pages: int) -> Floats:
 
 
 def open_latent(folder: Path, pages: int) -> LatentVectors:
-    """Open the vectors of this number of pages, memory-mapped."""
-    row = open_array(folder, "latent.pages.row", np.int8, 2)
-    dimensions = row.shape[1]
-    check(len(row) == pages and dimensions <= DIMENSIONS, folder / "latent.pages.row.npy", "it belongs to other pages")
-    norm = _open_scales(folder, "latent.pages.norm", pages)
+    """Open the latent vectors of this number of pages, memory-mapped."""
+    found = open_page_vectors(folder, "latent", pages, DIMENSIONS)
     term = open_array(folder, "latent.terms.term", np.uint32, 1)
     check(bool((term[1:] > term[:-1]).all()), folder / "latent.terms.term.npy", "terms are not in order")
-    rows = {"latent.terms.row": len(term), "latent.lists.centroid": 0}
-    offsets = open_array(folder, "latent.lists.offsets")
-    page = open_array(folder, "latent.lists.page", np.uint32, 1)
-    check_offsets(offsets, len(page), f"{folder}: latent.lists.offsets.npy or latent.lists.page.npy")
-    check(bool((page < pages).all()), folder / "latent.lists.page.npy", "it names pages that do not exist")
-    rows["latent.lists.centroid"] = len(offsets) - 1
-    matrices = [open_array(folder, name, np.int8, 2) for name in rows]
-    for (name, count), matrix in zip(rows.items(), matrices, strict=True):
-        check(matrix.shape == (count, dimensions), folder / f"{name}.npy", f"it has the shape {matrix.shape}")
-    terms = TermVectors(term, matrices[0], _open_scales(folder, "latent.terms.scale", len(term)))
-    return LatentVectors(Vectors(row, norm), terms, PageLists(matrices[1], offsets, page))
+    row = _open_rows(folder, "latent.terms.row", len(term), found.pages.row.shape[1])
+    terms = TermVectors(term, row, _open_scales(folder, "latent.terms.scale", len(term)))
+    return LatentVectors(found.pages, found.lists, terms)
+
+
+def open_page_vectors(folder: Path, name: str, pages: int, most: int = MOST_DIMENSIONS) -> PageVectors:
+    """Open the vectors of this number of pages, of at most so many dimensions, memory-mapped."""
+    row = open_array(folder, f"{name}.pages.row", np.int8, 2)
+    dimensions = row.shape[1]
+    check(len(row) == pages and dimensions <= most, folder / f"{name}.pages.row.npy", "it belongs to other pages")
+    norm = _open_scales(folder, f"{name}.pages.norm", pages)
+    offsets = open_array(folder, f"{name}.lists.offsets")
+    page = open_array(folder, f"{name}.lists.page", np.uint32, 1)
+    check_offsets(offsets, len(page), f"{folder}: {name}.lists.offsets.npy or {name}.lists.page.npy")
+    check(bool((page < pages).all()), folder / f"{name}.lists.page.npy", "it names pages that do not exist")
+    centroid = _open_rows(folder, f"{name}.lists.centroid", len(offsets) - 1, dimensions)
+    return PageVectors(Vectors(row, norm), PageLists(centroid, offsets, page))
+
+
+def _open_rows(folder: Path, name: str, count: int, dimensions: int) -> Int8s:
+    matrix = open_array(folder, name, np.int8, 2)
+    check(matrix.shape == (count, dimensions), folder / f"{name}.npy", f"it has the shape {matrix.shape}")
+    return matrix
 
 
 def _open_scales(folder: Path, name: str, count: int) -> Float32s:

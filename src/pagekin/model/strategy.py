@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import tomllib
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +31,7 @@ _CHOICES: dict[str, tuple[str, ...]] = {
 BLEND = "text=0.3, latent=1, proximity=0.55, coupling=0.45, title=0.5, link=2.5, bm25=0.45"
 TEXT_ONLY = "text=1"
 _OF_CONTENTS = ("latent", "bm25")  # evidences
+VECTORS = "vectors"  # the evidence by vectors that are given to a build
 
 
 def parse_blend(text: str) -> dict[str, float]:
@@ -141,6 +142,31 @@ class Strategy:
         """The weights of the blend; without contents, those that do not compare them."""
         weights = parse_blend(self.blend)
         return weights if self.content else {name: weights[name] for name in weights if name not in _OF_CONTENTS}
+
+    @property
+    def uses_vectors(self) -> bool:
+        """Whether the blend names vectors that are given to a build."""
+        return VECTORS in self.weights_of_evidences()
+
+    def with_vectors(self) -> Strategy:
+        """This strategy with given vectors in its blend; they have the weight 1 if the blend does not name them.
+
+        >>> Strategy(blend="text=0.5").with_vectors().blend
+        'text=0.5, vectors=1'
+        """
+        return self if self.uses_vectors else replace(self, blend=f"{self.blend}, {VECTORS}=1")
+
+    def without_vectors(self) -> Strategy:
+        """This strategy without given vectors in its blend.
+
+        >>> Strategy(blend="text=0.5, vectors=1").without_vectors().blend
+        'text=0.5'
+        """
+        if not self.uses_vectors:
+            return self
+        others = {name: weight for name, weight in self.weights_of_evidences().items() if name != VECTORS}
+        blend = ", ".join(f"{name}={weight:g}" for name, weight in others.items())
+        return replace(self, blend=blend if any(others.values()) else TEXT_ONLY)
 
     def values(self, settings: tuple[str, ...]) -> list[Any]:
         return [getattr(self, name) for name in settings]

@@ -42,7 +42,7 @@ class Evidence(ABC):
     name: str
     damped = False  # whether it counts less the longer both pages are
     absolute = False  # whether its scores mean the same in every collection, so that no scale is measured
-    of_links = False  # whether it knows nothing of texts from outside, which no page links to
+    inside_only = False  # whether it knows nothing of texts from outside: they have no links, and no given vectors
 
     @abstractmethod
     def candidates(self, query: Query, n: int) -> Int64s:

@@ -26,6 +26,7 @@ from pagekin.search.results import RelatedPage
 from pagekin.search.scorer import ScorerPool
 from pagekin.search.text import BagEvidence, Cosine, Jaccard
 from pagekin.search.title import TitleEvidence
+from pagekin.search.vectors import VectorEvidence
 from pagekin.search.weighted_text import Bm25Evidence, WeightedText
 from pagekin.store.store import report_damage
 
@@ -49,6 +50,7 @@ register("proximity", lambda store, options: Proximity(store))
 register("coupling", lambda store, options: Coupling(store))
 register("link", lambda store, options: OutLinks(store))
 register("latent", lambda store, options: LatentEvidence(store))
+register("vectors", lambda store, options: VectorEvidence(store.vectors))
 register("title", lambda store, options: TitleEvidence(store.titles))
 register("bm25", lambda store, options: Bm25Evidence(store.index, store.scorers, store.query_weights))
 
@@ -78,11 +80,12 @@ class IndexedStore(NodeStore):
         return {"text": 1.0 - share, "links": share}
 
     def blend(self, options: RelatedOptions, *, outside: bool = False) -> Blend:
-        """The blend for a request; for a text from outside, which has no links, without evidences of links."""
+        """The blend for a request; for a text from outside, without evidences that know only pages."""
         weights = self.weights(options)
         found = evidences(self, options, weights)
         if outside:
-            weights = without_links(weights, {each.name for each in found if each.of_links})
+            weights = without(weights, {each.name for each in found if each.inside_only})
+            found = evidences(self, options, weights)
         return Blend(found, weights, self._scaling(weights))
 
     def _scaling(self, weights: Mapping[str, float]) -> Scaling | None:
@@ -148,14 +151,14 @@ class IndexedStore(NodeStore):
         return AnswerBuilder(self, blend, options, own).answer(query, pinned)
 
 
-def without_links(weights: Mapping[str, float], of_links: Collection[str] = ("links",)) -> dict[str, float]:
-    """Weights in which evidences of links do not count, and the others sum to what all did.
+def without(weights: Mapping[str, float], evidences: Collection[str]) -> dict[str, float]:
+    """Weights in which some evidences do not count, and the others sum to what all did.
 
-    >>> without_links({"text": 0.75, "links": 0.25})
+    >>> without({"text": 0.75, "links": 0.25}, {"links"})
     {'text': 1.0, 'links': 0.0}
     """
-    others = sum(weight for name, weight in weights.items() if name not in of_links)
+    others = sum(weight for name, weight in weights.items() if name not in evidences)
     if not others:
         return {**dict.fromkeys(weights, 0.0), "text": 1.0}
     scale = sum(weights.values()) / others
-    return {name: 0.0 if name in of_links else weight * scale for name, weight in weights.items()}
+    return {name: 0.0 if name in evidences else weight * scale for name, weight in weights.items()}

@@ -74,7 +74,7 @@ def _closest(keys: UInt64s, limit: int) -> list[tuple[int, int]]:
 class NodeEvidence(Evidence):
     """An evidence that finds all pages with a score above 0 from a page; from outside the collection it finds none."""
 
-    of_links = True
+    inside_only = True
 
     def __init__(self, store: NodeStore) -> None:
         self._store = store

@@ -11,7 +11,7 @@ from pagekin.duplicates.settings import GroupSettings
 from pagekin.errors import MisuseError, StoreError
 from pagekin.index.index import INDEX_VERSION, Index, open_index
 from pagekin.index.titles import TitleIndex, open_titles
-from pagekin.latent.vectors import LatentVectors, open_latent
+from pagekin.latent.vectors import LatentVectors, PageVectors, open_latent, open_page_vectors
 from pagekin.links.statistics import open_link_columns
 from pagekin.model.arrays import Floats, Int64s
 from pagekin.model.strategy import Strategy
@@ -48,6 +48,13 @@ class NodeStore(Store):
                 f"the index of {self.root} has no latent vectors; build it with a strategy whose blend names latent"
             )
         return open_latent(self.root / self.manifest.index_folder, len(self.nodes) - 1)
+
+    @cached_property
+    def vectors(self) -> PageVectors:
+        """The vectors of pages that were given to the build, memory-mapped."""
+        if "vectors" not in self._index_facts:
+            raise MisuseError(f"the index of {self.root} has no vectors from a file; build it with --vectors FILE")
+        return open_page_vectors(self.root / self.manifest.index_folder, "vectors", len(self.nodes) - 1)
 
     @property
     def on_disk(self) -> Self:

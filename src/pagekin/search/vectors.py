@@ -1,0 +1,72 @@
+"""Vectors of pages as evidence: the cosine of the vectors of two pages, 0 where it is negative."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from pagekin.latent.vectors import PageVectors, Vectors, exact_products
+from pagekin.model.arrays import Floats, Int64s
+from pagekin.search.evidence import Evidence, PairScores, ranked
+from pagekin.search.query import Query
+
+
+class CosineEvidence(Evidence):
+    """The cosine of vectors, whatever they are made of."""
+
+    def __init__(self, vectors: PageVectors) -> None:
+        self._vectors = vectors
+
+    def queries(self, query: Query) -> Vectors:
+        """The vector of each page of a query."""
+        return self._vectors.pages.take(np.array(query.nodes, np.int64))
+
+    def candidates(self, query: Query, n: int) -> Int64s:
+        """The `n` pages with the largest cosines that pass the filters, among those of the nearest lists."""
+        queries = self.queries(query)
+        nodes = self._vectors.search(queries)
+        nodes = nodes[~np.isin(nodes, query.exclude)]
+        scores = self._scores(queries, nodes)
+        least = np.partition(scores, -n)[-n] if query.allowed is None and len(nodes) > n else 0.0
+        likely = (scores >= least) & (scores > 0.0)
+        nodes, scores = nodes[likely], scores[likely]
+        return np.array([node for _, node in ranked(query, n, nodes, scores, scores)], np.int64)
+
+    def scores(self, query: Query, nodes: Int64s) -> Floats:
+        """The cosines; of several pages the mean."""
+        return self._scores(self.queries(query), nodes)
+
+    def _scores(self, queries: Vectors, nodes: Int64s) -> Floats:
+        return np.asarray(np.clip(self._vectors.pages.cosines(queries, nodes), 0.0, 1.0).mean(axis=1), np.float64)
+
+    def pair_scores(self, nodes: Int64s, query_of: Callable[[int], Query]) -> PairScores:
+        """All pairs by matrix products."""
+        return CosinePairs(self._vectors.pages.take(nodes))
+
+
+class VectorEvidence(CosineEvidence):
+    """Vectors that were given to the build. Texts from outside have none."""
+
+    name = "vectors"
+    inside_only = True
+
+    def explain(self, query: Query, nodes: Int64s) -> list[dict[str, Any]]:
+        """The cosine, to six places."""
+        if not query.nodes:
+            return super().explain(query, nodes)
+        return [{"cosine": round(each, 6)} for each in self.scores(query, nodes).tolist()]
+
+
+class CosinePairs(PairScores):
+    """Rows of cosines over a population."""
+
+    def __init__(self, pages: Vectors) -> None:
+        self._rows = pages.row.astype(np.float32)
+        self._norms = pages.norm.astype(np.float64)
+
+    def scores(self, sources: Int64s) -> Floats:
+        """The cosines, to nine places, 0 where they are negative."""
+        lengths = np.outer(self._norms[sources], self._norms)
+        products = exact_products(self._rows[sources], self._rows)
+        cosines = np.divide(products, lengths, out=np.zeros_like(lengths), where=lengths > 0.0)
+        return np.asarray(np.clip(cosines.round(9), 0.0, 1.0), np.float64)
