@@ -20,6 +20,7 @@ ORDER = (
     "growth",
     "judging",
     "sweeping",
+    "blending",
     "choosing",
     "duplicates",
     "sameness",
