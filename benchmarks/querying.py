@@ -23,6 +23,7 @@ from benchmarks import generated
 from benchmarks.agreement import collections
 from benchmarks.building import extracted, html_files, tantivy_index, text_of
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, show
+from pagekin.model.strategy import PRESETS
 from pagekin.pipeline import build
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.options import RelatedOptions
@@ -31,7 +32,7 @@ from pagekin.search.query import query_of_nodes
 QUESTIONS = 50 if QUICK else 400
 LIMIT = 10
 ROUNDS = 4
-_GENERATED = 3_000 if QUICK else 30_000
+_GENERATED = 3_000 if QUICK else 100_000
 _OPTIONS = RelatedOptions()
 _CHECKED = 200  # questions whose answers are compared with exact ones
 
@@ -58,12 +59,17 @@ def main() -> None:
 def _measured(name: str, source: Path, pages: Iterator[tuple[str, str, str]]) -> list[Figure]:
     print(f"querying {name}")
     with tempfile.TemporaryDirectory() as place:
-        build([source], Path(place) / "bench.kin")
+        text, blended = (_indexed(source, Path(place), strategy) for strategy in ("text-only", "default"))
         (Path(place) / "tantivy").mkdir()
         theirs = tantivy_index(Path(place) / "tantivy", pages, 1)
-        figures = list(measure(name, source, IndexedStore.open(Path(place) / "bench.kin"), theirs))
+        figures = list(measure(name, source, text, blended, theirs))
     show(figures)
     return figures
+
+
+def _indexed(source: Path, folder: Path, strategy: str) -> IndexedStore:
+    build([source], folder / f"{strategy}.kin", strategy=PRESETS[strategy])
+    return IndexedStore.open(folder / f"{strategy}.kin")
 
 
 def _lines(file: Path) -> Iterator[tuple[str, str, str]]:
@@ -73,28 +79,34 @@ def _lines(file: Path) -> Iterator[tuple[str, str, str]]:
             yield (page["url"], *text_of(page["html"].encode()))
 
 
-def measure(name: str, source: Path, indexed: IndexedStore, theirs: tantivy.Index) -> Iterator[Figure]:
-    """The figures of one collection."""
+def measure(
+    name: str, source: Path, indexed: IndexedStore, blended: IndexedStore, theirs: tantivy.Index
+) -> Iterator[Figure]:
+    """The figures of one collection, with the index of text alone and that of the blend."""
     nodes = np.unique(np.linspace(0, len(indexed) - 1, QUESTIONS).astype(np.int64)).tolist()
     addresses = [_address(theirs, source, indexed, node) for node in nodes]
     urls = [indexed.reading.pages.url[node] for node in nodes]
     searcher = theirs.searcher()
     _check(indexed, nodes[::10])
-    ours, more_like_this, whole = in_turns(
+    _check(blended, nodes[::10])
+    ours, blend, more_like_this, whole = in_turns(
         [
             lambda k: ask(indexed, nodes[k]),
+            lambda k: ask(blended, nodes[k]),
             lambda k: searcher.search(tantivy.Query.more_like_this_query(addresses[k]), LIMIT, count=False),
-            lambda k: indexed.related(urls[k]),
+            lambda k: blended.related(urls[k]),
         ],
         len(nodes),
     )
     recall = np.mean([_recall(indexed, node) for node in nodes[:: max(1, len(nodes) // _CHECKED)]])
     yield Figure(f"{name}: recall@{LIMIT} against exact search", round(float(recall), 3), at_least=0.95)
-    for what, times in (("pagekin", ours), ("tantivy", more_like_this), ("pagekin with titles and reasons", whole)):
+    ways = {"text": ours, "the blend": blend, "tantivy": more_like_this, "the blend with titles and reasons": whole}
+    for what, times in ways.items():
         for share in (50, 90):
             yield Figure(f"{name}: {what}, p{share}", round(float(np.percentile(times, share)) * 1e6), "µs")
-    ratio = float(np.median(ours) / np.median(more_like_this))
-    yield Figure(f"{name}: pagekin's p50 / tantivy's", round(ratio, 3), at_most=0.5)
+    for what, times, most in (("text", ours, 0.5), ("the blend", blend, 1.0)):
+        ratio = float(np.median(times) / np.median(more_like_this))
+        yield Figure(f"{name}: p50 of {what} / tantivy's", round(ratio, 3), at_most=most)
 
 
 def _address(theirs: tantivy.Index, source: Path, indexed: IndexedStore, row: int) -> tantivy.DocAddress:
