@@ -37,7 +37,7 @@ class Judged:
 
 
 JUDGED = (
-    Judged("schools-wikipedia", "clean", ".", "labels.tsv", ("P@10", "nDCG@10")),
+    Judged("schools-wikipedia", "schools-wikipedia", ".", "labels.tsv", ("P@10", "nDCG@10")),
     Judged("mdn-see-also", "mdn-see-also", "pages", "related.tsv", ("R@10", "MRR")),
     Judged("mdn-see-also", "mdn-see-also", "pages", "labels.tsv", ("P@10", "nDCG@10"), 32),
     Judged("python-see-also", "python-see-also", "pages", "related.tsv", ("R@10", "MRR")),

@@ -19,7 +19,7 @@ from pagekin.search.evidence import Evidence, ranked
 from pagekin.search.query import Query
 from pagekin.search.results import Contribution
 
-_WIDE = 50  # candidates of each evidence, where several are blended
+_WIDE = 30  # candidates of each evidence, where several are blended
 _HALF = 2.0  # the score above chance that is a similarity of one half
 
 
