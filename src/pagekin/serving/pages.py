@@ -149,7 +149,12 @@ def _page(request: PageRequest) -> Response:
     if request.is_part:
         return request.render("_related.html", page=page, related=found, filters=filters)
     view, share, strategy = page_view(indexed, page, request.replay), learned_share(indexed), indexed.index.strategy
-    index = {"learned_share": share, "measures": strategy.measures(), "strategy": strategy.as_dict()}
+    index = {
+        "learned_share": share,
+        "blended": not share and len(strategy.weights_of_evidences()) > 1,
+        "measures": strategy.measures(),
+        "strategy": strategy.as_dict(),
+    }
     return request.render("page.html", view=view, related=found, filters=filters, **index)
 
 
