@@ -216,7 +216,8 @@ def _blend(result: dict[str, Any]) -> Iterator[str]:
         for measure, of in row["evidences"].items():
             yield f"| {name} | {measure} | {of['whole']:.3f} | " + " | ".join(f"{of[one]:+.3f}" for one in names) + " |"
     yield _SIMILARITY
-    bands = list(dict.fromkeys(band for row in table.values() for band in row["similarity"] if band != "chance"))
+    found = {band for row in table.values() for band in row["similarity"]} - {"chance", "above", "below"}
+    bands = ["above", "below", *sorted(found, key=lambda band: float(band.partition(" ")[0]))]
     yield "| collection | chance | " + " | ".join(bands) + " |"
     yield "|---|---:|" + "---:|" * len(bands)
     for name, row in table.items():

@@ -100,4 +100,4 @@ def test_links_have_the_learned_share_unless_another_is_chosen(tmp_path: Path) -
         for asked, tells in (("", True), ("?by=usual", True), ("?by=words", False)):
             shown = client.get(f"/page/{number}{asked}").text
             assert f'<option value="usual"{" selected" if tells else ""}>{learned}</option>' in shown
-            assert ("× 0.40" in shown) == tells
+            assert ('links&nbsp;<span class="share">' in shown) == tells
