@@ -55,6 +55,14 @@ def test_the_tables_of_learning_are_made_from_the_kept_results(name: str, monkey
         assert table(result) in told
 
 
+def test_the_table_of_vectors_is_made_from_the_kept_results(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(ROOT)
+    from benchmarks import vectors
+
+    result = json.loads((BENCHMARKS / "results" / "vectors.json").read_text())
+    assert vectors.table(result) in (ROOT / "docs" / "vectors.md").read_text("utf-8")
+
+
 def test_learned_weights_beat_tuned_okapi_on_all_measures() -> None:
     measures = json.loads((BENCHMARKS / "results" / "learning.json").read_text())["report"]["test"]["measures"]
     assert [of["significantly_better"] for of in measures.values()] == [True] * 4
