@@ -5,6 +5,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 QUICK ?=
+# One more than processors: many tests wait for other processes.
+WORKERS := $(shell $(PYTHON) -c 'import os; print(1 + (os.cpu_count() or 1))')
 # Tests start many processes; each of them would compile all modules again.
 export PYTHONDONTWRITEBYTECODE :=
 
@@ -33,12 +35,12 @@ check: $(VENV)/ready
 	$(BIN)/lint-imports
 
 quick: check
-	$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow and not browser and not campaign"
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not slow and not browser and not campaign"
 
 test: check
 	sh tests/real_pages.sh
 	sh tests/browser.sh
-	$(BIN)/python -m pytest -n auto --dist worksteal --durations=25
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --durations=25
 
 bench: $(VENV)/bench
 	sh tests/real_pages.sh

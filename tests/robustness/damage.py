@@ -69,14 +69,12 @@ def queries(store: Path) -> Iterator[Callable[[], object]]:
             min_similarity=0.0, limit=500, similarity="cosine", exclude_linked=True, exclude_host=True
         )
         weighed = RelatedOptions(min_similarity=0.0, limit=500, similarity="okapi")
-        linked = RelatedOptions(min_similarity=0.0, blend={"text": 1.0, "proximity": 1.0, "coupling": 1.0, "link": 1.0})
-        latent = RelatedOptions(min_similarity=0.0, limit=500, blend={"text": 0.5, "latent": 0.5})
+        blended = RelatedOptions(min_similarity=0.0, limit=500)
         vectors = RelatedOptions(min_similarity=0.0, limit=500, blend={"text": 0.5, "vectors": 0.5})
         given = (vectors,) if "vectors" in (Store.open(store).manifest.index or {}) else ()
-        for options in (everything, weighed, linked, latent, *given):
+        for options in (everything, weighed, blended, *given):
             yield lambda scorer=scorer, options=options: at(scorer, store).related(list(ASKED), options)  # type: ignore[misc]
-        for chosen in (None, latent):
-            yield lambda scorer=scorer, chosen=chosen: at(scorer, store).related_to(OUTSIDE, chosen)  # type: ignore[misc]
+        yield lambda scorer=scorer: at(scorer, store).related_to(OUTSIDE)  # type: ignore[misc]
     yield lambda: find_duplicates(IndexedStore.open(store))
     yield lambda: find_duplicates(IndexedStore.open(store), GroupSettings(link_weight=0.3, chunk_bytes=128))
     for row in (0, 40, -1):
