@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from benchmarks import (
     agreement,
+    blend_cost,
     building,
     duplicates,
     fuzz,
@@ -22,7 +23,7 @@ from benchmarks import (
 )
 from benchmarks.machine import QUICK
 
-LOOK = (reading, signatures, building, querying, judging, duplicates, links, painting, serving, growth)
+LOOK = (reading, signatures, building, blend_cost, querying, judging, duplicates, links, painting, serving, growth)
 LONG = (twins, sweeping, fuzz, kills, agreement, table)
 
 

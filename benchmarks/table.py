@@ -21,6 +21,7 @@ ORDER = (
     "judging",
     "sweeping",
     "blending",
+    "blend_cost",
     "choosing",
     "duplicates",
     "sameness",

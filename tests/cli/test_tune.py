@@ -39,7 +39,7 @@ def test_the_gain_on_held_out_pages_is_told_and_build_takes_the_strategy_file(pa
 
 @pytest.mark.slow
 def test_it_is_told_that_nothing_was_gained(pagekin: Pagekin, titled: Path) -> None:
-    """Pages are in one of two classes by whether their numbers are prime, of which pagekin sees nothing."""
+    """The class of a page is whether its number is prime. Nothing in the pages tells it."""
     prime = {k for k in range(2, 60) if all(k % d for d in range(2, k))}
     lines = [f"http://p.example/{k}\t{'prime' if k in prime else 'composite'}\n" for k in range(60)]
     Path("labels.tsv").write_text("".join(lines))

@@ -21,7 +21,7 @@ NOT_LOW = LinkLimits(10**6, 256, 256, 10**6)
 
 @st.composite
 def collections(draw: st.DrawFn) -> Pages:
-    """Few pages with many links between them, some of which do not count. Links to oneself never do."""
+    """Few pages with many links. Some links do not count; links of a page to itself never do."""
     count = draw(st.integers(1, 6))
     link = st.tuples(st.integers(0, 600), st.integers(0, count - 1), st.integers(0, 3))
     pages = []

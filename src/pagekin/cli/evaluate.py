@@ -40,7 +40,7 @@ _JUDGEMENTS = (
 
 
 def judgement_options(command: Command) -> Command:
-    """Add --hierarchy, --related and --see-also, of which a command needs one."""
+    """Add --hierarchy, --related and --see-also. A command needs exactly one of them."""
     for add in reversed(_JUDGEMENTS):
         command = add(command)
     return command

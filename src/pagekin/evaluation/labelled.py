@@ -59,7 +59,7 @@ class ComparedCollection:
     population: ComparedPages
     addresses: PageNames
     notes: LeftOut
-    copy_of: Path | None = None  # the store of which `indexed` is a copy without the related pairs that are to be found
+    copy_of: Path | None = None  # set if `indexed` is a copy of this store, with "See also" sections hidden
 
     @property
     def name(self) -> str:

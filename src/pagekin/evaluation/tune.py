@@ -291,14 +291,9 @@ def tune(
         values, folds = np.empty((2, len(sources))), list[FoldGain]()
         for k in range(options.folds):
             progress(Progress("fitting", k, options.folds + 1))
-            held_out = np.zeros(len(compared.population), np.bool_)
-            held_out[sources[fold == k]] = True
-            training = candidates.without(held_out, judged)
-            settings = fit(training, start) if len(training.sources) else start
-            part = candidates.select(fold == k)
-            values[:, fold == k] = part.quality(start), part.quality(settings)
+            settings, values[:, fold == k] = _held_out(candidates, judged, start, fold == k, len(compared.population))
             before, after = values[:, fold == k].mean(axis=1).tolist()
-            folds.append(FoldGain(len(part.sources), before, after, *_shown(blend, settings)))
+            folds.append(FoldGain(int((fold == k).sum()), before, after, *_shown(blend, settings)))
         progress(Progress("fitting", options.folds, options.folds + 1))
         settings = fit(candidates, start)
         # Scores as high as before, so that similarities keep their meaning.
@@ -327,6 +322,18 @@ def tune(
             None if output is None else str(output),
             compared.notes.reasons(),
         )
+
+
+def _held_out(
+    candidates: Candidates, judged: JudgedPages, start: Floats, which: Bools, pages: int
+) -> tuple[Floats, Floats]:
+    """Settings that are fitted without some sources, and the quality of these by the start and by the settings."""
+    held_out = np.zeros(pages, np.bool_)
+    held_out[candidates.sources[which]] = True
+    training = candidates.without(held_out, judged)
+    settings = fit(training, start) if len(training.sources) else start
+    part = candidates.select(which)
+    return settings, np.stack([part.quality(start), part.quality(settings)])
 
 
 def _shown(blend: Blend, settings: Floats) -> tuple[str, float]:

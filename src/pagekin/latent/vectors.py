@@ -172,7 +172,7 @@ class LatentVectors(PageVectors):
 
 
 def term_weights(lead: Float32s | UInt32s, inverse_frequency: Floats) -> Floats:
-    """The weights of terms in a page. `lead` has their occurrences, of which early ones count more."""
+    """The weights of terms in a page. `lead` counts their occurrences; early ones count more."""
     return np.asarray(np.log1p(20.0 * lead.astype(np.float64)) * inverse_frequency, np.float64)
 
 
@@ -192,7 +192,7 @@ def open_latent(folder: Path, pages: int) -> LatentVectors:
 
 
 def open_page_vectors(folder: Path, name: str, pages: int, most: int = MOST_DIMENSIONS) -> PageVectors:
-    """Open the vectors of this number of pages, of at most so many dimensions, memory-mapped."""
+    """Open vectors, memory-mapped, and check the numbers of pages and dimensions."""
     row = open_array(folder, f"{name}.pages.row", np.int8, 2)
     dimensions = row.shape[1]
     check(len(row) == pages and dimensions <= most, folder / f"{name}.pages.row.npy", "it belongs to other pages")
