@@ -1,8 +1,8 @@
 """What the blend costs: the time of a build and the size of an index, against text alone.
 
-`python -m benchmarks.blend_cost` prints the figures and writes `results/blend_cost.json`. A collection is built with
-the presets `text-only` and `default` in turns; the best time of each counts. PAGEKIN_BENCH_DATA may name one more folder
-of pages.
+`python -m benchmarks.blend_cost` prints the figures and writes `results/blend_cost.json`. Each collection is built with
+the presets `text-only` and `default` in turns; the best time of each counts. PAGEKIN_BENCH_DATA may name one more
+folder of pages.
 """
 
 from __future__ import annotations
