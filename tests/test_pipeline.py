@@ -460,7 +460,7 @@ def test_progress_goes_from_nothing_to_all(tmp_path: Path) -> None:
     assert [progress.done for progress in reading] == sorted(progress.done for progress in reading)
     assert all(progress.done <= progress.total for progress in reading)
     stages = list(dict.fromkeys(progress.stage for progress in seen))
-    assert (stages[0], stages[-1]) == ("reading", "calibrating")
+    assert (stages[0], stages[-1]) == ("reading", "checksums")
 
 
 def test_the_package_builds_and_opens(tmp_path: Path) -> None:

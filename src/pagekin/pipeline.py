@@ -10,6 +10,7 @@ vectors      write_given_vectors: the vectors of pages that a file has
 index        invert: the pages of each min-hash
 duplicates   write_fingerprints: the chunks and Bloom filter of each page
 calibration  calibrate: the scale of each evidence, and the level of chance
+neighbours   write_neighbours: the nearest pages of each page by the other evidences
 manifest     written last; it replaces the old generation by the new one
 """
 
@@ -46,10 +47,11 @@ from pagekin.latent.build import write_latent
 from pagekin.latent.given import VectorFile, open_vector_file, write_given_vectors
 from pagekin.links.statistics import write_link_statistics
 from pagekin.model.capture import Capture, MiB, ReadingSettings
-from pagekin.model.strategy import PRESETS, Strategy
+from pagekin.model.strategy import NEIGHBOURS, PRESETS, Strategy
 from pagekin.search.calibration import calibrate
 from pagekin.search.evidence import check_names
 from pagekin.search.indexed_store import IndexedStore
+from pagekin.search.neighbours import write_neighbours
 from pagekin.sources.open import SourceSet, open_sources
 from pagekin.store import manifest as manifests
 from pagekin.store.collect import PageCollector, Spool, write_batch
@@ -291,12 +293,16 @@ def _write_index(
         "blend": {"scales": {}, "chance": 0.0},
         **vectors,
     }
-    context.enter("checksums")
-    facts["files"] = manifests.describe_files(folder, context.pool.map)
     context.enter("calibrating")
+    facts["files"] = {path.name: {} for path in folder.iterdir()}
     indexed = IndexedStore(root, replace(manifest, index=facts))
     facts["blend"] = calibrate(indexed)
+    if NEIGHBOURS in strategy.weights_of_evidences():
+        context.enter("neighbours")
+        write_neighbours(folder, indexed, partial(indexed.blend_without, NEIGHBOURS), context.pool.map)
     indexed.close()
+    context.enter("checksums")
+    facts["files"] = manifests.describe_files(folder, context.pool.map)
     return facts
 
 

@@ -20,6 +20,7 @@ from pagekin.evaluation.related_pairs import related_pairs
 from pagekin.evaluation.tune import Candidates, JudgedByPairs, TuneReport, fit, tune
 from pagekin.model.strategy import Strategy, parse_blend, strategy_named
 from pagekin.pipeline import Progress
+from pagekin.search.evidence import ALL_PAGES, SHORT_PAGES
 from pagekin.search.indexed_store import IndexedStore
 
 
@@ -106,13 +107,14 @@ def test_the_same_call_finds_the_same_and_fewer_sources_can_be_drawn(titled: Ind
 
 
 def candidates(scores: list[list[list[float]]], relevant: list[list[bool]], **fields: object) -> Candidates:
-    """Of two evidences, the second is damped; by default all products of lengths are 10,000."""
+    """Of two evidences, the second counts on short pages; by default all products of lengths are 10,000."""
     array, right = np.array(scores, np.float32), np.array(relevant)
     sources, width = right.shape
     page = np.broadcast_to(np.arange(10, 10 + width), right.shape)
     lengths, divisor = np.full(right.shape, 10_000, np.float32), np.full(sources, 10.0)
-    every = {"divisor": divisor, "page": page, "lengths": lengths, **fields}
-    return Candidates(np.arange(sources), scores=array, relevant=right, damped=np.array([False, True]), **every)  # type: ignore[arg-type]
+    by_length = np.array([ALL_PAGES, SHORT_PAGES])
+    every = {"divisor": divisor, "page": page, "lengths": lengths, "by_length": by_length, **fields}
+    return Candidates(np.arange(sources), scores=array, relevant=right, **every)  # type: ignore[arg-type]
 
 
 SCORES = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4), st.booleans()), min_size=10, max_size=25)

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pagekin.kernels.sparse_products import multiply, multiply_transposed
+from pagekin.kernels.sparse_products import list_cosines, multiply, multiply_transposed, row_products
 from pagekin.model.arrays import Float32s
 from reference import sparse_products as reference
 
@@ -47,3 +47,32 @@ def test_products_are_those_of_the_reference(
     for group in (1, 0):
         multiply_transposed(group, *matrix, np.array(left, np.float32), transposed)
     assert transposed.tolist() == reference.transposed_product(rows, left, COLUMNS)
+
+
+@given(st.dictionaries(st.integers(0, COLUMNS - 1), VALUES), ROWS, st.lists(st.integers(-1, 7), max_size=5))
+def test_products_of_a_vector_and_rows_are_those_of_the_reference(
+    vector: dict[int, float], rows: list[dict[int, float]], wanted: list[int]
+) -> None:
+    offsets, columns, values = sparse(rows, [COLUMNS])
+    own = np.array(sorted(vector), np.int64)
+    matrix = np.array(offsets), np.array(columns, np.uint32), np.array(values, np.float32)
+    found = np.full(len(wanted), np.nan)
+    row_products(
+        own, np.array([vector[k] for k in own.tolist()], np.float64), *matrix, np.array(wanted, np.int64), found
+    )
+    assert found.tolist() == reference.row_products(vector, rows, wanted)
+
+
+@given(st.sets(st.integers(0, 9), min_size=1), st.integers(0, 4), st.integers(0, 6), st.data())
+def test_cosines_of_lists_are_those_of_the_reference(
+    own: set[int], width: int, count: int, data: st.DataObject
+) -> None:
+    """Lists name each member once, and are filled up with their own number."""
+    members = st.lists(st.integers(0, 9), max_size=width, unique=True)
+    named = [[each for each in data.draw(members) if each != k] for k in range(count)]
+    lists = [[*each, *[k] * (width - len(each))] for k, each in enumerate(named)]
+    wanted = data.draw(st.lists(st.integers(-1, 7), max_size=5))
+    found = np.full(len(wanted), np.nan)
+    stored = np.array(lists, np.uint16).reshape(count, width)
+    list_cosines(np.array(sorted(own), np.int64), stored, np.array(wanted, np.int64), found)
+    np.testing.assert_allclose(found, np.array(reference.list_cosines(own, lists, wanted)), atol=1e-9)

@@ -1,14 +1,20 @@
-"""Inner products of vectors of small integers."""
+"""Cosines of vectors of small integers."""
 
 from collections.abc import Sequence
+from math import sqrt
 
 
-def inner_products(query: Sequence[int], vectors: Sequence[Sequence[int]], rows: Sequence[int]) -> list[int]:
-    """The inner product of the query with some rows; 0 for rows that do not exist.
+def cosines(query: Sequence[int], vectors: Sequence[Sequence[int]], rows: Sequence[int]) -> list[float]:
+    """The cosine of the query with some rows; 0 for rows that do not exist and for vectors of length 0.
 
-    >>> inner_products([2, -1], [[3, 4], [-127, 127]], [1, 0, 2, -1])
-    [-381, 2, 0, 0]
+    >>> cosines([3, 4], [[4, 3], [0, 0]], [0, 1, 2, -1])
+    [0.96, 0.0, 0.0, 0.0]
     """
-    return [
-        sum(a * b for a, b in zip(query, vectors[row], strict=True)) if 0 <= row < len(vectors) else 0 for row in rows
-    ]
+
+    def cosine(row: int) -> float:
+        if not 0 <= row < len(vectors):
+            return 0.0
+        length = sqrt(sum(a * a for a in query) * sum(b * b for b in vectors[row]))
+        return sum(a * b for a, b in zip(query, vectors[row], strict=True)) / length if length else 0.0
+
+    return [cosine(row) for row in rows]

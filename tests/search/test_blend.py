@@ -20,7 +20,7 @@ from pagekin.model.term_weights import WEIGHTINGS
 from pagekin.pipeline import build
 from pagekin.search import evidence as registry
 from pagekin.search.blend import Blend, Scaling, blended
-from pagekin.search.evidence import Evidence, register
+from pagekin.search.evidence import SHORT_PAGES, Evidence, register
 from pagekin.search.indexed_store import MEASURES as TEXT_MEASURES
 from pagekin.search.indexed_store import IndexedStore, without
 from pagekin.search.node_store import NodeStore
@@ -110,7 +110,7 @@ def test_a_candidate_of_any_evidence_is_scored_by_all() -> None:
 class Damped(Fixed):
     """Scores that count less for long pages."""
 
-    damped = True
+    by_length = SHORT_PAGES
 
 
 def scaling(chance: float = 0.0, **scales: float) -> Scaling:

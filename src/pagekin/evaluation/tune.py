@@ -126,11 +126,11 @@ class Candidates:
     lengths: Float32s  # [source, candidate]: the product of the lengths of both pages
     relevant: Bools  # [source, candidate]
     divisor: Floats  # [source]: what the number of relevant pages among the first ten is divided by
-    damped: Bools  # [evidence]
+    by_length: Floats  # [evidence, 2]: how much each counts, by the lengths of both pages (see `Evidence`)
 
     def blended(self, settings: Floats) -> Float32s:
         """As `Blend` computes the scores of pages."""
-        return _blended(settings, self.scores, self.lengths, self.damped)
+        return _blended(settings, self.scores, self.lengths, self.by_length)
 
     def quality(self, settings: Floats) -> Floats:
         """P@10 or R@10 of each source. Ties are in order of pages, and pages that score 0 are not listed."""
@@ -164,10 +164,10 @@ class Candidates:
         return float(np.partition(self.blended(settings), -CUTOFF, axis=1)[:, -CUTOFF:].mean())
 
 
-def _blended(settings: Floats, scores: Float32s, lengths: Float32s, damped: Bools) -> Float32s:
-    weights = settings[:-1].astype(np.float32)
-    plain, others = (np.tensordot(weights * which, scores, 1) for which in (~damped, damped))
-    return np.asarray(plain + others / (np.float32(1.0) + lengths * np.float32(settings[-1] ** -2)), np.float32)
+def _blended(settings: Floats, scores: Float32s, lengths: Float32s, by_length: Floats) -> Float32s:
+    factors = (settings[:-1, np.newaxis] * by_length).astype(np.float32)
+    constant, damped = (np.tensordot(column, scores, 1) for column in factors.T)
+    return np.asarray(constant + damped / (np.float32(1.0) + lengths * np.float32(settings[-1] ** -2)), np.float32)
 
 
 def find_candidates(
@@ -177,7 +177,8 @@ def find_candidates(
     indexed, scaling, nodes = compared.indexed, blend.scaling, compared.population.nodes
     assert indexed is not None and scaling is not None
     pairs = [each.pair_scores(nodes, page_queries(indexed.index)) for each in blend.active]
-    scales, damped = [scaling.scales[each.name] for each in blend.active], np.array([e.damped for e in blend.active])
+    scales = [scaling.scales[each.name] for each in blend.active]
+    by_length = np.array([each.by_length for each in blend.active])
     length, settings = scaling.length[nodes].astype(np.float32), settings_of(blend)
 
     def candidates_of(block: Int64s) -> list[tuple[Int64s, Float32s, Bools]]:
@@ -185,7 +186,7 @@ def find_candidates(
         for rows, each, scale in zip(scores, pairs, scales, strict=True):
             rows[:] = np.maximum(each.scores(block), 0.0) / scale
             rows[np.arange(len(block)), block] = 0.0
-        blended = _blended(settings, scores, np.outer(length[block], length), damped)
+        blended = _blended(settings, scores, np.outer(length[block], length), by_length)
         best = np.zeros(blended.shape, np.bool_)
         for rows, most in [*((rows, _NEAREST) for rows in scores), (blended, _BLENDED)]:
             count = min(most, len(nodes))
@@ -208,7 +209,8 @@ def find_candidates(
     for k, (pages, columns, right) in enumerate(found):
         page[k, : len(pages)], scores[:, k, : len(pages)], relevant[k, : len(pages)] = pages, columns, right
     divisor = judged.divisor(sources, np.zeros(len(nodes), np.bool_))
-    return Candidates(sources, page, scores, length[sources][:, np.newaxis] * length[page], relevant, divisor, damped)
+    lengths = length[sources][:, np.newaxis] * length[page]
+    return Candidates(sources, page, scores, lengths, relevant, divisor, by_length)
 
 
 def settings_of(blend: Blend) -> Floats:

@@ -119,14 +119,20 @@ def weigh_products(
     `query` has a weight for every word. `rise` is indexed by count (larger counts use its last value), `scale` and
     `base` are indexed by node.
     """
+    usual = np.zeros(min(len(rise), 16))  # by count: most words occur a few times, and division is slow
     for k in range(len(nodes)):
         total = 0.0
         node = nodes[k]
         if node < len(scale):
+            for n in range(1, len(usual)):
+                usual[n] = scale[node] * (rise[n] / (base[node] + slope * rise[n]))
             for i in range(offsets[node], offsets[node + 1]):
-                if term[i] < len(query) and count[i] > 0:  # else it is not a word, or not in the contents
-                    risen = rise[min(count[i], len(rise) - 1)]
-                    total += query[term[i]] * (scale[node] * (risen / (base[node] + slope * risen)))
+                if term[i] < len(query):  # else it is not a word
+                    if count[i] < len(usual):
+                        total += query[term[i]] * usual[count[i]]
+                    else:
+                        risen = rise[min(count[i], len(rise) - 1)]
+                        total += query[term[i]] * (scale[node] * (risen / (base[node] + slope * risen)))
         shared[k] = total
 
 

@@ -5,8 +5,10 @@ offsets[r * groups + g + 1]. A group has columns of its own, so groups of a tran
 same time. Every sum is added in the order of the entries, so the results do not depend on who works on what.
 """
 
+import numpy as np
+
 from pagekin.kernels.compile import kernel
-from pagekin.model.arrays import Float32s, Int64s, UInt32s
+from pagekin.model.arrays import Float32s, Floats, Int64s, UInt32s, Unsigned
 
 
 @kernel
@@ -38,3 +40,43 @@ def multiply_transposed(
             weight, of_column = value[k], column[k]
             for j in range(dense.shape[1]):
                 product[of_column, j] += weight * dense[row, j]
+
+
+@kernel
+def row_products(
+    own: Int64s, worth: Floats, offsets: Int64s, column: UInt32s, weight: Float32s, rows: Int64s, result: Floats
+) -> None:
+    """result[k]: the inner product of a sparse vector and the sparse row rows[k]; 0 for a row that does not exist.
+
+    The columns of the vector (`own`, with the values `worth`) and of every row are ascending.
+    """
+    for k in range(len(rows)):
+        total, i = 0.0, 0
+        if 0 <= rows[k] < len(offsets) - 1:
+            for j in range(offsets[rows[k]], offsets[rows[k] + 1]):
+                while i < len(own) and own[i] < column[j]:
+                    i += 1
+                if i < len(own) and own[i] == column[j]:
+                    total += worth[i] * weight[j]
+        result[k] = total
+
+
+@kernel
+def list_cosines(own: Int64s, lists: Unsigned, rows: Int64s, result: Floats) -> None:
+    """result[k]: the cosine of a set and of the list rows[k] with its own number; 0 for a list that does not exist.
+
+    `own` is ascending without repetitions. A list is filled up with its own number, which counts once.
+    """
+    for k in range(len(rows)):
+        row, shared, size = rows[k], 0, 1
+        result[k] = 0.0
+        if 0 <= row < len(lists):
+            place = np.searchsorted(own, row)
+            shared += place < len(own) and own[place] == row
+            for j in range(lists.shape[1]):
+                member = np.int64(lists[row, j])
+                if member != row:
+                    size += 1
+                    place = np.searchsorted(own, member)
+                    shared += place < len(own) and own[place] == member
+            result[k] = np.rint(shared / np.sqrt(np.float64(size) * len(own)) * 1e9) / 1e9

@@ -12,7 +12,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from pagekin.model.arrays import Float32s, Floats, Int64s, UInt32s, spans
+from pagekin.model.arrays import Float32s, Floats, Int64s, UInt32s, distinct, spans
 from pagekin.store.columns import check, check_offsets, open_array
 
 DIMENSIONS = 128  # of latent vectors, at most
@@ -43,9 +43,17 @@ class Vectors:
 
     def cosines(self, queries: Vectors, rows: Int64s) -> Floats:
         """The cosine of each of these rows with each query, to nine places; 0 for rows that do not exist."""
-        lengths = np.outer(self._norms(rows).astype(np.float64), queries.norm.astype(np.float64))
-        products = self._products(queries.row, rows)
-        return np.divide(products, lengths, out=np.zeros_like(lengths), where=lengths > 0.0).round(9)
+        cosines = np.empty((len(rows), len(queries.row)))
+        if "numba" in sys.modules:  # importing it takes longer than answering a query
+            from pagekin.kernels import int8_products
+
+            int8_products.cosines(np.ascontiguousarray(queries.row), queries.norm, self.row, self.norm, rows, cosines)
+            return cosines
+        size = block_size(self.row.shape[1])
+        for begin in range(0, len(rows), size):
+            some = self.take(rows[begin : begin + size])
+            cosines[begin : begin + size] = exact_cosines(some, queries)
+        return cosines
 
     def _norms(self, rows: Int64s) -> Float32s:
         here = (rows >= 0) & (rows < len(self.norm))
@@ -53,19 +61,12 @@ class Vectors:
         norm[here] = self.norm[rows[here]]
         return norm
 
-    def _products(self, queries: Int8s, rows: Int64s) -> Floats:
-        """Inner products. They are integers that both ways compute exactly."""
-        products = np.zeros((len(rows), len(queries)))
-        if "numba" in sys.modules:  # importing it takes longer than answering a query
-            from pagekin.kernels.int8_products import inner_products
 
-            inner_products(np.ascontiguousarray(queries), self.row, rows, products)
-            return products
-        asked, size = queries.astype(np.float32), block_size(self.row.shape[1])
-        for begin in range(0, len(rows), size):
-            some = slice(begin, begin + size)
-            products[some] = exact_products(self.take(rows[some]).row.astype(np.float32), asked)
-        return products
+def exact_cosines(a: Vectors, b: Vectors) -> Floats:
+    """The cosines of the rows of two matrices of small integers, to nine places; 0 for vectors of length 0."""
+    lengths = np.outer(a.norm.astype(np.float64), b.norm.astype(np.float64))
+    products = exact_products(a.row.astype(np.float32), b.row.astype(np.float32))
+    return np.divide(products, lengths, out=np.zeros_like(lengths), where=lengths > 0.0).round(9)
 
 
 def block_size(dimensions: int) -> int:
@@ -147,7 +148,7 @@ class PageLists:
         """The pages in the lists that are nearest to any of the queries."""
         count = _SOME_LISTS + math.ceil(_SHARE_OF_LISTS * len(self.centroid))
         near = self._centroids.cosines(queries, np.arange(len(self.centroid)))
-        lists = np.unique(np.argsort(-near, axis=0, kind="stable")[:count])
+        lists = distinct(np.argsort(-near, axis=0, kind="stable")[:count].ravel())
         begin = self.offsets[lists]
         return self.page[spans(begin, self.offsets[lists + 1] - begin)].astype(np.int64)
 

@@ -6,6 +6,7 @@ import json
 import math
 import tomllib
 from dataclasses import asdict, dataclass, fields, replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,9 +29,10 @@ _CHOICES: dict[str, tuple[str, ...]] = {
 
 
 # Weights and damping were chosen on halves of four collections (docs/findings.md).
-BLEND = "text=0.3, latent=1, proximity=0.55, coupling=0.45, title=0.5, link=2.5, bm25=0.45"
+BLEND = "text=0.3, latent=1, proximity=0.55, coupling=0.45, title=0.5, link=2.5, bm25=0.45, neighbours=1.6"
 TEXT_ONLY = "text=1"
 _OF_CONTENTS = ("latent", "bm25")  # evidences
+NEIGHBOURS = "neighbours"  # the evidence by lists of near pages, which the others of the blend make
 VECTORS = "vectors"  # the evidence by vectors that are given to a build
 
 
@@ -47,6 +49,9 @@ def parse_blend(text: str) -> dict[str, float]:
     if not (min(weights.values()) >= 0.0 and 0.0 < sum(weights.values()) < math.inf):
         raise MisuseError(f"blend is {text!r}; weights must not be negative, and one must be positive")
     return weights
+
+
+_parsed = cache(parse_blend)
 
 
 @dataclass(frozen=True)
@@ -119,9 +124,14 @@ class Strategy:
         if not (self.content or self.anchors or self.links):
             raise MisuseError("a strategy needs terms: content, anchors or links")
         self._check_weightings()
-        parse_blend(self.blend)
+        self._check_blend()
         for pattern in self.silent:
             check_regex("silent", pattern)
+
+    def _check_blend(self) -> None:
+        others = [weight for name, weight in self.weights_of_evidences().items() if name != NEIGHBOURS]
+        if not any(others):
+            raise MisuseError(f"blend is {self.blend!r}; neighbours are found by other evidences, so name one")
 
     def _check_weightings(self) -> None:
         if self.weights is not None:
@@ -140,8 +150,8 @@ class Strategy:
 
     def weights_of_evidences(self) -> dict[str, float]:
         """The weights of the blend; without contents, those that do not compare them."""
-        weights = parse_blend(self.blend)
-        return weights if self.content else {name: weights[name] for name in weights if name not in _OF_CONTENTS}
+        weights = _parsed(self.blend)
+        return {name: weight for name, weight in weights.items() if self.content or name not in _OF_CONTENTS}
 
     @property
     def uses_vectors(self) -> bool:

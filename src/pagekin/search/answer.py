@@ -118,9 +118,12 @@ class AnswerBuilder:
                     found["details"][evidence.name] = others
         return [Explanation(**found) for found in fields]
 
-    def _filter(self, nodes: Sequence[int]) -> Callable[[int], bool]:
-        """A function that tells whether a node may be in the answer."""
+    def _filter(self, nodes: Sequence[int]) -> Callable[[int], bool] | None:
+        """A function that tells whether a node may be in the answer; None if every node may."""
         store, options = self.store, self.options
+        by_options = options.exclude_host, options.exclude_linked, options.never, options.include, options.exclude
+        if not any(by_options) and not store.index.strategy.outside:
+            return None
         hosts = {host_of(store.node_url(node)) for node in nodes} if options.exclude_host else set()
         excluded = store.nodes_linked_from(nodes) if options.exclude_linked else set()
         excluded |= {store.find_node(url) for url in options.never}

@@ -2,9 +2,10 @@
 
 With a `Scaling` the score of a page is
 
-    S = sum over evidences of weight * score / scale * damping,
+    S = sum over evidences of weight * score / scale * factor,
 
-where `scale` makes evidences comparable and `damping` lets the text decide between long pages. The similarity is
+where `scale` makes evidences comparable and `factor` depends on the lengths of both pages: titles, links and BM25 count
+more on short pages, shared neighbours on long ones. The similarity is
 (S - chance) / (S - chance + 2), and 0 below chance: 0 is what pages drawn at random have in common. Without a scaling,
 similarities are weighted sums of similarities.
 """
@@ -15,11 +16,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pagekin.model.arrays import Floats, Int64s, distinct
-from pagekin.search.evidence import Evidence, ranked
+from pagekin.search.evidence import Evidence, largest, ranked
 from pagekin.search.query import Query
 from pagekin.search.results import Contribution
 
 _WIDE = 30  # candidates of each evidence, where several are blended
+_PROMISING = 20  # and twice the number wanted: candidates that costly evidences score
 _HALF = 2.0  # the score above chance that is a similarity of one half
 
 
@@ -29,11 +31,11 @@ class Scaling:
 
     scales: Mapping[str, float]  # of each evidence: the mean of its ten best scores, over a sample of pages
     chance: float  # the score that nearly all pairs of pages drawn at random are below
-    damping: float  # the length of pages in words at which damped evidences count one half
+    damping: float  # the length of pages in words at which evidences of short pages count one half
     length: Floats  # of every node in words
 
-    def damped(self, length: float, nodes: Int64s) -> Floats:
-        """What damped evidences count for nodes, given the length of the query."""
+    def damping_of(self, length: float, nodes: Int64s) -> Floats:
+        """1 for the shortest pages, near 0 for long ones, given the length of the query."""
         return np.asarray(1.0 / (1.0 + length * self.length[nodes] / self.damping**2))
 
     def similarities(self, scores: Floats) -> Floats:
@@ -70,19 +72,41 @@ class Blend:
         self.active = [each for each in evidences if weights[each.name] > 0.0]
         self.single = self.active[0] if len(self.active) == 1 else None
         self.scaling = None if self.single else scaling
+        narrow = self.scaling is not None and any(each.complete for each in self.active)
+        self._first = [each for each in self.active if not (narrow and each.costly)]
 
     def nearest(self, query: Query, limit: int) -> list[tuple[float, int]]:
-        """The most similar nodes with their similarities, the best first; equally similar ones in order of nodes."""
+        """The most similar nodes with their similarities, the best first; equally similar ones in order of nodes.
+
+        If an evidence finds candidates for every page, costly evidences score only the best by the others.
+        """
         if self.single:
             return self.single.nearest(query, limit)
-        wide = replace(query, min_similarity=0.0)
-        nodes = distinct(np.concatenate([each.candidates(wide, max(_WIDE, limit)) for each in self.active]))
-        scores = self.scores(query, nodes)
+        nodes = self._candidates(query, limit)
+        columns = {each.name: each.scores(query, nodes) for each in self._first}
+        if len(self._first) < len(self.active) and len(nodes) > (most := _PROMISING + 2 * limit):
+            best = np.sort(largest(self._sums(query, nodes, columns), nodes, most))
+            nodes, columns = nodes[best], {name: column[best] for name, column in columns.items()}
+        columns |= {each.name: each.scores(query, nodes) for each in self.active if each.name not in columns}
+        scores = self._sums(query, nodes, columns)
         return ranked(query, limit, nodes, scores, self._similarities(scores))
+
+    def _candidates(self, query: Query, limit: int) -> Int64s:
+        """The best nodes by each of the first evidences that pass the filters, ascending; by all if these are few."""
+        query, most = replace(query, min_similarity=0.0), max(_WIDE, limit)
+        nodes = np.empty(0, np.int64)
+        for some in (self._first, [each for each in self.active if each not in self._first]):
+            if len(nodes) < limit:
+                nodes = distinct(np.concatenate([nodes, *(each.candidates(query, most) for each in some)]))
+                if query.allowed is not None:
+                    nodes = np.array(list(filter(query.allowed, nodes.tolist())), np.int64)
+        return nodes
 
     def scores(self, query: Query, nodes: Int64s) -> Floats:
         """The scores by which pages are ordered, to nine places."""
-        return self.single.scores(query, nodes) if self.single else blended(*self._parts(query, nodes))
+        if self.single:
+            return self.single.scores(query, nodes)
+        return self._sums(query, nodes, {each.name: each.scores(query, nodes) for each in self.active})
 
     def similarities(self, query: Query, nodes: Int64s) -> Floats:
         """The similarities of nodes, to nine places."""
@@ -93,21 +117,31 @@ class Blend:
     def _similarities(self, scores: Floats) -> Floats:
         return self.scaling.similarities(scores) if self.scaling else scores
 
-    def _parts(self, query: Query, nodes: Int64s) -> tuple[list[Floats | float], list[Floats]]:
-        """For every evidence that counts, the factors of its scores, and the scores."""
-        scores = [each.scores(query, nodes) for each in self.active]
-        if self.scaling is None:
-            similar = [each.similarities(query, one) for each, one in zip(self.active, scores, strict=True)]
-            return [self.weights[each.name] for each in self.active], similar
-        return self._factors(self.scaling, self.scaling.damped(_length(query, self.scaling.length), nodes)), scores
+    def _sums(self, query: Query, nodes: Int64s, columns: Mapping[str, Floats]) -> Floats:
+        """The weighted sum of the scores of some evidences, in the order of the blend."""
+        some = [each for each in self.active if each.name in columns]
+        return blended(self._factors(some, query, nodes), self._units(some, query, columns))
 
-    def _factors(self, scaling: Scaling, damped: Floats) -> list[Floats | float]:
-        factors = [(each.damped, self.weights[each.name] / scaling.scales[each.name]) for each in self.active]
-        return [factor * damped if is_damped else factor for is_damped, factor in factors]
+    def _units(self, some: Sequence[Evidence], query: Query, columns: Mapping[str, Floats]) -> list[Floats]:
+        """What is summed up: scores or, without a scaling, similarities."""
+        if self.scaling is not None:
+            return [columns[each.name] for each in some]
+        return [each.similarities(query, columns[each.name]) for each in some]
+
+    def _factors(self, some: Sequence[Evidence], query: Query, nodes: Int64s) -> list[Floats | float]:
+        if self.scaling is None:
+            return [self.weights[each.name] for each in some]
+        return self._scaled(some, self.scaling, self.scaling.damping_of(_length(query, self.scaling.length), nodes))
+
+    def _scaled(self, some: Sequence[Evidence], scaling: Scaling, damping: Floats) -> list[Floats | float]:
+        factors = [(each.by_length, self.weights[each.name] / scaling.scales[each.name]) for each in some]
+        return [factor * (each[0] + each[1] * damping) if each[1] else factor * each[0] for each, factor in factors]
 
     def contributions(self, query: Query, nodes: Int64s) -> list[list[Contribution]]:
         """For each node the contribution of every evidence that counts."""
-        factors, columns = self._parts(query, nodes)
+        factors = self._factors(self.active, query, nodes)
+        scored = {each.name: each.scores(query, nodes) for each in self.active}
+        columns = self._units(self.active, query, scored)
         unit = np.ones(len(nodes))
         if self.scaling is not None:
             scores = blended(factors, columns)
@@ -129,8 +163,11 @@ class Blend:
             return lambda sources: blended(weights, [each.similarities(sources) for each in pairs])
 
         def rows(sources: Int64s) -> Floats:
-            damped = np.stack([scaling.damped(float(scaling.length[node]), known) for node in known[sources].tolist()])
-            return blended(self._factors(scaling, damped), [np.maximum(each.scores(sources), 0.0) for each in pairs])
+            lengths = scaling.length[known[sources]].tolist()
+            damping = np.stack([scaling.damping_of(length, known) for length in lengths])
+            return blended(
+                self._scaled(self.active, scaling, damping), [np.maximum(each.scores(sources), 0.0) for each in pairs]
+            )
 
         return rows
 

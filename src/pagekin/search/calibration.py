@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from pagekin.model.arrays import distinct
+from pagekin.model.strategy import NEIGHBOURS
 from pagekin.search.blend import Blend, Scaling
 from pagekin.search.evidence import evidences
 from pagekin.search.node_store import NodeStore
@@ -37,6 +38,7 @@ def calibrate(store: NodeStore) -> dict[str, Any]:
     weights = strategy.weights_of_evidences()
     if len(weights) == 1:
         return {"scales": {}, "chance": 0.0}
+    weights.pop(NEIGHBOURS, None)  # they are found by the others, which are calibrated before
     finder = store.on_disk  # an index in memory has no signatures
     pages = min(len(store.nodes) - 1, len(finder.index.signatures))
     sample = range(0, pages, max(1, pages // _SAMPLE))
@@ -62,4 +64,4 @@ def calibrate(store: NodeStore) -> dict[str, Any]:
     ]
     middle, high = np.quantile(np.concatenate([np.zeros(1), *pairs]), [0.5, 0.9]).tolist()
     chance = min(middle + 3.0 * (high - middle), _MOST_CHANCE) * max(0.0, 1.0 - _FEW / max(1, pages))
-    return {"scales": scales, "chance": round(chance, 6)}
+    return {"scales": {**scales, NEIGHBOURS: 1.0}, "chance": round(chance, 6)}

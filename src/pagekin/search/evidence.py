@@ -16,11 +16,12 @@ from typing import Any
 import numpy as np
 
 from pagekin.errors import MisuseError
-from pagekin.model.arrays import Array, Floats, Int64s
+from pagekin.model.arrays import Array, Float32s, Floats, Int64s, UInt32s, offsets_of
 from pagekin.search.node_store import NodeStore
 from pagekin.search.options import RelatedOptions
 from pagekin.search.query import Query
 
+ALL_PAGES, SHORT_PAGES, LONG_PAGES = (1.0, 0.0), (0.0, 1.0), (1.0, -1.0)  # values of `Evidence.by_length`
 UNLISTED = -np.inf  # in evaluations, the score of a page that shares nothing with the source
 
 
@@ -36,12 +37,34 @@ class PairScores(ABC):
         return np.maximum(self.scores(sources), 0.0)
 
 
+class SparsePairs(PairScores):
+    """Inner products of sparse vectors, one for each page of a population, by an inverted file."""
+
+    def __init__(self, lengths: Int64s, column: UInt32s, weight: Float32s, columns: int) -> None:
+        from pagekin.kernels.all_pairs import invert  # loads the compiler
+
+        self._vectors = offsets_of(lengths), column, weight
+        self._inverted = invert(*self._vectors, columns)
+
+    def scores(self, sources: Int64s) -> Floats:
+        """The products, to nine places, 0 where they are negative."""
+        from pagekin.kernels.all_pairs import products  # loads the compiler
+
+        rows = np.empty((len(sources), len(self._vectors[0]) - 1))
+        products(sources, *self._vectors, self._inverted, rows)
+        return np.maximum(rows, 0.0).round(9)
+
+
 class Evidence(ABC):
     """One kind of evidence over one collection. Pages are given by their nodes."""
 
     name: str
-    damped = False  # whether it counts less the longer both pages are
+    # How much it counts by the lengths of both pages: constant + slope * damping, where damping is 1 for the shortest
+    # pages and near 0 for long ones.
+    by_length = ALL_PAGES
     absolute = False  # whether its scores mean the same in every collection, so that no scale is measured
+    costly = False  # whether scores take long, so that the other evidences choose the pages to score
+    complete = False  # whether it finds candidates for every page with contents
     inside_only = False  # whether it knows nothing of texts from outside: they have no links, and no given vectors
 
     @abstractmethod

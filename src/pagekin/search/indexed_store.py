@@ -19,6 +19,7 @@ from pagekin.search.calibration import calibrate
 from pagekin.search.evidence import Evidence, evidences, register
 from pagekin.search.latent import LatentEvidence
 from pagekin.search.links import Coupling, LinkEvidence, OutLinks, Proximity, weight_by_agreement
+from pagekin.search.neighbours import Neighbours
 from pagekin.search.node_store import NodeStore
 from pagekin.search.options import AUTO, RelatedOptions
 from pagekin.search.query import Bag, Query, TermCounts, query_of_nodes, signature_of
@@ -52,6 +53,7 @@ register("link", lambda store, options: OutLinks(store))
 register("latent", lambda store, options: LatentEvidence(store))
 register("vectors", lambda store, options: VectorEvidence(store.vectors))
 register("title", lambda store, options: TitleEvidence(store.titles))
+register("neighbours", lambda store, options: Neighbours(store))
 register("bm25", lambda store, options: Bm25Evidence(store.index, store.scorers, store.query_weights))
 
 
@@ -74,7 +76,8 @@ class IndexedStore(NodeStore):
         if share is None:
             weighting = options.weighting or strategy.weighting_named(options.similarity or strategy.similarity)
             if weighting is None and options.similarity is None:
-                return {**strategy.weights_of_evidences(), "links": 0.0}
+                weights = strategy.weights_of_evidences()
+                return weights if "proximity" in weights else {**weights, "links": 0.0}  # both name citing pages
             share = weighting.link_share if weighting is not None else 0.0
         share = self.automatic_link_weight if share == AUTO else share
         return {"text": 1.0 - share, "links": share}
@@ -87,6 +90,11 @@ class IndexedStore(NodeStore):
             weights = without(weights, {each.name for each in found if each.inside_only})
             found = evidences(self, options, weights)
         return Blend(found, weights, self._scaling(weights))
+
+    def blend_without(self, name: str) -> Blend:
+        """The blend of the strategy without one of its evidences."""
+        weights = {each: weight for each, weight in self.index.strategy.weights_of_evidences().items() if each != name}
+        return Blend(evidences(self, RelatedOptions(), weights), weights, self._scaling(weights))
 
     def _scaling(self, weights: Mapping[str, float]) -> Scaling | None:
         """The scaling that the build has measured, if it did so for all of the evidences that count."""

@@ -10,12 +10,13 @@ import numpy as np
 
 from pagekin.latent.vectors import Vectors, inverse_frequencies, quantised, term_weights
 from pagekin.model.arrays import Floats, Int64s
+from pagekin.search.evidence import largest
 from pagekin.search.node_store import NodeStore
 from pagekin.search.query import Query, TermCounts, bag_of
 from pagekin.search.vectors import CosineEvidence
 
 WORDS = 5  # that explain a similarity
-_HEAVIEST = 200  # terms of a bag among which these are looked for
+_HEAVIEST = 50  # terms of a bag among which these are looked for
 
 
 class LatentEvidence(CosineEvidence):
@@ -26,6 +27,7 @@ class LatentEvidence(CosineEvidence):
     def __init__(self, store: NodeStore) -> None:
         super().__init__(store.latent)
         self._store, self._terms = store, store.latent.terms
+        self.complete = not store.index.strategy.outside  # pages that are known only from links have no vector
 
     def queries(self, query: Query) -> Vectors:
         """The vector of each page of a query, or of its text from outside."""
@@ -46,12 +48,16 @@ class LatentEvidence(CosineEvidence):
         direction = (queries.row / np.maximum(queries.norm, 1.0)[:, np.newaxis]).mean(axis=0)
         own = np.zeros(index.words + 1, bool)  # words of the query; the last entry stands for terms that are no words
         own[np.minimum(query.bag.term, index.words)] = own[-1] = True
-        reasons = []
-        for node in nodes.tolist():
-            bag = bag_of(index, node)
-            new = ~own[np.minimum(bag.term[:_HEAVIEST], index.words)]
-            term, weight = bag.term[:_HEAVIEST][new], bag.weight[:_HEAVIEST][new]
-            parts = weight * (self._terms.take(term) @ direction)
-            best = [k for k in np.lexsort((term, -parts))[:WORDS].tolist() if parts[k] > 0.0]
-            reasons.append({"related_words": [index.terms.shown[int(term[k])] for k in best]} if best else {})
+        bags = [bag_of(index, node) for node in nodes.tolist()]
+        term = np.concatenate([np.empty(0, np.uint32), *(bag.term[:_HEAVIEST] for bag in bags)])
+        weight = np.concatenate([np.empty(0, np.float32), *(bag.weight[:_HEAVIEST] for bag in bags)])
+        row = np.repeat(np.arange(len(bags)), [min(len(bag.term), _HEAVIEST) for bag in bags])
+        new = ~own[np.minimum(term, index.words)]
+        term, row = term[new], row[new]
+        parts = weight[new] * np.einsum("ij,j->i", self._terms.take(term), direction)  # a product would start threads
+        reasons: list[dict[str, Any]] = []
+        for k in range(len(bags)):
+            speaking = np.flatnonzero((row == k) & (parts > 0.0))
+            best = speaking[largest(parts[speaking], term[speaking], WORDS)].tolist()
+            reasons.append({"related_words": [index.terms.shown[int(term[each])] for each in best]} if best else {})
         return reasons

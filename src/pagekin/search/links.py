@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pagekin.model.arrays import Floats, Int64s, UInt64s
-from pagekin.search.evidence import Evidence, PairScores, largest
+from pagekin.search.evidence import SHORT_PAGES, Evidence, PairScores, largest
 from pagekin.search.link_scorer import NodeScores
 from pagekin.search.node_store import NodeStore
 from pagekin.search.query import Query, query_of_nodes
@@ -139,7 +139,7 @@ class Coupling(NodeEvidence):
     """Pages that link to the same pages (bibliographic coupling). See `LinkScorer.coupling` for the scale."""
 
     name = "coupling"
-    damped = True
+    by_length = SHORT_PAGES
 
     def similar_to(self, node: int) -> NodeScores:
         return self._store.link_scorers.scorer().coupling(node)
@@ -148,20 +148,20 @@ class Coupling(NodeEvidence):
         """The rarest pages that both the query and each node link to, by title, or by URL if they have none."""
         scorer = self._store.link_scorers.scorer()
         own = set(scorer.targets(query.nodes).tolist())
-        reasons: list[dict[str, Any]] = []
+        rarest = []
         for node in nodes.tolist():
             shared = own.intersection(scorer.targets((node,)).tolist())
-            rarest = sorted(shared, key=lambda target: (int(scorer.links.in_degree[target]), target))[:SHARED]
-            names = self._store.catalog.named_nodes(rarest)
-            reasons.append({"shared_links": [name["title"] or name["url"] for name in names]} if names else {})
-        return reasons
+            rarest.append(sorted(shared, key=lambda target: (int(scorer.links.in_degree[target]), target))[:SHARED])
+        names = self._store.names_of({target for targets in rarest for target in targets})
+        return [{"shared_links": [names[each] for each in targets]} if targets else {} for targets in rarest]
 
 
 class OutLinks(NodeEvidence):
     """Pages that the page links to. See `LinkScorer.link_shares` for the scale."""
 
     name = "link"
-    absolute = damped = True
+    absolute = True
+    by_length = SHORT_PAGES
 
     def similar_to(self, node: int) -> NodeScores:
         return self._store.link_scorers.scorer().link_shares(node)

@@ -1,6 +1,6 @@
 """A store with its index: what searching needs of a collection, opened memory-mapped."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
@@ -13,18 +13,19 @@ from pagekin.index.index import INDEX_VERSION, Index, open_index
 from pagekin.index.titles import TitleIndex, open_titles
 from pagekin.latent.vectors import LatentVectors, PageVectors, open_latent, open_page_vectors
 from pagekin.links.statistics import open_link_columns
-from pagekin.model.arrays import Floats, Int64s
+from pagekin.model.arrays import Floats, Int64s, Unsigned
 from pagekin.model.strategy import Strategy
 from pagekin.search.link_scorer import LinkScorerPool
 from pagekin.search.query import QueryWeights, bag_of
 from pagekin.search.scorer import ScorerPool
-from pagekin.store.columns import check
+from pagekin.store.columns import check, open_array
 from pagekin.store.store import Store, report_damage
 
 if TYPE_CHECKING:
     from pagekin.links.measures import LinkSets
 
 
+NEIGHBOURS_FILE = "neighbours"
 _OF_INDEX = ("scorers", "query_weights", "calibration", "length")  # what is opened or measured anew for another index
 
 
@@ -84,6 +85,25 @@ class NodeStore(Store):
         """The lengths in words of all nodes; 0 for those that are known only from links."""
         length = self.index.contents.length
         return np.concatenate([length, np.zeros(len(self.index.bags) - len(length))])
+
+    @cached_property
+    def neighbours(self) -> Unsigned:
+        """The nearest pages of each page, memory-mapped: a row of node numbers, filled up with the page itself."""
+        if f"{NEIGHBOURS_FILE}.npy" not in self._index_facts["files"]:
+            raise MisuseError(
+                f"the index of {self.root} has no neighbours; build it with a strategy whose blend names neighbours"
+            )
+        folder, pages = self.root / self.manifest.index_folder, len(self.nodes) - 1
+        lists = open_array(folder, NEIGHBOURS_FILE, dimensions=2)
+        fits = lists.dtype in (np.uint16, np.uint32) and len(lists) == pages
+        fits = fits and int(lists.max(initial=0)) < max(1, pages)
+        check(fits, folder / f"{NEIGHBOURS_FILE}.npy", "it belongs to other pages")
+        return lists
+
+    def names_of(self, nodes: Collection[int]) -> dict[int, str]:
+        """The titles of nodes, or the URLs of those without a title."""
+        named = self.catalog.names_by_node(sorted(nodes))
+        return {node: name["title"] or name["url"] for node, name in named.items()}
 
     scorers = cached_property[ScorerPool](lambda self: ScorerPool(self.index))
     query_weights = cached_property[QueryWeights](lambda self: QueryWeights(self.index))

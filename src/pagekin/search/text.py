@@ -24,6 +24,7 @@ class TextEvidence(Evidence):
     """What is common to all ways to compare the text of pages."""
 
     name = "text"
+    costly = True
     slack = 1  # times the wanted number of candidates that is taken from signatures
     room = 0  # candidates that are compared exactly, if more than usual
 

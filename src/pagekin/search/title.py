@@ -6,18 +6,18 @@ from typing import Any
 import numpy as np
 
 from pagekin.index.titles import TitleIndex
-from pagekin.model.arrays import Floats, Int64s, distinct, offsets_of
-from pagekin.search.evidence import Evidence, PairScores, largest
+from pagekin.model.arrays import Floats, Int64s, distinct
+from pagekin.search.evidence import SHORT_PAGES, Evidence, PairScores, SparsePairs, largest
 from pagekin.search.query import Query
 
-_MAX_POSTINGS = 4_000  # pages of title words that are looked at, those of rare words first
+_MAX_POSTINGS = 2_000  # pages of title words that are looked at, those of rare words first
 
 
 class TitleEvidence(Evidence):
     """The cosine of the weighted words of titles."""
 
     name = "title"
-    damped = True
+    by_length = SHORT_PAGES
 
     def __init__(self, titles: TitleIndex) -> None:
         self._titles = titles
@@ -43,13 +43,12 @@ class TitleEvidence(Evidence):
 
     def scores(self, query: Query, nodes: Int64s) -> Floats:
         """The cosines; of several pages the mean."""
-        titles, scores = self._titles, np.zeros(len(nodes))
-        row, places = titles.places(np.where(nodes < len(titles.offsets) - 1, nodes, -1))
-        word, weight = titles.word[places], titles.weight[places].astype(np.float64)
-        queries = [each for each in self._queries(query) if len(each[0])]
-        for own, worth in queries:
-            place = np.minimum(np.searchsorted(own, word), len(own) - 1)
-            scores += np.bincount(row, np.where(own[place] == word, weight * worth[place], 0.0), len(nodes))
+        from pagekin.kernels.sparse_products import row_products  # loads the compiler
+
+        titles, scores, some = self._titles, np.zeros(len(nodes)), np.empty(len(nodes))
+        for own, worth in self._queries(query):
+            row_products(own, worth, titles.offsets, titles.word, titles.weight, nodes, some)
+            scores += some
         return (scores / max(1, len(query.nodes))).round(9)
 
     def explain(self, query: Query, nodes: Int64s) -> list[dict[str, Any]]:
@@ -64,23 +63,7 @@ class TitleEvidence(Evidence):
         return reasons
 
     def pair_scores(self, nodes: Int64s, query_of: Callable[[int], Query]) -> PairScores:
-        return TitlePairs(self._titles, nodes)
-
-
-class TitlePairs(PairScores):
-    """The weighted words of the titles of a population, inverted."""
-
-    def __init__(self, titles: TitleIndex, nodes: Int64s) -> None:
-        from pagekin.kernels.all_pairs import invert  # loads the compiler
-
+        titles = self._titles
         row, places = titles.places(np.where(nodes < len(titles.offsets) - 1, nodes, -1))
-        offsets = offsets_of(np.bincount(row, minlength=len(nodes)))
-        self._titles = offsets, titles.word[places], titles.weight[places]
-        self._inverted = invert(*self._titles, len(titles.words))
-
-    def scores(self, sources: Int64s) -> Floats:
-        from pagekin.kernels.all_pairs import products  # loads the compiler
-
-        rows = np.empty((len(sources), len(self._titles[0]) - 1))
-        products(sources, *self._titles, self._inverted, rows)
-        return np.maximum(rows, 0.0).round(9)
+        lengths = np.bincount(row, minlength=len(nodes))
+        return SparsePairs(lengths, titles.word[places], titles.weight[places], len(titles.words))

@@ -7,7 +7,7 @@ import numpy as np
 
 from pagekin.latent.vectors import PageVectors, Vectors, exact_products
 from pagekin.model.arrays import Floats, Int64s
-from pagekin.search.evidence import Evidence, PairScores, ranked
+from pagekin.search.evidence import Evidence, PairScores, largest, ranked
 from pagekin.search.query import Query
 
 
@@ -25,11 +25,12 @@ class CosineEvidence(Evidence):
         """The `n` pages with the largest cosines that pass the filters, among those of the nearest lists."""
         queries = self.queries(query)
         nodes = self._vectors.search(queries)
-        nodes = nodes[~np.isin(nodes, query.exclude)]
+        for excluded in query.exclude:
+            nodes = nodes[nodes != excluded]
         scores = self._scores(queries, nodes)
-        least = np.partition(scores, -n)[-n] if query.allowed is None and len(nodes) > n else 0.0
-        likely = (scores >= least) & (scores > 0.0)
-        nodes, scores = nodes[likely], scores[likely]
+        if query.allowed is None:
+            best = largest(scores, nodes, n)
+            return nodes[best][scores[best] > 0.0]
         return np.array([node for _, node in ranked(query, n, nodes, scores, scores)], np.int64)
 
     def scores(self, query: Query, nodes: Int64s) -> Floats:
@@ -37,7 +38,8 @@ class CosineEvidence(Evidence):
         return self._scores(self.queries(query), nodes)
 
     def _scores(self, queries: Vectors, nodes: Int64s) -> Floats:
-        return np.asarray(np.clip(self._vectors.pages.cosines(queries, nodes), 0.0, 1.0).mean(axis=1), np.float64)
+        cosines = np.clip(self._vectors.pages.cosines(queries, nodes), 0.0, 1.0)
+        return np.asarray(cosines[:, 0] if len(queries.row) == 1 else cosines.mean(axis=1), np.float64)
 
     def pair_scores(self, nodes: Int64s, query_of: Callable[[int], Query]) -> PairScores:
         """All pairs by matrix products."""

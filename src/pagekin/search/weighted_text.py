@@ -8,7 +8,7 @@ import numpy as np
 from pagekin.index.index import Index
 from pagekin.model.arrays import Floats, Int64s, UInt32s, offsets_of
 from pagekin.model.weighting import Bm25, Weighting
-from pagekin.search.evidence import PairScores
+from pagekin.search.evidence import SHORT_PAGES, PairScores
 from pagekin.search.query import Query, QueryWeights, WeightedQuery, term_counts
 from pagekin.search.scorer import Scorer, ScorerPool
 from pagekin.search.text import TextEvidence
@@ -58,7 +58,7 @@ class Bm25Evidence(WeightedText):
     """The inner product of BM25 weights, divided by the norm of the query. It has no candidates of its own."""
 
     name = "bm25"
-    damped = True
+    by_length = SHORT_PAGES
 
     def __init__(self, index: Index, scorers: ScorerPool, weights: QueryWeights) -> None:
         super().__init__(index, scorers, weights, Bm25(1.2, 0.75))

@@ -196,12 +196,18 @@ class Catalog:
         return dict(self.rows(f"SELECT {columns} FROM pages p JOIN nodes n ON n.node = p.node WHERE p.row = ?", row)[0])
 
     def named_nodes(self, nodes: Sequence[int]) -> list[dict[str, str]]:
+        """URL and title of nodes, without those that do not exist."""
+        named = self.names_by_node(nodes)
+        return [named[node] for node in nodes if node in named]
+
+    def names_by_node(self, nodes: Sequence[int]) -> dict[int, dict[str, str]]:
+        """URL and title of nodes."""
         named: dict[int, dict[str, str]] = {}
         for begin in range(0, len(nodes), _MAX_NODES):
             some = nodes[begin : begin + _MAX_NODES]
             rows = self.rows(f"SELECT node, url, title FROM nodes WHERE node IN ({', '.join('?' * len(some))})", *some)
             named |= {node: {"url": url, "title": title} for node, url, title in rows}
-        return [named[node] for node in nodes if node in named]
+        return named
 
     def page_names(self) -> PageNames:
         """The pages by their URLs, their aliases, and the files that they were read from."""

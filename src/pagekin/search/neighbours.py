@@ -1,0 +1,110 @@
+"""Neighbours as evidence: pages that are near to the same other pages.
+
+Every page has a list of the pages that are nearest to it by the other evidences of the blend. The score of two pages is
+the cosine of their lists as sets, each with its own page. On long pages, where words are many and ambiguous, it finds
+pages of the same subject; between short pages it says little that links and titles do not say better.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pagekin.index.index import value_type
+from pagekin.model.arrays import Floats, Int64s, distinct
+from pagekin.search.blend import Blend
+from pagekin.search.evidence import LONG_PAGES, Evidence, PairScores, SparsePairs
+from pagekin.search.node_store import NEIGHBOURS_FILE, NodeStore
+from pagekin.search.query import Query, query_of_nodes
+from pagekin.store.columns import Mapper, write_columns
+
+LISTED = 20  # neighbours of each page
+_MOST_PAGES = 200_000  # in a larger collection lists are empty: finding them would take longer than the rest of a build
+_AT_ONCE = 64  # pages whose neighbours are found in one job
+SHOWN = 3  # shared neighbours that explain a similarity
+
+
+class Neighbours(Evidence):
+    """The cosine of the lists of two pages; of several pages the mean."""
+
+    name = "neighbours"
+    absolute = inside_only = True
+    by_length = LONG_PAGES
+
+    def __init__(self, store: NodeStore) -> None:
+        self._store, self._lists = store, store.neighbours
+
+    def candidates(self, query: Query, n: int) -> Int64s:
+        """The neighbours of the pages of a query."""
+        lists = [self._members(node) for node in query.nodes if node < len(self._lists)]
+        found = np.concatenate([np.empty(0, np.int64), *lists])
+        for excluded in query.exclude:
+            found = found[found != excluded]
+        return found[:n]
+
+    def _members(self, node: int) -> Int64s:
+        """The list of a page, the nearest first, then the page itself in every place that is left."""
+        return np.append(self._lists[node], node).astype(np.int64)
+
+    def scores(self, query: Query, nodes: Int64s) -> Floats:
+        from pagekin.kernels.sparse_products import list_cosines  # loads the compiler
+
+        scores, some = np.zeros(len(nodes)), np.empty(len(nodes))
+        for node in query.nodes:
+            if node < len(self._lists):
+                list_cosines(distinct(self._members(node)), self._lists, nodes, some)
+                scores += some
+        return scores / max(1, len(query.nodes))
+
+    def explain(self, query: Query, nodes: Int64s) -> list[dict[str, Any]]:
+        """The pages that are near to the query and to each node, by title, or by URL if they have none."""
+        own = [int(page) for node in query.nodes if node < len(self._lists) for page in self._members(node)]
+        lists = [set(self._members(node).tolist()) if node < len(self._lists) else set() for node in nodes.tolist()]
+        shared = [
+            [page for page in dict.fromkeys(own) if page in listed and page != node and page not in query.nodes]
+            for node, listed in zip(nodes.tolist(), lists, strict=True)
+        ]
+        names = self._store.names_of({page for pages in shared for page in pages[:SHOWN]})
+        return [
+            {"shared_neighbours": [names[page] for page in pages[:SHOWN]], "count": len(pages)} if pages else {}
+            for pages in shared
+        ]
+
+    def pair_scores(self, nodes: Int64s, query_of: Callable[[int], Query]) -> PairScores:
+        """All pairs by an inverted file of the lists."""
+        known = (nodes >= 0) & (nodes < len(self._lists))
+        node = nodes[known]
+        members = np.sort(np.column_stack([self._lists[node], node]).astype(np.uint32), axis=1)
+        first = np.ones(members.shape, bool)
+        first[:, 1:] = members[:, 1:] != members[:, :-1]
+        lengths = np.zeros(len(nodes), np.int64)
+        lengths[known] = first.sum(axis=1)
+        weight = np.repeat(1.0 / np.sqrt(lengths[known]), lengths[known]).astype(np.float32)
+        return SparsePairs(lengths, members[first], weight, len(self._lists))
+
+
+def write_neighbours(folder: Path, store: NodeStore, new_blend: Callable[[], Blend], mapper: Mapper = map) -> None:
+    """Write the nearest pages of every page by a blend; short lists are filled up with the page itself.
+
+    Every job gets a blend of its own, since evidences keep what they found for the last query.
+    """
+    pages = min(len(store.nodes) - 1, len(store.index.signatures))
+    listed = LISTED if len(store.nodes) - 1 <= _MOST_PAGES else 0
+    lists = np.repeat(np.arange(len(store.nodes) - 1)[:, np.newaxis], listed, axis=1)
+    if listed:
+        jobs = (range(begin, min(begin + _AT_ONCE, pages)) for begin in range(0, pages, _AT_ONCE))
+        for nodes, found in mapper(partial(_nearest, store, new_blend), jobs):
+            for node, near in zip(nodes, found, strict=True):
+                lists[node, : len(near)] = near
+    write_columns(folder, {NEIGHBOURS_FILE: lists.astype(value_type(len(lists)))})
+
+
+def _nearest(store: NodeStore, new_blend: Callable[[], Blend], nodes: range) -> tuple[range, list[list[int]]]:
+    found, blend = [], new_blend()
+    for node in nodes:
+        query = replace(query_of_nodes(store.index, [node]), allowed=lambda near: near < len(store.nodes) - 1)
+        found.append([near for similarity, near in blend.nearest(query, LISTED) if similarity > 0.0])
+    return nodes, found
