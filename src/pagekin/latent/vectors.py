@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from pagekin.kernels import compile as kernels
 from pagekin.model.arrays import Float32s, Floats, Int64s, UInt32s, spans
 from pagekin.store.columns import check, check_offsets, open_array
 
@@ -56,7 +56,7 @@ class Vectors:
     def _products(self, queries: Int8s, rows: Int64s) -> Floats:
         """Inner products. They are integers that both ways compute exactly."""
         products = np.zeros((len(rows), len(queries)))
-        if "numba" in sys.modules:  # importing it takes longer than answering a query
+        if kernels.at_hand():
             from pagekin.kernels.int8_products import inner_products
 
             inner_products(np.ascontiguousarray(queries), self.row, rows, products)
