@@ -1,6 +1,7 @@
 # All targets do their own set-up: a virtual environment in .venv, kept for the next run.
 #   make quick   while working: style, types, imports and the fast tests
 #   make test    before pushing, and in CI: style, types, imports and all tests
+#   make wheel   a wheel with compiled kernels, and an sdist (make sdist), in dist
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -10,23 +11,36 @@ WORKERS := $(shell $(PYTHON) -c 'import os; print(1 + (os.cpu_count() or 1))')
 # Tests start many processes; each of them would compile all modules again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo quick test check bench study clean
+KERNELS := src/pagekin/kernels
+MACHINE := $(KERNELS)/machine.abi3.so
+INSTALL := sh tools/dots.sh $(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check
+
+.PHONY: demo quick test test-numba check bench study wheel sdist clean
 
 $(VENV)/demo: pyproject.toml
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[serve]'
-	touch $@
+	@echo 'Installing what pagekin needs into $(VENV)'
+	@sh tools/dots.sh $(PYTHON) -m venv $(VENV)
+	@$(INSTALL) --editable '.[serve]'
+	@touch $@
 
 $(VENV)/ready: $(VENV)/demo
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[serve,test]'
+	$(INSTALL) --editable '.[serve,test]'
 	touch $@
 
 $(VENV)/bench: $(VENV)/ready
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[serve,test,bench]'
+	$(INSTALL) --editable '.[serve,test,bench]'
 	touch $@
 
-demo: $(VENV)/demo
-	$(BIN)/pagekin demo
+$(VENV)/release: $(VENV)/ready
+	$(INSTALL) --editable '.[serve,test,release]'
+	touch $@
+
+# Without a C compiler this makes nothing, and numba compiles kernels when they are used.
+$(MACHINE): $(wildcard $(KERNELS)/*.py src/pagekin/model/*.py tools/machine_code/*) $(KERNELS)/signatures.json | $(VENV)/demo
+	@$(BIN)/python -m tools.machine_code
+
+demo: $(VENV)/demo $(MACHINE)
+	@$(BIN)/pagekin demo
 
 check: $(VENV)/ready
 	$(BIN)/ruff check .
@@ -34,24 +48,34 @@ check: $(VENV)/ready
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-quick: check
+quick: check $(MACHINE)
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not slow and not browser and not campaign"
 
-test: check
+test: check $(MACHINE)
 	sh tests/real_pages.sh
 	sh tests/browser.sh
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --durations=25
 
-bench: $(VENV)/bench
+bench: $(VENV)/bench $(MACHINE)
 	sh tests/real_pages.sh
 	sh tests/browser.sh
 	sh benchmarks/manuals.sh
 	QUICK=$(QUICK) $(BIN)/python -m benchmarks
 
-study: $(VENV)/bench
+study: $(VENV)/bench $(MACHINE)
 	sh tests/real_pages.sh
 	sh benchmarks/manuals.sh
 	QUICK=$(QUICK) $(BIN)/python -m benchmarks.study
 
+wheel: $(VENV)/release $(MACHINE)
+	rm -rf dist/*.whl
+	$(BIN)/python -m build --wheel
+	$(BIN)/twine check --strict dist/*.whl
+
+sdist: $(VENV)/release
+	rm -rf dist/*.tar.gz
+	$(BIN)/python -m build --sdist
+	$(BIN)/twine check --strict dist/*.tar.gz
+
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache build dist
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache build dist $(MACHINE)

@@ -3,13 +3,17 @@
 import fcntl
 import os
 import signal
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from pagekin import sample_web
+from pagekin.kernels.compile import KERNELS, Kernel, kernel_name
+from pagekin.kernels.signatures import is_known, signature
 from pagekin.pipeline import build
 
 # How long an example takes depends on what else the machine does.
@@ -29,9 +33,22 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_configure() -> None:
-    """Let Ctrl-C reach the processes that tests start, even if the shell that runs the tests ignores it."""
+    """Refuse unknown signatures; let Ctrl-C reach the processes that tests start, even if the shell ignores it."""
+    if "PAGEKIN_RECORD_KERNELS" not in os.environ:
+        Kernel.__call__ = _call_known  # type: ignore[method-assign]
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _call_known(self: Kernel, *arguments: Any) -> Any:
+    """Call a kernel that was not compiled ahead of time; but for the package itself, all of them are."""
+    caller = sys._getframe(1)
+    if caller.f_globals["__name__"].startswith("pagekin.") and caller.f_code not in KERNELS:
+        name = kernel_name(self.function)
+        assert is_known(name, arguments), (
+            f"{name} is called with new types; see CONTRIBUTING.md: {signature(arguments)}"
+        )
+    return self.dispatcher(*arguments)
 
 
 @pytest.fixture(scope="session")

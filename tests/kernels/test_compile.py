@@ -8,14 +8,13 @@ import shutil
 import subprocess
 import sys
 import textwrap
-import time
 from pathlib import Path
 
 import pytest
 
 import pagekin
-from pagekin.kernels import compile as compiling
-from pagekin.kernels.compile import compile_seconds, first_writable, imported, lock_compilation, user_cache
+from pagekin.kernels.cache import first_writable, user_cache
+from pagekin.kernels.digests import imported
 
 SOURCE = Path(pagekin.__file__).parent
 MODULES = sorted((SOURCE / "kernels").glob("*.py"))
@@ -95,7 +94,7 @@ class KernelCopy:
         self.root = root
         self.kernels = root / "lib" / "pagekin" / "kernels"
         self.cache = root / "cache"
-        shutil.copytree(SOURCE / "kernels", self.kernels, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(SOURCE / "kernels", self.kernels, ignore=shutil.ignore_patterns("__pycache__", "machine.*"))
         shutil.copy(SOURCE / "__init__.py", self.kernels.parent)
         (self.kernels.parent / "model").mkdir()
         for name in ("__init__.py", "arrays.py"):
@@ -211,11 +210,6 @@ def test_kernels_compile_if_numba_has_no_undocumented_options(copy: KernelCopy) 
     assert copy.run("from numba.core import cpu; del cpu.CPUTargetOptions\n" + HASH_A)[0] == str(FNV_OF_A)
 
 
-def test_a_dispatcher_without_the_replaced_method_is_left_alone() -> None:
-    dispatcher = object()
-    assert compiling._without_literal_types(dispatcher) is dispatcher
-
-
 @pytest.mark.parametrize("path", MODULES, ids=[path.stem for path in MODULES])
 def test_every_import_of_a_kernel_is_seen(path: Path) -> None:
     """Imports are found with a regular expression; compare it with the syntax tree."""
@@ -228,53 +222,3 @@ def test_every_import_of_a_kernel_is_seen(path: Path) -> None:
             seen |= {(place / each.name if place.is_dir() else place).with_suffix(".py") for each in node.names}
     assert set(imported(path)) == seen
     assert all(each.is_file() for each in seen)
-
-
-# --- locks -----------------------------------------------------------------------------------------------
-
-PROGRAM = """
-import sys
-import numpy as np
-from pagekin.kernels.compile import compile_seconds
-from pagekin.kernels.fnv import fnv
-assert compile_seconds() == 0
-sys.stdin.readline()  # until both have imported numba
-fnv(np.zeros(1, np.uint8), 0, 1)
-print(sum(fnv.stats.cache_hits.values()), sum(fnv.stats.cache_misses.values()), compile_seconds() > 0)
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform == "win32", reason="there are no locks for kernels")
-def test_two_processes_compile_a_kernel_once(tmp_path: Path) -> None:
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
-    both = [subprocess.Popen([sys.executable, "-c", PROGRAM], env=environment, **pipes) for _ in range(2)]  # type: ignore[call-overload]
-    for each in both:
-        each.stdin.write("\n")
-        each.stdin.flush()
-    assert sorted(each.communicate()[0] for each in both) == ["0 1 True\n", "1 0 True\n"]
-
-
-class Dispatcher:
-    """As much of numba's as is used; one compilation needs another."""
-
-    __name__ = "outer"
-
-    def __init__(self, callee: Dispatcher | None = None) -> None:
-        self.callee = callee
-
-    def compile(self, signature: object) -> object:
-        time.sleep(0.02)
-        return self.callee.compile(signature) if self.callee else compile_seconds()
-
-
-def test_seconds_count_once_while_a_kernel_compiles_another_and_stand_still_afterwards(tmp_path: Path) -> None:
-    inner = lock_compilation(Dispatcher(), str(tmp_path))
-    outer = lock_compilation(Dispatcher(inner), str(tmp_path / "cannot be written"))
-    before, begin = compile_seconds(), time.monotonic()
-    during = outer.compile("signature")
-    after = compile_seconds()
-    assert 0.04 <= during - before <= after - before <= time.monotonic() - begin
-    time.sleep(0.01)
-    assert compile_seconds() == after

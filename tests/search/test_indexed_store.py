@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -399,5 +398,5 @@ def test_a_host_that_counts_as_one_page_is_in_no_group(tmp_path: Path) -> None:
 
 def test_with_and_without_a_compiler_groups_are_the_same(copied: IndexedStore, monkeypatch: pytest.MonkeyPatch) -> None:
     compiled = copied.related("http://h00.example/", RelatedOptions(min_similarity=0))
-    monkeypatch.delitem(sys.modules, "numba")
+    monkeypatch.setattr("pagekin.kernels.compile.at_hand", lambda: False)
     assert copied.related("http://h00.example/", RelatedOptions(min_similarity=0)) == compiled

@@ -195,7 +195,7 @@ def test_a_process_that_goes_on_asking_gets_kernels() -> None:
     scorer_pool = ScorerPool(index_of(HAND))
     assert {type(scorer_pool.scorer(Bag(np.empty(0, np.uint32), np.empty(0, np.float32)))) for _ in range(20)} == {
         CompiledScorer
-    }  # numba is loaded in this process
+    }
 
 
 def test_an_empty_bag_has_no_related_pages() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import time
 from typing import Any
 
 import pytest
@@ -66,18 +65,6 @@ def test_a_call_over_the_time_limit_counts_until_it_ends() -> None:
         assert await refused(pool, "1.1.1.1") == 429
         gate.set()
         await asyncio.to_thread(done.wait)
-
-    in_a_loop(pool, asked())
-
-
-def test_time_in_which_kernels_are_compiled_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
-    pool = RequestThreads(ServerSettings(limits=RequestLimits(seconds=0.01)))
-    gate = threading.Event()
-    monkeypatch.setattr("pagekin.serving.context.compile_seconds", time.monotonic)  # it compiles all the time
-    threading.Timer(0.05, gate.set).start()
-
-    async def asked() -> None:
-        assert await pool.run(request("1.1.1.1"), gate.wait) is True
 
     in_a_loop(pool, asked())
 

@@ -8,6 +8,7 @@ from typing import IO, Any
 import numpy as np
 
 from pagekin.bags.stemming import language_of, terms_of
+from pagekin.kernels.compile import uncompiled
 from pagekin.kernels.fold_bags import position_weight, sort_by_weight, weigh
 from pagekin.kernels.windows import distance_weight
 from pagekin.model.arrays import Bytes, Float32s, Floats, Int64s, UInt32s, offsets_of, word_of
@@ -153,10 +154,11 @@ def query_bag(reading: Reading, terms: Terms, contents: Contents, strategy: Stra
     counts = Counter(kept)
     said: dict[int, float] = {}
     around: dict[int, float] = {}
+    weight_at, title_weight = uncompiled(position_weight), uncompiled(distance_weight)(0, strategy.distance_weight)
     for place, number in enumerate(kept):
-        said[number] = said.get(number, 0.0) + position_weight(place, strategy.lead)
+        said[number] = said.get(number, 0.0) + weight_at(place, strategy.lead)
     for form in reading.titles.form.tolist():
-        around[of_form[form]] = around.get(of_form[form], 0.0) + distance_weight(0, strategy.distance_weight)
+        around[of_form[form]] = around.get(of_form[form], 0.0) + title_weight
     known = sorted((said.keys() | around.keys()) - {-1})
     term = np.array(known, np.uint32)
     count = np.array([counts[each] for each in known], np.uint32)

@@ -62,8 +62,10 @@ def build(
     A SOURCE is a folder of HTML, an .html file, a .warc, .warc.gz or .wacz archive, or a .jsonl file of pages. Sources
     that have not changed since the last build are not read again; pages that are gone disappear.
     """
+    from pagekin.cli.main import compile_before
     from pagekin.model.strategy import strategy_named
 
+    compile_before("build")  # before workers start, which would all compile
     chosen = strategy_named(strategy)
     with progress_bar(quiet or json) as progress:
         collection = pagekin.build(

@@ -3,13 +3,14 @@
 import os
 import sys
 import tomllib
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import click
 
-from pagekin import __version__
+from pagekin import __version__, kernels
 from pagekin.errors import MisuseError, PagekinError
 
 _MODULES = {
@@ -45,6 +46,13 @@ class Commands(click.Group):
         return command_named(name) if name in COMMANDS else None
 
 
+def compile_before(command: str) -> None:
+    """Compile the kernels of a command in parallel, where there is no machine code, and say so."""
+    from pagekin.kernels.precompile import prepare
+
+    prepare(command, lambda line: click.echo(line, err=True))
+
+
 def command_named(name: str) -> click.Command:
     command: click.Command = getattr(import_module(f"pagekin.cli.{COMMANDS[name]}"), name)
     return command
@@ -67,6 +75,7 @@ def cli(ctx: click.Context) -> None:
     An option is taken from the command line, else from the environment (PAGEKIN_BUILD_PROCESSES), else from
     pagekin.toml in the current directory ([build] processes = 2).
     """
+    kernels.before_numba = partial(compile_before, ctx.invoked_subcommand or "")
     if not {"-h", "--help"} & set(ctx.meta.get(_ARGUMENTS, ())):
         ctx.default_map = _config(Path(CONFIG))
 

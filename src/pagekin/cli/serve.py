@@ -47,6 +47,7 @@ def serve(
     generation is served as soon as it is complete.
     """
     need("jinja2", "starlette", "uvicorn", what="serving", extra="serve")
+    from pagekin.cli.main import compile_before
     from pagekin.search.indexed_store import IndexedStore
     from pagekin.serving.server import listen, run, url_of
     from pagekin.serving.settings import RequestLimits, ServerSettings
@@ -54,12 +55,16 @@ def serve(
     hosts = (*_LOOPBACK, *allow_host) if host in ("127.0.0.1", "::1", "localhost") else allow_host
     settings = ServerSettings(replay or "", token_of(token_file), cors, hosts, RequestLimits(seconds=seconds))
     _ = IndexedStore.open(store).index
+    compile_before("serve")
     with listen(host, port) as listener:
         address = url_of(listener)
-        click.echo(f"Serving {clean(store)} at {address} (Ctrl-C stops it)")
-        if browse:  # in a thread: a browser in a terminal runs until it is closed
-            Thread(target=_browse, args=(address,), daemon=True).start()
-        run(store, settings, listener, workers)
+
+        def ready() -> None:
+            click.echo(f"Serving {clean(store)} at {address} (Ctrl-C stops it)")
+            if browse:  # in a thread: a browser in a terminal runs until it is closed
+                Thread(target=_browse, args=(address,), daemon=True).start()
+
+        run(store, settings, listener, workers, ready)
         if sys.stdout.isatty():
             click.echo()  # after the ^C that a terminal shows
 

@@ -1,6 +1,5 @@
 """Sets of chunks, their Bloom filters, and the overlap of two pages that filters imply; without compiled code."""
 
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from pagekin.duplicates.settings import MAX_FILTER_BITS, GroupSettings
+from pagekin.kernels import compile as kernels
 from pagekin.model.arrays import Bools, Floats, Int64s, UInt64s, offsets_of, spans
 from pagekin.model.reading import Ragged
 
@@ -53,8 +53,8 @@ def estimate_elements(set_bits: Any, bits: int, hashes: int) -> Any:
 
 
 def _set_bits(elements: UInt64s, offsets: Int64s, hashes: int, words: UInt64s) -> None:
-    """Set the bits of elements; with numpy if numba is not loaded, since loading it takes longer than a few pages."""
-    if "numba" in sys.modules:
+    """Set the bits of elements; with numpy where a kernel would have to be compiled, which takes longer."""
+    if kernels.at_hand():
         from pagekin.kernels.shared_elements import set_bits
 
         set_bits(elements, offsets, hashes, words)

@@ -1,4 +1,8 @@
-"""Numba kernels: arrays in, arrays out. Nothing here knows what a page is.
+"""Kernels: arrays in, arrays out. Nothing here knows what a page is.
 
 Every kernel has a plain Python reference implementation in `tests/reference` and a property test that compares the two.
 """
+
+from collections.abc import Callable
+
+before_numba: Callable[[], None] | None = None  # called once, before numba is used in this process

@@ -28,10 +28,11 @@ class BagPostings(NamedTuple):
 
 @kernel
 def invert(offsets: Int64s, term: UInt32s, weight: Float32s, terms: int) -> BagPostings:
-    counts = np.zeros(terms + 1, np.int64)
+    postings_offsets = np.zeros(terms + 1, np.int64)
     for i in range(len(term)):
-        counts[term[i] + 1] += 1
-    postings_offsets = np.cumsum(counts)
+        postings_offsets[term[i] + 1] += 1
+    for k in range(terms):
+        postings_offsets[k + 1] += postings_offsets[k]
     end = postings_offsets[:-1].copy()
     bag, bag_weight = np.empty(len(term), np.uint32), np.empty(len(term), np.float32)
     for b in range(len(offsets) - 1):

@@ -6,6 +6,7 @@ import numpy as np
 
 from pagekin.kernels.compile import inlined, inner, kernel
 from pagekin.kernels.page_output import TRAILING
+from pagekin.kernels.spans import permute
 from pagekin.kernels.windows import Texts, block_at, distance_weight, window_bounds
 from pagekin.model.arrays import Bytes, Float32s, Floats, Int32s, Int64s, UInt32s
 
@@ -252,10 +253,10 @@ def sort_by_weight(offsets: Int64s, term: UInt32s, weight: Float32s, content: UI
     for node in range(len(offsets) - 1):
         begin, end = offsets[node], offsets[node + 1]
         order = np.argsort(-weight[begin:end], kind="mergesort")
-        term[begin:end] = term[begin:end][order]
-        weight[begin:end] = weight[begin:end][order]
-        content[begin:end] = content[begin:end][order]
-        around[begin:end] = around[begin:end][order]
+        permute(term[begin:end], order)
+        permute(weight[begin:end], order)
+        permute(content[begin:end], order)
+        permute(around[begin:end], order)
 
 
 def make_sums(terms: int) -> TermSums:

@@ -53,7 +53,8 @@ def in_links(
                 if placing:
                     page[ends[node]], anchor[ends[node]] = k, i - offsets[k]
                 ends[node] += 1
-    ends[1:] = ends[:-1].copy()
+    for node in range(nodes, 0, -1):
+        ends[node] = ends[node - 1]
     ends[0] = 0
     return ends, page, anchor
 
@@ -114,7 +115,8 @@ def adjacency(nodes: int, first: Int64s, second: Int64s, value: Floats) -> tuple
     for k in range(len(first)):
         ends[first[k] + 1] += 1
         ends[second[k] + 1] += 1
-    ends = np.cumsum(ends)
+    for node in range(nodes):
+        ends[node + 1] += ends[node]
     offsets = ends.copy()
     neighbour, edge_value = np.empty(2 * len(first), np.int64), np.empty(2 * len(first))
     for k in range(len(first)):
@@ -154,7 +156,8 @@ def best_reachable(offsets: Int64s, neighbour: Int64s, value: Floats, start: int
 def distance_matrix(offsets: Int64s, neighbour: Int64s, value: Floats, nodes: Int64s) -> Floats:
     """1 - value between any two of some nodes; 1 if there is no edge, 0 on the diagonal."""
     row = np.full(len(offsets) - 1, -1)
-    row[nodes] = np.arange(len(nodes))
+    for i in range(len(nodes)):
+        row[nodes[i]] = i
     distance = np.ones((len(nodes), len(nodes)))
     for i in range(len(nodes)):
         distance[i, i] = 0.0
@@ -204,7 +207,8 @@ def merge_flexibly(distances: Floats, alpha: float, workspace: Floats) -> tuple[
     group = np.arange(n).astype(np.uintp)  # unsigned, so numba skips the negative-index check
     merges, heights = np.empty((max(0, n - 1), 2), np.int64), np.empty(max(0, n - 1))
     for k in range(n):
-        workspace[k, k + 1 :] = distances[k, k + 1 :]
+        for j in range(k + 1, n):
+            workspace[k, j] = distances[k, j]
         nearest[k], bound[k] = find_nearest(workspace[k], group, k)
     for step in range(n - 1):
         while True:
@@ -217,7 +221,8 @@ def merge_flexibly(distances: Floats, alpha: float, workspace: Floats) -> tuple[
         merges[step, 0], merges[step, 1], heights[step] = x, y, between
         gone[y] = True
         last = np.searchsorted(group, np.uintp(y))
-        group[last:-1] = group[last + 1 :]
+        for j in range(last, len(group) - 1):
+            group[j] = group[j + 1]
         group = group[:-1]
         for j in range(k):  # groups before x, for which x is a later group
             z = group[j]

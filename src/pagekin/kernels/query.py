@@ -203,20 +203,59 @@ def select_candidates(
         counts[agreements[k]] += 1
     counts[0] = 0
     threshold = min_agreement(counts, wanted, limits) if counts.sum() > limits.room else 1
-    likely = nodes[agreements >= threshold]
-    if len(likely) <= limits.room:
-        return np.sort(likely)
-    scores = np.empty(len(likely), np.float64)
-    n = 0
+    likely, n = np.empty(len(nodes), np.int64), 0
+    scores = np.empty(len(nodes), np.float64)
     for k in range(len(nodes)):
         if agreements[k] >= threshold:
-            node, agreement = nodes[k], agreements[k] / coordinates
-            scores[n] = estimate_shared(agreement, query, head_term[node], head_weight[node], limits.trust)
+            likely[n], scores[n] = nodes[k], agreements[k] / coordinates
             n += 1
-    last = np.partition(scores, n - limits.room)[n - limits.room]
-    better = likely[scores > last]
-    equal = np.sort(likely[scores == last])
-    return np.sort(np.concatenate((better, equal[: limits.room - len(better)])))
+    if n <= limits.room:
+        return np.sort(likely[:n])
+    for k in range(n):
+        node = likely[k]
+        scores[k] = estimate_shared(scores[k], query, head_term[node], head_weight[node], limits.trust)
+    last = nth_smallest(scores[:n].copy(), n - limits.room)
+    chosen, better = np.empty(limits.room, np.int64), 0
+    ties, equal = np.empty(n, np.int64), 0
+    for k in range(n):
+        if scores[k] > last:
+            chosen[better] = likely[k]
+            better += 1
+        elif scores[k] == last:
+            ties[equal] = likely[k]
+            equal += 1
+    ties = np.sort(ties[:equal])
+    for k in range(better, limits.room):
+        chosen[k] = ties[k - better]
+    return np.sort(chosen)
+
+
+@kernel
+def nth_smallest(values: Floats, n: int) -> float:
+    """The value that would be values[n] if they were sorted, by Hoare's selection; `values` are reordered.
+
+    `np.partition` takes ten seconds to compile.
+    """
+    low, high = 0, len(values) - 1
+    while low < high:
+        pivot = values[(low + high) // 2]
+        i, j = low, high
+        while i <= j:
+            while values[i] < pivot:
+                i += 1
+            while values[j] > pivot:
+                j -= 1
+            if i <= j:
+                values[i], values[j] = values[j], values[i]
+                i += 1
+                j -= 1
+        if n <= j:
+            high = j
+        elif n >= i:
+            low = i
+        else:
+            break
+    return float(values[n])
 
 
 @kernel

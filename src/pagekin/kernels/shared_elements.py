@@ -10,11 +10,9 @@ are found by reading that many posting lists, the shortest ones; most are of ele
 filtering: Chaudhuri, Ganti and Kaushik 2006; Bayardo, Ma and Srikant 2007).
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numba import types
-from numba.extending import intrinsic, overload
 
 from pagekin.kernels.compile import inlined, inner, kernel
 from pagekin.kernels.graph import find_root
@@ -60,22 +58,13 @@ def make_filter_rows(words: UInt64s, zeros: Floats, powers: Floats, small: Bools
     return FilterRows(words, sketches, zeros, powers, small)
 
 
+@inlined
 def popcount(word: np.uint64) -> np.uint64:
-    """The number of bits set in a word; in a kernel a single instruction, which the compiler can vectorise."""
-    return np.uint64(int(word).bit_count())
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def _ctpop(context: Any, word: Any) -> Any:
-    return types.uint64(types.uint64), lambda context, builder, signature, arguments: builder.ctpop(arguments[0])
-
-
-@overload(popcount, inline="always")  # type: ignore[untyped-decorator]
-def _popcount(word: Any) -> Any:
-    def count(word: Any) -> Any:
-        return _ctpop(word)
-
-    return count
+    """The number of bits set in a word. The compiler knows this formula: it becomes a single instruction."""
+    word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
+    word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
+    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return (word * np.uint64(0x0101010101010101)) >> np.uint64(56)
 
 
 @inlined
@@ -128,11 +117,20 @@ def near(some: FilterRows, others: FilterRows, triangle: bool) -> Int64s:
     for i in range(len(some.words)):
         found = near_row(some, i, others, i if triangle else len(others.words), hits)
         if n + found > len(pairs):
-            pairs = np.concatenate((pairs, np.empty((len(pairs) + found, 2), np.int64)))
-        pairs[n : n + found, 0] = i
-        pairs[n : n + found, 1] = hits[:found]
-        n += found
+            pairs = _longer(pairs, found)
+        for k in range(found):
+            pairs[n, 0], pairs[n, 1] = i, hits[k]
+            n += 1
     return pairs[:n]
+
+
+@kernel
+def _longer(pairs: Int64s, more: int) -> Int64s:
+    """The pairs in an array of twice their number of rows and `more`."""
+    longer = np.empty((2 * len(pairs) + more, 2), np.int64)
+    for k in range(len(pairs)):
+        longer[k, 0], longer[k, 1] = pairs[k, 0], pairs[k, 1]
+    return longer
 
 
 class Lists(NamedTuple):
@@ -180,7 +178,7 @@ def probe(
                 if find_root(parents, current) == find_root(parents, other):
                     continue
                 if n == len(pairs):
-                    pairs = np.concatenate((pairs, np.empty_like(pairs)))
+                    pairs = _longer(pairs, 0)
                 pairs[n, 0], pairs[n, 1] = current, other
                 n += 1
         cut += was_cut

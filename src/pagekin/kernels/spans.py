@@ -21,6 +21,14 @@ def lower_bound(array: Array, first: int, last: int, value: float) -> int:
 
 
 @kernel
+def permute(values: Array, order: Int64s) -> None:
+    """Put values[order[k]] at index k, in place."""
+    before = values.copy()
+    for k in range(len(order)):
+        values[k] = before[order[k]]
+
+
+@kernel
 def copy_spans(source: Array, starts: Int64s, lengths: Int64s, target: Array, places: Int64s) -> None:
     """For every k: target[places[k] : ...] = source[starts[k] : starts[k] + lengths[k]]."""
     for k in range(len(starts)):

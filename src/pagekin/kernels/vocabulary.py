@@ -7,6 +7,7 @@ import numpy as np
 from pagekin.kernels.characters import peek
 from pagekin.kernels.compile import inlined, kernel
 from pagekin.kernels.fnv import OFFSET, fnv_step
+from pagekin.kernels.spans import permute
 from pagekin.model.arrays import Bytes, Int64s, UInt32s, UInt64s
 
 _HIGH = np.uint64(0xFFFFFFFF00000000)
@@ -184,8 +185,8 @@ def sort_spans(data: Bytes, starts: Int64s, ends: Int64s) -> Int64s:
         for k in range(begin, end):
             keys[k] = _chunk(data, starts[order[k]] + depth, ends[order[k]])
         permutation = np.argsort(keys[begin:end], kind="mergesort")
-        order[begin:end] = order[begin:end][permutation]
-        keys[begin:end] = keys[begin:end][permutation]
+        permute(order[begin:end], permutation)
+        permute(keys[begin:end], permutation)
         first = begin
         for k in range(begin + 1, end + 1):
             if k == end or keys[k] != keys[first]:

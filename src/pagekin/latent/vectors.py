@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from pagekin.kernels import int8_products
 from pagekin.model.arrays import Float32s, Floats, Int64s, UInt32s, distinct, spans
 from pagekin.store.columns import check, check_offsets, open_array
 
@@ -44,15 +44,7 @@ class Vectors:
     def cosines(self, queries: Vectors, rows: Int64s) -> Floats:
         """The cosine of each of these rows with each query, to nine places; 0 for rows that do not exist."""
         cosines = np.empty((len(rows), len(queries.row)))
-        if "numba" in sys.modules:  # importing it takes longer than answering a query
-            from pagekin.kernels import int8_products
-
-            int8_products.cosines(np.ascontiguousarray(queries.row), queries.norm, self.row, self.norm, rows, cosines)
-            return cosines
-        size = block_size(self.row.shape[1])
-        for begin in range(0, len(rows), size):
-            some = self.take(rows[begin : begin + size])
-            cosines[begin : begin + size] = exact_cosines(some, queries)
+        int8_products.cosines(np.ascontiguousarray(queries.row), queries.norm, self.row, self.norm, rows, cosines)
         return cosines
 
     def _norms(self, rows: Int64s) -> Float32s:
@@ -60,13 +52,6 @@ class Vectors:
         norm = np.zeros(len(rows), np.float32)
         norm[here] = self.norm[rows[here]]
         return norm
-
-
-def exact_cosines(a: Vectors, b: Vectors) -> Floats:
-    """The cosines of the rows of two matrices of small integers, to nine places; 0 for vectors of length 0."""
-    lengths = np.outer(a.norm.astype(np.float64), b.norm.astype(np.float64))
-    products = exact_products(a.row.astype(np.float32), b.row.astype(np.float32))
-    return np.divide(products, lengths, out=np.zeros_like(lengths), where=lengths > 0.0).round(9)
 
 
 def block_size(dimensions: int) -> int:

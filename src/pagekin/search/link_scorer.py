@@ -4,12 +4,12 @@ There are two, with the same results to the last bit: one in numpy, and one for 
 `LinkLimits` bounds what is looked at.
 """
 
-import sys
 import threading
 from collections.abc import Sequence
 
 import numpy as np
 
+from pagekin.kernels import compile as kernels
 from pagekin.model.arrays import Bools, Floats, Int64s, distinct, spans
 from pagekin.model.link_columns import LIMITS, LinkColumns, LinkLimits
 
@@ -159,7 +159,7 @@ class LinkScorerPool:
 
     def scorer(self) -> LinkScorer:
         """The link scorer of this thread."""
-        kind = CompiledLinkScorer if "numba" in sys.modules else LinkScorer
+        kind = CompiledLinkScorer if kernels.at_hand() else LinkScorer
         scorer = getattr(self._scorers, "scorer", None)
         if type(scorer) is not kind:
             scorer = self._scorers.scorer = kind(self.links)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from pagekin.index.index import value_type
+from pagekin.kernels.sparse_products import list_cosines
 from pagekin.model.arrays import Floats, Int64s, distinct
 from pagekin.search.blend import Blend
 from pagekin.search.evidence import LONG_PAGES, Evidence, PairScores, SparsePairs
@@ -50,8 +51,6 @@ class Neighbours(Evidence):
         return np.append(self._lists[node], node).astype(np.int64)
 
     def scores(self, query: Query, nodes: Int64s) -> Floats:
-        from pagekin.kernels.sparse_products import list_cosines  # loads the compiler
-
         scores, some = np.zeros(len(nodes)), np.empty(len(nodes))
         for node in query.nodes:
             if node < len(self._lists):

@@ -5,12 +5,12 @@ process that asks a few queries uses numpy alone, and one that goes on gets the 
 """
 
 import math
-import sys
 import threading
 
 import numpy as np
 
 from pagekin.index.index import Index
+from pagekin.kernels import compile as kernels
 from pagekin.model.arrays import Floats, Int64s, Unsigned, spans
 from pagekin.search.query import Bag, WeightedQuery, WeightTables
 
@@ -179,7 +179,7 @@ class ScorerPool:
         """The scorer of this thread, for a query with this bag."""
         self._queries += bag is not self._last
         self._last = bag
-        kind = CompiledScorer if self._queries > _FEW or "numba" in sys.modules else Scorer
+        kind = CompiledScorer if self._queries > _FEW or kernels.at_hand() else Scorer
         scorer = getattr(self._scorers, "scorer", None)
         if type(scorer) is not kind:
             scorer = self._scorers.scorer = kind(self._index)

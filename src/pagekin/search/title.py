@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from pagekin.index.titles import TitleIndex
+from pagekin.kernels.sparse_products import row_products
 from pagekin.model.arrays import Floats, Int64s, distinct
 from pagekin.search.evidence import SHORT_PAGES, Evidence, PairScores, SparsePairs, largest
 from pagekin.search.query import Query
@@ -43,8 +44,6 @@ class TitleEvidence(Evidence):
 
     def scores(self, query: Query, nodes: Int64s) -> Floats:
         """The cosines; of several pages the mean."""
-        from pagekin.kernels.sparse_products import row_products  # loads the compiler
-
         titles, scores, some = self._titles, np.zeros(len(nodes)), np.empty(len(nodes))
         for own, worth in self._queries(query):
             row_products(own, worth, titles.offsets, titles.word, titles.weight, nodes, some)

@@ -3,7 +3,6 @@
 import asyncio
 import gzip
 import json
-import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -15,7 +14,6 @@ from starlette.datastructures import Headers
 from starlette.requests import HTTPConnection
 from starlette.types import Receive, Scope, Send
 
-from pagekin.kernels.compile import compile_seconds
 from pagekin.serving.generations import CurrentGeneration, Generation
 from pagekin.serving.middleware import Metrics, RequestError
 from pagekin.serving.settings import ServerSettings
@@ -53,14 +51,10 @@ class RequestThreads:
 
         future.add_done_callback(finished)
         result = asyncio.wrap_future(future)
-        start, compiled, left = time.monotonic(), compile_seconds(), limits.seconds
         try:
-            while left > 0:
-                await asyncio.wait([result], timeout=left)
-                if result.done():
-                    return result.result()
-                # A kernel is compiled once on a machine; that time does not count.
-                left = limits.seconds - (time.monotonic() - start) + (compile_seconds() - compiled)
+            await asyncio.wait([result], timeout=limits.seconds)
+            if result.done():
+                return result.result()
         finally:
             result.cancel()
         raise RequestError(503, f"No answer within {limits.seconds:g} seconds.", retry_after=10)

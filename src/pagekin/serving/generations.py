@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from pagekin.collection.collection import Collection
 from pagekin.errors import MisuseError, PagekinError, StoreError
+from pagekin.kernels import precompile
 from pagekin.links.clusters import Clusters
 from pagekin.links.settings import LinkOptions
 from pagekin.search.indexed_store import IndexedStore
@@ -114,7 +115,8 @@ def _open_files(indexed: IndexedStore) -> Generation:
     for name in "reading links nodes node_of_target words word_of_form form_counts index fingerprints".split():
         getattr(indexed, name)
     indexed.catalog.rows("SELECT row FROM pages LIMIT 1")
-    try:  # one query of each kind, so that kernels are loaded before the first request
+    precompile.load("serve")  # so that no request compiles
+    try:  # one query of each kind, so that all modules are loaded before the first request
         if len(indexed):
             indexed.related(indexed.reading.pages.url[0], RelatedOptions(limit=1))
             indexed.related_to(b"a", RelatedOptions(limit=1), plain=True)

@@ -7,6 +7,7 @@ import signal
 import socket
 import sys
 import threading
+from collections.abc import Callable
 from multiprocessing import resource_tracker
 from multiprocessing.connection import wait
 from multiprocessing.context import SpawnProcess
@@ -57,16 +58,24 @@ def url_of(listener: socket.socket) -> str:
     return f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
 
 
-def run(root: str, settings: ServerSettings, listener: socket.socket, workers: int = 1) -> None:
-    """Serve until a signal arrives, in this process or in several that share the socket and the mapped files."""
+def run(
+    root: str, settings: ServerSettings, listener: socket.socket, workers: int, ready: Callable[[], object]
+) -> None:
+    """Serve until a signal arrives, in this process or in several that share the socket and the mapped files.
+
+    `ready` is called when all processes have loaded the store and what they need to answer.
+    """
     if workers == 1:
-        _Server(root, settings).run_on(listener)
+        _Server(root, settings, ready).run_on(listener)
     else:
-        _Workers(root, settings, listener, workers).run()
+        _Workers(root, settings, listener, workers, ready).run()
 
 
 class _Server(uvicorn.Server):
-    def __init__(self, root: str, settings: ServerSettings, counts: Any = None, worker: int = 0) -> None:
+    def __init__(
+        self, root: str, settings: ServerSettings, ready: Callable[[], object], counts: Any = None, worker: int = 0
+    ) -> None:
+        self._ready = ready
         config = uvicorn.Config(
             lambda: make_app(CurrentGeneration(root), settings, Metrics(counts, worker)),
             factory=True,
@@ -85,6 +94,11 @@ class _Server(uvicorn.Server):
             signal.signal(number, lambda *_: setattr(self, "should_exit", True))
         self.run(sockets=[listener])
 
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if not self.should_exit:
+            self._ready()
+
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Stop when all requests are answered; a second Ctrl-C stops at once."""
         if self.should_exit and sig == signal.SIGINT:
@@ -93,8 +107,10 @@ class _Server(uvicorn.Server):
         super().handle_exit(sig, frame)
 
 
-def _serve_in_worker(root: str, settings: ServerSettings, listener: socket.socket, counts: Any, worker: int) -> None:
-    server = _Server(root, settings, counts, worker)
+def _serve_in_worker(
+    root: str, settings: ServerSettings, listener: socket.socket, ready: Any, counts: Any, worker: int
+) -> None:
+    server = _Server(root, settings, ready.release, counts, worker)
     parent = multiprocessing.parent_process()
     assert parent is not None
 
@@ -113,10 +129,13 @@ def _serve_in_worker(root: str, settings: ServerSettings, listener: socket.socke
 class _Workers:
     """Worker processes. One that is killed is replaced; one that fails stops them all."""
 
-    def __init__(self, root: str, settings: ServerSettings, listener: socket.socket, count: int) -> None:
+    def __init__(
+        self, root: str, settings: ServerSettings, listener: socket.socket, count: int, ready: Callable[[], object]
+    ) -> None:
         self._spawn = multiprocessing.get_context("spawn")
         self._listener = listener
-        self._arguments = (root, settings, listener, self._spawn.RawArray("d", count * WIDTH))
+        self._loaded, self._ready = self._spawn.Semaphore(0), ready
+        self._arguments = (root, settings, listener, self._loaded, self._spawn.RawArray("d", count * WIDTH))
         self._processes: dict[int, SpawnProcess] = {}
         self._count = count
         self._signals, self._send = self._spawn.Pipe(duplex=False)
@@ -127,6 +146,7 @@ class _Workers:
         try:
             for worker in range(self._count):
                 self._start(worker)
+            threading.Thread(target=self._wait_for_all, daemon=True).start()
             while True:
                 ready = wait([self._signals, *(process.sentinel for process in self._processes.values())])
                 if self._signals in ready:
@@ -137,6 +157,11 @@ class _Workers:
                         self._replace(worker, process)
         finally:
             self._stop()
+
+    def _wait_for_all(self) -> None:
+        for _ in range(self._count):
+            self._loaded.acquire()
+        self._ready()
 
     def _start(self, worker: int) -> None:
         """Start a worker with SIGINT blocked: a terminal sends Ctrl-C to all, but only the parent handles it."""

@@ -1,0 +1,64 @@
+"""Compile the kernels of a command before it runs, where there is no machine code: in parallel processes, and once."""
+
+import os
+from collections.abc import Callable, Iterable
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from importlib import import_module
+from multiprocessing import get_context
+from typing import Any
+
+from pagekin.kernels.cache import cache_folder
+from pagekin.kernels.compile import Kernel
+from pagekin.kernels.signatures import known, numba_types, used_by
+
+_TICK = 3.0  # seconds between two lines of progress
+
+
+def prepare(command: str, report: Callable[[str], None]) -> None:
+    """Compile what a command needs and numba's cache does not have, and report what is done."""
+    needed = {name: found for name in sorted(used_by(command)) if isinstance(found := _kernel(name), Kernel)}
+    missing = [name for name, kernel in needed.items() if not _is_cached(kernel)]
+    if missing:
+        report(f"compiling {len(missing)} of {len(known())} kernels, once")
+        _compile_in_parallel(missing, report)
+
+
+def load(command: str) -> None:
+    """Load what a command needs into this process."""
+    for name in sorted(used_by(command)):
+        compile_kernel(name)
+
+
+def compile_kernel(name: str) -> None:
+    """Compile a kernel for all signatures with which the package calls it, or load it from the cache."""
+    kernel = _kernel(name)
+    # Otherwise there is machine code, or NUMBA_DISABLE_JIT is set.
+    if isinstance(kernel, Kernel) and hasattr(kernel.dispatcher, "compile"):
+        for signature in known()[name]:
+            kernel.dispatcher.compile(numba_types(signature))
+
+
+def _compile_in_parallel(names: Iterable[str], report: Callable[[str], None]) -> None:
+    with ProcessPoolExecutor(os.cpu_count(), mp_context=get_context("spawn")) as pool:
+        futures = [pool.submit(compile_kernel, name) for name in sorted(names, key=_size, reverse=True)]
+        waiting = set(futures)
+        while waiting:
+            _, waiting = wait(waiting, _TICK, FIRST_COMPLETED)
+            report(f"  {len(futures) - len(waiting)} of {len(futures)}")
+        for future in futures:
+            future.result()
+
+
+def _size(name: str) -> int:
+    """A guess of how long a kernel takes to compile: those with many arguments call many others."""
+    return sum(map(len, known()[name]))
+
+
+def _is_cached(kernel: Kernel) -> bool:
+    folder = cache_folder(kernel.function)
+    return folder is not None and any(folder.rglob(f"{kernel.function.__name__}-*.nbi"))
+
+
+def _kernel(name: str) -> Any:
+    module, _, function = name.partition(".")
+    return getattr(import_module(f"pagekin.kernels.{module}"), function)

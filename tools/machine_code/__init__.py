@@ -1,0 +1,1 @@
+"""Compiles all kernels ahead of time into the extension module `pagekin.kernels.machine`."""
