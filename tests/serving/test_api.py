@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from cli.processes import in_a_process
+from cli.processes import in_this_process
 from pagekin.pipeline import build
 from pagekin.serving.app import make_app
 from pagekin.serving.generations import CurrentGeneration
@@ -58,7 +58,7 @@ def problem(response: Any, status: int) -> str:
 )
 def test_the_api_answers_as_the_command_line(client: TestClient, served_index: Path, path: str, command: str) -> None:
     name, *options = command.split()
-    said = in_a_process(name, served_index, *options, "--json")
+    said = in_this_process(name, str(served_index), *options, "--json", folder=served_index.parent)
     assert client.get(path).json() == json.loads(said.out)
 
 
