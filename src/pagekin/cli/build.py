@@ -21,7 +21,7 @@ _SHOWN = ("http://treeroom.example/oak.html", "http://worldpages.example/ja/aizo
 _QUERIES = (_SHOWN[0], "http://slowoven.example/starter.html", "http://mirror.example/", _SHOWN[1])
 
 
-@click.command()
+@click.command(short_help="Read pages into a store and index them.")
 @click.argument("sources", nargs=-1, required=True, type=click.Path(), metavar="SOURCE...")
 @click.option("-o", "--output", required=True, type=click.Path(), help="The store to write, such as my.kin.")
 @click.option(
@@ -29,7 +29,11 @@ _QUERIES = (_SHOWN[0], "http://slowoven.example/starter.html", "http://mirror.ex
     multiple=True,
     help="The URL of a folder: once for all folders, or once for each in order. `http://` if each subfolder is a host.",
 )
-@click.option("--strategy", default="default", help="A preset (default, paper) or a TOML file.")
+@click.option(
+    "--strategy",
+    default="default",
+    help="How pages are compared: a preset (default, text-only, fast, paper) or a TOML file.",
+)
 @click.option(
     "--vectors",
     type=click.Path(),
@@ -103,13 +107,13 @@ def print_build(collection: pagekin.Collection, output: str) -> None:
     return None
 
 
-@click.command()
+@click.command(short_help="Try pagekin on the sample web.")
 @click.option("--output", default="pagekin-demo", type=click.Path(), help="The folder to work in.")
-@click.option("--serve/--no-serve", default=None, help="End on a page to explore it; by default on a terminal.")
+@click.option("--serve/--no-serve", default=None, help="Serve the sample web at the end; by default on a terminal.")
 def demo(output: str, serve: bool | None) -> None:
-    """Read the sample web, a small web of 22 hosts that comes with pagekin, and look at some of its pages.
+    """Build the sample web, a small web of 22 hosts that comes with pagekin, and show what pagekin finds in it.
 
-    On a terminal it ends on a page to explore it, which Ctrl-C stops.
+    On a terminal it then serves a web page to explore it, until Ctrl-C.
     """
     from pagekin import sample_web
     from pagekin.cli import serve as serving

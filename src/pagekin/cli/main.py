@@ -100,10 +100,10 @@ def _settings(path: Path, name: str, table: dict[str, Any]) -> dict[str, Any]:
     return settings
 
 
-@click.command()
+@click.command(short_help="Print the shell completion script.")
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def completion(shell: str) -> None:
-    """Print what makes SHELL complete pagekin's commands and options.
+    """Print the script that lets SHELL complete pagekin's commands and options.
 
     Bash: `eval "$(pagekin completion bash)"` in ~/.bashrc. Zsh: the same with zsh in ~/.zshrc.
     Fish: `pagekin completion fish > ~/.config/fish/completions/pagekin.fish`.
