@@ -95,6 +95,7 @@ def test_asking_for_help_loads_nothing_heavy(arguments: list[str]) -> None:
 
 MISTAKES: dict[str, tuple[list[str], int, str]] = {
     "no such command": (["nonsense"], 2, "No such command"),
+    "a misspelt command": (["relatd"], 2, "No such command 'relatd'. Did you mean 'related'?"),
     "no such option": (["build", "web", "-o", "x.kin", "--nonsense"], 2, "No such option"),
     "no source": (["build", "-o", "x.kin"], 2, "Missing argument"),
     "no output": (["build", "web"], 2, "Missing option"),

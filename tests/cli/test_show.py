@@ -124,7 +124,7 @@ def test_words_of_several_titles_are_ambiguous(pagekin: Pagekin, library: Path) 
 def test_an_unknown_page_is_answered_with_the_nearest(pagekin: Pagekin, library: Path) -> None:
     answer = pagekin("show", library, "http://lib.example/birds/rob.html")
     assert (answer.code, answer.out) == (2, "")
-    assert f"no page 'http://lib.example/birds/rob.html' in {library}; similar pages are:" in answer.err
+    assert f"no page 'http://lib.example/birds/rob.html' in {library}; did you mean:" in answer.err
     assert ROBIN in answer.err
     answer = pagekin("show", library, "zebra")
     assert answer.code == 2

@@ -200,7 +200,7 @@ def test_a_wrong_body_is_reported(client: TestClient, body: str, told: str) -> N
 
 def test_an_unknown_page_is_reported_without_the_path_of_the_store(client: TestClient, served_index: Path) -> None:
     told = problem(client.get("/api/related?url=http://treeroom.example/oaks.html"), 404)
-    assert told.startswith("no page 'http://treeroom.example/oaks.html' in this collection; similar pages are:")
+    assert told.startswith("no page 'http://treeroom.example/oaks.html' in this collection; did you mean:")
     assert str(served_index.parent) not in told
     assert "several pages" in problem(client.get("/api/related?url=the"), 404)
     problem(client.get("/api/pages/0123456789abcdef"), 404)

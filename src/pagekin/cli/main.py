@@ -3,6 +3,7 @@
 import os
 import sys
 import tomllib
+from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,15 @@ class Commands(click.Group):
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         return command_named(name) if name in COMMANDS else None
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that the arguments name; a misspelt one is an error that names the most similar."""
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            similar = get_close_matches(args[0], COMMANDS, 1)
+            ctx.fail(f"No such command {args[0]!r}." + "".join(f" Did you mean {name!r}?" for name in similar))
+        return super().resolve_command(ctx, args)
 
 
 def command_named(name: str) -> click.Command:

@@ -47,6 +47,8 @@ def related(
 
 
 def print_related(answer: pagekin.RelatedPages, expand: bool = False) -> None:
+    for title, url in zip(answer.query.titles, answer.query.pages, strict=True):
+        click.echo(f"Related to {clean(title or '(no title)')}, {clean(url)}")
     if not answer:
         click.echo("No page is similar enough; --min-similarity 0 shows the nearest.")
     for each in answer:
