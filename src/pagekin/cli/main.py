@@ -14,8 +14,9 @@ from pagekin import __version__
 from pagekin.errors import MisuseError, PagekinError
 
 _MODULES = {
-    "build": "build demo",
+    "build": "build",
     "cluster": "cluster graph",
+    "demo": "demo",
     "duplicates": "duplicates",
     "evaluate": "evaluate sweep",
     "info": "check info show",
