@@ -31,7 +31,7 @@ def demo(output: str, serve: bool | None) -> None:
         raise MisuseError(f"{folder} is a file; name a folder to work in")
     folder.mkdir(parents=True, exist_ok=True)
     archive, store = folder / sample_web.ARCHIVE, folder / "sample_web.kin"
-    if not archive.exists():
+    if not (archive.exists() and (folder / sample_web.LABELS).exists()):
         sample_web.copy_to(folder)
     _say("A crawl of small hosts that comes with pagekin is read and indexed:", f"build {archive} -o {store}")
     with progress_bar(quiet=False) as progress:
