@@ -9,10 +9,14 @@ import pytest
 import pagekin
 
 SOURCE = Path(pagekin.__file__).parent
-MODULES = {path.relative_to(SOURCE).as_posix(): ast.parse(path.read_text("utf-8")) for path in SOURCE.rglob("*.py")}
 TOPMOST = ("cli/", "serving/")  # only these print and read the clock
 CLOCKS = {("time", "time"), ("datetime", "now"), ("datetime", "utcnow"), ("date", "today")}
 ROOT_FILES = 6
+
+
+@pytest.fixture(scope="module")
+def modules() -> dict[str, ast.Module]:
+    return {path.relative_to(SOURCE).as_posix(): ast.parse(path.read_text("utf-8")) for path in SOURCE.rglob("*.py")}
 
 
 def print_and_clock(tree: ast.Module) -> list[int]:
@@ -30,27 +34,27 @@ def print_and_clock(tree: ast.Module) -> list[int]:
     return found
 
 
-def test_no_class_name_occurs_twice() -> None:
-    modules = defaultdict(list)
-    for name, tree in MODULES.items():
+def test_no_class_name_occurs_twice(modules: dict[str, ast.Module]) -> None:
+    classes = defaultdict(list)
+    for name, tree in modules.items():
         for node in ast.walk(tree):
             if isinstance(node, ast.ClassDef):
-                modules[node.name].append(name)
-    assert {name: where for name, where in modules.items() if len(where) > 1} == {}
+                classes[node.name].append(name)
+    assert {name: where for name, where in classes.items() if len(where) > 1} == {}
 
 
-def test_the_package_root_holds_few_modules() -> None:
+def test_the_package_root_holds_few_modules(modules: dict[str, ast.Module]) -> None:
     files = {path.name for path in SOURCE.iterdir() if path.is_file()}
     assert len(files - {"py.typed"}) <= ROOT_FILES
-    assert files - set(MODULES) == {"py.typed", "__init__.pyi"}
+    assert files - set(modules) == {"py.typed", "__init__.pyi"}
 
 
-def test_every_module_has_a_docstring() -> None:
-    assert [name for name, tree in MODULES.items() if not ast.get_docstring(tree)] == []
+def test_every_module_has_a_docstring(modules: dict[str, ast.Module]) -> None:
+    assert [name for name, tree in modules.items() if not ast.get_docstring(tree)] == []
 
 
-def test_nothing_below_cli_and_serving_prints_or_reads_the_clock() -> None:
-    below = {name: tree for name, tree in MODULES.items() if not name.startswith(TOPMOST)}
+def test_nothing_below_cli_and_serving_prints_or_reads_the_clock(modules: dict[str, ast.Module]) -> None:
+    below = {name: tree for name, tree in modules.items() if not name.startswith(TOPMOST)}
     assert {name: lines for name, tree in below.items() if (lines := print_and_clock(tree))} == {}
 
 

@@ -9,6 +9,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from contextlib import chdir
 from dataclasses import fields
 from pathlib import Path
 
@@ -24,19 +25,21 @@ from pagekin.search import evidence
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.options import RelatedOptions
 from pagekin.store.store import Store
+from tools.readme import with_outputs
 from tools.sample_web import write_wacz
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text("utf-8")
+GUIDE = (ROOT / "docs" / "guide.md").read_text("utf-8")
 ABOUT = "<title>About us</title><p>We mend <a href=/>bread bins</a>."
 
 
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```", README, re.M | re.S)
+def blocks(language: str, page: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", page, re.M | re.S)
 
 
 def shell_commands() -> list[str]:
-    lines = [line.partition("  #")[0].strip() for block in blocks("sh") for line in block.splitlines()]
+    lines = [line.partition("  #")[0].strip() for block in blocks("sh", GUIDE) for line in block.splitlines()]
     return [line for line in lines if line.startswith("pagekin")]
 
 
@@ -49,7 +52,7 @@ def resource(url: str, html: str) -> bytes:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with all files that the README speaks of."""
+    """A folder with all files that the guide speaks of."""
     folder = tmp_path_factory.mktemp("readme")
     (folder / "public").mkdir()
     (folder / "public" / "about.html").write_text(ABOUT, "utf-8")
@@ -93,7 +96,7 @@ def test_every_setting_of_groups_is_documented() -> None:
 
 
 @pytest.mark.slow
-def test_every_command_of_the_readme_works_in_its_order(folder: Path) -> None:
+def test_every_command_of_the_guide_works_in_its_order(folder: Path) -> None:
     assert len(shell_commands()) >= 8
     for command in shell_commands():
         done = run(command, folder)
@@ -102,19 +105,36 @@ def test_every_command_of_the_readme_works_in_its_order(folder: Path) -> None:
 
 
 @pytest.mark.slow
-def test_python_of_the_readme_works(folder: Path) -> None:
-    (code,) = blocks("python")
+def test_python_of_the_guide_works(folder: Path) -> None:
+    (code,) = blocks("python", GUIDE)
     (folder / "snippet.py").write_text(code, "utf-8")
     done = run(f"{sys.executable} snippet.py", folder)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("About us We mend bread bins.")
 
 
-def test_the_output_in_the_readme_is_what_the_command_prints(sample_index: Path, tmp_path: Path) -> None:
-    found = re.search(r"^(pagekin related demo/.*)\n```\n\n```\n(.*?)^```", README, re.M | re.S)
-    assert found
-    shutil.copytree(sample_index, tmp_path / "demo" / "sample_web.kin")
-    assert run(found[1], tmp_path).stdout == found[2]
+def test_the_readme_is_short() -> None:
+    assert len(README.splitlines()) <= 120
+    (code,) = blocks("python", README)
+    assert len([line for line in code.splitlines() if line]) <= 6
+
+
+@pytest.mark.slow
+def test_every_command_of_the_readme_prints_what_it_says(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert with_outputs(README, tmp_path) == README
+    commands = re.findall(r"^\$ (pagekin .*)", README, re.M)
+    assert len(commands) == len(blocks("console", README)) == 3
+    assert not any(
+        "pagekin " in line.partition("#")[0] for block in blocks("sh", README) for line in block.splitlines()
+    )
+    (code,) = blocks("python", README)
+    with chdir(tmp_path):
+        exec(code, {})
+    first = re.search(r"^(0\.\d+)  (.*)\n +(http.*)$", README, re.M)
+    assert first
+    said = capsys.readouterr().out
+    similarity, rest = said.split(maxsplit=1)
+    assert (f"{float(similarity):.3f}", rest.startswith(f"{first[2]} {first[3]} ")) == (first[1], True)
 
 
 def heading_anchors(page: Path) -> set[str]:
@@ -142,8 +162,8 @@ def test_the_evidence_of_the_docs_is_in_answers(sample_index: Path, monkeypatch:
     assert first.why.details["host"] == {"host": "treeroom.example"}
 
 
-def test_readme_names_every_command() -> None:
-    assert [name for name in COMMANDS if f"pagekin {name}" not in README and f"make {name}" not in README] == []
+def test_the_guide_names_every_command() -> None:
+    assert [name for name in COMMANDS if f"pagekin {name}" not in GUIDE] == []
 
 
 @pytest.mark.slow

@@ -219,13 +219,13 @@ def test_a_hierarchy_that_tells_nothing_is_misuse(pagekin: Pagekin, sample_index
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--run", "nan.tsv"), "the score 'nan' is no number"),
+        (("--run", "nan.tsv"), "the score 'nan' is not a number"),
         (("--run", "strange.tsv"), "no line with a query and a result that are compared"),
         (("--run", "missing.tsv"), "missing.tsv cannot be read"),
         (("--against", "missing.tsv"), "there is no 'missing.tsv' to compare with"),
         (("--run", "nan.tsv", "--similarity", "cosine"), "a run has neither a strategy nor a similarity"),
         (("--strategy", "nothing"), "'nothing' is not a strategy"),
-        (("--queries", "strange.tsv"), "no source to judge by"),
+        (("--queries", "strange.tsv"), "no page has judgements"),
         (("--tree", "cycle.tsv"), "the tree has a cycle"),
         (("--sample", "2", "--depth", "4"), "no two classes at depth 4"),
     ],

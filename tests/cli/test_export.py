@@ -107,7 +107,7 @@ def test_a_place_that_cannot_be_written_is_told(pagekin: Pagekin, library: Path,
 def test_the_standard_output_is_no_file(pagekin: Pagekin, library: Path) -> None:
     said = pagekin("export", library, "-o", "-", "--format", "tsv")
     assert (said.code, said.out) == (2, "")
-    assert "name one with -o" in said.err
+    assert "name a file with -o" in said.err
     assert not Path("-").exists()
 
 

@@ -1,4 +1,4 @@
-"""`pagekin info` and `pagekin demo`."""
+"""`pagekin info`."""
 
 from __future__ import annotations
 
@@ -54,16 +54,3 @@ def test_people_are_told_the_same(pagekin: Pagekin, library: Path) -> None:
         assert line.split() in lines
     assert "Languages:  en 3" in out
     assert ["1", "not", "HTML", "e.g.", "picture.png"] in lines
-
-
-def test_the_demo_shows_the_sample_web(pagekin: Pagekin) -> None:
-    answer = pagekin("demo", "--output", "sample")
-    assert (answer.code, answer.err) == (0, "")
-    assert "$ pagekin build sample/sample_web.warc.gz -o sample/sample_web.kin" in answer.out
-    assert "213 pages of 22 hosts" in answer.out
-    assert "http://treeroom.example/oak.html" in answer.out
-    assert "$ pagekin serve sample/sample_web.kin\nserves a page" in answer.out  # and ends, for there is no terminal
-    again = pagekin("demo", "--output", "sample")
-    assert again.code == 0
-    assert "Nothing has changed" in again.out
-    assert pagekin("check", "sample/sample_web.kin").code == 0

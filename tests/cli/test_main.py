@@ -13,7 +13,7 @@ import pytest
 import pagekin as package
 from cli.conftest import Pagekin
 from cli.processes import PAGEKIN, in_a_process
-from pagekin.cli.main import COMMANDS, cli
+from pagekin.cli.main import COMMANDS, cli, command_named
 from pagekin.store.store import Store
 
 HEAVY = {"numba", "numpy", "fastwarc", "resiliparse", "zstandard", "brotli", "sqlite3", "llvmlite"}
@@ -28,6 +28,23 @@ def test_help_names_every_command(pagekin: Pagekin, flag: str) -> None:
     assert (answer.code, answer.err) == (0, "")
     for name in COMMANDS:
         assert f"\n  {name} " in answer.out
+
+
+def test_the_list_of_commands_has_a_whole_sentence_for_each(pagekin: Pagekin) -> None:
+    lines = pagekin("--help").out.partition("Commands:\n")[2].splitlines()
+    sentences = dict(line.strip().split(maxsplit=1) for line in lines)
+    assert sentences.keys() == COMMANDS.keys()
+    assert [name for name, text in sentences.items() if not text.endswith(".") or text.endswith("...")] == []
+    assert {name: text for name, text in sentences.items() if len(text) >= 45} == {}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_option_is_explained_by_sentences(name: str) -> None:
+    for option in command_named(name).params:
+        if isinstance(option, click.Option):
+            assert option.help and option.help[0] == option.help[0].upper() and option.help.endswith("."), option.opts
+            record = option.get_help_record(click.Context(command_named(name)))
+            assert record and "None" not in record[1], option.opts
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -78,6 +95,7 @@ def test_asking_for_help_loads_nothing_heavy(arguments: list[str]) -> None:
 
 MISTAKES: dict[str, tuple[list[str], int, str]] = {
     "no such command": (["nonsense"], 2, "No such command"),
+    "a misspelt command": (["relatd"], 2, "No such command 'relatd'. Did you mean 'related'?"),
     "no such option": (["build", "web", "-o", "x.kin", "--nonsense"], 2, "No such option"),
     "no source": (["build", "-o", "x.kin"], 2, "Missing argument"),
     "no output": (["build", "web"], 2, "Missing option"),

@@ -20,7 +20,7 @@ def test_json_has_the_documented_shape(pagekin: Pagekin, library: Path) -> None:
     answer = pagekin("related", library, ROBIN, "--json")
     assert (answer.code, answer.err) == (0, "")
     facts = json.loads(answer.out)
-    assert facts["query"] == {"pages": [ROBIN], "similarity": "jaccard"}
+    assert facts["query"] == {"pages": [ROBIN], "titles": ["The robin in winter"], "similarity": "jaccard"}
     first = facts["related"][0]
     assert set(first) == {"url", "title", "similarity", "pinned", "duplicate_of_query", "duplicates", "why"}
     assert set(first["why"]) == {"terms", "cited_by", "apart", "parts", "details"}
@@ -30,9 +30,17 @@ def test_json_has_the_documented_shape(pagekin: Pagekin, library: Path) -> None:
 
 def test_people_are_told_the_same(pagekin: Pagekin, library: Path) -> None:
     lines = pagekin("related", library, ROBIN).out.splitlines()
-    assert lines[0].endswith("  The wren in winter")
-    assert lines[1].strip() == WREN
-    assert lines[2].strip().startswith("shares ")
+    assert lines[0] == f"Related to The robin in winter, {ROBIN}"
+    assert lines[1].endswith("  The wren in winter")
+    assert lines[2].strip() == WREN
+    assert lines[3].strip().startswith("shares ")
+
+
+@pytest.mark.parametrize("name", ["robin winter", "lib.example/birds/robin.html", "birds/robin.html", "old.html"])
+def test_the_answer_names_the_page_that_was_understood(pagekin: Pagekin, library: Path, name: str) -> None:
+    assert pagekin("related", library, name).out.splitlines()[0] == f"Related to The robin in winter, {ROBIN}"
+    query = json.loads(pagekin("related", library, name, "--json").out)["query"]
+    assert (query["pages"], query["titles"]) == ([ROBIN], ["The robin in winter"])
 
 
 @pytest.mark.slow
@@ -49,7 +57,7 @@ def test_a_page_of_the_collection_is_answered_without_loading_a_compiler(library
 
 
 def test_options_reach_the_answer(pagekin: Pagekin, library: Path) -> None:
-    assert pagekin("related", library, ROBIN, "--exclude-host").out.startswith("No page is similar enough")
+    assert pagekin("related", library, ROBIN, "--exclude-host").out.splitlines()[1].startswith("No page is similar")
     assert WREN not in pagekin("related", library, ROBIN, "--never", WREN).out
     assert WREN not in pagekin("related", library, ROBIN, "--exclude-linked").out
 
@@ -93,9 +101,9 @@ def test_export_may_be_of_some_pages_and_must_know_its_format(pagekin: Pagekin, 
 def test_near_duplicates_take_one_line_and_can_be_shown(pagekin: Pagekin, copies: Path) -> None:
     asked = ("related", copies, "http://c.example/", "--min-similarity", "0", "--no-explain")
     lines = pagekin(*asked).out.splitlines()
-    assert len(lines) == 2 and lines[0].endswith("  Of a  (and 1 near-duplicate)")
-    assert pagekin(*asked, "--expand").out.splitlines()[2] == "       = http://b.example/  (the same)"
-    assert len(pagekin(*asked, "--no-group-duplicates").out.splitlines()) == 4
+    assert len(lines) == 3 and lines[1].endswith("  Of a  (and 1 near-duplicate)")
+    assert pagekin(*asked, "--expand").out.splitlines()[3] == "       = http://b.example/  (the same)"
+    assert len(pagekin(*asked, "--no-group-duplicates").out.splitlines()) == 5
     (answer,) = json.loads(pagekin(*asked, "--json").out)["related"]
     assert answer["duplicate_of_query"] is False
     (duplicate,) = answer["duplicates"]
@@ -106,4 +114,4 @@ def test_near_duplicates_take_one_line_and_can_be_shown(pagekin: Pagekin, copies
 
 def test_a_copy_of_the_page_is_called_so(pagekin: Pagekin, copies: Path) -> None:
     lines = pagekin("related", copies, "http://a.example/", "--min-similarity", "0").out.splitlines()
-    assert lines[0].endswith("  Of b  (near-duplicate of the query page)")
+    assert lines[1].endswith("  Of b  (near-duplicate of the query page)")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from cli.conftest import PAGES, Pagekin
-from cli.processes import in_a_process, in_a_terminal
+from cli.processes import in_a_terminal, in_this_process
 from pagekin.pipeline import build
 from pagekin.urls import page_id
 from store.builders import page, write_jsonl
@@ -124,7 +124,7 @@ def test_words_of_several_titles_are_ambiguous(pagekin: Pagekin, library: Path) 
 def test_an_unknown_page_is_answered_with_the_nearest(pagekin: Pagekin, library: Path) -> None:
     answer = pagekin("show", library, "http://lib.example/birds/rob.html")
     assert (answer.code, answer.out) == (2, "")
-    assert f"no page 'http://lib.example/birds/rob.html' in {library}; similar pages are:" in answer.err
+    assert f"no page 'http://lib.example/birds/rob.html' in {library}; did you mean:" in answer.err
     assert ROBIN in answer.err
     answer = pagekin("show", library, "zebra")
     assert answer.code == 2
@@ -177,7 +177,7 @@ def test_escape_sequences_of_a_crawl_do_not_reach_the_terminal(nasty: Path, argu
     _, said = in_a_terminal(*filled)
     assert said
     assert harmless(said)
-    piped = in_a_process(*filled)
+    piped = in_this_process(*filled, folder=nasty.parent)
     assert harmless(piped.out)
     assert harmless(piped.err)
 
@@ -185,6 +185,7 @@ def test_escape_sequences_of_a_crawl_do_not_reach_the_terminal(nasty: Path, argu
 @pytest.mark.slow
 def test_escape_sequences_do_not_reach_the_terminal_while_building(nasty: Path, tmp_path: Path) -> None:
     (source,) = nasty.parent.glob("web*")
-    answer = in_a_process("build", source, "-o", tmp_path / "x.kin", "--base-url", "http://a.example/")
+    arguments = ["build", str(source), "-o", "x.kin", "--base-url", "http://a.example/"]
+    answer = in_this_process(*arguments, folder=tmp_path)
     assert answer.code == 0
     assert harmless(answer.out.replace(str(source), ""))

@@ -125,7 +125,7 @@ def test_judgements_are_those_of_brute_force(
         if sum(pairs[0]):
             expected[source] = pairs
     if not expected:
-        with pytest.raises(MisuseError, match="orders nothing"):
+        with pytest.raises(MisuseError, match="ranks nothing"):
             judge(Table(rows), population, threads=threads)
         return
     found = judge(Table(rows), population, threads=threads)
@@ -181,12 +181,12 @@ def test_parts_make_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_scores_that_are_no_numbers_are_refused() -> None:
-    with pytest.raises(MisuseError, match="table gives scores that are no numbers"):
+    with pytest.raises(MisuseError, match="table gives scores that are not numbers"):
         judge(Table([[math.nan] * 5] * 5), peopled(LABELS))
 
 
 def test_no_sources_are_no_judgement() -> None:
-    with pytest.raises(MisuseError, match="no source"):
+    with pytest.raises(MisuseError, match="no page has judgements"):
         judge(Table([[0.0] * 5] * 5), peopled(LABELS), np.array([], np.int64))
 
 

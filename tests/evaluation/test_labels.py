@@ -108,8 +108,8 @@ def test_a_dump_is_read_with_little_memory(tmp_path: Path, notes: LeftOut) -> No
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (ODP.removesuffix("</RDF>\n"), "no well-formed XML: no element found"),
-        ("<RDF><a></b></RDF>", "no well-formed XML: mismatched tag in line 1"),
+        (ODP.removesuffix("</RDF>\n"), "not well-formed XML: no element found"),
+        ("<RDF><a></b></RDF>", "not well-formed XML: mismatched tag in line 1"),
         ('<!DOCTYPE r [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><RDF>&b;</RDF>', "declares an entity, 'a'"),
         ("<RDF><ExternalPage about='" + "x" * 2_000_000, "a tag of more than"),
     ],

@@ -61,11 +61,11 @@ def test_what_a_run_says_of_others_and_twice_is_counted(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("p0\t1\tp1\t0.5\np0\t2\tp2\tnan\n", "line 2: the score 'nan' is no number"),
-        ("p0 Q0 p1 1 inf x", "line 1: the score 'inf' is no number"),
-        ("p0\t1\tp1\tgood", "line 1: the score 'good' is no number"),
-        ("p0,1,p1,0.5", "line 1 is no line of a run"),
-        ("p0 p1 0.5", "line 1 is no line of a run"),
+        ("p0\t1\tp1\t0.5\np0\t2\tp2\tnan\n", "line 2: the score 'nan' is not a number"),
+        ("p0 Q0 p1 1 inf x", "line 1: the score 'inf' is not a number"),
+        ("p0\t1\tp1\tgood", "line 1: the score 'good' is not a number"),
+        ("p0,1,p1,0.5", "line 1 is not a line of a run file"),
+        ("p0 p1 0.5", "line 1 is not a line of a run file"),
         ("x\t1\ty\t1\n", "no line with a query and a result that are compared, such as http://p.example/0"),
         ("", "no line with a query"),
     ],

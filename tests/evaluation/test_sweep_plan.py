@@ -78,7 +78,7 @@ def test_the_sweep_of_the_paper_has_its_figures_and_references() -> None:
 @pytest.mark.parametrize(
     ("table", "said"),
     [
-        ({}, "s.toml has nothing to judge"),
+        ({}, "s.toml has nothing to evaluate"),
         ({"figures": []}, "there is no 'figures'; there are"),
         ({"store": 5}, "store = 5 should be a text"),
         ({"depth": True}, "depth = True should be a whole number"),
@@ -111,7 +111,7 @@ def test_a_bad_sweep_is_refused_with_what_and_where(table: dict[str, Any], said:
 def test_a_file_that_is_no_toml_is_refused(tmp_path: Path, text: bytes | None) -> None:
     if text is not None:
         (tmp_path / "s.toml").write_bytes(text)
-    with pytest.raises(MisuseError, match=r"s\.toml is no sweep file"):
+    with pytest.raises(MisuseError, match=r"s\.toml is not a sweep file"):
         read_plan(tmp_path / "s.toml")
 
 

@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ir_measures import AP as THEIR_AP
 from ir_measures import P, Rprec
-from scipy import stats
 
 from learning.builders import topical, whole
 from pagekin.evaluation.runs import qrel_lines, run_lines, untie
@@ -107,6 +106,8 @@ def test_without_a_difference_chance_explains_all() -> None:
 @settings(deadline=None)
 @given(st.lists(st.tuples(VALUES, VALUES), min_size=12, max_size=60))
 def test_the_signed_rank_test_says_what_scipy_says(pairs: list[tuple[float, float]]) -> None:
+    from scipy import stats  # takes seconds, and every worker collects this module
+
     one, other = np.array(pairs).T
     if (one == other).all():
         return

@@ -129,7 +129,7 @@ def test_a_damaged_state_is_not_resumed(trainer: Trainer) -> None:
         {"more": 1},
     ]
     for wrong in broken:
-        with pytest.raises(MisuseError, match="no checkpoint of learning"):
+        with pytest.raises(MisuseError, match="not a checkpoint of learning"):
             SearchState.from_dict({"fingerprint": "x", "done": [{**run, **wrong}], "run": None})
 
 

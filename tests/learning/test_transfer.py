@@ -176,11 +176,11 @@ def test_documents_of_a_file_of_a_packed_file_and_of_a_folder(tmp_path: Path) ->
     ("read", "text", "said"),
     [
         (read_topics, "", "has no topics"),
-        (read_topics, "no tab here", "line 1 is no topic"),
+        (read_topics, "no tab here", "line 1 is not a topic"),
         (read_topics, "<top><num>1</top>", "topic 1 has no <num> or no <title>"),
         (read_qrels, "", "has no judgements"),
-        (read_qrels, "1 0 doc yes", "line 1 is no judgement"),
-        (read_qrels, "1 0 doc", "line 1 is no judgement"),
+        (read_qrels, "1 0 doc yes", "line 1 is not a judgement"),
+        (read_qrels, "1 0 doc", "line 1 is not a judgement"),
         (lambda file: list(read_documents(file)), "<DOC>\n</DOC>\n", "has no <DOCNO>"),
     ],
 )

@@ -14,6 +14,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from functools import cache, partial
 from pathlib import Path
 
 from pagekin.collection.info import describe_page, describe_store
@@ -60,25 +61,27 @@ class Damage:
 
 
 def queries(store: Path) -> Iterator[Callable[[], object]]:
-    """All that can be asked, in the way of every command."""
+    """All that can be asked, in the way of every command and of a server, which asks one opened collection."""
     yield lambda: describe_store(IndexedStore.open(store))
+    everything = RelatedOptions(
+        min_similarity=0.0, limit=500, similarity="cosine", exclude_linked=True, exclude_host=True
+    )
+    weighed = RelatedOptions(min_similarity=0.0, limit=500, similarity="okapi")
+    blended = RelatedOptions(min_similarity=0.0, limit=500)
+    vectors = RelatedOptions(min_similarity=0.0, limit=500, blend={"text": 0.5, "vectors": 0.5})
+    given = (vectors,) if "vectors" in (Store.open(store).manifest.index or {}) else ()
     for scorer in (Scorer, CompiledScorer):
+        opened = cache(partial(at, scorer, store))
         for name in ASKED:
-            yield lambda scorer=scorer, name=name: at(scorer, store).related(name)  # type: ignore[misc]
-        everything = RelatedOptions(
-            min_similarity=0.0, limit=500, similarity="cosine", exclude_linked=True, exclude_host=True
-        )
-        weighed = RelatedOptions(min_similarity=0.0, limit=500, similarity="okapi")
-        blended = RelatedOptions(min_similarity=0.0, limit=500)
-        vectors = RelatedOptions(min_similarity=0.0, limit=500, blend={"text": 0.5, "vectors": 0.5})
-        given = (vectors,) if "vectors" in (Store.open(store).manifest.index or {}) else ()
+            yield lambda opened=opened, name=name: opened().related(name)  # type: ignore[misc]
         for options in (everything, weighed, blended, *given):
-            yield lambda scorer=scorer, options=options: at(scorer, store).related(list(ASKED), options)  # type: ignore[misc]
-        yield lambda scorer=scorer: at(scorer, store).related_to(OUTSIDE)  # type: ignore[misc]
-    yield lambda: find_duplicates(IndexedStore.open(store))
-    yield lambda: find_duplicates(IndexedStore.open(store), GroupSettings(link_weight=0.3, chunk_bytes=128))
+            yield lambda opened=opened, options=options: opened().related(list(ASKED), options)  # type: ignore[misc]
+        yield lambda opened=opened: opened().related_to(OUTSIDE)  # type: ignore[misc]
+    reopened = cache(partial(IndexedStore.open, store))
+    yield lambda: find_duplicates(reopened())
+    yield lambda: find_duplicates(reopened(), GroupSettings(link_weight=0.3, chunk_bytes=128))
     for row in (0, 40, -1):
-        yield lambda row=row: every_word(IndexedStore.open(store), row)  # type: ignore[misc]
+        yield lambda row=row: every_word(reopened(), row)  # type: ignore[misc]
 
 
 def at(scorer: type[Scorer], store: Path) -> IndexedStore:

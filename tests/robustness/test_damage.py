@@ -12,13 +12,13 @@ from click.testing import CliRunner
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from pagekin import sample_web
 from pagekin.cli.main import cli
 from pagekin.errors import PagekinError
 from pagekin.pipeline import build
 from pagekin.store.manifest import NAME
 from pagekin.store.store import Store
 from robustness.damage import Damage, ask_after
+from tools.sample_web import write_folder
 
 pytestmark = pytest.mark.campaign
 
@@ -59,6 +59,7 @@ LEADING = {
     "tokens.offsets": 8,
 }
 HEADER = 128
+HOSTS = ("larder.example", "nightsky.example", "skydiary.example", "mirror.example")
 RANDOM = 25  # more of them: `python -m benchmarks.fuzz`
 
 
@@ -68,15 +69,14 @@ def copy(sample_index: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def with_vectors(sample_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The sample web, with vectors of its pages."""
+def with_vectors(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Some hosts of the sample web, with vectors of their pages. In few pages a query meets most damages."""
     folder = tmp_path_factory.mktemp("vectors")
-    store = Path(shutil.copytree(sample_folder / "sample_web.kin", folder / "v.kin"))
-    urls = list(Store.open(store).reading.pages.url)
+    web = write_folder(folder / "web", HOSTS)
+    urls = list(build([web], folder / "v.kin", base_urls=["http://"], processes=1).store.reading.pages.url)
     np.save(folder / "v.npy", np.random.default_rng(1).standard_normal((len(urls), 8)))
     (folder / "v.urls").write_text("\n".join(urls), "utf-8")
-    build([sample_folder / sample_web.ARCHIVE], store, vectors=folder / "v.npy", processes=1)
-    return store
+    return build([web], folder / "v.kin", base_urls=["http://"], vectors=folder / "v.npy", processes=1).store.root
 
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from cli.processes import in_a_process
+from cli.processes import in_this_process
 from pagekin.pipeline import build
 from pagekin.serving.app import make_app
 from pagekin.serving.generations import CurrentGeneration
@@ -58,7 +58,7 @@ def problem(response: Any, status: int) -> str:
 )
 def test_the_api_answers_as_the_command_line(client: TestClient, served_index: Path, path: str, command: str) -> None:
     name, *options = command.split()
-    said = in_a_process(name, served_index, *options, "--json")
+    said = in_this_process(name, str(served_index), *options, "--json", folder=served_index.parent)
     assert client.get(path).json() == json.loads(said.out)
 
 
@@ -200,7 +200,7 @@ def test_a_wrong_body_is_reported(client: TestClient, body: str, told: str) -> N
 
 def test_an_unknown_page_is_reported_without_the_path_of_the_store(client: TestClient, served_index: Path) -> None:
     told = problem(client.get("/api/related?url=http://treeroom.example/oaks.html"), 404)
-    assert told.startswith("no page 'http://treeroom.example/oaks.html' in this collection; similar pages are:")
+    assert told.startswith("no page 'http://treeroom.example/oaks.html' in this collection; did you mean:")
     assert str(served_index.parent) not in told
     assert "several pages" in problem(client.get("/api/related?url=the"), 404)
     problem(client.get("/api/pages/0123456789abcdef"), 404)

@@ -7,10 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from openapi_spec_validator import validate
 
 from pagekin.serving.api.schema import openapi
 from pagekin.serving.app import api_routes
@@ -19,18 +17,25 @@ from serving.processes import running
 
 pytestmark = pytest.mark.slow
 
-LOADED: Any = schemathesis.openapi.from_dict(openapi(ServerSettings()))
-OPERATIONS = [each.ok() for each in LOADED.get_all_operations()]
-CHECKS = [
-    schemathesis.checks.not_a_server_error,
-    schemathesis.checks.status_code_conformance,
-    schemathesis.checks.content_type_conformance,
-    schemathesis.checks.response_schema_conformance,
-]
+DOCUMENT = openapi(ServerSettings())
+OPERATIONS = [(method, path) for path, methods in DOCUMENT["paths"].items() for method in methods]
+CHECKS = (
+    "not_a_server_error",
+    "status_code_conformance",
+    "content_type_conformance",
+    "response_schema_conformance",
+)
 
 
-def named(operation: Any) -> str:
-    return f"{operation.method} {operation.path}"
+def named(operation: tuple[str, str]) -> str:
+    return " ".join(operation)
+
+
+def is_variable(operation: tuple[str, str]) -> bool:
+    """Whether its requests have parameters in the query or a body."""
+    method, path = operation
+    described = DOCUMENT["paths"][path][method]
+    return "requestBody" in described or any(each["in"] == "query" for each in described.get("parameters", ()))
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +44,12 @@ def url(served_index: Path) -> Iterator[str]:
         yield server.url
 
 
-def ask(operation: Any, url: str, mode: Any, **fixed: Any) -> None:
+def ask(operation: tuple[str, str], url: str, mode: str, **fixed: Any) -> None:
+    import schemathesis  # takes seconds, and every worker collects this module
+
+    method, path = operation
+    described: Any = schemathesis.openapi.from_dict(DOCUMENT)[path][method]
+    checks = [getattr(schemathesis.checks, each) for each in CHECKS]
     # Not made smaller when it fails: each try is a request.
     phases = (Phase.explicit, Phase.generate)
     health = list(HealthCheck)
@@ -47,35 +57,37 @@ def ask(operation: Any, url: str, mode: Any, **fixed: Any) -> None:
     @settings(max_examples=20, deadline=None, database=None, suppress_health_check=health, phases=phases)
     @given(st.data())
     def asked(data: st.DataObject) -> None:
-        case = data.draw(operation.as_strategy(generation_mode=mode, **fixed))
-        case.call_and_validate(base_url=url, checks=CHECKS)
+        case = data.draw(described.as_strategy(generation_mode=schemathesis.GenerationMode[mode], **fixed))
+        case.call_and_validate(base_url=url, checks=checks)
 
     asked()
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=named)
-def test_nothing_that_fits_the_schema_breaks_the_server(operation: Any, url: str) -> None:
-    ask(operation, url, schemathesis.GenerationMode.POSITIVE)
+def test_nothing_that_fits_the_schema_breaks_the_server(operation: tuple[str, str], url: str) -> None:
+    ask(operation, url, "POSITIVE")
 
 
-@pytest.mark.parametrize("operation", [each for each in OPERATIONS if each.query or each.body], ids=named)
-def test_nothing_that_breaks_the_schema_breaks_the_server(operation: Any, url: str) -> None:
-    ask(operation, url, schemathesis.GenerationMode.NEGATIVE)
+@pytest.mark.parametrize("operation", [each for each in OPERATIONS if is_variable(each)], ids=named)
+def test_nothing_that_breaks_the_schema_breaks_the_server(operation: tuple[str, str], url: str) -> None:
+    ask(operation, url, "NEGATIVE")
 
 
-@pytest.mark.parametrize("operation", [OPERATIONS[0], OPERATIONS[4]], ids=named)
-def test_no_request_for_an_existing_page_breaks_the_server(operation: Any, url: str) -> None:
+@pytest.mark.parametrize("operation", [("get", "/api/related"), ("get", "/api/cluster")], ids=named)
+def test_no_request_for_an_existing_page_breaks_the_server(operation: tuple[str, str], url: str) -> None:
     """A made-up URL is refused before anything is computed, so these use an existing page."""
     page = "http://treeroom.example/oak.html"
-    many = operation.path == "/api/related"
-    ask(operation, url, schemathesis.GenerationMode.POSITIVE, query={"url": [page] if many else page})
+    many = operation[1] == "/api/related"
+    ask(operation, url, "POSITIVE", query={"url": [page] if many else page})
 
 
 def test_the_schema_is_openapi() -> None:
-    validate(openapi(ServerSettings()))
+    from openapi_spec_validator import validate
+
+    validate(DOCUMENT)
     validate(openapi(ServerSettings(token="t")))
 
 
 def test_the_schema_has_every_path_of_the_api() -> None:
     untold = {"/api", "/api/openapi.json", "/embed.js"}
-    assert {route.path for route in api_routes(RequestLimits())} - untold == set(openapi(ServerSettings())["paths"])  # type: ignore[attr-defined]
+    assert {route.path for route in api_routes(RequestLimits())} - untold == set(DOCUMENT["paths"])  # type: ignore[attr-defined]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Collection, Iterable
 from html import escape
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -13,13 +14,13 @@ from tools.sample_web.wacz import package
 from tools.sample_web.warc import archive
 
 
-def write_folder(target: Path) -> Path:
-    """Write the newest capture of every URL in the layout of `wget -r`, one folder per host.
+def write_folder(target: Path, hosts: Collection[str] = ()) -> Path:
+    """Write the newest capture of every URL in the layout of `wget -r`, one folder per host; or only of some hosts.
 
     A redirect becomes a page with an immediate refresh; other responses without a page have no file. The modification
     time of a file is the time of its capture.
     """
-    for capture in newest():
+    for capture in _of_hosts(newest(), hosts):
         body = _refresh(capture) if capture.header("Location") else capture.body
         if capture.status < 400:
             file = target / file_of(capture.url)
@@ -30,9 +31,9 @@ def write_folder(target: Path) -> Path:
     return target
 
 
-def write_warc(target: Path) -> Path:
-    """Write all captures as one .warc.gz."""
-    return _write(target, archive(captures())[0])
+def write_warc(target: Path, hosts: Collection[str] = ()) -> Path:
+    """Write all captures as one .warc.gz, or only those of some hosts."""
+    return _write(target, archive(_of_hosts(captures(), hosts))[0])
 
 
 def write_wacz(target: Path) -> Path:
@@ -58,6 +59,10 @@ def file_of(url: str) -> Path:
     parts = urlsplit(url)
     path = unquote(parts.path)
     return Path(parts.netloc, (path + "index.html" if path.endswith("/") else path).lstrip("/"))
+
+
+def _of_hosts(found: Iterable[SampleCapture], hosts: Collection[str]) -> list[SampleCapture]:
+    return [capture for capture in found if not hosts or urlsplit(capture.url).netloc in hosts]
 
 
 def _write(target: Path, data: bytes) -> Path:

@@ -1,27 +1,22 @@
-"""`pagekin build` and `pagekin demo`: read sources into a store, and try it on the sample web."""
+"""`pagekin build`: read sources into a store."""
 
 from __future__ import annotations
 
 import shlex
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import click
 
 import pagekin
 from pagekin.cli.options import json_option, options_from
 from pagekin.cli.output import bytes_of, counted, print_result, print_table, progress_bar, vectors_in_words
-from pagekin.errors import MisuseError
 from pagekin.model.capture import MiB, ReadingSettings
 
 _STRAY = 0.95  # share of links that leave the collection, above which a base URL looks wrong
 _FEW = 20  # links below which that share says nothing
-_SHOWN = ("http://treeroom.example/oak.html", "http://worldpages.example/ja/aizome.html")
-_QUERIES = (_SHOWN[0], "http://slowoven.example/starter.html", "http://mirror.example/", _SHOWN[1])
 
 
-@click.command()
+@click.command(short_help="Read pages into a store and index them.")
 @click.argument("sources", nargs=-1, required=True, type=click.Path(), metavar="SOURCE...")
 @click.option("-o", "--output", required=True, type=click.Path(), help="The store to write, such as my.kin.")
 @click.option(
@@ -29,7 +24,11 @@ _QUERIES = (_SHOWN[0], "http://slowoven.example/starter.html", "http://mirror.ex
     multiple=True,
     help="The URL of a folder: once for all folders, or once for each in order. `http://` if each subfolder is a host.",
 )
-@click.option("--strategy", default="default", help="A preset (default, paper) or a TOML file.")
+@click.option(
+    "--strategy",
+    default="default",
+    help="How pages are compared: a preset (default, text-only, fast, paper) or a TOML file.",
+)
 @click.option(
     "--vectors",
     type=click.Path(),
@@ -103,43 +102,3 @@ def print_build(collection: pagekin.Collection, output: str) -> None:
     if counts["pages"]:
         click.echo("Try next:  " + shlex.join(["pagekin", "related", output, next(iter(collection)).url]))
     return None
-
-
-@click.command()
-@click.option("--output", default="pagekin-demo", type=click.Path(), help="The folder to work in.")
-@click.option("--serve/--no-serve", default=None, help="End on a page to explore it; by default on a terminal.")
-def demo(output: str, serve: bool | None) -> None:
-    """Read the sample web, a small web of 22 hosts that comes with pagekin, and look at some of its pages.
-
-    On a terminal it ends on a page to explore it, which Ctrl-C stops.
-    """
-    from pagekin import sample_web
-    from pagekin.cli import serve as serving
-    from pagekin.cli.info import print_info, print_page
-    from pagekin.cli.related import print_related
-
-    folder = Path(output)
-    if folder.exists() and not folder.is_dir():
-        raise MisuseError(f"{folder} is a file; name a folder to work in")
-    folder.mkdir(parents=True, exist_ok=True)
-    archive, store = folder / sample_web.ARCHIVE, folder / "sample_web.kin"
-    if not archive.exists():
-        sample_web.copy_to(folder)
-    click.secho(f"$ pagekin build {archive} -o {store}", bold=True)
-    with progress_bar(quiet=False) as progress:
-        collection = pagekin.build(archive, store, progress=progress)
-    print_build(collection, str(store))
-    click.secho(f"\n$ pagekin info {store}", bold=True)
-    print_info(collection.info())
-    for page in _SHOWN:
-        click.secho(f"\n$ pagekin show {store} {page}", bold=True)
-        print_page(collection.page(page))
-    for page in _QUERIES:
-        click.secho(f"\n$ pagekin related {store} {page}", bold=True)
-        print_related(collection.related(page))
-    click.secho(f"\n$ pagekin serve {store}", bold=True)
-    watched = sys.stdin.isatty() and sys.stdout.isatty()
-    if watched if serve is None else serve:
-        serving.serve.main([str(store), "--port", "0"], standalone_mode=False)
-    else:
-        click.echo("serves a page to explore it, and an API for programs; needs pagekin[serve].")

@@ -18,7 +18,7 @@ LABELS_HELP = (
 depth_option = click.option("--depth", default=1, type=click.IntRange(1), help="Cut the labels at this level.")
 
 
-@click.command()
+@click.command(short_help="Cluster the pages around a page by links.")
 @store_argument
 @click.argument("page", required=False)
 @click.option(
@@ -39,7 +39,7 @@ def cluster(
     options: ClusterOptions,
     json: bool,
 ) -> None:
-    """Order the pages around PAGE by a clustering of their links, as tightly as alpha says."""
+    """Cluster the pages around PAGE by their links, and list them by their distance from PAGE."""
     if bool(page) + cross_topic + bool(labels) != 1:
         raise MisuseError("name a PAGE, or give --cross-topic, or --labels")
     collection = pagekin.open(store)
@@ -113,7 +113,7 @@ def print_quality(found: pagekin.ClusterEvaluation) -> None:
         print_table([("pages", "precision", "recall", "category"), *cells])
 
 
-@click.command()
+@click.command(short_help="Write or draw the graph of similar links.")
 @store_argument
 @click.option("--core", metavar="FILE", help="A file of pages, one a line; compare only these.")
 @click.option(
@@ -129,7 +129,7 @@ def print_quality(found: pagekin.ClusterEvaluation) -> None:
 def graph(
     store: str, core: str | None, output: str | None, labels: str | None, depth: int, options: GraphOptions, json: bool
 ) -> None:
-    """The graph of pages with similar links: its size, a file for other programs, or a picture."""
+    """Measure the graph of pages with similar links, and write it to a file or draw it."""
     names = tuple(read_names(core)) if core else ()
     found = pagekin.open(store).graph(options, core=names, output=output, labels=labels, depth=depth)
     print_result(found, json, print_graph)

@@ -21,7 +21,7 @@ T = TypeVar("T")
 LISTS = (".json", ".jsonl", ".ndjson")
 
 
-@click.command()
+@click.command(short_help="Group near-duplicates.")
 @click.argument("sources", nargs=-1, metavar="RESULTS | STORE | FILE...")
 @click.option(
     "--files-from", metavar="LIST", help="A file that names the files to compare, one a line; - is the standard input."
@@ -50,7 +50,7 @@ def duplicates(
     options: GroupSettings,
     json: bool,
 ) -> None:
-    """Group the near-duplicates of a result list, or of a collection, under the best of them.
+    """Group near-duplicates in a result list or a collection, each under the best page of its group.
 
     RESULTS is a .json or .jsonl file, or - for the standard input: a list of results with id, url, title, text or html,
     and rank, or a response of Elasticsearch, OpenSearch, Solr, Meilisearch or Typesense. In a STORE the page with most

@@ -46,7 +46,7 @@ def judgement_options(command: Command) -> Command:
     return command
 
 
-@click.command()
+@click.command(short_help="Measure a ranking against judgements.")
 @click.argument("store", required=False, type=click.Path(), metavar="[STORE]")
 @judgement_options
 @click_option(next(each for each in options_of(RelatedEvaluationOptions) if each.field == "unlinked"))
@@ -61,7 +61,7 @@ def evaluate(
     options: EvaluationOptions,
     json: bool,
 ) -> None:
-    """Compare a ranking with a hierarchy of classes, or with pairs of related pages.
+    """Measure how well a ranking agrees with a hierarchy of classes, or with pairs of related pages.
 
     With --hierarchy: Gamma, Somers' D, P@10, nDCG@10. With --related or --see-also: R@10, MRR, AP, nDCG@10. The ranking
     is that of the index in STORE or, with --run, of another system; without STORE, over all pages that the hierarchy
@@ -181,7 +181,7 @@ def shown(of: Estimate, form: str = ".3f") -> str:
     return f"{value} [{low}, {high}]"
 
 
-@click.command()
+@click.command(short_help="Evaluate many strategies side by side.")
 @click.argument("plan", required=False, type=click.Path(), metavar="[SWEEP.toml|STORE]")
 @click.option("--hierarchy", metavar="FILE|path", help="As in `pagekin evaluate`. Default: that of the sweep file.")
 @click.option(

@@ -23,11 +23,11 @@ _COUNTS = {
 }
 
 
-@click.command()
+@click.command(short_help="Show what a store holds and what it skips.")
 @store_argument
 @json_option
 def info(store: str, json: bool) -> None:
-    """What a store holds, how it was read, and what was skipped and why."""
+    """Show what a store holds, how it was read, and what was skipped and why."""
     print_result(pagekin.open(store).info(), json, print_info)
 
 
@@ -64,11 +64,11 @@ def _fingerprints(facts: dict[str, Any]) -> str:
     return ", ".join(words)
 
 
-@click.command()
+@click.command(short_help="Compare the files with their checksums.")
 @store_argument
 @json_option
 def check(store: str, json: bool) -> None:
-    """Compare every file of a store with its checksum; exit code 1 if one is damaged."""
+    """Compare every file of a store with its checksum. The exit code is 1 if a file is damaged."""
 
     def print_report(report: pagekin.CheckReport) -> None:
         if report.damaged:
@@ -83,13 +83,13 @@ def check(store: str, json: bool) -> None:
         raise SystemExit(1)
 
 
-@click.command()
+@click.command(short_help="Show one page: metadata, text and links.")
 @store_argument
 @click.argument("page")
 @click.option("--text", is_flag=True, help="Print the whole visible text.")
 @json_option
 def show(store: str, page: str, text: bool, json: bool) -> None:
-    """What a store knows of PAGE: a URL, a file, or words of its title."""
+    """Show what a store knows about PAGE: a URL, a file name, or words of its title."""
     print_result(pagekin.open(store).page(page, text=text), json, print_page)
 
 

@@ -20,7 +20,7 @@ _TITLES = {
 }
 
 
-@click.command()
+@click.command(short_help="Learn term weights from links.")
 @click.argument("store", required=False, type=click.Path(), metavar="[STORE]")
 @click.option("-o", "--output", default="weights.json", metavar="FILE", help="The file to write.")
 @options_from(LearnOptions)

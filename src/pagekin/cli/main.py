@@ -3,6 +3,7 @@
 import os
 import sys
 import tomllib
+from difflib import get_close_matches
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -14,8 +15,9 @@ from pagekin import __version__, kernels
 from pagekin.errors import MisuseError, PagekinError
 
 _MODULES = {
-    "build": "build demo",
+    "build": "build",
     "cluster": "cluster graph",
+    "demo": "demo",
     "duplicates": "duplicates",
     "evaluate": "evaluate sweep",
     "info": "check info show",
@@ -44,6 +46,15 @@ class Commands(click.Group):
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         return command_named(name) if name in COMMANDS else None
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that the arguments name; a misspelt one is an error that names the most similar."""
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            similar = get_close_matches(args[0], COMMANDS, 1)
+            ctx.fail(f"No such command {args[0]!r}." + "".join(f" Did you mean {name!r}?" for name in similar))
+        return super().resolve_command(ctx, args)
 
 
 def compile_before(command: str) -> None:
@@ -109,10 +120,10 @@ def _settings(path: Path, name: str, table: dict[str, Any]) -> dict[str, Any]:
     return settings
 
 
-@click.command()
+@click.command(short_help="Print the shell completion script.")
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def completion(shell: str) -> None:
-    """Print what makes SHELL complete pagekin's commands and options.
+    """Print the script that lets SHELL complete pagekin's commands and options.
 
     Bash: `eval "$(pagekin completion bash)"` in ~/.bashrc. Zsh: the same with zsh in ~/.zshrc.
     Fish: `pagekin completion fish > ~/.config/fish/completions/pagekin.fish`.

@@ -43,11 +43,13 @@ def _type(option: Option) -> Any:
         return _number_or_word(option)
     if option.choices:
         return click.Choice(option.choices)
+    low, high = option.minimum, option.maximum
+    if option.kind in (int, float) and low is None and high is None:
+        return option.kind
     if option.kind is int:
-        low, high = option.minimum, option.maximum
         return click.IntRange(None if low is None else int(low), None if high is None else int(high))
     if option.kind is float:
-        return click.FloatRange(option.minimum, option.maximum, option.above, option.below)
+        return click.FloatRange(low, high, option.above, option.below)
     return click.Path(dir_okay=False) if option.file else str
 
 

@@ -11,13 +11,15 @@ from pagekin.errors import MisuseError
 from pagekin.search.options import RelatedOptions
 
 
-@click.command()
+@click.command(short_help="Find the pages related to a page.")
 @store_argument
 @click.argument("pages", nargs=-1, metavar="[PAGE...]")
 @click.option("--html", metavar="FILE", help="Query with an HTML file outside the collection; - is the standard input.")
 @click.option("--text", metavar="FILE", help="Query with a text; - is the standard input.")
 @options_from(RelatedOptions)
-@click.option("--expand", is_flag=True, help="List the near-duplicates in each group.")
+@click.option(
+    "--expand", is_flag=True, help="Print the URLs of near-duplicates below each result, not only their number."
+)
 @json_option
 def related(
     store: str,
@@ -28,7 +30,7 @@ def related(
     expand: bool,
     json: bool,
 ) -> None:
-    """The pages that are related to PAGE: a URL, a file of the collection, or words of a title.
+    """Find the pages that are related to PAGE: a URL, a file of the collection, or words of a title.
 
     Several PAGEs are one query.
     """
@@ -45,6 +47,8 @@ def related(
 
 
 def print_related(answer: pagekin.RelatedPages, expand: bool = False) -> None:
+    for title, url in zip(answer.query.titles, answer.query.pages, strict=True):
+        click.echo(f"Related to {clean(title or '(no title)')}, {clean(url)}")
     if not answer:
         click.echo("No page is similar enough; --min-similarity 0 shows the nearest.")
     for each in answer:
@@ -73,7 +77,7 @@ def _remarks(page: pagekin.RelatedPage) -> str:
     return f"  ({', '.join(remarks)})" if remarks else ""
 
 
-@click.command()
+@click.command(short_help="Write the related pages of all pages.")
 @store_argument
 @click.option(
     "-o",

@@ -16,19 +16,24 @@ TOKEN = "PAGEKIN_TOKEN"
 _LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 
 
-@click.command()
+@click.command(short_help="Start a web server for a store.")
 @store_argument
-@click.option("--host", default="127.0.0.1", help="The address to listen on; 0.0.0.0 is all.")
+@click.option("--host", default="127.0.0.1", help="The address to listen on; 0.0.0.0 is every address of this machine.")
 @click.option("--port", default=8017, type=click.IntRange(0, 65535), help="The port; 0 is any free one.")
-@click.option("--workers", default=1, type=click.IntRange(1, 64), help="Number of processes.")
-@click.option("--replay", metavar="BASE", help="Link to captures at BASE followed by the URL of a page.")
+@click.option("--workers", default=1, type=click.IntRange(1, 64), help="Number of server processes.")
+@click.option("--replay", metavar="BASE", help="Link every page to its archived copy: BASE followed by its URL.")
 @click.option("--cors", multiple=True, metavar="ORIGIN", help="Allow requests from pages of this origin; * is any.")
 @click.option(
     "--allow-host", multiple=True, metavar="NAME", help="Also answer to this host name, such as that of a proxy."
 )
 @click.option("--token-file", metavar="FILE", help=f"Require the token in this file (or in the variable {TOKEN}).")
-@click.option("--seconds", default=10.0, type=click.FloatRange(0.1, 600), help="Time limit of a request.")
-@click.option("--open", "browse", is_flag=True, help="Open it in a browser.")
+@click.option(
+    "--seconds",
+    default=10.0,
+    type=click.FloatRange(0.1, 600),
+    help="Answer a request that takes longer than this number of seconds with an error (503).",
+)
+@click.option("--open", "browse", is_flag=True, help="Open the web page in a browser.")
 def serve(
     store: str,
     host: str,

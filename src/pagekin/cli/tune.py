@@ -12,7 +12,7 @@ from pagekin.evaluation.options import TuneOptions
 from pagekin.model.strategy import parse_blend
 
 
-@click.command()
+@click.command(short_help="Fit the weights of the ranking.")
 @store_argument
 @judgement_options
 @click.option("-o", "--output", type=click.Path(dir_okay=False), metavar="FILE", help="Write a strategy file.")
@@ -27,7 +27,7 @@ def tune(
     options: TuneOptions,
     json: bool,
 ) -> None:
-    """Find weights of the blend that suit the judgements of STORE.
+    """Fit the weights of the blend to judgements about the pages of STORE.
 
     With --hierarchy they are fitted to P@10, with --related or --see-also to R@10. Cross-validation measures the gain
     on pages that took no part in the fit. `pagekin build --strategy FILE` uses the strategy file.

@@ -140,9 +140,10 @@ class Collection:
         'winter'
         """
         several = [pages] if isinstance(pages, str) or not isinstance(pages, Sequence) else pages
-        names = tuple(_name(each) for each in several)
+        nodes = [self.indexed.find_node(_name(each)) for each in several]
+        named = self.indexed.catalog.named_nodes(nodes)
         chosen = _chosen(RelatedOptions, options, fields)
-        return self._answer(names, self.indexed.related(names, chosen), chosen)
+        return self._answer(named, self.indexed.related([each["url"] for each in named], chosen), chosen)
 
     def related_to(
         self,
@@ -162,10 +163,11 @@ class Collection:
         body = html or text or b""
         data = body if isinstance(body, bytes) else body.encode("utf-8", "replace")
         chosen = _chosen(RelatedOptions, options, fields)
-        return self._answer((), self.indexed.related_to(data, chosen, plain=html is None), chosen)
+        return self._answer([], self.indexed.related_to(data, chosen, plain=html is None), chosen)
 
-    def _answer(self, names: tuple[str, ...], related: list[Any], options: RelatedOptions) -> RelatedPages:
-        return RelatedPages(RelatedQuery(names, options.similarity or self.strategy.similarity), related)
+    def _answer(self, pages: list[dict[str, str]], related: list[Any], options: RelatedOptions) -> RelatedPages:
+        urls, titles = (tuple(each[key] for each in pages) for key in ("url", "title"))
+        return RelatedPages(RelatedQuery(urls, titles, options.similarity or self.strategy.similarity), related)
 
     def duplicates(self, *, whole_text: bool = False, **settings: Any) -> DuplicateGroups:
         """The groups of near-duplicates. Keywords are fields of `GroupSettings`.

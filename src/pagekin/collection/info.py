@@ -11,6 +11,7 @@ from pagekin.model.jsons import json_field
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.results import PageLink, ResultSequence
 from pagekin.store.store import Store
+from pagekin.store.suggestions import with_parts
 
 if TYPE_CHECKING:
     from pagekin.pipeline import Built  # loads compiled code
@@ -182,7 +183,10 @@ def _excerpt(text: str) -> str:
 
 
 def search_pages(indexed: IndexedStore, query: str, limit: int = 10) -> SearchResults:
-    """The page with this URL, then pages with these words in the title, then pages with this text in the URL."""
+    """The page with this URL, then pages with these words in the title, then pages with this text in the URL.
+
+    Then pages with names such as ConcurrentHashMap in the title, of which the words are parts.
+    """
     catalog, query = indexed.catalog, query.strip().encode("utf-8", "replace").decode("utf-8")
     found = [catalog.page_at(url) for url in (indexed.urls_meant(query) if query else ())]
     found += catalog.exactly_titled(query)[:limit] + catalog.titled(query, limit)
@@ -192,6 +196,7 @@ def search_pages(indexed: IndexedStore, query: str, limit: int = 10) -> SearchRe
         some = catalog.rows(f"{pages} url >= ? AND url < ? ORDER BY url LIMIT ?", begin, begin + "\U0010ffff", limit)
         rows |= {row: None for (row,) in some}
     if query and len(rows) < limit:
+        rows |= dict.fromkeys(with_parts(catalog, query, limit))
         rows |= {row: None for (row,) in catalog.rows(f"{pages} instr(url, ?) ORDER BY row LIMIT ?", query, limit)}
     named = (catalog.rows(f"SELECT {_COLUMNS} WHERE p.row = ?", row)[0] for row in list(rows)[:limit])
     return SearchResults(query, [Page(*each) for each in named])

@@ -84,7 +84,7 @@ class Grouping:
         rows = enumerate(results, first)
         some = [each if isinstance(each, Result) else result_of(each, k, self._fields) for k, each in rows]
         if folders := [each.path for each in some if each.path is not None and each.path.is_dir()]:
-            raise MisuseError(f"{folders[0]} is a folder; name the files in it")
+            raise MisuseError(f"{folders[0]} is a folder; name the files inside it")
         reasons, chunks = self._chunks(some)
         for position, (result, reason) in enumerate(zip(some, reasons, strict=True), first):
             rank = result.rank if result.rank is not None else position

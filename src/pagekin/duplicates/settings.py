@@ -21,7 +21,10 @@ class GroupSettings:
     """
 
     chunk_bytes: int = option(
-        256, "The expected size of a chunk in bytes, a power of two.", name="chunk_size", http=False
+        256,
+        "Mean size of the chunks that texts are cut into for the comparison, in bytes: a power of two.",
+        name="chunk_size",
+        http=False,
     )
     max_chunk_bytes: int = MAX_CHUNK_BYTES
     min_chunk_bytes: int = 0
@@ -40,7 +43,11 @@ class GroupSettings:
         cli=False,
     )
     link_weight: float = option(
-        0.0, "In a collection, the weight of the sets of links beside the texts.", **SHARE, below=True, http=False
+        0.0,
+        "In a collection, the weight of common links in the similarity; the rest is the weight of the texts.",
+        **SHARE,
+        below=True,
+        http=False,
     )
 
     def __post_init__(self) -> None:

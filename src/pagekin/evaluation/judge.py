@@ -70,7 +70,7 @@ def judge(
     whole = Judgement(*(np.concatenate([getattr(p, each.name) for p in judged]) for each in fields(Judgement)))
     has_pairs = whole.pairs[:, ALL].sum(axis=1) > 0
     if not has_pairs.any():
-        raise MisuseError("from every source all pages are equally far: the hierarchy orders nothing")
+        raise MisuseError("all pages are equally distant from every source, so the hierarchy ranks nothing")
     return whole.select(has_pairs)
 
 
@@ -84,13 +84,13 @@ def judge_batches(
 ) -> list[T]:
     """The results of a function of some sources and their rows of scores, for one batch of sources after the other."""
     if not len(sources):
-        raise MisuseError("there is no source to judge by")
+        raise MisuseError("no page has judgements, so there is nothing to measure")
 
     def judged(batch: Int64s) -> T:
         scores = system.scores(batch)
         assert scores.shape == (len(batch), len(pages))
         if np.isnan(scores).any():
-            raise MisuseError(f"{system.name} gives scores that are no numbers (NaN)")
+            raise MisuseError(f"{system.name} gives scores that are not numbers (NaN)")
         return function(batch, scores)
 
     step = max(1, _MAX_SCORES // max(1, len(pages)))

@@ -137,13 +137,15 @@ def _read_odp(file: Path, left_out: LeftOut) -> Iterator[tuple[str, str]]:
                 fed += len(piece)
                 parser.Parse(piece, False)
                 if fed - parser.CurrentByteIndex > _MAX_TAG:
-                    raise MisuseError(f"{file} has a tag of more than {_MAX_TAG:,} bytes; it is no dump of a directory")
+                    raise MisuseError(
+                        f"{file} has a tag of more than {_MAX_TAG:,} bytes; it is not a dump of the Open Directory"
+                    )
                 yield from found
                 found.clear()
         parser.Parse(b"", True)
     except expat.ExpatError as error:
         raise MisuseError(
-            f"{file} is no well-formed XML: {expat.ErrorString(error.code)} in line {error.lineno};"
+            f"{file} is not well-formed XML: {expat.ErrorString(error.code)} in line {error.lineno};"
             " is the dump complete?"
         ) from error
 

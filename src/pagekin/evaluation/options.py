@@ -73,12 +73,14 @@ class SystemOptions:
     against: str | None = option(
         None, "Compare with a store, a run file, a strategy or a similarity measure.", metavar="OTHER"
     )
-    resamples: int = option(1000, "Resamples for confidence intervals and tests.", minimum=1)
+    resamples: int = option(
+        1000, "Number of bootstrap samples for confidence intervals and significance tests.", minimum=1
+    )
     threads: int | None = option(None, "Number of threads. Default: one per processor.", minimum=1)
     per_source: str | None = option(None, "Write the measures of each source as TSV.", file=True)
     write_qrels: str | None = option(None, "Write the relevant pages of each source in the TREC format.", file=True)
     write_run: str | None = option(None, "Write the evaluated ranking in the TREC format.", file=True)
-    run_depth: int = option(100, "Results per source in this ranking.", minimum=1)
+    run_depth: int = option(100, "Number of results per source in the ranking that is written.", minimum=1)
 
     def __post_init__(self) -> None:
         check_options(self)

@@ -71,8 +71,8 @@ def populate(labels: Labels, urls: Sequence[str], options: HierarchyOptions, lef
         raise MisuseError("no page is left to compare; see --depth and --strict-depth")
     if len(names) == 1:
         raise MisuseError(
-            f"all {len(classes):,} pages that have a class are in one, {'/'.join(names[0])!r}: there is nothing to tell"
-            " apart; give a hierarchy with more classes, or a larger --depth"
+            f"all {len(classes):,} pages that have a class are in one, {'/'.join(names[0])!r}: classes cannot be"
+            " compared; give a hierarchy with more classes, or a larger --depth"
         )
     numbers = {path: number for number, path in enumerate(names)}
     flat = np.array([numbers[path] for paths in classes.values() for path in paths], np.int64)

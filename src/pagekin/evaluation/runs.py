@@ -107,7 +107,7 @@ def read_lines(file: Path, left_out: LeftOut) -> Iterator[RunLine]:
             query, _, result, _, score, _ = trec
         else:
             raise MisuseError(
-                f"{file}, line {number} is no line of a run: query, rank, result and score separated by tabs,"
+                f"{file}, line {number} is not a line of a run file: query, rank, result and score separated by tabs,"
                 " or as in TREC query, Q0, result, rank, score and tag"
             )
         try:
@@ -115,7 +115,7 @@ def read_lines(file: Path, left_out: LeftOut) -> Iterator[RunLine]:
         except ValueError:
             value = math.nan
         if not math.isfinite(value):
-            raise MisuseError(f"{file}, line {number}: the score {score.strip()!r} is no number")
+            raise MisuseError(f"{file}, line {number}: the score {score.strip()!r} is not a number")
         yield RunLine(query.strip(), 0, result.strip(), value)
 
 
@@ -202,7 +202,7 @@ class ExportRow(NamedTuple):
 def export_format(path: Path, kind: str | None) -> str:
     """The format of a file: `kind`, or by default its suffix. Raise MisuseError if it cannot be written."""
     if str(path) == "-":
-        raise MisuseError("answers go into a file, whole or not at all, not to the standard output; name one with -o")
+        raise MisuseError("export cannot write to the standard output; name a file with -o")
     kind = kind or path.suffix.removeprefix(".")
     if kind not in EXPORT_FORMATS:
         raise MisuseError(f"{path}: which format? The suffix or --format can be {', '.join(EXPORT_FORMATS)}")

@@ -114,7 +114,7 @@ def read_plan(file: Path) -> SweepPlan:
         table = tomllib.loads(file.read_text("utf-8"))
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
-        raise MisuseError(f"{file} is no sweep file: {reason}") from error
+        raise MisuseError(f"{file} is not a sweep file: {reason}") from error
     return plan_of(table, str(file), file.parent)
 
 
@@ -140,7 +140,7 @@ def plan_of(table: Mapping[str, Any], where: str, folder: Path) -> SweepPlan:
         figures[figure.title] = figure
     baselines = (*baselines_named(table.get("references", ()), where), *_runs(table.get("runs", ()), where, folder))
     if not figures and not baselines:
-        raise MisuseError(f"{where} has nothing to judge; give it a [[figure]] with strategies or a grid")
+        raise MisuseError(f"{where} has nothing to evaluate; give it a [[figure]] with strategies or a grid")
     resamples = table.get("resamples", RESAMPLES)
     if resamples < 1:
         raise MisuseError(f"{where}: resamples is {resamples}; it must be at least 1")

@@ -176,7 +176,9 @@ def _lines(file: Path, lines: Iterator[bytes]) -> Iterator[str]:
         except UnicodeDecodeError as error:
             raise MisuseError(f"line {number:,} of {file} is not UTF-8") from error
         if not name or len(line) > _MAX_LINE:
-            raise MisuseError(f"line {number:,} of {file} is {'too long' if name else 'empty'}; a line is a URL")
+            raise MisuseError(
+                f"line {number:,} of {file} is {'too long' if name else 'empty'}; each line must hold one URL"
+            )
         yield name
 
 

@@ -35,17 +35,20 @@ class LearnOptions:
     seed: int = option(2005, "Seed of all random choices.", minimum=0)
     start: str | None = option(
         None,
-        "Initial weights: all equal, or near OKAPI. Default: both are tried, and validation decides.",
+        "Initial weights: all equal, or near OKAPI. Default: the better on validation pages.",
         choices=STARTS,
     )
-    rate: float | None = option(None, "Learning rate. Default: validation decides.")
+    rate: float | None = option(
+        None, "Learning rate: the step size of gradient descent. Default: the best on validation pages."
+    )
     units: tuple[int, int, int] | None = option(
         None,
-        "Units of the three networks, such as 5,10,10. Default: validation decides.",
+        "Hidden units of the networks that weight term frequency, document frequency and page length, such as 5,10,10."
+        " Default: the best on validation pages.",
         metavar="TF,IDF,LENGTH",
         parse=parse_units,
     )
-    max_steps: int = option(54_000, "Maximum number of steps of a training run.", name="steps", minimum=1)
+    max_steps: int = option(54_000, "Stop a training run after this number of gradient steps.", name="steps", minimum=1)
     projection: bool = option(
         False, "Also learn a linear projection, kept in a file beside the weights; needs pagekin[lsa]."
     )

@@ -179,7 +179,7 @@ class SearchState:
             run = facts["run"] and TrainingRun.from_dict(facts["run"])
             return cls(str(facts["fingerprint"]), [TrainingRun.from_dict(each) for each in facts["done"]], run)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
-            raise MisuseError(f"this is no checkpoint of learning ({error!r})") from error
+            raise MisuseError(f"this is not a checkpoint of learning ({error!r})") from error
 
 
 @dataclass(frozen=True)

@@ -204,7 +204,7 @@ def read_topics(file: Path) -> dict[str, str]:
     for number, line in enumerate([] if found else text.splitlines(), 1):
         topic, tab, words = line.partition("\t")
         if line.strip() and not (tab and topic.strip()):
-            raise MisuseError(f"{file}, line {number} is no topic: a number, a tab and words; or <top> ... </top>")
+            raise MisuseError(f"{file}, line {number} is not a topic: a number, a tab and words; or <top> ... </top>")
         if line.strip():
             topics[topic.strip()] = words.strip()
     if not topics:
@@ -222,7 +222,7 @@ def read_qrels(file: Path) -> Qrels:
             topic, _, document, relevance = fields
             qrels.setdefault(topic, {})[document] = int(relevance)
         except ValueError as error:
-            raise MisuseError(f"{file}, line {number} is no judgement: topic, 0, document and relevance") from error
+            raise MisuseError(f"{file}, line {number} is not a judgement: topic, 0, document and relevance") from error
     if not qrels:
         raise MisuseError(f"{file} has no judgements")
     return qrels

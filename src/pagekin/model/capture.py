@@ -109,9 +109,9 @@ class ReadingSettings:
     max_page_bytes: int = option(16 * MiB, "Skip larger pages.", minimum=1, cli=False)  # the command counts in MiB
     max_links: int = option(50_000, "Keep at most this number of links of a page.", minimum=1)
     max_url_bytes: int = option(4_096, "Ignore longer URLs; in bytes.", name="max_url_length", minimum=1)
-    obey_noindex: bool = option(False, "Leave out pages that ask not to be indexed.")
-    obey_nofollow: bool = option(False, "Ignore links that ask not to be followed.")
-    chop_host: bool = option(False, "Treat all pages of a host as one.")
+    obey_noindex: bool = option(False, "Leave out pages that ask not to be indexed (robots noindex).")
+    obey_nofollow: bool = option(False, "Ignore links that ask not to be followed (rel nofollow).")
+    chop_host: bool = option(False, "Treat all pages of a host as one page.")
 
     def __post_init__(self) -> None:
         check_options(self)

@@ -119,9 +119,10 @@ class RelatedPage:
 
 @dataclass(frozen=True)
 class RelatedQuery:
-    """The pages of a request, as the user named them, and the similarity measure."""
+    """The pages that a request was understood to mean, by URL and title, and the similarity measure."""
 
     pages: tuple[str, ...]
+    titles: tuple[str, ...]
     similarity: str
 
 

@@ -5,6 +5,7 @@ import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from pagekin.errors import StoreError
 from pagekin.model.capture import Origin, Rank, Redirect, Skip
@@ -13,6 +14,7 @@ from pagekin.urls import canonical_url, variants
 Find = Callable[[str], int | None]  # the node that a name means
 
 NAME = "catalog.sqlite"
+ESCAPE = r"ESCAPE '\'"
 _MAX_NODES = 200  # looked up by one query
 _SCHEMA = """
 CREATE TABLE nodes (
@@ -147,8 +149,17 @@ class Catalog:
         for k in range(len(parts)):
             if found := self._numbers("SELECT row FROM pages WHERE source = ? LIMIT 6", "/".join(parts[k:])):
                 return found
-        ending = "%/" + re.sub(r"([%_\\])", r"\\\1", "/".join(parts))
-        return self._numbers(r"SELECT row FROM pages WHERE source LIKE ? ESCAPE '\' LIMIT 6", ending)
+        ending = "%/" + literal("/".join(parts))
+        return self._numbers(rf"SELECT row FROM pages WHERE source LIKE ? {ESCAPE} LIMIT 6", ending)
+
+    def redirected(self, file: str) -> list[int]:
+        """The rows of the pages that redirects lead to, given the end of the path of their URLs, such as a file."""
+        path = "/".join(part for part in file.replace("\\", "/").split("/") if part not in ("", ".", ".."))
+        if not set("./") & set(path):
+            return []  # a word, not a file
+        ending = "%/" + literal(quote(path, safe="/%~!$&'()*+,;=:@"))
+        query = "SELECT DISTINCT n.first_row FROM aliases a JOIN nodes n USING (node) WHERE n.first_row IS NOT NULL"
+        return self._numbers(f"{query} AND a.url LIKE ? {ESCAPE} ORDER BY 1 LIMIT 6", ending)
 
     def matching_title(self, name: str, limit: int) -> list[int]:
         """The rows of pages that match a title or words of one: one if it is unambiguous, else several, best first.
@@ -165,7 +176,7 @@ class Catalog:
 
     def exactly_titled(self, title: str) -> list[int]:
         """The rows of pages with exactly this title, ignoring case and white space."""
-        terms = _terms(title)
+        terms = terms_of(title)
         if not terms:
             return []
         beginning = '^"' + " ".join(terms) + '"'
@@ -174,7 +185,7 @@ class Catalog:
 
     def titled(self, words: str, limit: int, *, whole: bool = False) -> list[int]:
         """The rows of pages whose titles contain all words, best first; unless `whole`, the last may be a prefix."""
-        terms = _terms(words)
+        terms = terms_of(words)
         if not terms:
             return []
         query = " ".join(f'"{term}"' for term in terms) + ("" if whole else "*")
@@ -241,8 +252,13 @@ class Catalog:
         return [Skip(*row) for row in rows]
 
 
-def _terms(text: str) -> list[str]:
+def terms_of(text: str) -> list[str]:
     return re.findall(r"\w+", text)
+
+
+def literal(text: str) -> str:
+    """A text as a pattern of LIKE that matches it alone."""
+    return re.sub(r"([%_\\])", r"\\\1", text)
 
 
 def _plain(title: str) -> str:

@@ -16,6 +16,7 @@ from pagekin.model.reading import NO_TARGET, Blobs, Links, Reading
 from pagekin.store.catalog import Catalog
 from pagekin.store.columns import open_array, open_part, open_reading
 from pagekin.store.manifest import Manifest, damaged_files, read_manifest
+from pagekin.store.suggestions import similar_pages, with_parts
 from pagekin.urls import canonical_url, variants
 
 Given = ParamSpec("Given")
@@ -110,20 +111,30 @@ class Store:
 
     @report_damage
     def find(self, name: str) -> int:
-        """The row of a page, given its URL, its file, its title, or words that only its title contains."""
+        """The row of a page, given its URL or file (also one that redirects to it), its title, or words of the title.
+
+        The words may be parts of a name in it: "hash map" means the page ConcurrentHashMap, if no other has them.
+        """
         name = name.encode("utf-8", "replace").decode("utf-8")
         for url in self.urls_meant(name):
             row = self.catalog.page_at(url)
             if row is not None:
                 return row
-        for found in (self.catalog.pages_from(name), self.catalog.matching_title(name, 6)):
+        catalog = self.catalog
+        ways: tuple[Callable[[], list[int]], ...] = (
+            lambda: catalog.pages_from(name),
+            lambda: catalog.redirected(name),
+            lambda: catalog.matching_title(name, 6),
+            lambda: with_parts(catalog, name, 6),
+        )
+        for look_up in ways:
+            found = look_up()
             if len(found) == 1:
                 return found[0]
             if found:
                 raise NoPageError(f"{name!r} could be several pages; name one by its URL:\n" + self._listed(found))
-        words = name.rstrip("/").rpartition("/")[2].rpartition(".")[0] or name
-        similar = self.catalog.titled(words, 5) or self.catalog.similar_urls(name, 5)
-        hint = "; similar pages are:\n" + self._listed(similar) if similar else ""
+        similar = similar_pages(catalog, name, 5)
+        hint = "; did you mean:\n" + self._listed(similar) if similar else ""
         raise NoPageError(f"no page {name!r} in {self.root}{hint}")
 
     def urls_meant(self, name: str) -> Iterator[str]:
