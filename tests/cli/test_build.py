@@ -190,3 +190,39 @@ def test_no_more_processes_read_than_fit_into_the_memory(
     for memory in ("2GiB", "3GiB", "40GiB"):
         pagekin("build", web, "-o", f"{memory}.kin", "--processes", "7", "--memory", memory)
     assert counts == [1, 4, 7]  # 1.5 GiB for the one that collects, 3/8 GiB for each that reads
+
+
+def test_a_build_without_pages_fails_and_keeps_the_store(pagekin: Pagekin, web: Path, tmp_path: Path) -> None:
+    """A site generator that failed leaves an empty folder, or one of files that are not pages."""
+    assert pagekin(*BUILD, "-q").code == 0
+    for path in web.rglob("*.html"):
+        path.unlink()
+    for flags in ([], ["--allow-shrink"]):
+        answer = pagekin(*BUILD, *flags)
+        told = "no page was found; skipped: 1 not HTML (such as picture.png); x.kin is unchanged"
+        assert (answer.code, answer.out, answer.err) == (1, "", f"pagekin: {told}\n")
+    assert pagekin("related", "x.kin", "http://lib.example/birds/robin.html").code == 0
+    (web / "picture.png").unlink()
+    assert pagekin("build", "web", "-o", "new.kin").err == "pagekin: no page was found\n"
+
+
+def test_a_build_that_loses_more_than_half_of_the_pages_must_be_allowed(
+    pagekin: Pagekin, web: Path, tmp_path: Path
+) -> None:
+    """Three pages of six are half, two are not."""
+    for k in range(3):
+        (web / f"more{k}.html").write_text(f"<p>page {k}")
+    assert pagekin(*BUILD, "-q").code == 0
+    for k in range(3):
+        (web / f"more{k}.html").unlink()
+    assert pagekin(*BUILD, "-q").code == 0
+    (web / "index.html").unlink()
+    (web / "birds" / "wren.html").unlink()
+    before = Path("x.kin/manifest.json").read_bytes()
+    answer = pagekin(*BUILD)
+    assert (answer.code, answer.out) == (1, "")
+    assert "x.kin has 3 pages, the sources have only 1; x.kin is unchanged" in answer.err
+    assert "--allow-shrink" in answer.err
+    assert Path("x.kin/manifest.json").read_bytes() == before
+    assert pagekin(*BUILD, "-q", "--allow-shrink").code == 0
+    assert len(Store.open("x.kin")) == 1

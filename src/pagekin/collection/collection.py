@@ -448,6 +448,7 @@ def build(
     vectors: str | Path | None = None,
     processes: int | None = None,
     memory: int | None = None,
+    allow_shrink: bool = False,
     progress: Callable[[Progress], None] = lambda _: None,
 ) -> Collection:
     """Read sources into the folder `output`, and open the collection.
@@ -455,7 +456,8 @@ def build(
     A source is a folder of HTML, an HTML file, a WARC or WACZ archive, or a JSON Lines file of pages. `base_urls` are
     the URLs of folders: one for all, or one for each. `vectors` is a file with vectors of the pages from any encoder,
     which become one more evidence. What has not changed since the last build is not read again. There are no more
-    processes than fit into `memory` bytes.
+    processes than fit into `memory` bytes. SourceError is raised, and `output` is left as it is, if the sources have no
+    page, or fewer than half of the pages that `output` has; `allow_shrink` allows the latter.
 
     >>> pagekin.build("pages", "site.kin", base_urls=["http://site.example/"]).built.reused
     9
@@ -473,6 +475,7 @@ def build(
         vectors=vectors,
         processes=processes,
         memory=MEMORY if memory is None else memory,
+        allow_shrink=allow_shrink,
         progress=progress,
     )
     return Collection(IndexedStore(built.store.root, built.store.manifest), describe_build(built))

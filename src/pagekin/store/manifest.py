@@ -174,6 +174,14 @@ def next_generation(root: Path) -> int:
         return max((int(number) for number in numbers if number.isdecimal()), default=0) + 1
 
 
+def pages_before(root: Path) -> int:
+    """The number of pages of the present store; 0 if there is none that can be read."""
+    try:
+        return read_manifest(root).counts["pages"]
+    except (StoreError, MisuseError):
+        return 0
+
+
 def new_folder(folder: Path) -> Path:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()

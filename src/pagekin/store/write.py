@@ -18,7 +18,7 @@ from pagekin.store import merge
 from pagekin.store.catalog import write_catalog
 from pagekin.store.columns import Mapper, column_types, column_writer, open_array, open_part, write_columns
 from pagekin.store.merge import Selection, join, merge_part, merge_strings, objects_of, pick
-from pagekin.store.select import ReadPages, SelectedPages, select_pages
+from pagekin.store.select import ReadPages, SelectedPages
 from pagekin.urls import host_of, page_id
 
 SourceKey = tuple[str, int, int]  # name, size and time of a file
@@ -47,6 +47,7 @@ class Nodes:
 def write_store(
     folder: Path,
     read_pages: ReadPages,
+    selected: SelectedPages,
     settings: ReadingSettings,
     progress: Callable[[str], None],
     mapper: Mapper = map,
@@ -55,8 +56,6 @@ def write_store(
 
     `mapper` is like `map`, but may write several files at a time.
     """
-    progress("choosing pages")
-    selected = select_pages(read_pages, settings)
     selection = Selection(read_pages.readings, *selected.places())
     progress("uniting vocabularies")
     forms = merge_strings(selection, "forms", {"tokens": "form", "titles": "form"}, frequent_first=True)
