@@ -356,7 +356,7 @@ class Collection:
 
     def learn(
         self,
-        output: str | Path = "weights.json",
+        output: str | Path | None = None,
         options: LearnOptions | None = None,
         *,
         figures: str | Path | None = None,
@@ -366,8 +366,9 @@ class Collection:
     ) -> LearnReport:
         """Learn term weights (LinkLearn) from the links, write them to `output`, and compare them with OKAPI.
 
-        `figures` and `trec` are folders for figures, and for qrels and runs of the test part. An interrupted run
-        continues. Keywords are fields of `LearnOptions`.
+        The default output is beside the store: `my.weights.json` for `my.kin`. `figures` and `trec` are folders for
+        figures, and for qrels and runs of the test part. An interrupted run continues. Keywords are fields of
+        `LearnOptions`.
 
         >>> collection.learn("weights.json", max_steps=20, rate=0.1)
         Traceback (most recent call last):
@@ -377,7 +378,7 @@ class Collection:
 
         chosen = _chosen(LearnOptions, options, fields)
         folders = [Path(each) if each else None for each in (figures, trec)]
-        return learn(self.indexed, Path(output), chosen, folders[0], folders[1], progress)
+        return learn(self.indexed, Path(output) if output else None, chosen, folders[0], folders[1], progress)
 
     def export(
         self,
