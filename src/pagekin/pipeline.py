@@ -165,7 +165,8 @@ def _build(
         reused = sum(map(len, read_pages.rows)) - read
         context.enter("choosing pages")
         selected = select_pages(read_pages, settings)
-        check_number_of_pages(selected, read_pages, root, manifests.pages_before(root), context.allow_shrink)
+        before, allow_shrink = manifests.pages_before(root), context.allow_shrink
+        check_number_of_pages(selected, read_pages, root, before, allow_shrink, collection.without_pages)
         generation = manifests.next_generation(root)
         folder = manifests.new_folder(root / f"store-{generation}")
         counts, skipped = write_store(folder, read_pages, selected, settings, context.enter, context.pool.map)

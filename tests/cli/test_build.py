@@ -199,11 +199,26 @@ def test_a_build_without_pages_fails_and_keeps_the_store(pagekin: Pagekin, web: 
         path.unlink()
     for flags in ([], ["--allow-shrink"]):
         answer = pagekin(*BUILD, *flags)
-        told = "no page was found; skipped: 1 not HTML (such as picture.png); x.kin is unchanged"
+        told = "no page was found; in web: it has 1 file, but no HTML (.png 1); x.kin is unchanged"
         assert (answer.code, answer.out, answer.err) == (1, "", f"pagekin: {told}\n")
     assert pagekin("related", "x.kin", "http://lib.example/birds/robin.html").code == 0
     (web / "picture.png").unlink()
-    assert pagekin("build", "web", "-o", "new.kin").err == "pagekin: no page was found\n"
+    assert pagekin("build", "web", "-o", "new.kin").err == "pagekin: no page was found; in web: it has no files\n"
+    lines = [{"url": "http://a.example/"}, {"url": "ftp://a.example/", "text": "robins"}]
+    Path("lines.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    told = (
+        "no page was found; skipped: 1 line without url, or without html and text (such as line 1), 1 no http or https"
+    )
+    assert told in pagekin("build", "lines.jsonl", "-o", "new.kin").err
+
+
+def test_a_folder_of_other_files_gets_a_way_out(pagekin: Pagekin, tmp_path: Path) -> None:
+    (tmp_path / "notes").mkdir()
+    for name in ("a.md", "b.md", "c.MD", "picture.png"):
+        (tmp_path / "notes" / name).write_text("# Robins")
+    answer = pagekin("build", "notes", "-o", "x.kin")
+    told = "no page was found; in notes: it has 4 files, but no HTML (.md 3, .png 1); for each file: convert it to HTML"
+    assert (answer.code, told in answer.err) == (1, True)
 
 
 def test_a_build_that_loses_more_than_half_of_the_pages_must_be_allowed(

@@ -69,6 +69,9 @@ class Redirect:
     captured: int = 0
 
 
+NOT_HTML = "not HTML"  # the reason for files of a folder that are not pages
+
+
 class SkipKind(StrEnum):
     """Whether reading the source again would skip the same."""
 
