@@ -238,7 +238,7 @@ def _jobs(collection: SourceSet, collector: PageCollector, spool: Spool) -> Iter
         if weight >= _JOB_BYTES or len(batch) >= _JOB_PAGES:
             yield next(places), batch
             batch, weight = [], 0
-    batch += collector.captures_that_win_again(collection.sources)
+    batch += filter(collection.is_included, collector.captures_that_win_again(collection.sources))
     if batch:
         yield next(places), batch
 

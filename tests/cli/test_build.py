@@ -114,6 +114,7 @@ def test_options_reach_the_reading(pagekin: Pagekin, web: Path) -> None:
         "obey_noindex": True,
         "obey_nofollow": True,
         "chop_host": True,
+        "exclude": [],
     }
 
 
@@ -241,3 +242,32 @@ def test_a_build_that_loses_more_than_half_of_the_pages_must_be_allowed(
     assert Path("x.kin/manifest.json").read_bytes() == before
     assert pagekin(*BUILD, "-q", "--allow-shrink").code == 0
     assert len(Store.open("x.kin")) == 1
+
+
+def test_pages_can_be_excluded_by_their_urls(pagekin: Pagekin, web: Path) -> None:
+    flags = ("--exclude", "wren", "--exclude", r"/index\.html$")
+    answer = pagekin(*BUILD, *flags)
+    assert answer.out.splitlines()[:4] == [
+        "x.kin: 1 page of 1 host, 0 links between them",
+        "  2 pages read, 0 unchanged since the last build",
+        "Skipped or cut:",
+        "  2  excluded by a pattern",
+    ]
+    assert list(Store.open("x.kin").reading.pages.url) == ["http://lib.example/birds/robin.html"]
+    assert pagekin(*BUILD, *flags).out == "Nothing has changed; x.kin holds 1 page.\n"
+    assert "3 pages of 1 host" in pagekin(*BUILD).out  # without the patterns the pages are back
+    wrong = pagekin(*BUILD, "--exclude", "(")
+    assert (wrong.code, "not a regular expression" in wrong.err) == (2, True)
+
+
+def test_an_archive_with_excluded_pages_is_not_read_again(pagekin: Pagekin, tmp_path: Path) -> None:
+    """An older capture that wins again is read again, an excluded one beside it is not."""
+    rows = [("a", 1), ("b", 1), ("c", 1)]
+    pages = [{"url": f"http://x.example/{name}", "text": f"page {name}", "captured": day} for name, day in rows]
+    Path("old.jsonl").write_text("\n".join(map(json.dumps, pages)))
+    Path("new.jsonl").write_text(json.dumps({"url": "http://x.example/a", "text": "newer", "captured": 2}))
+    assert pagekin("build", "old.jsonl", "new.jsonl", "-o", "x.kin", "-q", "--exclude", "/b$").code == 0
+    again = json.loads(pagekin("build", "old.jsonl", "-o", "x.kin", "--exclude", "/b$", "--json").out)
+    assert (again["read"], again["counts"]["pages"]) == (1, 2)
+    assert again["skipped"] == {"excluded by a pattern": 1}
+    assert list(Store.open("x.kin").reading.pages.url) == ["http://x.example/a", "http://x.example/c"]

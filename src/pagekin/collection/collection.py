@@ -16,7 +16,7 @@ from pagekin.model.capture import ReadingSettings
 from pagekin.model.strategy import Strategy
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.options import RelatedOptions
-from pagekin.search.results import RelatedPages, RelatedQuery
+from pagekin.search.results import PageLink, RelatedPages, RelatedQuery
 from pagekin.store.manifest import damaged_files
 
 # Some modules load compiled code or optional packages; the methods that need them import them.
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pagekin.duplicates.result_list import GroupedResults
     from pagekin.evaluation.evaluate import Evaluation
     from pagekin.evaluation.evaluate_related import RelatedEvaluation
-    from pagekin.evaluation.runs import ExportReport
+    from pagekin.evaluation.export import ExportReport
     from pagekin.evaluation.tune import TuneReport
     from pagekin.pipeline import Progress
     from pagekin.search.duplicates import DuplicateGroups
@@ -392,24 +392,26 @@ class Collection:
     ) -> ExportReport:
         """Write the related pages of all pages, or of `queries`, to a tsv, trec, csv, jsonl or parquet file.
 
-        The format is by default the suffix of `output`. Keywords are fields of `RelatedOptions`; by default no
-        similarity is too low.
+        The format is by default the suffix of `output`. csv, jsonl and parquet have the titles and, if `explain`, the
+        reasons. Keywords are fields of `RelatedOptions`; by default no similarity is too low, and nothing is explained.
 
         >>> collection.export("related.tsv", limit=1).answers
         9
         """
-        from pagekin.evaluation.runs import ExportReport, export_answers, export_format
+        from pagekin.evaluation.export import ExportReport, export_answers, export_format
 
         kind = export_format(Path(output), format)
-        least = {} if options is not None else {"min_similarity": 0.0}
-        chosen = _chosen(RelatedOptions, options, {**least, "explain": False, "group_duplicates": False, **fields})
+        defaults: dict[str, Any] = {} if options is not None else {"min_similarity": 0.0, "explain": False}
+        chosen = _chosen(RelatedOptions, options, {**defaults, "group_duplicates": False, **fields})
         indexed = self.indexed
         if queries is None:  # pages with a common canonical URL once, under that URL
             urls = [url for (url,) in indexed.catalog.each(_PAGE_URLS)]
         else:
             urls = [indexed.node_url(indexed.find_node(_name(each))) for each in queries]
-        answers = ((url, indexed.related(url, chosen)) for url in progress(urls))
-        count = export_answers(Path(output), kind, answers, by_score=indexed.blend(chosen).single is not None)
+        find, named = indexed.find_node, indexed.catalog.named_nodes
+        answers = ((PageLink(**named([find(url)])[0]), indexed.related(url, chosen)) for url in progress(urls))
+        by_score = indexed.blend(chosen).single is not None
+        count = export_answers(Path(output), kind, answers, by_score=by_score, explained=chosen.explain)
         return ExportReport(str(output), kind, len(urls), count)
 
     def info(self) -> CollectionInfo:

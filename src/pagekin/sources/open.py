@@ -1,14 +1,15 @@
 """Open sources: each path that the user names becomes a source, by its kind."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 from typing import TypeAlias
 
 from pagekin.errors import MisuseError
-from pagekin.model.capture import Origin, ReadingSettings, SourceItem
+from pagekin.model.capture import Capture, Origin, ReadingSettings, Skip, SourceItem
 from pagekin.model.files import HTML_SUFFIXES
 from pagekin.sources.advice import advice_on_address, advice_on_file, advice_on_folder
 from pagekin.sources.archives import ArchiveSource, resolve_revisits
@@ -52,8 +53,27 @@ class SourceSet:
     def items(self, is_unchanged: Callable[[Origin], bool]) -> Iterator[SourceItem]:
         """The items of every source, then the revisits of all archives, whose bodies may be in any archive."""
         for source in self.sources:
-            yield from source.items(is_unchanged)
-        yield from resolve_revisits([source for source in self.sources if isinstance(source, ArchiveSource)])
+            yield from self._included(source.items(is_unchanged), source.name)
+        archives = [source for source in self.sources if isinstance(source, ArchiveSource)]
+        yield from self._included(resolve_revisits(archives))
+
+    def is_included(self, capture: Capture) -> bool:
+        return not any(pattern.search(capture.url) for pattern in self._excluding)
+
+    @cached_property
+    def _excluding(self) -> list[re.Pattern[str]]:
+        return [re.compile(each) for each in self.settings.exclude]
+
+    def _included(self, items: Iterable[SourceItem], source: str = "") -> Iterator[SourceItem]:
+        """The items without excluded captures, which are counted for the source, or each for its own."""
+        excluded: dict[str, list[str]] = {}
+        for item in items:
+            if isinstance(item, Capture) and not self.is_included(item):
+                excluded.setdefault(source or item.origin.source, []).append(item.url)
+            else:
+                yield item
+        for name, urls in excluded.items():
+            yield Skip(name, "excluded by a pattern", min(urls), len(urls))
 
 
 def open_sources(paths: Sequence[Path], base_urls: Sequence[str], settings: ReadingSettings) -> SourceSet:
