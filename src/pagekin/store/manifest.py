@@ -20,7 +20,7 @@ from pagekin.model.files import replacing
 from pagekin.store.columns import Mapper, check, checksum, sync
 
 FORMAT = "pagekin store"
-VERSION = 2
+VERSION = 3
 READER = 2  # increased when the same bytes are read differently
 NAME = "manifest.json"
 SPOOL = "unfinished"
