@@ -5,7 +5,19 @@ These take no time themselves, and may be run on a busy machine; together they t
 
 from __future__ import annotations
 
-from benchmarks import beyond, blending, choosing, findings, kinship, learning, lists, sameness, table, vectors
+from benchmarks import (
+    beyond,
+    blending,
+    choosing,
+    findings,
+    kinship,
+    learning,
+    lists,
+    sameness,
+    short_texts,
+    table,
+    vectors,
+)
 from benchmarks.machine import QUICK
 
 
@@ -16,6 +28,7 @@ def main() -> None:
     findings.main()
     lists.main()
     sameness.main()
+    short_texts.main()
     kinship.main()
     learning.main()
     beyond.main()

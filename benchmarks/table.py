@@ -25,6 +25,7 @@ ORDER = (
     "choosing",
     "duplicates",
     "sameness",
+    "short_texts",
     "twins",
     "links",
     "kinship",

@@ -15,7 +15,7 @@ import pytest
 import pagekin
 from pagekin import pipeline, sample_web
 from pagekin.engines.local import WorkerPool
-from pagekin.errors import MisuseError, StoreError
+from pagekin.errors import MisuseError, SourceError, StoreError
 from pagekin.model.capture import ReadingSettings
 from pagekin.pipeline import Progress, build
 from pagekin.store.store import Store
@@ -208,13 +208,15 @@ def test_many_changes_one_after_the_other_leave_the_store_as_if_new(web: Web) ->
         web.assert_as_fresh()
 
 
-def test_everything_may_go(web: Web) -> None:
+def test_all_pages_but_a_few_may_go_if_allowed_and_are_not_read_twice(web: Web) -> None:
     web.build()
-    web.sources = [write_jsonl(web.folder / "empty.jsonl", [])]
-    emptied = build(web.sources, web.folder / "test.kin", processes=1)
-    assert (emptied.read, emptied.reused, len(emptied.store)) == (0, 0, 0)
+    web.sources = [write_jsonl(web.folder / "few.jsonl", [page("http://l.example/few", "<p>few")])]
+    with pytest.raises(SourceError, match="allow_shrink"):
+        build(web.sources, web.folder / "test.kin", processes=1)
+    shrunk = build(web.sources, web.folder / "test.kin", processes=1, allow_shrink=True)
+    assert (shrunk.read, shrunk.reused, len(shrunk.store)) == (0, 1, 1)  # read by the build that was refused
     fresh = build(web.sources, web.folder / "fresh.kin", processes=1)
-    assert_same_store(emptied.store, fresh.store)
+    assert_same_store(shrunk.store, fresh.store)
 
 
 def test_without_a_change_nothing_is_touched(web: Web) -> None:

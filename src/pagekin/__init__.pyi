@@ -49,11 +49,11 @@ from pagekin.evaluation.evaluate import Evaluation as Evaluation
 from pagekin.evaluation.evaluate import SystemEvaluation as SystemEvaluation
 from pagekin.evaluation.evaluate_related import RelatedEvaluation as RelatedEvaluation
 from pagekin.evaluation.evaluate_related import RelatedMeasures as RelatedMeasures
+from pagekin.evaluation.export import ExportReport as ExportReport
 from pagekin.evaluation.labels import LeftOutReason as LeftOutReason
 from pagekin.evaluation.options import EvaluationOptions as EvaluationOptions
 from pagekin.evaluation.options import RelatedEvaluationOptions as RelatedEvaluationOptions
 from pagekin.evaluation.options import TuneOptions as TuneOptions
-from pagekin.evaluation.runs import ExportReport as ExportReport
 from pagekin.evaluation.sweep_report import SweepReport as SweepReport
 from pagekin.evaluation.sweep_report import sweep as sweep
 from pagekin.evaluation.tune import FoldGain as FoldGain

@@ -57,7 +57,7 @@ from pagekin.store import manifest as manifests
 from pagekin.store.collect import PageCollector, Spool, write_batch
 from pagekin.store.columns import reporting_errors, sync
 from pagekin.store.manifest import Manifest
-from pagekin.store.select import ReadPages
+from pagekin.store.select import ReadPages, check_number_of_pages, select_pages
 from pagekin.store.store import Store
 from pagekin.store.write import write_store
 from pagekin.urls import host_of
@@ -97,10 +97,11 @@ class Built:
 
 @dataclass(frozen=True)
 class _BuildContext:
-    """The workers and the progress callback of a build; its result does not depend on them."""
+    """The workers of a build, its progress callback, and whether it may shrink; the result does not depend on them."""
 
     pool: WorkerPool
     progress: Callable[[Progress], None]
+    allow_shrink: bool = False
 
     def enter(self, stage: str) -> None:
         self.progress(Progress(stage))
@@ -116,12 +117,14 @@ def build(
     vectors: str | Path | None = None,
     processes: int | None = None,
     memory: int = MEMORY,
+    allow_shrink: bool = False,
     progress: Callable[[Progress], None] = lambda _: None,
 ) -> Built:
     """Read sources into the store `output`; what has not changed since an earlier build is not read again.
 
     `vectors` is a file with vectors of pages, which become one more evidence. There are at most as many processes as
-    fit into `memory` bytes.
+    fit into `memory` bytes. Raise SourceError, and leave the store as it is, if there is no page, or fewer than half of
+    the pages of the store unless `allow_shrink`.
     """
     root, strategy = Path(output), strategy or PRESETS["default"]
     check_names(strategy.weights_of_evidences())
@@ -136,7 +139,7 @@ def build(
     collection = open_sources([Path(source) for source in sources], base_urls, settings or ReadingSettings())
     pool = worker_pool(processes, (memory - _COLLECTING) // _READING, collection.size, _WORK_FOR_PROCESSES)
     with reporting_errors(root), manifests.locked_folder(root):
-        return _build(collection, root, strategy, given, _BuildContext(pool, progress))
+        return _build(collection, root, strategy, given, _BuildContext(pool, progress, allow_shrink))
 
 
 def _build(
@@ -162,14 +165,18 @@ def _build(
         collector = PageCollector(old, spool.open())
         read_pages, read = _read_pages(collection, collector, spool, fingerprint, context)
         reused = sum(map(len, read_pages.rows)) - read
+        context.enter("choosing pages")
+        selected = select_pages(read_pages, settings)
+        before, allow_shrink = manifests.pages_before(root), context.allow_shrink
+        check_number_of_pages(selected, read_pages, root, before, allow_shrink, collection.without_pages)
         generation = manifests.next_generation(root)
         folder = manifests.new_folder(root / f"store-{generation}")
-        counts, skipped = write_store(folder, read_pages, settings, context.enter, context.pool.map)
+        counts, skipped = write_store(folder, read_pages, selected, settings, context.enter, context.pool.map)
         files = manifests.describe_files(folder, context.pool.map)
         manifest = Manifest(generation, inputs, settings.as_dict(), counts, skipped, files)
         if old is not None:
             old.close()
-        del old, collector, read_pages  # closes their files
+        del old, collector, read_pages, selected  # closes their files
     with ThreadPoolExecutor(1) as thread:  # flush the store to the disk while the index is built
         synced = thread.submit(sync, root / manifest.folder)
         manifest = replace(manifest, index=_write_index(root, manifest, strategy, given, context))
@@ -233,7 +240,7 @@ def _jobs(collection: SourceSet, collector: PageCollector, spool: Spool) -> Iter
         if weight >= _JOB_BYTES or len(batch) >= _JOB_PAGES:
             yield next(places), batch
             batch, weight = [], 0
-    batch += collector.captures_that_win_again(collection.sources)
+    batch += filter(collection.is_included, collector.captures_that_win_again(collection.sources))
     if batch:
         yield next(places), batch
 

@@ -160,12 +160,6 @@ def test_bags_are_sorted_by_term(small: Small) -> None:
         assert np.all(np.diff(made.bags.term[made.bags.row(node)].astype(np.int64)) > 0)
 
 
-@pytest.mark.parametrize("strategy", [*PRESETS.values(), plain(voters="other-hosts", silent=("x",))])
-def test_an_empty_collection_has_no_bags(tmp_path: Path, strategy: Strategy) -> None:
-    made = Small.of(tmp_path, {}).bags(strategy)
-    assert (len(made.bags), len(made.bags.term), len(made.terms.name)) == (0, 0, 0)
-
-
 def test_a_page_without_words_has_an_empty_bag(tmp_path: Path) -> None:
     made = Small.of(tmp_path, {P: "<p>1 + 1 = 2", T: "<p>the and of"}).bags(Strategy())
     assert (made.weight(P), made.weight(T)) == ({}, {})

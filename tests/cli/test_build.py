@@ -114,6 +114,7 @@ def test_options_reach_the_reading(pagekin: Pagekin, web: Path) -> None:
         "obey_noindex": True,
         "obey_nofollow": True,
         "chop_host": True,
+        "exclude": [],
     }
 
 
@@ -190,3 +191,83 @@ def test_no_more_processes_read_than_fit_into_the_memory(
     for memory in ("2GiB", "3GiB", "40GiB"):
         pagekin("build", web, "-o", f"{memory}.kin", "--processes", "7", "--memory", memory)
     assert counts == [1, 4, 7]  # 1.5 GiB for the one that collects, 3/8 GiB for each that reads
+
+
+def test_a_build_without_pages_fails_and_keeps_the_store(pagekin: Pagekin, web: Path, tmp_path: Path) -> None:
+    """A site generator that failed leaves an empty folder, or one of files that are not pages."""
+    assert pagekin(*BUILD, "-q").code == 0
+    for path in web.rglob("*.html"):
+        path.unlink()
+    for flags in ([], ["--allow-shrink"]):
+        answer = pagekin(*BUILD, *flags)
+        told = "no page was found; in web: it has 1 file, but no HTML (.png 1); x.kin is unchanged"
+        assert (answer.code, answer.out, answer.err) == (1, "", f"pagekin: {told}\n")
+    assert pagekin("related", "x.kin", "http://lib.example/birds/robin.html").code == 0
+    (web / "picture.png").unlink()
+    assert pagekin("build", "web", "-o", "new.kin").err == "pagekin: no page was found; in web: it has no files\n"
+    lines = [{"url": "http://a.example/"}, {"url": "ftp://a.example/", "text": "robins"}]
+    Path("lines.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    told = (
+        "no page was found; skipped: 1 line without url, or without html and text (such as line 1), 1 no http or https"
+    )
+    assert told in pagekin("build", "lines.jsonl", "-o", "new.kin").err
+
+
+def test_a_folder_of_other_files_gets_a_way_out(pagekin: Pagekin, tmp_path: Path) -> None:
+    (tmp_path / "notes").mkdir()
+    for name in ("a.md", "b.md", "c.MD", "picture.png"):
+        (tmp_path / "notes" / name).write_text("# Robins")
+    answer = pagekin("build", "notes", "-o", "x.kin")
+    told = "no page was found; in notes: it has 4 files, but no HTML (.md 3, .png 1); for each file: convert it to HTML"
+    assert (answer.code, told in answer.err) == (1, True)
+
+
+def test_a_build_that_loses_more_than_half_of_the_pages_must_be_allowed(
+    pagekin: Pagekin, web: Path, tmp_path: Path
+) -> None:
+    """Three pages of six are half, two are not."""
+    for k in range(3):
+        (web / f"more{k}.html").write_text(f"<p>page {k}")
+    assert pagekin(*BUILD, "-q").code == 0
+    for k in range(3):
+        (web / f"more{k}.html").unlink()
+    assert pagekin(*BUILD, "-q").code == 0
+    (web / "index.html").unlink()
+    (web / "birds" / "wren.html").unlink()
+    before = Path("x.kin/manifest.json").read_bytes()
+    answer = pagekin(*BUILD)
+    assert (answer.code, answer.out) == (1, "")
+    assert "x.kin has 3 pages, the sources have only 1; x.kin is unchanged" in answer.err
+    assert "--allow-shrink" in answer.err
+    assert Path("x.kin/manifest.json").read_bytes() == before
+    assert pagekin(*BUILD, "-q", "--allow-shrink").code == 0
+    assert len(Store.open("x.kin")) == 1
+
+
+def test_pages_can_be_excluded_by_their_urls(pagekin: Pagekin, web: Path) -> None:
+    flags = ("--exclude", "wren", "--exclude", r"/index\.html$")
+    answer = pagekin(*BUILD, *flags)
+    assert answer.out.splitlines()[:4] == [
+        "x.kin: 1 page of 1 host, 0 links between them",
+        "  2 pages read, 0 unchanged since the last build",
+        "Skipped or cut:",
+        "  2  excluded by a pattern",
+    ]
+    assert list(Store.open("x.kin").reading.pages.url) == ["http://lib.example/birds/robin.html"]
+    assert pagekin(*BUILD, *flags).out == "Nothing has changed; x.kin holds 1 page.\n"
+    assert "3 pages of 1 host" in pagekin(*BUILD).out  # without the patterns the pages are back
+    wrong = pagekin(*BUILD, "--exclude", "(")
+    assert (wrong.code, "not a regular expression" in wrong.err) == (2, True)
+
+
+def test_an_archive_with_excluded_pages_is_not_read_again(pagekin: Pagekin, tmp_path: Path) -> None:
+    """An older capture that wins again is read again, an excluded one beside it is not."""
+    rows = [("a", 1), ("b", 1), ("c", 1)]
+    pages = [{"url": f"http://x.example/{name}", "text": f"page {name}", "captured": day} for name, day in rows]
+    Path("old.jsonl").write_text("\n".join(map(json.dumps, pages)))
+    Path("new.jsonl").write_text(json.dumps({"url": "http://x.example/a", "text": "newer", "captured": 2}))
+    assert pagekin("build", "old.jsonl", "new.jsonl", "-o", "x.kin", "-q", "--exclude", "/b$").code == 0
+    again = json.loads(pagekin("build", "old.jsonl", "-o", "x.kin", "--exclude", "/b$", "--json").out)
+    assert (again["read"], again["counts"]["pages"]) == (1, 2)
+    assert again["skipped"] == {"excluded by a pattern": 1}
+    assert list(Store.open("x.kin").reading.pages.url) == ["http://x.example/a", "http://x.example/c"]

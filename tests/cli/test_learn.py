@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,8 @@ def report_of(answer: Any) -> dict[str, Any]:
 
 @pytest.mark.slow
 def test_it_learns_reports_and_writes_weights_figures_and_files_of_trec(pagekin: Pagekin, sample_index: Path) -> None:
-    report = report_of(pagekin("learn", sample_index, *QUICK, "--figures", "pictures", "--trec", "trec", "--json"))
+    flags = ("-o", "weights.json", "--figures", "pictures", "--trec", "trec", "--json")
+    report = report_of(pagekin("learn", sample_index, *QUICK, *flags))
     weighting = load_weights(Path("weights.json"))
     assert weighting.learned_from["okapi"] == {"K": report["okapi"]["K"], "B": report["okapi"]["B"]}
     assert report["linklearn"]["units"] == [2, 3, 2]
@@ -50,7 +52,7 @@ def test_a_projection_is_kept_beside_the_weights_and_used_with_them(
 ) -> None:
     monkeypatch.setattr(projecting, "BATCHES", 5)
     monkeypatch.setattr(projecting, "VALIDATE_EVERY", 5)
-    report = report_of(pagekin("learn", sample_index, *QUICK, "--projection", "--json"))
+    report = report_of(pagekin("learn", sample_index, *QUICK, "--projection", "-o", "weights.json", "--json"))
     assert report["projection"]["valid"]["with"] > report["projection"]["valid"]["without"]
     known = load_weights(Path("weights.json")).projection
     assert known is not None
@@ -110,6 +112,21 @@ def test_what_cannot_be_gone_on_with_is_begun_again(pagekin: Pagekin, sample_ind
     assert report["resumed"] is False
 
 
+@pytest.mark.parametrize("inside", [False, True])
+def test_weights_are_written_beside_the_store_unless_told_otherwise(
+    pagekin: Pagekin, sample_index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, inside: bool
+) -> None:
+    shutil.copytree(sample_index, tmp_path / "sites" / "my.kin")
+    folder = tmp_path / "sites" / "my.kin" if inside else tmp_path
+    monkeypatch.chdir(folder)
+    before = sorted(folder.iterdir())
+    flags = ("--units", "1,1,1", "--rate", "1", "--steps", "20", "--json")
+    report = report_of(pagekin("learn", "." if inside else "sites/my.kin", *flags))
+    assert report["weights"] == (str(tmp_path / "sites/my.weights.json") if inside else "sites/my.weights.json")
+    assert load_weights(tmp_path / "sites" / "my.weights.json").learned_from
+    assert sorted(folder.iterdir()) == before
+
+
 @pytest.mark.slow
 def test_a_terminal_shows_validation_as_it_goes(sample_index: Path, tmp_path: Path) -> None:
     code, said = in_a_terminal("learn", sample_index, *QUICK, "-o", tmp_path / "w.json")
@@ -119,7 +136,7 @@ def test_a_terminal_shows_validation_as_it_goes(sample_index: Path, tmp_path: Pa
 
 
 def test_what_was_learned_is_tried_on_another_collection(pagekin: Pagekin, sample_index: Path) -> None:
-    assert pagekin("learn", sample_index, *QUICK).code == 0
+    assert pagekin("learn", sample_index, *QUICK, "-o", "weights.json").code == 0
     Path("docs").write_text(
         "<DOC>\n<DOCNO>a</DOCNO>\noak trees and acorns\n</DOC>\n<DOC>\n<DOCNO>b</DOCNO>\nrye bread and acorns\n</DOC>\n"
     )

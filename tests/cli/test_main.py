@@ -101,6 +101,14 @@ MISTAKES: dict[str, tuple[list[str], int, str]] = {
     "no output": (["build", "web"], 2, "Missing option"),
     "source that is not there": (["build", "nothing.warc", "-o", "x.kin"], 2, "nothing.warc does not exist"),
     "source of another kind": (["build", "note.txt", "-o", "x.kin"], 2, "note.txt is no source that pagekin can read"),
+    "a URL as a source": (
+        ["build", "https://example.org/a?b=1&c=2", "-o", "x.kin"],
+        2,
+        "wget --recursive --no-parent --warc-file=site 'https://example.org/a?b=1&c=2'`, and name site.warc.gz",
+    ),
+    "Markdown as a source": (["build", "note.md", "-o", "x.kin"], 2, "convert it to HTML, for example with pandoc"),
+    "a PDF as a source": (["build", "note.pdf", "-o", "x.kin"], 2, "extract its text, for example with pdftotext"),
+    "JSON as a source": (["build", "a b.json", "-o", "x.kin"], 2, "`jq -c '.[]' 'a b.json' > 'a b.jsonl'`"),
     "the same source twice": (["build", "web", "web/", "-o", "x.kin"], 2, "have the same name"),
     "archive that is none": (["build", "bad.wacz", "-o", "x.kin"], 1, "bad.wacz is no WACZ"),
     "base that is no URL": (["build", "web", "-o", "x.kin", "--base-url", "ftp://x/"], 2, "no http or https URL"),
@@ -124,7 +132,8 @@ MISTAKES: dict[str, tuple[list[str], int, str]] = {
 def test_a_mistake_is_answered_with_a_sentence_and_a_code(
     pagekin: Pagekin, web: Path, arguments: list[str], code: int, sentence: str
 ) -> None:
-    Path("note.txt").write_text("a note")
+    for name in ("note.txt", "note.md", "note.pdf", "a b.json"):
+        Path(name).write_text("a note")
     Path("bad.wacz").write_text("not a zip file")
     answer = pagekin(*arguments)
     assert (answer.code, answer.out) == (code, "")

@@ -95,13 +95,6 @@ def test_templates_are_kept_where_the_strategy_counts_them(tmp_path: Path) -> No
     assert indexed.fingerprints.words.tolist() == filters_of(indexed.fingerprints.chunks, GroupSettings()).tolist()
 
 
-def test_a_collection_without_pages_keeps_nothing(tmp_path: Path) -> None:
-    (tmp_path / "none.jsonl").write_text('{"url": "http://a.example/", "html": "", "status": 404}\n')
-    build([tmp_path / "none.jsonl"], tmp_path / "n.kin")
-    indexed = IndexedStore.open(tmp_path / "n.kin")
-    assert len(indexed.fingerprints) == len(indexed)
-
-
 @settings(deadline=None)
 @given(st.lists(st.integers(0, 9), max_size=12), st.integers(1, 12))
 def test_ranges_cover_all_pages(sizes: list[int], size: int) -> None:

@@ -233,3 +233,54 @@ def test_too_much_json_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(results, "_MAX_STRUCTURE", 20)
     with pytest.raises(MisuseError, match="too large"):
         read(b"[" + b"[]," * 10 + b"[]]")
+
+
+# --- parts of responses --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "hit",
+    [
+        {"_id": "w", "_source": {"content": "Small wren."}},
+        {"_id": "w", "_score": 1.0, "fields": {"content": ["Small wren."]}},
+        {"_id": "w", "highlight": {"content": ["Small <em>wren</em>."]}},
+        {"_id": "w", "_index": "b", "highlight": {"content": ['<span class="hit">Small</span> wren.']}},
+        {"_id": "w", "_source": {"content": "Small wren."}, "highlight": {"content": ["<em>wren</em>."]}},
+    ],
+)
+def test_a_hit_of_elasticsearch_may_lack_any_key(hit: dict[str, Any]) -> None:
+    """As filter_path or `_source: false` leave it; the whole text counts more than its highlights."""
+    (found,) = results_in({"hits": {"hits": [hit]}})
+    assert (found.id, found.text) == ("w", "Small wren.")
+
+
+def test_without_an_id_a_hit_has_that_of_its_document_or_its_position() -> None:
+    hits = [{"_source": {"id": 7, "text": "a"}}, {"_source": {"url": "/b", "text": "b"}}, {"_source": {"text": "c"}}]
+    assert [each.id for each in results_in({"hits": {"hits": hits}})] == [7, "/b", 3]
+
+
+def test_a_filtered_response_without_hits_is_empty() -> None:
+    assert results_in({"hits": {}}) == []
+
+
+def test_highlights_that_are_no_lists_of_strings_are_ignored() -> None:
+    hits = [{"_id": "w", "highlight": {"text": "wren"}}, {"_id": "r", "highlight": {"text": [1, {"a": 2}]}}]
+    assert [each.text for each in results_in({"hits": {"hits": hits}})] == [None, None]
+
+
+def test_a_field_may_be_inside_of_an_object() -> None:
+    hit = {"_id": "w", "_source": {"doc": {"body": "Small wren."}, "text": "other"}, "highlight": {"x": ["<b>y</b>"]}}
+    body = {"hits": {"hits": [hit]}}
+    assert results_in(body, Fields.named("doc.body", None))[0].text == "Small wren."
+    assert results_in(body, Fields.named("highlight.x", None))[0].text == "<b>y</b>"
+    assert results_in([{"doc.body": "flat"}], Fields.named("doc.body", None))[0].text == "flat"
+    assert results_in([{"doc": "no object"}], Fields.named("doc.body", None))[0].text is None
+
+
+def test_a_text_that_is_named_counts_although_there_is_html() -> None:
+    rows = [{"summary": "Small wren.", "html": "<p>menu"}]
+    (named,) = results_in(rows, Fields.named("summary", None))
+    assert (named.text, named.html) == ("Small wren.", None)
+    (both,) = results_in(rows, Fields.named("summary", "html"))
+    assert (both.text, both.html) == ("Small wren.", "<p>menu")
+    assert Fields.named(None, None) == Fields()

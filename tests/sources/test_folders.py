@@ -161,10 +161,10 @@ def test_path_of_which_no_url_can_be_made_is_counted(tmp_path: Path) -> None:
 # --- what else lies in folders -------------------------------------------------------------------
 
 
-def test_empty_folder_gives_an_empty_store(tmp_path: Path) -> None:
+def test_empty_folder_is_refused(tmp_path: Path) -> None:
     (tmp_path / "site").mkdir()
-    store = built(tmp_path / "site")
-    assert (len(store), store.manifest.skipped) == (0, {})
+    with pytest.raises(SourceError, match="no page was found"):
+        built(tmp_path / "site")
 
 
 def test_a_file_with_server_side_includes_is_a_page(tmp_path: Path) -> None:

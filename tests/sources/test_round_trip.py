@@ -181,9 +181,10 @@ def test_nofollow_can_be_obeyed(tmp_path: Path) -> None:
 
 
 def test_older_capture_does_not_take_the_place_of_one_that_may_not_be_indexed(tmp_path: Path) -> None:
-    data = gz(response(HOST, page()), response(HOST, page(), HTML, ("X-Robots-Tag", "noindex"), date=NEXT_DAY))
-    path = file(tmp_path / "a.warc.gz", data)
-    assert len(store_of(tmp_path, path, settings=ReadingSettings(obey_noindex=True))) == 0
+    noindex = response(HOST, page(), HTML, ("X-Robots-Tag", "noindex"), date=NEXT_DAY)
+    path = file(tmp_path / "a.warc.gz", gz(response(HOST, page()), noindex, response(HOST + "b", page())))
+    store = store_of(tmp_path, path, settings=ReadingSettings(obey_noindex=True))
+    assert list(store.reading.pages.url) == [HOST + "b"]
 
 
 # --- the sample web ------------------------------------------------------------------------------

@@ -118,7 +118,7 @@ def test_what_is_no_store_is_misuse(tmp_path: Path) -> None:
 def test_a_store_of_another_version_is_told_apart(root: Path) -> None:
     data = json.loads((root / "manifest.json").read_text())
     (root / "manifest.json").write_text(json.dumps({**data, "version": 99}))
-    with pytest.raises(StoreError, match="format version 99, this pagekin reads version 2"):
+    with pytest.raises(StoreError, match="format version 99, this pagekin reads version 3"):
         Store.open(root)
     (root / "manifest.json").write_text(json.dumps({**data, "format": "another thing"}))
     with pytest.raises(MisuseError, match="another program"):

@@ -381,14 +381,6 @@ def test_without_chopping_every_page_is_a_node(tmp_path: Path) -> None:
 # --- laws ----------------------------------------------------------------------------------------
 
 
-def test_an_empty_collection_is_a_store(tmp_path: Path) -> None:
-    store = store_of(tmp_path)
-    assert len(store) == 0
-    assert store.links.offsets.tolist() == [0]
-    assert len(store.reading.forms) == 0
-    assert len(store_of(tmp_path, page("http://a.example/", "<p>now there is one"))) == 1
-
-
 def test_a_page_may_be_without_words_links_and_title(tmp_path: Path) -> None:
     store = store_of(tmp_path, page("http://a.example/", "<p>42!"), page("http://b.example/", "<!-- -->"))
     assert [store.text(row) for row in range(2)] == ["42!", ""]

@@ -40,6 +40,7 @@ _FEW = 20  # links below which that share says nothing
 @click.option("--memory", default="4GiB", help="Start no more workers than fit into this memory.")
 @click.option("--max-page-size", default=16, type=click.IntRange(1, 1024), help="Skip larger pages; in MiB.")
 @options_from(ReadingSettings)
+@click.option("--allow-shrink", is_flag=True, help="Accept that the store loses more than half of its pages.")
 @click.option("-q", "--quiet", is_flag=True, help="Print no progress bar and no report.")
 @json_option
 def build(
@@ -53,13 +54,15 @@ def build(
     memory: str,
     max_page_size: int,
     options: ReadingSettings,
+    allow_shrink: bool,
     quiet: bool,
     json: bool,
 ) -> None:
     """Read SOURCEs into a store.
 
     A SOURCE is a folder of HTML, an .html file, a .warc, .warc.gz or .wacz archive, or a .jsonl file of pages. Sources
-    that have not changed since the last build are not read again; pages that are gone disappear.
+    that have not changed since the last build are not read again; pages that are gone disappear. If there are no pages,
+    or fewer than half of those that the store has, the build fails and the store stays as it is.
     """
     from pagekin.cli.main import compile_before
     from pagekin.model.strategy import strategy_named
@@ -76,6 +79,7 @@ def build(
             vectors=vectors,
             processes=processes,
             memory=bytes_of(memory),
+            allow_shrink=allow_shrink,
             progress=progress,
         )
     if json or not quiet:
@@ -99,6 +103,4 @@ def print_build(collection: pagekin.Collection, output: str) -> None:
     if counts["links"] >= _FEW and counts["links"] - built.inner_links > _STRAY * counts["links"]:
         click.echo(f"Nearly all of {counted(counts['links'], 'link')} lead to pages that are not in the collection.")
         click.echo("Is the folder that you named the root of the site, and --base-url its address?")
-    if counts["pages"]:
-        click.echo("Try next:  " + shlex.join(["pagekin", "related", output, next(iter(collection)).url]))
-    return None
+    return click.echo("Try next:  " + shlex.join(["pagekin", "related", output, next(iter(collection)).url]))

@@ -28,7 +28,11 @@ LISTS = (".json", ".jsonl", ".ndjson")
 )
 @options_from(GroupSettings)
 @click.option("--complete-link", is_flag=True, help="Complete linkage: all pages of a group are similar to each other.")
-@click.option("--text-field", metavar="NAME", help="The field with the text. Default: text, content, body or contents.")
+@click.option(
+    "--text-field",
+    metavar="NAME",
+    help="The field with the text, such as doc.body; HTML is then ignored. Default: text, content, body or contents.",
+)
 @click.option("--html-field", metavar="NAME", help="The field with HTML. Default: html.")
 @click.option("--query", metavar="WORDS", help="Compare results by the passages around these words.")
 @click.option("--whole-text", is_flag=True, help="In a STORE, also compare blocks that recur on a host.")
@@ -69,8 +73,7 @@ def duplicates(
         raise MisuseError("--whole-text and --link-weight are for a collection; name a store, such as my.kin")
     from pagekin.duplicates.result_list import group
 
-    names = {name: (field,) for name, field in (("text", text_field), ("html", html_field)) if field}
-    results = _results(sources, files_from, pagekin.Fields(**names))
+    results = _results(sources, files_from, pagekin.Fields.named(text_field, html_field))
     if stream:
         return _stream(results, pagekin.Grouping(settings, query=query))
     grouping = group(results, settings, query=query)

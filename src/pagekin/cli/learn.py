@@ -22,7 +22,9 @@ _TITLES = {
 
 @click.command(short_help="Learn term weights from links.")
 @click.argument("store", required=False, type=click.Path(), metavar="[STORE]")
-@click.option("-o", "--output", default="weights.json", metavar="FILE", help="The file to write.")
+@click.option(
+    "-o", "--output", metavar="FILE", help="The file to write. Default: beside STORE, my.weights.json for my.kin."
+)
 @options_from(LearnOptions)
 @click.option("--figures", metavar="FOLDER", help="Draw figures 2 and 3 of the paper into this folder.")
 @click.option("--trec", metavar="FOLDER", help="Write qrels and runs of the test part into this folder.")
@@ -40,7 +42,7 @@ _TITLES = {
 @json_option
 def learn(
     store: str | None,
-    output: str,
+    output: str | None,
     figures: str | None,
     trec: str | None,
     transfer: str | None,

@@ -54,17 +54,8 @@ def print_related(answer: pagekin.RelatedPages, expand: bool = False) -> None:
     for each in answer:
         click.echo(f"{each.similarity:.3f}  {clean(each.title or '(no title)')}{_remarks(each)}")
         click.echo(f"       {clean(each.url)}")
-        if each.why.terms:
-            words = ", ".join(f"{term} {share:.0%}" for term, share in each.why.terms)
-            click.echo(f"       shares {clean(words)}")
-        if len(each.why.parts) > 1:
-            click.echo(f"       by {', '.join(f'{name} {share:.0%}' for name, share in each.why.shares)}")
-        if each.why.cited_by:
-            places = zip(each.why.cited_by[:2], each.why.apart, strict=False)
-            pages = ", ".join(f"{clean(url)} ({counted(apart, 'word')} apart)" for url, apart in places)
-            click.echo(f"       cited together by {pages}")
-        for sentence in each.why.sentences:
-            click.echo(f"       {clean(sentence)}")
+        for reason in each.why.reasons:
+            click.echo(f"       {clean(reason)}")
         for duplicate in each.duplicates if expand else ():
             click.echo(f"       = {clean(duplicate.url)}{containment(duplicate.overlap)}")
 
@@ -97,10 +88,14 @@ def _remarks(page: pagekin.RelatedPage) -> str:
     type=click.Path(exists=True, dir_okay=False),
     help="A file of page names, one a line. Default: all pages.",
 )
-@options_from(RelatedOptions, leave_out=("explain", "group_duplicates"), min_similarity=0.0)
+@options_from(RelatedOptions, leave_out=("group_duplicates",), min_similarity=0.0, explain=False)
 @json_option
 def export(store: str, output: str, kind: str | None, queries: str | None, options: RelatedOptions, json: bool) -> None:
-    """Write the related pages of every page into a file for other programs."""
+    """Write the related pages of every page into a file for other programs.
+
+    csv (with a header line), jsonl and parquet have the titles and, with --explain, the reasons. tsv and trec are run
+    files without them. `pagekin evaluate --run` reads all of these formats.
+    """
     names = read_names(queries) if queries is not None else None
     report = pagekin.open(store).export(
         output, options, format=kind, queries=names, progress=lambda names: watched(names, "ranking")

@@ -16,7 +16,7 @@ from pagekin.model.capture import ReadingSettings
 from pagekin.model.strategy import Strategy
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.options import RelatedOptions
-from pagekin.search.results import RelatedPages, RelatedQuery
+from pagekin.search.results import PageLink, RelatedPages, RelatedQuery
 from pagekin.store.manifest import damaged_files
 
 # Some modules load compiled code or optional packages; the methods that need them import them.
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pagekin.duplicates.result_list import GroupedResults
     from pagekin.evaluation.evaluate import Evaluation
     from pagekin.evaluation.evaluate_related import RelatedEvaluation
-    from pagekin.evaluation.runs import ExportReport
+    from pagekin.evaluation.export import ExportReport
     from pagekin.evaluation.tune import TuneReport
     from pagekin.pipeline import Progress
     from pagekin.search.duplicates import DuplicateGroups
@@ -358,7 +358,7 @@ class Collection:
 
     def learn(
         self,
-        output: str | Path = "weights.json",
+        output: str | Path | None = None,
         options: LearnOptions | None = None,
         *,
         figures: str | Path | None = None,
@@ -368,8 +368,9 @@ class Collection:
     ) -> LearnReport:
         """Learn term weights (LinkLearn) from the links, write them to `output`, and compare them with OKAPI.
 
-        `figures` and `trec` are folders for figures, and for qrels and runs of the test part. An interrupted run
-        continues. Keywords are fields of `LearnOptions`.
+        The default output is beside the store: `my.weights.json` for `my.kin`. `figures` and `trec` are folders for
+        figures, and for qrels and runs of the test part. An interrupted run continues. Keywords are fields of
+        `LearnOptions`.
 
         >>> collection.learn("weights.json", max_steps=20, rate=0.1)
         Traceback (most recent call last):
@@ -379,7 +380,7 @@ class Collection:
 
         chosen = _chosen(LearnOptions, options, fields)
         folders = [Path(each) if each else None for each in (figures, trec)]
-        return learn(self.indexed, Path(output), chosen, folders[0], folders[1], progress)
+        return learn(self.indexed, Path(output) if output else None, chosen, folders[0], folders[1], progress)
 
     def export(
         self,
@@ -393,24 +394,26 @@ class Collection:
     ) -> ExportReport:
         """Write the related pages of all pages, or of `queries`, to a tsv, trec, csv, jsonl or parquet file.
 
-        The format is by default the suffix of `output`. Keywords are fields of `RelatedOptions`; by default no
-        similarity is too low.
+        The format is by default the suffix of `output`. csv, jsonl and parquet have the titles and, if `explain`, the
+        reasons. Keywords are fields of `RelatedOptions`; by default no similarity is too low, and nothing is explained.
 
         >>> collection.export("related.tsv", limit=1).answers
         9
         """
-        from pagekin.evaluation.runs import ExportReport, export_answers, export_format
+        from pagekin.evaluation.export import ExportReport, export_answers, export_format
 
         kind = export_format(Path(output), format)
-        least = {} if options is not None else {"min_similarity": 0.0}
-        chosen = _chosen(RelatedOptions, options, {**least, "explain": False, "group_duplicates": False, **fields})
+        defaults: dict[str, Any] = {} if options is not None else {"min_similarity": 0.0, "explain": False}
+        chosen = _chosen(RelatedOptions, options, {**defaults, "group_duplicates": False, **fields})
         indexed = self.indexed
         if queries is None:  # pages with a common canonical URL once, under that URL
             urls = [url for (url,) in indexed.catalog.each(_PAGE_URLS)]
         else:
             urls = [indexed.node_url(indexed.find_node(_name(each))) for each in queries]
-        answers = ((url, indexed.related(url, chosen)) for url in progress(urls))
-        count = export_answers(Path(output), kind, answers, by_score=indexed.blend(chosen).single is not None)
+        find, named = indexed.find_node, indexed.catalog.named_nodes
+        answers = ((PageLink(**named([find(url)])[0]), indexed.related(url, chosen)) for url in progress(urls))
+        by_score = indexed.blend(chosen).single is not None
+        count = export_answers(Path(output), kind, answers, by_score=by_score, explained=chosen.explain)
         return ExportReport(str(output), kind, len(urls), count)
 
     def info(self) -> CollectionInfo:
@@ -450,6 +453,7 @@ def build(
     vectors: str | Path | None = None,
     processes: int | None = None,
     memory: int | None = None,
+    allow_shrink: bool = False,
     progress: Callable[[Progress], None] = lambda _: None,
 ) -> Collection:
     """Read sources into the folder `output`, and open the collection.
@@ -457,7 +461,8 @@ def build(
     A source is a folder of HTML, an HTML file, a WARC or WACZ archive, or a JSON Lines file of pages. `base_urls` are
     the URLs of folders: one for all, or one for each. `vectors` is a file with vectors of the pages from any encoder,
     which become one more evidence. What has not changed since the last build is not read again. There are no more
-    processes than fit into `memory` bytes.
+    processes than fit into `memory` bytes. SourceError is raised, and `output` is left as it is, if the sources have no
+    page, or fewer than half of the pages that `output` has; `allow_shrink` allows the latter.
 
     >>> pagekin.build("pages", "site.kin", base_urls=["http://site.example/"]).built.reused
     9
@@ -475,6 +480,7 @@ def build(
         vectors=vectors,
         processes=processes,
         memory=MEMORY if memory is None else memory,
+        allow_shrink=allow_shrink,
         progress=progress,
     )
     return Collection(IndexedStore(built.store.root, built.store.manifest), describe_build(built))

@@ -44,17 +44,18 @@ class TransferReport:
 
 def learn(
     indexed: IndexedStore,
-    output: Path,
+    output: Path | None,
     options: LearnOptions,
     figures: Path | None,
     trec: Path | None,
     progress: Log,
 ) -> LearnReport:
-    """Learn weights and write them to `output`; an interrupted run continues."""
+    """Learn weights and write them to `output`, by default beside the store; an interrupted run continues."""
     if figures is not None:
         need("matplotlib", what="a picture", extra="plots")
     if options.projection:
         need_projection()
+    output = output or _beside(indexed.root)
     Grid.of(options)  # checks the settings before the work begins
     checkpoint = Checkpoint(output.with_name(output.name + _UNFINISHED))
     outcome = learn_weights(indexed, options, checkpoint, progress)
@@ -81,6 +82,16 @@ def transfer_weights(
     """
     weighting, task = load_weights(Path(weights)), open_task(documents, topics, qrels, progress)
     return TransferReport(documents, weights, evaluate_transfer(task, weighting))
+
+
+def _beside(root: Path) -> Path:
+    """The default file of weights.
+
+    >>> _beside(Path("sites/my.kin")).as_posix()
+    'sites/my.weights.json'
+    """
+    root = root if root.name.strip(".") else root.resolve()
+    return root.with_name(root.name.removesuffix(".kin") + ".weights.json")
 
 
 def _made(folder: Path) -> Path:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +22,14 @@ _NO_OVERLAP = Overlap(0.0, 0.0, 0.0, 0.0, 0.0, False, False, False)
 class Fingerprints:
     """The chunks of many pages and their filters of one size.
 
-    A page with too many chunks for that size gets a larger filter when it is compared.
+    A page with too many chunks for that size gets a larger filter when it is compared. `samples` are the n-grams of
+    short pages at each level, which are compared in the same way; the greatest similarity counts.
     """
 
     settings: GroupSettings
     chunks: Chunks
     words: UInt64s | None = None  # of filters, one row per page, if they are stored
+    samples: "tuple[Fingerprints, ...]" = ()
 
     def __len__(self) -> int:
         return len(self.chunks)
@@ -44,6 +47,10 @@ class Fingerprints:
         for batch, a, b in self._batches(pairs):
             for k, overlap in zip(batch.tolist(), filters.overlaps(a, b), strict=True):
                 found[k] = overlap
+        for sample in self.samples:
+            found = [
+                max(pair, key=attrgetter("similarity")) for pair in zip(found, sample.overlaps(pairs), strict=True)
+            ]
         return found
 
     def similarities(self, pairs: Int64s) -> Floats:
@@ -53,7 +60,7 @@ class Fingerprints:
             found[batch] = filters.similarities(a, b)
         counts = self.chunks.offsets[pairs + 1] - self.chunks.offsets[pairs]
         found[((counts == 0) | (counts > MAX_CHUNKS)).any(axis=1)] = 0.0
-        return found
+        return np.asarray(np.max([found, *(sample.similarities(pairs) for sample in self.samples)], axis=0))
 
     def _batches(self, pairs: Int64s) -> Iterator[tuple[Int64s, BloomFilters, BloomFilters]]:
         """Batches of pairs, and the filters of both sides in the size that the larger page needs."""

@@ -6,7 +6,7 @@ of the larger one, in which a filter of the smaller one is built for the compari
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from pagekin.duplicates.filters import MAX_CHUNKS, MIN_CHUNKS, OVERLAP_KEYS, BloomFilters, Chunks, Overlap, bits_for
 from pagekin.duplicates.fingerprints import Fingerprints
 from pagekin.duplicates.settings import GroupSettings
+from pagekin.duplicates.short_texts import FILTER_BITS as SAMPLE_BITS
 from pagekin.kernels.graph import join, roots
 from pagekin.kernels.shared_elements import FilterRows, make_filter_rows, near
 from pagekin.model.arrays import Floats, Int64s
@@ -135,16 +136,14 @@ class _FilterTable:
         self._count = end
 
 
-class Grouper:
-    """Finds the near-duplicates among pages as they are added. Pages are numbered in the order of addition.
+class _FilterTables:
+    """Filters of pages by size, and the near-duplicates among pages as they are added.
 
     A page without chunks, or with more than MAX_CHUNKS, has no near-duplicates.
     """
 
-    def __init__(self, settings: GroupSettings | None = None) -> None:
-        self.settings = settings or GroupSettings()
-        self.pairs: Int64s = np.empty((0, 2), np.int64)  # of near-duplicates: all, or enough to connect the groups
-        self._parents: Int64s = np.empty(0, np.int64)
+    def __init__(self, settings: GroupSettings) -> None:
+        self._settings = settings
         self._parts = [Chunks.concatenate([])]
         self._count = 0
         self._tables: dict[int, _FilterTable] = {}
@@ -158,20 +157,14 @@ class Grouper:
     def add(self, pages: Chunks) -> Int64s:
         """Add pages; the pairs of near-duplicates that they form with each other and earlier pages."""
         counts = pages.lengths()
-        sizes = np.where((counts > 0) & (counts <= MAX_CHUNKS), bits_for(counts, self.settings), 0)
+        sizes = np.where((counts > 0) & (counts <= MAX_CHUNKS), bits_for(counts, self._settings), 0)
         self._parts.append(pages)
         self._count += len(pages)
         for bits in np.unique(sizes[sizes > 0]).tolist():
             if bits not in self._tables:
                 self._tables[bits] = self._build(pages, np.empty(0, np.int64), bits, 0)
         found = [pairs for bits in sorted(self._tables) for pairs in self._add_to_table(bits, pages, sizes)]
-        new = np.concatenate([np.empty((0, 2), np.int64), *found])
-        self._parents = np.append(self._parents, np.arange(len(self._parents), self._count))
-        joining = join(self._parents, new)
-        # Single linkage needs only the pairs that join two groups; a thousand copies form half a million pairs.
-        kept = new if self.settings.link == "complete" else new[joining]
-        self.pairs = np.concatenate([self.pairs, kept]) if len(kept) else self.pairs
-        return new
+        return np.concatenate([np.empty((0, 2), np.int64), *found])
 
     def _add_to_table(self, bits: int, pages: Chunks, sizes: Int64s) -> Iterator[Int64s]:
         """Add the new pages of this size to their table; the near-duplicates whose larger page has this size."""
@@ -194,8 +187,8 @@ class Grouper:
             yield self._build(pages, rows[start : start + size], bits, first)
 
     def _build(self, pages: Chunks, rows: Int64s, bits: int, first: int) -> _FilterTable:
-        built = BloomFilters.of(pages.rows(rows), bits, self.settings.hashes)
-        facts = built.zeros(), built.powers(self.settings.threshold), built.sizes < MIN_CHUNKS
+        built = BloomFilters.of(pages.rows(rows), bits, self._settings.hashes)
+        facts = built.zeros(), built.powers(self._settings.threshold), built.sizes < MIN_CHUNKS
         return _FilterTable(first + rows, make_filter_rows(built.words, *facts))
 
     def _near(self, some: _FilterTable, others: _FilterTable, triangle: bool = False) -> Int64s:
@@ -203,9 +196,42 @@ class Grouper:
         found = near(some.rows(), others.rows(), triangle)
         return np.column_stack([some.pages[found[:, 0]], others.pages[found[:, 1]]])
 
+
+def _distinct(pairs: Int64s, count: int) -> Int64s:
+    """The distinct pairs of numbers below `count`; as single numbers, since sorting rows is slow."""
+    return np.column_stack(np.divmod(np.unique(pairs @ np.array([count, 1])), max(count, 1)))
+
+
+class Grouper:
+    """Finds the near-duplicates among pages as they are added. Pages are numbered in the order of addition."""
+
+    def __init__(self, settings: GroupSettings | None = None) -> None:
+        self.settings = settings or GroupSettings()
+        self.pairs: Int64s = np.empty((0, 2), np.int64)  # of near-duplicates: all, or enough to connect the groups
+        self._of_samples = replace(self.settings, filter_bits=max(self.settings.filter_bits, SAMPLE_BITS))
+        self._parents: Int64s = np.empty(0, np.int64)
+        self._sets: list[_FilterTables] = []
+
+    def add(self, pages: Chunks, samples: Sequence[Chunks] = ()) -> Int64s:
+        """Add pages, each time with as many samples; the pairs of near-duplicates with each other and earlier pages."""
+        sets = [pages, *samples]
+        if not self._sets:
+            self._sets = [_FilterTables(self.settings), *(_FilterTables(self._of_samples) for _ in samples)]
+        found = [tables.add(some) for tables, some in zip(self._sets, sets, strict=True)]
+        self._parents = np.append(self._parents, np.arange(len(self._parents), len(self._parents) + len(pages)))
+        new = _distinct(np.concatenate(found), len(self._parents)) if samples else found[0]
+        joining = join(self._parents, new)
+        # Single linkage needs only the pairs that join two groups; a thousand copies form half a million pairs.
+        kept = new if self.settings.link == "complete" else new[joining]
+        self.pairs = np.concatenate([self.pairs, kept]) if len(kept) else self.pairs
+        return new
+
     @property
     def fingerprints(self) -> Fingerprints:
-        return Fingerprints(self.settings, self.chunks)
+        chunks, *samples = [tables.chunks for tables in self._sets] or [Chunks.concatenate([])]
+        return Fingerprints(
+            self.settings, chunks, samples=tuple(Fingerprints(self._of_samples, each) for each in samples)
+        )
 
     def anchors(self, ranks: Sequence[float] | None = None) -> Int64s:
         """The best-ranked page of each page's group; the lowest rank is the best, ties by page number."""
@@ -216,4 +242,6 @@ class Grouper:
         return build_groups(self._order(ranks), self.anchors(ranks), self.fingerprints.overlaps)
 
     def _order(self, ranks: Sequence[float] | None) -> Int64s:
-        return np.argsort(np.arange(self._count) if ranks is None else np.array(ranks, np.float64), kind="stable")
+        return np.argsort(
+            np.arange(len(self._parents)) if ranks is None else np.array(ranks, np.float64), kind="stable"
+        )

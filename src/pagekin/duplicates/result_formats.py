@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Self
 
 from pagekin.errors import MisuseError
 
@@ -18,6 +18,8 @@ _FORMATS = (
     "a list of results, or a response of Elasticsearch, OpenSearch, Solr, Meilisearch or Typesense"
     " (docs/duplicates.md shows them)"
 )
+_ELASTICSEARCH_KEYS = frozenset(("_index", "_id", "_score", "_type", "_version", "sort", "fields", "highlight"))
+_TAG = re.compile(r"</?[A-Za-z][A-Za-z0-9]*(?: [^<>]{0,100})?>")
 _HIT_KEYS = ("hits", "grouped_hits", "response", "results", "grouped", "responses")
 
 
@@ -36,7 +38,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Fields:
-    """The names of the fields of a result; the first that is present counts."""
+    """The names of the fields of a result; the first that is present counts. `a.b` is the field b of the object a."""
 
     id: tuple[str, ...] = ("id", "_id", "objectID")
     url: tuple[str, ...] = ("url", "uri", "link")
@@ -44,6 +46,16 @@ class Fields:
     text: tuple[str, ...] = ("text", "content", "body", "contents")
     html: tuple[str, ...] = ("html",)
     rank: tuple[str, ...] = ("rank",)
+
+    @classmethod
+    def named(cls, text: str | None, html: str | None) -> Self:
+        """Other names for the text and the HTML; a text that is named counts even if a result has HTML.
+
+        >>> Fields.named("summary", None).html
+        ()
+        """
+        usual = cls()
+        return cls(text=(text,) if text else usual.text, html=(html,) if html else () if text else usual.html)
 
 
 def results_in(body: Any, fields: Fields | None = None) -> list[Result]:
@@ -84,7 +96,19 @@ def result_of(hit: Any, position: int, fields: Fields) -> Result:
 
 
 def _first(hit: Mapping[str, Any], names: Iterable[str]) -> Any:
-    return next((hit[name] for name in names if hit.get(name) is not None), None)
+    return next((value for value in (_at(hit, name) for name in names) if value is not None), None)
+
+
+def _at(hit: Mapping[str, Any], name: str) -> Any:
+    """The value of a field, or of a field inside of objects.
+
+    >>> _at({"doc": {"body": "wren"}}, "doc.body"), _at({"doc.body": "robin"}, "doc.body")
+    ('wren', 'robin')
+    """
+    value: Any = hit
+    for part in [name] if name in hit else name.split("."):
+        value = value.get(part) if isinstance(value, Mapping) else None
+    return value
 
 
 def _text(hit: Mapping[str, Any], names: Iterable[str]) -> str | None:
@@ -119,7 +143,7 @@ def _hits(body: Any) -> list[Any]:
     if isinstance(hits, Mapping):
         if key == "grouped":
             return _solr_groups(hits)
-        hits = hits.get("hits", hits.get("docs"))
+        hits = hits.get("hits", hits.get("docs", None if hits else []))  # {} if filter_path finds nothing
     if not isinstance(hits, list):
         raise MisuseError(f"this response has no list of hits; it should be {_FORMATS}")
     if key == "grouped_hits":  # Typesense
@@ -145,12 +169,26 @@ def _solr_groups(grouped: Mapping[str, Any]) -> list[Any]:
 def _document(hit: Any) -> Any:
     if isinstance(hit, Mapping) and isinstance(hit.get("document"), Mapping):  # Typesense
         return hit["document"]
-    if not isinstance(hit, Mapping) or "_id" not in hit or "_index" not in hit:
+    if not isinstance(hit, Mapping) or not _is_elasticsearch(hit):
         return hit
-    document: dict[str, Any] = {}  # Elasticsearch, OpenSearch
-    for part in (hit.get("fields"), hit.get("_source")):
+    document = dict(hit)
+    for part in (_without_tags(hit.get("highlight")), hit.get("fields"), hit.get("_source")):
         document.update(part if isinstance(part, Mapping) else {})
-    return {**document, "id": hit["_id"]}
+    return {**document, "id": hit["_id"]} if "_id" in hit else document
+
+
+def _is_elasticsearch(hit: Mapping[str, Any]) -> bool:
+    """Whether this is a hit of Elasticsearch or OpenSearch; filter_path may have left any of its keys out."""
+    parts = [key for key in ("_source", "fields", "highlight") if isinstance(hit.get(key), Mapping)]
+    return "_source" in parts or ("_id" in hit and "_index" in hit) or (bool(parts) and set(hit) <= _ELASTICSEARCH_KEYS)
+
+
+def _without_tags(highlight: Any) -> dict[str, Any]:
+    """Highlighted fragments without the tags around the words that were found."""
+    if not isinstance(highlight, Mapping):
+        return {}
+    lists = ((name, value) for name, value in highlight.items() if isinstance(value, list))
+    return {name: [_TAG.sub("", each) for each in value if isinstance(each, str)] for name, value in lists}
 
 
 def read_results(file: IO[bytes], where: str, fields: Fields | None = None) -> Iterator[Result]:

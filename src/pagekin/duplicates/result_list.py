@@ -18,6 +18,7 @@ from pagekin.duplicates.groups import DuplicateGroup, Grouper
 from pagekin.duplicates.report import THRESHOLDS, DuplicateReport, build_report
 from pagekin.duplicates.result_formats import Fields, Result, result_of, results_in
 from pagekin.duplicates.settings import GroupSettings
+from pagekin.duplicates.short_texts import sample_ngrams
 from pagekin.errors import MisuseError
 from pagekin.model.capture import Capture, Origin, ReadingSettings
 from pagekin.model.files import HTML_SUFFIXES
@@ -85,14 +86,14 @@ class Grouping:
         some = [each if isinstance(each, Result) else result_of(each, k, self._fields) for k, each in rows]
         if folders := [each.path for each in some if each.path is not None and each.path.is_dir()]:
             raise MisuseError(f"{folders[0]} is a folder; name the files inside it")
-        reasons, chunks = self._chunks(some)
+        reasons, chunks, samples = self._sets(some)
         for position, (result, reason) in enumerate(zip(some, reasons, strict=True), first):
             rank = result.rank if result.rank is not None else position
             self.entries.append(ResultEntry(result.id, position, rank, result.url, result.title, reason))
-        return [(self.entries[a], self.entries[b]) for a, b in self._grouper.add(chunks).tolist()]
+        return [(self.entries[a], self.entries[b]) for a, b in self._grouper.add(chunks, samples).tolist()]
 
-    def _chunks(self, results: Sequence[Result]) -> tuple[list[str], Chunks]:
-        """The chunks of results, and for each the reason why it has none, or ""."""
+    def _sets(self, results: Sequence[Result]) -> tuple[list[str], Chunks, list[Chunks]]:
+        """For each result the reason why it has no chunks, or ""; the chunks, and the samples of short texts."""
         contents: list[bytes | Chunks | str] = ["no text"] * len(results)  # a text, chunks, or the reason
         from_html = html_texts(results)
         for k, result in enumerate(results):
@@ -111,7 +112,7 @@ class Grouping:
         for each, count in zip(contents, chunks.lengths().tolist(), strict=True):
             reason = each if isinstance(each, str) else "empty text"
             reasons.append(_TOO_MANY if count > MAX_CHUNKS else "" if count else reason)
-        return reasons, chunks
+        return reasons, chunks, sample_ngrams(texts)
 
     def _fragment(self, text: bytes) -> bytes:
         if not self._words:
@@ -143,7 +144,8 @@ class Grouping:
             raise MisuseError(f"there is no result with the id {name!r}")
         page = None if name is None else ids.index(name)
         grouper = Grouper(replace(self.settings, threshold=THRESHOLDS[0], link="complete"))
-        pairs, fingerprints = grouper.add(self._grouper.chunks), self._grouper.fingerprints
+        fingerprints = self._grouper.fingerprints
+        pairs = grouper.add(fingerprints.chunks, [each.chunks for each in fingerprints.samples])
         order = "results, best first", np.argsort(self._ranks(), kind="stable")
         return build_report(fingerprints, pairs, fingerprints.similarities(pairs), order, ids.__getitem__, page)
 
@@ -201,10 +203,13 @@ def html_texts(results: Sequence[Result]) -> dict[int, bytes | str]:
 
 
 def _read_text_file(path: Path, settings: GroupSettings | None) -> Chunks | bytes | str:
-    """The chunks of a text file, read in pieces, or without settings its text; or the reason why there is none."""
+    """The text of a small file, the chunks of a large one, read in pieces, or the reason why there are none.
+
+    Without settings it is the text of a large file, too.
+    """
     try:
         pieces = _pieces(path)
-        if settings is not None:
+        if settings is not None and path.stat().st_size > _SAMPLE_BYTES:
             chunks = chunks_of_stream(canonical_stream(pieces), settings)
             return _TOO_MANY if chunks is None else chunks
         text = b""

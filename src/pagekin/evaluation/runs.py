@@ -1,16 +1,14 @@
-"""Run files and qrels: rankings of other systems are read, and ours are written and exported for other programs.
+"""Run files and qrels: rankings of other systems are read, and ours are written.
 
-A run has a line per result: in TREC `query Q0 result rank score tag`, in TSV `query<TAB>rank<TAB>result<TAB>score`.
+A run has a line per result: in TREC `query Q0 result rank score tag`, in TSV `query<TAB>rank<TAB>result<TAB>score`. CSV
+with a header line, JSON lines and Parquet have the columns query, rank, url, similarity, and perhaps score and others.
 """
 
 import csv
-import io
 import json
 import math
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
@@ -23,15 +21,17 @@ from pagekin.evaluation.labels import LeftOut, lines_of
 from pagekin.evaluation.measures import gain
 from pagekin.evaluation.population import ComparedPages, Population
 from pagekin.model.arrays import Floats, Int64s
-from pagekin.model.files import write_lines, written_whole
+from pagekin.model.files import open_unpacked
 from pagekin.search.evidence import UNLISTED
-from pagekin.search.results import RelatedPage
 from pagekin.store.catalog import Find
 
 Ranking = tuple[str, Iterable[tuple[str, float]]]  # a query, and its results with scores, the highest first
-EXPORT_FORMATS = ("tsv", "trec", "csv", "jsonl", "parquet")
-ROW_GROUP = 1 << 16  # rows of a Parquet row group, the only ones held in memory
-Answers = Iterable[tuple[str, list[RelatedPage]]]
+RUN_COLUMNS = ("query", "rank", "url", "similarity")  # of csv, jsonl and Parquet, perhaps with others after them
+_PARQUET_MAGIC = b"PAR1"
+_FORMATS = (
+    "query, rank, result and score separated by tabs, or as in TREC query, Q0, result, rank, score and tag, or csv with"
+    " a header, JSON lines or Parquet with query, url and similarity"
+)
 _SEPARATORS = {"trec": re.compile(r"\s"), "tsv": re.compile(r"[\t\r\n]")}
 
 
@@ -98,25 +98,79 @@ def read_run(file: Path, population: ComparedPages, find: Find, left_out: LeftOu
 
 
 def read_lines(file: Path, left_out: LeftOut) -> Iterator[RunLine]:
+    """The lines of a run in any of the formats that `export` writes; the content tells which."""
+    if _begins_with(file, _PARQUET_MAGIC):
+        yield from _parquet_lines(file)
+        return
+    header: list[str] = []  # of CSV
     for number, line in lines_of(file, left_out):
-        tsv = line.split("\t")
-        trec = line.split()
-        if len(tsv) == 4:
-            query, _, result, score = tsv
-        elif len(trec) == 6:
-            query, _, result, _, score, _ = trec
-        else:
-            raise MisuseError(
-                f"{file}, line {number} is not a line of a run file: query, rank, result and score separated by tabs,"
-                " or as in TREC query, Q0, result, rank, score and tag"
-            )
+        if number == 1 and line.startswith(",".join(RUN_COLUMNS[:2])):
+            header = next(csv.reader([line]))
+            continue
+        query, result, score = _parts(line, header)
+        if not query or not result:
+            raise MisuseError(f"{file}, line {number} is not a line of a run: {_FORMATS}")
+        yield RunLine(query.strip(), 0, result.strip(), _score(score, f"{file}, line {number}"))
+
+
+def _parts(line: str, header: list[str]) -> tuple[str, str, Any]:
+    """Query, result and score of a line; query and result are empty if it is no line of a run."""
+    tsv, trec = line.split("\t"), line.split()
+    if header:
+        cells = next(csv.reader([line]), [])
+        return _values(dict(zip(header, cells, strict=True)) if len(cells) == len(header) else None)
+    if line.startswith("{"):
         try:
-            value = float(score)
-        except ValueError:
-            value = math.nan
-        if not math.isfinite(value):
-            raise MisuseError(f"{file}, line {number}: the score {score.strip()!r} is not a number")
-        yield RunLine(query.strip(), 0, result.strip(), value)
+            return _values(json.loads(line))
+        except (ValueError, RecursionError):
+            return "", "", None
+    if len(tsv) == 4:
+        return tsv[0], tsv[2], tsv[3]
+    return (trec[0], trec[2], trec[4]) if len(trec) == 6 else ("", "", None)
+
+
+def _values(row: Any) -> tuple[str, str, Any]:
+    """Query, result and score of a row with names; without a score the similarity counts."""
+    if not isinstance(row, dict) or not all(isinstance(row.get(name), str) for name in ("query", "url")):
+        return "", "", None
+    score = row.get("score")
+    return row["query"], row["url"], row.get("similarity") if score is None else score
+
+
+def _score(score: Any, where: str) -> float:
+    try:
+        value = math.nan if isinstance(score, bool) else float(score)
+    except (TypeError, ValueError, OverflowError):
+        value = math.nan
+    if not math.isfinite(value):
+        told = score.strip() if isinstance(score, str) else score
+        raise MisuseError(f"{where}: the score {told!r} is not a number")
+    return value
+
+
+def _begins_with(file: Path, magic: bytes) -> bool:
+    with open_unpacked(file) as stream:
+        return stream.read(len(magic)) == magic
+
+
+def _parquet_lines(file: Path) -> Iterator[RunLine]:
+    need("pyarrow.parquet", what="Parquet", extra="parquet")
+    from pyarrow import ArrowException
+    from pyarrow.parquet import ParquetFile
+
+    try:
+        with ParquetFile(file) as table:
+            names = [name for name in (*RUN_COLUMNS, "score") if name in table.schema_arrow.names]
+            row = 0
+            for batch in table.iter_batches(columns=names):
+                for values in batch.to_pylist():
+                    row += 1
+                    query, result, score = _values(values)
+                    if not query or not result:
+                        raise MisuseError(f"{file}, row {row} has no query or no url; {_FORMATS}")
+                    yield RunLine(query, 0, result, _score(score, f"{file}, row {row}"))
+    except (ArrowException, OSError) as error:
+        raise MisuseError(f"{file} cannot be read as Parquet: {error}") from error
 
 
 def run_lines(
@@ -177,89 +231,3 @@ def _field(name: str, kind: str = "trec") -> str:
     if not name.strip():
         raise MisuseError("a page without a name cannot be written into a run; give it a URL")
     return _SEPARATORS[kind].sub(lambda found: quote(found[0]), name)
-
-
-@dataclass(frozen=True)
-class ExportReport:
-    """What was exported."""
-
-    output: str
-    format: str
-    pages: int
-    answers: int
-
-
-class ExportRow(NamedTuple):
-    """One result of one page."""
-
-    query: str
-    rank: int
-    url: str
-    similarity: float
-    score: float | None
-
-
-def export_format(path: Path, kind: str | None) -> str:
-    """The format of a file: `kind`, or by default its suffix. Raise MisuseError if it cannot be written."""
-    if str(path) == "-":
-        raise MisuseError("export cannot write to the standard output; name a file with -o")
-    kind = kind or path.suffix.removeprefix(".")
-    if kind not in EXPORT_FORMATS:
-        raise MisuseError(f"{path}: which format? The suffix or --format can be {', '.join(EXPORT_FORMATS)}")
-    if kind == "parquet":
-        need("pyarrow.parquet", what="Parquet", extra="parquet")
-    return kind
-
-
-def export_answers(path: Path, kind: str, answers: Answers, by_score: bool) -> int:
-    """Write answers, all or none; return the number of rows.
-
-    `by_score` states that answers are ordered by their scores. TREC files then hold the scores, because similarities
-    of 1 would be ties.
-    """
-    rows = _rows(answers)
-    if kind in ("trec", "tsv"):
-        scored = by_score and kind == "trec"
-        lines = (RunLine(*row[:3], row.score if scored and row.score is not None else row.similarity) for row in rows)
-        return write_lines(path, run_lines(lines, kind, score_format=".6f"))
-    if kind != "parquet":
-        return write_lines(path, map(_csv if kind == "csv" else _jsonl, rows))
-    with written_whole(path) as temporary:
-        return _write_parquet(temporary, rows)
-
-
-def _rows(answers: Answers) -> Iterator[ExportRow]:
-    for name, related in answers:
-        for rank, each in enumerate(related, 1):
-            score = None if each.score is None else round(each.score, 6)
-            yield ExportRow(name, rank, each.url, round(each.similarity, 6), score)
-
-
-def _csv(row: ExportRow) -> str:
-    return csv_line([*row[:3], f"{row.similarity:.6f}"])
-
-
-def csv_line(values: Iterable[Any]) -> str:
-    """A line of CSV, without its end; None is an empty field."""
-    line = io.StringIO()
-    csv.writer(line, lineterminator="").writerow(values)
-    return line.getvalue()
-
-
-def _jsonl(row: ExportRow) -> str:
-    values = {name: value for name, value in row._asdict().items() if name != "score" or value is not None}
-    return json.dumps(values, ensure_ascii=False)
-
-
-def _write_parquet(path: Path, rows: Iterator[ExportRow]) -> int:
-    import pyarrow
-    from pyarrow.parquet import ParquetWriter
-
-    kinds = (pyarrow.string(), pyarrow.int32(), pyarrow.string(), pyarrow.float64(), pyarrow.float64())
-    schema = pyarrow.schema(list(zip(ExportRow._fields, kinds, strict=True)))
-    count = 0
-    with path.open("wb") as file, ParquetWriter(file, schema) as writer:
-        while group := list(islice(rows, ROW_GROUP)):
-            writer.write_table(pyarrow.table(list(zip(*group, strict=True)), schema=schema))
-            count += len(group)
-    return count

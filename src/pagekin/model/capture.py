@@ -69,6 +69,9 @@ class Redirect:
     captured: int = 0
 
 
+NOT_HTML = "not HTML"  # the reason for files of a folder that are not pages
+
+
 class SkipKind(StrEnum):
     """Whether reading the source again would skip the same."""
 
@@ -112,6 +115,13 @@ class ReadingSettings:
     obey_noindex: bool = option(False, "Leave out pages that ask not to be indexed (robots noindex).")
     obey_nofollow: bool = option(False, "Ignore links that ask not to be followed (rel nofollow).")
     chop_host: bool = option(False, "Treat all pages of a host as one page.")
+    exclude: tuple[str, ...] = option(
+        (),
+        "Leave out pages whose URL matches this regular expression; repeatable.",
+        regex=True,
+        metavar="PATTERN",
+        http=False,
+    )
 
     def __post_init__(self) -> None:
         check_options(self)
@@ -119,4 +129,5 @@ class ReadingSettings:
             raise MisuseError(f"max_page_bytes is {self.max_page_bytes}; at most 1 GiB can be read of one page")
 
     def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
+        """The settings as stored in JSON, which has lists but no tuples."""
+        return asdict(self) | {"exclude": list(self.exclude)}

@@ -50,11 +50,11 @@ def find_duplicates(
     are cut into chunks again if this or the settings differ from the build.
     """
     settings = settings or indexed.fingerprints.settings
-    url, title = indexed.reading.pages.url, indexed.reading.pages.title
+    named = indexed.catalog.named_pages
     sets = page_sets(indexed, settings, whole_text)
     found = find_pairs(sets, settings, every=settings.link == "complete")
     groups = groups_of(sets, found, best_first(indexed), settings)
-    linked = [each.map(lambda row: PageLink(url[row], title[row])) for each in groups]
+    linked = [each.map(lambda row: PageLink(**named([row])[0])) for each in groups]
     counts = sets.texts.chunks.lengths()
     reasons = {"empty text": counts == 0, f"more than {MAX_CHUNKS:,} chunks": counts > MAX_CHUNKS}
     uncompared = {reason: int(pages.sum()) for reason, pages in reasons.items() if pages.any()}

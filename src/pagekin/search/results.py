@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar, overload
 
 from pagekin.duplicates.filters import Overlap
+from pagekin.figures.charts import counted
 from pagekin.model.jsons import json_field
 
 T = TypeVar("T")
@@ -62,6 +63,22 @@ class Explanation:
     details: dict[str, dict[str, Any]] = json_field(default_factory=dict, omit={})
 
     @property
+    def reasons(self) -> list[str]:
+        """Everything in words, for people.
+
+        >>> Explanation(terms=[("oak", 0.25)], cited_by=["http://a.example/"], apart=[1]).reasons
+        ['shares oak 25%', 'cited together by http://a.example/ (1 word apart)']
+        """
+        found = [f"shares {', '.join(f'{term} {share:.0%}' for term, share in self.terms)}"] if self.terms else []
+        if len(self.parts) > 1:
+            found.append(f"by {', '.join(f'{name} {share:.0%}' for name, share in self.shares)}")
+        if self.cited_by:
+            places = zip(self.cited_by[:_SHOWN_CITING], self.apart, strict=False)
+            pages = ", ".join(f"{url} ({counted(apart, 'word')} apart)" for url, apart in places)
+            found.append(f"cited together by {pages}")
+        return found + self.sentences
+
+    @property
     def sentences(self) -> list[str]:
         """What the evidences of the package state in `details`.
 
@@ -83,6 +100,7 @@ class Explanation:
 
 
 _LEAST_SHARE = 0.01
+_SHOWN_CITING = 2
 _SENTENCES: dict[str, Callable[[dict[str, Any]], str]] = {
     "title": lambda told: f"titles share {', '.join(told['words'])}",
     "link": lambda told: f"the page links to it: {told['share']:.0%} of its links by weight",

@@ -2,11 +2,12 @@
 
 import os
 import stat
+from collections import Counter
 from collections.abc import Callable, Iterator
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import NamedTuple, Self
 
-from pagekin.model.capture import Capture, Origin, Skip, SourceItem
+from pagekin.model.capture import NOT_HTML, Capture, Origin, Skip, SourceItem
 from pagekin.model.files import HTML_SUFFIXES
 from pagekin.urls import canonical_url, path_url
 
@@ -46,6 +47,14 @@ class FolderSource:
         self._files = list(_walk(path, self._unread))
         self.size = sum(file.size for file in self._files if file.is_page)
 
+    @property
+    def has_pages(self) -> bool:
+        return any(file.is_page for file in self._files)
+
+    def suffixes(self) -> Counter[str]:
+        """The number of files by suffix."""
+        return Counter(PurePath(file.path).suffix.lower() for file in self._files)
+
     def facts(self) -> Iterator[tuple[str, int, int]]:
         """The base URL, every page, and the number of other files."""
         yield self.base, 0, 0
@@ -72,7 +81,7 @@ class FolderSource:
             else:
                 yield file.capture(f"{self.name}/{shown}", path_url(self.base, relative))
         if others:
-            yield Skip(self.name, "not HTML", example, others)
+            yield Skip(self.name, NOT_HTML, example, others)
 
 
 class PageFile:

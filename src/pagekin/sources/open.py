@@ -1,15 +1,17 @@
 """Open sources: each path that the user names becomes a source, by its kind."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 from typing import TypeAlias
 
 from pagekin.errors import MisuseError
-from pagekin.model.capture import Origin, ReadingSettings, SourceItem
+from pagekin.model.capture import Capture, Origin, ReadingSettings, Skip, SourceItem
 from pagekin.model.files import HTML_SUFFIXES
+from pagekin.sources.advice import advice_on_address, advice_on_file, advice_on_folder
 from pagekin.sources.archives import ArchiveSource, resolve_revisits
 from pagekin.sources.folders import FolderSource, PageFile
 from pagekin.sources.jsonl import JsonlSource
@@ -42,11 +44,36 @@ class SourceSet:
                 digest.update(repr(fact).encode("utf-8", "surrogateescape"))
         return digest.hexdigest()
 
+    def without_pages(self) -> str:
+        """A sentence for the case that no source has a page: what folders have instead."""
+        folders = [source for source in self.sources if isinstance(source, FolderSource)]
+        found = [f"{each.path}: {advice_on_folder(each.suffixes())}" for each in folders if not each.has_pages]
+        return "no page was found" + "".join(f"; in {each}" for each in found)
+
     def items(self, is_unchanged: Callable[[Origin], bool]) -> Iterator[SourceItem]:
         """The items of every source, then the revisits of all archives, whose bodies may be in any archive."""
         for source in self.sources:
-            yield from source.items(is_unchanged)
-        yield from resolve_revisits([source for source in self.sources if isinstance(source, ArchiveSource)])
+            yield from self._included(source.items(is_unchanged), source.name)
+        archives = [source for source in self.sources if isinstance(source, ArchiveSource)]
+        yield from self._included(resolve_revisits(archives))
+
+    def is_included(self, capture: Capture) -> bool:
+        return not any(pattern.search(capture.url) for pattern in self._excluding)
+
+    @cached_property
+    def _excluding(self) -> list[re.Pattern[str]]:
+        return [re.compile(each) for each in self.settings.exclude]
+
+    def _included(self, items: Iterable[SourceItem], source: str = "") -> Iterator[SourceItem]:
+        """The items without excluded captures, which are counted for the source, or each for its own."""
+        excluded: dict[str, list[str]] = {}
+        for item in items:
+            if isinstance(item, Capture) and not self.is_included(item):
+                excluded.setdefault(source or item.origin.source, []).append(item.url)
+            else:
+                yield item
+        for name, urls in excluded.items():
+            yield Skip(name, "excluded by a pattern", min(urls), len(urls))
 
 
 def open_sources(paths: Sequence[Path], base_urls: Sequence[str], settings: ReadingSettings) -> SourceSet:
@@ -55,7 +82,7 @@ def open_sources(paths: Sequence[Path], base_urls: Sequence[str], settings: Read
         raise MisuseError("no source given; name a folder, an .html, .warc, .warc.gz, .wacz or .jsonl file")
     for path in paths:
         if not path.exists():
-            raise MisuseError(f"{path} does not exist")
+            raise MisuseError(advice_on_address(path) or f"{path} does not exist")
         if not path.is_dir() and not path.is_file():
             raise MisuseError(f"{path} is neither a file nor a folder")
     based = [path for path in paths if path.is_dir() or path.name.lower().endswith(HTML_SUFFIXES)]
@@ -109,4 +136,5 @@ def _open(path: Path, base: str, settings: ReadingSettings) -> Source:
     if path.name.lower().endswith(JSONL_SUFFIXES):
         return JsonlSource(path, settings)
     suffixes = ", ".join((*HTML_SUFFIXES, *WARC_SUFFIXES, *JSONL_SUFFIXES))
-    raise MisuseError(f"{path} is no source that pagekin can read; it reads folders and {suffixes}")
+    advice = advice_on_file(path) or f"it reads folders and {suffixes}"
+    raise MisuseError(f"{path} is no source that pagekin can read; {advice}")

@@ -24,13 +24,13 @@ CREATE TABLE pages (
   row INTEGER PRIMARY KEY, node INTEGER NOT NULL, url TEXT NOT NULL, title TEXT NOT NULL, host TEXT NOT NULL,
   language TEXT NOT NULL, charset TEXT NOT NULL, captured INTEGER NOT NULL, source TEXT NOT NULL,
   offset INTEGER NOT NULL, flags INTEGER NOT NULL, html_bytes INTEGER NOT NULL, text_bytes INTEGER NOT NULL,
-  tokens INTEGER NOT NULL, anchors INTEGER NOT NULL, digest TEXT NOT NULL);
+  tokens INTEGER NOT NULL, anchors INTEGER NOT NULL, digest TEXT NOT NULL, full_title TEXT NOT NULL);
 CREATE TABLE aliases (url TEXT PRIMARY KEY, node INTEGER NOT NULL, kind TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE redirects (
   url TEXT, target TEXT, captured INTEGER, source TEXT, offset INTEGER, size INTEGER, modified INTEGER);
 CREATE TABLE skips (source TEXT, reason TEXT, example TEXT, count INTEGER, decided INTEGER);
 CREATE TABLE older (url TEXT, captured INTEGER, source TEXT, offset INTEGER);
-CREATE VIRTUAL TABLE titles USING fts5(title, content='pages', content_rowid='row', prefix='2 3');
+CREATE VIRTUAL TABLE titles USING fts5(full_title, content='pages', content_rowid='row', prefix='2 3');
 """
 _INDEXES = """
 CREATE INDEX nodes_url ON nodes (url);
@@ -180,8 +180,10 @@ class Catalog:
         if not terms:
             return []
         beginning = '^"' + " ".join(terms) + '"'
-        found = self.rows("SELECT rowid, title FROM titles WHERE titles MATCH ? ORDER BY rowid", beginning)
-        return [int(row["rowid"]) for row in found if _plain(row["title"]) == _plain(title)]
+        match = "SELECT rowid FROM titles WHERE titles MATCH ?"
+        found = self.rows(f"SELECT row, title, full_title FROM pages WHERE row IN ({match}) ORDER BY row", beginning)
+        wanted = _plain(title)
+        return [int(row) for row, *titles in found if wanted in map(_plain, titles)]
 
     def titled(self, words: str, limit: int, *, whole: bool = False) -> list[int]:
         """The rows of pages whose titles contain all words, best first; unless `whole`, the last may be a prefix."""
@@ -219,6 +221,11 @@ class Catalog:
             rows = self.rows(f"SELECT node, url, title FROM nodes WHERE node IN ({', '.join('?' * len(some))})", *some)
             named |= {node: {"url": url, "title": title} for node, url, title in rows}
         return named
+
+    def named_pages(self, rows: Sequence[int]) -> list[dict[str, str]]:
+        """The URLs and titles of pages."""
+        found = (self.rows("SELECT url, title FROM pages WHERE row = ?", row)[0] for row in rows)
+        return [{"url": url, "title": title} for url, title in found]
 
     def page_names(self) -> PageNames:
         """The pages by their URLs, their aliases, and the files that they were read from."""

@@ -20,7 +20,7 @@ from pagekin.model.files import replacing
 from pagekin.store.columns import Mapper, check, checksum, sync
 
 FORMAT = "pagekin store"
-VERSION = 2
+VERSION = 3
 READER = 2  # increased when the same bytes are read differently
 NAME = "manifest.json"
 SPOOL = "unfinished"
@@ -172,6 +172,14 @@ def next_generation(root: Path) -> int:
     except (StoreError, MisuseError):
         numbers = [path.name.removeprefix("store-") for path in root.glob("store-*")]
         return max((int(number) for number in numbers if number.isdecimal()), default=0) + 1
+
+
+def pages_before(root: Path) -> int:
+    """The number of pages of the present store; 0 if there is none that can be read."""
+    try:
+        return read_manifest(root).counts["pages"]
+    except (StoreError, MisuseError):
+        return 0
 
 
 def new_folder(folder: Path) -> Path:

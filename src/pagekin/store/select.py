@@ -5,20 +5,24 @@ an alias always leads to a page of the store.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 
+from pagekin.errors import SourceError
 from pagekin.model.arrays import Array, Bytes, Int64s, Strings
-from pagekin.model.capture import Origin, PageFlags, Rank, ReadingSettings, Redirect, Skip
+from pagekin.model.capture import NOT_HTML, Origin, PageFlags, Rank, ReadingSettings, Redirect, Skip
 from pagekin.model.reading import Reading
 from pagekin.urls import host_of, variants
 
 _MAX_HOPS = 20
 _STUB_TOKENS = 50  # a page with a refresh and fewer tokens than this is a redirect
 _MIN_SHARED = 0.5  # share of a page's words that its canonical page must contain
+_MIN_KEPT = 0.5  # share of the pages of the old store that a build must keep, unless it may shrink
+_SHOWN_SKIPS = 3
 
 
 @dataclass
@@ -96,6 +100,41 @@ def select_pages(read_pages: ReadPages, settings: ReadingSettings) -> SelectedPa
     selected.pages = dict(sorted(selected.pages.items(), key=lambda page: (host_of(page[0]), page[0])))
     selected.aliases = dict(sorted(selected.aliases.items()))
     return selected
+
+
+def check_number_of_pages(
+    selected: SelectedPages,
+    read_pages: ReadPages,
+    root: Path,
+    before: int,
+    allow_shrink: bool,
+    without_pages: Callable[[], str],
+) -> None:
+    """Raise SourceError if there is no page, or fewer than half of the number `before` and the store may not shrink.
+
+    The old store then stays as it is: a site generator that fails halfway must not empty the index of its site. The
+    sentence `without_pages` begins the message if there is no page.
+    """
+    pages = len(selected.pages)
+    unchanged = f"; {root} is unchanged" if before else ""
+    if not pages:
+        raise SourceError(f"{without_pages()}{_reasons(read_pages.skips + selected.skips)}{unchanged}")
+    if pages < _MIN_KEPT * before and not allow_shrink:
+        raise SourceError(
+            f"{root} has {before:,} pages, the sources have only {pages:,}{unchanged}. If the sources are complete,"
+            " add --allow-shrink (in Python: allow_shrink=True)"
+        )
+
+
+def _reasons(skips: Sequence[Skip]) -> str:
+    """The most frequent reasons of skips, with an example each."""
+    counts: Counter[str] = Counter()
+    for skip in skips:
+        counts[skip.reason] += skip.count
+    del counts[NOT_HTML]  # the sentence before tells of these files
+    examples = {skip.reason: skip.where for skip in reversed(skips)}
+    found = [f"{n:,} {reason} (such as {examples[reason]})" for reason, n in counts.most_common(_SHOWN_SKIPS)]
+    return "; skipped: " + ", ".join(found) if found else ""
 
 
 def _newest(read_pages: ReadPages, settings: ReadingSettings) -> SelectedPages:

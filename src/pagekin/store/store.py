@@ -183,7 +183,7 @@ class Store:
     def linked_from(self, node: int, limit: int) -> list[dict[str, str]]:
         """URL and title of the pages that link to a node, ordered by URL."""
         rows = np.unique(self.links.page[self.links.row(node)])[:limit].tolist()
-        return [{"url": self.reading.pages.url[row], "title": self.reading.pages.title[row]} for row in rows]
+        return self.catalog.named_pages(rows)
 
     @report_damage
     def links_to(self, row: int, limit: int) -> list[dict[str, str]]:

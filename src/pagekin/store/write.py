@@ -18,7 +18,8 @@ from pagekin.store import merge
 from pagekin.store.catalog import write_catalog
 from pagekin.store.columns import Mapper, column_types, column_writer, open_array, open_part, write_columns
 from pagekin.store.merge import Selection, join, merge_part, merge_strings, objects_of, pick
-from pagekin.store.select import ReadPages, SelectedPages, select_pages
+from pagekin.store.select import ReadPages, SelectedPages
+from pagekin.store.titles import short_titles
 from pagekin.urls import host_of, page_id
 
 SourceKey = tuple[str, int, int]  # name, size and time of a file
@@ -47,6 +48,7 @@ class Nodes:
 def write_store(
     folder: Path,
     read_pages: ReadPages,
+    selected: SelectedPages,
     settings: ReadingSettings,
     progress: Callable[[str], None],
     mapper: Mapper = map,
@@ -55,8 +57,6 @@ def write_store(
 
     `mapper` is like `map`, but may write several files at a time.
     """
-    progress("choosing pages")
-    selected = select_pages(read_pages, settings)
     selection = Selection(read_pages.readings, *selected.places())
     progress("uniting vocabularies")
     forms = merge_strings(selection, "forms", {"tokens": "form", "titles": "form"}, frequent_first=True)
@@ -75,11 +75,12 @@ def write_store(
     progress("writing the catalogue")
     skips = _skips(read_pages, selected) + _dropped(pages, sources)
     node_of_page = nodes.of_pages()
+    titles = Strings.of(short_titles(zip(map(host_of, pages.url), pages.title, strict=True)))
     redirects = sorted(read_pages.redirects, key=lambda each: (each.origin.source, each.origin.offset, each.url))
     aliases = selected.aliases.items()
     catalog: dict[str, Iterable[tuple[Any, ...]]] = {
-        "nodes": _node_rows(nodes, pages, *links),
-        "pages": _page_rows(folder, pages, sources, node_of_page),
+        "nodes": _node_rows(nodes, titles, *links),
+        "pages": _page_rows(folder, pages, titles, sources, node_of_page),
         "aliases": ((url, int(node_of_page[selected.row_of[page]]), kind) for url, (page, kind) in aliases),
         "redirects": ((each.url, each.target, each.captured, *astuple(each.origin)) for each in redirects),
         "skips": ((skip.source, skip.reason, skip.where, skip.count, decided) for skip, decided in skips),
@@ -221,26 +222,28 @@ def _dropped(pages: Pages, sources: Sources) -> list[tuple[Skip, bool]]:
     return skips
 
 
-def _node_rows(nodes: Nodes, pages: Pages, in_degree: Int64s, out_degree: Int64s) -> Iterator[tuple[Any, ...]]:
+def _node_rows(nodes: Nodes, titles: Strings, in_degree: Int64s, out_degree: Int64s) -> Iterator[tuple[Any, ...]]:
     first = nodes.offsets[:-1]
-    titles = chain(objects_of(pick(pages.title, first)), repeat(""))
+    named = chain(objects_of(pick(titles, first)), repeat(""))
     rows, counts = chain(objects_of(first), repeat(None)), chain(objects_of(np.diff(nodes.offsets)), repeat(0))
     links = (objects_of(in_degree), objects_of(out_degree))
-    columns = zip(objects_of(nodes.urls), titles, rows, counts, *links, strict=False)  # repeat() has no end
+    columns = zip(objects_of(nodes.urls), named, rows, counts, *links, strict=False)  # repeat() has no end
     for node, (url, *facts) in enumerate(columns):
         yield node, page_id(url), url, host_of(url), *facts
 
 
-def _page_rows(folder: Path, pages: Pages, sources: Sources, node_of_page: UInt32s) -> Iterator[tuple[Any, ...]]:
+def _page_rows(
+    folder: Path, pages: Pages, titles: Strings, sources: Sources, node_of_page: UInt32s
+) -> Iterator[tuple[Any, ...]]:
     names = list(sources.name)
-    strings = (pages.url, pages.title, pages.language, pages.charset)
+    strings = (pages.url, titles, pages.language, pages.charset)
     numbers = (pages.captured, pages.source, pages.offset, pages.flags, pages.html_bytes, pages.text_bytes)
     counts = (np.diff(open_array(folder, f"{part}.offsets")) for part in ("tokens", "anchors"))
     columns: list[Any] = [node_of_page, *strings, *numbers, *counts]
     rows = zip(*map(objects_of, columns), strict=True)
     for row, (node, url, title, language, charset, captured, source, *facts) in enumerate(rows):
         known = (row, node, url, title, host_of(url), language, charset, captured, names[source])
-        yield *known, *facts, pages.digest[row].tobytes().hex()
+        yield *known, *facts, pages.digest[row].tobytes().hex(), pages.title[row]
 
 
 def _counts(folder: Path, nodes: Nodes, pages: Pages, selected: SelectedPages) -> dict[str, int]:

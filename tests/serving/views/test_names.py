@@ -14,7 +14,6 @@ from pagekin.serving.views.names import (
     original_href,
     short_url,
     shorten_middle,
-    site_suffix,
 )
 
 TURNS = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
@@ -74,9 +73,3 @@ def test_a_page_without_a_title_is_named_by_the_end_of_its_address() -> None:
     assert name_from_url("http://a.example/b/c/") == "c"
     assert name_from_url("http://a.example/") == "a.example"
     assert name_from_url("http://a.example/s?q=1") == "s?q=1"
-
-
-def test_the_name_of_a_site_follows_a_separator() -> None:
-    assert site_suffix("std::sort - cppreference.com") == " - cppreference.com"
-    assert site_suffix("Twenty-one oaks") == ""
-    assert site_suffix("a | b | The Daily") == " | The Daily"

@@ -162,8 +162,7 @@ def _cluster(generation: Generation, values: Values) -> PageClusters:
 
 
 def _group(limits: RequestLimits, generation: Generation, values: Values) -> GroupedResults:
-    text, html, usual = values["text_field"], values["html_field"], Fields()
-    fields = Fields(text=(text,) if text else usual.text, html=(html,) if html else usual.html)
+    fields = Fields.named(values["text_field"], values["html_field"])
     results = results_in(values["results"], fields)
     if len(results) > limits.results:
         raise RequestError(422, f"There are {len(results):,} results; at most {limits.results:,} are allowed.")

@@ -4,23 +4,17 @@ without invisible characters. Templates escape it.
 
 import re
 import unicodedata
-from collections import Counter
 from collections.abc import Iterable
-from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from pagekin.collection.info import search_pages
 from pagekin.errors import NoPageError
 from pagekin.search.indexed_store import IndexedStore
-from pagekin.store.catalog import Catalog
 from pagekin.urls import canonical_url
 
 _TITLE_LENGTH = 140
-_TITLES, _MIN_TITLES = 60, 4  # of a host: titles that are read, and titles that must have the same suffix
 _QUERY_LENGTH = 500
-_SITE_SUFFIX = re.compile(r" [-–—|·:»] [^-–—|·»]+$")
-_SEARCHED_LENGTH = 1000
 _INVISIBLE = {"Cc", "Cs", "Co", "Cn"}
 # Characters that change the direction of the text after them, also outside the element that contains them.
 _DIRECTION = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
@@ -32,17 +26,15 @@ class PageRef(NamedTuple):
     node: int
     id: str
     url: str
-    title: str  # for display: never empty, shortened, without control characters and the name of the site
+    title: str  # for display: never empty, shortened, without control characters
 
 
 def refs(indexed: IndexedStore, values: Iterable[int | str], column: str = "node") -> list[PageRef]:
     """Return the pages with these nodes, or with these URLs or ids if the column says so."""
-    query = f"SELECT node, id, url, title, host FROM nodes WHERE {column} = ? LIMIT 1"
+    query = f"SELECT node, id, url, title FROM nodes WHERE {column} = ? LIMIT 1"
     pages = []
-    for node, id, url, title, host in (row for value in values for row in indexed.catalog.rows(query, value)):
-        suffix = _common_suffix(indexed.catalog, host) if title else ""
-        name = clean_line(title if title == suffix else title.removesuffix(suffix)) or clean_line(name_from_url(url))
-        pages.append(PageRef(node, id, url, name))
+    for node, id, url, title in (row for value in values for row in indexed.catalog.rows(query, value)):
+        pages.append(PageRef(node, id, url, clean_line(title) or clean_line(name_from_url(url))))
     return pages
 
 
@@ -67,15 +59,6 @@ def search_refs(indexed: IndexedStore, query: str, limit: int) -> list[PageRef]:
     return refs(indexed, (page.url for page in search_pages(indexed, query[:_QUERY_LENGTH], limit)), "url")
 
 
-@lru_cache(4096)
-def _common_suffix(catalog: Catalog, host: str) -> str:
-    """Return the end that the titles of a host have in common, usually the name of the site."""
-    found = catalog.rows("SELECT title FROM nodes WHERE host = ? AND title != '' LIMIT ?", host, _TITLES)
-    suffixes = Counter(site_suffix(row["title"]) for row in found)
-    suffix, count = suffixes.most_common(1)[0] if suffixes else ("", 0)
-    return suffix if count >= _MIN_TITLES and count >= 0.8 * len(found) else ""
-
-
 def clean_line(text: str, length: int = _TITLE_LENGTH) -> str:
     r"""Return a text as one line, without control and direction characters, shortened to a length.
 
@@ -97,16 +80,6 @@ def shorten_middle(text: str, length: int) -> str:
     """
     head = (length - 1) * 3 // 7
     return text if len(text) <= length else text[:head] + "…" + text[len(text) - (length - 1 - head) :]
-
-
-def site_suffix(title: str) -> str:
-    """Return the end of a title that may be the name of its site.
-
-    >>> site_suffix("Oak - The wood"), site_suffix("Oak")
-    (' - The wood', '')
-    """
-    found = _SITE_SUFFIX.search(title[:_SEARCHED_LENGTH])
-    return found[0] if found else ""
 
 
 def original_href(url: str, replay: str | None) -> str | None:
