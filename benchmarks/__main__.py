@@ -7,6 +7,7 @@ from benchmarks import (
     blend_cost,
     building,
     duplicates,
+    first_run,
     fuzz,
     growth,
     judging,
@@ -23,7 +24,20 @@ from benchmarks import (
 )
 from benchmarks.machine import QUICK
 
-LOOK = (reading, signatures, building, blend_cost, querying, judging, duplicates, links, painting, serving, growth)
+LOOK = (
+    first_run,
+    reading,
+    signatures,
+    building,
+    blend_cost,
+    querying,
+    judging,
+    duplicates,
+    links,
+    painting,
+    serving,
+    growth,
+)
 LONG = (twins, sweeping, fuzz, kills, agreement, table)
 
 

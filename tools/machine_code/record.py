@@ -72,6 +72,8 @@ def add(recorded: Path) -> None:
     listed = json.loads(SIGNATURES.read_text("utf-8"))
     found = {(name, each) for name, some in listed["signatures"].items() for each in some}
     used = {(command, name) for command, names in listed["commands"].items() for name in names}
+    found = {(name, each) for name, each in found if _exists(name)}
+    used = {(command, name) for command, name in used if _exists(name)}
     before = len(found)
     for line in recorded.read_text("utf-8").splitlines():
         name, each, command = f"{line}\t".split("\t")[:3]
@@ -80,6 +82,12 @@ def add(recorded: Path) -> None:
     listed = {"signatures": grouped(found), "commands": grouped(used)}
     SIGNATURES.write_text(json.dumps(listed, indent=1) + "\n", "utf-8")
     print(f"{len(found) - before} new signatures, {len(found)} in total")
+
+
+def _exists(name: str) -> bool:
+    module, _, function = name.partition(".")
+    source = SIGNATURES.with_name(f"{module}.py")
+    return source.is_file() and f"\ndef {function}(" in source.read_text("utf-8")
 
 
 def grouped(pairs: set[tuple[str, str]]) -> dict[str, list[str]]:
@@ -92,6 +100,7 @@ def grouped(pairs: set[tuple[str, str]]) -> dict[str, list[str]]:
 def main() -> None:
     if len(sys.argv) > 1:
         return add(Path(sys.argv[1]))
+    add(Path(os.devnull))  # forget kernels that are gone
     warnings.simplefilter("ignore")  # hashes overflow, and should
     with tempfile.TemporaryDirectory() as folder:
         recorded = Path(folder, "recorded.tsv")

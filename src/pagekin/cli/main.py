@@ -11,8 +11,9 @@ from typing import Any
 
 import click
 
-from pagekin import __version__, kernels
+from pagekin import __version__
 from pagekin.errors import MisuseError, PagekinError
+from pagekin.kernels import hooks
 
 _MODULES = {
     "build": "build",
@@ -86,7 +87,7 @@ def cli(ctx: click.Context) -> None:
     An option is taken from the command line, else from the environment (PAGEKIN_BUILD_PROCESSES), else from
     pagekin.toml in the current directory ([build] processes = 2).
     """
-    kernels.before_numba = partial(compile_before, ctx.invoked_subcommand or "")
+    hooks.before_numba = partial(compile_before, ctx.invoked_subcommand or "")
     if not {"-h", "--help"} & set(ctx.meta.get(_ARGUMENTS, ())):
         ctx.default_map = _config(Path(CONFIG))
 

@@ -2,7 +2,3 @@
 
 Every kernel has a plain Python reference implementation in `tests/reference` and a property test that compares the two.
 """
-
-from collections.abc import Callable
-
-before_numba: Callable[[], None] | None = None  # called once, before numba is used in this process

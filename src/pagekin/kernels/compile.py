@@ -14,7 +14,7 @@ from pathlib import Path
 from types import CodeType
 from typing import Any, TypeVar, cast
 
-from pagekin import kernels
+from pagekin.kernels import hooks
 from pagekin.kernels.digests import INLINED, INNER, digest
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -39,7 +39,7 @@ class Kernel:
 
     @cached_property
     def dispatcher(self) -> Any:
-        action, kernels.before_numba = kernels.before_numba, None
+        action, hooks.before_numba = hooks.before_numba, None
         if action is not None:
             action()
         from pagekin.kernels.jit import compiled  # imports numba
