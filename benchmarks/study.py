@@ -5,7 +5,19 @@ These take no time themselves, and may be run on a busy machine; together they t
 
 from __future__ import annotations
 
-from benchmarks import beyond, blending, choosing, findings, kinship, learning, lists, sameness, table, vectors
+from benchmarks import (
+    beyond,
+    blending,
+    choosing,
+    findings,
+    kinship,
+    learning,
+    lists,
+    navigation,
+    sameness,
+    table,
+    vectors,
+)
 from benchmarks.machine import QUICK
 
 
@@ -15,6 +27,7 @@ def main() -> None:
     choosing.main()
     findings.main()
     lists.main()
+    navigation.main()
     sameness.main()
     kinship.main()
     learning.main()

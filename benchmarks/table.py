@@ -23,6 +23,7 @@ ORDER = (
     "blending",
     "blend_cost",
     "choosing",
+    "navigation",
     "duplicates",
     "sameness",
     "twins",
