@@ -13,6 +13,7 @@ from benchmarks import (
     kinship,
     learning,
     lists,
+    navigation,
     sameness,
     short_texts,
     table,
@@ -27,6 +28,7 @@ def main() -> None:
     choosing.main()
     findings.main()
     lists.main()
+    navigation.main()
     sameness.main()
     short_texts.main()
     kinship.main()

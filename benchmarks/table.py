@@ -24,6 +24,7 @@ ORDER = (
     "blending",
     "blend_cost",
     "choosing",
+    "navigation",
     "duplicates",
     "sameness",
     "short_texts",

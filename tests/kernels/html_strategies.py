@@ -34,7 +34,7 @@ _NAMES = st.sampled_from([*TAGS, *_ODD_NAMES.split(" ")])
 _CASED_NAMES = st.builds(lambda name, upper: name.upper() if upper else name, _NAMES, st.booleans())
 _KEYS = st.sampled_from([*ATTRIBUTES, "HREF", "Rel", "id", "=", "=href", '"', "'", "href\0", "é", "<b"])
 _LISTS = st.sampled_from(
-    ["nofollow", "NOFOLLOW, x", "none", "noindex", "robots", "canonical", "refresh", "content-language"]
+    ["nofollow", "NOFOLLOW, x", "none", "noindex", "robots", "canonical", "refresh", "content-language", "next", "up"]
 )
 _VALUES = st.lists(_LISTS | REFERENCES | TEXTS | st.sampled_from(["/x?a=1", "#", " ", "</script>"]), max_size=3).map(
     "".join
@@ -119,6 +119,8 @@ SOUPS = (
     "<script>|</script>|<script |</script |<!--|-->|<!|--|-|>|x|<b>",
     "<svg>|<svg/>|<svg a=/>|</svg>|<math>|<p>|<![CDATA[|<![cdata[|]]>|>|<title>|</title>|<style/>|x",
     "<svg>|</svg>|<svg a=/>|<![CDATA[|]]>|<template>|</template>|<p>|x",
+    "<nav>|</nav>|<main>|</main>|<h1>|<header>|</header>|<section>|</section>|<a href=y rel=next>|</a>|x|<p>",
+    "<div>|</div>|<div class='a related'>|<ul id=Pager>|</ul>|<ul>|<table role=banner>|</table>|<td>|x|<template>",
     "<base href|<html lang|=''>|=y>|=z>|<title>|</title>|x|<link rel=canonical href",
 )
 

@@ -29,10 +29,12 @@ from pagekin.kernels.page_output import (
     LINK_START,
     LINKS_END,
     LIST_END,
+    NAVIGATION,
     NOFOLLOW,
     NOINDEX,
     PARAGRAPH,
     REFRESH,
+    SEQUENTIAL,
     STATE_SIZE,
     TABLE_END,
     TEXT_END,
@@ -339,6 +341,85 @@ def test_a_block_carries_all_boundaries_before_it() -> None:
     html = "a<table><tr><td></td></tr></table><ul><li></ul> <!-- --> <br><h2>b"
     everything = PARAGRAPH | CELL | ITEM | BREAK | HEADING | LIST_END | TABLE_END
     assert blocks_of(html) == [("a", 0), ("b", everything)]
+
+
+# --- navigation ----------------------------------------------------------------------------------
+
+
+def navigation_of(html: str) -> list[str]:
+    """The text of every block of navigation."""
+    return [text for text, kinds in blocks_of(html) if kinds & NAVIGATION]
+
+
+@pytest.mark.parametrize(
+    "tag",
+    [
+        "<nav>",
+        "<header>",
+        "<footer>",
+        "<aside>",
+        "<div role=navigation>",
+        "<div ROLE='Banner'>",
+        "<table role=contentinfo>",
+        "<div class='wide sphinxsidebar'>",
+        "<div class=related>",
+        "<DIV class=navheader>",
+        "<div id=nav-path class=x>",
+        "<ul class='a\nbreadcrumb'>",
+        "<ol class=pagination>",
+    ],
+)
+def test_navigation_is_from_a_tag_that_says_so_to_its_end(tag: str) -> None:
+    name = tag[1:-1].split()[0]
+    html = f"a{tag}b<p>c<{name}>d</{name}>e</{name}>f"
+    assert navigation_of(html) == ["b", "c", "d", "e"]
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<div>a</div>",
+        "<div class=relatedness>a</div>",
+        "<div title=related>a</div>",
+        "<div class='' id>a</div>",
+        "<p class=related>a</p>",
+        "<main><header>a</header></main>",
+        "<article><footer>a</footer></article>",
+        "<section><aside>a</aside></section>",
+    ],
+)
+def test_other_elements_are_not_navigation(html: str) -> None:
+    assert navigation_of(html) == []
+
+
+def test_footer_after_the_main_text_is_navigation() -> None:
+    assert navigation_of("<main><section>a</section></section></main>b<footer>c</footer>") == ["c"]
+
+
+@pytest.mark.parametrize("tag", ["h1", "main"])
+def test_main_text_ends_navigation(tag: str) -> None:
+    assert navigation_of(f"<div class=related>a<{tag}>b</{tag}>c</div>d") == ["a"]
+
+
+def test_navigation_without_an_end_is_none() -> None:
+    assert navigation_of("<nav>a</nav><div class=related>b<div>c</div>d") == ["a"]
+
+
+def test_navigation_ends_with_its_page() -> None:
+    pages = scan([b"<nav>a", b"b", b"<section>", b"<footer>c</footer>"])
+    assert [[kinds & NAVIGATION for _, kinds in page.blocks] for page in pages] == [[0], [0], [], [NAVIGATION]]
+
+
+@pytest.mark.parametrize("rel", ["next", "prev", "previous", "up", "'nofollow Next'"])
+def test_a_block_with_a_link_to_the_next_page_is_navigation(rel: str) -> None:
+    html = f"<p>a<p>b <a href=x rel={rel}>c</a> d<p>e"
+    assert navigation_of(html) == ["b c d"]
+    assert [bool(link.flags & SEQUENTIAL) for link in read(html).links] == [True]
+
+
+@pytest.mark.parametrize("html", ["<p>a <a href=x rel=next></a>b", "<a href=x rel=nextdoor>a</a>", "<a rel=next>a</a>"])
+def test_a_link_that_shows_no_next_page_marks_no_block(html: str) -> None:
+    assert navigation_of(html) == []
 
 
 # --- elements without markup inside --------------------------------------------------------------

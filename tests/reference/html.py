@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from pagekin.kernels import html as k
 from pagekin.kernels import page_output as po
-from pagekin.reading.markup import TAGS
+from pagekin.reading.markup import NAVIGATION, TAGS
 from reference.entities import decode
 
 # --- a page as tokens ----------------------------------------------------------------------------
@@ -62,7 +62,14 @@ class Tag:
     @property
     def parts_paragraphs(self) -> bool:
         action, opens, _ = TAGS.get(self.name, (k.NOTHING, 0, 0))
-        return action == k.NOTHING and bool(opens & po.PARAGRAPH)
+        structural = (k.NOTHING, k.SECTION, k.MAIN, k.HEADLINE, k.CONTAINER, k.MARGIN, k.NAVIGATION_TAG)
+        return action in structural and bool(opens & po.PARAGRAPH)
+
+    @property
+    def names(self) -> set[str]:
+        """Its roles, classes and ids."""
+        values = b" ".join(self.attributes.get(name, b"") for name in ("role", "class", "id"))
+        return {_name(each) for each in re.split(rb"[ \t\n\r\f]", values)}
 
 
 def tokens(page: bytes) -> Iterator[str | Tag]:
@@ -181,6 +188,7 @@ def scan(page: bytes, max_links: int, max_url: int) -> Page:
         elif not reader.templates:
             reader.write(token)
     reader.close_link()
+    reader.forget_open_region()
     return Page(
         text=reader.text,
         blocks=reader.blocks,
@@ -211,6 +219,9 @@ class _Reader:
         self.pending_kinds, self.pending_space = 0, False
         self.tables = self.templates = 0  # how many we stand in
         self.open_link: tuple[int, int] | None = None  # its number, and how many tables it stands in
+        self.sections = 0  # how many we stand in
+        self.region: list[str] = []  # the tag that opened navigation, once for each of its name that is open
+        self.region_block = 0  # the first block in it
 
     @property
     def place(self) -> int:
@@ -224,7 +235,7 @@ class _Reader:
                 continue
             if self.pending_kinds or not self.text:
                 self.text += "\n" if self.text else ""
-                self.blocks.append((self.place, self.pending_kinds))
+                self.blocks.append((self.place, self.pending_kinds | (po.NAVIGATION if self.region else 0)))
             elif self.pending_space:
                 self.text += " "
             self.pending_kinds, self.pending_space = 0, False
@@ -237,6 +248,7 @@ class _Reader:
             return
         self.pending_kinds |= tag.boundaries & ~po.SPACE
         self.pending_space |= bool(tag.boundaries & po.SPACE)
+        self.follow_navigation(tag)
         if tag.action in (k.TABLE, k.CELL_TAG):
             self.read_table_tag(tag)
         elif tag.closing:
@@ -244,6 +256,26 @@ class _Reader:
                 self.close_link()
         else:
             self.read_start_tag(tag)
+
+    def follow_navigation(self, tag: Tag) -> None:
+        """Enter and leave navigation; `main` and `h1` are never inside of it."""
+        if tag.name in ("article", "main", "section"):
+            self.sections = max(0, self.sections - 1) if tag.closing else self.sections + 1
+        if tag.name in ("main", "h1") and not tag.closing:
+            self.region = []
+        elif self.region and tag.name == self.region[0]:
+            self.region = self.region[1:] if tag.closing else [*self.region, tag.name]
+        elif not self.region and not tag.closing:
+            margin = tag.name in ("aside", "footer", "header") and not self.sections
+            container = tag.name in ("aside", "div", "footer", "header", "ol", "table", "ul")
+            if tag.name == "nav" or margin or (container and tag.names & set(NAVIGATION.split())):
+                self.region, self.region_block = [tag.name], len(self.blocks)
+
+    def forget_open_region(self) -> None:
+        """Navigation that is never closed is none."""
+        if self.region:
+            kept = [(place, kinds & ~po.NAVIGATION) for place, kinds in self.blocks[self.region_block :]]
+            self.blocks[self.region_block :] = kept
 
     def read_table_tag(self, tag: Tag) -> None:
         """The bounds of a cell end a link that was opened in a cell of the same table and never closed."""
@@ -322,6 +354,8 @@ class _Reader:
             return False
         if b"nofollow" in _list(given.get("rel")):
             flags |= po.NOFOLLOW
+        if _list(given.get("rel")) & {b"prev", b"previous", b"next", b"up"}:
+            flags |= po.SEQUENTIAL
         if self.text and not self.pending_kinds:
             flags |= po.TRAILING
         if len(href) > self.max_url:
@@ -332,7 +366,10 @@ class _Reader:
     def close_link(self) -> None:
         if self.open_link:
             number, _ = self.open_link
-            self.links[number] = replace(self.links[number], end=self.place)
+            link = self.links[number] = replace(self.links[number], end=self.place)
+            if link.flags & po.SEQUENTIAL and link.end > link.start:
+                place, kinds = self.blocks[-1]
+                self.blocks[-1] = place, kinds | po.NAVIGATION
             self.open_link = None
 
 

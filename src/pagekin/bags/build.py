@@ -5,13 +5,14 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from tempfile import TemporaryFile
-from typing import IO, Self
+from typing import IO, NamedTuple, Self
 
 import numpy as np
 
 from pagekin.bags.stemming import UNKNOWN, TermVocabulary, check_language, language_of, vocabulary
 from pagekin.bags.weigh import FoldedBags, Spill, SpilledPiece
 from pagekin.kernels.fold_bags import Citations, FoldPlan, fold_nodes, make_sums
+from pagekin.kernels.page_output import NAVIGATION
 from pagekin.kernels.windows import BASIC, SYNTACTIC, TOPICAL, Texts
 from pagekin.model.arrays import Bytes, Int64s, Strings, UInt32s, UInt64s, offsets_of
 from pagekin.model.bags import BAG_COLUMNS, Bags, Contents, Terms
@@ -61,10 +62,10 @@ def fold_bags(source: BagSource, strategy: Strategy, file: IO[bytes], mapper: Ma
     `mapper` is like `map`, but may work on several ranges of nodes at a time.
     """
     check_language(strategy.language)
-    templates = _templates(source.reading, strategy)
-    terms, texts = _texts(source, strategy, templates)
+    ignored = ignored_blocks(source.reading, strategy)
+    terms, texts = _texts(source, strategy, ignored.words)
     nodes = len(source.links.offsets) - 1
-    citations = _citations(source, strategy, templates)
+    citations = _citations(source, strategy, ignored.links)
     frequency = np.zeros(len(terms) + nodes, np.int64)
     lengths = np.zeros(nodes, np.int64)
     contents = Contents(np.zeros(len(terms), np.int64), lengths[: len(source.nodes) - 1])
@@ -106,28 +107,43 @@ def _evidence(source: BagSource, citations: Citations, nodes: int) -> Int64s:
     return evidence
 
 
-def _texts(source: BagSource, strategy: Strategy, templates: Bytes) -> tuple[TermVocabulary, Texts]:
+def _texts(source: BagSource, strategy: Strategy, ignored: Bytes) -> tuple[TermVocabulary, Texts]:
     reading = source.reading
     used = [language_of(tag, strategy.language) for tag in reading.pages.language]
     # Languages with a stemmer come first, so that the most frequent word of a stem is shown, not the stem itself.
     languages = sorted(set(used), key=lambda language: (language == UNKNOWN, language)) or [strategy.language]
     terms = source.vocabulary(languages, strategy.stemming)
     places = {language: place for place, language in enumerate(languages)}
-    silent = np.zeros(len(templates), np.uint8) if strategy.templates else templates
     of_page = np.array([places[language] for language in used], np.uint8)
     forms, tokens, blocks = np.ascontiguousarray(terms.of_form), reading.tokens, reading.blocks
     ends = (reading.sentences.offsets, reading.sentences.token, reading.titles.offsets, reading.titles.form)
-    text = (blocks.offsets, blocks.token, blocks.kinds, silent, *ends)
+    text = (blocks.offsets, blocks.token, blocks.kinds, ignored, *ends)
     return terms, Texts(tokens.offsets, tokens.form, forms, of_page, *text)
 
 
-def _templates(reading: Reading, strategy: Strategy) -> Bytes:
-    """1 for every template block; all 0 if the strategy does not distinguish them."""
+class IgnoredBlocks(NamedTuple):
+    """1 for every block whose words, or whose links, do not count."""
+
+    words: Bytes
+    links: Bytes
+
+
+def ignored_blocks(reading: Reading, strategy: Strategy) -> IgnoredBlocks:
+    """The templates and the navigation of pages, as far as a strategy ignores them.
+
+    The navigation of a page counts if the page has nothing else, such as a menu in a file of its own.
+    """
     blocks = reading.blocks
-    if strategy.templates and strategy.template_links:
-        return np.zeros(len(blocks.hash), np.uint8)
-    (hosts,) = host_numbers(map(host_of, reading.pages.url))
-    return template_blocks(hosts, blocks.offsets, blocks.hash, strategy.template_share)
+    templates = navigation = np.zeros(len(blocks.hash), np.uint8)
+    if not (strategy.templates and strategy.template_links):
+        (hosts,) = host_numbers(map(host_of, reading.pages.url))
+        templates = template_blocks(hosts, blocks.offsets, blocks.hash, strategy.template_share)
+    if not strategy.navigation:
+        navigation = blocks.kinds // NAVIGATION
+        page = np.repeat(np.arange(len(blocks)), blocks.lengths())
+        navigation &= np.bincount(page[(navigation | templates) == 0], minlength=len(blocks))[page] > 0
+    words = navigation if strategy.templates else navigation | templates
+    return IgnoredBlocks(words, navigation if strategy.template_links else navigation | templates)
 
 
 def template_blocks(hosts: Int64s, offsets: Int64s, hashes: UInt64s, share: float) -> Bytes:
@@ -160,28 +176,30 @@ def host_numbers(*columns: Iterable[str]) -> list[Int64s]:
     return [np.array([numbers.setdefault(host, len(numbers)) for host in hosts], np.int64) for hosts in columns]
 
 
-def _citations(source: BagSource, strategy: Strategy, templates: Bytes) -> Citations:
+def _citations(source: BagSource, strategy: Strategy, ignored: Bytes) -> Citations:
     links, anchors = source.links, source.reading.anchors
-    link = (links.offsets, links.page, links.anchor, counting_links(source, strategy, templates))
+    link = (links.offsets, links.page, links.anchor, counting_links(source, strategy, ignored))
     anchor = (anchors.offsets, anchors.start, anchors.end, anchors.flags)
     return Citations(source.nodes, *link, *anchor, source.node_of_page())
 
 
-def counting_links(source: BagSource, strategy: Strategy, templates: Bytes | None = None) -> Bytes:
-    """1 for every link that counts under a strategy; `templates`, if given, marks the template blocks."""
+def counting_links(source: BagSource, strategy: Strategy, ignored: Bytes | None = None) -> Bytes:
+    """1 for every link that counts under a strategy; `ignored`, if given, marks the blocks whose links do not."""
     reading, links = source.reading, source.links
-    templates = _templates(reading, strategy) if templates is None else templates
+    ignored = ignored_blocks(reading, strategy).links if ignored is None else ignored
     counts = np.ones(len(links.page), bool)
     if strategy.silent:
         patterns = [re.compile(each) for each in strategy.silent]
-        ignored = np.array([any(each.search(url) for each in patterns) for url in reading.pages.url], bool)
-        counts &= ~ignored[links.page]
+        silent = np.array([any(each.search(url) for each in patterns) for url in reading.pages.url], bool)
+        counts &= ~silent[links.page]
     if strategy.voters == "other-hosts":
         of_node, of_page = host_numbers(source.node_hosts(), map(host_of, reading.pages.url))
         counts &= of_page[links.page] != np.repeat(of_node, np.diff(links.offsets))
-    if not strategy.template_links and len(templates):
+    if not strategy.navigation:
+        counts &= reading.anchors.flags[reading.anchors.offsets[links.page] + links.anchor] & AnchorFlag.SEQUENTIAL == 0
+    if ignored.any():
         in_block = np.diff(reading.blocks.offsets)[links.page] > 0  # a page without text has no blocks
-        counts &= ~in_block | (templates[blocks_of_links(reading, links)] == 0)
+        counts &= ~in_block | (ignored[blocks_of_links(reading, links)] == 0)
     return counts.astype(np.uint8)
 
 

@@ -16,12 +16,14 @@ from pagekin.kernels import tags
 from pagekin.kernels.characters import peek
 from pagekin.kernels.compile import inlined, inner, kernel
 from pagekin.kernels.fnv import OFFSET, find_row, fnv, fnv_step
-from pagekin.model.arrays import Bytes, Int64s
+from pagekin.model.arrays import Bools, Bytes, Int64s
 
-# The actions of tags, besides their block boundaries. From ANCHOR on, attributes are read.
-(NOTHING, TABLE, CELL_TAG, TEMPLATE, FOREIGN_TAG) = range(5)
-(SCRIPT, HIDDEN_TEXT, PLAIN_TEXT, REST_IS_TEXT, DECODED_TEXT, TITLE) = range(5, 11)
-(ANCHOR, AREA, IMAGE, FRAME, INLINE_FRAME, BASE, LINK, META, HTML) = range(11, 20)
+# The actions of tags, besides their block boundaries. From ANCHOR to HTML, attributes are read; from TABLE on, they may
+# open navigation.
+(NOTHING, SECTION, MAIN, HEADLINE, CELL_TAG, TEMPLATE, FOREIGN_TAG) = range(7)
+(SCRIPT, HIDDEN_TEXT, PLAIN_TEXT, REST_IS_TEXT, DECODED_TEXT, TITLE) = range(7, 13)
+(ANCHOR, AREA, IMAGE, FRAME, INLINE_FRAME, BASE, LINK, META, HTML) = range(13, 22)
+(TABLE, CONTAINER, MARGIN, NAVIGATION_TAG) = range(22, 26)
 
 # Columns of the table of tags, after the key.
 TAG_ACTION, TAG_OPENS, TAG_CLOSES = 1, 2, 3
@@ -32,11 +34,13 @@ CONTENT_LANGUAGE_HASH, CDATA_HASH = tags.name_hash(b"content-language"), tags.na
 
 
 class Markup(NamedTuple):
-    """What the scanner knows of HTML: three hash tables by name, made by `reading/markup.py`."""
+    """What the scanner knows of HTML: hash tables by name, made by `reading/markup.py`."""
 
     tags: Int64s
     attributes: Int64s
     entities: Int64s
+    navigation: Int64s  # classes, ids and roles of elements
+    navigation_shapes: Bools  # whether one of them has this length and first byte
 
 
 @inner
@@ -61,7 +65,7 @@ def use_attributes(
 ) -> None:
     """A start tag whose attributes are read; `spans` are their values."""
     if action == ANCHOR:
-        po.close_link(out.links, state)
+        po.close_link(out.links, out.blocks, state)
         if po.open_link(html, spans, tags.HREF, 0, entities, out, page, state):
             state[po.OPEN_LINK] = state[po.N_LINKS] - 1
             state[po.OPEN_DEPTH] = state[po.DEPTH]
@@ -86,6 +90,53 @@ def use_attributes(
         read_meta(html, spans, entities, out.values, page, state)
     elif action == HTML:
         po.put_fact(html, spans[tags.LANG, 0], spans[tags.LANG, 1], po.LANGUAGE, entities, out.values, page, state)
+
+
+@inner
+def has_navigation_name(html: Bytes, i: int, end: int, spans: Int64s, markup: Markup) -> bool:
+    """Whether a role, class or id in the attributes html[i:end] of a tag is a name of navigation."""
+    tags.skip_attributes(html, i, end, True, markup.attributes, spans)
+    for attribute in (tags.ROLE, tags.CLASS, tags.ID):
+        if tags.has_word_of(html, spans, attribute, markup.navigation):
+            return True
+    return False
+
+
+@inlined
+def track_navigation(
+    html: Bytes,
+    i: int,
+    end: int,
+    row: int,
+    action: int,
+    closing: bool,
+    spans: Int64s,
+    markup: Markup,
+    state: Int64s,
+) -> None:
+    """Follow regions of navigation, from a start tag to its end tag; html[i:end] are the attributes of a tag.
+
+    Without a stack, the end tag is found by counting tags of the same name. A page may forget it, so `main` and `h1`
+    also end a region.
+    """
+    if action == SECTION or action == MAIN:
+        state[po.MAIN_DEPTH] = max(0, state[po.MAIN_DEPTH] + (-1 if closing else 1))
+    if (action == MAIN or action == HEADLINE) and not closing:
+        state[po.REGION_TAG] = -1
+    elif row == state[po.REGION_TAG]:
+        state[po.REGION_DEPTH] += -1 if closing else 1
+        if state[po.REGION_DEPTH] == 0:
+            state[po.REGION_TAG] = -1
+    elif action >= TABLE and not closing and state[po.REGION_TAG] < 0:
+        if (
+            action == NAVIGATION_TAG
+            or (action == MARGIN and state[po.MAIN_DEPTH] == 0)
+            or (
+                tags.may_have_word(html, i, end, markup.navigation_shapes)
+                and has_navigation_name(html, i, end, spans, markup)
+            )
+        ):
+            state[po.REGION_TAG], state[po.REGION_DEPTH], state[po.REGION_BLOCK] = row, 1, state[po.N_BLOCKS]
 
 
 @inner
@@ -149,7 +200,8 @@ def scan_page(
             i += 1
         row = find_row(markup.tags, name)
         action = markup.tags[row, TAG_ACTION] if row >= 0 else NOTHING
-        if action >= ANCHOR and not closing:
+        after_name = i
+        if ANCHOR <= action < TABLE and not closing:
             i, whole = tags.skip_attributes(html, i, end, True, markup.attributes, spans)
         else:
             i, whole = tags.skip_attributes(html, i, end, False, markup.attributes, spans)
@@ -162,7 +214,8 @@ def scan_page(
         shown = state[po.HIDDEN] == 0
         if shown:
             state[po.PENDING] |= markup.tags[row, TAG_CLOSES] if closing else markup.tags[row, TAG_OPENS]
-        if action == NOTHING:
+            track_navigation(html, after_name, i, row, action, closing, spans, markup, state)
+        if action <= HEADLINE or action >= CONTAINER:
             if markup.tags[row, TAG_OPENS] & po.PARAGRAPH:
                 state[po.FOREIGN] = 0  # a paragraph ends svg and math elements that were not closed
             continue
@@ -171,12 +224,12 @@ def scan_page(
         elif shown and (action == TABLE or action == CELL_TAG):
             # A link that was opened inside this cell and not closed.
             if (action == CELL_TAG or closing) and state[po.OPEN_DEPTH] == state[po.DEPTH]:
-                po.close_link(links, state)
+                po.close_link(links, out.blocks, state)
             if action == TABLE:
                 state[po.DEPTH] = max(0, state[po.DEPTH] + (-1 if closing else 1))
         elif closing:
             if shown and action == ANCHOR:
-                po.close_link(links, state)
+                po.close_link(links, out.blocks, state)
         else:
             if shown and action >= ANCHOR:
                 use_attributes(html, spans, action, entities, out, page, state)
@@ -190,7 +243,10 @@ def scan_page(
                 if shown:
                     put_raw_text(html, i, stop, action, entities, out, page, state)
                 i = stop
-    po.close_link(links, state)
+    po.close_link(links, out.blocks, state)
+    if state[po.REGION_TAG] >= 0:  # its end is missing, so nobody knows where it ends
+        for block in range(state[po.REGION_BLOCK], state[po.N_BLOCKS]):
+            out.blocks[block, po.BLOCK_KINDS] &= ~po.NAVIGATION
 
 
 @kernel
@@ -208,6 +264,7 @@ def scan_pages(
     for k in range(len(bounds) - 1):
         state[po.PAGE_LINKS] = state[po.PENDING] = state[po.DEPTH] = state[po.HIDDEN] = state[po.FOREIGN] = 0
         state[po.PAGE_TEXT], state[po.OPEN_LINK] = state[po.N_TEXT], -1
+        state[po.REGION_TAG], state[po.MAIN_DEPTH] = -1, 0
         page = out.pages[state[po.N_PAGES]]
         scan_page(html, bounds[k], bounds[k + 1], spans, markup, out, page, state)
         page[po.TEXT_END], page[po.BLOCKS_END] = state[po.N_TEXT], state[po.N_BLOCKS]

@@ -11,6 +11,7 @@ from pagekin.model.arrays import Bytes, Int64s
 
 # Kinds of block boundaries, as stored; a block has the kinds of all boundaries between it and the block before.
 PARAGRAPH, CELL, ITEM, BREAK, HEADING, LIST_END, TABLE_END = 1, 2, 4, 8, 16, 32, 64
+NAVIGATION = 128  # not a boundary: the block is navigation
 SPACE = 256  # in PENDING, besides the kinds: white space that was read and not yet written
 
 # Columns of a page. A fact is a span of `values`: its start, and its end in the next column.
@@ -19,6 +20,7 @@ SPACE = 256  # in PENDING, besides the kinds: white space that was read and not 
 PAGE_COLUMNS = 16
 NOINDEX, NOFOLLOW = 1, 2  # page flags; NOFOLLOW is also a link flag
 FROM_AREA, FROM_FRAME, TOO_LONG, TRAILING = 4, 8, 16, 32  # link flags; TRAILING: text of the link's block precedes it
+SEQUENTIAL = 64  # link flag: rel="prev", "next" or "up"
 
 # Columns of blocks and links. They are positions in the text, except for the href, which is a span of `values`.
 BLOCK_START, BLOCK_KINDS = 0, 1
@@ -27,13 +29,16 @@ LINK_START, LINK_END, LINK_HREF, LINK_HREF_END, LINK_FLAGS = range(5)
 # The state of a scan, 0 before the first page: sizes of the output, what is open, and limits.
 (N_TEXT, N_VALUES, N_BLOCKS, N_LINKS, PENDING, OPEN_LINK, OPEN_DEPTH, DEPTH) = range(8)
 (HIDDEN, FOREIGN, PAGE_TEXT, PAGE_LINKS, MAX_LINKS, MAX_URL, N_PAGES) = range(8, 15)
-STATE_SIZE = 15
+# Navigation: the row of the tag that opened the region, its depth, its first block; open elements of the main text.
+(REGION_TAG, REGION_DEPTH, REGION_BLOCK, MAIN_DEPTH) = range(15, 19)
+STATE_SIZE = 19
 
 # Modes of reading text: up to the next tag, all of it, as an attribute value, or without decoding references.
 UP_TO_TAG, WHOLE, ATTRIBUTE, VERBATIM = range(4)
 # Bytes that are not simply copied: white space, controls, and bytes that may begin a tag, reference, space or hyphen.
 SPECIAL = np.isin(np.arange(256), [*range(33), 127, AMPERSAND, LESS, 0xC2, 0xE2])
-NOFOLLOW_HASH = name_hash(b"nofollow")
+NOFOLLOW_HASH, PREV_HASH, PREVIOUS_HASH = name_hash(b"nofollow"), name_hash(b"prev"), name_hash(b"previous")
+NEXT_HASH, UP_HASH = name_hash(b"next"), name_hash(b"up")
 
 
 class PageOutput(NamedTuple):
@@ -73,7 +78,7 @@ def flush_pending(text: Bytes, blocks: Int64s, state: Int64s) -> None:
             poke(text, n, 10)
             n += 1
         blocks[state[N_BLOCKS], BLOCK_START] = n
-        blocks[state[N_BLOCKS], BLOCK_KINDS] = kinds
+        blocks[state[N_BLOCKS], BLOCK_KINDS] = kinds | (NAVIGATION if state[REGION_TAG] >= 0 else 0)
         state[N_BLOCKS] += 1
     elif state[PENDING] & SPACE:
         poke(text, n, 32)
@@ -172,6 +177,16 @@ def put_fact(
         page[fact + 1] = state[N_VALUES]
 
 
+@inner
+def flags_of_rel(html: Bytes, spans: Int64s) -> int:
+    """The link flags that a `rel` attribute sets."""
+    flags = NOFOLLOW if has_word(html, spans, REL, NOFOLLOW_HASH) else 0
+    for word in (PREV_HASH, PREVIOUS_HASH, NEXT_HASH, UP_HASH):
+        if has_word(html, spans, REL, word):
+            flags |= SEQUENTIAL
+    return flags
+
+
 @inlined
 def open_link(
     html: Bytes, spans: Int64s, name: int, flags: int, entities: Int64s, out: PageOutput, page: Int64s, state: Int64s
@@ -183,8 +198,8 @@ def open_link(
     if state[PAGE_LINKS] >= state[MAX_LINKS]:
         page[DROPPED] += 1
         return False
-    if has_word(html, spans, REL, NOFOLLOW_HASH):
-        flags |= NOFOLLOW
+    if spans[REL, 0] >= 0:
+        flags |= flags_of_rel(html, spans)
     if not state[PENDING] & 255 and state[N_TEXT] > state[PAGE_TEXT]:
         flags |= TRAILING
     k = state[N_LINKS]
@@ -202,8 +217,11 @@ def open_link(
 
 
 @inner
-def close_link(links: Int64s, state: Int64s) -> None:
-    """End the open link, if any, at the end of the text."""
-    if state[OPEN_LINK] >= 0:
-        links[state[OPEN_LINK], LINK_END] = state[N_TEXT]
+def close_link(links: Int64s, blocks: Int64s, state: Int64s) -> None:
+    """End the open link, if any, at the end of the text; a block with a link to the next page is navigation."""
+    k = state[OPEN_LINK]
+    if k >= 0:
+        links[k, LINK_END] = state[N_TEXT]
         state[OPEN_LINK] = -1
+        if links[k, LINK_FLAGS] & SEQUENTIAL and (links[k, LINK_END] > links[k, LINK_START]):
+            blocks[state[N_BLOCKS] - 1, BLOCK_KINDS] |= NAVIGATION

@@ -8,8 +8,8 @@ from pagekin.kernels.fnv import OFFSET, find_row, fnv_of, fnv_step
 from pagekin.model.arrays import Bools, Bytes, Int64s, Integer
 
 # Attributes that are read.
-(HREF, SRC, ALT, REL, LANG, NAME, CONTENT, HTTP_EQUIV) = range(8)
-ATTRIBUTES = 8
+(HREF, SRC, ALT, REL, LANG, NAME, CONTENT, HTTP_EQUIV, ROLE, CLASS, ID) = range(11)
+ATTRIBUTES = 11
 
 LESS, GREATER, SLASH, BANG, QUESTION, DASH, DOUBLE, SINGLE, EQUAL = 60, 62, 47, 33, 63, 45, 34, 39, 61
 LONGEST_NAME = 16  # no element with raw contents has a longer name
@@ -18,6 +18,14 @@ LONGEST_NAME = 16  # no element with raw contents has a longer name
 def name_hash(text: bytes) -> np.int64:
     """The FNV of a name as a signed number, as in hash tables."""
     return np.uint64(fnv_of(text)).astype(np.int64)
+
+
+def word_shapes(words: list[str]) -> Bools:
+    """By length and first byte, in any case, whether a word has them."""
+    shapes = np.zeros((LONGEST_NAME, 256), bool)
+    for word in words:
+        shapes[len(word), [ord(word[0]), ord(word[0].upper())]] = True
+    return shapes
 
 
 def byte_table(which: bytes) -> Bools:
@@ -29,6 +37,7 @@ SCRIPT_HASH = name_hash(b"script")
 SPACES = byte_table(b" \n\t\r\f")
 ENDS_NAME = byte_table(b" \n\t\r\f/>")  # of a tag
 ENDS_ATTRIBUTE = byte_table(b" \n\t\r\f/>=")
+ENDS_WORD = byte_table(b" \n\t\r\f/>=\"'")  # of an attribute's name or value
 ENDS_VALUE = byte_table(b" \n\t\r\f>")  # of an unquoted value
 
 
@@ -55,6 +64,34 @@ def has_word(html: Bytes, spans: Int64s, attribute: int, word_hash: Integer) -> 
         else:
             value = fnv_step(value, lower(byte))
     return bool(np.int64(value) == word_hash)
+
+
+@inner
+def has_word_of(html: Bytes, spans: Int64s, attribute: int, words: Int64s) -> bool:
+    """Whether a list such as class="wide sphinxsidebar" contains a word of a hash table."""
+    value, begin, end = OFFSET, max(spans[attribute, 0], 0), spans[attribute, 1]
+    for i in range(begin, end + 1):
+        byte = peek(html, i) if i < end else 32
+        if SPACES[byte]:
+            if value != OFFSET and find_row(words, value) >= 0:
+                return True
+            value = OFFSET
+        else:
+            value = fnv_step(value, lower(byte))
+    return False
+
+
+@inlined
+def may_have_word(html: Bytes, i: int, end: int, shapes: Bools) -> bool:
+    """Whether html[i:end] has a run of bytes with the length and first byte of a word, which is faster than hashing."""
+    start = i
+    while i < end:
+        if ENDS_WORD[peek(html, i)]:
+            if i - start < len(shapes) and shapes[i - start, peek(html, start)]:
+                return True
+            start = i + 1
+        i += 1
+    return False
 
 
 @inlined

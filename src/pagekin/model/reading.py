@@ -20,6 +20,7 @@ class AnchorFlag:
 
     NOFOLLOW, AREA, FRAME, TOO_LONG = 2, 4, 8, 16
     TRAILING = 32  # it has no words, and the word before it is in its block
+    SEQUENTIAL = 64  # rel="prev", "next" or "up"
 
 
 @dataclass(frozen=True)

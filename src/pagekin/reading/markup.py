@@ -14,18 +14,37 @@ from pagekin.kernels import html as k
 from pagekin.kernels.fnv import fnv_of, make_hash_table
 from pagekin.kernels.html import Markup
 from pagekin.kernels.page_output import BREAK, CELL, HEADING, ITEM, LIST_END, PARAGRAPH, SPACE, TABLE_END
+from pagekin.kernels.tags import word_shapes
 from pagekin.model.arrays import Bytes, Int64s
 
 _PARAGRAPHS = (
-    "address article aside blockquote body center details dialog div fieldset figcaption figure footer "
-    "form header hgroup hr legend listing main nav noscript p pre search section summary"
+    "address blockquote body center details dialog fieldset figcaption figure form hgroup hr legend listing noscript p "
+    "pre search summary"
+)
+
+# Roles, classes and ids of navigation: ARIA's roles, and the names that generators of sites and manuals use.
+NAVIGATION = (
+    "navigation banner contentinfo "  # ARIA
+    "breadcrumb breadcrumbs pagination pager navbar footer "  # common
+    "related sphinxsidebar "  # Sphinx
+    "navheader navfooter spirit-nav "  # DocBook, Boost
+    "navpath nav-path "  # Doxygen
+    "topnav bottomnav subnav "  # Javadoc
+    "nav-panel "  # Texinfo
 )
 
 # name: (action, boundaries of the start tag, boundaries of the end tag)
 TAGS: dict[str, tuple[int, int, int]] = {
     **dict.fromkeys(_PARAGRAPHS.split(), (k.NOTHING, PARAGRAPH, PARAGRAPH)),
-    **dict.fromkeys("h1 h2 h3 h4 h5 h6".split(), (k.NOTHING, PARAGRAPH | HEADING, PARAGRAPH)),
-    **dict.fromkeys("ul ol dl menu dir".split(), (k.NOTHING, PARAGRAPH, LIST_END)),
+    **dict.fromkeys("article section".split(), (k.SECTION, PARAGRAPH, PARAGRAPH)),
+    "main": (k.MAIN, PARAGRAPH, PARAGRAPH),
+    "div": (k.CONTAINER, PARAGRAPH, PARAGRAPH),
+    **dict.fromkeys("aside footer header".split(), (k.MARGIN, PARAGRAPH, PARAGRAPH)),
+    "nav": (k.NAVIGATION_TAG, PARAGRAPH, PARAGRAPH),
+    "h1": (k.HEADLINE, PARAGRAPH | HEADING, PARAGRAPH),
+    **dict.fromkeys("h2 h3 h4 h5 h6".split(), (k.NOTHING, PARAGRAPH | HEADING, PARAGRAPH)),
+    **dict.fromkeys("ol ul".split(), (k.CONTAINER, PARAGRAPH, LIST_END)),
+    **dict.fromkeys("dl menu dir".split(), (k.NOTHING, PARAGRAPH, LIST_END)),
     **dict.fromkeys("li dt dd option optgroup select datalist".split(), (k.NOTHING, ITEM, ITEM)),
     **dict.fromkeys("td th tr caption thead tbody tfoot".split(), (k.CELL_TAG, CELL, CELL)),
     **dict.fromkeys("button rt rp text".split(), (k.NOTHING, SPACE, SPACE)),
@@ -50,7 +69,7 @@ TAGS: dict[str, tuple[int, int, int]] = {
     **dict.fromkeys("style noembed noframes".split(), (k.HIDDEN_TEXT, 0, 0)),
 }
 
-ATTRIBUTES = ("href", "src", "alt", "rel", "lang", "name", "content", "http-equiv")
+ATTRIBUTES = ("href", "src", "alt", "rel", "lang", "name", "content", "http-equiv", "role", "class", "id")
 
 # &#128; to &#159; are controls, but pages that contain them mean characters of Windows-1252.
 _WINDOWS = {byte: ord(bytes([byte]).decode("windows-1252", "ignore") or chr(byte)) for byte in range(0x80, 0xA0)}
@@ -70,6 +89,8 @@ def markup() -> Markup:
         tags=make_hash_table({fnv_of(name.encode()): row for name, row in TAGS.items()}),
         attributes=make_hash_table({fnv_of(name.encode()): (place,) for place, name in enumerate(ATTRIBUTES)}),
         entities=entities(),
+        navigation=make_hash_table({fnv_of(name.encode()): () for name in NAVIGATION.split()}),
+        navigation_shapes=word_shapes(NAVIGATION.split()),
     )
 
 

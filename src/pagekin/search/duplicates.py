@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pagekin.bags.build import host_numbers, template_blocks
+from pagekin.bags.build import host_numbers, ignored_blocks, template_blocks
 from pagekin.duplicates.chunks import chunks_of_pages
 from pagekin.duplicates.collection import PageSets, find_pairs, groups_of
 from pagekin.duplicates.filters import MAX_CHUNKS, Chunks
@@ -83,14 +83,13 @@ def page_sets(indexed: IndexedStore, settings: GroupSettings, whole_text: bool =
 
 def _text_fingerprints(indexed: IndexedStore, settings: GroupSettings, whole_text: bool) -> Fingerprints:
     """The fingerprints of the build, or new ones if they differ."""
-    stored, templates = indexed.fingerprints, indexed.index.strategy.templates
-    whole_text = whole_text or templates
+    stored, strategy, reading = indexed.fingerprints, indexed.index.strategy, indexed.reading
     same_settings = all(getattr(settings, name) == getattr(stored.settings, name) for name in _BUILD_SETTINGS)
-    if same_settings and whole_text == templates:
+    if same_settings and (not whole_text or (strategy.templates and strategy.navigation)):
         return replace(stored, settings=settings)
-    blocks = indexed.reading.blocks
-    ignored = np.zeros(len(blocks.hash), np.uint8) if whole_text else _recurring(indexed, blocks.offsets, blocks.hash)
-    return Fingerprints(settings, Chunks.concatenate(list(chunks_of_pages(indexed.reading, ignored, settings))))
+    none = np.zeros(len(reading.blocks.hash), np.uint8)
+    ignored = none if whole_text else ignored_blocks(reading, strategy).words
+    return Fingerprints(settings, Chunks.concatenate(list(chunks_of_pages(reading, ignored, settings))))
 
 
 def link_fingerprints(indexed: IndexedStore, settings: GroupSettings) -> Fingerprints:

@@ -21,7 +21,7 @@ from pagekin.store.columns import Mapper, check, checksum, sync
 
 FORMAT = "pagekin store"
 VERSION = 3
-READER = 2  # increased when the same bytes are read differently
+READER = 3  # increased when the same bytes are read differently
 NAME = "manifest.json"
 SPOOL = "unfinished"
 _OURS = {NAME, f"{NAME}.new", "lock", SPOOL}
