@@ -177,7 +177,7 @@ def page(results: Path) -> str:
 _BLEND = """
 ## The blend of evidences
 
-The default ranking blends seven evidences ([strategy.md](strategy.md#evidence-and-blend)): `{blend}`.
+The default ranking blends eight evidences ([strategy.md](strategy.md#evidence-and-blend)): `{blend}`.
 `python -m benchmarks.blending` judges it by classes (P@10, nDCG@10) and by pairs of pages that their authors called
 related (R@10; *unlinked* leaves out pairs in which a page links to the other). Weights were chosen with one half of the
 pages of some collections as sources. The column *other half* has the measure with other pages as sources, and

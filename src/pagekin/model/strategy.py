@@ -131,8 +131,8 @@ class Strategy:
             check_regex("silent", pattern)
 
     def _check_blend(self) -> None:
-        others = [weight for name, weight in self.weights_of_evidences().items() if name != NEIGHBOURS]
-        if not any(others):
+        weights = self.weights_of_evidences()
+        if weights.pop(NEIGHBOURS, 0.0) and not any(weights.values()):
             raise MisuseError(f"blend is {self.blend!r}; neighbours are found by other evidences, so name one")
 
     def _check_weightings(self) -> None:

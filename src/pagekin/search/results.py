@@ -106,6 +106,7 @@ _SENTENCES: dict[str, Callable[[dict[str, Any]], str]] = {
     "link": lambda told: f"the page links to it: {told['share']:.0%} of its links by weight",
     "coupling": lambda told: f"both link to {', '.join(told['shared_links'])}",
     "latent": lambda told: f"also speaks of {', '.join(told['related_words'])}",
+    "neighbours": lambda told: f"both are similar to {', '.join(told['shared_neighbours'])}",
 }
 
 
