@@ -67,6 +67,14 @@ study: $(VENV)/bench $(MACHINE)
 	sh benchmarks/manuals.sh
 	QUICK=$(QUICK) $(BIN)/python -m benchmarks.study
 
+# The oldest and the newest numba that pyproject.toml allows.
+test-numba:
+	for version in 0.61.0 '0.*'; do \
+		$(PYTHON) -m venv --clear build/numba && \
+		build/numba/bin/python -m pip install --quiet --no-compile --editable '.[serve,test]' "numba==$$version" && \
+		PAGEKIN_KERNELS=numba NUMBA_CACHE_DIR=build/numba/cache build/numba/bin/python -m pytest tests/kernels || exit 1; \
+	done
+
 wheel: $(VENV)/release $(MACHINE)
 	rm -rf dist/*.whl
 	$(BIN)/python -m build --wheel

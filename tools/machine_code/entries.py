@@ -76,6 +76,8 @@ def is_native(function: Any) -> bool:
 def entry_code(function: Any, symbol: str, module: Any) -> str:
     """The code of an entry, which loads the arguments from slots of eight bytes."""
     _, _, *types = (str(each.type) for each in function.arguments)
+    if any("*" in kind for kind in types):
+        raise NotImplementedError("this LLVM has typed pointers; compile ahead of time with numba 0.62 or later")
     loads = [
         f"%p{k} = getelementptr i64, ptr %slots, i64 {k}\n %a{k} = load {kind}, ptr %p{k}"
         for k, kind in enumerate(types)

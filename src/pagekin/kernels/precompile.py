@@ -8,7 +8,7 @@ from multiprocessing import get_context
 from typing import Any
 
 from pagekin.kernels.cache import cache_folder
-from pagekin.kernels.compile import Kernel
+from pagekin.kernels.compile import Kernel, machine
 from pagekin.kernels.signatures import known, numba_types, used_by
 
 _TICK = 3.0  # seconds between two lines of progress
@@ -19,7 +19,9 @@ def prepare(command: str, report: Callable[[str], None]) -> None:
     needed = {name: found for name in sorted(used_by(command)) if isinstance(found := _kernel(name), Kernel)}
     missing = [name for name, kernel in needed.items() if not _is_cached(kernel)]
     if missing:
-        report(f"compiling {len(missing)} of {len(known())} kernels, once")
+        unfit = machine is not None and not machine.FITS
+        why = f" (this processor lacks instructions of {machine.TARGET})" if unfit else ""
+        report(f"compiling {len(missing)} of {len(known())} kernels, once{why}")
         _compile_in_parallel(missing, report)
 
 
@@ -56,7 +58,7 @@ def _size(name: str) -> int:
 
 def _is_cached(kernel: Kernel) -> bool:
     folder = cache_folder(kernel.function)
-    return folder is not None and any(folder.rglob(f"{kernel.function.__name__}-*.nbi"))
+    return folder is not None and any(folder.rglob(f"*.{kernel.function.__name__}-*.nbi"))
 
 
 def _kernel(name: str) -> Any:
