@@ -31,6 +31,7 @@ PAGES = {
 def pagekin(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Pagekin:
     """Run `pagekin ARGUMENTS` here, in an empty folder. What is not an exit is a traceback, and fails the test."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("pagekin.cli.progress.INTERVAL", 1e6)  # what is printed must not depend on the machine
 
     def call(*arguments: str | Path) -> Answer:
         capsys.readouterr()

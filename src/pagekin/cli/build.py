@@ -9,7 +9,8 @@ import click
 
 import pagekin
 from pagekin.cli.options import json_option, options_from
-from pagekin.cli.output import bytes_of, counted, print_result, print_table, progress_bar, vectors_in_words
+from pagekin.cli.output import bytes_of, counted, print_result, print_table, vectors_in_words
+from pagekin.cli.progress import progress_bar
 from pagekin.model.capture import MiB, ReadingSettings
 
 _STRAY = 0.95  # share of links that leave the collection, above which a base URL looks wrong

@@ -6,7 +6,8 @@ import click
 
 import pagekin
 from pagekin.cli.options import json_option, options_from, store_argument
-from pagekin.cli.output import clean, counted, print_result, print_table, read_names, watched
+from pagekin.cli.output import clean, counted, print_result, print_table, read_names
+from pagekin.cli.progress import watched
 from pagekin.errors import MisuseError
 from pagekin.links.settings import ClusterOptions, GraphOptions
 
@@ -46,7 +47,7 @@ def cluster(
     if labels:
         return print_result(collection.cluster_quality(labels, options, depth=depth), json, print_quality)
     if page is None:
-        found = collection.bridges(options, progress=lambda nodes: watched(nodes, "clustering"))
+        found = collection.bridges(options, progress=lambda nodes: watched(nodes, "clustering", quiet=json))
         return print_result({"cross_topic": found}, json, lambda _: print_bridges(found))
     return print_result(collection.clusters(page, options, output=output), json, print_clusters)
 

@@ -8,7 +8,8 @@ from pathlib import Path
 import click
 
 import pagekin
-from pagekin.cli.output import clean, counted, progress_bar
+from pagekin.cli.output import clean, counted
+from pagekin.cli.progress import progress_bar
 from pagekin.errors import MisuseError
 
 _PAGE = "http://treeroom.example/oak.html"

@@ -9,7 +9,8 @@ import click
 
 import pagekin
 from pagekin.cli.options import Command, click_option, json_option, options_from
-from pagekin.cli.output import clean, counted, print_result, print_table, progress_bar
+from pagekin.cli.output import clean, counted, print_result, print_table
+from pagekin.cli.progress import progress_bar
 from pagekin.errors import MisuseError
 from pagekin.evaluation.options import EvaluationOptions, HierarchyOptions, RelatedEvaluationOptions, SystemOptions
 from pagekin.model.options import options_of

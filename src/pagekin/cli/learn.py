@@ -8,7 +8,8 @@ import click
 
 import pagekin
 from pagekin.cli.options import json_option, options_from
-from pagekin.cli.output import counted, print_result, print_table, progress_bar
+from pagekin.cli.output import counted, print_result, print_table
+from pagekin.cli.progress import progress_bar
 from pagekin.errors import MisuseError
 from pagekin.learning.options import LearnOptions
 

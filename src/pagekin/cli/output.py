@@ -1,12 +1,11 @@
-"""What commands share: tables for people, JSON for programs, progress bars, and safe text on a terminal."""
+"""What commands share: tables for people, JSON for programs, and safe text on a terminal."""
 
 from __future__ import annotations
 
 import json
 import re
-import sys
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import IO, Any, TypeVar
 
@@ -99,33 +98,6 @@ def read_names(file: str) -> list[str]:
     with input_file(file) as stream:
         lines = stream.read().decode("utf-8", "replace").splitlines()
     return [line.strip() for line in lines if line.strip()]
-
-
-@contextmanager
-def progress_bar(quiet: bool) -> Iterator[Callable[[pagekin.Progress], None]]:
-    """A progress bar on a terminal, nothing elsewhere."""
-    if quiet or not sys.stderr.isatty():
-        yield lambda _: None
-        return
-    with click.progressbar(length=1, label="reading", file=sys.stderr, width=40) as bar:
-
-        def show(progress: pagekin.Progress) -> None:
-            bar.label = clean(progress.stage)
-            if progress.total:
-                bar.length = progress.total
-                bar.update(progress.done - bar.pos)
-            bar.render_progress()
-
-        yield show
-
-
-def watched(items: list[T], label: str) -> Iterable[T]:
-    """The items, with a progress bar on a terminal."""
-    if not sys.stderr.isatty():
-        yield from items
-        return
-    with click.progressbar(items, label=label, file=sys.stderr) as bar:
-        yield from bar
 
 
 def containment(overlap: pagekin.Overlap) -> str:

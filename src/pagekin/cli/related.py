@@ -6,7 +6,8 @@ import click
 
 import pagekin
 from pagekin.cli.options import json_option, options_from, store_argument
-from pagekin.cli.output import clean, containment, counted, input_file, print_result, read_names, watched
+from pagekin.cli.output import clean, containment, counted, input_file, print_result, read_names
+from pagekin.cli.progress import watched
 from pagekin.errors import MisuseError
 from pagekin.search.options import RelatedOptions
 
@@ -98,7 +99,7 @@ def export(store: str, output: str, kind: str | None, queries: str | None, optio
     """
     names = read_names(queries) if queries is not None else None
     report = pagekin.open(store).export(
-        output, options, format=kind, queries=names, progress=lambda names: watched(names, "ranking")
+        output, options, format=kind, queries=names, progress=lambda names: watched(names, "ranking", quiet=json)
     )
     text = f"{output}: {counted(report.answers, 'answer')} for {counted(report.pages, 'page')}"
     print_result(report, json, lambda _: click.echo(text))

@@ -7,7 +7,8 @@ import click
 import pagekin
 from pagekin.cli.evaluate import check_judgements, judgement_options, print_left_out, shown
 from pagekin.cli.options import json_option, options_from, store_argument
-from pagekin.cli.output import clean, counted, print_result, print_table, progress_bar
+from pagekin.cli.output import clean, counted, print_result, print_table
+from pagekin.cli.progress import progress_bar
 from pagekin.evaluation.options import TuneOptions
 from pagekin.model.strategy import parse_blend
 
