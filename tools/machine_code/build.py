@@ -87,7 +87,7 @@ def compile_all(tasks: list[Task], total: int) -> None:
             elif time.monotonic() - shown > _TICK or not waiting:
                 print(f"  {len(tasks) - len(waiting)} of {len(tasks)}", file=sys.stderr, flush=True)
                 shown = time.monotonic()
-        failed = [str(error) for error in (future.exception() for future in futures) if error is not None]
+        failed = [f"{task.name}: {future.exception()}" for future, task in futures.items() if future.exception()]
     if failed:
         raise SystemExit("\n".join(failed))
 

@@ -16,6 +16,8 @@ _TICK = 3.0  # seconds between two lines of progress
 
 def prepare(command: str, report: Callable[[str], None]) -> None:
     """Compile what a command needs and numba's cache does not have, and report what is done."""
+    if os.environ.get("NUMBA_DISABLE_JIT") == "1":
+        return
     needed = {name: found for name in sorted(used_by(command)) if isinstance(found := _kernel(name), Kernel)}
     missing = [name for name, kernel in needed.items() if not _is_cached(kernel)]
     if missing:

@@ -93,7 +93,10 @@ def _parse(tokens: list[str], k: int) -> tuple[list[Any], int]:
         if token[0] == "(":
             module, _, name = token[1:].rpartition(".")
             parts, k = _parse(tokens, k)
-            found.append(types.NamedTuple(parts, getattr(import_module(f"pagekin.{module}"), name)))
+            kind = getattr(import_module(f"pagekin.{module}"), name)
+            if len(parts) != len(kind._fields):
+                raise ValueError(f"{module}.{name} has other fields now: python -m tools.machine_code.record")
+            found.append(types.NamedTuple(parts, kind))
             k += 1
         else:
             number = _number(token[1:3])
