@@ -24,8 +24,8 @@ from store.builders import assert_same_store, assert_sound, files_of, generated,
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")]
 
-OLD, NEW = 150, 1500  # pages
-JOB = 100  # new pages that make a batch: one that takes less room than the largest column of all
+OLD, NEW = 60, 600  # pages
+JOB = 40  # new pages that make a batch: one that takes less room than the largest column of all
 PROGRAM = f"""
 from pagekin import pipeline
 from pagekin.cli.main import main
@@ -280,7 +280,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     """A file system with little room, where the machine lets us have one."""
     disk = tmp_path / "disk"
     disk.mkdir()
-    command = ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(disk)]
+    command = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(disk)]
     try:
         mounted = subprocess.run(command, capture_output=True, text=True, timeout=600)
     except OSError as error:
