@@ -69,12 +69,12 @@ def _show_related(collection: pagekin.Collection, store: Path) -> None:
 
 def _show_duplicates(collection: pagekin.Collection, store: Path) -> None:
     found = collection.duplicates(chunk_bytes=64)
-    _say("Which pages are nearly the same? The first group:", f"duplicates {store} --chunk-size 64")
+    groups = counted(len(found.groups), "group")
+    _say(f"Which pages are nearly the same? The first of {groups}:", f"duplicates {store} --chunk-size 64")
     for group in found.groups[:1]:
         click.echo(f"{clean(group.anchor.url)}  {clean(group.anchor.title)}")
         for member in group.members:
             click.echo(f"  {member.overlap.similarity:.3f}  {clean(member.page.url)}  {clean(member.page.title)}")
-    click.echo(f"{counted(len(found.groups), 'group')} of near-duplicates")
 
 
 def _show_clusters(collection: pagekin.Collection, store: Path) -> None:
