@@ -48,7 +48,7 @@ class ExportRow(NamedTuple):
 def export_format(path: Path, kind: str | None) -> str:
     """The format of a file: `kind`, or by default its suffix. Raise MisuseError if it cannot be written."""
     if str(path) == "-":
-        raise MisuseError("answers go into a file, whole or not at all, not to the standard output; name one with -o")
+        raise MisuseError("export cannot write to the standard output; name a file with -o")
     kind = kind or path.suffix.removeprefix(".")
     if kind not in EXPORT_FORMATS:
         raise MisuseError(f"{path}: which format? The suffix or --format can be {', '.join(EXPORT_FORMATS)}")
