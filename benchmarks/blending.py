@@ -3,7 +3,7 @@
 `python -m benchmarks.blending` prints the figures and writes `results/blending.json`. PAGEKIN_BENCH_DATA names a folder
 of collections: folders with a `labels.tsv` (classes), a `related.tsv` (pairs of related pages), or both. The sample web
 and Debian's manuals, by the folders of URLs, are judged as well. PAGEKIN_BENCH_KEEP may name a folder in which stores
-stay for the next time.
+stay for the next time. Names of collections as arguments judge only these, and keep the figures of the others.
 
 Weights were chosen on one half of the pages of some collections (DEVELOPMENT) as sources; the other half is reported
 apart, and so are collections that had no part in the choice.
@@ -11,8 +11,10 @@ apart, and so are collections that had no part in the choice.
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Iterator
+import sys
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -51,6 +53,7 @@ SAMPLE = 100 if QUICK else 2000  # sources of what is compared; half of them for
 LISTS = 100 if QUICK else 500  # pages whose answers are looked at
 BANDS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 1.01)  # of similarities
 _DEEPEST = 32
+RESULT = Path(__file__).parent / "results" / "blending.json"
 
 
 @dataclass(frozen=True)
@@ -108,11 +111,12 @@ def _halves(pages: int) -> np.ndarray[Any, np.dtype[np.int64]]:
 
 def main() -> None:
     """Judge every collection at hand."""
-    table: dict[str, Any] = {}
+    wanted = sys.argv[1:]
+    table: dict[str, Any] = json.loads(RESULT.read_text("utf-8"))["collections"] if wanted else {}
     with TemporaryDirectory() as place:
         folder = Path(os.environ.get("PAGEKIN_BENCH_KEEP") or place)
         folder.mkdir(parents=True, exist_ok=True)
-        for judged in built(folder):
+        for judged in built(folder, wanted):
             print(judged.name, flush=True)
             table[judged.name] = {
                 "pages": len(judged.collection),
@@ -127,10 +131,17 @@ def main() -> None:
     keep("blending", {"machine": facts(), "blend": BLEND, "figures": kept(bars), "collections": table})
 
 
-def built(folder: Path) -> Iterator[Judged]:
-    """The collections at hand; with QUICK=1 the sample web."""
+def built(folder: Path, wanted: Collection[str] = ()) -> Iterator[Judged]:
+    """The collections at hand, or those of them that are wanted; with QUICK=1 the sample web."""
+    for name, source, hierarchy, related in _sources(folder):
+        if not wanted or name in wanted:
+            yield _build(name, source, folder, hierarchy, related)
+
+
+def _sources(folder: Path) -> Iterator[tuple[str, Path, str | None, Path | None]]:
+    """Name, pages, hierarchy and related pairs of the collections at hand."""
     web = sample_web.copy_to(folder)
-    yield _build("sample web", web, folder, str(folder / "labels.tsv"), None)
+    yield "sample web", web, str(folder / "labels.tsv"), None
     if QUICK:
         return
     given = Path(os.environ.get("PAGEKIN_BENCH_DATA") or folder / "none")
@@ -139,11 +150,11 @@ def built(folder: Path) -> Iterator[Judged]:
         if labels.exists() or related.exists():
             pages = source / "pages" if (source / "pages").is_dir() else source
             hierarchy = str(labels) if labels.exists() else None
-            yield _build(source.name, pages, folder, hierarchy, related if related.exists() else None)
+            yield source.name, pages, hierarchy, related if related.exists() else None
     debian = {name: source for name, source in collections().items() if source != given}
     for name, source in (debian | MORE).items():
         if source.is_dir():
-            yield _build(name, source, folder, BY_PATH, None)
+            yield name, source, BY_PATH, None
 
 
 def _build(name: str, source: Path, folder: Path, hierarchy: str | None, related: Path | None) -> Judged:

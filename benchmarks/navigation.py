@@ -31,7 +31,7 @@ MANUALS = {
     SMALLEST: collections()[SMALLEST],
     "postgresql-doc-15": Path("/usr/share/doc/postgresql-doc-15/html"),
 }
-STRATEGIES = {"navigation ignored": Strategy(), "navigation counted": Strategy(navigation=True)}
+STRATEGIES = {"navigation ignored": Strategy(navigation=False), "navigation counted": Strategy()}
 BARS = {SMALLEST: 400}
 PLACES = 5
 BASE = "http://manual.localhost/"

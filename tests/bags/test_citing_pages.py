@@ -191,34 +191,34 @@ def manual(tmp_path: Path) -> Small:
 
 
 def test_navigation_adds_neither_words_nor_windows_nor_links(manual: Small) -> None:
-    made = manual.bags(window_width=4, links=True)
+    made = manual.bags(window_width=4, links=True, navigation=False)
     assert [made.content(url) for url in CHAPTERS] == [{"oak": 1}, {"elm": 1}, {"ash": 1}]
     assert [made.around(url) for url in CHAPTERS] == [{}, {}, {}]
 
 
-def test_navigation_counts_if_wished(manual: Small) -> None:
-    made = manual.bags(navigation=True, links=True)
+def test_navigation_counts_by_default(manual: Small) -> None:
+    made = manual.bags(links=True)
     assert made.content(CHAPTERS[0]) == {"oak": 1, "ivy": 1, "elm": 1}
     assert made.around(CHAPTERS[1]) == {"elm": 1, CHAPTERS[0]: 1}
 
 
 def test_windows_of_other_links_pass_over_navigation(tmp_path: Path) -> None:
     html = f"<p><a href={T}>willow</a></p><nav>ivy</nav><p>fern</p>"
-    made = Small.of(tmp_path, {CHAPTERS[0]: html}).bags(window_width=1)
+    made = Small.of(tmp_path, {CHAPTERS[0]: html}).bags(window_width=1, navigation=False)
     assert made.around(T) == {"willow": 1, "fern": 1}
 
 
 @pytest.mark.parametrize("link", ["<a href=1.html rel=next>elm</a>", "<a href=1.html rel=next><img></a>"])
 def test_a_link_to_the_next_page_does_not_count(tmp_path: Path, link: str) -> None:
     small = Small.of(tmp_path, {CHAPTERS[0]: f"<p>oak</p><p>{link}</p><p>ivy</p>", CHAPTERS[1]: "yew"})
-    assert small.bags(window_width=4).around(CHAPTERS[1]) == {}
-    assert small.bags(window_width=4, navigation=True).around(CHAPTERS[1]) != {}
+    assert small.bags(window_width=4, navigation=False).around(CHAPTERS[1]) == {}
+    assert small.bags(window_width=4).around(CHAPTERS[1]) != {}
 
 
 def test_the_navigation_of_a_page_that_has_nothing_else_counts(tmp_path: Path) -> None:
     pages = {url: f"{BAR}<p>{TREES[k]}" for k, url in enumerate(CHAPTERS)}
     pages[ONE + "menu.html"] = f"{BAR}<nav><a href=0.html>fir</a></nav>"
-    made = Small.of(tmp_path, pages).bags(templates=False, template_links=False)
+    made = Small.of(tmp_path, pages).bags(templates=False, template_links=False, navigation=False)
     assert made.content(ONE + "menu.html") == made.around(CHAPTERS[0]) == {"fir": 1}
 
 

@@ -22,7 +22,7 @@ def test_json_has_the_documented_keys(pagekin: Pagekin, library: Path) -> None:
     assert facts.pop("duplicates")["settings"] == GroupSettings().as_dict()
     assert facts == {
         "store": str(library),
-        "format": 2,
+        "format": 3,
         "generation": 1,
         "settings": ReadingSettings().as_dict(),
         "hosts": [{"host": "lib.example", "pages": 3}],
@@ -42,7 +42,7 @@ def test_json_has_the_documented_keys(pagekin: Pagekin, library: Path) -> None:
 
 def test_people_are_told_the_same(pagekin: Pagekin, library: Path) -> None:
     out = pagekin("info", library).out
-    assert out.startswith(f"{library}: format 2, generation 1, ")
+    assert out.startswith(f"{library}: format 3, generation 1, ")
     lines = [line.split() for line in out.splitlines()]
     for line in (
         "3 pages",

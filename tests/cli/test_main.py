@@ -63,7 +63,7 @@ def test_every_command_has_help_that_names_every_option(pagekin: Pagekin, name: 
 
 def test_every_command_is_in_a_module_of_cli() -> None:
     files = {path.stem for path in (Path(package.__file__).parent / "cli").glob("*.py")}
-    assert files - {"__init__", "options", "output"} == set(COMMANDS.values())
+    assert files - {"__init__", "options", "output", "progress"} == set(COMMANDS.values())
 
 
 def test_the_version_is_told(pagekin: Pagekin) -> None:

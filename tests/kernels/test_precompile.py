@@ -30,7 +30,7 @@ print(roots(np.array([0, 0, 1])).tolist(), sum(roots.stats.cache_hits.values()),
 def test_kernels_are_compiled_once_and_then_loaded(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM],
-        env=os.environ | {"PAGEKIN_KERNELS": "numba", "NUMBA_CACHE_DIR": str(tmp_path)},
+        env=os.environ | {"PAGEKIN_KERNELS": "numba", "NUMBA_CACHE_DIR": str(tmp_path), "NUMBA_DISABLE_JIT": "0"},
         capture_output=True,
         text=True,
     )

@@ -17,7 +17,6 @@ from pagekin.serving.generations import CurrentGeneration
 from store.builders import Row, page, write_jsonl
 
 ODD: dict[str, list[Row]] = {
-    "no pages": [],
     "no links": [page(f"http://a.example/{name}", f"<title>{name}</title><p>bread oven {name}") for name in "abc"],
     "one page": [page("http://a.example/", "<title>One</title><p>bread <a href=http://far.example/>far</a>")],
     "no words": [page("http://a.example/", ""), page("http://b.example/", "<p>")],

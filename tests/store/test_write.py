@@ -190,6 +190,7 @@ def test_the_facts_of_a_page(store: Store, two: int) -> None:
         "row": 1,
         "node": 1,
         "url": "http://borders.example/rivers/two.html",
+        "full_title": "Two Rivers",
         "title": "Two Rivers",
         "host": "borders.example",
         "language": "en-gb",

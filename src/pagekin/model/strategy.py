@@ -96,7 +96,7 @@ class Strategy:
     template_links: bool = False  # whether their links count
     template_share: float = 0.2  # the share of the pages of a host that makes a block a template
     # Navigation, which pages mark as such.
-    navigation: bool = False  # whether its words and links count
+    navigation: bool = True  # whether its words and links count
     # Signatures and index.
     signature_length: int = 80
     seed: int = 2002
@@ -281,7 +281,6 @@ PRESETS: dict[str, Strategy] = {
         lead=0.0,
         templates=True,
         template_links=True,
-        navigation=True,
         blend=TEXT_ONLY,
     ),
     "text-only": Strategy(blend=TEXT_ONLY),
