@@ -185,7 +185,7 @@ def _excerpt(text: str) -> str:
 def search_pages(indexed: IndexedStore, query: str, limit: int = 10) -> SearchResults:
     """The page with this URL, then pages with these words in the title, then pages with this text in the URL.
 
-    Then pages with names such as ConcurrentHashMap in the title, of which the words are parts.
+    Then pages whose titles have a name, such as ConcurrentHashMap, with the words as parts.
     """
     catalog, query = indexed.catalog, query.strip().encode("utf-8", "replace").decode("utf-8")
     found = [catalog.page_at(url) for url in (indexed.urls_meant(query) if query else ())]

@@ -1,7 +1,7 @@
 """Short texts as samples of their n-grams, since a text of a few hundred bytes has only a chunk or two.
 
 The sampling rate follows the length of a text: at level L, one n-gram of 2^L is kept, so a text has about 100 to 224
-elements at its own level. It is also sampled at the next level, so that two texts of which one is up to twice as long
+elements at its own level. It is also sampled at the next level, so that two texts, one up to twice as long,
 have a level in common. Samples of one level are compared like sets of chunks.
 """
 
