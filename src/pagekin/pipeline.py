@@ -10,7 +10,7 @@ vectors      write_given_vectors: the vectors of pages that a file has
 index        invert: the pages of each min-hash
 duplicates   write_fingerprints: the chunks and Bloom filter of each page
 calibration  calibrate: the scale of each evidence, and the level of chance
-neighbours   write_neighbours: the nearest pages of each page by the other evidences
+neighbours   write_neighbours: the nearest pages of each page by other evidences
 manifest     written last; it replaces the old generation by the new one
 """
 
@@ -306,7 +306,7 @@ def _write_index(
     facts["blend"] = calibrate(indexed)
     if NEIGHBOURS in strategy.weights_of_evidences():
         context.enter("neighbours")
-        write_neighbours(folder, indexed, partial(indexed.blend_without, NEIGHBOURS), context.pool.map)
+        write_neighbours(folder, indexed, indexed.blend_for_neighbours, context.pool.map)
     indexed.close()
     context.enter("checksums")
     facts["files"] = manifests.describe_files(folder, context.pool.map)

@@ -13,10 +13,11 @@ from pagekin.errors import MisuseError
 from pagekin.index.index import Index
 from pagekin.model.arrays import Floats, Int64s
 from pagekin.model.capture import Capture, Origin
+from pagekin.model.strategy import NEIGHBOURS
 from pagekin.search.answer import AnswerBuilder
 from pagekin.search.blend import Blend, Scaling
 from pagekin.search.calibration import calibrate
-from pagekin.search.evidence import Evidence, evidences, register
+from pagekin.search.evidence import SHORT_PAGES, Evidence, evidences, register
 from pagekin.search.latent import LatentEvidence
 from pagekin.search.links import Coupling, LinkEvidence, OutLinks, Proximity, weight_by_agreement
 from pagekin.search.neighbours import Neighbours
@@ -91,10 +92,16 @@ class IndexedStore(NodeStore):
             found = evidences(self, options, weights)
         return Blend(found, weights, self._scaling(weights))
 
-    def blend_without(self, name: str) -> Blend:
-        """The blend of the strategy without one of its evidences."""
-        weights = {each: weight for each, weight in self.index.strategy.weights_of_evidences().items() if each != name}
-        return Blend(evidences(self, RelatedOptions(), weights), weights, self._scaling(weights))
+    def blend_for_neighbours(self) -> Blend:
+        """The blend that finds the neighbours of pages: that of the strategy without neighbours.
+
+        Costly evidences of short pages are left out as well, since neighbours count on long pages.
+        """
+        weights = {name: each for name, each in self.index.strategy.weights_of_evidences().items() if name != NEIGHBOURS}
+        found = evidences(self, RelatedOptions(), weights)
+        kept = [each for each in found if not (each.costly and each.by_length == SHORT_PAGES)] or found
+        weights = {each.name: weights[each.name] for each in kept}
+        return Blend(kept, weights, self._scaling(weights))
 
     def _scaling(self, weights: Mapping[str, float]) -> Scaling | None:
         """The scaling that the build has measured, if it did so for all of the evidences that count."""
