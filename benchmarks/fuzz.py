@@ -275,7 +275,6 @@ def index(home: Path) -> Target:
     from pagekin.pipeline import build
     from pagekin.search.indexed_store import IndexedStore
     from pagekin.search.options import RelatedOptions
-    from pagekin.search.scorer import CompiledScorer, Scorer
 
     whole = home / "whole.kin"
     build([sample_web.copy_to(home)], whole, processes=1)
@@ -297,12 +296,10 @@ def index(home: Path) -> Target:
         shutil.rmtree(store, ignore_errors=True)
         shutil.copytree(whole, store, copy_function=os.link)
         damage(store, data)
-        for scorer in (Scorer, CompiledScorer):
-            indexed = IndexedStore.open(store)
-            indexed.scorers.scorer = lambda _, scorer=scorer, indexed=indexed: scorer(indexed.index)  # type: ignore[method-assign, misc]
-            indexed.related("http://larder.example/")
-            indexed.related(["http://larder.example/", "http://nightsky.example/"], options)
-            indexed.close()
+        indexed = IndexedStore.open(store)
+        indexed.related("http://larder.example/")
+        indexed.related(["http://larder.example/", "http://nightsky.example/"], options)
+        indexed.close()
 
     flips = [bytes([number, 0, 0, offset, 255]) for number in range(0, len(files), 5) for offset in (135, 143)]
     return [bytes(5), *flips], target

@@ -57,16 +57,6 @@ def test_files_of_other_pages_are_refused(tmp_path: Path) -> None:
         open_fingerprints(tmp_path, 2, GroupSettings())
 
 
-@settings(deadline=None)
-@given(st.lists(st.sets(st.integers(0, 99), max_size=30), max_size=4), st.sampled_from([64, 256, 2048]))
-def test_bits_are_the_same_without_a_compiler(sets: list[set[int]], bits: int) -> None:
-    compiled = BloomFilters.of(pages(*sets), bits, 4)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("pagekin.kernels.compile.at_hand", lambda: False)
-        assert BloomFilters.of(pages(*sets), bits, 4).words.tolist() == compiled.words.tolist()
-        assert compiled.end_bits().tolist() == BloomFilters.of(pages(*sets), bits, 4).end_bits().tolist()
-
-
 def main_text(indexed: IndexedStore, row: int, silent: list[int]) -> bytes:
     """The blocks of a page that are no templates, by hand."""
     text, places = indexed.text_bytes(row), indexed.reading.blocks.place[indexed.reading.blocks.row(row)].tolist()

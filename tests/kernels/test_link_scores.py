@@ -1,4 +1,4 @@
-"""Scores by links: kernels, their equivalents in numpy, and the reference."""
+"""Scores by links: kernels and their reference."""
 
 from __future__ import annotations
 
@@ -11,11 +11,10 @@ from hypothesis import strategies as st
 
 from links.builders import link_columns_of
 from pagekin.model.link_columns import LIMITS, LinkColumns, LinkLimits
-from pagekin.search.link_scorer import CompiledLinkScorer, LinkScorer, NodeScores
+from pagekin.search.link_scorer import LinkScorer, NodeScores
 from reference import link_scores as reference
 from reference.link_scores import Anchor, Pages
 
-SCORERS = (LinkScorer, CompiledLinkScorer)
 NOT_LOW = LinkLimits(10**6, 256, 256, 10**6)
 
 
@@ -44,25 +43,22 @@ def as_dict(found: NodeScores) -> dict[int, float]:
 
 @settings(max_examples=150)
 @given(collections(), st.just(NOT_LOW) | LIMITED)
-def test_scores_are_those_of_the_reference_and_numpy_has_the_same_bits(pages: Pages, limits: LinkLimits) -> None:
+def test_scores_are_those_of_the_reference(pages: Pages, limits: LinkLimits) -> None:
     columns = link_columns_of(pages)
-    plain, compiled = LinkScorer(columns, limits), CompiledLinkScorer(columns, limits)
+    scorer = LinkScorer(columns, limits)
     for node in range(len(pages)):
-        proximity = as_dict(compiled.proximity(node))
-        coupling = as_dict(compiled.coupling(node))
-        shares = as_dict(compiled.link_shares(node))
+        proximity = as_dict(scorer.proximity(node))
+        coupling = as_dict(scorer.coupling(node))
+        shares = as_dict(scorer.link_shares(node))
         assert proximity == pytest.approx(reference.proximity(pages, node, limits))
         assert coupling == pytest.approx(reference.coupling(pages, node, limits))
         assert shares == pytest.approx(reference.link_shares(pages, node))
-        assert as_dict(plain.proximity(node)) == proximity
-        assert as_dict(plain.coupling(node)) == coupling
-        assert as_dict(plain.link_shares(node)) == shares
         assert all(0.0 < score <= 1.0 for found in (proximity, coupling, shares) for score in found.values())
 
 
 @given(collections())
 def test_proximity_and_coupling_are_symmetric(pages: Pages) -> None:
-    scorer = CompiledLinkScorer(link_columns_of(pages), NOT_LOW)
+    scorer = LinkScorer(link_columns_of(pages), NOT_LOW)
     for score in (scorer.proximity, scorer.coupling):
         rows = [as_dict(score(node)) for node in range(len(pages))]
         for node, row in enumerate(rows):
@@ -75,58 +71,53 @@ def test_proximity_and_coupling_are_symmetric(pages: Pages) -> None:
 FOUR = [[Anchor(0, 1, True), Anchor(64, 2, True), Anchor(96, 1, True)], [], [], [Anchor(200, 2, True)]]
 
 
-@pytest.mark.parametrize("kind", SCORERS)
-def test_proximity_by_hand(kind: type[LinkScorer]) -> None:
+def test_proximity_by_hand() -> None:
     """The links to 1 and 2 are 32 words apart at the closest; one page cites 1, two cite 2."""
-    scorer = kind(link_columns_of(FOUR))
+    scorer = LinkScorer(link_columns_of(FOUR))
     assert as_dict(scorer.proximity(1)) == pytest.approx({2: (64 / 96) / sqrt(4 * 5)})
     assert as_dict(scorer.proximity(0)) == {}
 
 
-@pytest.mark.parametrize("kind", SCORERS)
-def test_coupling_by_hand(kind: type[LinkScorer]) -> None:
+def test_coupling_by_hand() -> None:
     """Both 0 and 3 link to 2. Its weight is ln(4 / 2), that of 1 is ln 4, and the shrinkage 3/2 of their squares."""
     two, one = log(2) ** 2, log(4) ** 2
     more = 3 * (one + two) / 2
     expected = two / sqrt((one + two + more) * (two + more))
-    scorer = kind(link_columns_of(FOUR))
+    scorer = LinkScorer(link_columns_of(FOUR))
     assert as_dict(scorer.coupling(0)) == pytest.approx({3: expected})
     assert as_dict(scorer.coupling(3)) == pytest.approx({0: expected})
 
 
-@pytest.mark.parametrize("kind", SCORERS)
-def test_link_shares_by_hand(kind: type[LinkScorer]) -> None:
+def test_link_shares_by_hand() -> None:
     """A link at word 200 has half of the weight of one at the beginning; 2 of 4 pages link to 2."""
     rarity = log(1 + 4 / 3) / log(5)
-    scorer = kind(link_columns_of(FOUR))
+    scorer = LinkScorer(link_columns_of(FOUR))
     assert as_dict(scorer.link_shares(3)) == pytest.approx({2: sqrt(0.5) * rarity / (1 + sqrt(0.5) * rarity)})
     assert as_dict(scorer.link_shares(1)) == {}
 
 
-@pytest.mark.parametrize("kind", SCORERS)
-def test_links_further_apart_than_256_words_are_not_close(kind: type[LinkScorer]) -> None:
+def test_links_further_apart_than_256_words_are_not_close() -> None:
     def found(apart: int) -> list[int]:
         pages = [[Anchor(7, 1, True), Anchor(7 + apart, 2, True)], [], []]
-        return list(as_dict(kind(link_columns_of(pages)).proximity(1)))
+        return list(as_dict(LinkScorer(link_columns_of(pages)).proximity(1)))
 
     assert (found(256), found(257)) == ([2], [])
 
 
-@pytest.mark.parametrize("kind", SCORERS)
-def test_of_many_links_to_a_page_some_are_looked_at_evenly_spaced(kind: type[LinkScorer]) -> None:
+def test_of_many_links_to_a_page_some_are_looked_at_evenly_spaced() -> None:
     """Ten pages link to 0, and to the next of pages 1 to 10 beside it; of the ten links, 0, 3 and 6 are taken."""
     pages: list[list[Anchor]] = [[] for _ in range(11)]
     pages += [[Anchor(5, 0, True), Anchor(6, k + 1, True)] for k in range(10)]
-    scorer = kind(link_columns_of(pages), LIMITS._replace(links=3))
+    scorer = LinkScorer(link_columns_of(pages), LIMITS._replace(links=3))
     assert sorted(as_dict(scorer.proximity(0))) == [1, 4, 7]
 
 
 def test_scores_of_one_page_leave_nothing_to_those_of_the_next() -> None:
     columns = link_columns_of(FOUR)
-    scorer = CompiledLinkScorer(columns)
+    scorer = LinkScorer(columns)
     for node in (0, 1, 2, 3, 0):
         for name in ("proximity", "coupling", "link_shares"):
-            fresh = getattr(CompiledLinkScorer(columns), name)(node)
+            fresh = getattr(LinkScorer(columns), name)(node)
             assert as_dict(getattr(scorer, name)(node)) == as_dict(fresh)
 
 
@@ -160,7 +151,7 @@ def test_numbers_that_are_out_of_range_are_skipped(pages: Pages, name: str, plac
     if len(getattr(columns, name)):
         most = {"counting": 255, "in_degree": len(pages)}.get(name, value)  # larger in-degrees are found at opening
         columns = damaged(columns, name, place, min(value, most))
-    scorer = CompiledLinkScorer(columns)
+    scorer = LinkScorer(columns)
     for node in range(len(pages)):
         for found in (scorer.proximity(node), scorer.coupling(node), scorer.link_shares(node)):
             assert set(as_dict(found)) <= set(range(len(pages)))

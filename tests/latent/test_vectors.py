@@ -43,15 +43,6 @@ def test_cosines_by_hand() -> None:
     assert found[:, 0].tolist() == [1.0, 0.96, 0.0, 0.0, 0.0]
 
 
-def test_a_process_without_the_compiler_gets_the_same_cosines(monkeypatch: pytest.MonkeyPatch) -> None:
-    vectors, rows = clustered(50, 128), np.array([4, 49, 0, 50, -1])
-    compiled = vectors.cosines(vectors.take(np.array([3, 4])), rows)
-    with monkeypatch.context() as patched:
-        patched.setattr("pagekin.kernels.compile.at_hand", lambda: False)
-        plain = vectors.cosines(vectors.take(np.array([3, 4])), rows)
-    assert compiled.tobytes() == plain.tobytes()
-
-
 def test_terms_without_a_vector_have_one_of_zeros() -> None:
     terms = TermVectors.of(np.array([2, 5], np.uint32), np.array([[1.27, 0.0], [0.0, -2.54]], np.float32))
     taken = terms.take(np.array([5, 3, 2, 9], np.uint32))

@@ -22,9 +22,7 @@ from pagekin.duplicates.settings import GroupSettings
 from pagekin.errors import PagekinError
 from pagekin.search.duplicates import find_duplicates
 from pagekin.search.indexed_store import IndexedStore
-from pagekin.search.link_scorer import CompiledLinkScorer, LinkScorer
 from pagekin.search.options import RelatedOptions
-from pagekin.search.scorer import CompiledScorer, Scorer
 from pagekin.store.store import Store
 
 HANGING = 600  # seconds for questions that take a tenth of one
@@ -70,27 +68,17 @@ def queries(store: Path) -> Iterator[Callable[[], object]]:
     blended = RelatedOptions(min_similarity=0.0, limit=500)
     vectors = RelatedOptions(min_similarity=0.0, limit=500, blend={"text": 0.5, "vectors": 0.5})
     given = (vectors,) if "vectors" in (Store.open(store).manifest.index or {}) else ()
-    for scorer in (Scorer, CompiledScorer):
-        opened = cache(partial(at, scorer, store))
-        for name in ASKED:
-            yield lambda opened=opened, name=name: opened().related(name)  # type: ignore[misc]
-        for options in (everything, weighed, blended, *given):
-            yield lambda opened=opened, options=options: opened().related(list(ASKED), options)  # type: ignore[misc]
-        yield lambda opened=opened: opened().related_to(OUTSIDE)  # type: ignore[misc]
+    opened = cache(partial(IndexedStore.open, store))
+    for name in ASKED:
+        yield lambda name=name: opened().related(name)  # type: ignore[misc]
+    for options in (everything, weighed, blended, *given):
+        yield lambda options=options: opened().related(list(ASKED), options)  # type: ignore[misc]
+    yield lambda: opened().related_to(OUTSIDE)
     reopened = cache(partial(IndexedStore.open, store))
     yield lambda: find_duplicates(reopened())
     yield lambda: find_duplicates(reopened(), GroupSettings(link_weight=0.3, chunk_bytes=128))
     for row in (0, 40, -1):
         yield lambda row=row: every_word(reopened(), row)  # type: ignore[misc]
-
-
-def at(scorer: type[Scorer], store: Path) -> IndexedStore:
-    """A collection whose questions are worked on at such a desk."""
-    indexed = IndexedStore.open(store)
-    indexed.scorers.scorer = lambda bag: scorer(indexed.index)  # type: ignore[method-assign]
-    linking = CompiledLinkScorer if scorer is CompiledScorer else LinkScorer
-    indexed.link_scorers.scorer = lambda: linking(indexed.link_scorers.links)  # type: ignore[method-assign]
-    return indexed
 
 
 def every_word(indexed: IndexedStore, row: int) -> object:

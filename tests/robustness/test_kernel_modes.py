@@ -26,19 +26,16 @@ import sys
 from pathlib import Path
 import numpy as np
 import pagekin
-from pagekin.search.scorer import CompiledScorer, Scorer
 from store.builders import files_of
-from robustness.damage import at
 
 np.seterr(over="ignore")  # hashes overflow, and should
 source, folder = sys.argv[1], Path(sys.argv[2])
 store = pagekin.build([source], folder / "test.kin", processes=1).indexed
 for name, content in files_of(store).items():
     print(name, content.hex())
-for scorer in (Scorer, CompiledScorer):
-    for page in ("http://host1.example/page1.html", "http://host1.example/more"):
-        print(at(scorer, folder / "test.kin").related(page))
-    print(at(scorer, folder / "test.kin").related_to("<p>number qa comes back, Äpfel".encode()))
+for page in ("http://host1.example/page1.html", "http://host1.example/more"):
+    print(store.related(page))
+print(store.related_to("<p>number qa comes back, Äpfel".encode()))
 """
 
 

@@ -394,9 +394,3 @@ def test_a_host_that_counts_as_one_page_is_in_no_group(tmp_path: Path) -> None:
     build([tmp_path / "h.jsonl"], tmp_path / "h.kin", settings=chopped, strategy=HAND, processes=1)
     answer = IndexedStore.open(tmp_path / "h.kin").related("http://h0.example/", RelatedOptions(min_similarity=0))
     assert len(answer) == 2 and not any(each.duplicates or each.is_duplicate for each in answer)
-
-
-def test_with_and_without_a_compiler_groups_are_the_same(copied: IndexedStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    compiled = copied.related("http://h00.example/", RelatedOptions(min_similarity=0))
-    monkeypatch.setattr("pagekin.kernels.compile.at_hand", lambda: False)
-    assert copied.related("http://h00.example/", RelatedOptions(min_similarity=0)) == compiled

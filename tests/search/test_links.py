@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from pagekin.search.evidence import Evidence, evidences
 from pagekin.search.indexed_store import IndexedStore
-from pagekin.search.link_scorer import CompiledLinkScorer, LinkScorer
 from pagekin.search.links import LinkPositions, find_citing_pages
 from pagekin.search.options import RelatedOptions
 from pagekin.search.query import Bag, Query, query_of_nodes
@@ -123,16 +122,6 @@ def test_a_link_is_explained_by_the_number_of_links_and_their_share(store: Index
     assert found[url("x")].why.details["link"] == {"links": 2, "share": round(share, 4)}
     assert found[url("y")].why.details["link"]["links"] == 1
     assert "link" not in found[url("b")].why.details
-
-
-def test_answers_are_the_same_before_and_after_the_compiler_is_loaded(
-    store: IndexedStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    compiled = store.related(url("b"), EVERYTHING)
-    assert type(store.link_scorers.scorer()) is CompiledLinkScorer
-    plain = LinkScorer(store.link_scorers.links)
-    monkeypatch.setattr(store.link_scorers, "scorer", lambda: plain)
-    assert store.related(url("b"), EVERYTHING) == compiled
 
 
 PLACES = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 40)), max_size=12)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -10,21 +11,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pagekin.index.index import HEAD, Index, ValueType, invert, make_signatures, seeded, term_keys, truncate
-from pagekin.model.arrays import Int64s, Strings
+from pagekin.model.arrays import Strings
 from pagekin.model.bags import Bags, Contents, Terms
 from pagekin.model.strategy import Strategy
 from pagekin.search.blend import Blend
 from pagekin.search.indexed_store import MEASURES as EVIDENCES
 from pagekin.search.query import Bag, Query, bag_of, mean_bag, query_of_nodes
-from pagekin.search.scorer import CompiledScorer, Scorer, ScorerPool
+from pagekin.search.scorer import MOST, SLACK, TRUST, Scorer, ScorerPool
 from pagekin.search.text import BagEvidence
+from reference import postings
+from reference import query as reference_query
 from reference import similarity as reference
 
 WORDS = 10
 BAGS = st.dictionaries(st.integers(0, WORDS - 1), st.integers(1, 9), max_size=6)
 MEASURES = st.sampled_from(["jaccard", "cosine"])
 THIRD = 0.333333333
-SCORERS = pytest.mark.parametrize("scorer", [Scorer, CompiledScorer])
 
 
 def normal(counts: dict[int, int]) -> dict[int, float]:
@@ -51,11 +53,9 @@ def index_of(
     return Index(strategy, columns, terms, contents, heads, signatures, inverted)
 
 
-def text(index: Index, scorer: type[Scorer] = Scorer, measure: str = "jaccard") -> BagEvidence:
-    """Text as evidence, compared by one kind of scorer."""
-    scorers, made = ScorerPool(index), scorer(index)
-    scorers.scorer = lambda bag: made  # type: ignore[method-assign]
-    return EVIDENCES[measure](index, scorers)
+def text(index: Index, measure: str = "jaccard") -> BagEvidence:
+    """Text as evidence."""
+    return EVIDENCES[measure](index, ScorerPool(partial(Scorer, index)))
 
 
 def nearest(evidence: BagEvidence, query: Query, limit: int) -> list[tuple[float, int]]:
@@ -69,11 +69,10 @@ def similarity(measure: str, a: dict[int, float], b: dict[int, float]) -> float:
 HAND = [{0: 0.5, 1: 0.5}, {0: 0.5, 2: 0.5}, {1: 0.75, 0: 0.25}, {3: 1.0}]
 
 
-@SCORERS
-def test_an_answer_by_hand(scorer: type[Scorer]) -> None:
+def test_an_answer_by_hand() -> None:
     # 0 and 2: minima 1/4 + 1/2 over maxima 1/2 + 3/4; 0 and 1: 1/2 over 3/2.
     index = index_of(HAND)
-    evidence, asked = text(index, scorer), query_of_nodes(index, [0])
+    evidence, asked = text(index), query_of_nodes(index, [0])
     assert nearest(evidence, asked, 10) == [(0.6, 2), (THIRD, 1)]
     assert nearest(evidence, asked, 1) == [(0.6, 2)]
     assert nearest(evidence, replace(asked, min_similarity=0.5), 10) == [(0.6, 2)]
@@ -84,10 +83,9 @@ def test_an_answer_by_hand(scorer: type[Scorer]) -> None:
     assert nothing == {"terms": []}
 
 
-@SCORERS
-def test_a_query_leaves_nothing_for_the_next(scorer: type[Scorer]) -> None:
+def test_a_query_leaves_nothing_for_the_next() -> None:
     index = index_of(HAND)
-    work = scorer(index)
+    work = Scorer(index)
     first = work.agreements(index.signatures[0])
     again = work.agreements(index.signatures[0])
     assert dict(zip(*map(np.ndarray.tolist, first), strict=True)) == dict(
@@ -98,35 +96,8 @@ def test_a_query_leaves_nothing_for_the_next(scorer: type[Scorer]) -> None:
     assert work.asked.nonzero()[0].tolist() == [3]
 
 
-@settings(deadline=None)
-@given(st.lists(BAGS, min_size=1, max_size=8), MEASURES, st.sampled_from([np.uint16, np.uint32]))
-def test_both_scorers_give_the_same_to_the_last_bit(
-    counts: list[dict[int, int]], measure: str, kind: ValueType
-) -> None:
-    index = index_of([normal(each) for each in counts], signature_length=7, kind=kind)
-    nodes = np.arange(len(counts))
-    for node in range(len(counts)):
-        assert_same(index, node, measure, nodes, 3)
-
-
-def assert_same(index: Index, node: int, measure: str, nodes: Int64s, wanted: int) -> None:
-    """Both scorers do the same."""
-    plain, compiled, asked = Scorer(index), CompiledScorer(index), query_of_nodes(index, [node])
-    agreements = [scorer.agreements(asked.signature) for scorer in (plain, compiled)]
-    assert len({tuple(sorted(zip(a.tolist(), b.tolist(), strict=True))) for a, b in agreements}) == 1
-    for scorer in (plain, compiled):
-        scorer.load(asked.bag)
-    assert plain.minima(nodes).tolist() == compiled.minima(nodes).tolist()
-    for a, b in zip(plain.products(nodes), compiled.products(nodes), strict=True):
-        assert a.tolist() == b.tolist()
-    both = [scorer.compared(asked.signature, asked.exclude, wanted) for scorer in (plain, compiled)]
-    for a, b in zip(*both, strict=True):
-        assert a.tolist() == b.tolist()
-    answers = [nearest(text(index, scorer, measure), asked, wanted) for scorer in (Scorer, CompiledScorer)]
-    assert answers[0] == answers[1]
-
-
-def test_both_scorers_narrow_many_candidates_down_alike() -> None:
+@pytest.mark.parametrize("kind", [np.uint16, np.uint32])
+def test_the_pages_compared_are_those_of_the_reference(kind: ValueType) -> None:
     """More pages than are compared exactly, with bags of more terms than are looked at first."""
     random = np.random.default_rng(7)
     bags = []
@@ -134,14 +105,20 @@ def test_both_scorers_narrow_many_candidates_down_alike() -> None:
         counts = random.integers(1, 30, 60)
         terms = random.choice(120, 60, replace=False)
         bags.append(normal(dict(zip(terms.tolist(), counts.tolist(), strict=True))))
-    index = index_of(bags, words=120)
-    assert len(Scorer(index).agreements(index.signatures[0])[0]) > 200
+    index = index_of(bags, words=120, kind=kind)
+    scorer, signatures = Scorer(index), index.signatures.tolist()
+    as_stored = [np.array(list(bag.values()), np.float32).tolist() for bag in bags]
+    rows = [list(zip(bag, weights, strict=True)) for bag, weights in zip(bags, as_stored, strict=True)]
     for node in range(20):
-        assert_same(index, node, "jaccard", np.arange(400), 10)
-        plain, asked = Scorer(index), query_of_nodes(index, [node])
-        plain.load(asked.bag)
-        assert len(plain.narrowed(asked.signature, asked.exclude, 10)) == 60
-        assert node not in plain.narrowed(asked.signature, asked.exclude, 10).tolist()
+        asked = query_of_nodes(index, [node])
+        scorer.load(asked.bag)
+        agreements = postings.agreements(signatures[node], signatures, range(400)) | {node: 0}
+        assert len(agreements) > 200
+        expected = reference_query.select_candidates(
+            agreements, 10, 60, MOST, SLACK, 80, dict(rows[node]), rows, HEAD, TRUST
+        )
+        assert len(expected) == 60 and node not in expected
+        assert scorer.narrowed(asked.signature, asked.exclude, 10).tolist() == expected
 
 
 @settings(deadline=None)
@@ -191,17 +168,9 @@ def test_the_mean_of_bags_is_that_of_their_weights() -> None:
     assert mean_bag([bag_of(index, 3)]).term.tolist() == [3]
 
 
-def test_a_process_that_goes_on_asking_gets_kernels() -> None:
-    scorer_pool = ScorerPool(index_of(HAND))
-    assert {type(scorer_pool.scorer(Bag(np.empty(0, np.uint32), np.empty(0, np.float32)))) for _ in range(20)} == {
-        CompiledScorer
-    }
-
-
 def test_an_empty_bag_has_no_related_pages() -> None:
     index = index_of([{}, {0: 1.0}])
-    for scorer in (Scorer, CompiledScorer):
-        empty = Query((), Bag(np.empty(0, np.uint32), np.empty(0, np.float32)), index.signatures[0])
-        evidence = text(index, scorer, "cosine")
-        assert nearest(evidence, empty, 3) == []
-        assert evidence.scores(empty, np.array([0, 1])).tolist() == [0.0, 0.0]
+    empty = Query((), Bag(np.empty(0, np.uint32), np.empty(0, np.float32)), index.signatures[0])
+    evidence = text(index, "cosine")
+    assert nearest(evidence, empty, 3) == []
+    assert evidence.scores(empty, np.array([0, 1])).tolist() == [0.0, 0.0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -19,14 +20,13 @@ from pagekin.model.strategy import Strategy
 from pagekin.model.weighting import STOP_PAGES, Learned, Okapi
 from pagekin.search.blend import Blend
 from pagekin.search.query import Query, QueryWeights, TermCounts, query_of_nodes
-from pagekin.search.scorer import CompiledScorer, Scorer, ScorerPool
+from pagekin.search.scorer import Scorer, ScorerPool
 from pagekin.search.weighted_text import WeightedText
 from reference import weighing as reference
 
 WORDS = 8
 PAGES = st.dictionaries(st.integers(0, WORDS - 1), st.integers(1, 9), max_size=6)
 WEIGHTINGS = st.just(DRAWN) | st.builds(Okapi, st.floats(0, 3), st.floats(0, 1))
-SCORERS = pytest.mark.parametrize("scorer", [Scorer, CompiledScorer])
 
 
 def index_of(pages: list[dict[int, int]], outside: int = 0, strategy: Strategy | None = None) -> Index:
@@ -54,26 +54,23 @@ def index_of(pages: list[dict[int, int]], outside: int = 0, strategy: Strategy |
     )
 
 
-def text(index: Index, kind: Okapi | Learned, scorer: type[Scorer] = Scorer) -> WeightedText:
-    """Weighted text as evidence, compared by one kind of scorer."""
-    scorers, made = ScorerPool(index), scorer(index)
-    scorers.scorer = lambda bag: made  # type: ignore[method-assign]
-    return WeightedText(index, scorers, QueryWeights(index), kind)
+def text(index: Index, kind: Okapi | Learned) -> WeightedText:
+    """Weighted text as evidence."""
+    return WeightedText(index, ScorerPool(partial(Scorer, index)), QueryWeights(index), kind)
 
 
 def nearest(evidence: WeightedText, query: Query, limit: int) -> list[tuple[float, int]]:
     return Blend([evidence], {"text": 1.0}).nearest(query, limit)
 
 
-@SCORERS
-def test_okapi_by_hand(scorer: type[Scorer]) -> None:
+def test_okapi_by_hand() -> None:
     """Four pages of 2, 2, 4 and 1 words, 9/4 in the mean. Words 0 and 1 are on three and two pages.
 
     K ((1 - B) + B l / (9/4)) is 1.4 for two words and 2.2 for four. Of page 0 with itself:
     2.5 ln(4/3) / 2.4 + 2.5 ln 2 / 2.4; with page 2: 2.5 ln(4/3) / 3.2 + 7.5 ln 2 / 5.2; with page 1: 2.5 ln(4/3) / 2.4.
     """
     index = index_of([{0: 1, 1: 1}, {0: 1, 2: 1}, {0: 1, 1: 3}, {3: 1}], outside=1)
-    evidence, query = text(index, Okapi(), scorer), query_of_nodes(index, [0])
+    evidence, query = text(index, Okapi()), query_of_nodes(index, [0])
     often, rare = math.log(4 / 3), math.log(2)
     own = 2.5 * (often + rare) / 2.4
     scores = evidence.scores(query, np.arange(5)).tolist()
@@ -91,9 +88,7 @@ def test_okapi_by_hand(scorer: type[Scorer]) -> None:
 
 @settings(deadline=None)
 @given(st.lists(PAGES, min_size=1, max_size=14), WEIGHTINGS, st.integers(0, 2))
-def test_scores_are_those_of_the_reference_on_both_scorers(
-    pages: list[dict[int, int]], kind: Okapi | Learned, outside: int
-) -> None:
+def test_scores_are_those_of_the_reference(pages: list[dict[int, int]], kind: Okapi | Learned, outside: int) -> None:
     """With more than ten pages, some words are stopped."""
     index = index_of(pages, outside)
     collection = reference.Collection(pages, STOP_PAGES)
@@ -102,21 +97,17 @@ def test_scores_are_those_of_the_reference_on_both_scorers(
         query = query_of_nodes(index, [node])
         expected = [*(collection.score(page, other, kind) for other in pages), *[0.0] * outside]
         own = collection.score(page, page, kind)
-        found = []
-        for scorer in (Scorer, CompiledScorer):
-            evidence = text(index, kind, scorer)
-            scores = evidence.scores(query, nodes)
-            found.append(scores.tolist())
-            similar = evidence.similarities(query, scores).tolist()
-            answer = nearest(evidence, query, 20)
-            loaded = evidence.scorer(query)
-            loaded.load(query.bag)
-            assert not loaded.worth.any()
-        assert found[0] == found[1]
-        assert found[0] == pytest.approx(expected, rel=1e-9, abs=1e-8)
+        evidence = text(index, kind)
+        scores = evidence.scores(query, nodes)
+        similar = evidence.similarities(query, scores).tolist()
+        answer = nearest(evidence, query, 20)
+        loaded = evidence.scorer(query)
+        loaded.load(query.bag)
+        assert not loaded.worth.any()
+        assert scores.tolist() == pytest.approx(expected, rel=1e-9, abs=1e-8)
         if own > 1e-6:
             assert similar == pytest.approx([min(1.0, each / own) for each in expected], abs=1e-6)
-        assert [each for _, each in answer] == sorted((each for _, each in answer), key=lambda k: (-found[0][k], k))
+        assert [each for _, each in answer] == sorted((each for _, each in answer), key=lambda k: (-scores[k], k))
 
 
 @given(st.lists(PAGES.filter(bool), min_size=2, max_size=6), WEIGHTINGS)
@@ -155,6 +146,5 @@ def test_pages_are_found_among_many_that_share_a_common_word() -> None:
     rare = {1: 2, 0: 1}
     pages = [rare, *({0: 1, 2 + k % 6: 1 + k % 3} for k in range(1200)), rare]
     index = index_of(pages)
-    for scorer in (Scorer, CompiledScorer):
-        query = replace(query_of_nodes(index, [0]), min_similarity=0.5)
-        assert nearest(text(index, Okapi(), scorer), query, 1) == [(1.0, 1201)]
+    query = replace(query_of_nodes(index, [0]), min_similarity=0.5)
+    assert nearest(text(index, Okapi()), query, 1) == [(1.0, 1201)]

@@ -2,8 +2,6 @@
 
 import os
 import sys
-import tomllib
-from difflib import get_close_matches
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -53,6 +51,8 @@ class Commands(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """The command that the arguments name; a misspelt one is an error that names the most similar."""
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            from difflib import get_close_matches
+
             similar = get_close_matches(args[0], COMMANDS, 1)
             ctx.fail(f"No such command {args[0]!r}." + "".join(f" Did you mean {name!r}?" for name in similar))
         return super().resolve_command(ctx, args)
@@ -95,6 +95,8 @@ def cli(ctx: click.Context) -> None:
 def _config(path: Path) -> dict[str, Any]:
     if not path.is_file():
         return {}
+    import tomllib
+
     try:
         config = tomllib.loads(path.read_text("utf-8"))
     except (OSError, ValueError) as error:

@@ -13,7 +13,7 @@ import click
 
 import pagekin
 from pagekin.errors import MisuseError
-from pagekin.figures.charts import counted as counted
+from pagekin.figures import counted as counted
 
 T = TypeVar("T")
 

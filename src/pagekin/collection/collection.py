@@ -7,11 +7,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
-from pagekin.collection.info import CheckReport, describe_build, describe_page, describe_store, list_pages, search_pages
 from pagekin.errors import MisuseError
-from pagekin.evaluation.options import EvaluationOptions, RelatedEvaluationOptions, TuneOptions
-from pagekin.learning.options import LearnOptions
-from pagekin.links.settings import ClusterOptions, GraphOptions
 from pagekin.model.capture import ReadingSettings
 from pagekin.model.strategy import Strategy
 from pagekin.search.indexed_store import IndexedStore
@@ -19,10 +15,10 @@ from pagekin.search.options import RelatedOptions
 from pagekin.search.results import PageLink, RelatedPages, RelatedQuery
 from pagekin.store.manifest import damaged_files
 
-# Some modules load compiled code or optional packages; the methods that need them import them.
+# `pagekin related` should start quickly: other methods import what they need.
 if TYPE_CHECKING:
     from pagekin.collection.clusters import Bridge, ClusterEvaluation, GraphStatistics, PageClusters
-    from pagekin.collection.info import BuildReport, CollectionInfo, Page, PageDetails, SearchResults
+    from pagekin.collection.info import BuildReport, CheckReport, CollectionInfo, Page, PageDetails, SearchResults
     from pagekin.collection.learn import LearnReport
     from pagekin.duplicates.report import DuplicateReport
     from pagekin.duplicates.result_formats import Fields, Result
@@ -30,7 +26,10 @@ if TYPE_CHECKING:
     from pagekin.evaluation.evaluate import Evaluation
     from pagekin.evaluation.evaluate_related import RelatedEvaluation
     from pagekin.evaluation.export import ExportReport
+    from pagekin.evaluation.options import EvaluationOptions, RelatedEvaluationOptions, TuneOptions
     from pagekin.evaluation.tune import TuneReport
+    from pagekin.learning.options import LearnOptions
+    from pagekin.links.settings import ClusterOptions, GraphOptions
     from pagekin.pipeline import Progress
     from pagekin.search.duplicates import DuplicateGroups
 
@@ -86,6 +85,8 @@ class Collection:
         return len(self.indexed)
 
     def __iter__(self) -> Iterator[Page]:
+        from pagekin.collection.info import list_pages
+
         return list_pages(self.indexed)
 
     def __repr__(self) -> str:
@@ -116,6 +117,8 @@ class Collection:
         >>> collection.page("http://site.example/birds/robin.html").in_degree
         3
         """
+        from pagekin.collection.info import describe_page
+
         return describe_page(self.indexed, self.indexed.find(_name(name)), text)
 
     def search(self, words: str, limit: int = 10) -> SearchResults:
@@ -124,6 +127,8 @@ class Collection:
         >>> [page.title for page in collection.search("oak")]
         ['The oak']
         """
+        from pagekin.collection.info import search_pages
+
         return search_pages(self.indexed, words, limit)
 
     def related(
@@ -211,6 +216,7 @@ class Collection:
         ['The wren', 'Home']
         """
         from pagekin.collection.clusters import analyse_links, describe_clusters, draw_clusters, picture_format
+        from pagekin.links.settings import ClusterOptions
 
         chosen, kind = _chosen(ClusterOptions, options, fields), picture_format(output) if output else ""
         analysis = analyse_links(self.indexed, chosen)
@@ -234,6 +240,7 @@ class Collection:
         True
         """
         from pagekin.collection.clusters import analyse_links, find_bridges
+        from pagekin.links.settings import ClusterOptions
 
         chosen = _chosen(ClusterOptions, options, fields)
         return find_bridges(analyse_links(self.indexed, chosen), chosen, progress)
@@ -249,6 +256,7 @@ class Collection:
         3
         """
         from pagekin.collection.clusters import analyse_links, evaluate_clusters
+        from pagekin.links.settings import ClusterOptions
 
         chosen = _chosen(ClusterOptions, options, fields)
         return evaluate_clusters(analyse_links(self.indexed, chosen), str(labels), depth, chosen.alpha)
@@ -278,6 +286,7 @@ class Collection:
             read_categories,
             write_graph,
         )
+        from pagekin.links.settings import GraphOptions
 
         chosen = _chosen(GraphOptions, options, fields)
         kind = picture_format(output, GRAPH_FORMATS) if output else ""
@@ -303,6 +312,7 @@ class Collection:
         2
         """
         from pagekin.evaluation.evaluate import evaluate
+        from pagekin.evaluation.options import EvaluationOptions
 
         return evaluate(self.indexed, str(hierarchy), _chosen(EvaluationOptions, options, fields), progress)
 
@@ -326,6 +336,7 @@ class Collection:
         (1, 1.0)
         """
         from pagekin.evaluation.evaluate_related import evaluate_related
+        from pagekin.evaluation.options import RelatedEvaluationOptions
 
         chosen = _chosen(RelatedEvaluationOptions, options, fields)
         return evaluate_related(self.indexed, None if pairs is None else str(pairs), chosen, progress)
@@ -348,6 +359,7 @@ class Collection:
         >>> collection.tune("path", folds=2, resamples=10).significant
         False
         """
+        from pagekin.evaluation.options import TuneOptions
         from pagekin.evaluation.tune import tune
 
         if hierarchy is not None and related is not None:
@@ -377,6 +389,7 @@ class Collection:
         pagekin.errors.MisuseError: ...
         """
         from pagekin.collection.learn import learn
+        from pagekin.learning.options import LearnOptions
 
         chosen = _chosen(LearnOptions, options, fields)
         folders = [Path(each) if each else None for each in (figures, trec)]
@@ -422,6 +435,8 @@ class Collection:
         >>> collection.info().counts["pages"]
         9
         """
+        from pagekin.collection.info import describe_store
+
         return describe_store(self.indexed)
 
     def check(self) -> CheckReport:
@@ -430,6 +445,8 @@ class Collection:
         >>> collection.check().damaged
         []
         """
+        from pagekin.collection.info import CheckReport
+
         manifest = self.indexed.manifest
         return CheckReport(len(manifest.all_files()), list(damaged_files(self.indexed.root, manifest)))
 
@@ -467,6 +484,7 @@ def build(
     >>> pagekin.build("pages", "site.kin", base_urls=["http://site.example/"]).built.reused
     9
     """
+    from pagekin.collection.info import describe_build
     from pagekin.pipeline import MEMORY
     from pagekin.pipeline import build as build_store
 
@@ -521,6 +539,7 @@ def evaluate_run(hierarchy: str | Path, run: str | Path, **options: Any) -> Eval
     3
     """
     from pagekin.evaluation.evaluate import evaluate
+    from pagekin.evaluation.options import EvaluationOptions
 
     return evaluate(None, str(hierarchy), _chosen(EvaluationOptions, None, {**options, "run": str(run)}))
 

@@ -1,4 +1,4 @@
-"""Sets of chunks, their Bloom filters, and the overlap of two pages that filters imply; without compiled code."""
+"""Sets of chunks, their Bloom filters, and the overlap of two pages that filters imply."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from pagekin.duplicates.settings import MAX_FILTER_BITS, GroupSettings
-from pagekin.kernels import compile as kernels
+from pagekin.kernels.shared_elements import set_bits
 from pagekin.model.arrays import Bools, Floats, Int64s, UInt64s, offsets_of, spans
 from pagekin.model.reading import Ragged
 
@@ -52,23 +52,6 @@ def estimate_elements(set_bits: Any, bits: int, hashes: int) -> Any:
     return np.log1p(-np.minimum(set_bits, bits - 0.5) / bits) / (hashes * np.log1p(-1 / bits))
 
 
-def _set_bits(elements: UInt64s, offsets: Int64s, hashes: int, words: UInt64s) -> None:
-    """Set the bits of elements; with numpy where a kernel would have to be compiled, which takes longer."""
-    if kernels.at_hand():
-        from pagekin.kernels.shared_elements import set_bits
-
-        set_bits(elements, offsets, hashes, words)
-        return
-    bits = 64 * words.shape[1]
-    page = np.repeat(np.arange(len(words)), np.diff(offsets))
-    step = elements >> np.uint64(32) | np.uint64(1)
-    is_set = np.zeros((len(words), bits), np.bool_)
-    for k in range(hashes):
-        position = (elements & np.uint64(0xFFFFFFFF)) + np.uint64(k) * step
-        is_set[page, (position & np.uint64(bits - 1)).astype(np.int64)] = True
-    words |= np.packbits(is_set, axis=1, bitorder="little").view(np.dtype("<u8"))
-
-
 @dataclass(frozen=True)
 class BloomFilters:
     """The filters of many pages, of one size, which is a power of two, and one number of hash functions."""
@@ -81,7 +64,7 @@ class BloomFilters:
     @classmethod
     def of(cls, pages: Chunks, bits: int, hashes: int) -> "BloomFilters":
         words = np.zeros((len(pages), bits // 64), np.uint64)
-        _set_bits(pages.elements, pages.offsets, hashes, words)
+        set_bits(pages.elements, pages.offsets, hashes, words)
         return cls(words, pages.lengths(), pages.ends, hashes)
 
     def __len__(self) -> int:
@@ -121,7 +104,7 @@ class BloomFilters:
 
     def end_bits(self) -> UInt64s:
         words = np.zeros_like(self.words)
-        _set_bits(self.ends.ravel(), 2 * np.arange(len(self) + 1), self.hashes, words)
+        set_bits(self.ends.ravel(), 2 * np.arange(len(self) + 1), self.hashes, words)
         return words
 
 

@@ -50,15 +50,6 @@ def format_value(value: float | None) -> str:
     return "none" if value is None else re.sub(r"^(-?)0\.", r"\1.", f"{value:.3f}")
 
 
-def counted(count: int, noun: str) -> str:
-    """A number and its noun.
-
-    >>> counted(1, "host"), counted(2000, "page")
-    ('1 host', '2,000 pages')
-    """
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
-
-
 def ticks(low: float, high: float, most: int = 5) -> list[float]:
     """Round numbers that span a range.
 

@@ -7,6 +7,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from pagekin.kernels.fnv import hash_spans
+from pagekin.kernels.minhash import GOLDEN, mix_all, sign
+from pagekin.kernels.query import fill_buckets
 from pagekin.model.arrays import Int64s, Numbers, Strings, UInt32s, UInt64s, Unsigned
 from pagekin.model.bags import BAG_COLUMNS, Bags, Contents, Heads, Terms
 from pagekin.model.strategy import Strategy
@@ -64,9 +67,6 @@ def elements_for(length: int) -> int:
 
 def keys_of(names: Strings, terms: Numbers) -> UInt64s:
     """The hash keys of terms: the hash of the name for a word, a mix of the number for a citing node."""
-    from pagekin.kernels.fnv import hash_spans  # loads the compiler, which answers do without
-    from pagekin.kernels.minhash import GOLDEN, mix_all
-
     named = terms < len(names)
     word = terms[named].astype(np.int64)
     node = (terms[~named] - len(names)).astype(np.uint64)
@@ -83,15 +83,11 @@ def term_keys(names: Strings, nodes: int) -> UInt64s:
 
 def seeded(keys: UInt64s, seed: int) -> UInt64s:
     """Keys combined with a seed; the same on every machine."""
-    from pagekin.kernels.minhash import mix_all
-
     return mix_all(keys + mix_all(np.array([seed], np.uint64)))
 
 
 def make_signatures(bags: Bags, keys: UInt64s, length: int) -> UInt32s:
     """One row of `length` min-hashes for each bag, from seeded keys of its terms."""
-    from pagekin.kernels.minhash import sign
-
     signatures = np.empty((len(bags), length), np.uint32)
     sign(bags.offsets, bags.term, bags.weight, keys, elements_for(length), signatures)
     return signatures
@@ -124,8 +120,6 @@ def truncate(signatures: UInt32s, kind: ValueType) -> Unsigned:
 
 def invert(signatures: Unsigned, members: Int64s) -> Inverted:
     """The inverted index over the signatures of `members`, without those of empty bags."""
-    from pagekin.kernels.query import fill_buckets
-
     kind = signatures.dtype
     members = members[signatures[members, 0] != np.iinfo(kind).max] if len(members) else members
     bits = max(1, (len(members) // _POSTINGS_PER_BUCKET).bit_length() - 1)

@@ -116,11 +116,6 @@ def kernel_name(function: Callable[..., Any]) -> str:
     return f"{function.__module__.rpartition('.')[2]}.{function.__name__}"
 
 
-def at_hand() -> bool:
-    """Whether kernels can be called without importing numba, which takes longer than a few queries."""
-    return "numba" in sys.modules or usable()
-
-
 def usable() -> bool:
     """Whether machine code came with the package, for this processor, and nothing asks for numba."""
     by_numba = any(os.environ.get(name, "") in values for name, values in _BY_NUMBA.items())

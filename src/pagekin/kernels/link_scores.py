@@ -1,7 +1,6 @@
 """Scores of pages by links, for one page at a time: proximity, coupling, and the share of its links.
 
-Columns come from files; numbers in them that are out of range are skipped. `pagekin.search.link_scorer` has the same
-scores in numpy.
+Columns come from files; numbers in them that are out of range are skipped.
 """
 
 from typing import NamedTuple

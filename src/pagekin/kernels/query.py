@@ -213,7 +213,8 @@ def select_candidates(
         return np.sort(likely[:n])
     for k in range(n):
         node = likely[k]
-        scores[k] = estimate_shared(scores[k], query, head_term[node], head_weight[node], limits.trust)
+        shared = estimate_shared(scores[k], query, head_term[node], head_weight[node], limits.trust)
+        scores[k] = 0.0 if np.isnan(shared) else shared  # the file is damaged
     last = nth_smallest(scores[:n].copy(), n - limits.room)
     chosen, better = np.empty(limits.room, np.int64), 0
     ties, equal = np.empty(n, np.int64), 0
@@ -256,43 +257,3 @@ def nth_smallest(values: Floats, n: int) -> float:
         else:
             break
     return float(values[n])
-
-
-@kernel
-def compare(
-    signature: Unsigned,
-    excluded: Int64s,
-    wanted: int,
-    limits: CandidateLimits,
-    signatures: Unsigned,
-    postings: Unsigned,
-    buckets: Unsigned,
-    shift: int,
-    query: Float32s,
-    offsets: Int64s,
-    term: UInt32s,
-    weight: Float32s,
-    head_term: UInt32s,
-    head_weight: Float32s,
-    counts: Int64s,
-    touched: Int64s,
-) -> tuple[Floats, Int64s]:
-    """The similarities of the most promising nodes, and these nodes in ascending order.
-
-    This is a whole query. Each step is a kernel of its own, but calling several kernels from Python takes as long as
-    their work. `counts` must be zero, and is zero again afterwards.
-    """
-    found = collide(signature, signatures, postings, buckets, shift, counts, touched)
-    for k in range(len(excluded)):
-        counts[excluded[k]] = 0
-    nodes = touched[:found]
-    agreements = np.empty(found, np.int64)
-    for k in range(found):
-        agreements[k] = min(counts[nodes[k]], len(signature))  # more, if a damaged file lists a page twice
-        counts[nodes[k]] = 0
-    chosen = select_candidates(nodes, agreements, wanted, limits, len(signature), query, head_term, head_weight)
-    similar = np.empty(len(chosen), np.float64)
-    minima(query, offsets, term, weight, chosen, similar)
-    for k in range(len(chosen)):
-        similar[k] = np.rint(similar[k] / (2.0 - similar[k]) * 1e9) / 1e9  # bags sum to 1
-    return similar, chosen

@@ -1,6 +1,5 @@
 """Files that a user names: read within bounds, written completely or not at all."""
 
-import gzip
 import os
 import zlib
 from collections.abc import Iterable, Iterator
@@ -28,6 +27,8 @@ def read_bounded(path: Path, most: int, what: str) -> bytes:
 @contextmanager
 def open_unpacked(file: Path) -> Iterator[IO[bytes]]:
     """Open a file for reading, decompressed if its name ends in .gz; raise MisuseError if it cannot be read."""
+    import gzip
+
     try:
         with gzip.open(file, "rb") if file.suffix == ".gz" else file.open("rb") as stream:
             yield cast(IO[bytes], stream)

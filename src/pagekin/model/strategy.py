@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import tomllib
 from dataclasses import asdict, dataclass, fields, replace
 from functools import cache
 from pathlib import Path
@@ -228,6 +227,8 @@ class Strategy:
     @classmethod
     def from_toml(cls, text: str, where: str = "strategy", folder: Path | None = None) -> Strategy:
         """A strategy from TOML; its file of weights is relative to `folder`."""
+        import tomllib  # takes longer than a query
+
         try:
             return cls.from_dict(resolve_paths(folder or Path(), tomllib.loads(text)), where)
         except tomllib.TOMLDecodeError as error:

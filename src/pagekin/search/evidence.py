@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from pagekin.errors import MisuseError
+from pagekin.kernels import all_pairs
 from pagekin.model.arrays import Array, Float32s, Floats, Int64s, UInt32s, offsets_of
 from pagekin.search.node_store import NodeStore
 from pagekin.search.options import RelatedOptions
@@ -41,17 +42,13 @@ class SparsePairs(PairScores):
     """Inner products of sparse vectors, one for each page of a population, by an inverted file."""
 
     def __init__(self, lengths: Int64s, column: UInt32s, weight: Float32s, columns: int) -> None:
-        from pagekin.kernels.all_pairs import invert  # loads the compiler
-
         self._vectors = offsets_of(lengths), column, weight
-        self._inverted = invert(*self._vectors, columns)
+        self._inverted = all_pairs.invert(*self._vectors, columns)
 
     def scores(self, sources: Int64s) -> Floats:
         """The products, to nine places, 0 where they are negative."""
-        from pagekin.kernels.all_pairs import products  # loads the compiler
-
         rows = np.empty((len(sources), len(self._vectors[0]) - 1))
-        products(sources, *self._vectors, self._inverted, rows)
+        all_pairs.products(sources, *self._vectors, self._inverted, rows)
         return np.maximum(rows, 0.0).round(9)
 
 

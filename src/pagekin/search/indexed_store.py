@@ -25,7 +25,7 @@ from pagekin.search.node_store import NodeStore
 from pagekin.search.options import AUTO, RelatedOptions
 from pagekin.search.query import Bag, Query, TermCounts, query_of_nodes, signature_of
 from pagekin.search.results import RelatedPage
-from pagekin.search.scorer import ScorerPool
+from pagekin.search.scorer import Scorer, ScorerPool
 from pagekin.search.text import BagEvidence, Cosine, Jaccard
 from pagekin.search.title import TitleEvidence
 from pagekin.search.vectors import VectorEvidence
@@ -33,7 +33,7 @@ from pagekin.search.weighted_text import Bm25Evidence, WeightedText
 from pagekin.store.store import report_damage
 
 _OUTSIDE = "http://question.localhost/"  # the URL of a text from outside
-MEASURES: dict[str, Callable[[Index, ScorerPool], BagEvidence]] = {"jaccard": Jaccard, "cosine": Cosine}
+MEASURES: dict[str, Callable[[Index, ScorerPool[Scorer]], BagEvidence]] = {"jaccard": Jaccard, "cosine": Cosine}
 
 
 def text_evidence(store: NodeStore, options: RelatedOptions) -> Evidence:
@@ -135,7 +135,6 @@ class IndexedStore(NodeStore):
         self, body: bytes, options: RelatedOptions | None = None, *, plain: bool = False
     ) -> list[RelatedPage]:
         """The pages related to a page from outside the collection: HTML or, if `plain`, text."""
-        # These load the compiler, which a query for a page of the collection does without.
         from pagekin.bags.weigh import query_bag
         from pagekin.duplicates.chunks import chunks_of_pages
         from pagekin.reading.batch import read_captures

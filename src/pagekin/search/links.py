@@ -98,7 +98,7 @@ class NodeEvidence(Evidence):
         return nodes[largest(scores, nodes, n)]
 
     def scores(self, query: Query, nodes: Int64s) -> Floats:
-        return self._store.link_scorers.scorer().looked_up(self._found(query), nodes)
+        return self._store.link_scorers.scorer.looked_up(self._found(query), nodes)
 
     def pair_scores(self, nodes: Int64s, query_of: Callable[[int], Query]) -> PairScores:
         return LinkPairs(nodes, self.similar_to)
@@ -132,7 +132,7 @@ class Proximity(CitationEvidence):
     name = "proximity"
 
     def similar_to(self, node: int) -> NodeScores:
-        return self._store.link_scorers.scorer().proximity(node)
+        return self._store.link_scorers.scorer.proximity(node)
 
 
 class Coupling(NodeEvidence):
@@ -142,11 +142,11 @@ class Coupling(NodeEvidence):
     by_length = SHORT_PAGES
 
     def similar_to(self, node: int) -> NodeScores:
-        return self._store.link_scorers.scorer().coupling(node)
+        return self._store.link_scorers.scorer.coupling(node)
 
     def explain(self, query: Query, nodes: Int64s) -> list[dict[str, Any]]:
         """The rarest pages that both the query and each node link to, by title, or by URL if they have none."""
-        scorer = self._store.link_scorers.scorer()
+        scorer = self._store.link_scorers.scorer
         own = set(scorer.targets(query.nodes).tolist())
         rarest = []
         for node in nodes.tolist():
@@ -164,11 +164,11 @@ class OutLinks(NodeEvidence):
     by_length = SHORT_PAGES
 
     def similar_to(self, node: int) -> NodeScores:
-        return self._store.link_scorers.scorer().link_shares(node)
+        return self._store.link_scorers.scorer.link_shares(node)
 
     def explain(self, query: Query, nodes: Int64s) -> list[dict[str, Any]]:
         """How many links of the query lead to each node, and their share of its links."""
-        scorer = self._store.link_scorers.scorer()
+        scorer = self._store.link_scorers.scorer
         targets = np.concatenate([np.empty(0, np.int64), *(scorer.out_links(node)[0] for node in query.nodes)])
         counts = [int((targets == node).sum()) for node in nodes.tolist()]
         shares = self.scores(query, nodes).round(4).tolist()

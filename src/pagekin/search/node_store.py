@@ -1,7 +1,7 @@
 """A store with its index: what searching needs of a collection, opened memory-mapped."""
 
 from collections.abc import Collection, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -15,9 +15,9 @@ from pagekin.latent.vectors import LatentVectors, PageVectors, open_latent, open
 from pagekin.links.statistics import open_link_columns
 from pagekin.model.arrays import Floats, Int64s, Unsigned
 from pagekin.model.strategy import Strategy
-from pagekin.search.link_scorer import LinkScorerPool
+from pagekin.search.link_scorer import LinkScorer
 from pagekin.search.query import QueryWeights, bag_of
-from pagekin.search.scorer import ScorerPool
+from pagekin.search.scorer import Scorer, ScorerPool
 from pagekin.store.columns import check, open_array
 from pagekin.store.store import Store, report_damage
 
@@ -105,16 +105,19 @@ class NodeStore(Store):
         named = self.catalog.names_by_node(sorted(nodes))
         return {node: name["title"] or name["url"] for node, name in named.items()}
 
-    scorers = cached_property[ScorerPool](lambda self: ScorerPool(self.index))
     query_weights = cached_property[QueryWeights](lambda self: QueryWeights(self.index))
 
     @cached_property
-    def link_scorers(self) -> LinkScorerPool:
-        return LinkScorerPool(open_link_columns(self.root / self.manifest.index_folder, self))
+    def scorers(self) -> ScorerPool[Scorer]:
+        return ScorerPool(partial(Scorer, self.index))
+
+    @cached_property
+    def link_scorers(self) -> ScorerPool[LinkScorer]:
+        return ScorerPool(partial(LinkScorer, open_link_columns(self.root / self.manifest.index_folder, self)))
 
     @cached_property
     def link_similarity(self) -> "LinkSets":
-        from pagekin.links.link_graph import stored_links  # loads the compiler
+        from pagekin.links.link_graph import stored_links
         from pagekin.links.measures import link_similarity
 
         if self.on_disk is not self:

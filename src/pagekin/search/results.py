@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar, overload
 
 from pagekin.duplicates.filters import Overlap
-from pagekin.figures.charts import counted
+from pagekin.figures import counted
 from pagekin.model.jsons import json_field
 
 T = TypeVar("T")

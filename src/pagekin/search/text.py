@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from pagekin.index.index import Index
+from pagekin.kernels import all_pairs
 from pagekin.model.arrays import Floats, Int64s, UInt32s, offsets_of
 from pagekin.search.evidence import Evidence, PairScores, largest, ranked
 from pagekin.search.query import Query, WeightedQuery
@@ -28,12 +29,12 @@ class TextEvidence(Evidence):
     slack = 1  # times the wanted number of candidates that is taken from signatures
     room = 0  # candidates that are compared exactly, if more than usual
 
-    def __init__(self, index: Index, scorers: ScorerPool) -> None:
+    def __init__(self, index: Index, scorers: ScorerPool[Scorer]) -> None:
         self.index, self._scorers = index, scorers
 
     def scorer(self, query: Query) -> Scorer:
         """A scorer with the query loaded."""
-        scorer = self._scorers.scorer(query.bag)
+        scorer = self._scorers.scorer
         scorer.load(query.bag, self._weighted(query))
         return scorer
 
@@ -51,7 +52,8 @@ class TextEvidence(Evidence):
         The most promising nodes are compared exactly. If the filters leave too few of them, all nodes whose signature
         agrees anywhere are compared.
         """
-        scores, nodes = self._likely(query, n)
+        nodes = self.scorer(query).narrowed(query.signature, query.exclude, self.slack * n, self.room)
+        scores = self.scores(query, nodes)
         similar = self.similarities(query, scores)
         found = ranked(query, n, nodes, scores, similar)
         if len(found) < n and similar.min(initial=np.inf) >= query.min_similarity:
@@ -59,11 +61,6 @@ class TextEvidence(Evidence):
             scores = self.scores(query, nodes)
             found = ranked(query, n, nodes, scores, self.similarities(query, scores))
         return found
-
-    def _likely(self, query: Query, n: int) -> tuple[Floats, Int64s]:
-        """The scores of the most promising nodes, and these nodes."""
-        nodes = self.scorer(query).narrowed(query.signature, query.exclude, self.slack * n, self.room)
-        return self.scores(query, nodes), nodes
 
     def explain(self, query: Query, nodes: Int64s) -> list[dict[str, Any]]:
         """The words that the query shares with each node and their shares of the score, the largest first."""
@@ -110,9 +107,6 @@ class Jaccard(BagEvidence):
     def scores(self, query: Query, nodes: Int64s) -> Floats:
         return jaccard(self.scorer(query).minima(nodes))
 
-    def _likely(self, query: Query, n: int) -> tuple[Floats, Int64s]:
-        return self.scorer(query).compared(query.signature, query.exclude, n)
-
     def _parts(self, scorer: Scorer, query: Query, node: Int64s, places: Int64s, term: UInt32s) -> Floats:
         return np.minimum(*self._weights(scorer, places, term))
 
@@ -138,21 +132,17 @@ class BagPairs(PairScores):
 
     def __init__(self, index: Index, nodes: Int64s, cosine: bool) -> None:
         """Of all bags, those of `nodes` are compared, by cosine or else by Jaccard; -1 is a page without a bag."""
-        from pagekin.kernels.all_pairs import invert  # loads the compiler
-
         row, places = index.bags.places(nodes)
         term, weight = index.bags.term[places], index.bags.weight[places]
         self._bags = offsets_of(np.bincount(row, minlength=len(nodes))), term, weight
-        self._inverted = invert(*self._bags, int(term.max(initial=0)) + 1)
+        self._inverted = all_pairs.invert(*self._bags, int(term.max(initial=0)) + 1)
         self._lengths = np.sqrt(np.bincount(row, np.square(weight, dtype=np.float64), len(nodes))) if cosine else None
         self._pages = len(nodes)
 
     def scores(self, sources: Int64s) -> Floats:
-        from pagekin.kernels.all_pairs import cosines, jaccards  # loads the compiler
-
         rows = np.empty((len(sources), self._pages))
         if self._lengths is None:
-            jaccards(sources, *self._bags, self._inverted, rows)
+            all_pairs.jaccards(sources, *self._bags, self._inverted, rows)
         else:
-            cosines(sources, *self._bags, self._inverted, self._lengths, rows)
+            all_pairs.cosines(sources, *self._bags, self._inverted, self._lengths, rows)
         return rows

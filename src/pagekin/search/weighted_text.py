@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from pagekin.index.index import Index
+from pagekin.kernels import all_pairs
 from pagekin.model.arrays import Floats, Int64s, UInt32s, offsets_of
 from pagekin.model.weighting import Bm25, Weighting
 from pagekin.search.evidence import SHORT_PAGES, PairScores
@@ -23,7 +24,7 @@ class WeightedText(TextEvidence):
     slack = 10
     room = 800
 
-    def __init__(self, index: Index, scorers: ScorerPool, weights: QueryWeights, weighting: Weighting) -> None:
+    def __init__(self, index: Index, scorers: ScorerPool[Scorer], weights: QueryWeights, weighting: Weighting) -> None:
         super().__init__(index, scorers)
         self._weights, self._weighting = weights, weighting
         self._last: tuple[Query, WeightedQuery] | None = None
@@ -60,7 +61,7 @@ class Bm25Evidence(WeightedText):
     name = "bm25"
     by_length = SHORT_PAGES
 
-    def __init__(self, index: Index, scorers: ScorerPool, weights: QueryWeights) -> None:
+    def __init__(self, index: Index, scorers: ScorerPool[Scorer], weights: QueryWeights) -> None:
         super().__init__(index, scorers, weights, Bm25(1.2, 0.75))
 
     def candidates(self, query: Query, n: int) -> Int64s:
@@ -90,8 +91,6 @@ class WeightedPairs(PairScores):
 
     def __init__(self, index: Index, nodes: Int64s, weighting: Weighting) -> None:
         """Of all pages, those of `nodes` are compared; -1 is a page without a bag."""
-        from pagekin.kernels.all_pairs import invert  # loads the compiler
-
         bags, contents = index.bags, index.contents
         row, places = bags.places(nodes)
         words = (bags.term[places] < len(contents.frequency)) & (bags.content[places] > 0)
@@ -104,15 +103,13 @@ class WeightedPairs(PairScores):
         kept = asking != 0.0
         self._queries = _offsets(row[kept], len(nodes)), term[kept], asking[kept].astype(np.float32)
         terms = int(term.max(initial=0)) + 1
-        self._inverted = invert(_offsets(row, len(nodes)), term, weight.astype(np.float32), terms)
+        self._inverted = all_pairs.invert(_offsets(row, len(nodes)), term, weight.astype(np.float32), terms)
         self._pages = len(nodes)
 
     def scores(self, sources: Int64s) -> Floats:
         """Rows of inner products, to nine places."""
-        from pagekin.kernels.all_pairs import products  # loads the compiler
-
         rows = np.empty((len(sources), self._pages))
-        products(sources, *self._queries, self._inverted, rows)
+        all_pairs.products(sources, *self._queries, self._inverted, rows)
         rows = np.rint(rows * _PLACES) / _PLACES
         if self._projected.shape[1]:
             rows = (rows + self._projected[sources] @ self._projected.T).round(9)

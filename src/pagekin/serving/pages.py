@@ -17,7 +17,7 @@ from starlette.routing import BaseRoute, Route
 
 from pagekin.duplicates.filters import Overlap
 from pagekin.errors import FailureError, MisuseError, PagekinError, StoreError
-from pagekin.figures.charts import counted
+from pagekin.figures import counted
 from pagekin.model.options import check_options, options_of
 from pagekin.serving.context import context_of
 from pagekin.serving.generations import Generation

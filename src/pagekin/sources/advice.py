@@ -5,7 +5,7 @@ import shlex
 from collections import Counter
 from pathlib import Path
 
-from pagekin.figures.charts import counted
+from pagekin.figures import counted
 
 _WEB_ADDRESS = re.compile(r"(https?|ftp):/+(.+)", re.IGNORECASE)  # a Path has lost one of the slashes
 _JSONL = 'write it as a line {"url": ..., "text": ...} of a .jsonl file'

@@ -6,7 +6,6 @@ Each generation has its own folders. The manifest is written last; without it th
 import hashlib
 import json
 import os
-import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -183,7 +182,7 @@ def pages_before(root: Path) -> int:
 
 
 def new_folder(folder: Path) -> Path:
-    shutil.rmtree(folder, ignore_errors=True)
+    _remove(folder)
     folder.mkdir()
     return folder
 
@@ -192,4 +191,10 @@ def remove_old(root: Path, manifest: Manifest) -> None:
     """Remove other generations. One that is still open elsewhere may stay; the next build tries again."""
     for folder in (*root.glob("store-*"), *root.glob("index-*")):
         if folder.name not in (manifest.folder, manifest.index_folder):
-            shutil.rmtree(folder, ignore_errors=True)
+            _remove(folder)
+
+
+def _remove(folder: Path) -> None:
+    import shutil  # takes longer than a query
+
+    shutil.rmtree(folder, ignore_errors=True)
