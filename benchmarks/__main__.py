@@ -21,6 +21,7 @@ from benchmarks import (
     sweeping,
     table,
     twins,
+    visiting,
 )
 from benchmarks.machine import QUICK
 
@@ -36,6 +37,7 @@ LOOK = (
     links,
     painting,
     serving,
+    visiting,
     growth,
 )
 LONG = (twins, sweeping, fuzz, kills, agreement, table)

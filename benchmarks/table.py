@@ -35,6 +35,7 @@ ORDER = (
     "beyond",
     "painting",
     "serving",
+    "visiting",
     "kills",
     "fuzz",
 )

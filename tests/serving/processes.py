@@ -19,8 +19,8 @@ PATIENCE = 600  # seconds for an answer: far more than one takes, also on a busy
 
 
 def patient(settings: ServerSettings) -> ServerSettings:
-    """The same settings with a time limit that does not depend on the machine."""
-    return replace(settings, limits=replace(settings.limits, seconds=PATIENCE))
+    """The same settings with time limits that do not depend on the machine."""
+    return replace(settings, limits=replace(settings.limits, seconds=PATIENCE, patience=PATIENCE))
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,8 @@ from pagekin.model.strategy import Strategy
 from pagekin.pipeline import build
 from pagekin.serving.app import make_app
 from pagekin.serving.generations import CurrentGeneration
+from pagekin.serving.settings import ServerSettings
+from serving.processes import patient
 from store.builders import Row, page, write_jsonl
 
 ODD: dict[str, list[Row]] = {
@@ -43,7 +45,7 @@ def odd(
     folder: Path = tmp_path_factory.mktemp("odd")
     build([write_jsonl(folder / "odd.jsonl", ODD[request.param])], folder / "odd.kin", processes=1)
     current = CurrentGeneration(folder / "odd.kin")
-    with TestClient(make_app(current), follow_redirects=False) as client:
+    with TestClient(make_app(current, patient(ServerSettings())), follow_redirects=False) as client:
         yield client, current
 
 
@@ -88,7 +90,7 @@ def test_links_have_the_learned_share_unless_another_is_chosen(tmp_path: Path) -
     build([write_jsonl(tmp_path / "a.jsonl", rows)], tmp_path / "a.kin", strategy=strategy, processes=1)
     current = CurrentGeneration(tmp_path / "a.kin")
     learned = "text and links, share learned by LinkLearn"
-    with TestClient(make_app(current)) as client:
+    with TestClient(make_app(current, patient(ServerSettings()))) as client:
         for asked, share in (("", 0.4), ("&links=0.25", 0.25), ("&links=0", 0.0), ("&similarity=jaccard", 0.0)):
             answer = client.get(f"/api/related?url=http://a.example/b&explain=1{asked}").json()["related"][0]
             shares = {part["part"]: part["share"] for part in answer["why"]["parts"]}

@@ -31,7 +31,7 @@ _LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
     "--seconds",
     default=10.0,
     type=click.FloatRange(0.1, 600),
-    help="Answer a request that takes longer than this number of seconds with an error (503).",
+    help="Answer an API request that takes longer than this number of seconds with an error (503).",
 )
 @click.option("--open", "browse", is_flag=True, help="Open the web page in a browser.")
 def serve(

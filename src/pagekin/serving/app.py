@@ -25,6 +25,7 @@ from pagekin.serving.api import schema
 from pagekin.serving.api.endpoints import Handler, endpoints
 from pagekin.serving.context import AnswerCache, CachedAnswer, Context, Key, Recompute, RequestThreads, context_of
 from pagekin.serving.generations import CurrentGeneration, Generation
+from pagekin.serving.jobs import Jobs
 from pagekin.serving.middleware import Metrics, RequestError, RequestMiddleware
 from pagekin.serving.settings import RequestLimits, ServerSettings
 
@@ -52,7 +53,9 @@ def make_app(
         lifespan=_lifespan,
     )
     cache = AnswerCache(settings.cached_answers)
-    app.state.context = Context(current, RequestThreads(settings), settings, cache, metrics)
+    threads = RequestThreads(settings)
+    app.state.context = Context(current, threads, settings, cache, metrics)
+    app.state.jobs = Jobs(settings, threads)
     return app
 
 
@@ -83,6 +86,7 @@ async def _lifespan(app: Starlette) -> AsyncIterator[None]:
     refreshing = asyncio.create_task(_refresh(context))
     yield
     refreshing.cancel()
+    app.state.jobs.close()
     context.threads.close()
 
 

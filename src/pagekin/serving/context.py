@@ -35,7 +35,8 @@ class RequestThreads:
         self._executor = ThreadPoolExecutor(settings.threads, "pagekin")
         self._active: Counter[str] = Counter()  # running and queued calls, by client
 
-    async def run(self, request: HTTPConnection, function: Callable[..., Result], *args: Any) -> Result:
+    def submit(self, request: HTTPConnection, function: Callable[..., Result], *args: Any) -> asyncio.Future[Result]:
+        """Start a call, or queue it. Too many calls are refused."""
         limits, client = self._limits, request.client.host if request.client is not None else ""
         if self._active.total() >= self._capacity:
             raise RequestError(503, "The server is busy; try again in a moment.", retry_after=1)
@@ -50,7 +51,10 @@ class RequestThreads:
                 loop.call_soon_threadsafe(self._release, client)
 
         future.add_done_callback(finished)
-        result = asyncio.wrap_future(future)
+        return asyncio.wrap_future(future)
+
+    async def run(self, request: HTTPConnection, function: Callable[..., Result], *args: Any) -> Result:
+        limits, result = self._limits, self.submit(request, function, *args)
         try:
             await asyncio.wait([result], timeout=limits.seconds)
             if result.done():

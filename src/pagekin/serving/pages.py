@@ -6,9 +6,11 @@ All output is escaped; templates put crawled text into <bdi>.
 import secrets
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from copy import copy
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
+from urllib.parse import urlencode
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.requests import Request
@@ -21,6 +23,7 @@ from pagekin.figures import counted
 from pagekin.model.options import check_options, options_of
 from pagekin.serving.context import context_of
 from pagekin.serving.generations import Generation
+from pagekin.serving.jobs import Job, Progress
 from pagekin.serving.middleware import RequestError
 from pagekin.serving.views import collection, drawings
 from pagekin.serving.views.names import PageRef, clean_line, find_page, ref_by_id, refs_by_row, search_refs, short_url
@@ -51,6 +54,7 @@ class PageRequest(NamedTuple):
     id: str  # of the page, if the path has one
     root: str  # path under which the server is mounted
     replay: str
+    progress: Progress = Progress()  # shown if the answer takes long
 
     @property
     def is_part(self) -> bool:
@@ -84,6 +88,13 @@ class PageRequest(NamedTuple):
         template = f"_{name}.html" if self.is_part else "section.html"
         return self.render(template, heading=heading, part=name, found=found, problem=problem, **values)
 
+    def render_waiting(self, job: Job) -> Response:
+        """Return what is shown until a job has finished; a script or the browser itself asks again."""
+        template = "_waiting.html" if self.is_part or "wait" in self.query else "waiting.html"
+        response = self.render(template, 202, progress=job.progress, seconds=int(job.seconds))
+        response.headers.update({"Cache-Control": "no-store", "Retry-After": "1"})
+        return response
+
     def problem(self, error: Exception) -> RequestError:
         """Convert an error, without the path of the store."""
         return RequestError.from_exception(error, self.generation.indexed.root)
@@ -93,26 +104,36 @@ Handler = Callable[[PageRequest], Response]
 
 
 def routes() -> list[BaseRoute]:
-    handlers: dict[str, Handler] = {
+    usual: dict[str, Handler] = {
         "/": _home,
         "/search": _search,
         "/random": _random,
         "/page/{id}": _page,
-        "/page/{id}/clusters": _clusters,
-        "/page/{id}/graph": _graph,
         "/compare": _compare,
         "/collection": _collection,
+    }
+    long: dict[str, Handler] = {
+        "/page/{id}/clusters": _clusters,
+        "/page/{id}/graph": _graph,
         **{f"/collection/{name}": partial(_collection_section, name) for name in _SECTIONS},
     }
-    return [Route(path, partial(_endpoint, handler)) for path, handler in handlers.items()]
+    return [Route(path, partial(_endpoint, handler, path in long)) for path, handler in (usual | long).items()]
 
 
-async def _endpoint(handler: Handler, request: Request) -> Response:
+async def _endpoint(handler: Handler, is_long: bool, request: Request) -> Response:
+    """Answer with a page or, while it is being computed, with its progress; `wait=1` asks only whether it is ready."""
     context = context_of(request)
     id, root = str(request.path_params.get("id", "")), str(request.scope.get("root_path", ""))
     asked = PageRequest(context.current.generation, request.query_params, id, root, context.settings.replay)
+    query = urlencode([each for each in request.query_params.multi_items() if each[0] != "wait"])
+    key = asked.generation.tag, root + request.scope["path"], query
     try:
-        return await context.threads.run(request, handler, asked)
+        job = await request.app.state.jobs.wait(
+            request, key, lambda progress: handler(asked._replace(progress=progress)), is_long=is_long
+        )
+        if not job.answer.done():
+            return asked.render_waiting(job)
+        return Response(status_code=204) if "wait" in asked.query else _copy(job.answer.result())
     except (RequestError, PagekinError) as error:
         problem = asked.problem(error)
         heading = {404: "Page not found", 422: "Invalid request"}.get(problem.status, "Not available now")
@@ -120,6 +141,13 @@ async def _endpoint(handler: Handler, request: Request) -> Response:
         response = asked.render(template, problem.status, heading=heading, problem=problem.detail)
         response.headers.update(problem.headers)
         return response
+
+
+def _copy(response: Response) -> Response:
+    """Return a response for one request; compressing it changes its headers."""
+    copied = copy(response)
+    copied.raw_headers = list(response.raw_headers)
+    return copied
 
 
 def _home(request: PageRequest) -> Response:
@@ -203,17 +231,20 @@ def _collection(request: PageRequest) -> Response:
 
 
 # Sections of the collection page that take a while and are computed once for a generation.
-_SECTIONS: dict[str, tuple[str, Callable[[Generation], object]]] = {
-    "similarities": ("Nearest pages", lambda each: collection.similarities(each.indexed)),
-    "unlinked": ("Related but not linked", lambda each: collection.unlinked(each.indexed)),
-    "bridges": ("Bridges between topics", lambda each: collection.bridges(each.indexed, each.analyse_links())),
-    "duplicates": ("Near-duplicates", lambda each: collection.duplicate_groups(each.indexed)),
+_SECTIONS: dict[str, tuple[str, Callable[[Generation, collection.Over], object]]] = {
+    "similarities": ("Nearest pages", lambda each, over: collection.similarities(each.indexed, over)),
+    "unlinked": ("Related but not linked", lambda each, over: collection.unlinked(each.indexed, over)),
+    "bridges": (
+        "Bridges between topics",
+        lambda each, over: collection.bridges(each.indexed, each.analyse_links(), over),
+    ),
+    "duplicates": ("Near-duplicates", lambda each, over: collection.duplicate_groups(each.indexed)),
 }
 
 
 def _collection_section(name: str, request: PageRequest) -> Response:
     (heading, compute), generation = _SECTIONS[name], request.generation
-    once = partial(generation.compute_once, ("section", name), partial(compute, generation))
+    once = partial(generation.compute_once, ("section", name), partial(compute, generation, request.progress.over))
     return request.render_section(name, heading, once, here="collection")
 
 

@@ -19,7 +19,8 @@ class RequestLimits:
     query_pages: int = 20  # pages in one query
     limit: int = 100  # related pages in one answer
     results: int = 1000  # in a result list to be grouped
-    seconds: float = 10.0  # until an answer must be ready
+    seconds: float = 10.0  # until an answer of the API must be ready
+    patience: float = 1.0  # seconds after which a web page that is still being computed shows its progress
     queued: int = 64  # requests waiting for a thread
     per_client: int = 32  # requests of one address, running or queued
 

@@ -29,10 +29,13 @@ Look = Callable[..., Page]
 
 
 @contextmanager
-def served(current: CurrentGeneration, settings: ServerSettings | None = None) -> Iterator[str]:
-    """A server in a thread, on a free port; its address without the last slash."""
+def served(
+    current: CurrentGeneration, settings: ServerSettings | None = None, *, hurried: bool = False
+) -> Iterator[str]:
+    """A server in a thread, on a free port; its address without the last slash. `hurried`: with its own time limits."""
+    settings = settings or ServerSettings()
     with listen("127.0.0.1", 0) as listener:
-        app = make_app(current, patient(settings or ServerSettings()))
+        app = make_app(current, settings if hurried else patient(settings))
         server = uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()

@@ -9,7 +9,7 @@ const query = (form) => new URLSearchParams([...new FormData(form)].filter(([, v
 export async function show(place, address) {
   place.setAttribute("aria-busy", "true");
   place.classList.add("busy");
-  const html = await fetchPart(place, address);
+  const html = await fetchPart(place, address, (waiting) => { place.innerHTML = waiting; });
   if (html === null) return;
   animateMoves(place, () => { place.innerHTML = html; });
   place.removeAttribute("aria-busy");

@@ -1,4 +1,5 @@
 // Behaviour beyond links and forms. Crawled text arrives as HTML that the server has escaped, or is inserted as text.
+import { waitForPage } from "./parts.js";
 import { suggest } from "./search.js";
 import { addRecent } from "./recent.js";
 import { addLiveParts } from "./live.js";
@@ -6,6 +7,7 @@ import { addThemeSwitch } from "./theme_switch.js";
 import { addCards } from "./cards.js";
 import { addWalks } from "./walk.js";
 
+waitForPage();
 addThemeSwitch();
 addRecent();
 addCards();

@@ -3,6 +3,7 @@ stored with it: `pagekin evaluate my.kin ... --json > my.kin/reports/NAME.json`.
 """
 
 import json
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
@@ -24,6 +25,7 @@ _REPORTS, _MAX_REPORTS, _MAX_REPORT_BYTES = "reports", 20, 1 << 20  # folder, fi
 
 Row = TypeVar("Row")
 Terms = list[str]
+Over: TypeAlias = Callable[[list[PageRef]], Iterable[PageRef]]  # iterates over pages and reports the progress
 EvaluatedSystem: TypeAlias = tuple[str, int, list[tuple[str, str]]]  # name, sources, measures with values as text
 BridgeRow = tuple[float, PageRef, list[tuple[PageRef, Terms]]]  # strength, page, the two pages that it connects
 GroupRow = tuple[PageRef, list[tuple[PageRef, float]], int]  # anchor, first members, number of members
@@ -88,19 +90,19 @@ def _sample(indexed: IndexedStore) -> list[PageRef]:
     return refs_by_row(indexed, range(0, len(indexed), step))
 
 
-def similarities(indexed: IndexedStore) -> SampleResult[HistogramBar]:
+def similarities(indexed: IndexedStore, over: Over = iter) -> SampleResult[HistogramBar]:
     """Return a histogram of the similarity of a page to its nearest page."""
     options = RelatedOptions(limit=1, min_similarity=0.0, group_duplicates=False, explain=False)
     pages = _sample(indexed)
-    best = [found[0].similarity for page in pages if (found := indexed.related(page.url, options))]
+    best = [found[0].similarity for page in over(pages) if (found := indexed.related(page.url, options))]
     counts = np.histogram(best, np.linspace(0.0, 1.0, 11))[0].tolist()
     return SampleResult(len(pages), _bars([f".{k}" for k in range(10)], counts))
 
 
-def bridges(indexed: IndexedStore, analysis: LinkAnalysis) -> SampleResult[BridgeRow]:
+def bridges(indexed: IndexedStore, analysis: LinkAnalysis, over: Over = iter) -> SampleResult[BridgeRow]:
     """Return the strongest bridges between topics, clustered at alpha 0.5."""
     pages = _sample(indexed)
-    found = {each.node: each for page in pages if (each := analysis.clusters(page.url, _NEAR).cross_topic(0.5))}
+    found = {each.node: each for page in over(pages) if (each := analysis.clusters(page.url, _NEAR).cross_topic(0.5))}
     rows = []
     for each in sorted(found.values(), key=lambda each: (-each.strength, each.node))[:_LISTED]:
         page, *ends = refs(indexed, [each.node, each.one, each.other])
@@ -109,7 +111,7 @@ def bridges(indexed: IndexedStore, analysis: LinkAnalysis) -> SampleResult[Bridg
     return SampleResult(len(pages), rows)
 
 
-def unlinked(indexed: IndexedStore) -> SampleResult[tuple[PageRef, PageRef, float, Terms]]:
+def unlinked(indexed: IndexedStore, over: Over = iter) -> SampleResult[tuple[PageRef, PageRef, float, Terms]]:
     """Return the most similar pairs of pages without a link in either direction: similarity and shared terms.
 
     Near-duplicates are left out.
@@ -117,7 +119,7 @@ def unlinked(indexed: IndexedStore) -> SampleResult[tuple[PageRef, PageRef, floa
     options = RelatedOptions(limit=2, exclude_linked=True)
     found: dict[tuple[int, int], tuple[PageRef, PageRef, float, Terms]] = {}
     pages = _sample(indexed)
-    for page in pages:
+    for page in over(pages):
         for each in indexed.related(page.url, options):
             [other] = refs(indexed, [each.url], "url")
             if not each.is_duplicate and page.node not in indexed.nodes_linked_from([other.node]):
