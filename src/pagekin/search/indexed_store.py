@@ -97,7 +97,8 @@ class IndexedStore(NodeStore):
 
         Costly evidences of short pages are left out as well, since neighbours count on long pages.
         """
-        weights = {name: each for name, each in self.index.strategy.weights_of_evidences().items() if name != NEIGHBOURS}
+        weights = dict(self.index.strategy.weights_of_evidences())
+        weights.pop(NEIGHBOURS, None)
         found = evidences(self, RelatedOptions(), weights)
         kept = [each for each in found if not (each.costly and each.by_length == SHORT_PAGES)] or found
         weights = {each.name: weights[each.name] for each in kept}
