@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from pagekin import sample_web
+from pagekin.cli import progress
 from pagekin.kernels.compile import KERNELS, Kernel, kernel_name
 from pagekin.kernels.signatures import is_known, signature
 from pagekin.pipeline import build
@@ -33,7 +34,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_configure() -> None:
-    """Refuse unknown signatures; let Ctrl-C reach the processes that tests start, even if the shell ignores it."""
+    """Refuse unknown signatures; let Ctrl-C reach the processes that tests start, even if the shell ignores it.
+
+    Commands print no line of progress, however slow the machine is.
+    """
+    progress.INTERVAL = 1e6
     if "PAGEKIN_RECORD_KERNELS" not in os.environ:
         Kernel.__call__ = _call_known  # type: ignore[method-assign]
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 
 from pagekin.model.strategy import NEIGHBOURS
+from pagekin.pipeline import build
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.neighbours import LISTED, Neighbours
 from pagekin.search.options import RelatedOptions
 from pagekin.search.query import query_of_nodes
+from store.builders import page, write_jsonl
 
 
 @pytest.fixture(scope="module")
@@ -59,6 +61,15 @@ def test_the_build_lists_the_nearest_pages_of_each_page(store: IndexedStore) -> 
     for node in (0, pages // 2, pages - 1):
         near = [page for similarity, page in blend.nearest(query_of_nodes(store.index, [node]), LISTED) if similarity]
         assert store.neighbours[node].tolist() == near + [node] * (LISTED - len(near))
+
+
+def test_a_page_without_words_has_no_neighbours(tmp_path: Path) -> None:
+    texts = ["oak acorn", "oak acorn forest", "", "snow rain"]
+    rows = [page(f"http://w.example/{k}", f"<title>same</title><p>{text}") for k, text in enumerate(texts)]
+    root = build([write_jsonl(tmp_path / "w.jsonl", rows)], tmp_path / "w.kin", processes=1).store.root
+    neighbours = IndexedStore.open(root).neighbours
+    assert set(neighbours[2].tolist()) == {2}
+    assert neighbours[0][0] == 1
 
 
 def test_neighbours_are_found_without_themselves_and_without_costly_evidences_of_short_pages(

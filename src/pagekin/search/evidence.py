@@ -23,6 +23,7 @@ from pagekin.search.options import RelatedOptions
 from pagekin.search.query import Query
 
 ALL_PAGES, SHORT_PAGES, LONG_PAGES = (1.0, 0.0), (0.0, 1.0), (1.0, -1.0)  # values of `Evidence.by_length`
+_LIKELY = 4  # times the number wanted: pages among which there are so many that pass the filters
 UNLISTED = -np.inf  # in evaluations, the score of a page that shares nothing with the source
 
 
@@ -93,10 +94,17 @@ class Evidence(ABC):
 
 def ranked(query: Query, n: int, nodes: Int64s, scores: Floats, similar: Floats) -> list[tuple[float, int]]:
     """The best `n` nodes that pass the filters and are similar enough, with their similarities; ties in order."""
-    order = np.lexsort((nodes, -scores))
-    pairs = zip(similar[order].tolist(), nodes[order].tolist(), strict=True)
+    enough = np.flatnonzero(similar >= query.min_similarity)
+    nodes, scores, similar = nodes[enough], scores[enough], similar[enough]
     allowed = query.allowed or (lambda _: True)
-    return list(islice((each for each in pairs if each[0] >= query.min_similarity and allowed(each[1])), n))
+    found: list[tuple[float, int]] = []
+    for most in (_LIKELY * n, len(nodes)):  # most queries need only the first
+        order = largest(scores, nodes, most)
+        pairs = zip(similar[order].tolist(), nodes[order].tolist(), strict=True)
+        found = list(islice((each for each in pairs if allowed(each[1])), n))
+        if len(found) == n or most >= len(nodes):
+            break
+    return found
 
 
 def largest(values: Floats, number: Array, most: int) -> Int64s:

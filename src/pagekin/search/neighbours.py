@@ -88,20 +88,21 @@ class Neighbours(Evidence):
 def write_neighbours(folder: Path, store: NodeStore, new_blend: Callable[[], Blend], mapper: Mapper = map) -> None:
     """Write the nearest pages of every page by a blend; short lists are filled up with the page itself.
 
-    Every job gets a blend of its own, since evidences keep what they found for the last query.
+    Pages without words get none, since neighbours count on long pages. Every job gets a blend of its own, since
+    evidences keep what they found for the last query.
     """
-    pages = min(len(store.nodes) - 1, len(store.index.signatures))
+    pages = np.flatnonzero(store.length[: min(len(store.nodes) - 1, len(store.index.signatures))]).tolist()
     listed = LISTED if len(store.nodes) - 1 <= _MOST_PAGES else 0
     lists = np.repeat(np.arange(len(store.nodes) - 1)[:, np.newaxis], listed, axis=1)
     if listed:
-        jobs = (range(begin, min(begin + _AT_ONCE, pages)) for begin in range(0, pages, _AT_ONCE))
+        jobs = (pages[begin : begin + _AT_ONCE] for begin in range(0, len(pages), _AT_ONCE))
         for nodes, found in mapper(partial(_nearest, store, new_blend), jobs):
             for node, near in zip(nodes, found, strict=True):
                 lists[node, : len(near)] = near
     write_columns(folder, {NEIGHBOURS_FILE: lists.astype(value_type(len(lists)))})
 
 
-def _nearest(store: NodeStore, new_blend: Callable[[], Blend], nodes: range) -> tuple[range, list[list[int]]]:
+def _nearest(store: NodeStore, new_blend: Callable[[], Blend], nodes: list[int]) -> tuple[list[int], list[list[int]]]:
     found, blend = [], new_blend()
     for node in nodes:
         query = replace(query_of_nodes(store.index, [node]), allowed=lambda near: near < len(store.nodes) - 1)

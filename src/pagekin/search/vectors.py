@@ -7,7 +7,7 @@ import numpy as np
 
 from pagekin.latent.vectors import PageVectors, Vectors, exact_products
 from pagekin.model.arrays import Floats, Int64s
-from pagekin.search.evidence import Evidence, PairScores, largest, ranked
+from pagekin.search.evidence import Evidence, PairScores, ranked
 from pagekin.search.query import Query
 
 
@@ -28,9 +28,7 @@ class CosineEvidence(Evidence):
         for excluded in query.exclude:
             nodes = nodes[nodes != excluded]
         scores = self._scores(queries, nodes)
-        if query.allowed is None:
-            best = largest(scores, nodes, n)
-            return nodes[best][scores[best] > 0.0]
+        nodes, scores = nodes[scores > 0.0], scores[scores > 0.0]
         return np.array([node for _, node in ranked(query, n, nodes, scores, scores)], np.int64)
 
     def scores(self, query: Query, nodes: Int64s) -> Floats:
