@@ -19,9 +19,14 @@ class RequestLimits:
     query_pages: int = 20  # pages in one query
     limit: int = 100  # related pages in one answer
     results: int = 1000  # in a result list to be grouped
-    seconds: float = 10.0  # until an answer must be ready
+    seconds: float = 10.0  # until a body must be there, and after that the answer
     queued: int = 64  # requests waiting for a thread
     per_client: int = 32  # requests of one address, running or queued
+    connections: int = 1000  # open in one process; half of them for one address
+    head_bytes: int = 64 * _KIB  # of a request without its body
+    head_seconds: float = 10.0  # until the head must be there, after the connection or the answer before
+    idle_seconds: int = 5  # between two requests on one connection
+    reading_seconds: float = 60.0  # until a client must have read an answer
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
