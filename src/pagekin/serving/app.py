@@ -23,6 +23,7 @@ from pagekin.errors import FailureError, MisuseError, StoreError
 from pagekin.serving import pages
 from pagekin.serving.api import schema
 from pagekin.serving.api.endpoints import Handler, endpoints
+from pagekin.serving.bodies import Bodies
 from pagekin.serving.context import AnswerCache, CachedAnswer, Context, Key, Recompute, RequestThreads, context_of
 from pagekin.serving.generations import CurrentGeneration, Generation
 from pagekin.serving.middleware import Metrics, RequestError, RequestMiddleware
@@ -52,7 +53,7 @@ def make_app(
         lifespan=_lifespan,
     )
     cache = AnswerCache(settings.cached_answers)
-    app.state.context = Context(current, RequestThreads(settings), settings, cache, metrics)
+    app.state.context = Context(current, RequestThreads(settings), settings, cache, metrics, Bodies(settings.limits))
     return app
 
 

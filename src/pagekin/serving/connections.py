@@ -13,6 +13,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from enum import Enum
 from functools import partial
+from http import HTTPStatus
 from ipaddress import IPv6Address, ip_address
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from pagekin.errors import FailureError
+from pagekin.serving.middleware import HEADERS, RequestError
 from pagekin.serving.settings import RequestLimits
 
 _SWEEP_SECONDS = 1.0
@@ -82,7 +84,7 @@ class Connection(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         if not self._others.add(self):
-            self._send_refusal(503, "Service Unavailable", "Too many connections are open; try again.")
+            self._refuse(RequestError(503, "Too many connections are open; try again.", retry_after=1))
             transport.close()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -95,18 +97,18 @@ class Connection(H11Protocol):
         super().data_received(data)
         self._head_bytes = self._head_bytes + len(data) if self.conn.their_state is h11.IDLE else 0
         if self._head_bytes > self._others.limits.head_bytes:
-            in_url = b"\n" not in self.conn.trailing_data[0]
-            status, title = (414, "URI Too Long") if in_url else (431, "Request Header Fields Too Large")
-            self._send_refusal(
-                status, title, f"A request may have {self._others.limits.head_bytes:,} bytes before its body."
-            )
+            status = 431 if b"\n" in self.conn.trailing_data[0] else 414
+            detail = f"A request may have {self._others.limits.head_bytes:,} bytes before its body."
+            self._refuse(RequestError(status, detail))
             self.transport.write_eof()  # not closed yet: a client that is still sending would not see the answer
 
-    def _send_refusal(self, status: int, title: str, detail: str) -> None:
+    def _refuse(self, error: RequestError) -> None:
         self._refused = True
-        body = f"{detail}\n"
-        lines = f"HTTP/1.1 {status} {title}", "Content-Type: text/plain; charset=utf-8", f"Content-Length: {len(body)}"
-        self.transport.write("\r\n".join([*lines, "Connection: close", "", body]).encode("ascii"))
+        response = error.response()
+        headers = [*response.raw_headers, *HEADERS, (b"connection", b"close")]
+        status = f"HTTP/1.1 {response.status_code} {HTTPStatus(response.status_code).phrase}".encode("ascii")
+        lines = [status, *(name + b": " + value for name, value in headers), b"", bytes(response.body)]
+        self.transport.write(b"\r\n".join(lines))
 
     def abort(self) -> None:
         self._others.remove(self)

@@ -14,8 +14,9 @@ from starlette.datastructures import Headers
 from starlette.requests import HTTPConnection
 from starlette.types import Receive, Scope, Send
 
+from pagekin.serving.bodies import Bodies
 from pagekin.serving.generations import CurrentGeneration, Generation
-from pagekin.serving.middleware import Metrics, RequestError
+from pagekin.serving.middleware import Metrics, RequestError, client_of
 from pagekin.serving.settings import ServerSettings
 
 _MIN_GZIP = 500  # bytes; smaller answers are not compressed
@@ -36,7 +37,7 @@ class RequestThreads:
         self._active: Counter[str] = Counter()  # running and queued calls, by client
 
     async def run(self, request: HTTPConnection, function: Callable[..., Result], *args: Any) -> Result:
-        limits, client = self._limits, request.client.host if request.client is not None else ""
+        limits, client = self._limits, client_of(request)
         if self._active.total() >= self._capacity:
             raise RequestError(503, "The server is busy; try again in a moment.", retry_after=1)
         if self._active[client] >= limits.per_client:
@@ -139,13 +140,14 @@ class AnswerCache:
 
 
 class Context(NamedTuple):
-    """The collection, the worker threads, the settings, the cache and the counters of one server."""
+    """The collection, the worker threads, the settings, the cache, the counters and the bodies of one server."""
 
     current: CurrentGeneration
     threads: RequestThreads
     settings: ServerSettings
     cache: AnswerCache
     metrics: Metrics
+    bodies: Bodies
 
 
 def context_of(request: HTTPConnection) -> Context:

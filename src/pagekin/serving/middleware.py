@@ -20,6 +20,7 @@ from pathlib import Path
 import numpy as np
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
+from starlette.requests import HTTPConnection
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -202,6 +203,11 @@ class RequestMiddleware:
                 # Programs send the token itself; browsers ask for a user name (ignored) and a password (the token).
                 challenge = 'Bearer, Basic realm="pagekin", charset="UTF-8"'
                 raise RequestError(401, "Send Authorization: Bearer TOKEN.", headers={"WWW-Authenticate": challenge})
+
+
+def client_of(request: HTTPConnection) -> str:
+    """Return the address of a client, or an empty string."""
+    return request.client.host if request.client is not None else ""
 
 
 def _host(text: str) -> str:

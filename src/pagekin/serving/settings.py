@@ -13,6 +13,8 @@ class RequestLimits:
     """The largest requests that are answered; larger ones get a 4xx status."""
 
     body_bytes: int = 8 * _MIB
+    all_body_bytes: int = 64 * _MIB  # of all bodies that one process holds; half of them from one address
+    json_values: int = 200_000  # numbers, texts, lists and objects in a body
     text_length: int = 2 * _MIB  # characters of a text or of the HTML of a page
     query_bytes: int = 8 * _KIB  # of a URL
     name_length: int = 2000  # characters of the URL or title of a page
