@@ -62,6 +62,7 @@ class Health:
     generation: int
     pages: int
     trouble: bool  # the newest generation cannot be served
+    reason: str  # why not
 
 
 def endpoints(limits: RequestLimits, related_options: type[RelatedOptions] = RelatedOptions) -> list[Endpoint]:
@@ -184,7 +185,7 @@ async def _health(request: Request) -> Response:
     """Report the state of the server; needs no token."""
     current = context_of(request).current
     generation = current.generation
-    health = Health("ok", generation.number, len(generation.indexed), bool(current.error))
+    health = Health("ok", generation.number, len(generation.indexed), bool(current.error), current.error)
     return json_response(encode_json(to_json(health)))
 
 
