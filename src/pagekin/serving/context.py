@@ -84,7 +84,7 @@ class CachedAnswer:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         status, body, headers = 200, self.body, self._headers
         request = Headers(scope=scope)
-        if matches_etag(request, self.etag):
+        if matches_etag(request, self.etag) or request.get("if-none-match", "").strip() == "*":
             status, body = 304, b""
         elif len(body) >= _MIN_GZIP:
             headers = [*headers, (b"vary", b"Accept-Encoding")]
@@ -111,7 +111,7 @@ def etag_of(key: Key) -> str:
 def matches_etag(headers: Headers, etag: str) -> bool:
     known = headers.get("if-none-match", "")
     opaque = etag.removeprefix("W/")
-    return bool(known) and any(each.strip().removeprefix("W/") in (opaque, "*") for each in known.split(","))
+    return bool(known) and any(each.strip().removeprefix("W/") == opaque for each in known.split(","))
 
 
 class AnswerCache:
