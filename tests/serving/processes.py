@@ -60,15 +60,17 @@ def running(store: Path, *options: str, **environment: str) -> Iterator[Server]:
 @contextmanager
 def started(*arguments: str, **environment: str) -> Iterator[Server]:
     """Run a command that serves, and wait until it does."""
-    with announced(*arguments, **environment) as server:
+    with announced(*arguments, descriptors=0, **environment) as server:
         httpx2.get(f"{server.url}healthz", timeout=PATIENCE).raise_for_status()
         yield server
 
 
 @contextmanager
-def announced(*arguments: str, **environment: str) -> Iterator[Server]:
+def announced(*arguments: str, descriptors: int = 0, **environment: str) -> Iterator[Server]:
     """Run a command that serves, in a process group of its own, and wait for its address alone."""
     command = [*PAGEKIN, *arguments]
+    if descriptors:
+        command = ["sh", "-c", f'ulimit -n {descriptors}; exec "$@"', "sh", *command]
     options = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "start_new_session": True}
     with subprocess.Popen(command, text=True, env={**os.environ, **environment}, **options) as process:  # type: ignore[call-overload]
         try:

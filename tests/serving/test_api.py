@@ -109,7 +109,7 @@ def test_info_and_health_describe_what_is_served(client: TestClient, served_inde
     info = client.get("/api/info").json()
     assert (info["store"], info["generation"], info["counts"]["pages"]) == ("sample_web.kin", 1, 213)
     health = client.get("/healthz").json()
-    assert health == {"status": "ok", "generation": 1, "pages": 213, "trouble": False}
+    assert health == {"status": "ok", "generation": 1, "pages": 213, "trouble": False, "reason": ""}
 
 
 def test_metrics_count_requests_their_time_and_the_generation(current: CurrentGeneration) -> None:
@@ -146,6 +146,17 @@ def test_a_client_that_has_the_answer_does_not_make_the_server_compute_it_again(
     with TestClient(make_app(current)) as client, TestClient(make_app(current)) as fresh:
         tag = client.get("/api/info").headers["etag"]
         assert fresh.get("/api/info", headers={"If-None-Match": tag}).status_code == 304
+
+
+def test_any_answer_is_known_to_a_client_only_if_there_is_one(client: TestClient) -> None:
+    for path, status in (("/api/info", 304), ("/api/related?url=nowhere", 404), ("/api/related?limit=x&url=oak", 422)):
+        assert client.get(path, headers={"If-None-Match": "*"}).status_code == status, path
+
+
+def test_a_name_that_is_too_long_means_no_page(client: TestClient) -> None:
+    for path in ("/page/" + "a" * 60_000, "/compare?a=" + "a" * 60_000):
+        assert client.get(path).status_code in (200, 404), path[:20]
+    assert client.get("/search?q=" + "a" * 60_000).status_code == 200
 
 
 def test_an_answer_is_compressed_if_the_client_accepts_it(client: TestClient) -> None:

@@ -12,11 +12,13 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from pagekin.errors import MisuseError
+from pagekin.errors import MisuseError, StoreError
 from pagekin.model.jsons import to_json
 from pagekin.pipeline import build
 from pagekin.serving.app import make_app, replace_generation
-from pagekin.serving.generations import CurrentGeneration
+from pagekin.serving.context import Context
+from pagekin.serving.generations import CurrentGeneration, Generation, open_generation
+from pagekin.serving.settings import ServerSettings
 
 WORDS = "robin wren heron plover dunlin curlew whimbrel godwit turnstone sanderling knot stint ruff snipe".split()
 
@@ -71,11 +73,62 @@ def test_a_generation_that_cannot_be_opened_leaves_the_old_one_in_place(tmp_path
     assert "damaged" in current.error
     assert len(current.generation.indexed) == 20
     with TestClient(make_app(current)) as client:
-        assert client.get("/healthz").json()["trouble"] is True
+        health = client.get("/healthz").json()
+        assert (health["trouble"], health["reason"][:14]) == (True, "manifest.json ")
         assert "pagekin_index_trouble 1" in client.get("/metrics").text
     manifest.write_bytes(whole)
     assert refresh(current)
     assert (len(current.generation.indexed), current.error) == (30, "")
+
+
+def test_a_generation_that_cannot_be_opened_is_tried_again_after_growing_pauses(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The manifest stays as it is: nothing but time says that the disk is back."""
+    now, failures, tries = [0.0], 9, []
+    current = CurrentGeneration(write(tmp_path, 20), lambda: now[0])
+    write(tmp_path, 30)
+
+    def fail_at_first(root: Path) -> Generation:
+        tries.append(now[0])
+        if len(tries) <= failures:
+            raise StoreError(f"{root / 'index-2'} cannot be read")
+        return open_generation(root)
+
+    monkeypatch.setattr("pagekin.serving.generations.open_generation", fail_at_first)
+    while not refresh(current):
+        assert current.error == "index-2 cannot be read"
+        now[0] += 0.5
+    assert tries == [0, 1, 3, 7, 15, 31, 63, 123, 183, 243]
+    assert (len(current.generation.indexed), current.error) == (30, "")
+    assert len(caplog.records) == 1  # not at each attempt
+
+
+def test_a_generation_that_cannot_be_served_is_opened_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    now, answered = [0.0], []
+    current = CurrentGeneration(write(tmp_path, 20), lambda: now[0])
+    app = make_app(current, ServerSettings(refresh_seconds=0.01))
+
+    async def fail_once(context: Context, new: Generation) -> None:
+        answered.append(new)
+        if len(answered) == 1:
+            now[0] += 10  # over the first pause
+            raise MemoryError
+        await replace_generation(context, new)
+
+    monkeypatch.setattr("pagekin.serving.app.replace_generation", fail_once)
+    with TestClient(app) as client:
+        write(tmp_path, 30)
+        while client.get("/healthz").json()["generation"] == 1:
+            now[0] += 1
+        assert client.get("/healthz").json() == {
+            "status": "ok",
+            "generation": 2,
+            "pages": 30,
+            "trouble": False,
+            "reason": "",
+        }
+    assert len(answered) == 2
 
 
 def test_a_store_that_is_gone_is_served_on(tmp_path: Path) -> None:

@@ -80,6 +80,22 @@ def test_an_unknown_host_name_is_refused(serve: Serve) -> None:
         assert client.get("/healthz", headers={"Host": name}).status_code == status, name
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "[::1].evil.example",
+        "localhost:80@evil.example",
+        "localhost:80.evil.example",
+        "[::1",
+        "localhost/a",
+        "localhost x",
+    ],
+)
+def test_a_host_header_that_only_begins_with_a_known_name_is_refused(serve: Serve, name: str) -> None:
+    client = serve(ServerSettings(hosts=("localhost", "[::1]")))
+    assert client.get("/healthz", headers={"Host": name}).status_code == 421
+
+
 def test_an_internal_error_reveals_no_details(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object) -> None:
         raise ValueError("the inner parts")

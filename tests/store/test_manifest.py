@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -10,7 +12,7 @@ import pytest
 
 from pagekin.errors import MisuseError, PagekinError, StoreError
 from pagekin.pipeline import build
-from pagekin.store.manifest import damaged_files, read_manifest
+from pagekin.store.manifest import damaged_files, locked_folder, read_manifest
 from pagekin.store.store import Store
 from store.builders import assert_same_store, assert_sound, page, store_of, write_jsonl
 
@@ -199,3 +201,21 @@ def test_building_again_replaces_a_store_whose_manifest_cannot_be_read(tmp_path:
     (root / "manifest.json").write_text(text)
     build([source], root, processes=1)
     assert_same_store(assert_sound(root), build([source], tmp_path / "fresh.kin", processes=1).store)
+
+
+@pytest.mark.parametrize(
+    ("number", "told"),
+    [
+        (errno.EWOULDBLOCK, "another build is writing"),
+        (errno.ENOLCK, "lock cannot be locked: No locks available; build on"),
+    ],
+)
+def test_a_disk_without_locks_is_not_another_build(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, told: str
+) -> None:
+    def refuse(_: int) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr("pagekin.store.manifest._lock", refuse)
+    with pytest.raises(StoreError, match=told), locked_folder(tmp_path / "a.kin"):
+        pass

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pagekin.errors import MisuseError, StoreError
+from pagekin.errors import MisuseError, NoPageError, StoreError
 from pagekin.model.reading import NO_TARGET
 from pagekin.pipeline import build
 from pagekin.store.store import Store
@@ -196,6 +196,12 @@ def test_an_unknown_page_is_answered_with_the_nearest(library: Store) -> None:
 )
 def test_a_name_that_means_nothing_is_misuse(library: Store, name: str) -> None:
     with pytest.raises(MisuseError, match="no page"):
+        library.find(name)
+
+
+@pytest.mark.parametrize("name", ["a" * 60_000, "/a" * 30_000, "http://a.example/" + "a" * 60_000])
+def test_a_name_that_is_too_long_is_misuse_not_damage(library: Store, name: str) -> None:
+    with pytest.raises(NoPageError, match=r"^no page .{62}… in .* characters$"):
         library.find(name)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pagekin.model.jsons import json_field
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.results import PageLink, ResultSequence
-from pagekin.store.store import Store
+from pagekin.store.store import LONGEST_NAME, Store
 from pagekin.store.suggestions import with_parts
 
 if TYPE_CHECKING:
@@ -188,6 +188,8 @@ def search_pages(indexed: IndexedStore, query: str, limit: int = 10) -> SearchRe
     Then pages whose titles have a name, such as ConcurrentHashMap, with the words as parts.
     """
     catalog, query = indexed.catalog, query.strip().encode("utf-8", "replace").decode("utf-8")
+    if len(query) > LONGEST_NAME:
+        return SearchResults(query, [])
     found = [catalog.page_at(url) for url in (indexed.urls_meant(query) if query else ())]
     found += catalog.exactly_titled(query)[:limit] + catalog.titled(query, limit)
     rows = dict.fromkeys(row for row in found if row is not None)

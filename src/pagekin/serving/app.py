@@ -1,7 +1,6 @@
 """The ASGI application: API, pages and static files over one collection."""
 
 import asyncio
-import logging
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -23,6 +22,7 @@ from pagekin.errors import FailureError, MisuseError, StoreError
 from pagekin.serving import pages
 from pagekin.serving.api import schema
 from pagekin.serving.api.endpoints import Handler, endpoints
+from pagekin.serving.bodies import Bodies
 from pagekin.serving.context import AnswerCache, CachedAnswer, Context, Key, Recompute, RequestThreads, context_of
 from pagekin.serving.generations import CurrentGeneration, Generation
 from pagekin.serving.jobs import Jobs
@@ -32,8 +32,6 @@ from pagekin.serving.settings import RequestLimits, ServerSettings
 _PRECOMPUTED = 1000  # answers computed again before a new generation is served
 _PRECOMPUTE_SECONDS = 10.0
 STATIC = Path(__file__).parent / "static"
-
-log = logging.getLogger("pagekin.serving")
 
 
 def make_app(
@@ -54,7 +52,7 @@ def make_app(
     )
     cache = AnswerCache(settings.cached_answers)
     threads = RequestThreads(settings)
-    app.state.context = Context(current, threads, settings, cache, metrics)
+    app.state.context = Context(current, threads, settings, cache, metrics, Bodies(settings.limits))
     app.state.jobs = Jobs(settings, threads)
     return app
 
@@ -93,12 +91,12 @@ async def _lifespan(app: Starlette) -> AsyncIterator[None]:
 async def _refresh(context: Context) -> None:
     while True:
         await asyncio.sleep(context.settings.refresh_seconds)
-        try:
-            new = await asyncio.to_thread(context.current.open_newer)
-            if new is not None:
+        new = await asyncio.to_thread(context.current.open_newer)
+        if new is not None:
+            try:
                 await replace_generation(context, new)
-        except Exception:
-            log.exception("the new generation cannot be served")
+            except Exception as error:
+                context.current.report(error)
 
 
 async def replace_generation(context: Context, new: Generation) -> None:

@@ -14,8 +14,9 @@ from starlette.datastructures import Headers
 from starlette.requests import HTTPConnection
 from starlette.types import Receive, Scope, Send
 
+from pagekin.serving.bodies import Bodies
 from pagekin.serving.generations import CurrentGeneration, Generation
-from pagekin.serving.middleware import Metrics, RequestError
+from pagekin.serving.middleware import Metrics, RequestError, client_of
 from pagekin.serving.settings import ServerSettings
 
 _MIN_GZIP = 500  # bytes; smaller answers are not compressed
@@ -37,7 +38,7 @@ class RequestThreads:
 
     def submit(self, request: HTTPConnection, function: Callable[..., Result], *args: Any) -> asyncio.Future[Result]:
         """Start a call, or queue it. Too many calls are refused."""
-        limits, client = self._limits, request.client.host if request.client is not None else ""
+        limits, client = self._limits, client_of(request)
         if self._active.total() >= self._capacity:
             raise RequestError(503, "The server is busy; try again in a moment.", retry_after=1)
         if self._active[client] >= limits.per_client:
@@ -87,7 +88,7 @@ class CachedAnswer:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         status, body, headers = 200, self.body, self._headers
         request = Headers(scope=scope)
-        if matches_etag(request, self.etag):
+        if matches_etag(request, self.etag) or request.get("if-none-match", "").strip() == "*":
             status, body = 304, b""
         elif len(body) >= _MIN_GZIP:
             headers = [*headers, (b"vary", b"Accept-Encoding")]
@@ -114,7 +115,7 @@ def etag_of(key: Key) -> str:
 def matches_etag(headers: Headers, etag: str) -> bool:
     known = headers.get("if-none-match", "")
     opaque = etag.removeprefix("W/")
-    return bool(known) and any(each.strip().removeprefix("W/") in (opaque, "*") for each in known.split(","))
+    return bool(known) and any(each.strip().removeprefix("W/") == opaque for each in known.split(","))
 
 
 class AnswerCache:
@@ -143,13 +144,14 @@ class AnswerCache:
 
 
 class Context(NamedTuple):
-    """The collection, the worker threads, the settings, the cache and the counters of one server."""
+    """The collection, the worker threads, the settings, the cache, the counters and the bodies of one server."""
 
     current: CurrentGeneration
     threads: RequestThreads
     settings: ServerSettings
     cache: AnswerCache
     metrics: Metrics
+    bodies: Bodies
 
 
 def context_of(request: HTTPConnection) -> Context:

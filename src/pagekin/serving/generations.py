@@ -1,7 +1,11 @@
 """The generation of a collection that is being served, and its replacement by a newer one."""
 
 import hashlib
+import logging
+import math
+import os
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
@@ -22,6 +26,9 @@ Result = TypeVar("Result")
 
 _CLUSTERS = 4  # pages whose clusters are cached; each can take 60 MB
 _ATTEMPTS = 5  # a store may be rebuilt while it is opened
+_FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0  # seconds until a generation that cannot be opened is tried again
+
+log = logging.getLogger("pagekin.serving")
 
 
 class Generation:
@@ -68,27 +75,45 @@ class Generation:
 class CurrentGeneration:
     """Holds the open generation. Thread-safe: `generation` changes in one step from one complete one to another."""
 
-    def __init__(self, root: str | Path) -> None:
+    def __init__(self, root: str | Path, clock: Callable[[], float] = time.monotonic) -> None:
         self.root = Path(root)
         self.error = ""  # why the newest generation cannot be served, if so
+        self._clock = clock
+        self._pause, self._retry_at = _FIRST_PAUSE, math.inf
         self._lock = threading.Lock()
         self._stamp = self._manifest_stamp()
         self.generation = open_generation(self.root)
 
     def open_newer(self) -> Generation | None:
-        """Open the generation that was built since the last call, if any. Blocks while it is opened."""
+        """Open the generation that was built since the last call, if any, or that could not be opened, after a pause.
+
+        Blocks while it is opened.
+        """
         with self._lock:
             stamp = self._manifest_stamp()
-            if stamp == self._stamp:
+            if stamp == self._stamp and self._clock() < self._retry_at:
                 return None
-            self._stamp = stamp
+            if stamp != self._stamp:
+                self._pause = _FIRST_PAUSE
+            self._stamp, self._retry_at = stamp, math.inf
             try:
                 new = open_generation(self.root)
-            except PagekinError as error:
-                self.error = str(error)
+            except Exception as error:
+                self.report(error)
                 return None
             self.error = ""
             return None if new.tag == self.generation.tag else new
+
+    def report(self, error: Exception) -> None:
+        """Note why the newest generation cannot be served, and when to try again: after 1 second, 2, 4, up to 60."""
+        self._retry_at = self._clock() + self._pause
+        self._pause = min(2 * self._pause, _LONGEST_PAUSE)
+        reason = str(error) if isinstance(error, PagekinError) else f"unexpected {type(error).__name__}"
+        reason = reason.replace(f"{self.root}{os.sep}", "").replace(str(self.root), "the store")
+        if reason != self.error:
+            trace = None if isinstance(error, PagekinError) else error
+            log.warning("the newest generation of %s cannot be served: %s", self.root, reason, exc_info=trace)
+        self.error = reason
 
     def _manifest_stamp(self) -> tuple[int, int, int] | None:
         """What changes when a manifest is replaced; cheap enough to compute every second."""

@@ -20,6 +20,7 @@ from pathlib import Path
 import numpy as np
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
+from starlette.requests import HTTPConnection
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -49,6 +50,8 @@ _STRIDE = len(CLASSES) + len(BUCKETS) + 2  # per path: answers by status, by sec
 WIDTH = len(PATHS) * _STRIDE + 1  # the last counts answers from the cache
 MEDIA_TYPE = "application/problem+json"
 _ROUTING = {404: "There is no such path; /api lists the paths for programs.", 405: "This path has other methods."}
+
+_HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\[\]:@/?#\s]+)(?::[0-9]*)?")
 
 log = logging.getLogger("pagekin.serving")
 
@@ -204,14 +207,19 @@ class RequestMiddleware:
                 raise RequestError(401, "Send Authorization: Bearer TOKEN.", headers={"WWW-Authenticate": challenge})
 
 
-def _host(text: str) -> str:
-    """Return the host name of a Host header without its port.
+def client_of(request: HTTPConnection) -> str:
+    """Return the address of a client, or an empty string."""
+    return request.client.host if request.client is not None else ""
 
-    >>> _host("localhost:80"), _host("[::1]:80"), _host("EXAMPLE.org")
-    ('localhost', '[::1]', 'example.org')
+
+def _host(text: str) -> str:
+    """Return the host name of a Host header without its port, or an empty string if the header is invalid.
+
+    >>> _host("localhost:80"), _host("[::1]:80"), _host("EXAMPLE.org"), _host("localhost:80@evil.example")
+    ('localhost', '[::1]', 'example.org', '')
     """
-    name = text.lower()
-    return name[: name.index("]") + 1] if name.startswith("[") and "]" in name else name.partition(":")[0]
+    found = _HOST.fullmatch(text)
+    return found[1].lower() if found else ""
 
 
 def _token(authorization: str) -> bytes:

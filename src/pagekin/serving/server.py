@@ -18,13 +18,13 @@ import uvicorn
 
 from pagekin.errors import FailureError, PagekinError
 from pagekin.serving.app import make_app
+from pagekin.serving.connections import listen_for
 from pagekin.serving.generations import CurrentGeneration
 from pagekin.serving.middleware import WIDTH, Metrics
 from pagekin.serving.settings import ServerSettings
 
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
-_CONNECTIONS = 1000  # per worker; further ones get a 503
-_HEAD_BYTES = 1 << 20  # a URL that is too long is read completely, so that the client gets an answer
+_READ_BYTES = 256 << 10  # at most, that asyncio reads at once
 _BACKLOG = 2048  # connections waiting to be accepted
 _SWITCH_SECONDS = 0.0005  # a working thread yields to the event loop after this time
 _GRACE_SECONDS = 30  # for running requests at shutdown
@@ -75,15 +75,16 @@ class _Server(uvicorn.Server):
     def __init__(
         self, root: str, settings: ServerSettings, ready: Callable[[], object], counts: Any = None, worker: int = 0
     ) -> None:
-        self._ready = ready
+        self._ready, self._limits = ready, settings.limits
         config = uvicorn.Config(
             lambda: make_app(CurrentGeneration(root), settings, Metrics(counts, worker)),
             factory=True,
-            log_level="warning",
+            log_level="error",  # a warning for every invalid request would let clients fill the disk
             access_log=False,
             server_header=False,
-            limit_concurrency=_CONNECTIONS,
-            h11_max_incomplete_event_size=_HEAD_BYTES,
+            http="h11",
+            h11_max_incomplete_event_size=settings.limits.head_bytes + _READ_BYTES,
+            timeout_keep_alive=settings.limits.idle_seconds,
             timeout_graceful_shutdown=_GRACE_SECONDS,
         )
         super().__init__(config)
@@ -95,7 +96,9 @@ class _Server(uvicorn.Server):
         self.run(sockets=[listener])
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
+        await super().startup([])  # uvicorn would accept connections without limits
+        uvicorn = {"config": self.config, "server_state": self.server_state, "app_state": self.lifespan.state}
+        self.servers = [listen_for(each, self._limits, **uvicorn) for each in sockets or ()]  # type: ignore[misc]
         if not self.should_exit:
             self._ready()
 

@@ -13,16 +13,23 @@ class RequestLimits:
     """The largest requests that are answered; larger ones get a 4xx status."""
 
     body_bytes: int = 8 * _MIB
+    all_body_bytes: int = 64 * _MIB  # of all bodies that one process holds; half of them from one address
+    json_values: int = 200_000  # numbers, texts, lists and objects in a body
     text_length: int = 2 * _MIB  # characters of a text or of the HTML of a page
     query_bytes: int = 8 * _KIB  # of a URL
     name_length: int = 2000  # characters of the URL or title of a page
     query_pages: int = 20  # pages in one query
     limit: int = 100  # related pages in one answer
     results: int = 1000  # in a result list to be grouped
-    seconds: float = 10.0  # until an answer of the API must be ready
+    seconds: float = 10.0  # until a body must be there, and after that the answer of the API
     patience: float = 1.0  # seconds after which a web page that is still being computed shows its progress
     queued: int = 64  # requests waiting for a thread
     per_client: int = 32  # requests of one address, running or queued
+    connections: int = 1000  # open in one process; half of them for one address
+    head_bytes: int = 64 * _KIB  # of a request without its body
+    head_seconds: float = 10.0  # until the head must be there, after the connection or the answer before
+    idle_seconds: int = 5  # between two requests on one connection
+    reading_seconds: float = 60.0  # until a client must have read an answer
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():

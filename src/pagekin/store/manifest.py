@@ -147,8 +147,11 @@ def locked_folder(root: Path) -> Iterator[None]:
     with (root / "lock").open("a+b") as file:
         try:
             _lock(file.fileno())
-        except OSError as error:
+        except (BlockingIOError, PermissionError) as error:  # as POSIX and Windows say it
             raise StoreError(f"another build is writing {root}; wait until it ends") from error
+        except OSError as error:  # some network file systems have no locks
+            problem = f"{root / 'lock'} cannot be locked: {error.strerror or error}"
+            raise StoreError(f"{problem}; build on a file system with locks and copy the store") from error
         yield
 
 

@@ -20,6 +20,7 @@ from pagekin.store.suggestions import similar_pages, with_parts
 from pagekin.urls import canonical_url, variants
 
 Given = ParamSpec("Given")
+LONGEST_NAME = 5000  # characters that are looked up in titles and files; SQLite refuses patterns of over 50,000
 Result = TypeVar("Result")
 
 
@@ -120,6 +121,8 @@ class Store:
             row = self.catalog.page_at(url)
             if row is not None:
                 return row
+        if len(name) > LONGEST_NAME:
+            raise NoPageError(f"no page {name[:60]!r}… in {self.root}: the name has {len(name):,} characters")
         catalog = self.catalog
         ways: tuple[Callable[[], list[int]], ...] = (
             lambda: catalog.pages_from(name),

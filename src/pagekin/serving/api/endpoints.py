@@ -22,7 +22,7 @@ from pagekin.model.jsons import to_json
 from pagekin.model.options import from_values
 from pagekin.search.options import RelatedOptions
 from pagekin.search.results import RelatedPages
-from pagekin.serving.api.handlers import Compute, Values, answer_get, answer_post, json_response, read_json_body
+from pagekin.serving.api.handlers import Compute, Values, answer_get, answer_post, json_response
 from pagekin.serving.api.params import Param, check_values, param, params_of, read_query, split_query
 from pagekin.serving.context import context_of, encode_json
 from pagekin.serving.generations import Generation
@@ -62,6 +62,7 @@ class Health:
     generation: int
     pages: int
     trouble: bool  # the newest generation cannot be served
+    reason: str  # why not
 
 
 def endpoints(limits: RequestLimits, related_options: type[RelatedOptions] = RelatedOptions) -> list[Endpoint]:
@@ -94,20 +95,22 @@ def endpoints(limits: RequestLimits, related_options: type[RelatedOptions] = Rel
             return await _mediawiki(request)
         return await answer_get(request, related_params, related)
 
-    async def post_related(request: Request) -> ASGIApp:
-        """Find pages related to several pages, or to a page that is not in the collection."""
-        body = await read_json_body(request)
+    def related_values(body: Any) -> Values:
         if not isinstance(body, dict):
             raise RequestError(422, "The body must be an object with urls, html or text.")
         values = check_values(related_body, body)
         if bool(values["urls"]) + (values["html"] is not None) + (values["text"] is not None) != 1:
             raise RequestError(422, "Give exactly one of urls, html and text.", kind="invalid-parameter")
-        return await answer_post(request, values, related)
+        return values
+
+    async def post_related(request: Request) -> ASGIApp:
+        """Find pages related to several pages, or to a page that is not in the collection."""
+        return await answer_post(request, related_values, related)
 
     async def post_duplicates(request: Request) -> ASGIApp:
         """Group the near-duplicates in a result list."""
         values = read_query(group_params, request.scope["query_string"], limits.query_bytes)
-        return await answer_post(request, {**values, "results": await read_json_body(request)}, partial(_group, limits))
+        return await answer_post(request, lambda body: {**values, "results": body}, partial(_group, limits))
 
     return [
         Endpoint("/api/related", "related", RelatedPages, get_related, related_params),
@@ -182,7 +185,7 @@ async def _health(request: Request) -> Response:
     """Report the state of the server; needs no token."""
     current = context_of(request).current
     generation = current.generation
-    health = Health("ok", generation.number, len(generation.indexed), bool(current.error))
+    health = Health("ok", generation.number, len(generation.indexed), bool(current.error), current.error)
     return json_response(encode_json(to_json(health)))
 
 

@@ -1,7 +1,5 @@
-"""How handlers answer: from the cache, or in a thread; and how they read bodies."""
+"""How handlers answer: from the cache, or in a thread."""
 
-import asyncio
-import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -12,6 +10,7 @@ from starlette.types import ASGIApp
 from pagekin.errors import FailureError, MisuseError
 from pagekin.model.jsons import to_json
 from pagekin.serving.api.params import Param, read_query
+from pagekin.serving.bodies import check_head, parse_json
 from pagekin.serving.context import CachedAnswer, Key, context_of, encode_json, etag_of, matches_etag
 from pagekin.serving.generations import Generation
 from pagekin.serving.middleware import RequestError
@@ -44,11 +43,18 @@ async def answer_get(request: Request, params: Sequence[Param], compute: Compute
     return answer
 
 
-async def answer_post(request: Request, values: Values, compute: Compute) -> Response:
+async def answer_post(request: Request, read_values: Callable[[Any], Values], compute: Compute) -> Response:
+    """Answer a POST request. Its body is parsed in the thread that answers it, so only when its turn has come."""
     context = context_of(request)
-    generation = context.current.generation
-    body = await context.threads.run(request, lambda: encode_json(_compute(generation, compute, values)))
-    return json_response(body)
+    limits = context.settings.limits
+    check_head(request, limits)
+    async with context.bodies.read(request) as body:
+        generation = context.current.generation
+
+        def compute_answer() -> bytes:
+            return encode_json(_compute(generation, compute, read_values(parse_json(body, limits))))
+
+        return json_response(await context.threads.run(request, compute_answer))
 
 
 def json_response(body: bytes) -> Response:
@@ -61,33 +67,3 @@ def _compute(generation: Generation, compute: Compute, values: Values) -> Any:
         return to_json(compute(generation, values))
     except (MisuseError, FailureError) as error:
         raise RequestError.from_exception(error, generation.indexed.root) from error
-
-
-async def read_json_body(request: Request) -> Any:
-    limits = context_of(request).settings.limits
-    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
-        raise RequestError(415, "Send JSON, with Content-Type: application/json.")
-    too_large = RequestError(413, f"The body is too large; at most {limits.body_bytes:,} bytes are allowed.")
-    length = request.headers.get("content-length", "0")
-    if length.isdecimal() and int(length) > limits.body_bytes:
-        raise too_large
-    body = bytearray()
-    try:
-        async with asyncio.timeout(limits.seconds):
-            async for piece in request.stream():
-                body += piece
-                if len(body) > limits.body_bytes:
-                    raise too_large
-    except TimeoutError:
-        raise RequestError(408, f"The body did not arrive within {limits.seconds:g} seconds.") from None
-    try:
-        return json.loads(body, parse_constant=_reject_constant)
-    except RecursionError:
-        raise RequestError(422, "The body is not valid JSON: it is nested too deeply.") from None
-    except ValueError as error:
-        raise RequestError(422, f"The body is not valid JSON: {str(error)[:200]}.") from None
-
-
-def _reject_constant(word: str) -> Any:
-    """Reject NaN and Infinity, which are extensions of Python's parser."""
-    raise ValueError(f"{word} is not a number")
