@@ -11,7 +11,7 @@ from hashlib import blake2b
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from starlette.datastructures import Headers
-from starlette.requests import HTTPConnection
+from starlette.requests import HTTPConnection, Request
 from starlette.types import Receive, Scope, Send
 
 from pagekin.serving.generations import CurrentGeneration, Generation
@@ -155,3 +155,21 @@ class Context(NamedTuple):
 def context_of(request: HTTPConnection) -> Context:
     context: Context = request.app.state.context
     return context
+
+
+async def read_body(request: Request) -> bytes:
+    limits = context_of(request).settings.limits
+    too_large = RequestError(413, f"The body is too large; at most {limits.body_bytes:,} bytes are allowed.")
+    length = request.headers.get("content-length", "0")
+    if length.isdecimal() and int(length) > limits.body_bytes:
+        raise too_large
+    body = bytearray()
+    try:
+        async with asyncio.timeout(limits.seconds):
+            async for piece in request.stream():
+                body += piece
+                if len(body) > limits.body_bytes:
+                    raise too_large
+    except TimeoutError:
+        raise RequestError(408, f"The body did not arrive within {limits.seconds:g} seconds.") from None
+    return bytes(body)

@@ -1,6 +1,5 @@
 """How handlers answer: from the cache, or in a thread; and how they read bodies."""
 
-import asyncio
 import json
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -12,7 +11,7 @@ from starlette.types import ASGIApp
 from pagekin.errors import FailureError, MisuseError
 from pagekin.model.jsons import to_json
 from pagekin.serving.api.params import Param, read_query
-from pagekin.serving.context import CachedAnswer, Key, context_of, encode_json, etag_of, matches_etag
+from pagekin.serving.context import CachedAnswer, Key, context_of, encode_json, etag_of, matches_etag, read_body
 from pagekin.serving.generations import Generation
 from pagekin.serving.middleware import RequestError
 
@@ -64,22 +63,9 @@ def _compute(generation: Generation, compute: Compute, values: Values) -> Any:
 
 
 async def read_json_body(request: Request) -> Any:
-    limits = context_of(request).settings.limits
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
         raise RequestError(415, "Send JSON, with Content-Type: application/json.")
-    too_large = RequestError(413, f"The body is too large; at most {limits.body_bytes:,} bytes are allowed.")
-    length = request.headers.get("content-length", "0")
-    if length.isdecimal() and int(length) > limits.body_bytes:
-        raise too_large
-    body = bytearray()
-    try:
-        async with asyncio.timeout(limits.seconds):
-            async for piece in request.stream():
-                body += piece
-                if len(body) > limits.body_bytes:
-                    raise too_large
-    except TimeoutError:
-        raise RequestError(408, f"The body did not arrive within {limits.seconds:g} seconds.") from None
+    body = await read_body(request)
     try:
         return json.loads(body, parse_constant=_reject_constant)
     except RecursionError:
