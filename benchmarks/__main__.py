@@ -16,6 +16,7 @@ from benchmarks import (
     painting,
     querying,
     reading,
+    searching,
     serving,
     signatures,
     sweeping,
@@ -38,6 +39,7 @@ LOOK = (
     painting,
     serving,
     visiting,
+    searching,
     growth,
 )
 LONG = (twins, sweeping, fuzz, kills, agreement, table)

@@ -36,6 +36,7 @@ ORDER = (
     "painting",
     "serving",
     "visiting",
+    "searching",
     "kills",
     "fuzz",
 )

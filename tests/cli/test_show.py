@@ -189,3 +189,12 @@ def test_escape_sequences_do_not_reach_the_terminal_while_building(nasty: Path, 
     answer = in_this_process(*arguments, folder=tmp_path)
     assert answer.code == 0
     assert harmless(answer.out.replace(str(source), ""))
+
+
+def test_pages_are_searched_by_words_of_titles_and_of_texts(pagekin: Pagekin, library: Path) -> None:
+    answer = pagekin("search", library, "robins", "at", "night")
+    assert (answer.code, answer.out) == (0, f"The robin in winter\n       {ROBIN}\n")
+    found = json.loads(pagekin("search", library, "robin", "--json").out)
+    assert (found["query"], found["pages"][0]["url"]) == ("robin", ROBIN)
+    assert pagekin("search", library, "nonsense").out == "No page has these words, or this text in its URL.\n"
+    assert pagekin("search", library).code == 2

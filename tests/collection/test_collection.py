@@ -33,7 +33,7 @@ def test_a_collection_is_a_sized_iterable_of_pages(collection: pagekin.Collectio
 
 
 def test_a_page_can_be_named_by_url_file_title_or_page(collection: pagekin.Collection) -> None:
-    [robin] = collection.search("robin")
+    robin = collection.search("robin")[0]
     for name in (ROBIN, "birds/robin.html", "The robin in winter", robin, collection.page(ROBIN)):
         assert collection.page(name).url == ROBIN
         assert collection.related(name)[0].url == WREN

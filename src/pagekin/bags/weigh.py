@@ -145,11 +145,10 @@ def query_bag(reading: Reading, terms: Terms, contents: Contents, strategy: Stra
 
     Words that no page of the collection has cannot distinguish between its pages, and are dropped.
     """
-    numbers = {name: number for number, name in enumerate(terms.name)}
     words = [word_of(form) for form in reading.forms]
     language = language_of(reading.pages.language[0], strategy.language)
     terms_of_forms = terms_of(words, strategy.stemming, language)
-    of_form = [numbers.get(term, -1) if term else -1 for term in terms_of_forms]
+    of_form = [terms.numbers.get(term, -1) if term else -1 for term in terms_of_forms]
     kept = [of_form[form] for form in reading.tokens.form.tolist() if terms_of_forms[form] is not None]
     counts = Counter(kept)
     said: dict[int, float] = {}

@@ -83,6 +83,24 @@ def check(store: str, json: bool) -> None:
         raise SystemExit(1)
 
 
+@click.command(short_help="Find pages by words or URL.")
+@store_argument
+@click.argument("words", nargs=-1, required=True)
+@click.option("--limit", default=10, type=click.IntRange(1), help="Print at most this number of pages.")
+@json_option
+def search(store: str, words: tuple[str, ...], limit: int, json: bool) -> None:
+    """Find pages by WORDS of their titles, then by words of their texts, or by a URL or part of one."""
+    print_result(pagekin.open(store).search(" ".join(words), limit), json, print_found)
+
+
+def print_found(found: pagekin.SearchResults) -> None:
+    if not found:
+        click.echo("No page has these words, or this text in its URL.")
+    for page in found:
+        click.echo(clean(page.title or "(no title)"))
+        click.echo(f"       {clean(page.url)}")
+
+
 @click.command(short_help="Show one page: metadata, text and links.")
 @store_argument
 @click.argument("page")

@@ -19,7 +19,7 @@ _MODULES = {
     "demo": "demo",
     "duplicates": "duplicates",
     "evaluate": "evaluate sweep",
-    "info": "check info show",
+    "info": "check info search show",
     "learn": "learn",
     "main": "completion",
     "related": "export related",

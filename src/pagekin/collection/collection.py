@@ -122,10 +122,12 @@ class Collection:
         return describe_page(self.indexed, self.indexed.find(_name(name)), text)
 
     def search(self, words: str, limit: int = 10) -> SearchResults:
-        """Pages by URL or title, the likeliest first.
+        """Pages by URL, by words of the title or by words of the text, the likeliest first.
 
-        >>> [page.title for page in collection.search("oak")]
+        >>> [page.title for page in collection.search("oak", limit=1)]
         ['The oak']
+        >>> collection.search("loud song spiders")[0].title  # words of the text
+        'The wren'
         """
         from pagekin.collection.info import search_pages
 

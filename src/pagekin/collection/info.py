@@ -1,4 +1,4 @@
-"""What is stored of a collection and of each page, searching pages by URL or title, and what a build did."""
+"""What is stored of a collection and of each page, searching pages by URL, title or text, and what a build did."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pagekin.model.jsons import json_field
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.results import PageLink, ResultSequence
+from pagekin.store.catalog import terms_of
 from pagekin.store.store import LONGEST_NAME, Store
 from pagekin.store.suggestions import with_parts
 
@@ -185,7 +186,8 @@ def _excerpt(text: str) -> str:
 def search_pages(indexed: IndexedStore, query: str, limit: int = 10) -> SearchResults:
     """The page with this URL, then pages with these words in the title, then pages with this text in the URL.
 
-    Then pages whose titles have a name, such as ConcurrentHashMap, with the words as parts.
+    Then pages whose titles have a name, such as ConcurrentHashMap, with the words as parts; then pages by the words of
+    their texts.
     """
     catalog, query = indexed.catalog, query.strip().encode("utf-8", "replace").decode("utf-8")
     if len(query) > LONGEST_NAME:
@@ -200,5 +202,7 @@ def search_pages(indexed: IndexedStore, query: str, limit: int = 10) -> SearchRe
     if query and len(rows) < limit:
         rows |= dict.fromkeys(with_parts(catalog, query, limit))
         rows |= {row: None for (row,) in catalog.rows(f"{pages} instr(url, ?) ORDER BY row LIMIT ?", query, limit)}
+    if terms_of(query) and len(rows) < limit and "://" not in query:
+        rows |= dict.fromkeys(indexed.pages_with_words(query, limit))
     named = (catalog.rows(f"SELECT {_COLUMNS} WHERE p.row = ?", row)[0] for row in list(rows)[:limit])
     return SearchResults(query, [Page(*each) for each in named])

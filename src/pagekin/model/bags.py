@@ -22,6 +22,11 @@ class Terms:
     shown: Strings  # the most frequent word of a stem
     frequency: Int64s  # the number of bags with the term; citing nodes included
 
+    @cached_property
+    def numbers(self) -> dict[str, int]:
+        """The numbers of the words by name."""
+        return {name: number for number, name in enumerate(self.name)}
+
 
 @dataclass(frozen=True)
 class Contents:

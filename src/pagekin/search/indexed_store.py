@@ -13,6 +13,7 @@ from pagekin.errors import MisuseError
 from pagekin.index.index import Index
 from pagekin.model.arrays import Floats, Int64s
 from pagekin.model.capture import Capture, Origin
+from pagekin.model.reading import Reading
 from pagekin.model.strategy import NEIGHBOURS
 from pagekin.search.answer import AnswerBuilder
 from pagekin.search.blend import Blend, Scaling
@@ -138,12 +139,8 @@ class IndexedStore(NodeStore):
         """The pages related to a page from outside the collection: HTML or, if `plain`, text."""
         from pagekin.bags.weigh import query_bag
         from pagekin.duplicates.chunks import chunks_of_pages
-        from pagekin.reading.batch import read_captures
 
-        capture = Capture(_OUTSIDE, Origin("question", 0, len(body), 0), body=body, plain=plain)
-        reading = read_captures([capture], self.settings)
-        if not len(reading):
-            raise MisuseError(f"the given page cannot be read: {reading.skips[0].reason}")
+        reading = self._read(body, plain)
         index, options, own = self.index, options or RelatedOptions(), None
         read = query_bag(reading, index.terms, index.contents, index.strategy, len(index.bags))
         bag, counted = Bag(read.term, read.weight), read.count > 0
@@ -153,6 +150,27 @@ class IndexedStore(NodeStore):
             own = Fingerprints(settings, Chunks.concatenate(list(chunks_of_pages(reading, silent, settings))))
         query = Query((), bag, signature_of(index, bag), counts, reading.pages.title[0])
         return self._answer(query, options, own)
+
+    @report_damage
+    def pages_with_words(self, words: str, limit: int) -> list[int]:
+        """The rows of the pages whose texts have all of these words, or else as many as any page has, best first."""
+        from pagekin.search.words import nodes_with_words
+
+        forms = self._read(words.encode("utf-8", "replace"), plain=True).forms
+        return [int(self.nodes[node]) for node in nodes_with_words(self.index, forms, self._languages, limit)]
+
+    @cached_property
+    def _languages(self) -> list[str]:
+        return [row[0] for row in self.catalog.rows("SELECT DISTINCT language FROM pages")]
+
+    def _read(self, body: bytes, plain: bool) -> Reading:
+        from pagekin.reading.batch import read_captures
+
+        capture = Capture(_OUTSIDE, Origin("question", 0, len(body), 0), body=body, plain=plain)
+        reading = read_captures([capture], self.settings)
+        if not len(reading):
+            raise MisuseError(f"the given page cannot be read: {reading.skips[0].reason}")
+        return reading
 
     def _answer(self, query: Query, options: RelatedOptions, own: Fingerprints | None) -> list[RelatedPage]:
         if options.outside and not self.index.strategy.outside:

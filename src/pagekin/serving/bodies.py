@@ -24,7 +24,9 @@ class Bodies:
     @asynccontextmanager
     async def read(self, request: Request) -> AsyncIterator[bytearray]:
         """Read the body of a request. It counts until the end of the block."""
-        client, body = client_of(request), bytearray()
+        client, body, length = client_of(request), bytearray(), request.headers.get("content-length", "0")
+        if length.isdecimal() and int(length) > self._limits.body_bytes:
+            raise too_large(self._limits)
         try:
             await self._receive(request, client, body)
             yield body
@@ -57,13 +59,10 @@ def too_large(limits: RequestLimits) -> RequestError:
     return RequestError(413, f"The body is too large; at most {limits.body_bytes:,} bytes are allowed.")
 
 
-def check_head(request: Request, limits: RequestLimits) -> None:
-    """Refuse a body by what the headers say of it."""
+def check_type(request: Request) -> None:
+    """Refuse a body that is not JSON by its headers."""
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
         raise RequestError(415, "Send JSON, with Content-Type: application/json.")
-    length = request.headers.get("content-length", "0")
-    if length.isdecimal() and int(length) > limits.body_bytes:
-        raise too_large(limits)
 
 
 def parse_json(body: bytes | bytearray, limits: RequestLimits) -> Any:

@@ -17,7 +17,7 @@ Item = TypeVar("Item")
 JobKey: TypeAlias = tuple[str, str, str]  # tag of the generation, path, query
 
 
-class Progress:
+class JobProgress:
     """How far a computation has come. Written by one thread, read by others."""
 
     def __init__(self) -> None:
@@ -27,7 +27,7 @@ class Progress:
     def over(self, items: Sequence[Item]) -> Iterator[Item]:
         """Iterate, and count; the iteration ends with an error if the server stops.
 
-        >>> progress = Progress()
+        >>> progress = JobProgress()
         >>> [(item, progress.done, progress.total) for item in progress.over("ab")]
         [('a', 0, 2), ('b', 1, 2)]
         """
@@ -42,7 +42,7 @@ class Progress:
 class Job:
     """The computation of a page."""
 
-    def __init__(self, answer: asyncio.Future[Response], progress: Progress) -> None:
+    def __init__(self, answer: asyncio.Future[Response], progress: JobProgress) -> None:
         self.answer, self.progress = answer, progress
         self.late = False  # somebody was told to wait
         self._started = time.monotonic()
@@ -63,16 +63,16 @@ class Jobs:
         self._patience = settings.limits.patience
         self._threads, self._long_threads = threads, RequestThreads(settings)
         self._jobs: dict[JobKey, Job] = {}
-        self._progress: dict[tuple[str, str], Progress] = {}  # of all jobs for one path
+        self._progress: dict[tuple[str, str], JobProgress] = {}  # of all jobs for one path
 
     async def wait(
-        self, request: HTTPConnection, key: JobKey, compute: Callable[[Progress], Response], *, is_long: bool
+        self, request: HTTPConnection, key: JobKey, compute: Callable[[JobProgress], Response], *, is_long: bool
     ) -> Job:
         """Start a job unless it runs already, and wait for it. It may still run after that."""
         job = self._jobs.get(key)
         if job is None:
             self._forget()
-            progress = self._progress.setdefault(key[:2], Progress())
+            progress = self._progress.setdefault(key[:2], JobProgress())
             threads = self._long_threads if is_long else self._threads
             job = self._jobs[key] = Job(threads.submit(request, compute, progress), progress)
         await asyncio.wait([job.answer], timeout=self._patience)

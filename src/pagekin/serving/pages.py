@@ -10,7 +10,7 @@ from copy import copy
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
-from urllib.parse import urlencode
+from urllib.parse import parse_qs, urlencode
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.requests import Request
@@ -23,11 +23,18 @@ from pagekin.figures import counted
 from pagekin.model.options import check_options, options_of
 from pagekin.serving.context import context_of
 from pagekin.serving.generations import Generation
-from pagekin.serving.jobs import Job, Progress
+from pagekin.serving.jobs import Job, JobProgress
 from pagekin.serving.middleware import RequestError
 from pagekin.serving.views import collection, drawings
 from pagekin.serving.views.names import PageRef, clean_line, find_page, ref_by_id, refs_by_row, search_refs, short_url
-from pagekin.serving.views.page import AnswerFilters, compare_pages, learned_share, page_view, related_rows
+from pagekin.serving.views.page import (
+    AnswerFilters,
+    compare_pages,
+    learned_share,
+    page_view,
+    related_rows,
+    rows_related_to,
+)
 
 TEMPLATES = Path(__file__).parent / "templates"
 _SUGGESTIONS, _SEARCH_RESULTS, _HOME_PAGES = 8, 50, 12
@@ -54,7 +61,7 @@ class PageRequest(NamedTuple):
     id: str  # of the page, if the path has one
     root: str  # path under which the server is mounted
     replay: str
-    progress: Progress = Progress()  # shown if the answer takes long
+    progress: JobProgress = JobProgress()  # shown if the answer takes long
 
     @property
     def is_part(self) -> bool:
@@ -117,16 +124,15 @@ def routes() -> list[BaseRoute]:
         "/page/{id}/graph": _graph,
         **{f"/collection/{name}": partial(_collection_section, name) for name in _SECTIONS},
     }
-    return [Route(path, partial(_endpoint, handler, path in long)) for path, handler in (usual | long).items()]
+    found = [Route(path, partial(_endpoint, handler, path in long)) for path, handler in (usual | long).items()]
+    return [*found, Route("/ask", _ask, methods=["GET", "POST"])]
 
 
 async def _endpoint(handler: Handler, is_long: bool, request: Request) -> Response:
     """Answer with a page or, while it is being computed, with its progress; `wait=1` asks only whether it is ready."""
-    context = context_of(request)
-    id, root = str(request.path_params.get("id", "")), str(request.scope.get("root_path", ""))
-    asked = PageRequest(context.current.generation, request.query_params, id, root, context.settings.replay)
+    asked = _page_request(request)
     query = urlencode([each for each in request.query_params.multi_items() if each[0] != "wait"])
-    key = asked.generation.tag, root + request.scope["path"], query
+    key = asked.generation.tag, asked.root + request.scope["path"], query
     try:
         job = await request.app.state.jobs.wait(
             request, key, lambda progress: handler(asked._replace(progress=progress)), is_long=is_long
@@ -135,12 +141,44 @@ async def _endpoint(handler: Handler, is_long: bool, request: Request) -> Respon
             return asked.render_waiting(job)
         return Response(status_code=204) if "wait" in asked.query else _copy(job.answer.result())
     except (RequestError, PagekinError) as error:
-        problem = asked.problem(error)
-        heading = {404: "Page not found", 422: "Invalid request"}.get(problem.status, "Not available now")
-        template = "_problem.html" if asked.is_part else "error.html"
-        response = asked.render(template, problem.status, heading=heading, problem=problem.detail)
-        response.headers.update(problem.headers)
-        return response
+        return _error(asked, error)
+
+
+async def _ask(request: Request) -> Response:
+    """Find the pages related to a text or HTML that was pasted into a form."""
+    asked, context = _page_request(request), context_of(request)
+    try:
+        async with context.bodies.read(request) as body:
+            [text] = parse_qs(body.decode("latin-1"), max_num_fields=1, keep_blank_values=True).get("text", [""])
+            return await context.threads.run(request, _answer_text, asked, text, context.settings.limits.text_length)
+    except (RequestError, PagekinError) as error:
+        return _error(asked, error)
+    except ValueError:
+        return _error(asked, RequestError(422, "The form has more than one field."))
+
+
+def _answer_text(request: PageRequest, text: str, longest: int) -> Response:
+    values: dict[str, Any] = {"text": text, "related": None, "problem": "", "page": None, "filters": AnswerFilters()}
+    if len(text) > longest:
+        values["problem"] = f"The text has {len(text):,} characters; at most {longest:,} are allowed."
+    elif text.strip():
+        values["related"] = rows_related_to(request.generation.indexed, text)
+    return request.render("ask.html", 422 if values["problem"] else 200, here="ask", **values)
+
+
+def _page_request(request: Request) -> PageRequest:
+    context = context_of(request)
+    id, root = str(request.path_params.get("id", "")), str(request.scope.get("root_path", ""))
+    return PageRequest(context.current.generation, request.query_params, id, root, context.settings.replay)
+
+
+def _error(asked: PageRequest, error: Exception) -> Response:
+    problem = asked.problem(error)
+    heading = {404: "Page not found", 422: "Invalid request"}.get(problem.status, "Not available now")
+    template = "_problem.html" if asked.is_part else "error.html"
+    response = asked.render(template, problem.status, heading=heading, problem=problem.detail)
+    response.headers.update(problem.headers)
+    return response
 
 
 def _copy(response: Response) -> Response:

@@ -7,6 +7,7 @@ from functools import partial
 from pagekin.store.catalog import ESCAPE, Catalog, literal, terms_of
 
 _ALIKE = 0.75  # the similarity of two words, by difflib, from which one may be a misspelling of the other
+_MOST_PARTS, _MOST_LETTERS = 32, 1000  # of a name; SQLite refuses a pattern of more than 50,000 bytes
 _PART = re.compile(r"[A-Z]?[^\W\d_A-Z]+|[A-Z]+(?![a-z])|\d+")  # of a name such as ConcurrentHashMap
 
 
@@ -16,9 +17,11 @@ def with_parts(catalog: Catalog, words: str, limit: int) -> list[int]:
     The last word may be a prefix of a part. Names with fewer parts come first.
     """
     wanted = [word.casefold() for word in terms_of(words)]
-    if not wanted:
+    if not 0 < len(wanted) <= _MOST_PARTS:
         return []
-    rows = catalog.rows(f"SELECT row, title FROM pages WHERE title LIKE ? {ESCAPE}", f"%{literal(''.join(wanted))}%")
+    rows = catalog.rows(
+        f"SELECT row, title FROM pages WHERE title LIKE ? {ESCAPE}", f"%{literal(''.join(wanted)[:_MOST_LETTERS])}%"
+    )
     found = [(size, int(row["row"])) for row in rows if (size := _size_of_name(row["title"], wanted))]
     return [row for _, row in sorted(found)[:limit]]
 

@@ -16,6 +16,8 @@ TITLES = {
     "hebrew": "שלום עולם, טקסט מימין לשמאל",
     "controls": "a\x08b\x1b[31mred\x7f\u0085\u2028new line",
     "huge": "enormous " * 20_000,
+    "wide": "MWMWM " * 20,
+    "han": "漢字仮名交" * 30,
     "empty": "",
     "copy": "The same once more",
     "copy-again": "The same once again",

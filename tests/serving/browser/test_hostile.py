@@ -99,3 +99,32 @@ def test_near_duplicates_stand_folded_under_the_best_of_them(harmful: str, harm:
     expect(copies).to_be_visible()
     both = {folded.locator("xpath=..").locator("h3 a").inner_text(), copies.locator("a").inner_text()}
     assert both == {TITLES["copy"], TITLES["copy-again"]}
+
+
+@pytest.mark.parametrize("width", [1200, 390])
+def test_no_label_of_a_neighbourhood_is_cut_off(harmful: str, harm: CurrentGeneration, look: Look, width: int) -> None:
+    page = look(f"{harmful}/page/{id_of(harm, 'turned')}/graph", viewport={"width": width, "height": 900})
+    drawing = page.locator("svg.graph" if width > 1000 else "svg.column")
+    expect(drawing).to_be_visible()
+    assert drawing.locator("text").count() > 10
+    assert any("漢" in text for text in drawing.locator("text").all_text_contents())
+    outside = drawing.evaluate(
+        """(svg) => [...svg.querySelectorAll("text")].filter((text) => {
+             const own = svg.getBoundingClientRect(), box = text.getBoundingClientRect();
+             return box.left < own.left || box.right > own.right || box.top < own.top || box.bottom > own.bottom;
+           }).map((text) => text.textContent)"""
+    )
+    assert outside == []
+    scale = drawing.evaluate("(svg) => svg.getBoundingClientRect().width / svg.viewBox.baseVal.width")
+    assert scale > 0.85  # of 13 pixels: at least 11
+    assert drawing.evaluate("(svg) => svg.closest('figure').scrollWidth <= svg.closest('figure').clientWidth")
+
+
+def test_no_number_is_wider_than_its_card(site: str, look: Look) -> None:
+    page = look(f"{site}/collection", viewport={"width": 390, "height": 900})
+    page.locator(".tiles dd").evaluate_all("all => all.forEach((each) => { each.textContent = '123,456,789,012'; })")
+    for width in (390, 700, 1200):
+        page.set_viewport_size({"width": width, "height": 900})
+        wide = page.locator(".tiles dd").evaluate_all("all => all.filter((e) => e.scrollWidth > e.clientWidth).length")
+        assert wide == 0
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

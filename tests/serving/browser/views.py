@@ -12,6 +12,7 @@ VIEWS = {
     "graph": "/page/{id}/graph",
     "compare": "/compare?a={id}&b={other}",
     "collection": "/collection",
+    "ask": "/ask",
     "error": "/page/none",
 }
 

@@ -78,7 +78,13 @@ def endpoints(limits: RequestLimits, related_options: type[RelatedOptions] = Rel
     cluster_options = params_of(ClusterOptions, limits)
     cluster_params = [param("url", f"{_PAGE}.", name, required=True), *cluster_options]
     search_params = [
-        param("query", "A URL, words of a title, or their beginning.", name, required=True, min_length=0),
+        param(
+            "query",
+            "A URL, words of a title or their beginning, or words of a text.",
+            name,
+            required=True,
+            min_length=0,
+        ),
         *(each for each in cluster_options if each.name == "limit"),
     ]
     group_params = [
@@ -140,7 +146,7 @@ def _related(options_class: type[RelatedOptions], generation: Generation, values
 
 
 def _search(generation: Generation, values: Values) -> SearchResults:
-    """Find pages by URL or title."""
+    """Find pages by URL, title or words of the text."""
     return generation.collection.search(values["query"], values["limit"])
 
 

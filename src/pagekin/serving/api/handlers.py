@@ -10,7 +10,7 @@ from starlette.types import ASGIApp
 from pagekin.errors import FailureError, MisuseError
 from pagekin.model.jsons import to_json
 from pagekin.serving.api.params import Param, read_query
-from pagekin.serving.bodies import check_head, parse_json
+from pagekin.serving.bodies import check_type, parse_json
 from pagekin.serving.context import CachedAnswer, Key, context_of, encode_json, etag_of, matches_etag
 from pagekin.serving.generations import Generation
 from pagekin.serving.middleware import RequestError
@@ -47,7 +47,7 @@ async def answer_post(request: Request, read_values: Callable[[Any], Values], co
     """Answer a POST request. Its body is parsed in the thread that answers it, so only when its turn has come."""
     context = context_of(request)
     limits = context.settings.limits
-    check_head(request, limits)
+    check_type(request)
     async with context.bodies.read(request) as body:
         generation = context.current.generation
 

@@ -43,6 +43,9 @@ export function addWalks() {
     if (!target || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
     event.preventDefault();
     const place = target.closest("[data-result]");
-    go(place, target.dataset.step).then(() => place.querySelector(".node.own, .trail button")?.focus({ preventScroll: true }));
+    go(place, target.dataset.step).then(() => {
+      const visible = [...place.querySelectorAll(".node.own, .trail button")].find((each) => each.getClientRects().length);
+      visible?.focus({ preventScroll: true });
+    });
   });
 }

@@ -12,7 +12,7 @@ from pagekin.links.clusters import Clusters, Hierarchy, build_hierarchy
 from pagekin.model.options import option
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.options import RelatedOptions
-from pagekin.serving.views.names import PageRef, clean_line, refs, shorten_middle
+from pagekin.serving.views.names import PageRef, clean_line, refs, shorten_middle, shorten_to_width
 
 _LISTED = 15  # pages in the ordering and in the dendrogram
 _TERMS = 5
@@ -22,7 +22,10 @@ WIDTH, HEIGHT = 820.0, 520.0
 _RADII = 190.0, 232.0
 _LABEL_DISTANCE = 24.0  # between labels, vertically
 _MIN_SIMILARITY = 0.03  # of an edge
-_LABEL_LENGTH = 26
+_FONT = 13.0  # size of labels
+_GAP = 6.0  # between a circle and its label
+COLUMN_WIDTH, _COLUMN_ROW, _TRUNK = 340.0, 30.0, 16.0  # of the drawing for a narrow window
+_BRANCHES = 22.0, 66.0  # lengths of the branches of the most and the least similar page
 _NEAREST = 3  # edges of each neighbour to its nearest other neighbours
 
 
@@ -143,6 +146,10 @@ class GraphNode(NamedTuple):
     label: str
     anchor: str  # of the label: start, end or, for the page in the middle, middle
 
+    @property
+    def label_x(self) -> float:
+        return round(self.x + (self.radius + _GAP) * (-1 if self.anchor == "end" else 1), 1)
+
 
 class Edge(NamedTuple):
     """Two similar pages."""
@@ -155,13 +162,22 @@ class Edge(NamedTuple):
 
 
 class Graph(NamedTuple):
-    """A drawing of a neighbourhood; the first node is the page in the middle."""
+    """A drawing of a neighbourhood; the first node is the page in the middle.
+
+    For a narrow window, the pages stand in a column instead, the most similar first, on branches from the page.
+    """
 
     by: str
     nodes: list[GraphNode]
     edges: list[Edge]
+    column: list[GraphNode]
     width: float = WIDTH
     height: float = HEIGHT
+    column_width: float = COLUMN_WIDTH
+
+    @property
+    def column_height(self) -> float:
+        return _COLUMN_ROW * len(self.column)
 
 
 def graph_by_words(indexed: IndexedStore, page: PageRef) -> Graph:
@@ -199,9 +215,26 @@ def draw_graph(pages: list[PageRef], similarity: NDArray[np.float64], by: str) -
         x, y = points[k]
         radius = 5.0 + 6.0 * own[k] / highest if k else 13.0
         anchor = "middle" if not k else "start" if x >= middle[0] else "end"
-        label = shorten_middle(page.title, _LABEL_LENGTH)
-        nodes.append(GraphNode(page, round(x, 1), round(y, 1), round(radius, 1), own[k], label, anchor))
-    return Graph(by, nodes, _edges(nodes, similarity))
+        nodes.append(_node(page, x, y, radius, own[k], anchor, WIDTH))
+    column = _column(pages, own, lowest, highest)
+    return Graph(by, nodes, _edges(nodes, similarity), column)
+
+
+def _column(pages: list[PageRef], own: list[float], lowest: float, highest: float) -> list[GraphNode]:
+    nodes = []
+    for row, k in enumerate(sorted(range(len(pages)), key=lambda k: (k > 0, -own[k], k))):
+        far = (highest - own[k]) / max(highest - lowest, 0.05)
+        x = _TRUNK + (_BRANCHES[0] + (_BRANCHES[1] - _BRANCHES[0]) * far if k else 0.0)
+        radius = 5.0 + 4.0 * own[k] / highest if k else 9.0
+        nodes.append(_node(pages[k], x, _COLUMN_ROW * (row + 0.5), radius, own[k], "start", COLUMN_WIDTH))
+    return nodes
+
+
+def _node(page: PageRef, x: float, y: float, radius: float, similarity: float, anchor: str, width: float) -> GraphNode:
+    """Return a node whose label ends inside of a drawing of this width."""
+    room = (x if anchor == "end" else width - x) - radius - _GAP
+    label = shorten_to_width(page.title, room / _FONT)
+    return GraphNode(page, round(x, 1), round(y, 1), round(radius, 1), similarity, label, anchor)
 
 
 def _separate_labels(points: dict[int, tuple[float, float]], middle: float) -> None:

@@ -82,6 +82,27 @@ def shorten_middle(text: str, length: int) -> str:
     return text if len(text) <= length else text[:head] + "…" + text[len(text) - (length - 1 - head) :]
 
 
+def shorten_to_width(text: str, width: float) -> str:
+    """Shorten a text in the middle so that no usual font makes it wider than `width` times its size.
+
+    >>> shorten_to_width("illicit millilitre", 10), shorten_to_width("WWW WWW WWW WWW", 10)
+    ('illicit millilitre', 'WWW …WW WWW')
+    """
+    length = len(text)
+    while length > 1 and sum(map(_width, shorten_middle(text, length))) > width:
+        length -= 1
+    return shorten_middle(text, length)
+
+
+def _width(letter: str) -> float:
+    """Return the width of a letter over the size of the font: that of a wide font such as DejaVu Sans."""
+    if unicodedata.east_asian_width(letter) in "WF":
+        return 1.05
+    if letter in "il.,:;|!'()[]jftr ":
+        return 0.42
+    return 1.0 if letter in "mwMW@%…—" or ord(letter) > 0x2FF else 0.8 if letter.isupper() else 0.64
+
+
 def original_href(url: str, replay: str | None) -> str | None:
     """Return a link to the original page, on the web or on a replay server; None if it is not http or https.
 

@@ -21,6 +21,7 @@ _TERMS, _ANCHOR_TEXTS, _LINKS = 16, 12, 8
 _SHARED_TERMS, _TERMS_OF_ONE, _COMMON_LINKS = 14, 12, 6  # of two pages
 _RELATED_TERMS = 6  # of a page in the list of related pages
 _EXCERPT_LENGTH = 320
+_MARKUP = re.compile(r"\s*<[!?/]?[a-zA-Z][^<>]*>")  # the beginning of HTML
 _TITLE_WITHIN = 5000  # characters in which the excerpt looks for the title
 # Share of links in the similarity, by what the form offers; usual is the learned share, if there is one.
 SHARES: dict[str, float | Literal["auto"] | None] = {"usual": None, "words": 0.0, "both": AUTO, "links": 1.0}
@@ -121,15 +122,29 @@ class RelatedRow(NamedTuple):
 
 
 def related_rows(indexed: IndexedStore, page: PageRef, filters: AnswerFilters) -> list[RelatedRow]:
-    linked = indexed.nodes_linked_from([page.node])
+    return _rows(indexed, indexed.related(page.url, filters.options()), page)
+
+
+def rows_related_to(indexed: IndexedStore, text: str) -> list[RelatedRow]:
+    """Return the rows for a text from outside the collection; it is HTML if it begins with a tag.
+
+    >>> bool(_MARKUP.match("  <!doctype html>")), bool(_MARKUP.match("<p class=a>")), bool(_MARKUP.match("a < b"))
+    (True, True, False)
+    """
+    plain = _MARKUP.match(text) is None
+    return _rows(indexed, indexed.related_to(text.encode("utf-8", "replace"), plain=plain))
+
+
+def _rows(indexed: IndexedStore, results: list[RelatedPage], page: PageRef | None = None) -> list[RelatedRow]:
+    linked = set() if page is None else indexed.nodes_linked_from([page.node])
     rows = []
-    for result in indexed.related(page.url, filters.options()):
+    for result in results:
         [found] = refs(indexed, [result.url], "url")
         terms = [term for term, _ in indexed.top_terms(found.node, _RELATED_TERMS)]
         citing = zip(result.why.cited_by, result.why.apart, strict=True)
         cited_by = [(ref, apart) for url, apart in citing for ref in refs(indexed, [url], "url")]
         duplicates = [(refs(indexed, [each.url], "url")[0], each) for each in result.duplicates]
-        links_back = page.node in indexed.nodes_linked_from([found.node])
+        links_back = page is not None and page.node in indexed.nodes_linked_from([found.node])
         rows.append(RelatedRow(found, result, terms, cited_by, duplicates, found.node in linked, links_back))
     return rows
 
