@@ -196,7 +196,15 @@ def _usable(root: Path, fingerprint: dict[str, Any]) -> Store | None:
     except StoreError:
         return None
     same = {"reader": manifest.reader, "settings": manifest.settings} == fingerprint
-    return Store(root, manifest) if same and not manifests.damaged_files(root, manifest) else None
+    if not same or manifests.damaged_files(root, manifest):
+        return None
+    store = Store(root, manifest)
+    try:
+        store.verify()
+    except StoreError:
+        store.close()
+        return None
+    return store
 
 
 def _has_vectors(root: Path) -> bool:
@@ -289,7 +297,7 @@ def _write_index(
         find = store.catalog.page_names().find
         vectors = {"vectors": write_given_vectors(folder, given, find, len(store.nodes) - 1)}
     context.enter("near-duplicates")
-    chunks = chunks_of_pages(store.reading, folded.ignored_blocks, _GROUPS, context.pool.map)
+    chunks = chunks_of_pages(store.checked_reading, folded.ignored_blocks, _GROUPS, context.pool.map)
     fingerprints = write_fingerprints(folder, len(store), chunks, _GROUPS)
     store.close()
     facts: dict[str, Any] = {

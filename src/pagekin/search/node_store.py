@@ -18,7 +18,8 @@ from pagekin.model.strategy import Strategy
 from pagekin.search.link_scorer import LinkScorerPool
 from pagekin.search.query import QueryWeights, bag_of
 from pagekin.search.scorer import ScorerPool
-from pagekin.store.columns import check, open_array
+from pagekin.store.checks import check
+from pagekin.store.columns import open_array
 from pagekin.store.store import Store, report_damage
 
 if TYPE_CHECKING:
@@ -48,7 +49,8 @@ class NodeStore(Store):
             raise MisuseError(
                 f"the index of {self.root} has no latent vectors; build it with a strategy whose blend names latent"
             )
-        return open_latent(self.root / self.manifest.index_folder, len(self.nodes) - 1)
+        words = self.on_disk.index.words
+        return open_latent(self.root / self.manifest.index_folder, len(self.nodes) - 1, words)
 
     @cached_property
     def vectors(self) -> PageVectors:
@@ -94,11 +96,20 @@ class NodeStore(Store):
                 f"the index of {self.root} has no neighbours; build it with a strategy whose blend names neighbours"
             )
         folder, pages = self.root / self.manifest.index_folder, len(self.nodes) - 1
-        lists = open_array(folder, NEIGHBOURS_FILE, dimensions=2)
-        fits = lists.dtype in (np.uint16, np.uint32) and len(lists) == pages
-        fits = fits and int(lists.max(initial=0)) < max(1, pages)
-        check(fits, folder / f"{NEIGHBOURS_FILE}.npy", "it belongs to other pages")
+        lists = open_array(folder, NEIGHBOURS_FILE, (np.uint16, np.uint32), 2, below=pages)
+        check(len(lists) == pages, folder / f"{NEIGHBOURS_FILE}.npy", "it belongs to other pages")
         return lists
+
+    def verify(self) -> None:
+        super().verify()
+        facts = self._index_facts
+        self.on_disk.index.check()
+        _ = self.fingerprints, self.titles, self.link_scorers
+        for name, file in (("latent", "latent.pages.row.npy"), ("neighbours", f"{NEIGHBOURS_FILE}.npy")):
+            if file in facts["files"]:
+                getattr(self, name)
+        if "vectors" in facts:
+            _ = self.vectors
 
     def names_of(self, nodes: Collection[int]) -> dict[int, str]:
         """The titles of nodes, or the URLs of those without a title."""

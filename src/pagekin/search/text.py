@@ -140,8 +140,9 @@ class BagPairs(PairScores):
         """Of all bags, those of `nodes` are compared, by cosine or else by Jaccard; -1 is a page without a bag."""
         from pagekin.kernels.all_pairs import invert  # loads the compiler
 
-        row, places = index.bags.places(nodes)
-        term, weight = index.bags.term[places], index.bags.weight[places]
+        bags = index.checked_bags
+        row, places = bags.places(nodes)
+        term, weight = bags.term[places], bags.weight[places]
         self._bags = offsets_of(np.bincount(row, minlength=len(nodes))), term, weight
         self._inverted = invert(*self._bags, int(term.max(initial=0)) + 1)
         self._lengths = np.sqrt(np.bincount(row, np.square(weight, dtype=np.float64), len(nodes))) if cosine else None

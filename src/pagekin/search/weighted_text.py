@@ -92,7 +92,7 @@ class WeightedPairs(PairScores):
         """Of all pages, those of `nodes` are compared; -1 is a page without a bag."""
         from pagekin.kernels.all_pairs import invert  # loads the compiler
 
-        bags, contents = index.bags, index.contents
+        bags, contents = index.checked_bags, index.contents
         row, places = bags.places(nodes)
         words = (bags.term[places] < len(contents.frequency)) & (bags.content[places] > 0)
         places, row = places[words], row[words]

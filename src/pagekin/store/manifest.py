@@ -17,7 +17,8 @@ from typing import Any
 from pagekin.errors import MisuseError, StoreError
 from pagekin.model.capture import ReadingSettings
 from pagekin.model.files import replacing
-from pagekin.store.columns import Mapper, check, checksum, sync
+from pagekin.store.checks import check
+from pagekin.store.columns import Mapper, checksum, sync
 
 FORMAT = "pagekin store"
 VERSION = 3
