@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator
 from functools import cache, partial
 
 import numpy as np
-import zstandard
 
 from pagekin.duplicates.filters import MAX_CHUNKS, Chunks
 from pagekin.duplicates.settings import GroupSettings
@@ -17,6 +16,7 @@ from pagekin.kernels.canonical import AT_LINE_START, LINE, MOST_NUMBERING, NOTHI
 from pagekin.kernels.chunks import WINDOW, blake2b_spans, chunk_elements, cut_chunks, mark_boundaries, rabin_tables
 from pagekin.model.arrays import Bytes, Int64s, UInt32s, UInt64s, offsets_of, together
 from pagekin.model.reading import CheckedReading
+from pagekin.store.checks import unpack
 from pagekin.store.columns import Mapper
 
 _TABLE_SIZE = 0x1E944  # no character from here on has a lower case
@@ -176,8 +176,9 @@ def _ranges(reading: CheckedReading, rows: range, size: int) -> Iterator[range]:
 
 
 def _chunks_of_batch(reading: CheckedReading, ignored: Bytes, settings: GroupSettings, rows: range) -> Chunks:
-    decompressor, packed, blocks = zstandard.ZstdDecompressor(), reading.text.data.data, reading.blocks
-    texts = [decompressor.decompress(packed[reading.text.row(row)]) for row in rows]
+    packed, blocks, sizes = reading.text.data.data, reading.blocks, reading.pages.text_bytes[rows.start : rows.stop]
+    pages = zip(rows, sizes.tolist(), strict=True)
+    texts = [unpack(packed[reading.text.row(row)], size, f"the text of page {row}") for row, size in pages]
     begins = offsets_of(np.array([len(text) for text in texts], np.int64))
     offsets = blocks.offsets[rows.start : rows.stop + 1]
     here = slice(int(offsets[0]), int(offsets[-1]))

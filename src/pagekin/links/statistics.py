@@ -11,7 +11,7 @@ import numpy as np
 
 from pagekin.model.arrays import Array, Bytes, Floats, Int64s, UInt32s
 from pagekin.model.link_columns import LinkColumns
-from pagekin.store.checks import check, check_finite
+from pagekin.store.checks import check, check_below, check_finite
 from pagekin.store.columns import open_array, write_columns
 from pagekin.store.store import Store
 
@@ -70,6 +70,14 @@ def open_link_columns(folder: Path, store: Store) -> LinkColumns:
     by_node = (in_degree, norm, _idf(in_degree, pages), rarity)
     columns: tuple[Array, ...] = (store.nodes, _node_of_page(store.nodes), *cited, *citing, *by_node)
     return LinkColumns._make(map(_read_only, columns))
+
+
+def check_link_columns(links: LinkColumns, path: Path) -> None:
+    """Raise StoreError unless every link that counts leads to a page."""
+    counting = np.unpackbits(links.counting, count=len(links.target), bitorder="little").astype(bool)
+    targets = links.target[counting]
+    check_below(targets, len(links.node_of_target), path)
+    check_below(links.node_of_target[targets], len(links.in_degree), path)
 
 
 def _read_only(column: Array) -> Array:

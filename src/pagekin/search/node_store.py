@@ -12,7 +12,7 @@ from pagekin.errors import MisuseError, StoreError
 from pagekin.index.index import INDEX_VERSION, Index, open_index
 from pagekin.index.titles import TitleIndex, open_titles
 from pagekin.latent.vectors import LatentVectors, PageVectors, open_latent, open_page_vectors
-from pagekin.links.statistics import open_link_columns
+from pagekin.links.statistics import check_link_columns, open_link_columns
 from pagekin.model.arrays import Floats, Int64s, Unsigned
 from pagekin.model.strategy import Strategy
 from pagekin.search.link_scorer import LinkScorerPool
@@ -104,7 +104,8 @@ class NodeStore(Store):
         super().verify()
         facts = self._index_facts
         self.on_disk.index.check()
-        _ = self.fingerprints, self.titles, self.link_scorers
+        _ = self.fingerprints, self.titles
+        check_link_columns(self.link_scorers.links, self.root / self.manifest.index_folder / "anchors.counting.npy")
         for name, file in (("latent", "latent.pages.row.npy"), ("neighbours", f"{NEIGHBOURS_FILE}.npy")):
             if file in facts["files"]:
                 getattr(self, name)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 import numpy as np
+import zstandard
 
 from pagekin.errors import StoreError
 from pagekin.model.arrays import Array, Int64s, Numbers, Strings
@@ -106,6 +107,16 @@ def _check_places(column: Numbers, offsets: Int64s, most: Int64s, ascending: boo
         descents = np.flatnonzero(column[1:] < column[:-1]) + 1
         place = np.minimum(np.searchsorted(starts, descents), len(starts) - 1)
         check(bool((starts[place] == descents).all()), path, "its numbers do not ascend")
+
+
+def unpack(packed: memoryview, most: int, where: str) -> bytes:
+    """Decompress a zstd frame of at most `most` bytes."""
+    try:
+        size = zstandard.frame_content_size(packed)
+        check(0 <= size <= most, where, f"a text of {size:,} bytes where there are at most {most:,}")
+        return zstandard.ZstdDecompressor().decompress(packed)
+    except zstandard.ZstdError as error:
+        raise StoreError(f"{where} is damaged ({error}); build the store again") from error
 
 
 def check_links(links: Links, reading: Reading, where: str = "") -> CheckedLinks:

@@ -112,7 +112,7 @@ def write_batch(place: Path, reading: CheckedReading, fingerprint: dict[str, Any
     columns = {name: (array.dtype.str, array.shape) for name, array in arrays.items()}
     header = {"fingerprint": fingerprint, "skips": [vars(skip) for skip in reading.skips], "columns": columns}
     digest = sha256()
-    with replacing(place) as path, path.open("wb") as file:
+    with replacing(place, durable=False) as path, path.open("wb") as file:
         parts: list[bytes | memoryview] = [json.dumps(header).encode() + b"\n"]
         parts += [array.reshape(-1).view(np.uint8).data for array in arrays.values()]
         for part in parts:

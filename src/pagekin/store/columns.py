@@ -16,6 +16,7 @@ import numpy as np
 
 from pagekin.errors import StoreError
 from pagekin.model.arrays import Array, Strings
+from pagekin.model.files import sync_file, sync_folder
 from pagekin.model.reading import RAGGED_PARTS, Pages, Reading, Sources, Width
 from pagekin.store.checks import check, check_below, check_offsets, check_type, column_types, rules_of
 
@@ -101,9 +102,11 @@ def _write_header(file: IO[bytes], dtype: Any, shape: tuple[int, ...]) -> None:
 
 
 def sync(folder: Path) -> None:
+    """Wait until the files of a folder, their names and its own name are on the disk."""
     for path in folder.iterdir():
-        with path.open("rb+") as file:
-            os.fsync(file.fileno())
+        sync_file(path)
+    sync_folder(folder)
+    sync_folder(folder.parent)
 
 
 def open_array(folder: Path, name: str, kind: Any, dimensions: int = 1, *, below: int | None) -> Array:

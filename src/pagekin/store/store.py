@@ -7,14 +7,13 @@ from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 import numpy as np
-import zstandard
 
 from pagekin.errors import MisuseError, NoPageError, PagekinError, StoreError
 from pagekin.model.arrays import Int64s, Strings, UInt32s
 from pagekin.model.capture import ReadingSettings
 from pagekin.model.reading import NO_TARGET, Blobs, CheckedLinks, CheckedReading, Links, Reading
 from pagekin.store.catalog import Catalog
-from pagekin.store.checks import check, check_links, check_offsets, check_reading
+from pagekin.store.checks import check, check_links, check_offsets, check_reading, unpack
 from pagekin.store.columns import open_array, open_part, open_reading
 from pagekin.store.manifest import Manifest, damaged_files, read_manifest
 from pagekin.store.suggestions import similar_pages, with_parts
@@ -22,6 +21,7 @@ from pagekin.urls import canonical_url, variants
 
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
+_EXPANSION = 4  # at most, of the bytes of a page: a character of one byte may take three in UTF-8
 
 
 def report_damage(method: Callable[Concatenate[Any, Given], Result]) -> Callable[Concatenate[Any, Given], Result]:
@@ -142,21 +142,19 @@ class Store:
     @report_damage
     def text_bytes(self, row: int) -> bytes:
         """The visible text in UTF-8; tokens and blocks refer to its byte positions."""
-        return self._decompress(self.reading.text, row)
+        most = min(int(self.reading.pages.text_bytes[row]), _EXPANSION * self.settings.max_page_bytes)
+        return self._unpacked(self.reading.text, row, most)
 
     @report_damage
     def hrefs(self, row: int) -> list[str]:
         """The href of each anchor of a page, as written in the page."""
         if self.reading.anchors.offsets[row] == self.reading.anchors.offsets[row + 1]:
             return []
-        return self._decompress(self.reading.hrefs, row).decode("utf-8", "replace").split("\n")[:-1]
+        most = _EXPANSION * self.settings.max_page_bytes
+        return self._unpacked(self.reading.hrefs, row, most).decode("utf-8", "replace").split("\n")[:-1]
 
-    def _decompress(self, blobs: Blobs, row: int) -> bytes:
-        packed = blobs.data[blobs.row(row)].tobytes()
-        try:
-            return zstandard.ZstdDecompressor().decompress(packed)
-        except zstandard.ZstdError as error:
-            raise StoreError(f"the text of page {row} in {self.folder} is damaged; build the store again") from error
+    def _unpacked(self, blobs: Blobs, row: int, most: int) -> bytes:
+        return unpack(blobs.data[blobs.row(row)].data, most, f"the text of page {row} in {self.folder}")
 
     @report_damage
     def find(self, name: str) -> int:
