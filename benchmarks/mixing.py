@@ -29,7 +29,7 @@ from pagekin.learning.projection import Matrix
 from pagekin.learning.ranking import AP, MEASURES, Ranker, RankingQueries, page_queries
 from pagekin.links.link_graph import StoredLinks, stored_links
 from pagekin.model.arrays import Bools, Floats, Int64s, offsets_of
-from pagekin.model.reading import Links
+from pagekin.model.reading import CheckedLinks, Links
 from pagekin.model.strategy import Strategy
 from pagekin.model.weighting import load_weights, save_weights
 from pagekin.search.indexed_store import IndexedStore
@@ -132,7 +132,7 @@ def _anchors(indexed: IndexedStore, shown: Bools) -> Matrix:
     nodes = len(source.links.offsets) - 1
     node = np.repeat(np.arange(nodes), np.diff(source.links.offsets))[kept]
     offsets: Int64s = offsets_of(np.bincount(node, minlength=nodes))
-    links = Links(offsets, source.links.page[kept], source.links.anchor[kept])
+    links = CheckedLinks(Links(offsets, source.links.page[kept], source.links.anchor[kept]))
     with TemporaryFile() as file:
         folded = fold_bags(replace(source, links=links), Strategy(content=False, links=False), file)
         pieces = list(folded.weighted())

@@ -16,6 +16,7 @@ manifest     written last; it replaces the old generation by the new one
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -161,27 +162,29 @@ def _build(
             f"{root} was built with vectors of its pages, and its pages or settings are others now; give their vectors"
             " with --vectors FILE, or build another store to do without"
         )
-    if old is None or old.manifest.inputs != inputs:
-        collector = PageCollector(old, spool.open())
-        read_pages, read = _read_pages(collection, collector, spool, fingerprint, context)
-        reused = sum(map(len, read_pages.rows)) - read
-        context.enter("choosing pages")
-        selected = select_pages(read_pages, settings)
-        before, allow_shrink = manifests.pages_before(root), context.allow_shrink
-        check_number_of_pages(selected, read_pages, root, before, allow_shrink, collection.without_pages)
-        generation = manifests.next_generation(root)
-        folder = manifests.new_folder(root / f"store-{generation}")
-        counts, skipped = write_store(folder, read_pages, selected, settings, context.enter, context.pool.map)
-        files = manifests.describe_files(folder, context.pool.map)
-        manifest = Manifest(generation, inputs, settings.as_dict(), counts, skipped, files)
-        if old is not None:
-            old.close()
-        del old, collector, read_pages, selected  # closes their files
-    with ThreadPoolExecutor(1) as thread:  # flush the store to the disk while the index is built
-        synced = thread.submit(sync, root / manifest.folder)
-        manifest = replace(manifest, index=_write_index(root, manifest, strategy, given, context))
-        synced.result()
-    manifests.write_manifest(root, manifest)
+    with ExitStack() as generation:  # of folders that are removed if the build fails
+        if old is None or old.manifest.inputs != inputs:
+            collector = PageCollector(old, spool.open())
+            read_pages, read = _read_pages(collection, collector, spool, fingerprint, context)
+            reused = sum(map(len, read_pages.rows)) - read
+            context.enter("choosing pages")
+            selected = select_pages(read_pages, settings)
+            before, allow_shrink = manifests.pages_before(root), context.allow_shrink
+            check_number_of_pages(selected, read_pages, root, before, allow_shrink, collection.without_pages)
+            number = manifests.next_generation(root)
+            folder = generation.enter_context(manifests.new_generation(root / f"store-{number}"))
+            counts, skipped = write_store(folder, read_pages, selected, settings, context.enter, context.pool.map)
+            files = manifests.describe_files(folder, context.pool.map)
+            manifest = Manifest(number, inputs, settings.as_dict(), counts, skipped, files)
+            if old is not None:
+                old.close()
+            del old, collector, read_pages, selected  # closes their files
+        generation.enter_context(manifests.new_generation(root / f"index-{_next_index(manifest)}"))
+        with ThreadPoolExecutor(1) as thread:  # flush the store to the disk while the index is built
+            synced = thread.submit(sync, root / manifest.folder)
+            manifest = replace(manifest, index=_write_index(root, manifest, strategy, given, context))
+            synced.result()
+        manifests.write_manifest(root, manifest)
     manifests.remove_old(root, manifest)
     spool.remove()
     return Built(Store(root, manifest), read, reused, changed=True)
@@ -196,7 +199,15 @@ def _usable(root: Path, fingerprint: dict[str, Any]) -> Store | None:
     except StoreError:
         return None
     same = {"reader": manifest.reader, "settings": manifest.settings} == fingerprint
-    return Store(root, manifest) if same and not manifests.damaged_files(root, manifest) else None
+    if not same or manifests.damaged_files(root, manifest):
+        return None
+    store = Store(root, manifest)
+    try:
+        store.verify()
+    except StoreError:
+        store.close()
+        return None
+    return store
 
 
 def _has_vectors(root: Path) -> bool:
@@ -256,13 +267,18 @@ def read_job(settings: ReadingSettings, fingerprint: dict[str, Any], job: Job) -
     return place, sum(capture.weight for capture in captures)
 
 
+def _next_index(manifest: Manifest) -> int:
+    """The number of the next index of a store."""
+    return manifest.generation if manifest.index is None else int(manifest.index["generation"]) + 1
+
+
 def _write_index(
     root: Path, manifest: Manifest, strategy: Strategy, given: VectorFile | None, context: _BuildContext
 ) -> dict[str, Any]:
     """Write bags, signatures, inverted index and fingerprints of the store; return their entry in the manifest."""
     store = Store(root, manifest)
-    generation = manifest.generation if manifest.index is None else int(manifest.index["generation"]) + 1
-    folder = manifests.new_folder(root / f"index-{generation}")
+    generation = _next_index(manifest)
+    folder = root / f"index-{generation}"
     context.enter("making bags")
     with TemporaryFile(dir=folder) as file:
         folded = fold_bags(BagSource.of(store), strategy, file, context.pool.map)
@@ -289,7 +305,7 @@ def _write_index(
         find = store.catalog.page_names().find
         vectors = {"vectors": write_given_vectors(folder, given, find, len(store.nodes) - 1)}
     context.enter("near-duplicates")
-    chunks = chunks_of_pages(store.reading, folded.ignored_blocks, _GROUPS, context.pool.map)
+    chunks = chunks_of_pages(store.checked_reading, folded.ignored_blocks, _GROUPS, context.pool.map)
     fingerprints = write_fingerprints(folder, len(store), chunks, _GROUPS)
     store.close()
     facts: dict[str, Any] = {
@@ -321,4 +337,5 @@ def index_store(
     Vectors that were given to a build are left out.
     """
     context = _BuildContext(WorkerPool(threads), progress)
+    (root / f"index-{_next_index(manifest)}").mkdir()
     return replace(manifest, index=_write_index(root, manifest, strategy.without_vectors(), None, context))

@@ -76,12 +76,12 @@ def test_files_are_read_as_they_were_written_and_refused_if_numbers_are_out_of_r
     terms = TermVectors.of(np.array([2, 5], np.uint32), np.ones((2, 8), np.float32))
     parts = {"latent.pages": pages, "latent.terms": terms, "latent.lists": page_lists(pages)}
     write_columns(tmp_path, parts)
-    opened = open_latent(tmp_path, FEWEST_PAGES)
+    opened = open_latent(tmp_path, FEWEST_PAGES, 6)
     for name, part in parts.items():
         same = getattr(opened, name.removeprefix("latent."))
         assert all(getattr(same, key).tobytes() == value.tobytes() for key, value in vars(part).items())
     with pytest.raises(StoreError, match=r"latent.pages.row.npy is damaged \(it belongs to other pages\)"):
-        open_latent(tmp_path, FEWEST_PAGES + 1)
+        open_latent(tmp_path, FEWEST_PAGES + 1, 6)
     wrong = {
         "latent.lists.page": np.full(FEWEST_PAGES, FEWEST_PAGES, np.uint32),
         "latent.pages.norm": np.full(FEWEST_PAGES, np.nan, np.float32),
@@ -95,5 +95,5 @@ def test_files_are_read_as_they_were_written_and_refused_if_numbers_are_out_of_r
         before = (tmp_path / f"{name}.npy").read_bytes()
         write_columns(tmp_path, {name: array})
         with pytest.raises(StoreError, match=name):
-            open_latent(tmp_path, FEWEST_PAGES)
+            open_latent(tmp_path, FEWEST_PAGES, 6)
         (tmp_path / f"{name}.npy").write_bytes(before)

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
 from pagekin.errors import FailureError, MisuseError
-from pagekin.model.files import open_unpacked, read_bounded, replacing, write_lines, written_whole
+from pagekin.model.files import open_unpacked, read_bounded, replacing, sync_folder, write_lines, written_whole
 
 
-@pytest.mark.parametrize("sync", [False, True])
-def test_a_file_is_replaced_when_all_of_it_is_written(tmp_path: Path, sync: bool) -> None:
+@pytest.mark.parametrize("durable", [False, True])
+def test_a_file_is_replaced_when_all_of_it_is_written(tmp_path: Path, durable: bool) -> None:
     target = tmp_path / "answers.tsv"
     target.write_text("old")
-    with replacing(target, sync=sync) as path:
+    with replacing(target, durable=durable) as path:
         path.write_text("new")
         assert target.read_text() == "old"
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"answers.tsv": "new"}
@@ -30,12 +33,30 @@ def test_an_error_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"answers.tsv": "old"}
 
 
-def test_bytes_are_synced_before_the_name_is_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bytes_are_synced_before_the_name_is_given_and_the_name_after(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     target, seen = tmp_path / "manifest.json", []
-    monkeypatch.setattr(os, "fsync", lambda _: seen.append(target.exists()))
-    with replacing(target, sync=True) as path:
+
+    def note(descriptor: int) -> None:
+        seen.append((stat.S_ISDIR(os.fstat(descriptor).st_mode), target.exists()))
+
+    monkeypatch.setattr(os, "fsync", note)
+    with replacing(target) as path:
         path.write_text("all of it")
-    assert (seen, target.read_text()) == ([False], "all of it")
+    assert (seen, target.read_text()) == ([(False, False), (True, True)], "all of it")
+
+
+@pytest.mark.parametrize(("error", "raised"), [(errno.EINVAL, False), (errno.EIO, True)])
+def test_a_file_system_that_cannot_sync_folders_is_used_as_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: int, raised: bool
+) -> None:
+    def fail(_: int) -> None:
+        raise OSError(error, os.strerror(error))
+
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(OSError, match="error") if raised else nullcontext():
+        sync_folder(tmp_path)
 
 
 def test_a_file_that_cannot_be_written_is_a_failure(tmp_path: Path) -> None:

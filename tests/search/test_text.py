@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pagekin.index.index import HEAD, Index, ValueType, invert, make_signatures, seeded, term_keys, truncate
+from pagekin.index.index import Index, ValueType, invert, make_signatures, seeded, term_keys, truncate
 from pagekin.model.arrays import Strings
-from pagekin.model.bags import Bags, Contents, Terms
+from pagekin.model.bags import HEAD, Bags, Contents, Terms
 from pagekin.model.strategy import Strategy
 from pagekin.search.blend import Blend
 from pagekin.search.indexed_store import MEASURES as EVIDENCES

@@ -261,9 +261,9 @@ def test_what_cannot_be_weighed_is_misuse(garden: IndexedStore, tmp_path: Path) 
 @pytest.mark.parametrize(
     ("name", "value", "wrong"),
     [
-        ("contents.frequency", 6, "a frequency exceeds the number of pages"),
-        ("contents.frequency", -1, "a frequency exceeds the number of pages"),
-        ("contents.length", -1, "it holds negative numbers"),
+        ("contents.frequency", 6, "a number is not below 6"),
+        ("contents.frequency", -1, "a number is not below 6"),
+        ("contents.length", -1, "a number is not below 1,099,511,627,776"),
     ],
 )
 def test_damaged_numbers_are_told(tmp_path: Path, name: str, value: int, wrong: str) -> None:

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from model.learned import DRAWN
 from pagekin.errors import MisuseError
-from pagekin.index.index import HEAD, Index, invert, make_signatures, seeded, term_keys
+from pagekin.index.index import Index, invert, make_signatures, seeded, term_keys
 from pagekin.model.arrays import Strings
-from pagekin.model.bags import Bags, Contents, Terms
+from pagekin.model.bags import HEAD, Bags, Contents, Terms
 from pagekin.model.strategy import Strategy
 from pagekin.model.weighting import STOP_PAGES, Learned, Okapi
 from pagekin.search.blend import Blend

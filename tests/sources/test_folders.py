@@ -191,14 +191,44 @@ def test_store_may_be_built_inside_its_own_folder(tmp_path: Path) -> None:
         assert (len(store), store.manifest.skipped) == (1, {})
 
 
-def test_link_to_a_page_is_a_page(tmp_path: Path) -> None:
-    folder = site(tmp_path, "a.html")
-    file(tmp_path / "elsewhere.html", page("elsewhere"))
-    (folder / "link.html").symlink_to(tmp_path / "elsewhere.html")
+FOLLOWING = ReadingSettings(follow_links=True)
+
+
+def test_link_to_a_page_of_the_folder_is_a_page(tmp_path: Path) -> None:
+    folder = site(tmp_path, "a.html", "deep/b.html")
+    (folder / "link.html").symlink_to(folder / "deep" / "b.html")
+    (folder / "deep" / "up.html").symlink_to("../a.html")
     assert {each.url: body(each) for each in captures(folder, bases=(BASE,))} == {
         BASE + "a.html": page("a.html"),
-        BASE + "link.html": page("elsewhere"),
+        BASE + "deep/b.html": page("deep/b.html"),
+        BASE + "link.html": page("deep/b.html"),
+        BASE + "deep/up.html": page("a.html"),
     }
+
+
+@pytest.mark.parametrize("name", ["elsewhere.html", "site.html", "site-of-others/x.html"])
+def test_link_out_of_the_folder_is_not_read_but_counted(name: str, tmp_path: Path) -> None:
+    """A site from elsewhere could name any file: passwd.html -> /etc/passwd."""
+    folder = site(tmp_path, "a.html")
+    file(tmp_path / name, page("secret"))
+    (folder / "link.html").symlink_to(tmp_path / name)
+    (folder / "detour.html").symlink_to("link.html")
+    found = items(folder, bases=(BASE,))
+    assert [each.url for each in found if isinstance(each, Capture)] == [BASE + "a.html"]
+    assert skipped(found) == {"link out of the source folder": 2}
+    followed = captures(folder, bases=(BASE,), settings=FOLLOWING)
+    assert {each.url: body(each) for each in followed} == {
+        BASE + "a.html": page("a.html"),
+        BASE + "link.html": page("secret"),
+        BASE + "detour.html": page("secret"),
+    }
+
+
+def test_folder_that_is_named_by_a_link_is_read(tmp_path: Path) -> None:
+    folder = site(tmp_path, "a.html")
+    (folder / "b.html").symlink_to("a.html")
+    (tmp_path / "current").symlink_to(folder, target_is_directory=True)
+    assert len(captures(tmp_path / "current", bases=(BASE,))) == 2
 
 
 def test_links_that_go_in_circles_are_not_followed(tmp_path: Path) -> None:
@@ -237,7 +267,8 @@ def test_device_is_not_read(tmp_path: Path) -> None:
     folder = site(tmp_path, "a.html")
     (folder / "endless.html").symlink_to("/dev/zero")
     with within():
-        assert skipped(items(folder)) == {"not a regular file": 1}
+        assert skipped(items(folder)) == {"link out of the source folder": 1}
+        assert skipped(items(folder, settings=FOLLOWING)) == {"not a regular file": 1}
 
 
 def test_page_beyond_the_limit_is_counted(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ ONE_FOLDER = settings(suppress_health_check=[HealthCheck.function_scoped_fixture
 @given(ARRAYS)
 def test_a_column_is_read_as_numpy_reads_it(tmp_path: Path, array: np.ndarray) -> None:
     write_columns(tmp_path, {"column": array})
-    column = open_array(tmp_path, "column")
+    column = open_array(tmp_path, "column", array.dtype, array.ndim, below=None)
     expected = np.load(tmp_path / "column.npy")
     assert column.dtype == expected.dtype
     assert column.shape == expected.shape
@@ -35,7 +35,7 @@ def test_no_parser_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     """Python's fails now and then when two threads use it at once."""
     monkeypatch.setattr(ast, "parse", None)
     write_columns(tmp_path, {"column": np.arange(3)})
-    assert open_array(tmp_path, "column").tolist() == [0, 1, 2]
+    assert open_array(tmp_path, "column", np.int64, below=3).tolist() == [0, 1, 2]
 
 
 @pytest.mark.parametrize(
@@ -57,4 +57,4 @@ def test_a_head_that_was_not_written_so_is_told(tmp_path: Path, right: bytes, wr
     assert right in sound
     path.write_bytes(sound.replace(right, wrong))
     with pytest.raises(StoreError, match=r"column\.npy is damaged .*build the store again"):
-        open_array(tmp_path, "column")
+        open_array(tmp_path, "column", np.int64, below=3)

@@ -16,7 +16,7 @@ from pagekin.kernels.page_output import NAVIGATION
 from pagekin.kernels.windows import BASIC, SYNTACTIC, TOPICAL, Texts
 from pagekin.model.arrays import Bytes, Int64s, Strings, UInt32s, UInt64s, offsets_of
 from pagekin.model.bags import BAG_COLUMNS, Bags, Contents, Terms
-from pagekin.model.reading import AnchorFlag, Links, Reading
+from pagekin.model.reading import AnchorFlag, CheckedLinks, CheckedReading, Reading
 from pagekin.model.strategy import Strategy
 from pagekin.store.columns import Mapper
 from pagekin.store.store import Store
@@ -33,17 +33,18 @@ _MIN_PAGES = 4  # that share a template
 class BagSource:
     """The columns of a store that bags are built from."""
 
-    reading: Reading
+    reading: CheckedReading
     words: Strings
     word_of_form: UInt32s
     nodes: Int64s  # the pages of node k are rows nodes[k] to nodes[k+1]
-    links: Links
+    links: CheckedLinks
     node_hosts: Callable[[], list[str]]  # a function, since they are many and rarely needed
     _vocabularies: dict[str, TermVocabulary] = field(default_factory=dict)  # by stemming and languages
 
     @classmethod
     def of(cls, store: Store) -> Self:
-        return cls(store.reading, store.words, store.word_of_form, store.nodes, store.links, store.node_hosts)
+        columns = (store.checked_reading, store.words, store.word_of_form, store.nodes, store.checked_links)
+        return cls(*columns, store.node_hosts)
 
     def vocabulary(self, languages: list[str], stemming: str) -> TermVocabulary:
         """The term of every form; strategies with the same stemming share it."""
@@ -203,12 +204,12 @@ def counting_links(source: BagSource, strategy: Strategy, ignored: Bytes | None 
     return counts.astype(np.uint8)
 
 
-def blocks_of_links(reading: Reading, links: Links) -> Int64s:
+def blocks_of_links(reading: CheckedReading, links: CheckedLinks) -> Int64s:
     """The block that contains each link; any block for a page without blocks."""
     return blocks_of_anchors(reading, links.page, reading.anchors.offsets[links.page] + links.anchor)
 
 
-def blocks_of_anchors(reading: Reading, page: UInt32s | Int64s, anchor: Int64s) -> Int64s:
+def blocks_of_anchors(reading: CheckedReading, page: UInt32s | Int64s, anchor: Int64s) -> Int64s:
     """The block that contains each of some anchors, given the page and the place in the columns of anchors."""
     anchors, blocks = reading.anchors, reading.blocks
     token = anchors.start[anchor].astype(np.int64) - ((anchors.flags[anchor] & AnchorFlag.TRAILING) != 0)

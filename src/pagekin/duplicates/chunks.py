@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator
 from functools import cache, partial
 
 import numpy as np
-import zstandard
 
 from pagekin.duplicates.filters import MAX_CHUNKS, Chunks
 from pagekin.duplicates.settings import GroupSettings
@@ -16,7 +15,8 @@ from pagekin.kernels import canonical as kernel
 from pagekin.kernels.canonical import AT_LINE_START, LINE, MOST_NUMBERING, NOTHING, SPACE
 from pagekin.kernels.chunks import WINDOW, blake2b_spans, chunk_elements, cut_chunks, mark_boundaries, rabin_tables
 from pagekin.model.arrays import Bytes, Int64s, UInt32s, UInt64s, offsets_of, together
-from pagekin.model.reading import Reading
+from pagekin.model.reading import CheckedReading
+from pagekin.store.checks import unpack
 from pagekin.store.columns import Mapper
 
 _TABLE_SIZE = 0x1E944  # no character from here on has a lower case
@@ -149,7 +149,7 @@ def _sets(digests: UInt64s, offsets: Int64s) -> Chunks:
 
 
 def chunks_of_pages(
-    reading: Reading, ignored: Bytes, settings: GroupSettings, mapper: Mapper = map
+    reading: CheckedReading, ignored: Bytes, settings: GroupSettings, mapper: Mapper = map
 ) -> Iterator[Chunks]:
     """The chunks of all pages, in parts; `ignored` is 1 for every block to leave out, such as templates.
 
@@ -160,12 +160,12 @@ def chunks_of_pages(
     yield from mapper(job, _ranges(reading, range(len(reading)), _JOB_BYTES))
 
 
-def _chunks_of_range(reading: Reading, ignored: Bytes, settings: GroupSettings, rows: range) -> Chunks:
+def _chunks_of_range(reading: CheckedReading, ignored: Bytes, settings: GroupSettings, rows: range) -> Chunks:
     batches = _ranges(reading, rows, BATCH_BYTES)
     return Chunks.concatenate([_chunks_of_batch(reading, ignored, settings, some) for some in batches])
 
 
-def _ranges(reading: Reading, rows: range, size: int) -> Iterator[range]:
+def _ranges(reading: CheckedReading, rows: range, size: int) -> Iterator[range]:
     sizes = np.cumsum(reading.pages.text_bytes[rows.start : rows.stop])
     total = int(sizes[-1]) if len(sizes) else 0
     ends = np.append(np.searchsorted(sizes, np.arange(size, total, size)) + 1, len(rows))
@@ -175,9 +175,10 @@ def _ranges(reading: Reading, rows: range, size: int) -> Iterator[range]:
         begin = rows.start + end
 
 
-def _chunks_of_batch(reading: Reading, ignored: Bytes, settings: GroupSettings, rows: range) -> Chunks:
-    decompressor, packed, blocks = zstandard.ZstdDecompressor(), reading.text.data.data, reading.blocks
-    texts = [decompressor.decompress(packed[reading.text.row(row)]) for row in rows]
+def _chunks_of_batch(reading: CheckedReading, ignored: Bytes, settings: GroupSettings, rows: range) -> Chunks:
+    packed, blocks, sizes = reading.text.data.data, reading.blocks, reading.pages.text_bytes[rows.start : rows.stop]
+    pages = zip(rows, sizes.tolist(), strict=True)
+    texts = [unpack(packed[reading.text.row(row)], size, f"the text of page {row}") for row, size in pages]
     begins = offsets_of(np.array([len(text) for text in texts], np.int64))
     offsets = blocks.offsets[rows.start : rows.stop + 1]
     here = slice(int(offsets[0]), int(offsets[-1]))

@@ -12,7 +12,8 @@ from pagekin.duplicates import filters
 from pagekin.duplicates.filters import MAX_CHUNKS, BloomFilters, Chunks, Overlap, bits_for
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.model.arrays import Floats, Int64s, UInt64s, distinct, offsets_of
-from pagekin.store.columns import ANY, check, check_offsets, column_writer, open_array, write_columns
+from pagekin.store.checks import check, check_offsets
+from pagekin.store.columns import ANY, column_writer, open_array, write_columns
 
 _BATCH_BYTES = 1 << 25  # of filters that are compared at once
 _NO_OVERLAP = Overlap(0.0, 0.0, 0.0, 0.0, 0.0, False, False, False)
@@ -112,11 +113,12 @@ def write_fingerprints(folder: Path, pages: int, parts: Iterable[Chunks], settin
 
 
 def open_fingerprints(folder: Path, pages: int, settings: GroupSettings) -> Fingerprints:
-    offsets = open_array(folder, "chunks.offsets")
-    elements = open_array(folder, "chunks.element", np.uint64, 1)
+    offsets = open_array(folder, "chunks.offsets", np.int64, below=None)
+    elements = open_array(folder, "chunks.element", np.uint64, below=None)
     check_offsets(offsets, len(elements), f"{folder}: chunks.offsets.npy or chunks.element.npy")
     check(len(offsets) == pages + 1, folder / "chunks.offsets.npy", f"it holds {len(offsets) - 1:,} pages")
-    ends, words = open_array(folder, "chunks.ends", np.uint64, 2), open_array(folder, "filters", np.uint64, 2)
+    ends = open_array(folder, "chunks.ends", np.uint64, 2, below=None)
+    words = open_array(folder, "filters", np.uint64, 2, below=None)
     check(ends.shape == (pages, 2), folder / "chunks.ends.npy", f"it holds {len(ends):,} pages")
     check(words.shape == (pages, settings.filter_bits // 64), folder / "filters.npy", "it belongs to other pages")
     return Fingerprints(settings, Chunks(offsets, elements, ends), words)

@@ -88,7 +88,7 @@ class HiddenSections:
 @report_damage
 def find_sections(store: Store) -> Sections:
     """Find the headings that name related pages; a section ends at the next heading of the page."""
-    blocks, tokens = store.reading.blocks, store.reading.tokens
+    blocks, tokens = store.checked_reading.blocks, store.checked_reading.tokens
     heads = np.flatnonzero(blocks.kinds & HEADING)
     ends = np.unique(np.concatenate([heads, blocks.offsets[1:]]))
     first, count = _tokens_of_blocks(blocks, tokens)
@@ -150,12 +150,12 @@ def hide_sections(
 @report_damage
 def _linked_pairs(indexed: IndexedStore, sections: Sections, left_out: LeftOut) -> list[tuple[int, int]]:
     """The pairs (citing, cited) of nodes of the links in sections; links in templates do not count."""
-    source, links = BagSource.of(indexed), indexed.links
+    source, links = BagSource.of(indexed), indexed.checked_links
     cited = np.repeat(np.arange(len(links)), links.lengths())
     inside = np.zeros(len(cited), bool)
     if len(sections.blocks):
         has_blocks = indexed.reading.blocks.lengths()[links.page] > 0
-        inside = has_blocks & sections.blocks[blocks_of_links(indexed.reading, links)]
+        inside = has_blocks & sections.blocks[blocks_of_links(source.reading, links)]
     inside &= counting_links(source, indexed.index.strategy) != 0
     citing, cited = source.node_of_page()[links.page[inside]].astype(np.int64), cited[inside]
     known = cited < len(indexed.nodes) - 1
@@ -166,7 +166,7 @@ def _linked_pairs(indexed: IndexedStore, sections: Sections, left_out: LeftOut) 
 @report_damage
 def _copy_without(store: Store, hidden: Bools, folder: Path) -> None:
     """Write the columns of a store without the words and links of some blocks; other files are linked or copied."""
-    reading, links = store.reading, store.links
+    reading, links = store.checked_reading, store.checked_links
     tokens, blocks, sentences, anchors = reading.tokens, reading.blocks, reading.sentences, reading.anchors
     first, count = _tokens_of_blocks(blocks, tokens)
     kept = np.ones(len(tokens.form), bool)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -11,9 +12,10 @@ from pagekin.kernels.fnv import hash_spans
 from pagekin.kernels.minhash import GOLDEN, mix_all, sign
 from pagekin.kernels.query import fill_buckets
 from pagekin.model.arrays import Int64s, Numbers, Strings, UInt32s, UInt64s, Unsigned
-from pagekin.model.bags import BAG_COLUMNS, Bags, Contents, Heads, Terms
+from pagekin.model.bags import BAG_COLUMNS, HEAD, Bags, CheckedBags, Contents, Heads, Terms
 from pagekin.model.strategy import Strategy
-from pagekin.store.columns import check, column_writer, open_array, open_part, write_columns
+from pagekin.store.checks import check, check_below, check_finite
+from pagekin.store.columns import column_writer, open_array, open_part, write_columns
 
 ValueType: TypeAlias = type[np.unsignedinteger[Any]]
 
@@ -22,8 +24,9 @@ _POSTINGS_PER_BUCKET = 8  # at least, and less than twice as many
 _MAX_SHORT = 1 << 16
 _ELEMENTS_PER_HASH = 6  # leaves one bin of 400 empty; more do not improve the estimate
 _MIN_ELEMENTS = 200  # with fewer, a bag of many light terms could be left with none
+_MOST_WORDS = 1 << 40  # of a page, or of all pages of a host
+_MOST_WEIGHT = 1.001  # bags sum to 1, but for rounding
 _CITING = np.uint64(0x6B696E)  # a separate seed, so that citing nodes and words do not collide
-HEAD = 32  # heaviest terms of a bag, which bound the similarity before the rest is read
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,22 @@ class Index:
     def words(self) -> int:
         """The number of words; terms from this number on are citing nodes."""
         return len(self.terms.name)
+
+    @cached_property
+    def checked_bags(self) -> CheckedBags:
+        """The bags, for whoever compares all of them. Kernels for single queries skip terms that do not exist."""
+        check_below(self.bags.term, len(self.terms.frequency), "bags.term.npy")
+        check_finite(self.bags.weight, "bags.weight.npy", most=_MOST_WEIGHT)
+        check_finite(self.bags.around, "bags.around.npy")
+        return CheckedBags(self.bags)
+
+    def check(self) -> None:
+        """Raise StoreError if a number leads nowhere."""
+        _ = self.checked_bags
+        check_below(self.terms.frequency, len(self.bags) + 1, "terms.frequency.npy")
+        check_below(self.heads.term, len(self.terms.frequency), "heads.term.npy")
+        check_finite(self.heads.weight, "heads.weight.npy", most=_MOST_WEIGHT)
+        check_below(self.inverted.postings, max(1, len(self.signatures)), "postings.npy")
 
 
 def elements_for(length: int) -> int:
@@ -167,14 +186,14 @@ def open_index(folder: Path, strategy: Strategy) -> Index:
     check(shown == words, folder / "terms.shown.offsets.npy", f"it holds {shown:,} terms")
     sound = terms.frequency.shape == (words + len(bags),)
     check(sound, folder / "terms.frequency.npy", "it belongs to other bags")
-    signatures = open_array(folder, "signatures", dimensions=2)
+    signatures = open_array(folder, "signatures", (np.uint16, np.uint32), 2, below=None)
     kind = value_type(len(signatures))
     check(signatures.dtype == kind, folder / "signatures.npy", f"it holds {signatures.dtype}")
     sound = len(signatures) <= len(bags) and signatures.shape[1] == strategy.signature_length
     check(sound, folder / "signatures.npy", "it belongs to other bags")
     heads = open_part(folder, "heads", Heads)
     for name, column in vars(heads).items():
-        check(column.shape == (len(signatures), HEAD), folder / f"heads.{name}.npy", "it belongs to other bags")
+        check(len(column) == len(signatures), folder / f"heads.{name}.npy", "it belongs to other bags")
     contents = _open_contents(folder, words, len(bags))
     return Index(strategy, bags, terms, contents, heads, signatures, _open_inverted(folder, strategy, kind))
 
@@ -183,15 +202,15 @@ def _open_contents(folder: Path, words: int, nodes: int) -> Contents:
     contents = open_part(folder, "contents", Contents)
     frequency, length = contents.frequency, contents.length
     check(frequency.shape == (words,), folder / "contents.frequency.npy", "it belongs to other terms")
-    check(length.ndim == 1 and len(length) <= nodes, folder / "contents.length.npy", "it belongs to other bags")
-    sound = frequency.min(initial=0) >= 0 and frequency.max(initial=0) <= len(length)
-    check(bool(sound), folder / "contents.frequency.npy", "a frequency exceeds the number of pages")
-    check(bool(length.min(initial=0) >= 0), folder / "contents.length.npy", "it holds negative numbers")
+    check(len(length) <= nodes, folder / "contents.length.npy", "it belongs to other bags")
+    check_below(frequency, len(length) + 1, folder / "contents.frequency.npy")
+    check_below(length, _MOST_WORDS, folder / "contents.length.npy")
     return contents
 
 
 def _open_inverted(folder: Path, strategy: Strategy, kind: ValueType) -> Inverted:
-    postings, buckets = open_array(folder, "postings", kind, 2), open_array(folder, "buckets", kind, 2)
+    postings = open_array(folder, "postings", kind, 2, below=None)
+    buckets = open_array(folder, "buckets", kind, 2, below=None)
     length, (rows, ends) = strategy.signature_length, buckets.shape
     check(len(postings) == length, folder / "postings.npy", "it belongs to other signatures")
     sound = rows == length and ends >= 3 and (ends - 1) & (ends - 2) == 0  # a power of two, plus 1

@@ -10,7 +10,8 @@ import numpy as np
 
 from pagekin.model.arrays import Float32s, Floats, Int64s, Strings, UInt32s, offsets_of, word_of
 from pagekin.model.reading import Ragged
-from pagekin.store.columns import check, check_offsets, open_array, open_part, write_columns
+from pagekin.store.checks import check, check_finite, check_offsets
+from pagekin.store.columns import open_array, open_part, write_columns
 
 _MAX_LETTERS = 1000  # of a title
 _LEAD = 4.0  # words after which a word counts half as much as the first
@@ -91,16 +92,16 @@ def _weights(place: Int64s, frequency: Int64s, pages: int) -> Floats:
 def open_titles(folder: Path, pages: int) -> TitleIndex:
     """Open the words of titles, memory-mapped."""
     words = open_part(folder, "titles.words", Strings)
-    word, page = open_array(folder, "titles.word", np.uint32, 1), open_array(folder, "titles.page", np.uint32, 1)
-    weight = open_array(folder, "titles.weight", np.float32, 1)
-    offsets, page_offsets = open_array(folder, "titles.offsets"), open_array(folder, "titles.page_offsets")
+    word = open_array(folder, "titles.word", np.uint32, below=len(words))
+    page = open_array(folder, "titles.page", np.uint32, below=pages)
+    weight = open_array(folder, "titles.weight", np.float32, below=None)
+    offsets, page_offsets = (
+        open_array(folder, f"titles.{name}", np.int64, below=None) for name in ("offsets", "page_offsets")
+    )
     check_offsets(offsets, len(word), folder / "titles.offsets.npy")
     check_offsets(page_offsets, len(page), folder / "titles.page_offsets.npy")
     check(len(offsets) == pages + 1, folder / "titles.offsets.npy", "it belongs to other pages")
     check(len(page_offsets) == len(words) + 1, folder / "titles.page_offsets.npy", "it belongs to other words")
-    unknown = int(word.max(initial=0)) >= max(1, len(words))
-    check(not unknown, folder / "titles.word.npy", "it names a word that is not there")
-    check(int(page.max(initial=0)) < max(1, pages), folder / "titles.page.npy", "it names a page that is not there")
-    inside = weight.min(initial=0.0) >= 0.0 and weight.max(initial=0.0) <= 1.001
-    check(len(weight) == len(word) and bool(inside), folder / "titles.weight.npy", "it has a weight that cannot be")
+    check(len(weight) == len(word), folder / "titles.weight.npy", "it belongs to other words")
+    check_finite(weight, folder / "titles.weight.npy", most=1.001)
     return TitleIndex(offsets, word, weight, words, WordPages(page_offsets, page))

@@ -23,7 +23,8 @@ def write_page_vectors(folder: Path, name: str, shape: tuple[int, int], pieces: 
     with column_writer(folder, columns) as append:
         for vectors in pieces:
             append(vectors.row, vectors.norm)
-    written = Vectors(*(open_array(folder, column) for column in columns))
+    row = open_array(folder, f"{name}.pages.row", np.int8, 2, below=None)
+    written = Vectors(row, open_array(folder, f"{name}.pages.norm", np.float32, below=None))
     write_columns(folder, {f"{name}.lists": page_lists(written)})
 
 

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from pagekin.kernels import int8_products
 from pagekin.model.arrays import Float32s, Floats, Int64s, UInt32s, distinct, spans
-from pagekin.store.columns import check, check_offsets, open_array
+from pagekin.store.checks import check, check_finite, check_offsets
+from pagekin.store.columns import open_array
 
 DIMENSIONS = 128  # of latent vectors, at most
 MOST_DIMENSIONS = 4096  # of any vectors
@@ -167,10 +168,10 @@ def inverse_frequencies(frequency: Int64s, pages: int) -> Floats:
     return np.asarray(np.log(pages / np.maximum(frequency, 1)), np.float64)
 
 
-def open_latent(folder: Path, pages: int) -> LatentVectors:
-    """Open the latent vectors of this number of pages, memory-mapped."""
+def open_latent(folder: Path, pages: int, words: int) -> LatentVectors:
+    """Open the latent vectors of these numbers of pages and words, memory-mapped."""
     found = open_page_vectors(folder, "latent", pages, DIMENSIONS)
-    term = open_array(folder, "latent.terms.term", np.uint32, 1)
+    term = open_array(folder, "latent.terms.term", np.uint32, below=words)
     check(bool((term[1:] > term[:-1]).all()), folder / "latent.terms.term.npy", "terms are not in order")
     row = _open_rows(folder, "latent.terms.row", len(term), found.pages.row.shape[1])
     terms = TermVectors(term, row, _open_scales(folder, "latent.terms.scale", len(term)))
@@ -179,27 +180,26 @@ def open_latent(folder: Path, pages: int) -> LatentVectors:
 
 def open_page_vectors(folder: Path, name: str, pages: int, most: int = MOST_DIMENSIONS) -> PageVectors:
     """Open vectors, memory-mapped, and check the numbers of pages and dimensions."""
-    row = open_array(folder, f"{name}.pages.row", np.int8, 2)
+    row = open_array(folder, f"{name}.pages.row", np.int8, 2, below=None)
     dimensions = row.shape[1]
     check(len(row) == pages and dimensions <= most, folder / f"{name}.pages.row.npy", "it belongs to other pages")
     norm = _open_scales(folder, f"{name}.pages.norm", pages)
-    offsets = open_array(folder, f"{name}.lists.offsets")
-    page = open_array(folder, f"{name}.lists.page", np.uint32, 1)
+    offsets = open_array(folder, f"{name}.lists.offsets", np.int64, below=None)
+    page = open_array(folder, f"{name}.lists.page", np.uint32, below=pages)
     check_offsets(offsets, len(page), f"{folder}: {name}.lists.offsets.npy or {name}.lists.page.npy")
-    check(bool((page < pages).all()), folder / f"{name}.lists.page.npy", "it names pages that do not exist")
     centroid = _open_rows(folder, f"{name}.lists.centroid", len(offsets) - 1, dimensions)
     return PageVectors(Vectors(row, norm), PageLists(centroid, offsets, page))
 
 
 def _open_rows(folder: Path, name: str, count: int, dimensions: int) -> Int8s:
-    matrix = open_array(folder, name, np.int8, 2)
+    matrix = open_array(folder, name, np.int8, 2, below=None)
     check(matrix.shape == (count, dimensions), folder / f"{name}.npy", f"it has the shape {matrix.shape}")
     return matrix
 
 
 def _open_scales(folder: Path, name: str, count: int) -> Float32s:
     """Open a column of finite numbers that are not negative."""
-    column = open_array(folder, name, np.float32, 1)
-    sound = len(column) == count and bool((column >= 0.0).all()) and bool(np.isfinite(column).all())
-    check(sound, folder / f"{name}.npy", "its numbers are out of range")
+    column = open_array(folder, name, np.float32, below=None)
+    check(len(column) == count, folder / f"{name}.npy", f"it has {len(column):,} rows")
+    check_finite(column, folder / f"{name}.npy")
     return column

@@ -11,7 +11,8 @@ import numpy as np
 
 from pagekin.model.arrays import Array, Bytes, Floats, Int64s, UInt32s
 from pagekin.model.link_columns import LinkColumns
-from pagekin.store.columns import check, check_offsets, open_array, write_columns
+from pagekin.store.checks import check, check_below, check_finite
+from pagekin.store.columns import open_array, write_columns
 from pagekin.store.store import Store
 
 _SHRINKAGE = 3.0  # average link targets that the norm of every page has in addition to its own
@@ -52,17 +53,14 @@ def open_link_columns(folder: Path, store: Store) -> LinkColumns:
     and targets are too many for that, and kernels skip those that are out of range.
     """
     links, anchors, targets, pages = store.links, store.reading.anchors, store.node_of_target, len(store.nodes) - 1
-    counting = open_array(folder, "anchors.counting", np.uint8, 1)
-    in_degree = open_array(folder, "nodes.in_degree", np.uint32, 1)
-    norm = open_array(folder, "nodes.coupling_norm", np.float32, 1)
-    check_offsets(store.nodes, len(store), store.folder / "nodes.offsets.npy")
-    check(targets.dtype == np.uint32 and targets.ndim == 1, store.folder / "targets.node.npy", "it holds no nodes")
+    counting = open_array(folder, "anchors.counting", np.uint8, below=None)
+    in_degree = open_array(folder, "nodes.in_degree", np.uint32, below=pages + 1)
+    norm = open_array(folder, "nodes.coupling_norm", np.float32, below=None)
+    check_finite(norm, folder / "nodes.coupling_norm.npy", least=1e-30)
     fitting = {
-        store.folder / "links.offsets.npy": len(links.offsets) > pages,
-        store.folder / "anchors.offsets.npy": len(anchors.offsets) == len(store) + 1,
         folder / "anchors.counting.npy": len(counting) == (len(anchors.start) + 7) // 8,
-        folder / "nodes.in_degree.npy": len(in_degree) == pages and int(in_degree.max(initial=0)) <= pages,
-        folder / "nodes.coupling_norm.npy": len(norm) == pages and bool((norm > 0.0).all()),
+        folder / "nodes.in_degree.npy": len(in_degree) == pages,
+        folder / "nodes.coupling_norm.npy": len(norm) == pages,
     }
     for path, fits in fitting.items():
         check(fits, path, "it belongs to other pages")
@@ -72,6 +70,14 @@ def open_link_columns(folder: Path, store: Store) -> LinkColumns:
     by_node = (in_degree, norm, _idf(in_degree, pages), rarity)
     columns: tuple[Array, ...] = (store.nodes, _node_of_page(store.nodes), *cited, *citing, *by_node)
     return LinkColumns._make(map(_read_only, columns))
+
+
+def check_link_columns(links: LinkColumns, path: Path) -> None:
+    """Raise StoreError unless every link that counts leads to a page."""
+    counting = np.unpackbits(links.counting, count=len(links.target), bitorder="little").astype(bool)
+    targets = links.target[counting]
+    check_below(targets, len(links.node_of_target), path)
+    check_below(links.node_of_target[targets], len(links.in_degree), path)
 
 
 def _read_only(column: Array) -> Array:

@@ -2,13 +2,15 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Self
+from typing import Annotated, NewType, Self
 
 import numpy as np
 
 from pagekin.model.arrays import Bools, Float32s, Int64s, Strings, UInt32s, spans
-from pagekin.model.reading import Ragged
+from pagekin.model.reading import Ragged, Width
 from pagekin.model.weighting import Size, stopped
+
+HEAD = 32  # heaviest terms of a bag, which bound the similarity before the rest is read
 
 
 @dataclass(frozen=True)
@@ -52,8 +54,8 @@ class Contents:
 class Heads:
     """The heaviest terms of bags as a matrix: a row per bag, padded with zeros."""
 
-    term: UInt32s
-    weight: Float32s
+    term: Annotated[UInt32s, Width(HEAD)]
+    weight: Annotated[Float32s, Width(HEAD)]
 
 
 BAG_COLUMNS = {"term": np.uint32, "weight": np.float32, "content": np.uint32, "around": np.float32}
@@ -81,3 +83,6 @@ class Bags(Ragged):
         heads.term[present] = self.term[places]
         heads.weight[present] = self.weight[places]
         return heads
+
+
+CheckedBags = NewType("CheckedBags", Bags)  # bags whose terms exist; see `Index.checked_bags`

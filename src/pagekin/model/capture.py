@@ -115,6 +115,9 @@ class ReadingSettings:
     obey_noindex: bool = option(False, "Leave out pages that ask not to be indexed (robots noindex).")
     obey_nofollow: bool = option(False, "Ignore links that ask not to be followed (rel nofollow).")
     chop_host: bool = option(False, "Treat all pages of a host as one page.")
+    follow_links: bool = option(
+        False, "Also read files outside of a source folder that symbolic links in it lead to.", http=False
+    )
     exclude: tuple[str, ...] = option(
         (),
         "Leave out pages whose URL matches this regular expression; repeatable.",

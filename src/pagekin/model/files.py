@@ -1,6 +1,8 @@
 """Files that a user names: read within bounds, written completely or not at all."""
 
+import errno
 import os
+import sys
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -37,19 +39,41 @@ def open_unpacked(file: Path) -> Iterator[IO[bytes]]:
         raise MisuseError(f"{file} cannot be read: {reason}") from error
 
 
+def sync_file(path: Path) -> None:
+    """Wait until the bytes of a file are on the disk."""
+    with path.open("rb+") as file:
+        os.fsync(file.fileno())
+
+
+def sync_folder(folder: Path) -> None:
+    """Wait until the names in a folder are on the disk: those of new files, and what renaming and removing changed."""
+    if sys.platform == "win32":  # a folder cannot be opened; NTFS keeps a journal of names
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno != errno.EINVAL:  # a file system that does not know it
+            raise
+    finally:
+        os.close(descriptor)
+
+
 @contextmanager
-def replacing(target: Path, *, sync: bool = False) -> Iterator[Path]:
+def replacing(target: Path, *, durable: bool = True) -> Iterator[Path]:
     """A temporary path that replaces `target` on success and is removed on failure.
 
-    With `sync` the bytes are on the disk before the name is.
+    Unless `durable` is False, a power failure leaves the old or the new file, and after this the new one: the bytes are
+    on the disk before the name, and the name before this ends.
     """
     temporary = target.with_name(target.name + ".new")
     try:
         yield temporary
-        if sync:
-            with temporary.open("rb+") as file:
-                os.fsync(file.fileno())
+        if durable:
+            sync_file(temporary)
         temporary.replace(target)
+        if durable:
+            sync_folder(target.parent)
     finally:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)

@@ -1,11 +1,13 @@
 """The result of reading pages, as columns. It does not depend on any strategy.
 
-A batch of pages and the store of a whole collection have the same columns; a store has them in files.
+A batch of pages and the store of a whole collection have the same columns; a store has them in files. `IndexOf` and
+`PlaceIn` say what the numbers of a column lead to. Numbers from a file are not to be trusted: a `CheckedReading`, and
+`CheckedLinks`, lead nowhere else. Only `pagekin.store.checks` makes them of columns from a file.
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Self, get_type_hints
+from typing import Annotated, NewType, Self, get_type_hints
 
 import numpy as np
 
@@ -13,6 +15,30 @@ from pagekin.model.arrays import Bytes, Int64s, Strings, UInt32s, UInt64s, spans
 from pagekin.model.capture import Redirect, Skip
 
 NO_TARGET = 0xFFFFFFFF  # of an anchor without a page as target: mailto:, javascript:, an invalid URL
+DIGEST_BYTES = 16
+
+
+@dataclass(frozen=True)
+class IndexOf:
+    """The numbers of a column are indices of a part of the reading, or `none`."""
+
+    part: str
+    none: int | None = None
+
+
+@dataclass(frozen=True)
+class PlaceIn:
+    """The numbers of a column count from the start of a page: they are at most the size of a part of that page."""
+
+    part: str  # a ragged part, or pages.text_bytes
+    ascending: bool = False  # within each page
+
+
+@dataclass(frozen=True)
+class Width:
+    """A column with several numbers in each row."""
+
+    columns: int
 
 
 class AnchorFlag:
@@ -56,7 +82,7 @@ class Blobs(Ragged):
 class Tokens(Ragged):
     """The words of each page in document order: the form, and the byte position in the visible text."""
 
-    form: UInt32s
+    form: Annotated[UInt32s, IndexOf("forms")]
     place: UInt32s
 
 
@@ -64,22 +90,22 @@ class Tokens(Ragged):
 class TitleTokens(Ragged):
     """The words of each page's title."""
 
-    form: UInt32s
+    form: Annotated[UInt32s, IndexOf("forms")]
 
 
 @dataclass(frozen=True)
 class Sentences(Ragged):
     """The ends of sentences: the numbers, within the page, of the tokens after them."""
 
-    token: UInt32s
+    token: Annotated[UInt32s, PlaceIn("tokens")]
 
 
 @dataclass(frozen=True)
 class Blocks(Ragged):
     """The blocks of each page: first token, first byte of text, kinds of the boundaries before it, hash of its text."""
 
-    token: UInt32s
-    place: UInt32s
+    token: Annotated[UInt32s, PlaceIn("tokens", ascending=True)]
+    place: Annotated[UInt32s, PlaceIn("pages.text_bytes", ascending=True)]
     kinds: Bytes
     hash: UInt64s
 
@@ -88,9 +114,9 @@ class Blocks(Ragged):
 class Anchors(Ragged):
     """The links of each page: tokens start to end, target (an index of `targets`), flags."""
 
-    start: UInt32s
-    end: UInt32s
-    target: UInt32s
+    start: Annotated[UInt32s, PlaceIn("tokens")]
+    end: Annotated[UInt32s, PlaceIn("tokens")]
+    target: Annotated[UInt32s, IndexOf("targets", none=NO_TARGET)]
     flags: Bytes
 
 
@@ -104,13 +130,13 @@ class Pages:
     charset: Strings
     canonical: Strings  # the canonical URL that the page declares, or ""
     refresh: Strings  # the URL of its refresh, or ""
-    source: UInt32s  # an index of `sources`
+    source: Annotated[UInt32s, IndexOf("sources")]
     offset: Int64s
     captured: Int64s
     flags: Bytes
     html_bytes: Int64s
     text_bytes: Int64s
-    digest: Bytes  # 16 bytes per page: the start of the SHA-256 of what was captured
+    digest: Annotated[Bytes, Width(DIGEST_BYTES)]  # the start of the SHA-256 of what was captured
     links_dropped: UInt32s  # dropped because of the limits on a page
     urls_dropped: UInt32s
     words_dropped: UInt32s
@@ -170,6 +196,9 @@ class Reading:
     def __len__(self) -> int:
         return len(self.pages)
 
+
+CheckedReading = NewType("CheckedReading", Reading)
+CheckedLinks = NewType("CheckedLinks", Links)
 
 RAGGED_PARTS: dict[str, type[Ragged]] = {
     name: kind for name, kind in get_type_hints(Reading).items() if isinstance(kind, type) and issubclass(kind, Ragged)

@@ -15,7 +15,7 @@ from pagekin.kernels.words import Words, split_words
 from pagekin.model import reading as columns
 from pagekin.model.arrays import Bools, Bytes, Int64s, Strings, UInt32s, together
 from pagekin.model.capture import Capture, PageFlags, ReadingSettings, Skip
-from pagekin.reading.bodies import DIGEST_BYTES, Body, load_body
+from pagekin.reading.bodies import Body, load_body
 from pagekin.reading.markup import classes, markup
 from pagekin.urls import resolve_url
 
@@ -30,7 +30,7 @@ _OWN_OR_WHOLE = re.compile(r"(?P<own>(?:https?:)?(?:[?#]|\Z))|https?:[/\\]{2}|(?
 _LANGUAGE = re.compile(r"[a-z]{2,3}(?:-[a-z0-9]{1,8})*")
 
 
-def read_captures(captures: Sequence[Capture], settings: ReadingSettings) -> columns.Reading:
+def read_captures(captures: Sequence[Capture], settings: ReadingSettings) -> columns.CheckedReading:
     """Read every capture; those that cannot be read are in the skips of the reading."""
     loaded = [load_body(capture, settings) for capture in captures]
     bodies = [body for body in loaded if isinstance(body, Body)]
@@ -42,7 +42,7 @@ def read_captures(captures: Sequence[Capture], settings: ReadingSettings) -> col
     words, title_tokens, form, forms = _words(text, bounds, titles)
     anchors, targets, hrefs = _anchors(out, words, facts)
     sources, source_of = _sources(bodies)
-    return columns.Reading(
+    reading = columns.Reading(
         pages=_pages(bodies, facts, titles, source_of, out, words),
         text=_compressed(Strings(bounds, text).all_raw()),
         hrefs=_compressed(hrefs),
@@ -58,6 +58,7 @@ def read_captures(captures: Sequence[Capture], settings: ReadingSettings) -> col
         sources=sources,
         skips=skips,
     )
+    return columns.CheckedReading(reading)  # its numbers come from here
 
 
 def _scan(bodies: list[Body], settings: ReadingSettings) -> tuple[po.PageOutput, Int64s]:
@@ -225,7 +226,7 @@ def _pages(
         flags=np.array([fact.flags for fact in facts], np.uint8),
         html_bytes=np.array([body.size for body in bodies], np.int64),
         text_bytes=np.diff(out.pages[:, po.TEXT_END], prepend=0),
-        digest=np.frombuffer(b"".join(body.digest for body in bodies), np.uint8).reshape(-1, DIGEST_BYTES),
+        digest=np.frombuffer(b"".join(body.digest for body in bodies), np.uint8).reshape(-1, columns.DIGEST_BYTES),
         links_dropped=out.pages[:, po.DROPPED].astype(np.uint32),
         urls_dropped=_too_long(out) + np.array([fact.urls_dropped for fact in facts], np.uint32),
         words_dropped=words.overlong.astype(np.uint32),

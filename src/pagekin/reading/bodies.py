@@ -13,8 +13,8 @@ import numpy as np
 
 from pagekin.kernels.characters import is_utf8
 from pagekin.model.capture import Capture, ReadingSettings, Skip
+from pagekin.model.reading import DIGEST_BYTES
 
-DIGEST_BYTES = 16
 _BLANK_LINES = re.compile(r"\n[ \t]*\n")
 _SAMPLE = 64 * 1024  # bytes for detection; more do not improve it
 _PRESCAN = 4096

@@ -83,10 +83,11 @@ def page_sets(indexed: IndexedStore, settings: GroupSettings, whole_text: bool =
 
 def _text_fingerprints(indexed: IndexedStore, settings: GroupSettings, whole_text: bool) -> Fingerprints:
     """The fingerprints of the build, or new ones if they differ."""
-    stored, strategy, reading = indexed.fingerprints, indexed.index.strategy, indexed.reading
+    stored, strategy = indexed.fingerprints, indexed.index.strategy
     same_settings = all(getattr(settings, name) == getattr(stored.settings, name) for name in _BUILD_SETTINGS)
     if same_settings and (not whole_text or (strategy.templates and strategy.navigation)):
         return replace(stored, settings=settings)
+    reading = indexed.checked_reading
     none = np.zeros(len(reading.blocks.hash), np.uint8)
     ignored = none if whole_text else ignored_blocks(reading, strategy).words
     return Fingerprints(settings, Chunks.concatenate(list(chunks_of_pages(reading, ignored, settings))))

@@ -13,7 +13,7 @@ from pagekin.errors import MisuseError
 from pagekin.index.index import Index
 from pagekin.model.arrays import Floats, Int64s
 from pagekin.model.capture import Capture, Origin
-from pagekin.model.reading import Reading
+from pagekin.model.reading import CheckedReading
 from pagekin.model.strategy import NEIGHBOURS
 from pagekin.search.answer import AnswerBuilder
 from pagekin.search.blend import Blend, Scaling
@@ -163,7 +163,7 @@ class IndexedStore(NodeStore):
     def _languages(self) -> list[str]:
         return [row[0] for row in self.catalog.rows("SELECT DISTINCT language FROM pages")]
 
-    def _read(self, body: bytes, plain: bool) -> Reading:
+    def _read(self, body: bytes, plain: bool) -> CheckedReading:
         from pagekin.reading.batch import read_captures
 
         capture = Capture(_OUTSIDE, Origin("question", 0, len(body), 0), body=body, plain=plain)

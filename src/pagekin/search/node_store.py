@@ -12,13 +12,14 @@ from pagekin.errors import MisuseError, StoreError
 from pagekin.index.index import INDEX_VERSION, Index, open_index
 from pagekin.index.titles import TitleIndex, open_titles
 from pagekin.latent.vectors import LatentVectors, PageVectors, open_latent, open_page_vectors
-from pagekin.links.statistics import open_link_columns
+from pagekin.links.statistics import check_link_columns, open_link_columns
 from pagekin.model.arrays import Floats, Int64s, Unsigned
 from pagekin.model.strategy import Strategy
 from pagekin.search.link_scorer import LinkScorer
 from pagekin.search.query import QueryWeights, bag_of
 from pagekin.search.scorer import Scorer, ScorerPool
-from pagekin.store.columns import check, open_array
+from pagekin.store.checks import check
+from pagekin.store.columns import open_array
 from pagekin.store.store import Store, report_damage
 
 if TYPE_CHECKING:
@@ -48,7 +49,8 @@ class NodeStore(Store):
             raise MisuseError(
                 f"the index of {self.root} has no latent vectors; build it with a strategy whose blend names latent"
             )
-        return open_latent(self.root / self.manifest.index_folder, len(self.nodes) - 1)
+        words = self.on_disk.index.words
+        return open_latent(self.root / self.manifest.index_folder, len(self.nodes) - 1, words)
 
     @cached_property
     def vectors(self) -> PageVectors:
@@ -94,11 +96,21 @@ class NodeStore(Store):
                 f"the index of {self.root} has no neighbours; build it with a strategy whose blend names neighbours"
             )
         folder, pages = self.root / self.manifest.index_folder, len(self.nodes) - 1
-        lists = open_array(folder, NEIGHBOURS_FILE, dimensions=2)
-        fits = lists.dtype in (np.uint16, np.uint32) and len(lists) == pages
-        fits = fits and int(lists.max(initial=0)) < max(1, pages)
-        check(fits, folder / f"{NEIGHBOURS_FILE}.npy", "it belongs to other pages")
+        lists = open_array(folder, NEIGHBOURS_FILE, (np.uint16, np.uint32), 2, below=pages)
+        check(len(lists) == pages, folder / f"{NEIGHBOURS_FILE}.npy", "it belongs to other pages")
         return lists
+
+    def verify(self) -> None:
+        super().verify()
+        facts = self._index_facts
+        self.on_disk.index.check()
+        _ = self.fingerprints, self.titles
+        check_link_columns(self.link_scorers.links, self.root / self.manifest.index_folder / "anchors.counting.npy")
+        for name, file in (("latent", "latent.pages.row.npy"), ("neighbours", f"{NEIGHBOURS_FILE}.npy")):
+            if file in facts["files"]:
+                getattr(self, name)
+        if "vectors" in facts:
+            _ = self.vectors
 
     def names_of(self, nodes: Collection[int]) -> dict[int, str]:
         """The titles of nodes, or the URLs of those without a title."""

@@ -132,8 +132,9 @@ class BagPairs(PairScores):
 
     def __init__(self, index: Index, nodes: Int64s, cosine: bool) -> None:
         """Of all bags, those of `nodes` are compared, by cosine or else by Jaccard; -1 is a page without a bag."""
-        row, places = index.bags.places(nodes)
-        term, weight = index.bags.term[places], index.bags.weight[places]
+        bags = index.checked_bags
+        row, places = bags.places(nodes)
+        term, weight = bags.term[places], bags.weight[places]
         self._bags = offsets_of(np.bincount(row, minlength=len(nodes))), term, weight
         self._inverted = all_pairs.invert(*self._bags, int(term.max(initial=0)) + 1)
         self._lengths = np.sqrt(np.bincount(row, np.square(weight, dtype=np.float64), len(nodes))) if cosine else None

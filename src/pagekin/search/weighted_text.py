@@ -91,7 +91,7 @@ class WeightedPairs(PairScores):
 
     def __init__(self, index: Index, nodes: Int64s, weighting: Weighting) -> None:
         """Of all pages, those of `nodes` are compared; -1 is a page without a bag."""
-        bags, contents = index.bags, index.contents
+        bags, contents = index.checked_bags, index.contents
         row, places = bags.places(nodes)
         words = (bags.term[places] < len(contents.frequency)) & (bags.content[places] > 0)
         places, row = places[words], row[words]

@@ -39,12 +39,12 @@ class _File(NamedTuple):
 class FolderSource:
     """Every page below a folder, ordered by path."""
 
-    def __init__(self, path: Path, base: str) -> None:
+    def __init__(self, path: Path, base: str, follow_links: bool = False) -> None:
         self.path = path
         self.base = base
         self.name = path.resolve().name
         self._unread: list[tuple[str, str]] = []
-        self._files = list(_walk(path, self._unread))
+        self._files = list(_walk(path, self._unread, follow_links))
         self.size = sum(file.size for file in self._files if file.is_page)
 
     @property
@@ -110,12 +110,13 @@ def _shown(path: bytes) -> str:
     return path.decode("utf-8", "backslashreplace")
 
 
-def _walk(root: Path, unread: list[tuple[str, str]]) -> Iterator[_File]:
-    """All files below `root` in a stable order; (path, reason) of what cannot be read is added to `unread`.
+def _walk(root: Path, unread: list[tuple[str, str]], follow_links: bool) -> Iterator[_File]:
+    """All files below `root` in a stable order; (path, reason) of what is not read is added to `unread`.
 
-    Links to folders are not followed, since they may form a loop.
+    Links to folders are not followed, since they may form a loop; links to files outside of `root` only if wanted,
+    since a folder from elsewhere could name any file of this machine.
     """
-    folders = [str(root)]
+    folders, inside = [str(root)], root.resolve()
     while folders:
         folder = folders.pop()
         try:
@@ -131,6 +132,9 @@ def _walk(root: Path, unread: list[tuple[str, str]]) -> Iterator[_File]:
                         folders.append(entry.path)
                 elif entry.is_dir():
                     unread.append((entry.path, "link to a folder"))
+                elif entry.is_symlink() and not follow_links and not Path(entry.path).resolve().is_relative_to(inside):
+                    entry.stat()  # raises if it leads to nothing
+                    unread.append((entry.path, "link out of the source folder"))
                 else:
                     yield _File.of(entry.path, entry.stat())
             except OSError:

@@ -128,7 +128,7 @@ def _checked_base(url: str) -> str:
 
 def _open(path: Path, base: str, settings: ReadingSettings) -> Source:
     if path.is_dir():
-        return FolderSource(path, base)
+        return FolderSource(path, base, settings.follow_links)
     if base:
         return PageFile(path, base)
     if path.name.lower().endswith(WARC_SUFFIXES):

@@ -3,12 +3,15 @@
 import re
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from pagekin.errors import StoreError
 from pagekin.model.capture import Origin, Rank, Redirect, Skip
+from pagekin.store.checks import check
 from pagekin.urls import canonical_url, variants
 
 Find = Callable[[str], int | None]  # the node that a name means
@@ -16,6 +19,8 @@ Find = Callable[[str], int | None]  # the node that a name means
 NAME = "catalog.sqlite"
 ESCAPE = r"ESCAPE '\'"
 _MAX_NODES = 200  # looked up by one query
+_FIRST_DATE, _LAST_DATE = -62_135_596_800, 253_402_300_799  # of Python, in seconds
+_TABLES = "SELECT type, name, sql FROM sqlite_master"
 _SCHEMA = """
 CREATE TABLE nodes (
   node INTEGER PRIMARY KEY, id TEXT NOT NULL, url TEXT NOT NULL, host TEXT NOT NULL, title TEXT NOT NULL,
@@ -60,6 +65,34 @@ def write_catalog(folder: Path, tables: Mapping[str, Iterable[Sequence[Any]]]) -
         raise StoreError(f"{folder / NAME} cannot be written: {error}") from error
     finally:
         connection.close()
+
+
+def _in_memory() -> sqlite3.Connection:
+    connection = sqlite3.connect(":memory:")
+    connection.executescript(_SCHEMA + _INDEXES)
+    return connection
+
+
+@cache
+def _expected_tables() -> set[tuple[str, str, str | None]]:
+    """Type, name and definition of everything in a catalogue."""
+    with closing(_in_memory()) as connection:
+        return set(connection.execute(_TABLES))
+
+
+@cache
+def _wrong_types() -> list[tuple[str, str]]:
+    """For each table, the condition that a value has another type than its column."""
+    found = []
+    with closing(_in_memory()) as connection:
+        for table in ("nodes", "pages", "aliases", "redirects", "skips", "older"):
+            columns = connection.execute(f"PRAGMA table_info({table})").fetchall()
+            tests = (
+                f"typeof({name}) NOT IN ('{kind.lower()}', '{'null' if name == 'first_row' else ''}')"
+                for _, name, kind, *_ in columns
+            )
+            found.append((table, " OR ".join(tests)))
+    return found
 
 
 class PageNames:
@@ -115,9 +148,32 @@ class Catalog:
         uri = f"{self.path.resolve().as_uri()}?mode=ro&immutable=1"
         self._connection = sqlite3.connect(uri, uri=True, check_same_thread=False)
         self._connection.row_factory = sqlite3.Row
+        for setting in ("trusted_schema = OFF", "cell_size_check = ON"):  # SQLite's advice for files from elsewhere
+            self.rows(f"PRAGMA {setting}")
+        # A view in place of a table could compute for ever.
+        tables = {tuple(row) for row in self.rows(_TABLES)}
+        check(tables == _expected_tables(), self.path, "it has other tables")
 
     def close(self) -> None:
         self._connection.close()
+
+    def verify(self, pages: int, inside: int, nodes: int) -> None:
+        """Raise StoreError unless all values have their types, and rows and nodes are those of the store.
+
+        `inside` is the number of nodes with pages.
+        """
+        wrong = [f"SELECT 1 FROM {table} WHERE {condition}" for table, condition in _wrong_types()]
+        wrong += [f"SELECT 1 FROM pages WHERE node NOT BETWEEN 0 AND {inside - 1} OR row NOT BETWEEN 0 AND {pages - 1}"]
+        wrong += [f"SELECT 1 FROM pages WHERE captured NOT BETWEEN {_FIRST_DATE} AND {_LAST_DATE}"]
+        wrong += [f"SELECT 1 FROM nodes WHERE first_row NOT BETWEEN 0 AND {pages - 1} OR node < 0 OR node >= {nodes}"]
+        wrong += [f"SELECT 1 FROM nodes WHERE (first_row IS NULL) = (node < {inside})"]
+        wrong += [f"SELECT 1 FROM aliases WHERE node NOT BETWEEN 0 AND {inside - 1}"]
+        wrong += [
+            f"SELECT 1 FROM (SELECT count(*) AS n FROM {name}) WHERE n != {count}"
+            for name, count in (("pages", pages), ("nodes", nodes))
+        ]
+        for query in wrong:
+            check(not self.rows(f"{query} LIMIT 1"), self.path, query.removeprefix("SELECT 1 FROM "))
 
     def rows(self, query: str, *values: Any) -> list[sqlite3.Row]:
         return list(self.each(query, *values))

@@ -8,6 +8,7 @@ trusted after a crash.
 """
 
 import json
+import math
 import mmap
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,10 +22,12 @@ from typing import Any, TypeGuard, overload
 import numpy as np
 
 from pagekin.errors import StoreError
+from pagekin.model.arrays import Array
 from pagekin.model.capture import Capture, Origin, Rank, Redirect, Skip, SkipKind, SourceItem, Unchanged
 from pagekin.model.files import replacing
-from pagekin.model.reading import Reading
+from pagekin.model.reading import CheckedReading, Reading
 from pagekin.sources.open import Source
+from pagekin.store.checks import check, check_reading, check_type
 from pagekin.store.columns import columns_of, reading_of
 from pagekin.store.select import ReadPages
 from pagekin.store.store import Store
@@ -33,6 +36,7 @@ _ROW_BITS = 40
 _PREFIX = "batch-"
 _MAX_OPEN = 16  # batches at a time
 _ALIGNMENT = 64
+_MOST_ROWS = 1 << 48  # so that products of two lengths and a size do not overflow
 _DIGEST = sha256().digest_size
 
 
@@ -65,12 +69,13 @@ class Spool:
             return False
         try:
             data = _map(place)
-            header = json.loads(data.readline())
-            _reading(data)  # raises if a column is missing
             is_whole = sha256(memoryview(data)[:-_DIGEST]).digest() == data[-_DIGEST:]
-            return is_whole and bool(header["fingerprint"] == self._fingerprint)
-        except (OSError, ValueError, KeyError, TypeError):
-            return False
+            if is_whole and json.loads(data.readline())["fingerprint"] == self._fingerprint:
+                check_reading(_reading(data))
+                return True
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, StoreError):
+            pass
+        return False
 
     def places(self) -> Iterator[Path]:
         while True:
@@ -81,10 +86,10 @@ class Spool:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-class Readings(Sequence[Reading]):
+class Readings(Sequence[CheckedReading]):
     """Many readings, few of them open: a batch is opened when it is used, and the least recently used one is closed."""
 
-    def __init__(self, readings: Iterable[Reading | Path]) -> None:
+    def __init__(self, readings: Iterable[CheckedReading | Path]) -> None:
         self._readings = list(readings)
         self._load = lru_cache(_MAX_OPEN)(load_batch)
 
@@ -92,22 +97,22 @@ class Readings(Sequence[Reading]):
         return len(self._readings)
 
     @overload
-    def __getitem__(self, k: int) -> Reading: ...
+    def __getitem__(self, k: int) -> CheckedReading: ...
     @overload
     def __getitem__(self, k: slice) -> "Readings": ...
-    def __getitem__(self, k: int | slice) -> "Reading | Readings":
+    def __getitem__(self, k: int | slice) -> "CheckedReading | Readings":
         if isinstance(k, slice):
             return Readings(self._readings[k])
         reading = self._readings[k]
         return self._load(reading) if isinstance(reading, Path) else reading
 
 
-def write_batch(place: Path, reading: Reading, fingerprint: dict[str, Any]) -> None:
+def write_batch(place: Path, reading: CheckedReading, fingerprint: dict[str, Any]) -> None:
     arrays = {name: np.ascontiguousarray(array) for name, array in columns_of(reading)}
     columns = {name: (array.dtype.str, array.shape) for name, array in arrays.items()}
     header = {"fingerprint": fingerprint, "skips": [vars(skip) for skip in reading.skips], "columns": columns}
     digest = sha256()
-    with replacing(place) as path, path.open("wb") as file:
+    with replacing(place, durable=False) as path, path.open("wb") as file:
         parts: list[bytes | memoryview] = [json.dumps(header).encode() + b"\n"]
         parts += [array.reshape(-1).view(np.uint8).data for array in arrays.values()]
         for part in parts:
@@ -117,10 +122,10 @@ def write_batch(place: Path, reading: Reading, fingerprint: dict[str, Any]) -> N
         file.write(digest.digest())
 
 
-def load_batch(place: Path) -> Reading:
-    """Open a batch; its map is closed with the last of its columns."""
+def load_batch(place: Path) -> CheckedReading:
+    """Open a batch that this build wrote, or that its spool has checked; its map is closed with its last column."""
     try:
-        return _reading(_map(place))
+        return CheckedReading(_reading(_map(place)))
     except OSError as error:
         raise StoreError(f"{place} cannot be read: {error.strerror or error}; run the build again") from error
 
@@ -131,15 +136,26 @@ def _map(place: Path) -> mmap.mmap:
 
 
 def _reading(data: mmap.mmap) -> Reading:
+    """The columns of a batch: their shapes are those of its header, their types and places are known."""
     data.seek(0)
     header = json.loads(data.readline())
-    columns, end = {}, data.tell()
-    for name, (dtype, shape) in header["columns"].items():
-        begin = end + -end % _ALIGNMENT
-        columns[name] = np.ndarray(shape, dtype, data, begin)
-        end = begin + columns[name].nbytes
+    begin = data.tell()
+
+    def column(name: str, kind: Any, dimensions: int) -> Array:
+        nonlocal begin
+        dtype, shape = header["columns"][name]
+        check_type(np.dtype(kind).str, tuple(shape), dtype, dimensions, name)
+        check(all(type(length) is int and 0 <= length < _MOST_ROWS for length in shape), name, f"its shape is {shape}")
+        begin += -begin % _ALIGNMENT
+        count = math.prod(shape)
+        end = begin + count * np.dtype(kind).itemsize
+        check(end <= len(data) - _DIGEST, name, "it ends behind the end of its file")
+        array = np.frombuffer(data, kind, count, begin).reshape(shape)
+        begin = end
+        return array
+
     skips = [Skip(**{**skip, "kind": SkipKind(skip["kind"])}) for skip in header["skips"]]
-    return replace(reading_of(lambda name, kind, dimensions: columns[name]), skips=skips)
+    return replace(reading_of(column), skips=skips)
 
 
 class PageCollector:
@@ -160,7 +176,7 @@ class PageCollector:
             self._complete = {key: k for k, key in enumerate(sources.identities()) if sources.whole[k]}
             self._redirects, self._older = old.catalog.redirects(), old.catalog.older()
             self._skips = old.catalog.skips(decided=False)
-        self._known: list[Reading | Path] = [*([old.reading] if old is not None else []), *spooled]
+        self._known: list[CheckedReading | Path] = [*([old.checked_reading] if old is not None else []), *spooled]
         self._reused_rows: list[list[int]] = [[] for _ in self._known]
         self._rows: dict[bytes, int] = {}  # the number of a known reading and the row in it, as one integer
         for number, reading in enumerate(Readings(self._known)):
@@ -170,7 +186,7 @@ class PageCollector:
         self._unchanged_rows: list[int] = []  # of the old store, from unchanged sources
         self._unchanged_older: list[tuple[str, Rank]] = []
 
-    def _add(self, number: int, reading: Reading) -> None:
+    def _add(self, number: int, reading: CheckedReading) -> None:
         sources, pages = reading.sources.identities(), reading.pages
         rows = zip(pages.source.tolist(), pages.offset.tolist(), pages.url, pages.captured.tolist(), strict=True)
         for row, (source, offset, url, captured) in enumerate(rows):

@@ -10,13 +10,15 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import fields
 from functools import partial
 from pathlib import Path
-from typing import IO, Any, Protocol, TypeVar, get_args
+from typing import IO, Any, Protocol, TypeVar
 
 import numpy as np
 
 from pagekin.errors import StoreError
 from pagekin.model.arrays import Array, Strings
-from pagekin.model.reading import RAGGED_PARTS, Pages, Reading, Sources
+from pagekin.model.files import sync_file, sync_folder
+from pagekin.model.reading import RAGGED_PARTS, Pages, Reading, Sources, Width
+from pagekin.store.checks import check, check_below, check_offsets, check_type, column_types, rules_of
 
 Part = TypeVar("Part")  # a dataclass of arrays and strings
 Job = TypeVar("Job")
@@ -100,13 +102,19 @@ def _write_header(file: IO[bytes], dtype: Any, shape: tuple[int, ...]) -> None:
 
 
 def sync(folder: Path) -> None:
+    """Wait until the files of a folder, their names and its own name are on the disk."""
     for path in folder.iterdir():
-        with path.open("rb+") as file:
-            os.fsync(file.fileno())
+        sync_file(path)
+    sync_folder(folder)
+    sync_folder(folder.parent)
 
 
-def open_array(folder: Path, name: str, kind: Any = None, dimensions: int = 0) -> Array:
-    """Open a column, memory-mapped and read-only; raise StoreError if its type or dimensions are not those given."""
+def open_array(folder: Path, name: str, kind: Any, dimensions: int = 1, *, below: int | None) -> Array:
+    """Open a column, memory-mapped and read-only; raise StoreError if it is not what it should be.
+
+    `kind` is its type, or a tuple of types. Numbers that are used as indices are `below` the size of what they index;
+    None is for other numbers, and for those that are checked when they are used.
+    """
     path = folder / f"{name}.npy"
     try:
         with path.open("rb") as file:
@@ -115,8 +123,9 @@ def open_array(folder: Path, name: str, kind: Any = None, dimensions: int = 0) -
         raise StoreError(f"{path} is damaged or missing ({error}); build the store again") from error
     except OSError as error:
         raise StoreError(f"{path} cannot be opened: {error.strerror or error}") from error
-    check(kind is None or array.dtype == kind, path, f"it holds {array.dtype}")
-    check(not dimensions or array.ndim == dimensions, path, f"it has {array.ndim} dimensions")
+    check_type(array.dtype, array.shape, kind, dimensions, path)
+    if below is not None:
+        check_below(array, below, path)
     return array
 
 
@@ -141,26 +150,13 @@ def _map_array(file: IO[bytes], path: Path) -> Array:
     return np.frombuffer(mapped, dtype, length, head.end()).reshape(shape)
 
 
-def check(holds: bool, path: Path | str, problem: str) -> None:
-    """Raise StoreError if the file fails an invariant that held when it was written."""
-    if not holds:
-        raise StoreError(f"{path} is damaged ({problem}); build the store again")
-
-
-def check_offsets(offsets: Array, length: int, path: Path | str) -> None:
-    """Raise StoreError unless `offsets` ascend from 0 to `length`, so that no row lies outside of its column."""
-    sound = offsets.dtype == np.int64 and offsets.ndim == 1 and len(offsets) > 0
-    sound = sound and offsets[0] == 0 and offsets[-1] == length and bool((offsets[1:] >= offsets[:-1]).all())
-    check(sound, path, "rows lie outside of their column")
-
-
 def open_part(folder: Path, name: str, kind: type[Part]) -> Part:
     """Open strings, a table or a ragged part, memory-mapped."""
-    return _part_of(partial(open_array, folder), f"{folder}: ", name, kind)
+    return _part_of(partial(open_array, folder, below=None), f"{folder}: ", name, kind)
 
 
 def open_reading(folder: Path) -> Reading:
-    return reading_of(partial(open_array, folder), f"{folder}: ")
+    return reading_of(partial(open_array, folder, below=None), f"{folder}: ")
 
 
 def columns_of(reading: Reading) -> Iterator[tuple[str, Array]]:
@@ -169,31 +165,32 @@ def columns_of(reading: Reading) -> Iterator[tuple[str, Array]]:
         yield from flat_columns(name, getattr(reading, name))
 
 
-def reading_of(column: Callable[..., Array], where: str = "") -> Reading:
+def reading_of(column: Callable[[str, Any, int], Array], where: str = "") -> Reading:
     """The reading whose columns `column` returns by name, type and dimensions; `where` is for messages."""
-    return Reading(**{name: _part_of(column, where, name, kind) for name, kind in _PARTS.items()})
+    reading = Reading(**{name: _part_of(column, where, name, kind) for name, kind in _PARTS.items()})
+    for name in RAGGED_PARTS:
+        rows = len(getattr(reading, name))
+        check(rows == len(reading), f"{where}{name}.offsets.npy", f"it has {rows:,} rows for {len(reading):,} pages")
+    for name, table in (("pages", reading.pages), ("sources", reading.sources)):
+        for column_name, values in vars(table).items():
+            check(len(values) == len(table), f"{where}{name}.{column_name}", f"it has {len(values):,} rows")
+    return reading
 
 
-def _part_of(column: Callable[..., Array], where: str, name: str, kind: type[Part]) -> Part:
-    types = column_types(kind)
-    is_ragged = "offsets" in types
+def _part_of(column: Callable[[str, Any, int], Array], where: str, name: str, kind: type[Part]) -> Part:
+    types, rules = column_types(kind), rules_of(kind)
     values: dict[str, Any] = {}
     for each, column_type in types.items():
-        path = f"{name}.{each}"
+        path, rule = f"{name}.{each}", rules.get(each)
         if column_type is Strings:
             values[each] = _part_of(column, where, path, Strings)
         else:
-            # The columns of no pages were merged from nothing, so they have no types.
-            values[each] = column(path, None if kind is Pages else column_type, is_ragged)
-        if is_ragged and each != "offsets":
+            values[each] = column(path, column_type, 2 if isinstance(rule, Width) else 1)
+        if isinstance(rule, Width):
+            check(values[each].shape[1] == rule.columns, f"{where}{path}.npy", "its rows have another length")
+        if "offsets" in types and each != "offsets":
             check_offsets(values["offsets"], len(values[each]), f"{where}{name}.offsets.npy or {path}.npy")
     return kind(**values)
-
-
-def column_types(kind: Any) -> dict[str, Any]:
-    """The types of the columns of a dataclass: Strings, or the type of the values of an array."""
-    types = {each.name: each.type for each in fields(kind)}
-    return {name: hint if hint is Strings else get_args(get_args(hint)[1])[0] for name, hint in types.items()}
 
 
 def checksum(path: Path) -> str:

@@ -8,15 +8,16 @@ import json
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from pagekin.errors import MisuseError, StoreError
+from pagekin.errors import MisuseError, PagekinError, StoreError
 from pagekin.model.capture import ReadingSettings
-from pagekin.model.files import replacing
-from pagekin.store.columns import Mapper, check, checksum, sync
+from pagekin.model.files import replacing, sync_folder
+from pagekin.store.checks import check
+from pagekin.store.columns import Mapper, checksum, sync
 
 FORMAT = "pagekin store"
 VERSION = 3
@@ -52,6 +53,10 @@ class Manifest:
         assert self.index is not None
         return f"index-{self.index['generation']}"
 
+    @property
+    def folders(self) -> tuple[str, ...]:
+        return (self.folder,) if self.index is None else (self.folder, self.index_folder)
+
     def all_files(self) -> dict[str, dict[str, Any]]:
         """Every file of the store and its index, by path inside the store."""
         files = {f"{self.folder}/{name}": facts for name, facts in self.files.items()}
@@ -68,14 +73,25 @@ def describe_files(folder: Path, mapper: Mapper = map) -> dict[str, dict[str, An
 
 
 def write_manifest(root: Path, manifest: Manifest) -> None:
-    """Replace the manifest in one step, which replaces the old generation by the new one."""
+    """Replace the manifest in one step, which replaces the old generation by the new one.
+
+    All files of the new generation are on the disk before, and the manifest is when this ends.
+    """
     sync(root / manifest.folder)
     if manifest.index is not None:
         sync(root / manifest.index_folder)
+    sync_folder(root.parent)  # the folder of the store may be new
     facts = asdict(manifest) | {_OWN: ""}
     text = json.dumps(facts, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
-    with replacing(root / NAME, sync=True) as path, path.open("w", encoding="utf-8", newline="\n") as file:
-        file.write(text.replace(f'"{_OWN}": ""', f'"{_OWN}": "{_digest(text)}"'))
+    text = text.replace(f'"{_OWN}": ""', f'"{_OWN}": "{_digest(text)}"')
+    try:
+        with replacing(root / NAME) as path:
+            path.write_text(text, "utf-8", newline="\n")
+    except OSError as error:
+        if (root / NAME).exists() and (root / NAME).read_text("utf-8") == text:  # it was renamed, but not synced
+            reason = f"{error.strerror or error}; it could be lost in a power failure. Build again"
+            raise StoreError(f"the new index of {root} is in place, but not safely on the disk: {reason}") from error
+        raise
 
 
 def read_manifest(root: Path) -> Manifest:
@@ -184,16 +200,32 @@ def pages_before(root: Path) -> int:
         return 0
 
 
-def new_folder(folder: Path) -> Path:
+@contextmanager
+def new_generation(folder: Path) -> Iterator[Path]:
+    """A new folder for a generation, which is removed at once if it does not become the present one."""
     _remove(folder)
     folder.mkdir()
-    return folder
+    try:
+        yield folder
+    except BaseException:
+        with suppress(PagekinError, OSError):
+            manifest = read_manifest(folder.parent) if (folder.parent / NAME).exists() else None
+            if manifest is None or folder.name not in manifest.folders:
+                _remove(folder)
+        raise
 
 
 def remove_old(root: Path, manifest: Manifest) -> None:
-    """Remove other generations. One that is still open elsewhere may stay; the next build tries again."""
+    """Remove other generations. One that is still open elsewhere may stay; the next build tries again.
+
+    The manifest may be that of a build that was killed. It is on the disk before anything is removed.
+    """
+    try:
+        sync_folder(root)
+    except OSError:
+        return
     for folder in (*root.glob("store-*"), *root.glob("index-*")):
-        if folder.name not in (manifest.folder, manifest.index_folder):
+        if folder.name not in manifest.folders:
             _remove(folder)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from pagekin.kernels.spans import copy_spans, count_values, map_spans, strings_of
 from pagekin.kernels.vocabulary import add_strings, copy_table, new_table, sort_spans
 from pagekin.model.arrays import Array, Int64s, Strings, UInt32s, offsets_of
-from pagekin.model.reading import Ragged, Reading
+from pagekin.model.reading import CheckedReading, Ragged
 
 _PIECE = 1 << 27  # bytes merged at a time
 _OBJECTS = 1 << 14  # values converted to Python objects at a time
@@ -23,7 +23,7 @@ _OBJECTS = 1 << 14  # values converted to Python objects at a time
 class Selection:
     """Rows of readings, in the order of the store."""
 
-    readings: Sequence[Reading]
+    readings: Sequence[CheckedReading]
     reading: Int64s
     row: Int64s
 
@@ -35,7 +35,7 @@ class Selection:
         """The places in the selection of the rows of every reading that is used."""
         return dict(_groups(self.reading))
 
-    def by_reading(self) -> Iterator[tuple[Reading, Int64s, Int64s]]:
+    def by_reading(self) -> Iterator[tuple[CheckedReading, Int64s, Int64s]]:
         """(reading, places in the selection, rows in the reading) for every reading that is used."""
         for number, places in self._places.items():
             yield self.readings[number], places, self.row[places]
@@ -43,7 +43,7 @@ class Selection:
     def rows_of(self, number: int) -> Int64s:
         return self.row[self._places.get(number, np.empty(0, np.int64))]
 
-    def values(self, columns: Mapping[str, Callable[[Reading], Array]]) -> dict[str, Array]:
+    def values(self, columns: Mapping[str, Callable[[CheckedReading], Array]]) -> dict[str, Array]:
         out: dict[str, Array] = {name: np.empty(0, np.int64) for name in columns}
         for reading, places, rows in self.by_reading():
             for name, column in columns.items():
@@ -53,7 +53,7 @@ class Selection:
                 out[name][places] = piece
         return out
 
-    def strings(self, columns: Mapping[str, Callable[[Reading], Strings]]) -> dict[str, Strings]:
+    def strings(self, columns: Mapping[str, Callable[[CheckedReading], Strings]]) -> dict[str, Strings]:
         offsets = self.offsets(columns)
         out = {name: Strings(each, np.empty(each[-1], np.uint8)) for name, each in offsets.items()}
         for reading, places, rows in self.by_reading():
@@ -64,7 +64,7 @@ class Selection:
                 copy_spans(strings.data, starts, lengths, target.data, target.offsets[places])
         return out
 
-    def offsets(self, parts: Mapping[str, Callable[[Reading], Ragged | Strings]]) -> dict[str, Int64s]:
+    def offsets(self, parts: Mapping[str, Callable[[CheckedReading], Ragged | Strings]]) -> dict[str, Int64s]:
         """The offsets of ragged parts or strings in the order of the selection, by name."""
         lengths = {name: lambda reading, part=part: np.diff(part(reading).offsets) for name, part in parts.items()}
         return {name: offsets_of(each) for name, each in self.values(lengths).items()}

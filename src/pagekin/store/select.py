@@ -15,7 +15,7 @@ import numpy as np
 from pagekin.errors import SourceError
 from pagekin.model.arrays import Array, Bytes, Int64s, Strings
 from pagekin.model.capture import NOT_HTML, Origin, PageFlags, Rank, ReadingSettings, Redirect, Skip
-from pagekin.model.reading import Reading
+from pagekin.model.reading import CheckedReading
 from pagekin.urls import host_of, variants
 
 _MAX_HOPS = 20
@@ -29,7 +29,7 @@ _SHOWN_SKIPS = 3
 class ReadPages:
     """Everything a build has read: rows of old and new readings, and what else the sources hold."""
 
-    readings: Sequence[Reading] = ()
+    readings: Sequence[CheckedReading] = ()
     rows: list[Int64s] = field(default_factory=list)
     redirects: list[Redirect] = field(default_factory=list)
     skips: list[Skip] = field(default_factory=list)
@@ -221,7 +221,7 @@ def _end(url: str, redirects: dict[str, str], pages: SelectedPages) -> str | Non
     return None
 
 
-def _follow_canonicals(selected: SelectedPages, readings: Sequence[Reading]) -> None:
+def _follow_canonicals(selected: SelectedPages, readings: Sequence[CheckedReading]) -> None:
     """Turn canonical links into aliases: always if their target is missing, else if the target has the same words."""
     canonical = selected.captures.canonical
     naming = sorted(url for url, capture in selected.pages.items() if canonical.get(capture, url) != url)
@@ -247,12 +247,12 @@ def _follow_canonicals(selected: SelectedPages, readings: Sequence[Reading]) -> 
             selected.aliases[url] = (selected.aliases[target][0], kind)
 
 
-def _shared(readings: Sequence[Reading], captures: CaptureTable, capture: int, other: int) -> float:
+def _shared(readings: Sequence[CheckedReading], captures: CaptureTable, capture: int, other: int) -> float:
     """The share of a page's words, with multiplicity, that the other page contains."""
     words, others = (_words(readings[int(captures.reading[k])], int(captures.row[k])) for k in (capture, other))
     return (words & others).total() / words.total() if words else 1.0
 
 
-def _words(reading: Reading, row: int) -> Counter[bytes]:
+def _words(reading: CheckedReading, row: int) -> Counter[bytes]:
     counts = Counter(reading.tokens.form[reading.tokens.row(row)].tolist())
     return Counter({reading.forms.raw(form): count for form, count in counts.items()})

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 import numpy as np
-import zstandard
 
 from pagekin.errors import MisuseError, NoPageError, PagekinError, StoreError
 from pagekin.model.arrays import Int64s, Strings, UInt32s
 from pagekin.model.capture import ReadingSettings
-from pagekin.model.reading import NO_TARGET, Blobs, Links, Reading
+from pagekin.model.reading import NO_TARGET, Blobs, CheckedLinks, CheckedReading, Links, Reading
 from pagekin.store.catalog import Catalog
+from pagekin.store.checks import check, check_links, check_offsets, check_reading, unpack
 from pagekin.store.columns import open_array, open_part, open_reading
 from pagekin.store.manifest import Manifest, damaged_files, read_manifest
 from pagekin.store.suggestions import similar_pages, with_parts
@@ -22,10 +22,14 @@ from pagekin.urls import canonical_url, variants
 Given = ParamSpec("Given")
 LONGEST_NAME = 5000  # characters that are looked up in titles and files; SQLite refuses patterns of over 50,000
 Result = TypeVar("Result")
+_EXPANSION = 4  # at most, of the bytes of a page: a character of one byte may take three in UTF-8
 
 
 def report_damage(method: Callable[Concatenate[Any, Given], Result]) -> Callable[Concatenate[Any, Given], Result]:
-    """Decorate a function of a store: if it fails because files changed after opening, raise StoreError."""
+    """Decorate a function of a store: if it fails because of its files, raise StoreError.
+
+    They may have changed after opening, or may be wrong from the beginning: a query checks only what it opens.
+    """
 
     @wraps(method)
     def checked(self: Any, /, *given: Given.args, **named: Given.kwargs) -> Result:
@@ -39,6 +43,7 @@ def report_damage(method: Callable[Concatenate[Any, Given], Result]) -> Callable
             if not isinstance(error, PagekinError):
                 for file, problem in damaged_files(self.root, self.manifest)[:1]:
                     raise StoreError(f"{self.root / file} {problem}; build the store again") from error
+                self.verify()
             raise
 
     return checked
@@ -72,13 +77,57 @@ class Store:
         return ReadingSettings(**self.manifest.settings)
 
     catalog = cached_property[Catalog](lambda self: Catalog(self.folder))
-    reading = cached_property[Reading](lambda self: open_reading(self.folder))
-    links = cached_property[Links](lambda self: open_part(self.folder, "links", Links))  # the in-links of every node
-    nodes = cached_property[Int64s](lambda self: open_array(self.folder, "nodes.offsets"))  # rows of the pages of nodes
-    node_of_target = cached_property[UInt32s](lambda self: open_array(self.folder, "targets.node"))  # aliases resolved
-    form_counts = cached_property[Int64s](lambda self: open_array(self.folder, "forms.count"))
-    word_of_form = cached_property[UInt32s](lambda self: open_array(self.folder, "forms.word"))
     words = cached_property[Strings](lambda self: open_part(self.folder, "words", Strings))  # most frequent first
+
+    @cached_property
+    def reading(self) -> Reading:
+        reading = open_reading(self.folder)
+        check(len(reading) == len(self), self.folder / "pages.url.offsets.npy", f"it holds {len(reading):,} pages")
+        return reading
+
+    @cached_property
+    def checked_reading(self) -> CheckedReading:
+        return check_reading(self.reading, f"{self.folder}: ")
+
+    @cached_property
+    def checked_links(self) -> CheckedLinks:
+        return check_links(self.links, self.reading, f"{self.folder}: ")
+
+    @cached_property
+    def nodes(self) -> Int64s:
+        """The pages of node k are rows nodes[k] to nodes[k + 1]; later nodes have none."""
+        nodes = open_array(self.folder, "nodes.offsets", np.int64, below=None)
+        check_offsets(nodes, len(self), self.folder / "nodes.offsets.npy")
+        return nodes
+
+    @cached_property
+    def links(self) -> Links:
+        """The in-links of every node."""
+        links = open_part(self.folder, "links", Links)
+        check(len(links) >= len(self.nodes) - 1, self.folder / "links.offsets.npy", f"it holds {len(links):,} nodes")
+        return links
+
+    @cached_property
+    def node_of_target(self) -> UInt32s:
+        """The node of every link target, with aliases resolved."""
+        nodes = open_array(self.folder, "targets.node", np.uint32, below=len(self.links))
+        check(len(nodes) == len(self.reading.targets), self.folder / "targets.node.npy", "it belongs to other targets")
+        return nodes
+
+    @cached_property
+    def form_counts(self) -> Int64s:
+        return open_array(self.folder, "forms.count", np.int64, below=None)
+
+    @cached_property
+    def word_of_form(self) -> UInt32s:
+        words = open_array(self.folder, "forms.word", np.uint32, below=len(self.words))
+        check(len(words) == len(self.reading.forms), self.folder / "forms.word.npy", "it belongs to other forms")
+        return words
+
+    def verify(self) -> None:
+        """Raise StoreError if a number in any file leads nowhere. Opening a store looks at its short files only."""
+        _ = self.checked_reading, self.checked_links, self.node_of_target, self.word_of_form
+        self.catalog.verify(len(self), len(self.nodes) - 1, len(self.links))
 
     def node_hosts(self) -> list[str]:
         return [row[0] for row in self.catalog.each("SELECT host FROM nodes ORDER BY node")]
@@ -94,21 +143,19 @@ class Store:
     @report_damage
     def text_bytes(self, row: int) -> bytes:
         """The visible text in UTF-8; tokens and blocks refer to its byte positions."""
-        return self._decompress(self.reading.text, row)
+        most = min(int(self.reading.pages.text_bytes[row]), _EXPANSION * self.settings.max_page_bytes)
+        return self._unpacked(self.reading.text, row, most)
 
     @report_damage
     def hrefs(self, row: int) -> list[str]:
         """The href of each anchor of a page, as written in the page."""
         if self.reading.anchors.offsets[row] == self.reading.anchors.offsets[row + 1]:
             return []
-        return self._decompress(self.reading.hrefs, row).decode("utf-8", "replace").split("\n")[:-1]
+        most = _EXPANSION * self.settings.max_page_bytes
+        return self._unpacked(self.reading.hrefs, row, most).decode("utf-8", "replace").split("\n")[:-1]
 
-    def _decompress(self, blobs: Blobs, row: int) -> bytes:
-        packed = blobs.data[blobs.row(row)].tobytes()
-        try:
-            return zstandard.ZstdDecompressor().decompress(packed)
-        except zstandard.ZstdError as error:
-            raise StoreError(f"the text of page {row} in {self.folder} is damaged; build the store again") from error
+    def _unpacked(self, blobs: Blobs, row: int, most: int) -> bytes:
+        return unpack(blobs.data[blobs.row(row)].data, most, f"the text of page {row} in {self.folder}")
 
     @report_damage
     def find(self, name: str) -> int:

@@ -13,10 +13,11 @@ import numpy as np
 from pagekin.kernels.graph import degrees, in_links
 from pagekin.model.arrays import Int64s, Strings, UInt32s, word_of
 from pagekin.model.capture import PageFlags, ReadingSettings, Skip
-from pagekin.model.reading import RAGGED_PARTS, AnchorFlag, Anchors, Links, Pages, Reading, Sources
+from pagekin.model.reading import RAGGED_PARTS, AnchorFlag, Anchors, CheckedReading, Links, Pages, Sources
 from pagekin.store import merge
 from pagekin.store.catalog import write_catalog
-from pagekin.store.columns import Mapper, column_types, column_writer, open_array, open_part, write_columns
+from pagekin.store.checks import column_types
+from pagekin.store.columns import Mapper, column_writer, open_array, open_part, write_columns
 from pagekin.store.merge import Selection, join, merge_part, merge_strings, objects_of, pick
 from pagekin.store.select import ReadPages, SelectedPages
 from pagekin.store.titles import short_titles
@@ -111,7 +112,7 @@ def _sources(read_pages: ReadPages, selection: Selection, selected: SelectedPage
     return Sources.of(keys, np.array(whole, np.uint8))
 
 
-def _captures_by_source(reading: Reading, rows: Int64s) -> dict[SourceKey, int]:
+def _captures_by_source(reading: CheckedReading, rows: Int64s) -> dict[SourceKey, int]:
     keys = reading.sources.identities()
     return dict(zip(keys, np.bincount(reading.pages.source[rows], minlength=len(keys)).tolist(), strict=True))
 
@@ -119,7 +120,7 @@ def _captures_by_source(reading: Reading, rows: Int64s) -> dict[SourceKey, int]:
 def _pages(selection: Selection, sources: Sources) -> Pages:
     numbers = {key: number for number, key in enumerate(sources.identities())}
 
-    def source(reading: Reading) -> UInt32s:
+    def source(reading: CheckedReading) -> UInt32s:
         # An old store knows files that are gone; none of its selected rows refers to them.
         return np.array([numbers.get(key, 0) for key in reading.sources.identities()], np.uint32)[reading.pages.source]
 
@@ -238,7 +239,7 @@ def _page_rows(
     names = list(sources.name)
     strings = (pages.url, titles, pages.language, pages.charset)
     numbers = (pages.captured, pages.source, pages.offset, pages.flags, pages.html_bytes, pages.text_bytes)
-    counts = (np.diff(open_array(folder, f"{part}.offsets")) for part in ("tokens", "anchors"))
+    counts = (np.diff(open_array(folder, f"{part}.offsets", np.int64, below=None)) for part in ("tokens", "anchors"))
     columns: list[Any] = [node_of_page, *strings, *numbers, *counts]
     rows = zip(*map(objects_of, columns), strict=True)
     for row, (node, url, title, language, charset, captured, source, *facts) in enumerate(rows):
@@ -248,7 +249,7 @@ def _page_rows(
 
 def _counts(folder: Path, nodes: Nodes, pages: Pages, selected: SelectedPages) -> dict[str, int]:
     def rows(name: str) -> int:
-        return int(open_array(folder, f"{name}.offsets")[-1])
+        return int(open_array(folder, f"{name}.offsets", np.int64, below=None)[-1])
 
     return {
         "pages": len(pages),
@@ -257,8 +258,8 @@ def _counts(folder: Path, nodes: Nodes, pages: Pages, selected: SelectedPages) -
         "outside": len(nodes.urls) - (len(nodes.offsets) - 1),
         "aliases": len(selected.aliases),
         "tokens": rows("tokens"),
-        "forms": len(open_array(folder, "forms.count")),
-        "words": len(open_array(folder, "words.count")),
+        "forms": len(open_array(folder, "forms.count", np.int64, below=None)),
+        "words": len(open_array(folder, "words.count", np.int64, below=None)),
         "anchors": rows("anchors"),
         "links": rows("links"),
         "blocks": rows("blocks"),
