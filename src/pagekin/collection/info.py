@@ -190,8 +190,16 @@ def search_pages(indexed: IndexedStore, query: str, limit: int = 10) -> SearchRe
     their texts.
     """
     catalog, query = indexed.catalog, query.strip().encode("utf-8", "replace").decode("utf-8")
-    if len(query) > LONGEST_NAME:
-        return SearchResults(query, [])
+    rows = _pages_named(indexed, query, limit) if len(query) <= LONGEST_NAME else {}
+    if terms_of(query) and len(rows) < limit and "://" not in query:
+        rows |= dict.fromkeys(indexed.pages_with_words(query, limit))
+    named = (catalog.rows(f"SELECT {_COLUMNS} WHERE p.row = ?", row)[0] for row in list(rows)[:limit])
+    return SearchResults(query, [Page(*each) for each in named])
+
+
+def _pages_named(indexed: IndexedStore, query: str, limit: int) -> dict[int, None]:
+    """The rows of pages by their URLs and titles, the best first."""
+    catalog = indexed.catalog
     found = [catalog.page_at(url) for url in (indexed.urls_meant(query) if query else ())]
     found += catalog.exactly_titled(query)[:limit] + catalog.titled(query, limit)
     rows = dict.fromkeys(row for row in found if row is not None)
@@ -202,7 +210,4 @@ def search_pages(indexed: IndexedStore, query: str, limit: int = 10) -> SearchRe
     if query and len(rows) < limit:
         rows |= dict.fromkeys(with_parts(catalog, query, limit))
         rows |= {row: None for (row,) in catalog.rows(f"{pages} instr(url, ?) ORDER BY row LIMIT ?", query, limit)}
-    if terms_of(query) and len(rows) < limit and "://" not in query:
-        rows |= dict.fromkeys(indexed.pages_with_words(query, limit))
-    named = (catalog.rows(f"SELECT {_COLUMNS} WHERE p.row = ?", row)[0] for row in list(rows)[:limit])
-    return SearchResults(query, [Page(*each) for each in named])
+    return rows
