@@ -31,7 +31,7 @@ _AT_ONCE = 6
 _VISITED = 3  # pages, each with all its views
 _PAUSE = 0.7  # seconds, as in static/parts.js
 _OF_COLLECTION = ("/", "/random", "/collection", *(f"/collection/{part}" for part in ("similarities", "unlinked",
-                  "bridges", "duplicates")))  # fmt: skip
+                  "bridges", "duplicates", "map", "map/points")))  # fmt: skip
 _OF_PAGE = (
     "/page/{0}", "/page/{0}/clusters", "/page/{0}/graph", "/page/{0}/graph?by=links", "/page/{0}?by=both&part=1",
     "/page/{0}?by=links&part=1", "/page/{0}?measure=okapi&part=1", "/compare?a={0}&b={1}", "/search?q={2}",

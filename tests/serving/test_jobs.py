@@ -64,11 +64,11 @@ def ready(client: TestClient, path: str) -> httpx2.Response:
 def test_a_slow_view_shows_its_progress_and_then_itself(served_index: Path, gate: Gate) -> None:
     with impatient(served_index) as client:
         page, part = client.get(SLOW), client.get(f"{SLOW}?part=1")
-        while "of 3 pages" not in part.text:  # the thread has not begun
+        while " of 3, " not in part.text:  # the thread has not begun
             part = client.get(f"{SLOW}?part=1")
         assert page.status_code == part.status_code == 202
         assert '<meta http-equiv="refresh"' in page.text and "<html" not in part.text
-        assert "0 of 3 pages" in part.text and part.headers["Cache-Control"] == "no-store"
+        assert "0 of 3, " in part.text and part.headers["Cache-Control"] == "no-store"
         assert client.get(f"{SLOW}?wait=1").status_code == 202
         gate.opened.set()
         assert ready(client, f"{SLOW}?wait=1").status_code == 204

@@ -21,11 +21,12 @@ from pagekin.duplicates.filters import Overlap
 from pagekin.errors import FailureError, MisuseError, PagekinError, StoreError
 from pagekin.figures import counted
 from pagekin.model.options import check_options, options_of
-from pagekin.serving.context import context_of
+from pagekin.serving.context import context_of, encode_json
 from pagekin.serving.generations import Generation
 from pagekin.serving.jobs import Job, JobProgress
 from pagekin.serving.middleware import RequestError
 from pagekin.serving.views import collection, drawings
+from pagekin.serving.views.map import COLOUR_BY, PageMap, map_points, page_map
 from pagekin.serving.views.names import PageRef, clean_line, find_page, ref_by_id, refs_by_row, search_refs, short_url
 from pagekin.serving.views.page import (
     AnswerFilters,
@@ -123,6 +124,8 @@ def routes() -> list[BaseRoute]:
         "/page/{id}/clusters": _clusters,
         "/page/{id}/graph": _graph,
         **{f"/collection/{name}": partial(_collection_section, name) for name in _SECTIONS},
+        "/collection/map": _map,
+        "/collection/map/points": _map_points,
     }
     found = [Route(path, partial(_endpoint, handler, path in long)) for path, handler in (usual | long).items()]
     return [*found, Route("/ask", _ask, methods=["GET", "POST"])]
@@ -284,6 +287,28 @@ def _collection_section(name: str, request: PageRequest) -> Response:
     (heading, compute), generation = _SECTIONS[name], request.generation
     once = partial(generation.compute_once, ("section", name), partial(compute, generation, request.progress.over))
     return request.render_section(name, heading, once, here="collection")
+
+
+def _map(request: PageRequest) -> Response:
+    return request.render_section("map", "Map", partial(_page_map, request), here="map", by=_colour_by(request))
+
+
+def _map_points(request: PageRequest) -> Response:
+    points = map_points(request.generation.indexed, _page_map(request), _colour_by(request))
+    return Response(encode_json(points), headers={"Cache-Control": "no-cache"}, media_type="application/json")
+
+
+def _page_map(request: PageRequest) -> PageMap:
+    generation = request.generation
+    return generation.compute_once("map", lambda: page_map(generation.indexed, request.progress.over))
+
+
+def _colour_by(request: PageRequest) -> str:
+    """Return what gives pages their colours: by default the host, or the folder if there is one host."""
+    by = request.query.get("by") or COLOUR_BY[request.generation.indexed.manifest.counts["hosts"] == 1]
+    if by not in COLOUR_BY:
+        raise MisuseError(f"a map can be coloured by {', '.join(COLOUR_BY)}")
+    return by
 
 
 def percent(share: float) -> str:

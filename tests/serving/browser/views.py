@@ -13,6 +13,7 @@ VIEWS = {
     "compare": "/compare?a={id}&b={other}",
     "collection": "/collection",
     "ask": "/ask",
+    "map": "/collection/map",
     "error": "/page/none",
 }
 

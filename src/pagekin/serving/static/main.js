@@ -5,6 +5,7 @@ import { addRecent } from "./recent.js";
 import { addLiveParts } from "./live.js";
 import { addThemeSwitch } from "./theme_switch.js";
 import { addCards } from "./cards.js";
+import { addMaps } from "./map.js";
 import { addWalks } from "./walk.js";
 
 waitForPage();
@@ -12,6 +13,7 @@ addThemeSwitch();
 addRecent();
 addCards();
 addWalks();
+addMaps();
 addLiveParts();
 for (const field of document.querySelectorAll("[data-suggest]")) suggest(field);
 

@@ -9,7 +9,7 @@ const pause = (signal) => new Promise((resolve, reject) => {
 });
 
 /** Fetch until the server has an answer; `progress` gets the HTML that it sends meanwhile. */
-async function fetchReady(url, signal, progress) {
+export async function fetchReady(url, signal, progress = () => {}) {
   for (let tries = 0; ; ) {
     const response = await fetch(url, { signal });
     if (response.status === COMPUTING) progress(await response.text());
@@ -19,7 +19,7 @@ async function fetchReady(url, signal, progress) {
 }
 
 /** Return the HTML of a part, or null if a newer request has cancelled this one. */
-export async function fetchPart(element, address, progress = () => {}) {
+export async function fetchPart(element, address, progress) {
   requests.get(element)?.abort();
   const control = new AbortController();
   requests.set(element, control);

@@ -1,0 +1,74 @@
+"""A map of the collection: a point for every page, near to those of similar pages."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+import numpy as np
+
+from pagekin.errors import FailureError, MisuseError
+from pagekin.latent.layout import layout
+from pagekin.model.arrays import Int64s
+from pagekin.search.indexed_store import IndexedStore
+from pagekin.serving.views.names import clean_line, name_from_url
+
+MOST = 20_000  # pages on a map; of a larger collection they are spread evenly
+_SIDE = 65_535  # coordinates are whole numbers up to this
+COLOURS = 8  # the largest groups have colours of their own
+COLOUR_BY = ("host", "folder", "language")
+_COLUMNS = "n.node, n.id, n.url, n.title, n.in_degree, n.host, p.language"
+
+
+class PageMap(NamedTuple):
+    """Where the pages are: nodes, and a row of two coordinates for each."""
+
+    nodes: Int64s
+    places: Int64s
+    without: int  # pages that have no vector, such as those without text
+    total: int
+
+
+def page_map(indexed: IndexedStore, over: Callable[[Any], Iterable[Any]] = iter) -> PageMap:
+    """Lay out the pages by their latent vectors."""
+    try:
+        vectors = indexed.latent.pages
+    except MisuseError as error:
+        raise FailureError(f"A map needs latent vectors: {error}") from error
+    known = np.flatnonzero(np.asarray(vectors.norm) > 0.0)
+    shown = known[:: max(1, -(-len(known) // MOST))]
+    points = layout(vectors.take(shown).row.astype(np.float32), over) if len(shown) else np.empty((0, 2))
+    places = np.rint(points * _SIDE).astype(np.int64)
+    return PageMap(shown, places, len(vectors.norm) - len(known), len(known))
+
+
+def map_points(indexed: IndexedStore, found: PageMap, by: str) -> dict[str, Any]:
+    """Return the points as columns, the page with most in-links first, and the groups that give them colours."""
+    rows = indexed.catalog.each(
+        f"SELECT {_COLUMNS} FROM nodes n JOIN pages p ON p.row = n.first_row ORDER BY n.in_degree DESC, n.node"
+    )
+    place_of = dict(zip(found.nodes.tolist(), found.places.tolist(), strict=True))
+    columns: dict[str, list[Any]] = {name: [] for name in ("x", "y", "id", "title")}
+    groups = []
+    for node, id, url, title, _, host, language in rows:
+        if node in place_of:
+            x, y = place_of[node]
+            shown = clean_line(title) or clean_line(name_from_url(url))
+            for name, value in zip(columns, (x, y, id, shown), strict=True):
+                columns[name].append(value)
+            groups.append({"host": host, "folder": _folder(url), "language": language or "unknown"}[by])
+    largest = sorted(Counter(groups).items(), key=lambda item: (-item[1], item[0]))[:COLOURS]
+    number = {name: k for k, (name, _) in enumerate(largest)}
+    colour = [number.get(name, COLOURS) for name in groups]
+    return {**columns, "group": colour, "groups": [clean_line(name, 60) for name, _ in largest], "side": _SIDE}
+
+
+def _folder(url: str) -> str:
+    """Return the host of a URL and the first folder of its path.
+
+    >>> _folder("http://a.example/doc/en/x.html"), _folder("http://a.example/x.html")
+    ('a.example/doc', 'a.example')
+    """
+    parts = urlsplit(url)
+    folder = parts.path.lstrip("/").partition("/")
+    return f"{parts.netloc}/{folder[0]}" if folder[1] else parts.netloc
