@@ -4,30 +4,24 @@ All output is escaped; templates put crawled text into <bdi>.
 """
 
 import secrets
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable
 from copy import copy
-from functools import cache, partial
-from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from functools import partial
+from typing import Any
 from urllib.parse import parse_qs, urlencode
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from pagekin.duplicates.filters import Overlap
-from pagekin.errors import FailureError, MisuseError, PagekinError, StoreError
-from pagekin.figures import counted
-from pagekin.model.options import check_options, options_of
+from pagekin.errors import MisuseError, PagekinError
 from pagekin.serving.context import context_of, encode_json
 from pagekin.serving.generations import Generation
-from pagekin.serving.jobs import Job, JobProgress
 from pagekin.serving.middleware import RequestError
-from pagekin.serving.views import collection, drawings
+from pagekin.serving.rendering import PageRequest, read_form
+from pagekin.serving.views import collection, drawings, lists
 from pagekin.serving.views.map import COLOUR_BY, PageMap, map_points, page_map
-from pagekin.serving.views.names import PageRef, clean_line, find_page, ref_by_id, refs_by_row, search_refs, short_url
+from pagekin.serving.views.names import find_page, refs_by_row, search_refs
 from pagekin.serving.views.page import (
     AnswerFilters,
     compare_pages,
@@ -37,75 +31,7 @@ from pagekin.serving.views.page import (
     rows_related_to,
 )
 
-TEMPLATES = Path(__file__).parent / "templates"
 _SUGGESTIONS, _SEARCH_RESULTS, _HOME_PAGES = 8, 50, 12
-_FIELD_LENGTH = 200  # of a form
-Form = TypeVar("Form")
-
-
-@cache
-def environment() -> Environment:
-    environment = Environment(
-        loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined, auto_reload=False
-    )
-    environment.trim_blocks = environment.lstrip_blocks = True
-    environment.filters |= {"clean": clean_line, "count": "{:,}".format}
-    environment.filters |= {each.__name__: each for each in (counted, describe_overlap, percent, short_url)}
-    return environment
-
-
-class PageRequest(NamedTuple):
-    """A request for a page, with the generation that answers it."""
-
-    generation: Generation
-    query: Mapping[str, str]
-    id: str  # of the page, if the path has one
-    root: str  # path under which the server is mounted
-    replay: str
-    progress: JobProgress = JobProgress()  # shown if the answer takes long
-
-    @property
-    def is_part(self) -> bool:
-        return self.query.get("part") == "1"
-
-    def page(self) -> PageRef:
-        return ref_by_id(self.generation.indexed, self.id)
-
-    def render(self, template: str, status: int = 200, /, **values: Any) -> Response:
-        indexed = self.generation.indexed
-        common: dict[str, Any] = {
-            "at": lambda path: self.root + path,
-            "collection": clean_line(indexed.root.resolve().name.removesuffix(".kin"), 60),
-            "counts": indexed.manifest.counts,
-            "generation": self.generation.number,
-            **dict.fromkeys(("here", "query", "problem"), ""),
-        }
-        text = environment().get_template(template).render(common | values)
-        # Crawled text can contain lone surrogates, which cannot be encoded.
-        return HTMLResponse(text.encode("utf-8", "replace"), status, {"Cache-Control": "no-cache"})
-
-    def render_section(self, name: str, heading: str, compute: Callable[[], object], **values: Any) -> Response:
-        """Return a section alone or as a page. It explains itself if the collection cannot provide it."""
-        found, problem = None, ""
-        try:
-            found = compute()
-        except FailureError as error:  # the collection may have no usable links
-            if isinstance(error, StoreError):
-                raise
-            problem = self.problem(error).detail
-        template = f"_{name}.html" if self.is_part else "section.html"
-        return self.render(template, heading=heading, part=name, found=found, problem=problem, **values)
-
-    def render_waiting(self, job: Job) -> Response:
-        """Return what is shown until a job has finished; a script or the browser itself asks again."""
-        template = "_waiting.html" if self.is_part or "wait" in self.query else "waiting.html"
-        response = self.render(template, 202, progress=job.progress, seconds=int(job.seconds))
-        response.headers.update({"Cache-Control": "no-store", "Retry-After": "1"})
-        return response
-
-    def problem(self, error: Exception) -> RequestError:
-        """Convert an error, without the path of the store."""
-        return RequestError.from_exception(error, self.generation.indexed.root)
 
 
 Handler = Callable[[PageRequest], Response]
@@ -133,7 +59,7 @@ def routes() -> list[BaseRoute]:
 
 async def _endpoint(handler: Handler, is_long: bool, request: Request) -> Response:
     """Answer with a page or, while it is being computed, with its progress; `wait=1` asks only whether it is ready."""
-    asked = _page_request(request)
+    asked = PageRequest.of(request)
     query = urlencode([each for each in request.query_params.multi_items() if each[0] != "wait"])
     key = asked.generation.tag, asked.root + request.scope["path"], query
     try:
@@ -144,20 +70,20 @@ async def _endpoint(handler: Handler, is_long: bool, request: Request) -> Respon
             return asked.render_waiting(job)
         return Response(status_code=204) if "wait" in asked.query else _copy(job.answer.result())
     except (RequestError, PagekinError) as error:
-        return _error(asked, error)
+        return asked.render_error(error)
 
 
 async def _ask(request: Request) -> Response:
     """Find the pages related to a text or HTML that was pasted into a form."""
-    asked, context = _page_request(request), context_of(request)
+    asked, context = PageRequest.of(request), context_of(request)
     try:
         async with context.bodies.read(request) as body:
             [text] = parse_qs(body.decode("latin-1"), max_num_fields=1, keep_blank_values=True).get("text", [""])
             return await context.threads.run(request, _answer_text, asked, text, context.settings.limits.text_length)
     except (RequestError, PagekinError) as error:
-        return _error(asked, error)
+        return asked.render_error(error)
     except ValueError:
-        return _error(asked, RequestError(422, "The form has more than one field."))
+        return asked.render_error(RequestError(422, "The form has more than one field."))
 
 
 def _answer_text(request: PageRequest, text: str, longest: int) -> Response:
@@ -167,21 +93,6 @@ def _answer_text(request: PageRequest, text: str, longest: int) -> Response:
     elif text.strip():
         values["related"] = rows_related_to(request.generation.indexed, text)
     return request.render("ask.html", 422 if values["problem"] else 200, here="ask", **values)
-
-
-def _page_request(request: Request) -> PageRequest:
-    context = context_of(request)
-    id, root = str(request.path_params.get("id", "")), str(request.scope.get("root_path", ""))
-    return PageRequest(context.current.generation, request.query_params, id, root, context.settings.replay)
-
-
-def _error(asked: PageRequest, error: Exception) -> Response:
-    problem = asked.problem(error)
-    heading = {404: "Page not found", 422: "Invalid request"}.get(problem.status, "Not available now")
-    template = "_problem.html" if asked.is_part else "error.html"
-    response = asked.render(template, problem.status, heading=heading, problem=problem.detail)
-    response.headers.update(problem.headers)
-    return response
 
 
 def _copy(response: Response) -> Response:
@@ -200,8 +111,10 @@ def _home(request: PageRequest) -> Response:
 def _search(request: PageRequest) -> Response:
     query, limit = request.query.get("q", ""), _SUGGESTIONS if request.is_part else _SEARCH_RESULTS
     found = search_refs(request.generation.indexed, query, limit)
+    if "format" in request.query:
+        return request.render_list("pages", [{"title": page.title, "url": page.url} for page in found])
     template = "_suggestions.html" if request.is_part else "search.html"
-    return request.render(template, query=query, found=found, limit=limit)
+    return request.render(template, query=query, found=found, limit=limit, exports=request.exports)
 
 
 def _random(request: PageRequest) -> Response:
@@ -215,8 +128,11 @@ def _random(request: PageRequest) -> Response:
 def _page(request: PageRequest) -> Response:
     indexed, page, filters = request.generation.indexed, request.page(), read_form(AnswerFilters, request.query)
     found = related_rows(indexed, page, filters)
+    if "format" in request.query:
+        return request.render_list("related", lists.related_list(found))
+    values: dict[str, Any] = {"page": page, "related": found, "filters": filters, "exports": request.exports}
     if request.is_part:
-        return request.render("_related.html", page=page, related=found, filters=filters)
+        return request.render("_related.html", **values)
     view, share, strategy = page_view(indexed, page, request.replay), learned_share(indexed), indexed.index.strategy
     index = {
         "learned_share": share,
@@ -224,7 +140,7 @@ def _page(request: PageRequest) -> Response:
         "measures": strategy.measures(),
         "strategy": strategy.as_dict(),
     }
-    return request.render("page.html", view=view, related=found, filters=filters, **index)
+    return request.render("page.html", view=view, **values, **index)
 
 
 def _clusters(request: PageRequest) -> Response:
@@ -309,36 +225,3 @@ def _colour_by(request: PageRequest) -> str:
     if by not in COLOUR_BY:
         raise MisuseError(f"a map can be coloured by {', '.join(COLOUR_BY)}")
     return by
-
-
-def percent(share: float) -> str:
-    """Format a share as a percentage.
-
-    >>> percent(0.083), percent(0.002), percent(0.0)
-    ('8 %', 'under 1 %', '0 %')
-    """
-    return "under 1 %" if 0.0 < share < 0.005 else f"{100 * share:.0f} %"
-
-
-def describe_overlap(overlap: Overlap) -> str:
-    """Say how a near-duplicate (A) overlaps with the page above it (B)."""
-    if overlap.a_in_b and overlap.b_in_a:
-        return "the same text"
-    if overlap.a_in_b:
-        return "all of it is in the page above"
-    if overlap.b_in_a:
-        return "contains all of the page above, and more"
-    return f"{overlap.similarity:.0%} of the text is the same"
-
-
-def read_form(cls: type[Form], query: Mapping[str, str]) -> Form:
-    """Read an option dataclass from the fields of a form. Empty fields have their defaults."""
-    values: dict[str, Any] = {}
-    for each in options_of(cls):
-        if text := query.get(each.field, "").strip()[:_FIELD_LENGTH]:
-            values[each.field] = text
-            with suppress(ValueError):  # check_options reports a text that is not a number
-                values[each.field] = each.kind(text)
-    form = cls(**values)
-    check_options(form)
-    return form

@@ -64,21 +64,33 @@ def test_a_random_page_is_a_page_and_not_always_the_same(site: str, look: Look) 
     assert len(seen) > 1
 
 
+def test_a_bookmark_stays_until_it_is_taken_away(site: str, indexed: IndexedStore, look: Look) -> None:
+    page = look(f"{site}/page/{id_of(indexed, OAK)}")
+    page.get_by_role("button", name="Bookmark").click()
+    expect(page.get_by_role("button", name="Bookmarked")).to_have_attribute("aria-pressed", "true")
+    page.goto(site)
+    page.get_by_text("Bookmarks", exact=True).first.click()
+    expect(page.locator("details[data-pages=bookmarks] a")).to_have_text("Oak and its many guests")
+    page.locator("section[data-pages=bookmarks] a").click()
+    page.get_by_role("button", name="Bookmarked").click()
+    expect(page.locator("details[data-pages=bookmarks]")).to_be_hidden()
+
+
 def test_pages_that_were_viewed_are_remembered_until_they_are_forgotten(
     site: str, indexed: IndexedStore, look: Look
 ) -> None:
     page = look(f"{site}/page/{id_of(indexed, OAK)}")
-    expect(page.locator("[data-recent]")).to_be_hidden()
+    expect(page.locator("details[data-pages=recent]")).to_be_hidden()
     page.goto(f"{site}/page/{id_of(indexed, 'http://treeroom.example/')}")
     page.goto(site)
-    expect(page.locator("[data-recent-list] a")).to_have_count(2)
-    expect(page.locator("[data-recent-list] a").nth(1)).to_have_text("Oak and its many guests")
-    page.locator("[data-recent-list] a").nth(1).click()
+    expect(page.locator("section[data-pages=recent] a")).to_have_count(2)
+    expect(page.locator("section[data-pages=recent] a").nth(1)).to_have_text("Oak and its many guests")
+    page.locator("section[data-pages=recent] a").nth(1).click()
     expect(page.locator("h1")).to_have_text("Oak and its many guests")
     page.goto(site)
     page.get_by_role("button", name="Clear the list").click()
     page.reload()
-    expect(page.locator("[data-recent-list]")).to_be_hidden()
+    expect(page.locator("section[data-pages=recent]")).to_be_hidden()
 
 
 def test_the_theme_follows_the_system_until_it_is_switched_and_stays(site: str, look: Look) -> None:

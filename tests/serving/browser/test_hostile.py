@@ -65,7 +65,7 @@ def test_suggestions_and_recent_pages_are_text(harmful: str, harm: CurrentGenera
     page = look(f"{harmful}/page/{id_of(harm, 'image')}")
     page.goto(f"{harmful}/page/{id_of(harm, 'script')}")
     page.get_by_text("Recent", exact=True).click()
-    expect(page.locator("[data-recent] li").first).to_have_text(TITLES["image"])
+    expect(page.locator("details[data-pages=recent] li").first).to_have_text(TITLES["image"])
     page.locator("#q").press_sequentially("harm.example")
     expect(page.get_by_role("option").first).to_be_visible()
     assert_harmless(page)

@@ -11,7 +11,7 @@ from duplicates.test_result_list import prose
 from pagekin.errors import MisuseError
 from pagekin.pipeline import build
 from pagekin.search.indexed_store import IndexedStore
-from pagekin.serving.pages import describe_overlap, read_form
+from pagekin.serving.rendering import describe_overlap, read_form
 from pagekin.serving.views.collection import collection_view, duplicate_groups, read_reports, similarities, unlinked
 from pagekin.serving.views.drawings import graph_by_words
 from pagekin.serving.views.names import PageRef, find_page, search_refs

@@ -16,7 +16,7 @@ from pagekin.serving.api.endpoints import Endpoint, endpoints
 from pagekin.serving.api.params import Param
 from pagekin.serving.context import context_of, encode_json
 from pagekin.serving.middleware import MEDIA_TYPE, Problem
-from pagekin.serving.pages import environment
+from pagekin.serving.rendering import environment
 from pagekin.serving.settings import ServerSettings
 
 _DESCRIPTION = "Finds related pages. Errors are problem+json (RFC 9457)."

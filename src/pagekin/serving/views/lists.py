@@ -1,0 +1,55 @@
+"""The lists of the web page as files: CSV, JSON and Markdown."""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from pagekin.evaluation.export import csv_line
+from pagekin.serving.context import encode_json
+from pagekin.serving.views.page import RelatedRow
+
+MEDIA_TYPES = {"csv": "text/csv", "json": "application/json", "md": "text/markdown"}
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet would compute
+_MARKUP = re.compile(r"([\\`*_{}\[\]<>()#|~!])")
+Row = Mapping[str, Any]  # a `title`, its `url`, and other columns
+
+
+def related_list(rows: Iterable[RelatedRow]) -> list[Row]:
+    return [
+        {
+            "title": row.page.title,
+            "url": row.page.url,
+            "similarity": round(row.result.similarity, 6),
+            "why": "; ".join(row.result.why.reasons),
+        }
+        for row in rows
+    ]
+
+
+def write_list(rows: list[Row], kind: str) -> bytes:
+    r"""Return a list in one of the formats.
+
+    >>> row = {"title": "=1+1 [a]", "url": "http://a.example/", "similarity": 0.5}
+    >>> write_list([row], "csv").decode().splitlines()
+    ['title,url,similarity', "'=1+1 [a],http://a.example/,0.5"]
+    >>> print(write_list([row], "md").decode())
+    1. [=1+1 \[a\]](<http://a.example/>) (0.5)
+    <BLANKLINE>
+    """
+    if kind == "json":
+        return encode_json(rows)
+    if kind == "csv":
+        lines = [csv_line(rows[0]), *(csv_line(map(_cell, row.values())) for row in rows)] if rows else []
+    else:
+        lines = [_line(place, row) for place, row in enumerate(rows, 1)]
+    return "".join(f"{line}\n" for line in lines).encode("utf-8", "replace")
+
+
+def _cell(value: Any) -> Any:
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+
+
+def _line(place: int, row: Row) -> str:
+    title, url, *others = (_MARKUP.sub(r"\\\1", str(value)) if name != "url" else value for name, value in row.items())
+    address = re.sub(r"[\s<>]", lambda sign: f"%{ord(sign[0]):02X}", url)
+    return f"{place}. [{title}](<{address}>)" + "".join(f" ({each})" for each in others if each)
