@@ -19,7 +19,8 @@ from pagekin.pipeline import build
 
 # How long an example takes depends on what else the machine does.
 settings.register_profile("tests", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("tests")
+settings.register_profile("campaign", settings.get_profile("tests"), max_examples=2000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "tests"))
 
 LONGEST = "test_kernel_modes.py"
 BROWSER = Path(__file__).parent / "serving" / "browser"

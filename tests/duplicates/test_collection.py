@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from duplicates.builders import pages
@@ -28,7 +28,6 @@ def fingerprints_of(*sets: list[int], settings: GroupSettings = DEFAULT) -> Fing
     return Fingerprints(settings, made, filters_of(made, settings))
 
 
-@settings(deadline=None, max_examples=150)
 @given(CROWDS, st.sampled_from([0.5, 0.7, 0.9]))
 def test_every_pair_of_a_full_comparison_is_found(sets: list[list[int]], threshold: float) -> None:
     options = GroupSettings(threshold=threshold, link="complete")
@@ -38,7 +37,6 @@ def test_every_pair_of_a_full_comparison_is_found(sets: list[list[int]], thresho
     assert set(map(tuple, found.pairs.tolist())) == expected
 
 
-@settings(deadline=None, max_examples=150)
 @given(CROWDS, st.sampled_from(["single", "complete"]))
 def test_groups_equal_those_of_a_full_comparison(sets: list[list[int]], link: str) -> None:
     options = GroupSettings(link=link)

@@ -150,7 +150,6 @@ PAIRS = st.dictionaries(
 )
 
 
-@settings(deadline=None, max_examples=300)
 @given(PAIRS)
 def test_complete_linkage_equals_its_definition(similarity: dict[tuple[int, int], float]) -> None:
     # Each similarity once: of equal ones the definition leaves open which comes first.

@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pagekin.duplicates import result_formats as results
@@ -156,7 +156,6 @@ BODIES = st.builds(lambda key, hits: {key: hits}, KEYS, HITS | HITS.map(lambda h
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=1000)
 @given(JSON | BODIES)
 def test_any_json_is_a_result_list_or_is_refused_with_a_sentence(body: Any) -> None:
     with suppress(MisuseError):

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.builders import Table, peopled, rows_of
@@ -110,7 +110,6 @@ def cases(draw: st.DrawFn) -> tuple[Population, list[list[float]], list[list[ana
     return peopled(names, multi="min", distance="tree" if whole_tree else "family"), rows, labels, whole_tree
 
 
-@settings(deadline=None, max_examples=150)
 @given(cases(), st.integers(1, 3))
 def test_judgements_are_those_of_brute_force(
     case: tuple[Population, list[list[float]], list[list[analysis.Path]], bool], threads: int
@@ -139,7 +138,6 @@ def test_judgements_are_those_of_brute_force(
         assert values["gamma all"] == pytest.approx((right - wrong) / (right + wrong))
 
 
-@settings(deadline=None, max_examples=100)
 @given(cases())
 def test_lists_are_measured_as_they_are_defined(
     case: tuple[Population, list[list[float]], list[list[analysis.Path]], bool],

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -53,7 +53,6 @@ def test_bags_are_inverted_in_their_order() -> None:
     assert (bag.tolist(), weights.tolist()) == ([0, 2, 0], [0.25, 1.0, 0.75])
 
 
-@settings(deadline=None, max_examples=200)
 @given(counts=st.lists(COUNTS, min_size=1, max_size=6), cosine=st.booleans(), data=st.data())
 def test_rows_are_the_similarities_of_the_reference(
     counts: list[dict[int, int]], cosine: bool, data: st.DataObject
@@ -79,7 +78,6 @@ def test_products_by_hand() -> None:
     assert rows.tolist() == [[10.0, 6.0, 0.0]]
 
 
-@settings(deadline=None, max_examples=200)
 @given(queries=st.lists(COUNTS, min_size=1, max_size=4), bags=st.lists(COUNTS, min_size=1, max_size=5))
 def test_products_are_those_of_the_reference(queries: list[dict[int, int]], bags: list[dict[int, int]]) -> None:
     columns = [

@@ -18,13 +18,11 @@ SOUPS = st.lists(st.sampled_from(TOKENS), max_size=24).map("".join)
 TEXTS = SOUPS | st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
 
 
-@settings(deadline=None, max_examples=600)
 @given(TEXTS)
 def test_canonical_text_is_that_of_the_reference(text: str) -> None:
     assert canonical(text.encode()).decode() == reference.canonical(text)
 
 
-@settings(deadline=None, max_examples=300)
 @given(st.lists(TEXTS, max_size=6), st.data())
 def test_pieces_do_not_matter(texts: list[str], data: st.DataObject) -> None:
     whole = "".join(texts).encode()
@@ -103,7 +101,6 @@ def test_flags_tell_the_next_piece_where_it_begins() -> None:
 BLOCKS = st.lists(st.tuples(TEXTS.map(lambda text: text + "\n"), st.booleans()), max_size=5)
 
 
-@settings(deadline=None, max_examples=300)
 @given(st.lists(BLOCKS, max_size=4), st.integers(0, 3))
 def test_pages_without_silent_blocks_are_those_of_the_reference(pages: list[list[tuple[str, bool]]], gap: int) -> None:
     texts = ["".join(block for block, _ in page).encode() for page in pages]

@@ -54,7 +54,6 @@ def test_what_is_broken_is_not(data: bytes, before: int) -> None:
 PIECES = st.sampled_from([b"a", b"b" * 8, "é".encode(), "木".encode(), "𝄞".encode()]) | st.binary(max_size=4)
 
 
-@settings(deadline=None, max_examples=300)
 @given(st.lists(PIECES, max_size=12).map(b"".join))
 def test_kernel_and_reference_say_the_same(data: bytes) -> None:
     assert is_utf8(data) == reference.is_utf8(data)
@@ -82,7 +81,6 @@ def test_a_broken_sequence_swallows_no_letters(data: bytes) -> None:
     assert characters.decode_character(np.array(list(data), np.uint8), 0, len(data)) == (0xFFFD, 1)
 
 
-@settings(deadline=None, max_examples=100)
 @given(st.characters(codec="utf-8"))
 def test_a_character_is_written_as_utf_8(char: str) -> None:
     out = np.zeros(8, np.uint8)
@@ -220,7 +218,6 @@ def test_the_longest_name_and_longer_ones(in_attribute: bool) -> None:
     assert decode(f"&{name};&{name}&{name}s;&{name * 9};", in_attribute) == f"∳&{name}&{name}s;&{name * 9};"
 
 
-@settings(deadline=None, max_examples=400)
 @given(
     st.lists(REFERENCES | st.text(max_size=3) | st.sampled_from("=;&#x1aZ"), max_size=12).map("".join), st.booleans()
 )

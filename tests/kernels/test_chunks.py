@@ -115,7 +115,6 @@ def test_cuts_by_hand() -> None:
     assert ends([2, 5, 6], [(0, 8)], 0, 3, first=4) == [[3, 5, 6, 8]]
 
 
-@settings(deadline=None, max_examples=200)
 @given(st.sets(st.integers(1, 120)), st.integers(0, 30), st.integers(1, 30), st.sets(st.integers(0, 120), max_size=6))
 def test_cuts_are_those_of_walking_byte_by_byte(marks: set[int], minimum: int, maximum: int, bounds: set[int]) -> None:
     texts = [(a, b) for a, b in pairwise(sorted(bounds))][::2]

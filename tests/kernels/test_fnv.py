@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pagekin.kernels.fnv import find_row, fnv, fnv_of, hash_spans, make_hash_table
@@ -43,7 +43,6 @@ def test_keys_that_fall_on_the_same_row_are_kept_apart() -> None:
     assert [rows[find_row(rows, key), 1] for key in keys] == [10 * key for key in keys]
 
 
-@settings(deadline=None, max_examples=100)
 @given(st.lists(st.binary(max_size=20)))
 def test_hashes_of_spans_are_those_of_the_reference(strings: list[bytes]) -> None:
     ends = np.cumsum([len(string) for string in strings], dtype=np.int64)
@@ -52,7 +51,6 @@ def test_hashes_of_spans_are_those_of_the_reference(strings: list[bytes]) -> Non
     assert hash_spans(data, starts, ends).tolist() == [reference.fnv(string) for string in strings]
 
 
-@settings(deadline=None, max_examples=100)
 @given(st.dictionaries(KEYS, st.tuples(st.integers(), st.integers()).map(lambda p: (p[0] % 9, p[1] % 9)), min_size=1))
 @example({key: (key, 0) for key in range(1, 200)})
 def test_a_table_answers_as_a_dict_does(entries: dict[int, tuple[int, int]]) -> None:

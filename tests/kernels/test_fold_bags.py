@@ -270,7 +270,6 @@ def collections(draw: st.DrawFn) -> tuple[list[Page], list[Link], int]:
     return pages, links, nodes
 
 
-@settings(deadline=None, max_examples=300)
 @given(collections(), PLANS, st.integers(0, 20))
 def test_bags_are_those_of_the_reference(
     collection: tuple[list[Page], list[Link], int], plan: FoldPlan, spare: int
@@ -369,7 +368,6 @@ def test_the_weights_of_a_bag_sum_to_one(
         assert sum(weights.values()) == pytest.approx(1 if weights else 0, rel=1e-5)
 
 
-@settings(deadline=None, max_examples=200)
 @given(st.lists(BAGS, max_size=4), FACTORS, st.none() | SHARES)
 def test_weights_are_those_of_the_reference(
     bags: list[Bag], factors: list[float], shares: tuple[float, float] | None
@@ -392,7 +390,6 @@ def test_weights_do_not_mind_the_size_of_all_counts(
 TERM_WEIGHTS = st.sampled_from([0.0, 0.25, 0.5]) | st.floats(0, 1, width=32)
 
 
-@settings(deadline=None, max_examples=200)
 @given(st.lists(st.lists(TERM_WEIGHTS, max_size=8), max_size=5))
 def test_every_bag_is_sorted_as_its_reference_and_by_itself(bags: list[list[float]]) -> None:
     offsets = np.cumsum([0, *map(len, bags)])

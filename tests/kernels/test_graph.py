@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -35,14 +35,12 @@ def columns(edges: reference.Edges) -> tuple[Int64s, Int64s, Floats]:
     return pairs[:, 0].copy(), pairs[:, 1].copy(), np.array([edges[pair] for pair in sorted(edges)], np.float64)
 
 
-@settings(deadline=None, max_examples=200)
 @given(EDGES)
 def test_components_are_those_of_the_reference(edges: reference.Edges) -> None:
     first, second, _ = columns(edges)
     assert components(NODES, first, second).tolist() == reference.components(NODES, edges)
 
 
-@settings(deadline=None, max_examples=200)
 @given(EDGES)
 def test_neighbours_are_those_of_the_reference(edges: reference.Edges) -> None:
     offsets, neighbour, value = adjacency(NODES, *columns(edges))
@@ -51,14 +49,12 @@ def test_neighbours_are_those_of_the_reference(edges: reference.Edges) -> None:
     assert found == reference.beside(NODES, edges)
 
 
-@settings(deadline=None, max_examples=200)
 @given(EDGES, st.integers(0, NODES - 1), st.integers(1, NODES + 1))
 def test_the_best_reached_are_those_of_the_reference(edges: reference.Edges, start: int, most: int) -> None:
     found = best_reachable(*adjacency(NODES, *columns(edges)), start, most)
     assert found.tolist() == reference.reached(NODES, edges, start, most)
 
 
-@settings(deadline=None, max_examples=100)
 @given(EDGES, st.sets(st.integers(0, NODES - 1), min_size=1))
 def test_distances_are_those_of_the_reference(edges: reference.Edges, some: set[int]) -> None:
     found = distance_matrix(*adjacency(NODES, *columns(edges)), np.array(sorted(some)))
@@ -107,7 +103,6 @@ def test_links_stand_by_the_node_that_they_lead_to() -> None:
     assert (incoming, outgoing) == ([1, 1, 1], [2, 1, 0])
 
 
-@settings(deadline=None, max_examples=200)
 @given(webs())
 def test_links_and_degrees_are_those_of_the_reference(web: reference.Web) -> None:
     assert sorted_links(web) == (reference.in_links(web), reference.degrees(web))
@@ -130,7 +125,6 @@ def matrices(draw: st.DrawFn, most: int = 12) -> NDArray[np.float64]:
     return distance
 
 
-@settings(deadline=None, max_examples=400)
 @given(matrices(), ALPHAS)
 def test_merges_are_those_of_the_reference_bit_for_bit(distance: NDArray[np.float64], alpha: float) -> None:
     merges, heights = merge_flexibly(distance, alpha, np.empty_like(distance))
@@ -152,7 +146,6 @@ def test_larger_matrices_are_merged_as_by_the_reference(alpha: float, crowded: b
     assert [(a, b, h) for (a, b), h in zip(merges.tolist(), heights.tolist(), strict=True)] == expected
 
 
-@settings(deadline=None, max_examples=200)
 @given(matrices(20), ALPHAS)
 def test_heights_never_fall_and_are_numbers(distance: NDArray[np.float64], alpha: float) -> None:
     heights = merge_flexibly(distance, alpha, np.empty_like(distance))[1]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kernels.html_strategies import BATCHES, DENSE, PAGES, SOUPS, dense_batches, soup
@@ -834,7 +834,6 @@ def test_nothing_is_carried_from_page_to_page() -> None:
         assert scan([before, last])[1] == alone
 
 
-@settings(deadline=None, max_examples=150)
 @given(BATCHES, PAGES)
 @example([b"<a href=x>"], b"<base href=''><base href=x>")
 def test_a_page_does_not_depend_on_the_pages_before_it(before: list[bytes], page: bytes) -> None:
@@ -844,27 +843,23 @@ def test_a_page_does_not_depend_on_the_pages_before_it(before: list[bytes], page
 # --- the reference ------------------------------------------------------------------------------------
 
 
-@settings(deadline=None, max_examples=500)
 @given(PAGES)
 def test_a_page_reads_as_its_reference(page: bytes) -> None:
     assert scan([page]) == [reference.scan(page, NO_LIMIT, NO_LIMIT)]
 
 
 @pytest.mark.parametrize("tokens", SOUPS)
-@settings(deadline=None, max_examples=200)
 @given(data=st.data())
 def test_a_soup_of_few_tokens_reads_as_its_reference(tokens: str, data: st.DataObject) -> None:
     page = data.draw(soup(tokens))
     assert scan([page]) == [reference.scan(page, NO_LIMIT, NO_LIMIT)]
 
 
-@settings(deadline=None, max_examples=200)
 @given(st.text().map(str.encode))
 def test_any_text_reads_as_its_reference(page: bytes) -> None:
     assert scan([page]) == [reference.scan(page, NO_LIMIT, NO_LIMIT)]
 
 
-@settings(deadline=None, max_examples=200)
 @given(BATCHES, st.integers(0, 3), st.integers(0, 8))
 def test_pages_with_small_limits_read_as_in_the_reference(pages: list[bytes], max_links: int, max_url: int) -> None:
     assert scan(pages, max_links, max_url) == [reference.scan(page, max_links, max_url) for page in pages]
@@ -896,7 +891,6 @@ def fits(pages: list[bytes]) -> bool:
     return counted and all((part[:MARGIN] == 77).all() and (part[-MARGIN:] == 77).all() for part in wide)
 
 
-@settings(deadline=None, max_examples=100)
 @given(BATCHES)
 def test_a_scan_stays_in_its_output(pages: list[bytes]) -> None:
     assert fits(pages)

@@ -6,7 +6,7 @@ from math import log, sqrt
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from links.builders import link_columns_of
@@ -41,7 +41,6 @@ def as_dict(found: NodeScores) -> dict[int, float]:
     return dict(zip(nodes.tolist(), scores.tolist(), strict=True))
 
 
-@settings(max_examples=150)
 @given(collections(), st.just(NOT_LOW) | LIMITED)
 def test_scores_are_those_of_the_reference(pages: Pages, limits: LinkLimits) -> None:
     columns = link_columns_of(pages)

@@ -150,7 +150,6 @@ def test_the_one_element_that_is_not_seen_leaves_the_others_as_they_are() -> Non
     assert signatures_of([{unseen: 1.0}, {unseen: 1.0, seen: 1.0}], bins=2, elements=1) == [[EMPTY] * 2, [7, 7]]
 
 
-@settings(deadline=None, max_examples=300)
 @given(
     # Weights that sum to more than one, too: then elements are taken in several turns.
     st.lists(st.dictionaries(KEYS, WEIGHTS, max_size=6), max_size=4),
@@ -175,13 +174,11 @@ def test_elements_find_room_however_much_the_weights_sum_to(monkeypatch: pytest.
     assert found.tolist() == [reference.signature(bag, 3, 5) for bag in bags]
 
 
-@settings(deadline=None, max_examples=300)
 @given(KEYS, WEIGHTS, st.integers(0, 2000))
 def test_elements_are_as_many_as_in_the_reference(key: int, weight: float, elements: int) -> None:
     assert count_elements(np.uint64(key), weight, elements) == reference.count(key, weight, elements)
 
 
-@settings(deadline=None, max_examples=300)
 @given(KEYS, st.integers(1, 2000))
 def test_bins_are_those_of_the_reference(value: int, bins: int) -> None:
     assert int(bin_of(np.uint64(value), bins)) == reference.bin_of(value, bins)

@@ -56,13 +56,11 @@ def test_where_fewer_agree_than_are_wanted_all_are_candidates() -> None:
     assert threshold([], wanted=10, slack=2.0, most=9) == 1
 
 
-@settings(deadline=None, max_examples=300)
 @given(st.lists(st.integers(0, COORDINATES), max_size=30), st.integers(1, 12), SLACK, st.integers(0, 40))
 def test_the_threshold_is_that_of_the_reference(agreements: list[int], wanted: int, slack: float, most: int) -> None:
     assert threshold(agreements, wanted, slack, most) == reference.min_agreement(agreements, wanted, slack, most)
 
 
-@settings(deadline=None, max_examples=300)
 @given(
     bags=st.lists(BAGS, max_size=12),
     query=BAGS,
@@ -208,7 +206,6 @@ def test_buckets_are_those_of_the_reference(kind: ValueType, data: st.DataObject
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@settings(deadline=None, max_examples=200)
 @given(st.data())
 def test_collisions_are_the_agreements_of_all_indexed_pages(kind: ValueType, data: st.DataObject) -> None:
     rows = data.draw(tables(kind))
@@ -261,7 +258,6 @@ def test_minima_and_products_by_hand() -> None:
     assert products_of(asked, bags, [1, 0]) == [(0.0, 0.0), (0.15625, 0.375)]
 
 
-@settings(deadline=None, max_examples=200)
 @given(asked=FLOAT_BAGS, bags=st.lists(FLOAT_BAGS, min_size=1, max_size=4), data=st.data())
 def test_minima_and_products_are_those_of_the_reference(
     asked: similarity.Bag, bags: list[similarity.Bag], data: st.DataObject
@@ -275,7 +271,6 @@ RISE = [0.0, 1.0, 1.5, 7.0]
 PAGES = st.lists(st.dictionaries(st.integers(0, WORDS + 1), st.integers(0, 5), max_size=10), min_size=1, max_size=4)
 
 
-@settings(deadline=None, max_examples=200)
 @given(
     asked=FLOAT_BAGS,
     pages=PAGES,

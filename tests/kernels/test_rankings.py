@@ -7,7 +7,7 @@ from itertools import chain
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pagekin.evaluation.labels import LeftOut
@@ -60,7 +60,6 @@ def test_extremes() -> None:
         assert everything[kind] == sum(everything) == 13  # 15 pairs; 2 of them have equal distances
 
 
-@settings(deadline=None, max_examples=300)
 @given(PAGES)
 def test_counts_are_those_of_the_reference(pages: list[tuple[float, int]]) -> None:
     scores, distances = [score for score, _ in pages], [distance for _, distance in pages]
@@ -89,7 +88,6 @@ def test_counts_are_added_to_what_is_there() -> None:
     assert pairs.tolist() == [[2, 0, 0], [0, 0, 0], [0, 0, 0], [2, 0, 0]]
 
 
-@settings(deadline=None, max_examples=300)
 @given(PAGES, st.integers(1, 12))
 def test_first_pages_are_those_of_the_reference(pages: list[tuple[float, int]], most: int) -> None:
     scores, distances = [score for score, _ in pages], [distance for _, distance in pages]
@@ -133,7 +131,6 @@ def test_distances_in_a_ragged_hierarchy() -> None:
     assert tree.distances(3).tolist() == [2, 1, 2, 0, 1, 3]
 
 
-@settings(deadline=None, max_examples=200)
 @given(LABELS, st.booleans())
 def test_distances_are_those_of_the_reference(labels: list[set[familial_distance.Path]], whole_tree: bool) -> None:
     population = people(labels, "tree" if whole_tree else "family")
@@ -143,7 +140,6 @@ def test_distances_are_those_of_the_reference(labels: list[set[familial_distance
         ]
 
 
-@settings(deadline=None, max_examples=100)
 @given(st.lists(st.tuples(*[st.sampled_from("abc")] * 3), min_size=2, max_size=10, unique=True))
 def test_family_and_tree_agree_where_all_classes_are_at_depth_3(paths: list[familial_distance.Path]) -> None:
     labels = [{path} for path in paths]
@@ -166,7 +162,6 @@ def measured(scores: list[float], right: list[int], asking: int) -> list[float]:
     return found
 
 
-@settings(max_examples=300, deadline=None)
 @given(st.lists(LINK_SCORES, min_size=2, max_size=40), st.data())
 def test_measures_are_as_defined(scores: list[float], data: st.DataObject) -> None:
     asking = data.draw(st.integers(-1, len(scores) - 1))
@@ -190,7 +185,6 @@ def test_pages_that_tie_are_no_error_and_the_earlier_comes_first() -> None:
     assert measured([0.5, 0.5], [0], -1) == pytest.approx([0.0, 1 / 10, 1.0, 1.0])
 
 
-@settings(max_examples=300, deadline=None)
 @given(st.lists(st.lists(LISTED, min_size=5, max_size=5), min_size=1, max_size=4), st.data())
 def test_places_of_relevant_pages_are_as_defined(rows: list[list[float]], data: st.DataObject) -> None:
     asking = data.draw(st.lists(st.integers(-1, 4), min_size=len(rows), max_size=len(rows)))

@@ -65,7 +65,6 @@ def rows(sets: list[set[int]], bits: int, threshold: float) -> FilterRows:
     return make_filter_rows(made.words, made.zeros(), made.powers(threshold), counts < 4)
 
 
-@settings(deadline=None, max_examples=400)
 @given(SETS, SETS, SIZES, st.sampled_from([0.3, 0.5, 0.7, 1.0]), st.booleans())
 def test_near_rows_are_those_of_the_reference(
     some: list[set[int]], others: list[set[int]], bits: int, threshold: float, triangle: bool
@@ -125,7 +124,6 @@ def probed(
     return all_pairs, all_cut
 
 
-@settings(deadline=None, max_examples=300)
 @given(SMALL_SETS, st.sampled_from([0.3, 0.7, 1.0]), st.integers(2, 6), st.integers(0, 3), st.integers(1, 9), st.data())
 def test_candidates_are_those_of_the_reference(
     sets: list[list[int]], share: float, most: int, few: int, room: int, data: st.DataObject
@@ -138,7 +136,6 @@ def test_candidates_are_those_of_the_reference(
     assert (set(found), cut) == rare_elements.candidates(sets, wanted, most, few, groups)
 
 
-@settings(deadline=None, max_examples=300)
 @given(SMALL_SETS, st.sampled_from([0.3, 0.7, 1.0]))
 def test_no_two_sets_that_share_as_much_as_is_wanted_are_missed(sets: list[list[int]], share: float) -> None:
     wanted = [ceil(share * len(each)) for each in sets]

@@ -46,7 +46,6 @@ def found(links: reference.Links, measure: str, delta: float) -> dict[tuple[int,
     return dict(zip(pairs, alike.value.tolist(), strict=True))
 
 
-@settings(deadline=None, max_examples=200)
 @given(links=LINKS, measure=st.sampled_from(MEASURES), delta=st.sampled_from([0.0, 0.1, 0.3, 0.5, 0.9, 1.0]))
 def test_pairs_are_those_of_the_reference(links: reference.Links, measure: str, delta: float) -> None:
     expected = reference.pairs_above(links, measure, range(NODES), delta, HALF_DISTANCE)

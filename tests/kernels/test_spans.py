@@ -126,7 +126,6 @@ def words_of(lengths: list[tuple[int, int]]) -> list[Span]:
     return [(end - size, end) for end, (_, size) in zip(ends, lengths, strict=True)]
 
 
-@settings(deadline=None, max_examples=200)
 @given(LENGTHS, st.lists(st.tuples(st.integers(0, 40), st.integers(0, 12)), max_size=8))
 def test_touched_words_are_those_of_the_reference(lengths: list[tuple[int, int]], drawn: list[tuple[int, int]]) -> None:
     words = words_of(lengths)

@@ -49,7 +49,6 @@ def test_numbers_stay_when_the_table_grows() -> None:
     assert united([strings[:7], strings, strings[::-1]]) == ([everyone[:7], everyone, everyone[::-1]], strings)
 
 
-@settings(deadline=None, max_examples=100)
 @given(st.lists(st.lists(STRING), max_size=5))
 def test_numbers_are_those_of_the_reference(lists: list[list[bytes]]) -> None:
     assert united(lists) == reference.add_strings(lists)
@@ -63,7 +62,6 @@ def test_bytes_count_not_letters() -> None:
     assert ordered(["ä".encode(), b"z", b"Z", b"\0"]) == [3, 2, 1, 0]
 
 
-@settings(deadline=None, max_examples=100)
 @given(st.lists(STRING, max_size=80))
 def test_the_order_is_that_of_the_reference(strings: list[bytes]) -> None:
     assert ordered(strings) == reference.sort_spans(strings)
@@ -120,13 +118,11 @@ def test_numbers_of_spans_stay_when_the_table_grows() -> None:
     assert number(strings + strings[::-1]) == (everyone + everyone[::-1], everyone)
 
 
-@settings(deadline=None, max_examples=100)
 @given(st.lists(st.binary(max_size=3) | st.sampled_from([b"", b"\0", b"\0\0", b"a", b"b"])))
 def test_numbers_of_strings_are_those_of_the_reference(strings: list[bytes]) -> None:
     assert number(strings) == reference.intern(strings)
 
 
-@settings(deadline=None, max_examples=100)
 @given(st.binary(max_size=30), st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)), max_size=60))
 def test_numbers_of_spans_anywhere_are_those_of_the_reference(data: bytes, places: list[tuple[int, int]]) -> None:
     spans = [(min(a, b, len(data)), min(max(a, b), len(data))) for a, b in places]

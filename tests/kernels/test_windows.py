@@ -159,7 +159,6 @@ def test_a_page_without_words_has_an_empty_window(window: int) -> None:
 # --- the reference ------------------------------------------------------------------------------------
 
 
-@settings(deadline=None, max_examples=400)
 @given(BLOCKS, st.sampled_from(WINDOWS), st.integers(0, 3), st.data())
 def test_windows_are_those_of_the_reference(blocks: list[Block], window: int, before: int, data: st.DataObject) -> None:
     tokens = sum(block.size for block in blocks)

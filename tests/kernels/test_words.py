@@ -155,7 +155,6 @@ def test_words_that_were_not_kept_do_not_count() -> None:
 # --- bytes that are no text ----------------------------------------------------------------------
 
 
-@settings(deadline=None, max_examples=100)
 @given(st.lists(st.binary(max_size=12), max_size=5), st.integers(1, 8))
 def test_bytes_that_are_no_text_give_words_that_are_in_order(texts: list[bytes], longest: int) -> None:
     bounds = np.cumsum([0, *map(len, texts)]).astype(np.int64)
@@ -169,7 +168,6 @@ def test_bytes_that_are_no_text_give_words_that_are_in_order(texts: list[bytes],
 # --- the reference ------------------------------------------------------------------------------------
 
 
-@settings(deadline=None, max_examples=400)
 @given(st.lists(TEXTS, max_size=4), st.integers(1, 12) | st.just(LONGEST))
 def test_words_and_sentences_are_those_of_the_reference(texts: list[str], longest: int) -> None:
     assert split(texts, longest) == [reference.split(text, longest) for text in texts]

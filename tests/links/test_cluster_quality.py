@@ -6,7 +6,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from links.builders import link_graph_of
@@ -49,7 +49,6 @@ def test_a_collapsed_page_belongs_to_the_cluster_of_its_representative() -> None
     assert evaluate_clusters(graph, {50: {"a"}, 51: {"a"}, 52: {"b"}}, 0.5).judged == 3
 
 
-@settings(deadline=None, max_examples=150)
 @given(
     st.integers(1, 5).flatmap(
         lambda n: st.lists(st.lists(st.integers(0, 9), min_size=n, max_size=n), min_size=n, max_size=n)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -85,7 +85,6 @@ def members(hierarchy: Hierarchy) -> list[set[int]]:
     return clusters
 
 
-@settings(deadline=None, max_examples=150)
 @given(matrices(), ALPHAS, st.data())
 def test_estimated_distances_are_those_of_table_1(
     distance: NDArray[np.float64], alpha: float, data: st.DataObject
@@ -104,7 +103,6 @@ def test_estimated_distances_are_those_of_table_1(
             assert hierarchy.distances(ip)[cp] == pytest.approx(expected)
 
 
-@settings(deadline=None, max_examples=150)
 @given(matrices(), ALPHAS)
 def test_every_cluster_is_contiguous_among_the_leaves(distance: NDArray[np.float64], alpha: float) -> None:
     hierarchy = build_hierarchy(distance, alpha)
@@ -115,7 +113,6 @@ def test_every_cluster_is_contiguous_among_the_leaves(distance: NDArray[np.float
         assert places == list(range(places[0], places[0] + len(places)))
 
 
-@settings(deadline=None, max_examples=100)
 @given(matrices(), ALPHAS)
 def test_a_cut_into_k_has_k_clusters_and_the_next_one_splits_one_of_them(
     distance: NDArray[np.float64], alpha: float

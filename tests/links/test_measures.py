@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kernels.test_similar_pairs import LINKS, NODES
@@ -14,7 +14,6 @@ from pagekin.links.measures import ThresholdGraph, build_link_sets, build_thresh
 from reference import similar_pairs as reference
 
 
-@settings(deadline=None, max_examples=150)
 @given(links=LINKS, measure=st.sampled_from(["co-citation", "coupling", "amsler"]), node=st.integers(0, NODES - 1))
 def test_similarities_of_one_page_equal_those_of_all_pairs(links: reference.Links, measure: str, node: int) -> None:
     nodes, values = build_link_sets(link_graph_of(links, NODES), measure).similar_to(node)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pagekin.duplicates.filters import Chunks
@@ -24,7 +24,6 @@ def fingerprints_of(pages: list[range]) -> Fingerprints:
     return Fingerprints(SETTINGS, Chunks(offsets, elements, np.zeros((len(pages), 2), np.uint64)))
 
 
-@settings(deadline=None, max_examples=150)
 @given(st.lists(PAGES, max_size=2), st.lists(PAGES, max_size=7), st.integers(0, 2))
 def test_lines_equal_those_of_comparing_all_pairs(asked: list[range], listed: list[range], fixed: int) -> None:
     stay = range(len(asked), len(asked) + fixed)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pagekin.search.evidence import Evidence, evidences
@@ -133,7 +133,6 @@ def packed(*nodes: list[tuple[int, int]]) -> LinkPositions:
     return LinkPositions(np.array(rows, np.int64), np.array(places, np.int64))
 
 
-@settings(deadline=None, max_examples=200)
 @given(PLACES, st.lists(PLACES, max_size=4), st.integers(1, 6))
 def test_citing_pages_come_with_the_least_distance_closest_first(
     one: list[tuple[int, int]], others: list[list[tuple[int, int]]], most: int

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pagekin.model.arrays import Strings
@@ -56,7 +56,6 @@ def selection_of(readings: list[Plain], rows: list[tuple[int, int]]) -> Selectio
     return Selection(cast(Any, [small(pages) for pages in readings]), table[:, 0].copy(), table[:, 1].copy())
 
 
-@settings(deadline=None, max_examples=150)
 @given(selections(), st.booleans(), st.sampled_from([1, 20, 1 << 20]))
 def test_a_united_vocabulary_is_that_of_a_dict(
     case: tuple[list[Plain], list[tuple[int, int]]], frequent: bool, piece: int
@@ -80,7 +79,6 @@ def test_a_united_vocabulary_is_that_of_a_dict(
     assert [p for _, places in pieces for p in places.tolist()] == [p for n, row in rows for p in plain[n][row]]
 
 
-@settings(deadline=None, max_examples=100)
 @given(selections())
 def test_columns_are_those_of_the_rows_in_their_order(case: tuple[list[Plain], list[tuple[int, int]]]) -> None:
     readings, rows = case
