@@ -15,7 +15,7 @@ KERNELS := src/pagekin/kernels
 MACHINE := $(KERNELS)/machine.abi3.so
 INSTALL := sh tools/dots.sh $(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check
 
-.PHONY: demo quick test test-numba check bench study wheel sdist clean
+.PHONY: demo quick test test-numba check bench study campaign wheel sdist clean
 
 $(VENV)/demo: pyproject.toml
 	@echo 'Installing what pagekin needs into $(VENV)'
@@ -66,6 +66,10 @@ study: $(VENV)/bench $(MACHINE)
 	sh tests/real_pages.sh
 	sh benchmarks/manuals.sh
 	QUICK=$(QUICK) $(BIN)/python -m benchmarks.study
+
+# Attacks on files, builds and the server that take longer than tests may.
+campaign: $(VENV)/bench $(MACHINE)
+	$(BIN)/python -m benchmarks.load --seconds 600
 
 # The oldest and the newest numba that pyproject.toml allows.
 test-numba:

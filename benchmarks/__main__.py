@@ -13,6 +13,7 @@ from benchmarks import (
     judging,
     kills,
     links,
+    load,
     painting,
     querying,
     reading,
@@ -42,7 +43,7 @@ LOOK = (
     searching,
     growth,
 )
-LONG = (twins, sweeping, fuzz, kills, agreement, table)
+LONG = (twins, sweeping, fuzz, kills, load, agreement, table)
 
 
 def main() -> None:

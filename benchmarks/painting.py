@@ -28,7 +28,7 @@ from pagekin.pipeline import build
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.serving.app import make_app
 from pagekin.serving.generations import CurrentGeneration
-from pagekin.serving.server import listen, url_of
+from pagekin.serving.workers import listen, url_of
 
 PAGES = 5 if QUICK else 20
 ROUNDS = 1 if QUICK else 3

@@ -22,6 +22,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
+from typing import IO
 
 from benchmarks import generated
 from benchmarks.loading import Load, load, tool
@@ -42,41 +43,42 @@ def main() -> None:
     """Measure."""
     print(f"serving {PAGES:,} generated pages, asked by {tool()}")
     with tempfile.TemporaryDirectory() as place:
-        store, generations, paths = _built(Path(place))
-        with served(store) as url:
+        store, generations, urls = built(Path(place), PAGES)
+        paths = [f"/api/related?url={url}" for url in urls]
+        with served(store) as (url, _):
             figures = list(measure(url, store, generations, paths))
     show(figures)
     keep("serving", {"machine": facts("starlette", "uvicorn"), "figures": kept(figures)})
 
 
-def _built(folder: Path) -> tuple[Path, list[Path], list[str]]:
-    """A store, the next generation of it and the same once more, and what can be asked of both."""
+def built(folder: Path, pages: int) -> tuple[Path, list[Path], list[str]]:
+    """A store, the next generation of it and the same once more, and the pages of both."""
     file, store, same, other = (folder / name for name in ("web.jsonl", "web.kin", "same.kin", "other.kin"))
-    generated.write(file, generated.Web(PAGES))
+    generated.write(file, generated.Web(pages))
     build([file], store)
     shutil.copytree(store, same)
     shutil.copytree(store, other)
     lines = file.read_text("ascii").splitlines(keepends=True)
-    file.write_text("".join(lines[: -PAGES // 100]), "ascii")
+    file.write_text("".join(lines[: -pages // 100]), "ascii")
     build([file], other)
-    urls = [found[1] for line in lines[: -PAGES // 100] if (found := re.match(r'\{"url":"([^"]+)"', line))]
-    return store, [other, same], [f"/api/related?url={url}" for url in urls]
+    urls = [found[1] for line in lines[: -pages // 100] if (found := re.match(r'\{"url":"([^"]+)"', line))]
+    return store, [other, same], urls
 
 
 @contextmanager
-def served(store: Path) -> Iterator[str]:
-    """`pagekin serve` in a process of its own."""
+def served(store: Path, log: IO[str] | None = None) -> Iterator[tuple[str, int]]:
+    """`pagekin serve` in a process of its own: its address and its process number."""
     command = [sys.executable, "-c", _MAIN, "serve", str(store), "--port", "0"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True) as process:
         assert process.stdout is not None
         found = re.search(r"http://\S+/", process.stdout.readline())
         assert found, "the server has not started"
-        _ask(found[0] + "healthz")
-        yield found[0]
+        ask(found[0] + "healthz")
+        yield found[0], process.pid
         process.terminate()
 
 
-def _ask(url: str) -> str:
+def ask(url: str) -> str:
     with urllib.request.urlopen(url, timeout=600) as answer:
         text: str = answer.read().decode()
     return text
@@ -86,7 +88,7 @@ def measure(url: str, store: Path, generations: list[Path], paths: list[str]) ->
     """The figures of a server."""
     fresh, often = iter(paths[_OFTEN:]), paths[:_OFTEN]
     for path in often:
-        _ask(url + path[1:])
+        ask(url + path[1:])
     rounds: dict[str, list[Load]] = {"/healthz": [], "kept": [], "distinct": []}
     for _ in range(ROUNDS):
         rounds["/healthz"].append(load(url, ["/healthz"], SECONDS))
@@ -119,7 +121,7 @@ def _swapped(url: str, store: Path, other: Path, paths: list[str]) -> Load:
     during = load(url, paths, 3 * SECONDS)
     putting.join()
     end = time.monotonic() + 600
-    while f'"generation":{read_manifest(other).generation},' not in _ask(url + "healthz"):
+    while f'"generation":{read_manifest(other).generation},' not in ask(url + "healthz"):
         assert time.monotonic() < end, "the new generation is not served"
         time.sleep(0.1)
     return during

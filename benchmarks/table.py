@@ -40,7 +40,7 @@ ORDER = (
     "kills",
     "fuzz",
 )
-ELSEWHERE = ("agreement", "findings", "lists", "vectors")  # results on pages of their own
+ELSEWHERE = ("agreement", "findings", "lists", "load", "vectors")  # results on pages of their own
 _HEAD = """# Benchmarks
 
 `make bench` measures speed and size, `make study` the quality of the answers; both write this page. With `QUICK=1` they

@@ -66,7 +66,7 @@ def main(arguments: Sequence[str] = ()) -> None:
 
 def _visited(store: Path) -> list[Figure]:
     paths = _paths(store)
-    with served(store) as url, ThreadPoolExecutor(_AT_ONCE) as pool:
+    with served(store) as (url, _), ThreadPoolExecutor(_AT_ONCE) as pool:
         visits = list(pool.map(lambda path: visit(url.rstrip("/"), path), paths))
     slowest = max(visits, key=lambda visit: visit.total)
     return [

@@ -63,6 +63,14 @@ def test_the_table_of_vectors_is_made_from_the_kept_results(monkeypatch: pytest.
     assert vectors.table(result) in (ROOT / "docs" / "vectors.md").read_text("utf-8")
 
 
+def test_the_table_of_load_is_made_from_the_kept_results(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(ROOT)
+    from benchmarks import load
+
+    result = json.loads((BENCHMARKS / "results" / "load.json").read_text())
+    assert load.table(result) in (ROOT / "docs" / "robustness.md").read_text("utf-8")
+
+
 def test_learned_weights_beat_tuned_okapi_on_all_measures() -> None:
     measures = json.loads((BENCHMARKS / "results" / "learning.json").read_text())["report"]["test"]["measures"]
     assert [of["significantly_better"] for of in measures.values()] == [True] * 4

@@ -21,8 +21,8 @@ from uvicorn.server import ServerState
 from pagekin.errors import FailureError
 from pagekin.serving import connections
 from pagekin.serving.connections import Connection, Connections, Listener, capacity
-from pagekin.serving.server import listen
 from pagekin.serving.settings import RequestLimits
+from pagekin.serving.workers import listen
 from serving.processes import PATIENCE, announced
 
 LIMITS = RequestLimits(head_seconds=10, seconds=20, reading_seconds=60)
@@ -69,6 +69,10 @@ class Served:
         writer.write(data)
         await until(lambda: len(self.connections) > before or before >= self.connections._capacity)
         return reader, writer
+
+    def all(self) -> list[Connection]:
+        networks = self.connections._open.values()
+        return [each for network in networks for each in (*network.silent, *network.active)]
 
     def after(self, seconds: float) -> None:
         """Let time pass: the first call sees in which state a connection is, the second how long it lasts."""
@@ -159,7 +163,7 @@ def test_a_client_that_does_not_send_its_body_is_disconnected(monkeypatch: pytes
             )
             if path == "/":
                 await reader.readuntil(b"\r\n\r\n0")
-            [[connection]] = served.connections._open.values()
+            [connection] = served.all()
             await until(lambda: connection.waits_for() is connections.Wait.BODY)
             served.after(20)
             assert len(served.connections) == 1
@@ -177,7 +181,7 @@ def test_a_client_that_does_not_read_its_answer_is_disconnected(monkeypatch: pyt
             client = socket.create_connection(served.socket.getsockname())
             client.sendall(b"GET /large HTTP/1.1\r\nHost: a\r\n\r\n")
             await until(lambda: len(served.connections) == 1)
-            [[connection]] = served.connections._open.values()
+            [connection] = served.all()
             await until(lambda: connection.waits_for() is connections.Wait.READING)
             served.after(59)
             assert len(served.connections) == 1
@@ -192,7 +196,7 @@ def test_a_server_at_work_is_not_waiting(monkeypatch: pytest.MonkeyPatch) -> Non
     async def test() -> None:
         async with serving(monkeypatch) as served:
             await served.connect(b"GET /slow HTTP/1.1\r\nHost: a\r\n\r\n")
-            [[connection]] = served.connections._open.values()
+            [connection] = served.all()
             await until(lambda: connection.waits_for() is None)
             served.after(1e9)
             assert len(served.connections) == 1
@@ -200,23 +204,31 @@ def test_a_server_at_work_is_not_waiting(monkeypatch: pytest.MonkeyPatch) -> Non
     run(test)
 
 
+GET = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+
+
+async def get(streams: Streams) -> None:
+    streams[1].write(GET)
+    assert (await streams[0].readuntil(b"\r\n\r\n0")).startswith(ANSWER)
+
+
 def test_a_new_connection_takes_the_place_of_the_one_that_has_waited_longest(monkeypatch: pytest.MonkeyPatch) -> None:
+    """First of those without a request, then of those whose last request began or was answered longest ago."""
+
     async def test() -> None:
-        async with serving(monkeypatch, capacity=8) as served:
-            streams = [await served.connect() for _ in range(4)]  # half of the capacity is for one address
-            streams[0][1].write(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
-            await streams[0][0].readuntil(b"\r\n\r\n0")
-            served.connections.sweep(0.0)
-            streams[0][1].write(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
-            await streams[0][0].readuntil(b"\r\n\r\n0")
-            served.connections.sweep(1.0)
-            assert [each.waited for each in next(iter(served.connections._open.values()))] == [1, 1, 1, 0]
-            for number in (1, 2, 3):
-                reader, writer = await served.open()
-                writer.write(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
-                assert (await reader.readuntil(b"\r\n\r\n0")).startswith(ANSWER)
-                assert await is_closed(streams[number])
-            assert len(served.connections) == 4
+        async with serving(monkeypatch, capacity=10) as served:  # half of them are for one address
+            first, second = await served.connect(), await served.connect()
+            await get(first)
+            await get(second)
+            slow = await served.connect(b"POST /body HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n")
+            await until(lambda: len(next(iter(served.connections._open.values())).active) == 3)
+            silent = [await served.connect(), await served.connect(b"GET ")]
+            await get(first)
+            for gone in (*silent, second, slow):
+                await get(await served.open())
+                assert await is_closed(gone)
+                await get(first)
+            assert len(served.connections) == 5
 
     run(test)
 
@@ -239,7 +251,7 @@ def test_where_all_connections_are_being_answered_a_new_one_is_refused(monkeypat
     async def test() -> None:
         async with serving(monkeypatch, capacity=2) as served:
             await served.connect(b"GET /slow HTTP/1.1\r\nHost: a\r\n\r\n")
-            [[connection]] = served.connections._open.values()
+            [connection] = served.all()
             await until(lambda: connection.waits_for() is None)
             reader, _ = await served.open()
             assert (await reader.read()).startswith(b"HTTP/1.1 503 Service Unavailable\r\n")

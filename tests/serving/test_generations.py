@@ -37,7 +37,8 @@ def write(folder: Path, pages: int) -> Path:
 def refresh(current: CurrentGeneration) -> bool:
     """Serve a newer generation, if one was built; return whether there was one."""
     new = current.open_newer()
-    current.generation = new or current.generation
+    if new is not None:
+        current.generation = new
     return new is not None
 
 
@@ -89,11 +90,11 @@ def test_a_generation_that_cannot_be_opened_is_tried_again_after_growing_pauses(
     current = CurrentGeneration(write(tmp_path, 20), lambda: now[0])
     write(tmp_path, 30)
 
-    def fail_at_first(root: Path) -> Generation:
+    def fail_at_first(root: Path, check: bool) -> Generation:
         tries.append(now[0])
         if len(tries) <= failures:
             raise StoreError(f"{root / 'index-2'} cannot be read")
-        return open_generation(root)
+        return open_generation(root, check)
 
     monkeypatch.setattr("pagekin.serving.generations.open_generation", fail_at_first)
     while not refresh(current):

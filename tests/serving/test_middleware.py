@@ -10,7 +10,8 @@ from starlette.testclient import TestClient
 
 from pagekin.errors import MisuseError, StoreError
 from pagekin.serving.generations import CurrentGeneration
-from pagekin.serving.middleware import CSP, WIDTH, Metrics
+from pagekin.serving.metrics import WIDTH, Metrics
+from pagekin.serving.middleware import CSP
 from pagekin.serving.settings import RequestLimits, ServerSettings
 from serving.conftest import Serve
 

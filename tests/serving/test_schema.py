@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from pagekin.serving.api.schema import openapi
 from pagekin.serving.app import api_routes
 from pagekin.serving.settings import RequestLimits, ServerSettings
+from serving.conftest import Serve
 from serving.processes import running
 
 pytestmark = pytest.mark.slow
@@ -79,6 +80,20 @@ def test_no_request_for_an_existing_page_breaks_the_server(operation: tuple[str,
     page = "http://treeroom.example/oak.html"
     many = operation[1] == "/api/related"
     ask(operation, url, "POSITIVE", query={"url": [page] if many else page})
+
+
+def test_the_schema_is_computed_once(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    computed: list[ServerSettings] = []
+
+    def count(settings: ServerSettings) -> Any:
+        computed.append(settings)
+        return openapi(settings)
+
+    monkeypatch.setattr("pagekin.serving.api.schema.openapi", count)
+    client = serve(ServerSettings(max_age=61))  # settings of no other test
+    for path in ("/api", "/api/openapi.json"):
+        assert client.get(path).text == client.get(path).text
+    assert len(computed) == 2
 
 
 def test_the_schema_is_openapi() -> None:

@@ -23,7 +23,7 @@ from cli.conftest import pagekin as pagekin  # the fixture
 from cli.processes import PAGEKIN
 from pagekin import __version__
 from pagekin.cli.serve import token_of
-from pagekin.serving.server import listen, url_of
+from pagekin.serving.workers import listen, url_of
 from serving.processes import announced, running, started
 from serving.test_generations import write
 

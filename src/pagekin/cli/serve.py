@@ -54,8 +54,8 @@ def serve(
     need("jinja2", "starlette", "uvicorn", what="serving", extra="serve")
     from pagekin.cli.main import compile_before
     from pagekin.search.indexed_store import IndexedStore
-    from pagekin.serving.server import listen, run, url_of
     from pagekin.serving.settings import RequestLimits, ServerSettings
+    from pagekin.serving.workers import listen, run, url_of
 
     hosts = (*_LOOPBACK, *allow_host) if host in ("127.0.0.1", "::1", "localhost") else allow_host
     settings = ServerSettings(replay or "", token_of(token_file), cors, hosts, RequestLimits(seconds=seconds))

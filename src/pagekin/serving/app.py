@@ -26,7 +26,8 @@ from pagekin.serving.bodies import Bodies
 from pagekin.serving.context import AnswerCache, CachedAnswer, Context, Key, Recompute, RequestThreads, context_of
 from pagekin.serving.generations import CurrentGeneration, Generation
 from pagekin.serving.jobs import Jobs
-from pagekin.serving.middleware import Metrics, RequestError, RequestMiddleware
+from pagekin.serving.metrics import Metrics
+from pagekin.serving.middleware import RequestError, RequestMiddleware
 from pagekin.serving.settings import RequestLimits, ServerSettings
 
 _PRECOMPUTED = 1000  # answers computed again before a new generation is served
@@ -101,7 +102,8 @@ async def _refresh(context: Context) -> None:
 
 async def replace_generation(context: Context, new: Generation) -> None:
     """Serve a new generation, after the most recently used answers have been computed for it."""
-    answers = await asyncio.to_thread(_precompute, new, context.cache.latest(_PRECOMPUTED))
+    latest = context.cache.latest(_PRECOMPUTED) if context.current.is_open else []
+    answers = await asyncio.to_thread(_precompute, new, latest)
     context.current.generation = new
     for key, answer, compute in answers:
         context.cache.put(key, answer, compute)

@@ -9,12 +9,14 @@ import asyncio
 import errno
 import logging
 import socket
+from collections import defaultdict
 from collections.abc import Callable
 from contextlib import suppress
 from enum import Enum
 from functools import partial
 from http import HTTPStatus
 from ipaddress import IPv6Address, ip_address
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +28,7 @@ from pagekin.serving.middleware import HEADERS, RequestError
 from pagekin.serving.settings import RequestLimits
 
 _SWEEP_SECONDS = 1.0
+_ACCEPTED_AT_ONCE = 100
 _PAUSE_SECONDS = 1.0  # before connections are accepted again, if there was no descriptor
 _LOG_SWEEPS = 60  # between two messages about connections that were closed
 _GENERATIONS = 3  # which may be open at once: one is served, one is opened, one still has requests
@@ -91,10 +94,17 @@ class Connection(H11Protocol):
         self._others.remove(self)
         super().connection_lost(exc)
 
+    def on_response_complete(self) -> None:
+        self._others.note_progress(self)
+        super().on_response_complete()
+
     def data_received(self, data: bytes) -> None:
         if self._refused:
             return
+        before = self.cycle
         super().data_received(data)
+        if self.cycle is not before:
+            self._others.note_progress(self)
         self._head_bytes = self._head_bytes + len(data) if self.conn.their_state is h11.IDLE else 0
         if self._head_bytes > self._others.limits.head_bytes:
             status = 431 if b"\n" in self.conn.trailing_data[0] else 414
@@ -115,6 +125,27 @@ class Connection(H11Protocol):
         self.transport.abort()
 
 
+class _Network:
+    """The connections of one network: without a request so far, and with one; both by their last progress."""
+
+    def __init__(self) -> None:
+        self.silent: dict[Connection, None] = {}
+        self.active: dict[Connection, None] = {}
+
+    def __len__(self) -> int:
+        return len(self.silent) + len(self.active)
+
+    def first_waiting(self) -> Connection | None:
+        """Return the connection without a request, or else with one, that has kept the server waiting longest."""
+        return next((each for each in chain(self.silent, self.active) if each.waits_for()), None)
+
+    def remove(self, connection: Connection) -> int:
+        found = connection in self.silent or connection in self.active
+        self.silent.pop(connection, None)
+        self.active.pop(connection, None)
+        return int(found)
+
+
 class Connections:
     """The open connections, by the network of their client."""
 
@@ -122,7 +153,7 @@ class Connections:
         self.limits = limits
         self._capacity = capacity
         self._per_network = max(1, capacity // 2)
-        self._open: dict[str, dict[Connection, None]] = {}  # those that have kept the server waiting longest first
+        self._open: defaultdict[str, _Network] = defaultdict(_Network)
         self._count = 0
         self._closed = self._sweeps = 0  # for the log
         self._seconds = {
@@ -137,40 +168,38 @@ class Connections:
 
     def add(self, new: Connection) -> bool:
         """Add a connection, if need be in the place of one that keeps the server waiting. False: there is no place."""
-        same = self._open.setdefault(new.network, {})
-        full = self._count >= self._capacity
+        full, same = self._count >= self._capacity, self._open[new.network]
         if full or len(same) >= self._per_network:
-            among = max(self._open.values(), key=len) if full else same
-            oldest = next((each for each in among if each.waits_for()), None)
             self._closed += 1
-            if oldest is None:
+            waiting = (max(self._open.values(), key=len) if full else same).first_waiting()
+            if waiting is None:
                 return False
-            oldest.abort()
-        self._open.setdefault(new.network, {})[new] = None
+            waiting.abort()
+        self._open[new.network].silent[new] = None
         self._count += 1
         return True
 
+    def note_progress(self, connection: Connection) -> None:
+        """A request has begun or is answered."""
+        network = self._open.get(connection.network)
+        if network is not None and network.remove(connection):  # not of one that was refused
+            network.active[connection] = None
+
     def remove(self, connection: Connection) -> None:
-        same = self._open.get(connection.network, {})
-        if connection in same:
-            del same[connection]
-            self._count -= 1
-        if not same:
-            self._open.pop(connection.network, None)
+        network = self._open[connection.network]
+        self._count -= network.remove(connection)
+        if not network:
+            del self._open[connection.network]
 
     def sweep(self, seconds: float = _SWEEP_SECONDS) -> None:
         """Close connections that have waited too long. Called at this interval, it does not read the clock: a process
         that was suspended closes nothing.
         """
-        for network, connections in list(self._open.items()):
-            for each in list(connections):
-                waiting = each.wait(seconds)
-                if waiting is not None and each.waited >= self._seconds[waiting]:
-                    self._closed += waiting is not Wait.HEAD or each.cycle is None
-                    each.abort()
-            if connections:
-                order = sorted(connections, key=lambda each: each.waited, reverse=True)
-                self._open[network] = dict.fromkeys(order)
+        for each in [each for network in self._open.values() for each in chain(network.silent, network.active)]:
+            waiting = each.wait(seconds)
+            if waiting is not None and each.waited >= self._seconds[waiting]:
+                self._closed += 1
+                each.abort()
         self._sweeps += 1
         if self._closed and self._sweeps >= _LOG_SWEEPS:
             log.warning("%d slow or surplus connections were closed; %d are open", self._closed, self._count)
@@ -190,7 +219,7 @@ class Listener:
         short = False
         while True:
             try:
-                client, _ = await loop.sock_accept(self._socket)
+                clients = [(await loop.sock_accept(self._socket))[0]]
             except OSError as error:
                 if error.errno == errno.ECONNABORTED:  # the client has left
                     continue
@@ -200,8 +229,12 @@ class Listener:
                 await asyncio.sleep(_PAUSE_SECONDS)
                 continue
             short = False
-            with suppress(OSError):
-                await loop.connect_accepted_socket(self._protocol, client)
+            with suppress(OSError):  # until no more are waiting: a busy event loop seldom comes back
+                while len(clients) < _ACCEPTED_AT_ONCE:
+                    clients.append(self._socket.accept()[0])
+            await asyncio.gather(
+                *(loop.connect_accepted_socket(self._protocol, client) for client in clients), return_exceptions=True
+            )
 
     async def _sweep(self) -> None:
         while True:

@@ -16,7 +16,8 @@ from starlette.types import Receive, Scope, Send
 
 from pagekin.serving.bodies import Bodies
 from pagekin.serving.generations import CurrentGeneration, Generation
-from pagekin.serving.middleware import Metrics, RequestError, client_of
+from pagekin.serving.metrics import Metrics
+from pagekin.serving.middleware import RequestError, client_of
 from pagekin.serving.settings import ServerSettings
 
 _MIN_GZIP = 500  # bytes; smaller answers are not compressed

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from pagekin.collection.collection import Collection
 from pagekin.errors import MisuseError, PagekinError, StoreError
@@ -20,7 +20,7 @@ from pagekin.links.settings import LinkOptions
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.link_analysis import LinkAnalysis, analyse_links
 from pagekin.search.options import RelatedOptions
-from pagekin.store.manifest import NAME
+from pagekin.store.manifest import NAME, damaged_files
 
 Result = TypeVar("Result")
 
@@ -34,8 +34,9 @@ log = logging.getLogger("pagekin.serving")
 class Generation:
     """A generation of a collection with all its files open, and results that are computed once for it."""
 
-    def __init__(self, indexed: IndexedStore, tag: str) -> None:
+    def __init__(self, indexed: IndexedStore, tag: str, files: "dict[Path, FileStamp | None]") -> None:
         self.indexed = indexed
+        self._files = files
         self.collection = Collection(indexed)
         self.tag = tag  # different for every generation
         self._results: dict[object, object] = {}
@@ -45,6 +46,17 @@ class Generation:
     @property
     def number(self) -> int:
         return self.indexed.manifest.generation
+
+    def changed_file(self) -> Path | None:
+        """Return a file whose content was changed or truncated since it was opened, if any.
+
+        A file that was deleted or replaced stays as it was for those who have it open.
+        """
+        for path, opened in self._files.items():
+            now = _stamp(path)
+            if opened is not None and now is not None and now != opened and now.inode == opened.inode:
+                return path
+        return None
 
     def compute_once(self, key: object, compute: Callable[[], Result]) -> Result:
         """Return the result of the first `compute()` for this key. Other threads block until it is there."""
@@ -75,34 +87,67 @@ class Generation:
 class CurrentGeneration:
     """Holds the open generation. Thread-safe: `generation` changes in one step from one complete one to another."""
 
-    def __init__(self, root: str | Path, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, root: str | Path, clock: Callable[[], float] = time.monotonic, *, trusted: bool = True) -> None:
+        """Open the store. One that is not trusted may be being changed: it is served as soon as it is sound."""
         self.root = Path(root)
         self.error = ""  # why the newest generation cannot be served, if so
         self._clock = clock
-        self._pause, self._retry_at = _FIRST_PAUSE, math.inf
+        self._pause, self._retry_at = _FIRST_PAUSE, math.inf if trusted else -math.inf
         self._lock = threading.Lock()
-        self._stamp = self._manifest_stamp()
-        self.generation = open_generation(self.root)
+        self._stamp = _stamp(self.root / NAME)
+        self._generation: Generation | None = None
+        if trusted:
+            self._generation = open_generation(self.root)
+        else:
+            self._generation = self.open_newer()
+
+    @property
+    def is_open(self) -> bool:
+        return self._generation is not None
+
+    @property
+    def generation(self) -> Generation:
+        """The generation that is served. Raise StoreError if there is none."""
+        if self._generation is None:
+            raise StoreError(f"no generation of {self.root} can be served: {self.error}")
+        return self._generation
+
+    @generation.setter
+    def generation(self, new: Generation) -> None:
+        self._generation = new
+
+    @property
+    def number(self) -> int:
+        return self._generation.number if self._generation is not None else 0
+
+    @property
+    def pages(self) -> int:
+        return len(self._generation.indexed) if self._generation is not None else 0
 
     def open_newer(self) -> Generation | None:
         """Open the generation that was built since the last call, if any, or that could not be opened, after a pause.
 
-        Blocks while it is opened.
+        If files of the present one were changed in place, nothing is served until all files match their checksums.
+        Blocks while the generation is opened.
         """
         with self._lock:
-            stamp = self._manifest_stamp()
-            if stamp == self._stamp and self._clock() < self._retry_at:
+            changed = self._generation.changed_file() if self._generation is not None else None
+            if changed is not None:
+                self.report(StoreError(f"{changed} was changed in place; rename a new store to {self.root} instead"))
+                self._generation = None
+            stamp = _stamp(self.root / NAME)
+            if changed is None and stamp == self._stamp and self._clock() < self._retry_at:
                 return None
             if stamp != self._stamp:
                 self._pause = _FIRST_PAUSE
             self._stamp, self._retry_at = stamp, math.inf
             try:
-                new = open_generation(self.root)
+                new = open_generation(self.root, check=self._generation is None)
             except Exception as error:
                 self.report(error)
                 return None
             self.error = ""
-            return None if new.tag == self.generation.tag else new
+            return None if self._generation is not None and new.tag == self._generation.tag else new
 
     def report(self, error: Exception) -> None:
         """Note why the newest generation cannot be served, and when to try again: after 1 second, 2, 4, up to 60."""
@@ -115,28 +160,40 @@ class CurrentGeneration:
             log.warning("the newest generation of %s cannot be served: %s", self.root, reason, exc_info=trace)
         self.error = reason
 
-    def _manifest_stamp(self) -> tuple[int, int, int] | None:
-        """What changes when a manifest is replaced; cheap enough to compute every second."""
-        try:
-            found = (self.root / NAME).stat()
-        except OSError:
-            return None
-        return found.st_ino, found.st_mtime_ns, found.st_size
+
+class FileStamp(NamedTuple):
+    """What changes when a file is replaced (inode) or written to."""
+
+    inode: int
+    modified: int
+    size: int
 
 
-def open_generation(root: Path) -> Generation:
+def _stamp(path: Path) -> FileStamp | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return FileStamp(found.st_ino, found.st_mtime_ns, found.st_size)
+
+
+def open_generation(root: Path, check: bool = False) -> Generation:
+    """Open all files of a store; with `check`, only if all match their checksums."""
     for _ in range(_ATTEMPTS - 1):
         indexed = IndexedStore.open(root)
         try:
-            return _open_files(indexed)
+            return _open_files(indexed, check)
         except PagekinError:
             if IndexedStore.open(root).manifest == indexed.manifest:
                 raise
-    return _open_files(IndexedStore.open(root))
+    return _open_files(IndexedStore.open(root), check)
 
 
-def _open_files(indexed: IndexedStore) -> Generation:
+def _open_files(indexed: IndexedStore, check: bool) -> Generation:
     """Open all files now, including those that open on first use: a later build may delete them."""
+    files = {path: _stamp(path) for path in (indexed.root / name for name in indexed.manifest.all_files())}
+    for name, problem in damaged_files(indexed.root, indexed.manifest) if check else ():
+        raise StoreError(f"{indexed.root / name} {problem}")
     for name in "reading links nodes node_of_target words word_of_form form_counts index fingerprints".split():
         getattr(indexed, name)
     indexed.catalog.rows("SELECT row FROM pages LIMIT 1")
@@ -148,4 +205,4 @@ def _open_files(indexed: IndexedStore) -> Generation:
     except MisuseError as error:
         raise StoreError(f"{indexed.root} cannot be served: {error}") from error
     tag = hashlib.sha256(repr(indexed.manifest).encode("utf-8", "surrogatepass")).hexdigest()[:12]
-    return Generation(indexed, tag)
+    return Generation(indexed, tag, files)

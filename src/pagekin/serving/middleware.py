@@ -1,5 +1,5 @@
-"""Errors, checks, headers and metrics of requests: errors as problem+json (RFC 9457), access control, headers that keep
-a browser from running crawled content, and counters in the format of Prometheus.
+"""Errors, checks and headers of requests: errors as problem+json (RFC 9457), access control, and headers that keep a
+browser from running crawled content.
 """
 
 import base64
@@ -9,15 +9,12 @@ import logging
 import re
 import time
 from asyncio import CancelledError
-from bisect import bisect_left
-from collections.abc import Iterator, Mapping, MutableSequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from http import HTTPStatus
-from itertools import accumulate
 from pathlib import Path
 
-import numpy as np
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import HTTPConnection
@@ -25,7 +22,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from pagekin.errors import FailureError, MisuseError, NoPageError, StoreError
-from pagekin.serving.generations import CurrentGeneration
+from pagekin.serving.metrics import Metrics
 from pagekin.serving.settings import ServerSettings
 
 # Scripts only from our own files, nothing from other origins, no framing.
@@ -41,13 +38,6 @@ HEADERS = [
 ]
 _PUBLIC = ("/healthz", "/embed.js", "/static/")  # they reveal nothing about the collection
 
-_SERVICE_PATHS = ("/embed.js", "/healthz", "/metrics", "/static")
-_API_PATHS = ("/api/related", "/api/pages", "/api/pages/{id}", "/api/cluster", "/api/duplicates", "/api/info")
-PATHS = ("/", *_API_PATHS, "/api/openapi.json", "/api", "/w/api.php", *_SERVICE_PATHS, "other")
-BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
-CLASSES = ("1xx", "2xx", "3xx", "4xx", "5xx")
-_STRIDE = len(CLASSES) + len(BUCKETS) + 2  # per path: answers by status, by seconds (and slower ones), total seconds
-WIDTH = len(PATHS) * _STRIDE + 1  # the last counts answers from the cache
 MEDIA_TYPE = "application/problem+json"
 _ROUTING = {404: "There is no such path; /api lists the paths for programs.", 405: "This path has other methods."}
 
@@ -102,61 +92,6 @@ class RequestError(Exception):
         problem = Problem(f"urn:pagekin:{self.kind}", HTTPStatus(self.status).phrase, self.status, self.detail)
         headers = {**self.headers, "Cache-Control": "no-store"}
         return Response(json.dumps(asdict(problem)), self.status, headers, MEDIA_TYPE)
-
-
-class Metrics:
-    """Counters in one row per worker of a list that workers can share."""
-
-    def __init__(self, counts: MutableSequence[float] | None = None, worker: int = 0) -> None:
-        self._counts = [0.0] * WIDTH if counts is None else counts
-        self._first = worker * WIDTH
-
-    def count_request(self, path: str, status: int, seconds: float) -> None:
-        at = self._first + _STRIDE * PATHS.index(_path_label(path))
-        self._counts[at + status // 100 - 1] += 1
-        self._counts[at + len(CLASSES) + bisect_left(BUCKETS, seconds)] += 1
-        self._counts[at + _STRIDE - 1] += seconds
-
-    def count_cached(self) -> None:
-        self._counts[self._first + WIDTH - 1] += 1
-
-    def lines(self, current: CurrentGeneration) -> Iterator[str]:
-        *totals, cached = np.array(self._counts).reshape(-1, WIDTH).sum(axis=0).tolist()
-        rows = {path: totals[k * _STRIDE : (k + 1) * _STRIDE] for k, path in enumerate(PATHS)}
-        yield "# TYPE pagekin_requests_total counter"
-        for path, row in rows.items():
-            for name, count in zip(CLASSES, row, strict=False):
-                if count:
-                    yield f'pagekin_requests_total{{path="{path}",status="{name}"}} {count:.0f}'
-        yield "# TYPE pagekin_request_seconds histogram"
-        for path, row in rows.items():
-            if any(row):
-                for bound, count in zip((*BUCKETS, "+Inf"), accumulate(row[len(CLASSES) : -1]), strict=True):
-                    yield f'pagekin_request_seconds_bucket{{path="{path}",le="{bound}"}} {count:.0f}'
-                yield f'pagekin_request_seconds_sum{{path="{path}"}} {row[-1]:.6f}'
-                yield f'pagekin_request_seconds_count{{path="{path}"}} {count:.0f}'
-        generation = current.generation
-        for name, kind, value in (
-            ("pagekin_kept_answers_total", "counter", cached),
-            ("pagekin_index_generation", "gauge", generation.number),
-            ("pagekin_pages", "gauge", len(generation.indexed)),
-            ("pagekin_index_trouble", "gauge", bool(current.error)),
-        ):
-            yield f"# TYPE {name} {kind}"
-            yield f"{name} {value:.0f}"
-
-
-def _path_label(path: str) -> str:
-    """Map any path to one of few labels.
-
-    >>> _path_label("/api/related"), _path_label("/api/pages/abc"), _path_label("/nowhere")
-    ('/api/related', '/api/pages/{id}', 'other')
-    """
-    if path in PATHS:
-        return path
-    if path.startswith("/api/pages/"):
-        return "/api/pages/{id}"
-    return "/static" if path.startswith("/static/") else "other"
 
 
 class RequestMiddleware:

@@ -16,8 +16,8 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 from pagekin.pipeline import build
 from pagekin.serving.app import make_app
 from pagekin.serving.generations import CurrentGeneration
-from pagekin.serving.server import listen, url_of
 from pagekin.serving.settings import ServerSettings
+from pagekin.serving.workers import listen, url_of
 from serving.browser.hostile import harmful_pages
 from serving.processes import patient
 from store.builders import write_jsonl

@@ -190,8 +190,9 @@ def _info(generation: Generation, values: Values) -> CollectionInfo:
 async def _health(request: Request) -> Response:
     """Report the state of the server; needs no token."""
     current = context_of(request).current
-    generation = current.generation
-    health = Health("ok", generation.number, len(generation.indexed), bool(current.error), current.error)
+    if not current.is_open:
+        raise RequestError(503, f"No generation can be served: {current.error}.", "index-unreadable", retry_after=1)
+    health = Health("ok", current.number, current.pages, bool(current.error), current.error)
     return json_response(encode_json(to_json(health)))
 
 

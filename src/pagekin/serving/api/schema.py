@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import is_dataclass
+from functools import cache
 from http import HTTPStatus
 from inspect import getdoc
 from typing import Any
@@ -104,11 +105,22 @@ def _object(params: Sequence[Param]) -> Schema:
 
 
 async def document(request: Request) -> Response:
-    return Response(encode_json(openapi(context_of(request).settings)), media_type="application/json")
+    return Response(_encoded(context_of(request).settings), media_type="application/json")
 
 
 async def page(request: Request) -> Response:
-    return HTMLResponse(render_docs(openapi(context_of(request).settings)))
+    return HTMLResponse(_rendered(context_of(request).settings))
+
+
+# Computed once: they take longer than anything else that the event loop does.
+@cache
+def _encoded(settings: ServerSettings) -> bytes:
+    return encode_json(openapi(settings))
+
+
+@cache
+def _rendered(settings: ServerSettings) -> str:
+    return render_docs(openapi(settings))
 
 
 def render_docs(document: dict[str, Any]) -> str:
