@@ -158,7 +158,7 @@ def list_pages(indexed: IndexedStore) -> Iterator[Page]:
 
 def describe_page(indexed: IndexedStore, row: int, with_text: bool = False) -> PageDetails:
     page = indexed.page(row)
-    node, text = page["node"], indexed.text(row)
+    node = page["node"]
     return PageDetails(
         **{name: page[name] for name in _STORED},
         captured=_moment(page["captured"]),
@@ -166,11 +166,11 @@ def describe_page(indexed: IndexedStore, row: int, with_text: bool = False) -> P
         sha256=page["digest"],
         aliases=indexed.catalog.aliases(node),
         top_terms=indexed.top_terms(node),
-        excerpt=_excerpt(text),
+        excerpt=_excerpt(indexed.main_text(row)),
         anchor_texts=indexed.anchor_texts(node),
         linked_from=[PageLink(**each) for each in indexed.linked_from(node, MOST_LINKS)],
         links_to=[PageLink(**each) for each in indexed.links_to(row, MOST_LINKS)],
-        text=text if with_text else None,
+        text=indexed.text(row) if with_text else None,
     )
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, wraps
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
@@ -17,8 +18,9 @@ from pagekin.store.checks import check, check_links, check_offsets, check_readin
 from pagekin.store.columns import open_array, open_part, open_reading
 from pagekin.store.manifest import Manifest, damaged_files, read_manifest
 from pagekin.store.suggestions import similar_pages, with_parts
-from pagekin.urls import canonical_url, variants
+from pagekin.urls import canonical_url, host_of, variants
 
+_NEARBY, _RECURRING = 20, 3  # rows to either side of a page; of them, pages with a block that recurs
 Given = ParamSpec("Given")
 LONGEST_NAME = 5000  # characters that are looked up in titles and files; SQLite refuses patterns of over 50,000
 Result = TypeVar("Result")
@@ -145,6 +147,27 @@ class Store:
         """The visible text in UTF-8; tokens and blocks refer to its byte positions."""
         most = min(int(self.reading.pages.text_bytes[row]), _EXPANSION * self.settings.max_page_bytes)
         return self._unpacked(self.reading.text, row, most)
+
+    @report_damage
+    def main_text(self, row: int) -> str:
+        """The visible text without navigation and without blocks that most pages nearby have, such as a skip link.
+
+        Nearby are up to 40 rows, which are ordered by URL, of the same host. A page with nothing else has all its text.
+        """
+        from pagekin.kernels.page_output import NAVIGATION
+
+        blocks, text = self.reading.blocks, self.text_bytes(row)
+        host = host_of(self.reading.pages.url[row])
+        rows = range(max(0, row - _NEARBY), min(len(self), row + _NEARBY + 1))
+        near = [each for each in rows if each != row and host_of(self.reading.pages.url[each]) == host]
+        hashes = [np.unique(blocks.hash[blocks.row(each)]) for each in near]
+        known, pages = np.unique(np.concatenate([np.empty(0, np.uint64), *hashes]), return_counts=True)
+        own = blocks.row(row)
+        recurring = np.isin(blocks.hash[own], known[(pages >= _RECURRING) & (2 * pages > len(near))])
+        kept = ~recurring & (blocks.kinds[own] & NAVIGATION == 0)
+        ends = pairwise([*blocks.place[own].tolist(), len(text)])
+        parts = [text[begin:end] for (begin, end), keep in zip(ends, kept.tolist(), strict=True) if keep]
+        return (b"".join(parts).strip() or text).decode("utf-8", "replace")
 
     @report_damage
     def hrefs(self, row: int) -> list[str]:

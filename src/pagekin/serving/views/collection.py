@@ -57,8 +57,10 @@ def collection_view(indexed: IndexedStore) -> CollectionView:
 
 
 def most_linked(indexed: IndexedStore, limit: int) -> list[tuple[PageRef, int]]:
-    query = "SELECT node, in_degree FROM nodes WHERE first_row IS NOT NULL ORDER BY in_degree DESC, node LIMIT ?"
-    return [(refs(indexed, [node])[0], degree) for node, degree in indexed.catalog.rows(query, limit)]
+    """Return the pages with most in-links that count: not those that everything links to from templates."""
+    degrees = np.asarray(indexed.link_scorers.scorer.links.in_degree, np.int64)
+    nodes = np.argsort(-degrees, kind="stable")[:limit].tolist()
+    return [(page, int(degrees[page.node])) for page in refs(indexed, nodes) if degrees[page.node]]
 
 
 def histogram_of_degrees(degrees: Int64s) -> list[HistogramBar]:

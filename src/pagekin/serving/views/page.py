@@ -58,7 +58,7 @@ def page_view(indexed: IndexedStore, page: PageRef, replay: str | None = None) -
         row is not None,
         clean_line(stored["language"], 20),
         stored["tokens"],
-        _excerpt(indexed.text(row), page.title) if row is not None else "",
+        _excerpt(indexed.main_text(row), page.title) if row is not None else "",
         in_degree,
         out_degree,
         [(term, weight, weight / largest) for term, weight in terms],
