@@ -15,7 +15,7 @@ KERNELS := src/pagekin/kernels
 MACHINE := $(KERNELS)/machine.abi3.so
 INSTALL := sh tools/dots.sh $(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check
 
-.PHONY: demo quick test test-numba check bench study wheel sdist clean
+.PHONY: demo quick test test-numba check bench study campaign wheel sdist clean
 
 $(VENV)/demo: pyproject.toml
 	@echo 'Installing what pagekin needs into $(VENV)'
@@ -66,6 +66,16 @@ study: $(VENV)/bench $(MACHINE)
 	sh tests/real_pages.sh
 	sh benchmarks/manuals.sh
 	QUICK=$(QUICK) $(BIN)/python -m benchmarks.study
+
+# Hours, most of them for fuzzing; `make campaign SECONDS=10 CASES=500 KILLS=20` is a look.
+CASES ?= 10000
+KILLS ?= 1000
+SECONDS ?= 100
+campaign: $(VENV)/bench $(MACHINE)
+	$(BIN)/python -m benchmarks.hostile --cases $(CASES)
+	$(BIN)/python -m benchmarks.power_loss
+	$(BIN)/python -m benchmarks.kills --kills $(KILLS)
+	$(BIN)/python -m benchmarks.fuzz --seconds $(SECONDS)
 
 # The oldest and the newest numba that pyproject.toml allows.
 test-numba:

@@ -1,4 +1,4 @@
-"""A power failure at any moment of a build or an export leaves the old or the new result, and the new one at the end."""
+"""A power failure at any moment of a build or an export leaves the old result or the new one; in the end the new."""
 
 from __future__ import annotations
 

@@ -113,7 +113,8 @@ class NodeStore(Store):
         facts = self._index_facts
         self.on_disk.index.check()
         _ = self.fingerprints, self.titles
-        check_link_columns(self.link_scorers.links, self.root / self.manifest.index_folder / "anchors.counting.npy")
+        folder = self.root / self.manifest.index_folder
+        check_link_columns(open_link_columns(folder, self), folder / "anchors.counting.npy")
         for name, file in (("latent", "latent.pages.row.npy"), ("neighbours", f"{NEIGHBOURS_FILE}.npy")):
             if file in facts["files"]:
                 getattr(self, name)
