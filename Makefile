@@ -67,9 +67,17 @@ study: $(VENV)/bench $(MACHINE)
 	sh benchmarks/manuals.sh
 	QUICK=$(QUICK) $(BIN)/python -m benchmarks.study
 
-# Attacks on files, builds and the server that take longer than tests may.
+# Attacks on files, builds and the server: hours, most of them for fuzzing; `make campaign SECONDS=10 CASES=500 KILLS=20 LOAD=60` is a look.
+CASES ?= 10000
+KILLS ?= 1000
+SECONDS ?= 100
+LOAD ?= 600
 campaign: $(VENV)/bench $(MACHINE)
-	$(BIN)/python -m benchmarks.load --seconds 600
+	$(BIN)/python -m benchmarks.hostile --cases $(CASES)
+	$(BIN)/python -m benchmarks.power_loss
+	$(BIN)/python -m benchmarks.kills --kills $(KILLS)
+	$(BIN)/python -m benchmarks.fuzz --seconds $(SECONDS)
+	$(BIN)/python -m benchmarks.load --seconds $(LOAD)
 
 # The oldest and the newest numba that pyproject.toml allows.
 test-numba:

@@ -74,6 +74,7 @@ COMMANDS: dict[str, tuple[int, tuple[str, ...]]] = {
     "info": (4, ("info", _STORE)),
     "check": (3, ("check", _STORE)),
     "show": (6, ("show", _STORE, _PAGE)),
+    "search": (3, ("search", _STORE, "cheese", "stars")),
     "show --text": (3, ("show", _STORE, "http://nightsky.example/", "--text")),
     "related": (10, ("related", _STORE, _PAGE)),
     "related, two pages": (6, ("related", _STORE, _PAGE, "http://nightsky.example/", "--min-similarity", "0")),
@@ -345,14 +346,17 @@ def change(scene: Scene, dice: random.Random, file: Path | None = None) -> tuple
 
 
 def case(scene: Scene, seed: int, number: int) -> tuple[str, str, Outcome]:
-    """(what was changed, the command, how it ended). The first cases change every file in turn."""
+    """(what was changed, the command, how it ended)."""
     dice = random.Random(f"{seed} {number}")
-    # Every file is changed before one is changed again; then it is left to chance, so that no file is too rare.
-    file = scene.files[number % len(scene.files)] if number % 3 else None
-    what, concerned = change(scene, dice, file)
+    what, concerned = change(scene, dice, file_of(scene, number))
     weights = [weight for weight, _ in COMMANDS.values()]
     command = concerned or dice.choices(list(COMMANDS), weights)[0]
     return what, command, in_a_child(lambda: work(command), scene.work)
+
+
+def file_of(scene: Scene, number: int) -> Path | None:
+    """Two of three cases take the files in turn; None leaves it to chance, also whether it is a file of the store."""
+    return scene.files[number * 2 // 3 % len(scene.files)] if number % 3 else None
 
 
 def work(command: str) -> None:
@@ -377,7 +381,7 @@ def ask_server(store: Path) -> None:
         client.post("/api/related", json={"html": _OUTSIDE})
 
 
-def in_a_child(work: Callable[[], None], folder: Path) -> Outcome:
+def in_a_child(work: Callable[[], object], folder: Path) -> Outcome:
     """How some work ends in a child of this process, with little memory and time."""
     said = folder / "said"
     sys.stdout.flush()

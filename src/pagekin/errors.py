@@ -10,7 +10,11 @@
 A message says what, where, and what to do. What can be skipped is not an exception but a `Skip` in the result.
 """
 
+import errno
 from importlib import import_module
+
+# What the loader of shared objects and Python's threads say.
+_NO_MEMORY = ("failed to map segment", "annot allocate memory", "can't start new thread")
 
 
 class PagekinError(Exception):
@@ -39,6 +43,19 @@ class SourceError(FailureError):
 
 class StoreError(FailureError):
     """A store cannot be opened or written."""
+
+
+def is_want_of_memory(error: BaseException | None) -> bool:
+    """Whether an error, or one that caused it, says that there is not enough memory.
+
+    >>> is_want_of_memory(MemoryError()), is_want_of_memory(OSError(errno.ENOMEM, "")), is_want_of_memory(KeyError())
+    (True, True, False)
+    """
+    if error is None:
+        return False
+    told = isinstance(error, ImportError | RuntimeError) and any(each in str(error) for each in _NO_MEMORY)
+    told = told or isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM)
+    return told or is_want_of_memory(error.__cause__ or error.__context__)
 
 
 def need(*modules: str, what: str, extra: str = "", otherwise: str = "") -> None:

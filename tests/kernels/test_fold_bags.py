@@ -162,6 +162,16 @@ def test_the_words_of_an_anchor_in_a_silent_block_count() -> None:
     assert around(page, 2, 3) == {0: 5, 3: 4, 4: 4}
 
 
+@pytest.mark.parametrize(("stops", "reached"), [(127, True), (128, False)])
+def test_a_window_of_one_word_reaches_over_127_stop_words(stops: int, reached: bool) -> None:
+    """A page of links and stop words would else be read to its ends for each of its links."""
+    plan = ANCHORS._replace(width=1)
+    after = page_of(Block([0] + [STOP] * stops + [1]))
+    assert around(after, 0, 1, plan) == ({0: 5, 1: 4} if reached else {0: 5})
+    before = page_of(Block([1] + [STOP] * stops + [0]))
+    assert around(before, stops + 1, stops + 2, plan) == ({0: 5, 1: 4} if reached else {0: 5})
+
+
 def test_a_window_of_width_zero_is_the_anchor() -> None:
     assert around(page_of(Block([1, 0, 2])), 1, 2, ANCHORS._replace(width=0)) == {0: 5}
 

@@ -37,6 +37,7 @@ def bounds(
     window: int,
     before: int = 0,
     trailing: bool = False,
+    reach: int = 1000,
 ) -> tuple[int, int]:
     """The bounds for a page that comes after `before` blocks and sentence ends of another page."""
     others, tokens = [3] * before, sum(block.size for block in blocks)
@@ -55,7 +56,7 @@ def bounds(
         title_offsets=np.zeros(3, np.int64),
         title_form=nothing,
     )
-    left, right = window_bounds(1, start, end, trailing, window, texts)
+    left, right = window_bounds(1, start, end, trailing, window, reach, texts)
     return int(left), int(right)
 
 
@@ -149,6 +150,13 @@ def test_a_trailing_anchor_has_the_window_of_the_word_before() -> None:
     assert bounds(2, 2, blocks, [], SYNTACTIC, trailing=True) == (0, 2)
     assert bounds(5, 5, blocks, [], SYNTACTIC, trailing=True) == (2, 5)
     assert bounds(3, 3, blocks, [], SYNTACTIC, trailing=True) == (2, 5)
+
+
+def test_a_window_reaches_over_a_bounded_number_of_blocks() -> None:
+    """A page of a million line breaks would else be walked from end to end for each of its links."""
+    blocks = [Block(page_output.BREAK, 1) for _ in range(10)]
+    assert bounds(5, 6, blocks, [], SYNTACTIC) == (0, 10)
+    assert bounds(5, 6, blocks, [], SYNTACTIC, reach=2) == (3, 8)
 
 
 @pytest.mark.parametrize("window", WINDOWS)

@@ -86,7 +86,8 @@ def window(page: Page, link: Link, plan: FoldPlan) -> Iterator[tuple[int, float]
     for term, _ in words[link.start : link.end]:
         if term is not None:
             yield term, windows.distance_weight(0, plan.by_distance)
-    for side in (words[left : link.start][::-1], words[link.end : right]):
+    far = 16_384 if plan.width < 0 else min(64 * (plan.width + 1), 16_384)  # tokens, whether they count or not
+    for side in (words[left : link.start][::-1][:far], words[link.end : right][:far]):
         kept = [term for term, silent in side if term is not None and not silent]
         reach = len(kept) if plan.width < 0 else plan.width
         for distance, term in enumerate(kept[:reach], start=1):

@@ -1,5 +1,6 @@
 """`pagekin`: the command line. Errors become a message and an exit code here, and only here."""
 
+import mmap
 import os
 import sys
 from functools import partial
@@ -10,7 +11,7 @@ from typing import Any
 import click
 
 from pagekin import __version__
-from pagekin.errors import MisuseError, PagekinError
+from pagekin.errors import MisuseError, PagekinError, is_want_of_memory
 from pagekin.kernels import hooks
 
 _MODULES = {
@@ -28,6 +29,7 @@ _MODULES = {
 }
 COMMANDS = {name: module for module, names in _MODULES.items() for name in names.split()}
 CONFIG = "pagekin.toml"
+_LEAST_MEMORY = 128 << 20  # bytes of addresses that numpy takes
 _ARGUMENTS = "pagekin.arguments"
 _COMPLETE = "_PAGEKIN_COMPLETE"  # the variable in which a shell asks for completions
 
@@ -145,6 +147,7 @@ def main() -> None:
     if _COMPLETE in os.environ:
         cli()
     try:
+        mmap.mmap(-1, _LEAST_MEMORY).close()  # numpy's libraries end the process if they get none
         # Not cli(), which treats a closed pipe as a failure.
         with cli.make_context("pagekin", sys.argv[1:]) as context:
             cli.invoke(context)
@@ -162,4 +165,9 @@ def main() -> None:
         sys.exit(1)
     except BrokenPipeError:  # `pagekin ... | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except Exception as error:
+        if not is_want_of_memory(error):
+            raise
+        os.write(2, b"pagekin: there is not enough memory; raise the limit, or end other programs\n")
+        sys.exit(1)
     sys.exit(0)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
+from functools import wraps
 from pathlib import Path
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 from pagekin.errors import MisuseError
@@ -14,6 +16,7 @@ from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.options import RelatedOptions
 from pagekin.search.results import PageLink, RelatedPages, RelatedQuery
 from pagekin.store.manifest import damaged_files
+from pagekin.store.store import reporting_damage
 
 # `pagekin related` should start quickly: other methods import what they need.
 if TYPE_CHECKING:
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
     from pagekin.search.duplicates import DuplicateGroups
 
 O = TypeVar("O")  # noqa: E741
+C = TypeVar("C")
 _PAGE_URLS = "SELECT url FROM nodes WHERE first_row IS NOT NULL ORDER BY node"
 
 
@@ -47,6 +51,24 @@ class HasUrl(Protocol):
 PageName = str | HasUrl  # a string is a URL, a file of the collection, a title, or words of a title
 
 
+def _reporting_damage(kind: type[C]) -> type[C]:
+    """Let every public method of a collection raise StoreError if files of its store are to blame for an error."""
+
+    def reporting(method: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(method)
+        def checked(self: Any, *given: Any, **named: Any) -> Any:
+            with reporting_damage(self.indexed):
+                return method(self, *given, **named)
+
+        return checked
+
+    for name, method in list(vars(kind).items()):
+        if isinstance(method, FunctionType) and not name.startswith("_"):
+            setattr(kind, name, reporting(method))
+    return kind
+
+
+@_reporting_damage
 class Collection:
     """A built collection, opened for reading. `pagekin.open` and `pagekin.build` return one.
 

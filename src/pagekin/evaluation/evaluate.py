@@ -38,6 +38,7 @@ from pagekin.model.files import write_lines
 from pagekin.model.jsons import json_field
 from pagekin.pipeline import Progress
 from pagekin.search.indexed_store import IndexedStore
+from pagekin.store.store import report_damage
 
 BANDS = (0, 1, 4, 16, 64)  # smallest number of in-links of each band (footnote 11)
 
@@ -111,6 +112,7 @@ class Evaluation:
     left_out: list[LeftOutReason]
 
 
+@report_damage
 def evaluate(
     indexed: IndexedStore | None,
     hierarchy: str,

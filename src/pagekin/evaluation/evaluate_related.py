@@ -44,6 +44,7 @@ from pagekin.model.jsons import json_field
 from pagekin.pipeline import Progress
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.store.catalog import NewPageNames, PageNames
+from pagekin.store.store import report_damage
 
 SEE_ALSO = "See also sections"
 
@@ -81,6 +82,7 @@ class RelatedCollection:
     headings: dict[str, int]
 
 
+@report_damage
 def evaluate_related(
     indexed: IndexedStore | None,
     pairs: str | None,

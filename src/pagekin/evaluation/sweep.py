@@ -29,6 +29,7 @@ from pagekin.model.jsons import to_json
 from pagekin.pipeline import Progress
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.store.columns import checksum, reporting_errors
+from pagekin.store.store import report_damage
 
 DONE = "done"  # the folder of finished results
 VERSION = 1  # of stored results; those of another version are computed again
@@ -125,8 +126,15 @@ def sweep(
     if any(entry.source == LSA for entry in plan.baselines):
         need_lsa()
     progress(Progress("opening"))
+    return _sweep(IndexedStore.open(plan.store), plan, output, threads, progress)
+
+
+@report_damage
+def _sweep(
+    indexed: IndexedStore, plan: SweepPlan, output: Path, threads: int, progress: Callable[[Progress], None]
+) -> SweepOutcome:
     hierarchy, options = plan.hierarchy_options()
-    labelled = open_labelled(hierarchy, IndexedStore.open(plan.store), options)
+    labelled = open_labelled(hierarchy, indexed, options)
     common = _fingerprint(plan, labelled)
 
     def key(entry: PlanEntry) -> str:

@@ -7,8 +7,11 @@ import numpy as np
 from pagekin.kernels.compile import inlined, inner, kernel
 from pagekin.kernels.page_output import TRAILING
 from pagekin.kernels.spans import permute
-from pagekin.kernels.windows import Texts, block_at, distance_weight, window_bounds
+from pagekin.kernels.windows import Texts, block_at, distance_weight, next_block, window_bounds
 from pagekin.model.arrays import Bytes, Float32s, Floats, Int32s, Int64s, UInt32s
+
+# How far a window reaches to either side of an anchor, in tokens: for each word of its width, and at most.
+TOKENS_PER_WORD, MOST_TOKENS = 64, 16_384
 
 
 class Citations(NamedTuple):
@@ -101,10 +104,15 @@ def fold_forms(
 def fold_window(
     page: int, start: int, end: int, trailing: bool, node: int, plan: FoldPlan, texts: Texts, sums: TermSums, count: int
 ) -> int:
-    """Add the words of an anchor (tokens start to end of its page) and of the window around it."""
+    """Add the words of an anchor (tokens start to end of its page) and of the window around it.
+
+    Stop words and excluded blocks do not count, but so many of them end a window that a page of them takes linear time.
+    """
     begin, terms = texts.token_offsets[page], texts.terms[texts.language[page]]
     first_block, last_block = texts.block_offsets[page], texts.block_offsets[page + 1]
-    left, right = window_bounds(page, start, end, trailing, plan.window, texts)
+    reach = MOST_TOKENS if plan.width < 0 else min(TOKENS_PER_WORD * (plan.width + 1), MOST_TOKENS)
+    left, right = window_bounds(page, start, end, trailing, plan.window, reach, texts)
+    left, right = max(left, start - reach), min(right, end + reach)
     weight = distance_weight(0, plan.by_distance)
     count = fold_forms(texts.form, begin + start, begin + end, terms, weight, node, sums, count)
     for step in (-1, 1):
@@ -112,10 +120,7 @@ def fold_window(
         block = block_at(texts.block_token, first_block, last_block, token)
         distance = 0
         while left <= token < right:
-            while block > first_block and texts.block_token[block] > token:
-                block -= 1
-            while block + 1 < last_block and texts.block_token[block + 1] <= token:
-                block += 1
+            block = next_block(texts.block_token, first_block, last_block, block, token)
             term = terms[texts.form[begin + token]]
             token += step
             if term < 0 or texts.block_excluded[block]:

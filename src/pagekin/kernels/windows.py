@@ -44,6 +44,18 @@ def block_at(block_token: UInt32s, first_block: int, last_block: int, token: int
     return max(lower_bound(block_token, first_block, last_block, token + 1) - 1, first_block)
 
 
+@inlined
+def next_block(block_token: UInt32s, first_block: int, last_block: int, block: int, token: int) -> int:
+    """The same for a token next to one of `block`: mostly that block or the next one; others may have no tokens."""
+    if block + 1 < last_block and block_token[block + 1] <= token:
+        block += 1
+    elif block > first_block and block_token[block] > token:
+        block -= 1
+    if (block + 1 < last_block and block_token[block + 1] <= token) or block_token[block] > token:
+        block = block_at(block_token, first_block, last_block, token)
+    return block
+
+
 @inner
 def ends_sentence(sentences: UInt32s, first: int, last: int, token: int) -> bool:
     """Whether a sentence ends just before a token, which is numbered within its page."""
@@ -68,10 +80,13 @@ def ends_window_at(block: int, page: int, window: int, texts: Texts) -> bool:
 
 
 @inlined
-def window_bounds(page: int, start: int, end: int, trailing: bool, window: int, texts: Texts) -> tuple[int, int]:
+def window_bounds(
+    page: int, start: int, end: int, trailing: bool, window: int, reach: int, texts: Texts
+) -> tuple[int, int]:
     """The tokens between which the window around the anchor start..end must stay; all are numbered within the page.
 
-    An anchor without words is in the block of the word after it, or, if it is `trailing`, of the word before it.
+    An anchor without words is in the block of the word after it, or, if it is `trailing`, of the word before it. A
+    window reaches over at most `reach` blocks to either side.
     """
     tokens = texts.token_offsets[page + 1] - texts.token_offsets[page]
     first_block, last_block = texts.block_offsets[page], texts.block_offsets[page + 1]
@@ -79,10 +94,12 @@ def window_bounds(page: int, start: int, end: int, trailing: bool, window: int, 
         return 0, tokens
     inside = start - 1 if trailing else start
     left = block_at(texts.block_token, first_block, last_block, inside)
-    while left > first_block and not ends_window_at(left, page, window, texts):
+    lowest = max(first_block, left - reach)
+    while left > lowest and not ends_window_at(left, page, window, texts):
         left -= 1
     right = block_at(texts.block_token, first_block, last_block, max(inside, end - 1)) + 1
-    while right < last_block and not ends_window_at(right, page, window, texts):
+    highest = min(last_block, right + reach)
+    while right < highest and not ends_window_at(right, page, window, texts):
         right += 1
     limit = tokens if right >= last_block else int(texts.block_token[right])
     return min(int(texts.block_token[left]) if left > first_block else 0, start), max(limit, end)

@@ -1,8 +1,8 @@
 """A store with its index: what searching needs of a collection, opened memory-mapped."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from pagekin.store.store import Store, report_damage
 if TYPE_CHECKING:
     from pagekin.links.measures import LinkSets
 
-
+Described = TypeVar("Described")
 NEIGHBOURS_FILE = "neighbours"
 _OF_INDEX = ("scorers", "query_weights", "calibration", "length")  # what is opened or measured anew for another index
 
@@ -35,11 +35,12 @@ class NodeStore(Store):
 
     @cached_property
     def index(self) -> Index:
-        return open_index(self.root / self.manifest.index_folder, Strategy.from_dict(self._index_facts["strategy"]))
+        strategy = self._described(Strategy.from_dict, self._index_facts["strategy"])
+        return open_index(self.root / self.manifest.index_folder, strategy)
 
     @cached_property
     def fingerprints(self) -> Fingerprints:
-        settings = GroupSettings(**self._index_facts["duplicates"]["settings"])
+        settings = self._described(lambda facts: GroupSettings(**facts), self._index_facts["duplicates"]["settings"])
         return open_fingerprints(self.root / self.manifest.index_folder, len(self), settings)
 
     @cached_property
@@ -58,6 +59,13 @@ class NodeStore(Store):
         if "vectors" not in self._index_facts:
             raise MisuseError(f"the index of {self.root} has no vectors from a file; build it with --vectors FILE")
         return open_page_vectors(self.root / self.manifest.index_folder, "vectors", len(self.nodes) - 1)
+
+    def _described(self, make: Callable[[dict[str, Any]], Described], facts: dict[str, Any]) -> Described:
+        """What an entry of the manifest describes; raise StoreError if it describes nothing."""
+        try:
+            return make(facts)
+        except (MisuseError, TypeError, ValueError) as error:
+            raise StoreError(f"the manifest of {self.root} is damaged ({error}); build it again") from error
 
     @property
     def on_disk(self) -> Self:
@@ -105,9 +113,8 @@ class NodeStore(Store):
         facts = self._index_facts
         self.on_disk.index.check()
         _ = self.fingerprints, self.titles
-        check_link_columns(
-            self.link_scorers.scorer.links, self.root / self.manifest.index_folder / "anchors.counting.npy"
-        )
+        folder = self.root / self.manifest.index_folder
+        check_link_columns(open_link_columns(folder, self), folder / "anchors.counting.npy")
         for name, file in (("latent", "latent.pages.row.npy"), ("neighbours", f"{NEIGHBOURS_FILE}.npy")):
             if file in facts["files"]:
                 getattr(self, name)

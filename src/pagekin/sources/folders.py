@@ -110,6 +110,11 @@ def _shown(path: bytes) -> str:
     return path.decode("utf-8", "backslashreplace")
 
 
+def _leads_out(entry: os.DirEntry[str], root: Path) -> bool:
+    """Whether a file is a link to one that is not below `root`; raise OSError if it is a link to nothing."""
+    return entry.is_symlink() and not Path(entry.path).resolve(strict=True).is_relative_to(root)
+
+
 def _walk(root: Path, unread: list[tuple[str, str]], follow_links: bool) -> Iterator[_File]:
     """All files below `root` in a stable order; (path, reason) of what is not read is added to `unread`.
 
@@ -132,10 +137,9 @@ def _walk(root: Path, unread: list[tuple[str, str]], follow_links: bool) -> Iter
                         folders.append(entry.path)
                 elif entry.is_dir():
                     unread.append((entry.path, "link to a folder"))
-                elif entry.is_symlink() and not follow_links and not Path(entry.path).resolve().is_relative_to(inside):
-                    entry.stat()  # raises if it leads to nothing
+                elif _leads_out(entry, inside) and not follow_links:
                     unread.append((entry.path, "link out of the source folder"))
                 else:
                     yield _File.of(entry.path, entry.stat())
-            except OSError:
+            except (OSError, RuntimeError):  # the latter for a loop of links
                 unread.append((entry.path, "link to nothing"))

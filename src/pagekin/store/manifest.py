@@ -5,6 +5,7 @@ Each generation has its own folders. The manifest is written last; without it th
 
 import hashlib
 import json
+import math
 import os
 import sys
 from collections.abc import Iterator
@@ -24,6 +25,7 @@ VERSION = 3
 READER = 3  # increased when the same bytes are read differently
 NAME = "manifest.json"
 SPOOL = "unfinished"
+_MOST = 1 << 53  # of any count; what JSON numbers hold exactly
 _OURS = {NAME, f"{NAME}.new", "lock", SPOOL}
 _OWN = "checksum"  # of the manifest itself, computed with this entry empty
 _COUNTS = ("pages", "hosts", "nodes", "outside", "aliases", "tokens", "words", "links", "html_bytes", "text_bytes")
@@ -116,7 +118,7 @@ def read_manifest(root: Path) -> Manifest:
         manifest = Manifest(**data)
         _validate(manifest)
         return manifest
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise StoreError(f"{path} is damaged ({error!r}); build the store again") from error
 
 
@@ -125,12 +127,44 @@ def _digest(text: str) -> str:
 
 
 def _validate(manifest: Manifest) -> None:
-    """Raise now what missing or wrong entries would raise later."""
-    for facts in manifest.all_files().values():
-        int(facts["bytes"]), str(facts["sha256"])
+    """Raise ValueError, or now what missing or wrong entries would raise later."""
+    index: dict[str, Any] = manifest.index or {"files": {}, "generation": 0, "version": 0}
+    for name, facts in (*manifest.files.items(), *index["files"].items()):
+        _expect(Path(name).name == name and name not in ("", ".", ".."), f"a file {name!r}")
+        _expect(type(facts["sha256"]) is str, f"{name} has no checksum")
+        _expect_number(facts["bytes"], f"bytes of {name}")
     for name in _COUNTS:
-        int(manifest.counts[name])
-    ReadingSettings(**manifest.settings)
+        _expect_number(manifest.counts[name], name)
+    for name, count in (*manifest.counts.items(), *manifest.skipped.items()):
+        _expect_number(count, name)
+    for value, name in ((manifest.generation, "generation"), (index["generation"], "index"), (index["version"], "")):
+        _expect_number(value, name)
+    _expect(type(manifest.inputs) is str, "inputs are no text")
+    if manifest.index is not None:
+        _expect(isinstance(index["strategy"], dict), "the strategy is no table")
+        numbers = (index["blend"]["chance"], *index["blend"]["scales"].values())
+        _expect(all(type(each) in (int, float) and math.isfinite(each) for each in numbers), "a scale is no number")
+        for facts in (index["duplicates"], index.get("vectors", {"sha256": ""})):
+            for name, value in facts.items():
+                _expect(name in ("settings", "sha256") or _is_number(value), name)
+        _expect(isinstance(index["duplicates"]["settings"], dict), "the settings of duplicates are no table")
+    try:
+        ReadingSettings(**manifest.settings)
+    except MisuseError as error:
+        raise ValueError(str(error)) from error
+
+
+def _expect(holds: bool, problem: str) -> None:
+    if not holds:
+        raise ValueError(problem)
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) is int and 0 <= value < _MOST
+
+
+def _expect_number(value: Any, name: str) -> None:
+    _expect(_is_number(value), f"{name}: {value!r}")
 
 
 def damaged_files(root: Path, manifest: Manifest) -> list[tuple[str, str]]:

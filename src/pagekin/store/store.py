@@ -1,6 +1,7 @@
 """A store opened for reading, memory-mapped; the disk may be read-only."""
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, wraps
 from itertools import pairwise
@@ -27,26 +28,35 @@ Result = TypeVar("Result")
 _EXPANSION = 4  # at most, of the bytes of a page: a character of one byte may take three in UTF-8
 
 
-def report_damage(method: Callable[Concatenate[Any, Given], Result]) -> Callable[Concatenate[Any, Given], Result]:
-    """Decorate a function of a store: if it fails because of its files, raise StoreError.
+@contextmanager
+def reporting_damage(store: "Store | None") -> Iterator[None]:
+    """Raise StoreError for any error that the files of a store are to blame for.
 
     They may have changed after opening, or may be wrong from the beginning: a query checks only what it opens.
     """
+    try:
+        yield
+    except MisuseError:
+        raise
+    except Exception as error:
+        if store is None:
+            raise
+        if read_manifest(store.root) != store.manifest:
+            raise StoreError(f"{store.root} has been built again; open it again") from error
+        if not isinstance(error, PagekinError):
+            for file, problem in damaged_files(store.root, store.manifest)[:1]:
+                raise StoreError(f"{store.root / file} {problem}; build the store again") from error
+            store.verify()
+        raise
+
+
+def report_damage(method: Callable[Concatenate[Any, Given], Result]) -> Callable[Concatenate[Any, Given], Result]:
+    """Decorate a function of a store, which is its first argument, with `reporting_damage`."""
 
     @wraps(method)
     def checked(self: Any, /, *given: Given.args, **named: Given.kwargs) -> Result:
-        try:
+        with reporting_damage(self):
             return method(self, *given, **named)
-        except MisuseError:
-            raise
-        except Exception as error:
-            if read_manifest(self.root) != self.manifest:
-                raise StoreError(f"{self.root} has been built again; open it again") from error
-            if not isinstance(error, PagekinError):
-                for file, problem in damaged_files(self.root, self.manifest)[:1]:
-                    raise StoreError(f"{self.root / file} {problem}; build the store again") from error
-                self.verify()
-            raise
 
     return checked
 
