@@ -72,7 +72,7 @@ def add(recorded: Path) -> None:
     listed = json.loads(SIGNATURES.read_text("utf-8"))
     found = {(name, each) for name, some in listed["signatures"].items() for each in some}
     used = {(command, name) for command, names in listed["commands"].items() for name in names}
-    found = {(name, each) for name, each in found if _exists(name) and _fits(each)}
+    found = {(name, each) for name, each in found if _exists(name) and signatures.is_current(each)}
     used = {(command, name) for command, name in used if _exists(name)}
     before = len(found)
     for line in recorded.read_text("utf-8").splitlines():
@@ -90,14 +90,6 @@ def _exists(name: str) -> bool:
     return source.is_file() and f"\ndef {function}(" in source.read_text("utf-8")
 
 
-def _fits(signature: str) -> bool:
-    """Whether its named tuples have the fields that they had when it was recorded."""
-    try:
-        return bool(signatures.numba_types(signature))
-    except ValueError:
-        return False
-
-
 def grouped(pairs: set[tuple[str, str]]) -> dict[str, list[str]]:
     groups: dict[str, list[str]] = {}
     for key, value in sorted(pairs):
@@ -109,11 +101,11 @@ def main() -> None:
     if len(sys.argv) > 1:
         return add(Path(sys.argv[1]))
     os.environ["NUMBA_DISABLE_JIT"] = "1"  # before numba is imported
-    add(Path(os.devnull))  # forget kernels that are gone
     warnings.simplefilter("ignore")  # hashes overflow, and should
     with tempfile.TemporaryDirectory() as folder:
         recorded = Path(folder, "recorded.tsv")
-        os.environ["PAGEKIN_RECORD_KERNELS"] = str(recorded)
+        os.environ["PAGEKIN_RECORD_KERNELS"] = str(recorded)  # before any kernel is imported
+        add(Path(os.devnull))  # forget kernels that are gone
         run_commands(Path(folder))
         return add(recorded)
 
