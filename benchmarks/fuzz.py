@@ -1,4 +1,4 @@
-"""Fuzzing: archives, pages, lines, URLs and index files, mutated at random.
+"""Fuzzing: archives, pages, lines, result lists, URLs, HTTP bodies and index files, mutated at random.
 
 `python -m benchmarks.fuzz --seconds 100` gives every target so many seconds, in a process of its own with little
 memory, prints how many inputs it tried, and writes `results/fuzz.json`. The fuzzer sees which code runs, and goes on
@@ -28,6 +28,7 @@ from dataclasses import asdict, dataclass, field
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, show
 
@@ -269,6 +270,67 @@ def jsonl(home: Path) -> Target:
     return [seed, seed.splitlines()[0]], lambda data: _read(home / "a.jsonl", data)
 
 
+def _lists() -> list[bytes]:
+    """Result lists in the formats of search engines."""
+    rows = [{"id": str(k), "url": f"http://a.example/{k}", "title": "T", "text": "some words " * 20} for k in range(3)]
+    elastic = {"hits": {"hits": [{"_id": "1", "_index": "i", "_source": rows[0], "highlight": {"text": ["a"]}}]}}
+    solr = {"response": {"docs": rows}, "highlighting": {"1": {"text": ["<em>some</em> words"]}}}
+    grouped = {"grouped": {"url": {"groups": [{"doclist": {"docs": rows}}]}}}
+    return [json.dumps(each).encode() for each in (rows, elastic, solr, grouped, [{"html": "<p>a \\u00e4"}])]
+
+
+def results(_: Path) -> Target:
+    """Result lists: the first byte chooses options."""
+    from pagekin.duplicates.result_formats import Fields, read_results
+    from pagekin.duplicates.result_list import group
+
+    def target(data: bytes) -> None:
+        fields = Fields.named("text" if data[:1] < b"\x40" else None, "a.b" if data[:1] > b"\xc0" else None)
+        group(read_results(io.BytesIO(data[1:]), "input", fields), query="some" if data[:1] > b"\x80" else None)
+
+    return [byte + each for byte in (b"\x00", b"\x60", b"\xa0", b"\xff") for each in _lists()], target
+
+
+def bodies(home: Path) -> Target:
+    """Bodies of HTTP requests: the first byte chooses the path. Every answer must be one of the API."""
+    import asyncio
+
+    from pagekin import sample_web
+    from pagekin.pipeline import build
+    from pagekin.serving.app import make_app
+    from pagekin.serving.generations import CurrentGeneration
+
+    build([sample_web.copy_to(home)], home / "sample.kin", processes=1)
+    app, loop = make_app(CurrentGeneration(home / "sample.kin")), asyncio.new_event_loop()
+    paths = ("/api/related", "/api/duplicates")
+
+    def target(data: bytes) -> None:
+        pieces = [data[1 : 1 + len(data) // 2], data[1 + len(data) // 2 :]]
+        answered: list[dict[str, Any]] = []
+
+        async def receive() -> dict[str, Any]:
+            return {"type": "http.request", "body": pieces.pop(0), "more_body": bool(pieces)}
+
+        async def send(message: dict[str, Any]) -> None:
+            answered.append(message)
+
+        path = paths[(data or b"a")[0] % len(paths)]
+        headers = [(b"content-type", b"application/json"), (b"host", b"localhost")]
+        scope = {"type": "http", "method": "POST", "path": path, "query_string": b"", "headers": headers}
+        loop.run_until_complete(app({**scope, "client": ("127.0.0.1", 1), "http_version": "1.1"}, receive, send))  # type: ignore[arg-type]
+        status = answered[0]["status"]
+        if status not in (200, 404, 422):
+            raise AssertionError(f"status {status}")
+        json.loads(b"".join(each.get("body", b"") for each in answered))
+
+    questions = (
+        {"urls": ["oak"], "limit": 3, "explain": True},
+        {"text": "Jays bury acorns."},
+        {"html": "<p>a <a href=b>c"},
+    )
+    return [b"\x00" + json.dumps(each).encode() for each in questions] + [b"\x01" + each for each in _lists()], target
+
+
 def index(home: Path) -> Target:
     """Files of a store and its index: every five bytes say which file, where, and what is done to the byte there."""
     from pagekin import sample_web
@@ -311,6 +373,8 @@ TARGETS: dict[str, Callable[[Path], Target]] = {
     "html": html,
     "urls": urls,
     "jsonl": jsonl,
+    "results": results,
+    "bodies": bodies,
     "index": index,
 }
 

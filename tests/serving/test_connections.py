@@ -212,23 +212,45 @@ async def get(streams: Streams) -> None:
     assert (await streams[0].readuntil(b"\r\n\r\n0")).startswith(ANSWER)
 
 
-def test_a_new_connection_takes_the_place_of_the_one_that_has_waited_longest(monkeypatch: pytest.MonkeyPatch) -> None:
-    """First of those without a request, then of those whose last request began or was answered longest ago."""
-
+def test_a_flood_of_silent_connections_displaces_itself_oldest_first(monkeypatch: pytest.MonkeyPatch) -> None:
     async def test() -> None:
-        async with serving(monkeypatch, capacity=10) as served:  # half of them are for one address
+        async with serving(monkeypatch, capacity=12) as served:  # half of them are for one address
             first, second = await served.connect(), await served.connect()
             await get(first)
             await get(second)
-            slow = await served.connect(b"POST /body HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n")
-            await until(lambda: len(next(iter(served.connections._open.values())).active) == 3)
-            silent = [await served.connect(), await served.connect(b"GET ")]
-            await get(first)
-            for gone in (*silent, second, slow):
-                await get(await served.open())
+            silent = [await served.connect(b"GET "[:k]) for k in range(4)]
+            for gone in silent:
+                silent.append(await served.open())
                 assert await is_closed(gone)
-                await get(first)
-            assert len(served.connections) == 5
+                if len(silent) == 12:
+                    break
+            await get(first)
+            await get(second)
+            await get(silent[-1])
+            assert len(served.connections) == 6
+
+    run(test)
+
+
+def test_a_flood_of_slow_requests_displaces_itself_oldest_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    slow = b"POST /body HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n"
+
+    async def test() -> None:
+        async with serving(monkeypatch, capacity=12) as served:
+            flood = [await served.connect(slow) for _ in range(4)]
+            await until(lambda: len(next(iter(served.connections._open.values())).active) == 4)
+            new, client = await served.connect(), await served.connect()
+            await get(client)
+            for gone in flood:
+                flood.append(await served.open())
+                flood[-1][1].write(slow)
+                assert await is_closed(gone)
+                await until(lambda: len(next(iter(served.connections._open.values())).active) == 5)
+                await get(client)
+                if len(flood) == 12:
+                    break
+            await get(new)
+            assert len(served.connections) == 6
 
     run(test)
 

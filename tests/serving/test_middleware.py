@@ -6,12 +6,14 @@ import asyncio
 import base64
 
 import pytest
+from starlette.responses import Response
 from starlette.testclient import TestClient
+from starlette.types import Message, Receive, Scope, Send
 
 from pagekin.errors import MisuseError, StoreError
 from pagekin.serving.generations import CurrentGeneration
 from pagekin.serving.metrics import WIDTH, Metrics
-from pagekin.serving.middleware import CSP
+from pagekin.serving.middleware import CSP, RequestMiddleware
 from pagekin.serving.settings import RequestLimits, ServerSettings
 from serving.conftest import Serve
 
@@ -128,6 +130,40 @@ def test_a_request_that_is_cancelled_by_a_shutdown_gets_an_answer(
     answer = serve(ServerSettings()).get("/api/pages?query=a")
     assert (answer.status_code, answer.headers["retry-after"]) == (503, "10")
     assert "stopping" in answer.json()["detail"]
+
+
+def test_the_open_requests_of_one_client_are_limited_but_not_those_for_its_health() -> None:
+    gate, statuses = asyncio.Event(), []
+
+    async def wait(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["path"] != "/healthz":
+            await gate.wait()
+        await Response()(scope, receive, send)
+
+    async def ask(app: RequestMiddleware, client: str, path: str) -> None:
+        async def send(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                statuses.append(message["status"])
+
+        async def receive() -> Message:
+            return {"type": "http.disconnect"}
+
+        scope = {"type": "http", "method": "GET", "path": path, "headers": [], "client": (client, 1)}
+        await app(scope, receive, send)
+
+    async def test() -> None:
+        app = RequestMiddleware(wait, ServerSettings(limits=RequestLimits(at_once=2)), Metrics())
+        waiting = [asyncio.create_task(ask(app, client, "/")) for client in ("1.1.1.1", "1.1.1.1", "2.2.2.2")]
+        await asyncio.sleep(0)
+        await ask(app, "1.1.1.1", "/")
+        await ask(app, "1.1.1.1", "/healthz")
+        assert statuses == [429, 200]
+        gate.set()
+        await asyncio.gather(*waiting)
+        await ask(app, "1.1.1.1", "/")
+        assert statuses[2:] == [200] * 4
+
+    asyncio.run(test())
 
 
 def test_metrics_are_exact_and_summed_over_workers(current: CurrentGeneration) -> None:

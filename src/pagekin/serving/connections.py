@@ -136,8 +136,12 @@ class _Network:
         return len(self.silent) + len(self.active)
 
     def first_waiting(self) -> Connection | None:
-        """Return the connection without a request, or else with one, that has kept the server waiting longest."""
-        return next((each for each in chain(self.silent, self.active) if each.waits_for()), None)
+        """Return the connection of the more numerous kind that has kept the server waiting longest, or of the other.
+
+        A flood of one kind so displaces itself, and neither a client that has just connected nor one that comes back.
+        """
+        kinds = sorted((self.silent, self.active), key=len, reverse=True)
+        return next((each for each in chain(*kinds) if each.waits_for()), None)
 
     def remove(self, connection: Connection) -> int:
         found = connection in self.silent or connection in self.active

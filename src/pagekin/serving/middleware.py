@@ -9,6 +9,7 @@ import logging
 import re
 import time
 from asyncio import CancelledError
+from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -102,6 +103,8 @@ class RequestMiddleware:
         self._hosts = {host.lower() for host in settings.hosts}
         self._token = settings.token.encode("utf-8", "surrogateescape")
         self._metrics = metrics
+        self._at_once = settings.limits.at_once
+        self._active: Counter[str] = Counter()  # requests, by client
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -116,8 +119,12 @@ class RequestMiddleware:
                 message["headers"] = [*message.get("headers", ()), *HEADERS]
             await send(message)
 
+        client = client_of(HTTPConnection(scope))
+        self._active[client] += 1
         try:
             self._check(scope)
+            if self._active[client] > self._at_once and scope["path"] != "/healthz":
+                raise RequestError(429, f"{self._at_once} of your requests are being answered; wait for one of them.")
             await self.app(scope, receive, send_with_headers)
         except (Exception, CancelledError) as error:
             if not isinstance(error, RequestError | CancelledError):
@@ -126,6 +133,7 @@ class RequestMiddleware:
                 raise
             await RequestError.from_exception(error).response()(scope, receive, send_with_headers)
         finally:
+            self._active -= Counter([client])  # without clients that have no requests
             self._metrics.count_request(scope["path"], status or 500, time.perf_counter() - start)
 
     def _check(self, scope: Scope) -> None:

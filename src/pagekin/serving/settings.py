@@ -25,6 +25,7 @@ class RequestLimits:
     patience: float = 1.0  # seconds after which a web page that is still being computed shows its progress
     queued: int = 64  # requests waiting for a thread
     per_client: int = 32  # requests of one address, running or queued
+    at_once: int = 64  # requests of one address, also those that need no thread or have no body yet
     connections: int = 1000  # open in one process; half of them for one address
     head_bytes: int = 64 * _KIB  # of a request without its body
     head_seconds: float = 10.0  # until the head must be there, after the connection or the answer before
