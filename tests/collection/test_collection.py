@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import subprocess
 import sys
@@ -116,3 +117,23 @@ def test_opening_and_asking_load_no_compiler(library: Path) -> None:
     program = f"import sys, pagekin; pagekin.open({str(library)!r}).related({ROBIN!r}); print('numba' in sys.modules)"
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert ran.stdout == "False\n"
+
+
+def test_results_are_shown_in_a_line(collection: pagekin.Collection) -> None:
+    found = collection.related(ROBIN, limit=3, min_similarity=0.0)
+    assert repr(found).startswith("<RelatedPages of 2: 'The wren in winter', ")
+    assert repr(found[0]) == f"<RelatedPage {found[0].similarity:.3f} 'The wren in winter' {WREN}>"
+    assert repr(collection.page(ROBIN)) == f"<PageDetails 'The robin in winter' {ROBIN} of 12 words>"
+    assert repr(collection.search("robin", limit=1)) == "<SearchResults of 1: 'The robin in winter'>"
+    assert repr(collection.search("nonsense")) == "<SearchResults of 0>"
+
+
+def test_the_options_of_related_pages_are_in_the_signature(collection: pagekin.Collection) -> None:
+    for method in (collection.related, collection.related_to, collection.export):
+        shown = inspect.signature(method).parameters
+        assert shown["limit"].default == 10 and "min_similarity" in shown and "fields" not in shown
+
+
+def test_a_collection_contains_its_pages(collection: pagekin.Collection) -> None:
+    assert ROBIN in collection and "birds/robin.html" in collection and next(iter(collection)) in collection
+    assert "nonsense" not in collection and 7 not in collection

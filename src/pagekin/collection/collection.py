@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import MISSING, fields, replace
 from functools import wraps
+from inspect import Parameter, signature
 from pathlib import Path
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
-from pagekin.errors import MisuseError
+from pagekin.errors import MisuseError, NoPageError
 from pagekin.model.capture import ReadingSettings
 from pagekin.model.strategy import Strategy
 from pagekin.search.indexed_store import IndexedStore
@@ -37,8 +38,25 @@ if TYPE_CHECKING:
     from pagekin.search.duplicates import DuplicateGroups
 
 O = TypeVar("O")  # noqa: E741
+F = TypeVar("F", bound=Callable[..., Any])
 C = TypeVar("C")
 _PAGE_URLS = "SELECT url FROM nodes WHERE first_row IS NOT NULL ORDER BY node"
+
+
+def _takes(cls: type) -> Callable[[F], F]:
+    """Show the fields of an option dataclass in the signature of a method, for `help` and completion."""
+
+    def show(method: F) -> F:
+        own = signature(method)
+        shown = [each for each in own.parameters.values() if each.kind is not Parameter.VAR_KEYWORD]
+        taken = {each.name for each in shown}
+        for each in fields(cls):
+            if each.name not in taken and each.default is not MISSING:
+                shown.append(Parameter(each.name, Parameter.KEYWORD_ONLY, default=each.default, annotation=each.type))
+        method.__signature__ = own.replace(parameters=shown)  # type: ignore[attr-defined]
+        return method
+
+    return show
 
 
 class HasUrl(Protocol):
@@ -111,6 +129,15 @@ class Collection:
 
         return list_pages(self.indexed)
 
+    def __contains__(self, page: object) -> bool:
+        """Whether a page has this name: a URL, a file, a title, or a `Page`."""
+        name = page if isinstance(page, str) else getattr(page, "url", "")
+        try:
+            self.indexed.find(name)
+        except NoPageError:
+            return False
+        return True
+
     def __repr__(self) -> str:
         return f"<Collection {self.path} of {len(self):,} pages>"
 
@@ -155,6 +182,7 @@ class Collection:
 
         return search_pages(self.indexed, words, limit)
 
+    @_takes(RelatedOptions)
     def related(
         self, pages: PageName | Sequence[PageName], options: RelatedOptions | None = None, **fields: Any
     ) -> RelatedPages:
@@ -174,6 +202,7 @@ class Collection:
         chosen = _chosen(RelatedOptions, options, fields)
         return self._answer(named, self.indexed.related([each["url"] for each in named], chosen), chosen)
 
+    @_takes(RelatedOptions)
     def related_to(
         self,
         *,
@@ -419,6 +448,7 @@ class Collection:
         folders = [Path(each) if each else None for each in (figures, trec)]
         return learn(self.indexed, Path(output) if output else None, chosen, folders[0], folders[1], progress)
 
+    @_takes(RelatedOptions)
     def export(
         self,
         output: str | Path,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from pagekin.figures import counted
 from pagekin.model.jsons import json_field
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.results import PageLink, ResultSequence
@@ -114,7 +115,7 @@ class Page:
     in_degree: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class PageDetails:
     """All that is stored of a page."""
 
@@ -139,8 +140,11 @@ class PageDetails:
     links_to: list[PageLink] = json_field()
     text: str | None = json_field(default=None, omit=None)  # only where it was asked for
 
+    def __repr__(self) -> str:
+        return f"<PageDetails {self.title!r} {self.url} of {counted(self.words, 'word')}>"
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class SearchResults(ResultSequence[Page]):
     """Pages that a user may mean: a sequence, the likeliest first."""
 

@@ -12,6 +12,7 @@ from pagekin.figures import counted
 from pagekin.model.jsons import json_field
 
 T = TypeVar("T")
+_SHOWN_TITLES = 3
 _OVERLAP = {"text_similarity": "similarity", "contains": "b_in_a", "contained": "a_in_b"}
 
 
@@ -31,6 +32,12 @@ class ResultSequence(Sequence[T]):
     def __getitem__(self, place: slice) -> Sequence[T]: ...
     def __getitem__(self, place: int | slice) -> T | Sequence[T]:
         return self.items[place]
+
+    def __repr__(self) -> str:
+        """The number of items and the titles of the first, since all of it would fill a screen."""
+        titles = [repr(each.title) for each in self.items[:_SHOWN_TITLES] if hasattr(each, "title")]
+        more = ["…"] if len(self) > len(titles) > 0 else []
+        return f"<{type(self).__name__} of {len(self):,}{': ' if titles else ''}{', '.join(titles + more)}>"
 
 
 @dataclass(frozen=True)
@@ -121,7 +128,7 @@ class NearDuplicate:
     overlap: Overlap = json_field(expand=_OVERLAP, digits=4)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class RelatedPage:
     """A related page and its near-duplicates."""
 
@@ -135,6 +142,9 @@ class RelatedPage:
     duplicates: list[NearDuplicate] = field(default_factory=list)
     why: Explanation = field(default_factory=Explanation)
 
+    def __repr__(self) -> str:
+        return f"<RelatedPage {self.similarity:.3f} {self.title!r} {self.url}>"
+
 
 @dataclass(frozen=True)
 class RelatedQuery:
@@ -145,7 +155,7 @@ class RelatedQuery:
     similarity: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class RelatedPages(ResultSequence[RelatedPage]):
     """The answer to a request: a sequence of related pages, the most similar first."""
 
