@@ -14,6 +14,7 @@ from pagekin.serving.app import make_app
 from pagekin.serving.generations import CurrentGeneration
 from pagekin.serving.settings import ServerSettings
 from pagekin.serving.views import map as page_maps
+from pagekin.serving.views.collection import most_linked
 from serving.processes import patient
 from store.builders import page, write_jsonl
 
@@ -62,6 +63,11 @@ def test_the_largest_groups_have_colours_and_pages_without_text_are_counted(tmp_
     ids = {row["id"]: row["url"] for row in indexed.catalog.rows("SELECT id, url FROM nodes")}
     assert points["group"] == [hosts[ids[id]] for id in points["id"]]
     assert page_maps.map_points(indexed, found, "language")["groups"] == ["unknown"]
+
+
+def test_the_page_with_most_links_of_texts_is_the_first(client: TestClient, current: CurrentGeneration) -> None:
+    [(first, _)] = most_linked(current.generation.indexed, 1)
+    assert client.get("/collection/map/points").json()["id"][0] == first.id
 
 
 def test_a_large_collection_is_sampled_evenly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

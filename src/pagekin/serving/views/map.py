@@ -17,7 +17,7 @@ MOST = 20_000  # pages on a map; of a larger collection they are spread evenly
 _SIDE = 65_535  # coordinates are whole numbers up to this
 COLOURS = 8  # the largest groups have colours of their own
 COLOUR_BY = ("host", "folder", "language")
-_COLUMNS = "n.node, n.id, n.url, n.title, n.in_degree, n.host, p.language"
+_COLUMNS = "n.node, n.id, n.url, n.title, n.host, p.language"
 
 
 class PageMap(NamedTuple):
@@ -43,14 +43,17 @@ def page_map(indexed: IndexedStore, over: Callable[[Any], Iterable[Any]] = iter)
 
 
 def map_points(indexed: IndexedStore, found: PageMap, by: str) -> dict[str, Any]:
-    """Return the points as columns, the page with most in-links first, and the groups that give them colours."""
-    rows = indexed.catalog.each(
-        f"SELECT {_COLUMNS} FROM nodes n JOIN pages p ON p.row = n.first_row ORDER BY n.in_degree DESC, n.node"
-    )
+    """Return the points as columns, and the groups that give them colours.
+
+    The page with most in-links that count is the first, so that it gets the first label.
+    """
+    degree = indexed.link_scorers.scorer.links.in_degree.tolist()
+    rows = list(indexed.catalog.each(f"SELECT {_COLUMNS} FROM nodes n JOIN pages p ON p.row = n.first_row"))
+    rows.sort(key=lambda row: (-degree[row[0]], row[0]))
     place_of = dict(zip(found.nodes.tolist(), found.places.tolist(), strict=True))
     columns: dict[str, list[Any]] = {name: [] for name in ("x", "y", "id", "title")}
     groups = []
-    for node, id, url, title, _, host, language in rows:
+    for node, id, url, title, host, language in rows:
         if node in place_of:
             x, y = place_of[node]
             shown = clean_line(title) or clean_line(name_from_url(url))
