@@ -101,9 +101,6 @@ def test_scores_are_those_of_the_reference(pages: list[dict[int, int]], kind: Ok
         scores = evidence.scores(query, nodes)
         similar = evidence.similarities(query, scores).tolist()
         answer = nearest(evidence, query, 20)
-        loaded = evidence.scorer(query)
-        loaded.load(query.bag)
-        assert not loaded.worth.any()
         assert scores.tolist() == pytest.approx(expected, rel=1e-9, abs=1e-8)
         if own > 1e-6:
             assert similar == pytest.approx([min(1.0, each / own) for each in expected], abs=1e-6)

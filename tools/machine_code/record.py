@@ -109,11 +109,11 @@ def main() -> None:
     if len(sys.argv) > 1:
         return add(Path(sys.argv[1]))
     os.environ["NUMBA_DISABLE_JIT"] = "1"  # before numba is imported
-    add(Path(os.devnull))  # forget kernels that are gone
     warnings.simplefilter("ignore")  # hashes overflow, and should
     with tempfile.TemporaryDirectory() as folder:
         recorded = Path(folder, "recorded.tsv")
-        os.environ["PAGEKIN_RECORD_KERNELS"] = str(recorded)
+        os.environ["PAGEKIN_RECORD_KERNELS"] = str(recorded)  # before any kernel is imported
+        add(Path(os.devnull))  # forget kernels that are gone
         run_commands(Path(folder))
         return add(recorded)
 

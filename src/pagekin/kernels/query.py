@@ -257,3 +257,25 @@ def nth_smallest(values: Floats, n: int) -> float:
         else:
             break
     return float(values[n])
+
+
+@kernel
+def largest_of_rows(values: Floats, number: UInt32s, ends: Int64s, most: int) -> Int64s:
+    """The places of the largest values above 0 of each row, the largest first, equal ones in order of their numbers.
+
+    Row k is values[ends[k] : ends[k + 1]]. If it has fewer, its last places are -1.
+    """
+    places = np.full((len(ends) - 1, most), -1, np.int64)
+    for row in range(len(places)):
+        for i in range(ends[row], ends[row + 1]):
+            k = most if values[i] > 0.0 else 0
+            while k > 0:
+                other = places[row, k - 1]
+                worse = other < 0 or values[other] < values[i]
+                if not worse and (values[other] != values[i] or number[other] < number[i]):
+                    break
+                if k < most:
+                    places[row, k] = other
+                k -= 1
+                places[row, k] = i
+    return places

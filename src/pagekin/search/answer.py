@@ -44,7 +44,7 @@ class AnswerBuilder:
     def answer(self, query: Query, pinned: list[int]) -> list[RelatedPage]:
         """The related pages, pinned ones first."""
         query = replace(query, allowed=self._filter(query.nodes), min_similarity=self.options.min_similarity)
-        similar = self.blend.similarities(query, np.array(pinned, np.int64)).tolist()
+        similar = self.blend.similarities(query, np.array(pinned, np.int64)).tolist() if pinned else []
         found, lines = self._lines(query, list(zip(similar, pinned, strict=True)))
         explanations = self._explanations(query, [found[line.anchor][1] for line in lines])
         shown, overlaps = self._shown(query, found, lines), self._overlaps(found, lines)

@@ -73,6 +73,7 @@ class Blend:
         self.single = self.active[0] if len(self.active) == 1 else None
         self.scaling = None if self.single else scaling
         narrow = self.scaling is not None and any(each.complete for each in self.active)
+        self._last: tuple[Query, Int64s, dict[str, Floats]] | None = None  # what `nearest` scored
         self._first = [each for each in self.active if not (narrow and each.costly)]
 
     def nearest(self, query: Query, limit: int) -> list[tuple[float, int]]:
@@ -88,6 +89,7 @@ class Blend:
             best = np.sort(largest(self._sums(query, nodes, columns), nodes, most))
             nodes, columns = nodes[best], {name: column[best] for name, column in columns.items()}
         columns |= {each.name: each.scores(query, nodes) for each in self.active if each.name not in columns}
+        self._last = query, nodes, columns
         scores = self._sums(query, nodes, columns)
         return ranked(query, limit, nodes, scores, self._similarities(scores))
 
@@ -140,17 +142,27 @@ class Blend:
     def contributions(self, query: Query, nodes: Int64s) -> list[list[Contribution]]:
         """For each node the contribution of every evidence that counts."""
         factors = self._factors(self.active, query, nodes)
-        scored = {each.name: each.scores(query, nodes) for each in self.active}
-        columns = self._units(self.active, query, scored)
+        columns = self._units(self.active, query, self._scored(query, nodes))
         unit = np.ones(len(nodes))
         if self.scaling is not None:
             scores = blended(factors, columns)
             unit = np.divide(self._similarities(scores), scores, out=np.zeros(len(nodes)), where=scores > 0.0)
         shares = [(factor * unit).tolist() for factor in factors]
-        return [
-            [Contribution(each.name, float(columns[e][k]), shares[e][k]) for e, each in enumerate(self.active)]
-            for k in range(len(nodes))
+        parts = zip(self.active, columns, shares, strict=True)
+        made = [
+            [Contribution(each.name, *both) for both in zip(column.tolist(), share, strict=True)]
+            for each, column, share in parts
         ]
+        return list(map(list, zip(*made, strict=True)))
+
+    def _scored(self, query: Query, nodes: Int64s) -> dict[str, Floats]:
+        """The scores of every evidence that counts, those that `nearest` has just computed if it found the nodes."""
+        if self._last is not None and self._last[0] is query:
+            _, known, columns = self._last
+            place = np.minimum(np.searchsorted(known, nodes), len(known) - 1)
+            if len(known) and bool((known[place] == nodes).all()):
+                return {name: column[place] for name, column in columns.items()}
+        return {each.name: each.scores(query, nodes) for each in self.active}
 
     def pair_scores(self, nodes: Int64s, query_of: Callable[[int], Query]) -> Callable[[Int64s], Floats]:
         """A function from sources to rows of scores of all nodes, as answers are ordered."""

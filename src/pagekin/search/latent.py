@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from pagekin.kernels.query import largest_of_rows
 from pagekin.latent.vectors import Vectors, inverse_frequencies, quantised, term_weights
-from pagekin.model.arrays import Floats, Int64s
-from pagekin.search.evidence import largest
+from pagekin.model.arrays import Floats, Int64s, offsets_of, spans
 from pagekin.search.node_store import NodeStore
-from pagekin.search.query import Query, TermCounts, bag_of
+from pagekin.search.query import Query, TermCounts
 from pagekin.search.vectors import CosineEvidence
 
 WORDS = 5  # that explain a similarity
@@ -44,20 +44,16 @@ class LatentEvidence(CosineEvidence):
 
     def explain(self, query: Query, nodes: Int64s) -> list[dict[str, Any]]:
         """Words of each page that speak for the similarity though the query does not have them."""
-        queries, index = self.queries(query), self._store.index
+        queries, index, shown = self.queries(query), self._store.index, self._store.index.terms.shown
         direction = (queries.row / np.maximum(queries.norm, 1.0)[:, np.newaxis]).mean(axis=0)
         own = np.zeros(index.words + 1, bool)  # words of the query; the last entry stands for terms that are no words
         own[np.minimum(query.bag.term, index.words)] = own[-1] = True
-        bags = [bag_of(index, node) for node in nodes.tolist()]
-        term = np.concatenate([np.empty(0, np.uint32), *(bag.term[:_HEAVIEST] for bag in bags)])
-        weight = np.concatenate([np.empty(0, np.float32), *(bag.weight[:_HEAVIEST] for bag in bags)])
-        row = np.repeat(np.arange(len(bags)), [min(len(bag.term), _HEAVIEST) for bag in bags])
-        new = ~own[np.minimum(term, index.words)]
-        term, row = term[new], row[new]
-        parts = weight[new] * np.einsum("ij,j->i", self._terms.take(term), direction)  # a product would start threads
-        reasons: list[dict[str, Any]] = []
-        for k in range(len(bags)):
-            speaking = np.flatnonzero((row == k) & (parts > 0.0))
-            best = speaking[largest(parts[speaking], term[speaking], WORDS)].tolist()
-            reasons.append({"related_words": [index.terms.shown[int(term[each])] for each in best]} if best else {})
-        return reasons
+        begin = index.bags.offsets[nodes]
+        counts = np.minimum(index.bags.offsets[nodes + 1] - begin, _HEAVIEST)
+        places = spans(begin, counts)
+        new = np.flatnonzero(~own[np.minimum(index.bags.term[places], index.words)])
+        term, weight = index.bags.term[places[new]], index.bags.weight[places[new]]
+        parts = weight * np.einsum("ij,j->i", self._terms.take(term), direction)  # a product would start threads
+        best = largest_of_rows(parts, term, np.searchsorted(new, offsets_of(counts)), WORDS)
+        words = [[shown[each] for each in term[some[some >= 0]].tolist()] for some in best]
+        return [{"related_words": each} if each else {} for each in words]

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from pagekin.kernels import link_scores as kernels
-from pagekin.model.arrays import Bools, Floats, Int64s, distinct
+from pagekin.model.arrays import Bools, Floats, Int64s, spans
 from pagekin.model.link_columns import LIMITS, LinkColumns, LinkLimits
 
 HALF_APART = 64.0  # words between two links that halve their weight
@@ -47,17 +47,15 @@ class LinkScorer:
         """
         return kernels.link_shares(node, HALF_DOWN, self.links, self._scratch)
 
-    def out_links(self, node: int) -> tuple[Int64s, Int64s]:
-        """(node, words before the link) of every link of a node that counts, in document order."""
-        links = self.links
-        begin, end = links.offsets[links.rows[node : node + 2]] if node < len(links.in_degree) else (0, 0)
-        anchors = np.arange(begin, end)
-        anchors = anchors[self._counts(anchors)]
-        return self._targets(anchors), links.start[anchors].astype(np.int64)
-
-    def targets(self, nodes: Sequence[int]) -> Int64s:
-        """The nodes that any of these link to, ascending."""
-        return distinct(np.concatenate([np.empty(0, np.int64), *(self.out_links(node)[0] for node in nodes)]))
+    def out_links(self, nodes: Sequence[int] | Int64s) -> tuple[Int64s, Int64s]:
+        """For the links of some nodes that count, in document order: which of the nodes, and the node linked to."""
+        links, node = self.links, np.array(nodes, np.int64)
+        inside = np.minimum(node, len(links.in_degree) - 1)  # nodes that are known only from links have none
+        begin = links.offsets[links.rows[inside]]
+        counts = np.where(inside == node, links.offsets[links.rows[inside + 1]] - begin, 0)
+        anchors = spans(begin, counts)
+        counting = self._counts(anchors)
+        return np.repeat(np.arange(len(node)), counts)[counting], self._targets(anchors[counting])
 
     def looked_up(self, found: NodeScores, nodes: Int64s) -> Floats:
         """The scores of some nodes; 0 for those that were not found."""

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pagekin.model.arrays import Floats, Int64s, UInt64s
+from pagekin.kernels.query import largest_of_rows
+from pagekin.model.arrays import Floats, Int64s, UInt64s, distinct
 from pagekin.search.evidence import SHORT_PAGES, Evidence, PairScores, largest
 from pagekin.search.link_scorer import NodeScores
 from pagekin.search.node_store import NodeStore
@@ -147,11 +148,15 @@ class Coupling(NodeEvidence):
     def explain(self, query: Query, nodes: Int64s) -> list[dict[str, Any]]:
         """The rarest pages that both the query and each node link to, by title, or by URL if they have none."""
         scorer = self._store.link_scorers.scorer
-        own = set(scorer.targets(query.nodes).tolist())
-        rarest = []
-        for node in nodes.tolist():
-            shared = own.intersection(scorer.targets((node,)).tolist())
-            rarest.append(sorted(shared, key=lambda target: (int(scorer.links.in_degree[target]), target))[:SHARED])
+        in_degree, own = scorer.links.in_degree, scorer.out_links(query.nodes)[1]
+        is_own = np.zeros(len(in_degree), bool)
+        is_own[own] = True
+        row, target = scorer.out_links(nodes)
+        shared = distinct(row[is_own[target]] << 32 | target[is_own[target]])
+        row, target = shared >> 32, shared & 0xFFFFFFFF
+        rarity, ends = 1.0 / (1.0 + in_degree[target].astype(np.float64)), np.searchsorted(row, np.arange(len(nodes) + 1))
+        best = largest_of_rows(rarity, target.astype(np.uint32), ends, SHARED)
+        rarest = [target[some[some >= 0]].tolist() for some in best]
         names = self._store.names_of({target for targets in rarest for target in targets})
         return [{"shared_links": [names[each] for each in targets]} if targets else {} for targets in rarest]
 
@@ -168,8 +173,7 @@ class OutLinks(NodeEvidence):
 
     def explain(self, query: Query, nodes: Int64s) -> list[dict[str, Any]]:
         """How many links of the query lead to each node, and their share of its links."""
-        scorer = self._store.link_scorers.scorer
-        targets = np.concatenate([np.empty(0, np.int64), *(scorer.out_links(node)[0] for node in query.nodes)])
+        targets = self._store.link_scorers.scorer.out_links(query.nodes)[1]
         counts = [int((targets == node).sum()) for node in nodes.tolist()]
         shares = self.scores(query, nodes).round(4).tolist()
         return [{"links": n, "share": share} if n else {} for n, share in zip(counts, shares, strict=True)]

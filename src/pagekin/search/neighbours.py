@@ -60,11 +60,12 @@ class Neighbours(Evidence):
 
     def explain(self, query: Query, nodes: Int64s) -> list[dict[str, Any]]:
         """The pages that are near to the query and to each node, by title, or by URL if they have none."""
-        own = [int(page) for node in query.nodes if node < len(self._lists) for page in self._members(node)]
-        lists = [set(self._members(node).tolist()) if node < len(self._lists) else set() for node in nodes.tolist()]
+        own = [page for node in query.nodes if node < len(self._lists) for page in self._lists[node].tolist()]
+        others = [page for page in dict.fromkeys(own) if page not in query.nodes]
+        known = np.minimum(nodes, len(self._lists) - 1)
         shared = [
-            [page for page in dict.fromkeys(own) if page in listed and page != node and page not in query.nodes]
-            for node, listed in zip(nodes.tolist(), lists, strict=True)
+            [page for page in others if page in listed and page != node] if node < len(self._lists) else []
+            for node, listed in zip(nodes.tolist(), map(set, self._lists[known].tolist()), strict=True)
         ]
         names = self._store.names_of({page for pages in shared for page in pages[:SHOWN]})
         return [

@@ -18,6 +18,7 @@ AnyScorer = TypeVar("AnyScorer")
 SLACK = 2.0  # standard deviations by which a candidate may agree less often than the last one wanted
 MOST = 4000  # candidates whose heads are compared
 TRUST = 0.3  # in the estimate of what the terms outside the heads share
+_NOTHING = Bag(np.empty(0, np.uint32), np.empty(0, np.float32))
 
 
 class Scorer:
@@ -26,7 +27,8 @@ class Scorer:
     def __init__(self, index: Index) -> None:
         self.asked = np.zeros(index.words + len(index.bags), np.float32)  # the bag of the query: a weight for any term
         self.worth = np.zeros(index.words)  # of every word to the query, for measures with weights of their own
-        self._loaded: tuple[Bag, WeightedQuery | None] | None = None
+        self._bag = _NOTHING
+        self._weighted: WeightedQuery | None = None
         self._counts = np.zeros(len(index.bags), np.int64)
         self._touched = np.empty(len(index.bags), np.int64)
         self._bags, self._heads = index.bags, index.heads
@@ -34,18 +36,17 @@ class Scorer:
 
     def load(self, bag: Bag, weighted: WeightedQuery | None = None) -> None:
         """Spread the weights of a query over all terms, in place of those of the query before."""
-        if self._loaded is not None:
-            before, weighted_before = self._loaded
-            if before is bag and weighted_before is weighted:
-                return
-            self.asked[before.term] = 0.0
-            if weighted_before is not None:
-                self.worth[weighted_before.word] = 0.0
-        self._loaded = None
-        self.asked[bag.term] = bag.weight
-        if weighted is not None:
+        if bag is not self._bag:
+            self.asked[self._bag.term] = 0.0
+            self._bag = _NOTHING
+            self.asked[bag.term] = bag.weight
+            self._bag = bag
+        if weighted is not None and weighted is not self._weighted:
+            if self._weighted is not None:
+                self.worth[self._weighted.word] = 0.0
+                self._weighted = None
             self.worth[weighted.word] = weighted.worth
-        self._loaded = bag, weighted
+            self._weighted = weighted
 
     def agreements(self, signature: Unsigned, but: tuple[int, ...] = ()) -> tuple[Int64s, Int64s]:
         """The nodes whose signatures agree with this one, in any order, and in how many coordinates (paper, figure 11).

@@ -6,15 +6,15 @@ the ways to compare bags.
 
 from abc import abstractmethod
 from collections.abc import Callable
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from pagekin.index.index import Index
 from pagekin.kernels import all_pairs
+from pagekin.kernels.query import largest_of_rows
 from pagekin.model.arrays import Floats, Int64s, UInt32s, offsets_of
-from pagekin.search.evidence import Evidence, PairScores, largest, ranked
+from pagekin.search.evidence import Evidence, PairScores, ranked
 from pagekin.search.query import Query, WeightedQuery
 from pagekin.search.scorer import Scorer, ScorerPool, jaccard
 
@@ -64,21 +64,19 @@ class TextEvidence(Evidence):
 
     def explain(self, query: Query, nodes: Int64s) -> list[dict[str, Any]]:
         """The words that the query shares with each node and their shares of the score, the largest first."""
-        scorer, shown = self.scorer(query), self.index.terms.shown
-        row, places = self.index.bags.places(nodes)
+        shown, (row, places) = self.index.terms.shown, self.index.bags.places(nodes)
         term = self.index.bags.term[places]
-        parts = self._parts(scorer, query, nodes[row], places, term)
-        total = np.bincount(row, parts, len(nodes))
-        told = (parts > 0.0) & (term < self.index.words) & (total > 0.0)[row]
+        parts = self._parts(self.scorer(query), query, nodes[row], places, term)
+        told = np.where(term < self.index.words, parts, 0.0)
         if (own := self._own_words(query)) is not None:
-            told &= np.isin(term, own)
-        row, term, parts = row[told], term[told], parts[told]
-        reasons = []
-        for k, (begin, end) in enumerate(pairwise(np.searchsorted(row, np.arange(len(nodes) + 1)).tolist())):
-            best = largest(parts[begin:end], term[begin:end], TERMS)
-            terms, shares = term[begin:end][best].tolist(), (parts[begin:end][best] / total[k]).tolist()
-            reasons.append({"terms": [(shown[each], share) for each, share in zip(terms, shares, strict=True)]})
-        return reasons
+            told[~np.isin(term, own)] = 0.0
+        best = largest_of_rows(told, term, np.searchsorted(row, np.arange(len(nodes) + 1)), TERMS)
+        terms, total = np.append(term, 0)[best].tolist(), np.bincount(row, parts, len(nodes))
+        shares = (np.append(told, 0.0)[best] / np.where(total > 0.0, total, np.inf)[:, np.newaxis]).tolist()
+        return [
+            {"terms": [(shown[each], share) for each, share in zip(*both, strict=True) if share > 0.0]}
+            for both in zip(terms, shares, strict=True)
+        ]
 
     def _own_words(self, query: Query) -> UInt32s | None:
         """The words that may explain a score, if others contribute as well."""

@@ -47,9 +47,11 @@ class WeightedText(TextEvidence):
         return weighted.said if len(weighted.said) < len(weighted.word) else None  # a projection adds other words
 
     def _parts(self, scorer: Scorer, query: Query, node: Int64s, places: Int64s, term: UInt32s) -> Floats:
-        words = np.minimum(term, self.index.words)
-        weights = self._weighted(query).tables.weights(node, self.index.bags.content[places])
-        return np.append(scorer.worth, 0.0)[words] * weights
+        parts = self._weighted(query).tables.weights(node, self.index.bags.content[places])
+        words = term < self.index.words
+        parts[words] *= scorer.worth[term[words]]
+        parts[~words] = 0.0
+        return parts
 
     def pair_scores(self, nodes: Int64s, query_of: Callable[[int], Query]) -> PairScores:
         return WeightedPairs(self.index, nodes, self._weighting)
