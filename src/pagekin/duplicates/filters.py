@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from pagekin.duplicates.settings import MAX_FILTER_BITS, GroupSettings
-from pagekin.kernels.shared_elements import set_bits
+from pagekin.kernels.shared_elements import FilterRows, make_filter_rows, set_bits
 from pagekin.model.arrays import Bools, Floats, Int64s, UInt64s, offsets_of, spans
 from pagekin.model.reading import Ragged
 
@@ -101,6 +101,10 @@ class BloomFilters:
         """
         wanted = np.ceil(threshold * self.sizes - 1e-9) - 0.5
         return np.asarray(self.zeros() ** (1.0 - wanted / np.maximum(self.sizes, 1)))
+
+    def comparable(self, threshold: float) -> FilterRows:
+        """The filters as `kernels.shared_elements.near` compares them."""
+        return make_filter_rows(self.words, self.zeros(), self.powers(threshold), self.sizes < MIN_CHUNKS)
 
     def end_bits(self) -> UInt64s:
         words = np.zeros_like(self.words)

@@ -11,6 +11,7 @@ import numpy as np
 from pagekin.duplicates import filters
 from pagekin.duplicates.filters import MAX_CHUNKS, BloomFilters, Chunks, Overlap, bits_for
 from pagekin.duplicates.settings import GroupSettings
+from pagekin.kernels.shared_elements import near
 from pagekin.model.arrays import Floats, Int64s, UInt64s, distinct, offsets_of
 from pagekin.store.checks import check, check_offsets
 from pagekin.store.columns import ANY, column_writer, open_array, write_columns
@@ -62,6 +63,15 @@ class Fingerprints:
         counts = self.chunks.offsets[pairs + 1] - self.chunks.offsets[pairs]
         found[((counts == 0) | (counts > MAX_CHUNKS)).any(axis=1)] = 0.0
         return np.asarray(np.max([found, *(sample.similarities(pairs) for sample in self.samples)], axis=0))
+
+    def near_pairs(self) -> Int64s | None:
+        """The pairs of near-duplicates, the later page first; None if filters are not stored or not of one size."""
+        counts = self.chunks.lengths()
+        if self.words is None or int(bits_for(counts, self.settings).max(initial=0)) > self.settings.filter_bits:
+            return None
+        pages = np.flatnonzero(counts)
+        rows = self._filters(pages, self.settings.filter_bits).comparable(self.settings.threshold)
+        return np.asarray(pages[near(rows, rows, True)])
 
     def _batches(self, pairs: Int64s) -> Iterator[tuple[Int64s, BloomFilters, BloomFilters]]:
         """Batches of pairs, and the filters of both sides in the size that the larger page needs."""

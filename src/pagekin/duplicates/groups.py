@@ -12,12 +12,12 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pagekin.duplicates.filters import MAX_CHUNKS, MIN_CHUNKS, OVERLAP_KEYS, BloomFilters, Chunks, Overlap, bits_for
+from pagekin.duplicates.filters import MAX_CHUNKS, OVERLAP_KEYS, BloomFilters, Chunks, Overlap, bits_for
 from pagekin.duplicates.fingerprints import Fingerprints
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.duplicates.short_texts import FILTER_BITS as SAMPLE_BITS
 from pagekin.kernels.graph import join, roots
-from pagekin.kernels.shared_elements import FilterRows, make_filter_rows, near
+from pagekin.kernels.shared_elements import FilterRows, near
 from pagekin.model.arrays import Floats, Int64s
 from pagekin.model.jsons import json_field
 
@@ -188,8 +188,7 @@ class _FilterTables:
 
     def _build(self, pages: Chunks, rows: Int64s, bits: int, first: int) -> _FilterTable:
         built = BloomFilters.of(pages.rows(rows), bits, self._settings.hashes)
-        facts = built.zeros(), built.powers(self._settings.threshold), built.sizes < MIN_CHUNKS
-        return _FilterTable(first + rows, make_filter_rows(built.words, *facts))
+        return _FilterTable(first + rows, built.comparable(self._settings.threshold))
 
     def _near(self, some: _FilterTable, others: _FilterTable, triangle: bool = False) -> Int64s:
         """The near-duplicates between two tables or, if `triangle`, within one."""

@@ -78,7 +78,7 @@ class Strings:
         return len(self.offsets) - 1
 
     def raw(self, k: int) -> bytes:
-        return self.data[self.offsets[k] : self.offsets[k + 1]].tobytes()
+        return self.data[self.offsets.item(k) : self.offsets.item(k + 1)].tobytes()
 
     def __getitem__(self, k: int) -> str:
         return self.raw(k).decode("utf-8", "replace")

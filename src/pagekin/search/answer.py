@@ -9,6 +9,7 @@ import numpy as np
 
 from pagekin.duplicates.filters import Chunks, Overlap
 from pagekin.duplicates.fingerprints import Fingerprints
+from pagekin.kernels.graph import join, roots
 from pagekin.model.arrays import Int64s
 from pagekin.search.blend import Blend
 from pagekin.search.node_store import NodeStore
@@ -113,9 +114,9 @@ class AnswerBuilder:
         fields: list[dict[str, Any]] = [{"parts": parts, "details": {}} for parts in contributions]
         for evidence in self.blend.evidences:
             for found, facts in zip(fields, evidence.explain(query, chosen), strict=True):
-                found |= {key: value for key, value in facts.items() if key in _EXPLAINED}
-                if others := {key: value for key, value in facts.items() if key not in _EXPLAINED}:
-                    found["details"][evidence.name] = others
+                for key, value in facts.items():
+                    into = found if key in _EXPLAINED else found["details"].setdefault(evidence.name, {})
+                    into[key] = value
         return [Explanation(**found) for found in fields]
 
     def _filter(self, nodes: Sequence[int]) -> Callable[[int], bool] | None:
@@ -156,7 +157,7 @@ def group_answer(
         return [AnswerLine(position) for position in range(count)]
     both, positions = query.followed_by(listed.rows(sharing)), [positions[k] for k in sharing.tolist()]
     separate = range(len(query), len(query) + sum(position < fixed for position in positions))
-    first = first_of_groups(both, listed.settings.threshold, len(query), separate)[len(query) :]
+    first = first_of_groups(both, len(query), separate)[len(query) :]
     group_of = dict(zip(positions, first, strict=True))
     lines: dict[int, AnswerLine] = {}
     for position in range(count):
@@ -182,23 +183,17 @@ def _sharing(query: Chunks, listed: Chunks, min_share: float) -> Int64s:
     return np.flatnonzero(shared[len(query) :])
 
 
-def first_of_groups(
-    fingerprints: Fingerprints, threshold: float, queries: int = 0, fixed: Collection[int] = ()
-) -> list[int]:
+def first_of_groups(fingerprints: Fingerprints, queries: int = 0, fixed: Collection[int] = ()) -> list[int]:
     """The first page of each page's group, by single linkage.
 
     The first `queries` pages are the query pages and form one group from the start. A `fixed` page stays separate.
     """
-    pairs = np.column_stack(np.tril_indices(len(fingerprints), -1))
-    near = pairs[fingerprints.similarities(pairs) >= threshold].tolist()
-    parents = list(range(len(fingerprints)))
+    near = fingerprints.near_pairs()
+    if near is None:
+        from pagekin.duplicates.groups import Grouper  # takes as long as a query
 
-    def root(page: int) -> int:
-        while parents[page] != page:
-            page = parents[page]
-        return page
-
-    for a, b in [*((k, 0) for k in range(1, queries)), *near]:
-        a, b = root(a), root(b)
-        parents[max(a, b)] = min(a, b)
-    return [page if page in fixed else root(page) for page in range(len(fingerprints))]
+        near = Grouper(fingerprints.settings).add(fingerprints.chunks)
+    parents = np.arange(len(fingerprints))
+    parents[:queries] = 0
+    join(parents, near)
+    return [page if page in fixed else first for page, first in enumerate(roots(parents).tolist())]

@@ -154,7 +154,10 @@ class Coupling(NodeEvidence):
         row, target = scorer.out_links(nodes)
         shared = distinct(row[is_own[target]] << 32 | target[is_own[target]])
         row, target = shared >> 32, shared & 0xFFFFFFFF
-        rarity, ends = 1.0 / (1.0 + in_degree[target].astype(np.float64)), np.searchsorted(row, np.arange(len(nodes) + 1))
+        rarity, ends = (
+            1.0 / (1.0 + in_degree[target].astype(np.float64)),
+            np.searchsorted(row, np.arange(len(nodes) + 1)),
+        )
         best = largest_of_rows(rarity, target.astype(np.uint32), ends, SHARED)
         rarest = [target[some[some >= 0]].tolist() for some in best]
         names = self._store.names_of({target for targets in rarest for target in targets})

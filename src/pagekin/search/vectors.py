@@ -8,7 +8,7 @@ import numpy as np
 from pagekin.latent.vectors import PageVectors, Vectors, exact_products
 from pagekin.model.arrays import Floats, Int64s
 from pagekin.search.evidence import Evidence, PairScores, ranked
-from pagekin.search.query import Query
+from pagekin.search.query import Bag, Query
 
 
 class CosineEvidence(Evidence):
@@ -16,18 +16,25 @@ class CosineEvidence(Evidence):
 
     def __init__(self, vectors: PageVectors) -> None:
         self._vectors = vectors
+        self._last: tuple[Bag, Int64s, Floats] | None = None
 
     def queries(self, query: Query) -> Vectors:
         """The vector of each page of a query."""
         return self._vectors.pages.take(np.array(query.nodes, np.int64))
 
+    def _searched(self, query: Query) -> tuple[Int64s, Floats]:
+        """The pages of the lists that are nearest to a query, and their scores; found once for a query."""
+        if self._last is None or self._last[0] is not query.bag:
+            queries = self.queries(query)
+            nodes = self._vectors.search(queries)
+            self._last = query.bag, nodes, self._scores(queries, nodes)
+        return self._last[1:]
+
     def candidates(self, query: Query, n: int) -> Int64s:
         """The `n` pages with the largest cosines that pass the filters, among those of the nearest lists."""
-        queries = self.queries(query)
-        nodes = self._vectors.search(queries)
+        nodes, scores = self._searched(query)
         for excluded in query.exclude:
-            nodes = nodes[nodes != excluded]
-        scores = self._scores(queries, nodes)
+            nodes, scores = nodes[nodes != excluded], scores[nodes != excluded]
         nodes, scores = nodes[scores > 0.0], scores[scores > 0.0]
         return np.array([node for _, node in ranked(query, n, nodes, scores, scores)], np.int64)
 
