@@ -104,6 +104,9 @@ def measure(
     for what, times in ways.items():
         for share in (50, 90):
             yield Figure(f"{name}: {what}, p{share}", round(float(np.percentile(times, share)) * 1e6), "µs")
+    for share, most in ((50, 3.0), (90, 5.0)):
+        ratio = float(np.percentile(whole, share) / np.percentile(blend, share))
+        yield Figure(f"{name}: p{share} with titles and reasons / the bare blend", round(ratio, 3), at_most=most)
     for what, times, most in (("text", ours, 0.5), ("the blend", blend, 1.0)):
         ratio = float(np.median(times) / np.median(more_like_this))
         yield Figure(f"{name}: p50 of {what} / tantivy's", round(ratio, 3), at_most=most)

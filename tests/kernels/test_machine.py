@@ -20,7 +20,6 @@ from pagekin.kernels.all_pairs import BagPostings, invert
 from pagekin.kernels.characters import is_utf8
 from pagekin.kernels.digests import digest as digest_of
 from pagekin.kernels.fnv import hash_spans
-from pagekin.kernels.query import nth_smallest
 from pagekin.kernels.shared_elements import FilterRows, make_filter_rows
 from pagekin.kernels.signatures import is_known, known, merged, plain, signature
 
@@ -174,8 +173,3 @@ def test_numba_compiles_what_was_changed_or_when_it_is_told_to(
         text=True,
     )
     assert (done.stdout, done.stderr) == (f"[0 1 3] {loaded}\n", "")
-
-
-def test_the_nth_smallest_is_that_of_the_sorted_values() -> None:
-    values = np.array([0.5, 0.25, 0.5, 0.0, 1.0, 0.5])
-    assert [nth_smallest(values.copy(), n) for n in range(6)] == [0.0, 0.25, 0.5, 0.5, 0.5, 1.0]

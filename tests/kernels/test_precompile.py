@@ -40,6 +40,33 @@ def test_kernels_are_compiled_once_and_then_loaded(tmp_path: Path) -> None:
     assert second == "[0, 0, 0] 1 0\n"
 
 
+STALE = """
+import numpy as np
+from pagekin.kernels import precompile, signatures
+from pagekin.kernels.graph import roots
+
+listed = signatures._listed()
+listed["signatures"] |= {"graph.gone": ["si8"], "gone.kernel": ["si8"]}
+listed["signatures"]["graph.roots"] = [
+    "(kernels.query.CandidateLimits si8)", "(kernels.query.Gone si8)", "(kernels.gone.Limits si8)", "ai81Cw"
+]
+listed["commands"]["cluster"] = ["graph.gone", "gone.kernel", "graph.roots"]
+precompile.load("cluster")
+print(len(roots.signatures), roots(np.array([0, 0, 1])).tolist())
+"""
+
+
+@pytest.mark.slow
+def test_signatures_that_no_longer_fit_the_sources_are_not_compiled(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", STALE],
+        env=os.environ | {"PAGEKIN_KERNELS": "numba", "NUMBA_CACHE_DIR": str(tmp_path), "NUMBA_DISABLE_JIT": "0"},
+        capture_output=True,
+        text=True,
+    )
+    assert (done.stdout, done.stderr) == ("1 [0, 0, 0]\n", "")
+
+
 def test_commands_and_kernels_in_the_list_exist() -> None:
     assert set(used_by("build")) and set(used_by("demo")) > set(used_by("build"))
     for command in COMMANDS:

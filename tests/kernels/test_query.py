@@ -15,8 +15,10 @@ from pagekin.kernels.query import (
     CandidateLimits,
     collide,
     fill_buckets,
+    largest_of_rows,
     min_agreement,
     minima,
+    nth_smallest,
     products,
     select_candidates,
     weigh_products,
@@ -109,6 +111,38 @@ def test_candidates_are_those_of_the_reference(
         agreements, wanted, room, most, slack, COORDINATES, query, rows, heavy, trust
     )
     assert found.tolist() == expected
+
+
+VALUES = st.floats(0, 1) | st.sampled_from([0.0, 0.25, 0.5, 1.0])
+
+
+@settings(deadline=None)
+@given(st.lists(VALUES, min_size=1, max_size=40), st.data())
+def test_the_nth_smallest_value_is_that_of_the_reference(values: list[float], data: st.DataObject) -> None:
+    n = data.draw(st.integers(0, len(values) - 1))
+    shuffled = np.array(values)
+    assert nth_smallest(shuffled, n) == reference.nth_smallest(values, n)
+    assert sorted(shuffled.tolist()) == sorted(values)
+
+
+@settings(deadline=None)
+@given(st.lists(st.lists(st.tuples(VALUES, st.integers(0, 9)), max_size=12), max_size=4), st.integers(1, 5))
+def test_the_largest_values_of_rows_are_those_of_the_reference(rows: list[list[tuple[float, int]]], most: int) -> None:
+    rows = [list({number: (value, number) for value, number in row}.values()) for row in rows]  # numbers are distinct
+    values = np.array([value for row in rows for value, _ in row], np.float64)
+    numbers = np.array([number for row in rows for _, number in row], np.uint32)
+    found = largest_of_rows(values, numbers, np.cumsum([0, *map(len, rows)]), most)
+    assert found.tolist() == reference.largest_of_rows(rows, most)
+
+
+@pytest.mark.parametrize("damaged", [np.nan, np.inf, -np.inf])
+def test_of_damaged_heads_as_many_candidates_are_chosen(damaged: float) -> None:
+    weight = np.full((30, 2), damaged, np.float32)
+    weight[::3] = 0.25
+    nodes, term = np.arange(30), np.zeros((30, 2), np.uint32)
+    limits, query = CandidateLimits(7, 100, 2.0, 0.3), np.full(3, 0.5, np.float32)
+    found = select_candidates(nodes, np.full(30, 4), 5, limits, COORDINATES, query, term, weight).tolist()
+    assert len(found) == 7 and set(found) <= set(range(30)) and found == sorted(set(found))
 
 
 # --- the inverted index ----------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from pagekin.kernels.shared_elements import (
     NO_LIST,
     FilterRows,
     ShareBounds,
+    _longer,
     make_filter_rows,
     near,
     probe,
@@ -39,6 +40,18 @@ def filters_of(sets: list[set[int]], bits: int, hashes: int) -> UInt64s:
 
 def places(row: UInt64s) -> set[int]:
     return set(np.flatnonzero(np.unpackbits(row.view(np.uint8), bitorder="little")).tolist())
+
+
+@given(
+    st.lists(st.tuples(st.integers(), st.integers()).filter(lambda pair: max(map(abs, pair)) < 2**63)),
+    st.integers(0, 9),
+)
+def test_a_longer_array_begins_with_the_same_pairs(pairs: list[tuple[int, int]], more: int) -> None:
+    array = np.array(pairs, np.int64).reshape(-1, 2)
+    longer = _longer(array, more)
+    kept = reference.longer(pairs, more)
+    assert len(longer) == len(kept)
+    assert [pair for pair, expected in zip(longer.tolist(), kept, strict=True) if expected] == list(map(list, pairs))
 
 
 def test_bits_by_hand() -> None:

@@ -16,6 +16,7 @@ from pagekin.kernels.spans import (
     list_hrefs,
     map_spans,
     overlapping_words,
+    permute,
     relative_positions,
 )
 from pagekin.model.arrays import Int64s
@@ -24,6 +25,14 @@ from reference import spans as reference
 from reference.spans import Span
 
 SOURCE = st.lists(st.integers(0, 9), min_size=1, max_size=30)
+
+
+@given(SOURCE.flatmap(lambda values: st.tuples(st.just(values), st.permutations(range(len(values))))))
+def test_values_are_permuted_as_in_the_reference(drawn: tuple[list[int], list[int]]) -> None:
+    values, order = drawn
+    permuted = np.array(values)
+    permute(permuted, np.array(order))
+    assert permuted.tolist() == reference.permute(values, order)
 
 
 @st.composite

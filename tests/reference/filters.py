@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 
 def filter_of(elements: Iterable[int], bits: int, hashes: int) -> set[int]:
@@ -63,3 +63,12 @@ def complete_links(count: int, similarity: dict[tuple[int, int], float]) -> list
         groups = [group for group in groups if group not in (a, b)] + [sorted(a + b)]
     first = {page: min(group) for group in groups for page in group}
     return [first[page] for page in range(count)]
+
+
+def longer(pairs: Sequence[tuple[int, int]], more: int) -> list[tuple[int, int] | None]:
+    """The pairs, and room for as many again and for `more`.
+
+    >>> longer([(1, 2)], 1)
+    [(1, 2), None, None]
+    """
+    return [*pairs, *[None] * (len(pairs) + more)]

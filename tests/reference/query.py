@@ -57,3 +57,26 @@ def select_candidates(
         return likely
     scores = {node: estimate_shared(query, bags[node], agreements[node] / coordinates, heavy, trust) for node in likely}
     return sorted(sorted(likely, key=lambda node: (-scores[node], node))[:room])
+
+
+def nth_smallest(values: Sequence[float], n: int) -> float:
+    """The value at place n of the sorted values.
+
+    >>> nth_smallest([0.5, 0.25, 0.5], 1)
+    0.5
+    """
+    return sorted(values)[n]
+
+
+def largest_of_rows(rows: Sequence[Sequence[tuple[float, int]]], most: int) -> list[list[int]]:
+    """The places, among all values, of the largest ones above 0 of each row of (value, number); -1 where there is none.
+
+    >>> largest_of_rows([[(0.5, 7), (0.0, 1)], [(0.25, 3), (0.5, 2), (0.25, 1)]], 2)
+    [[0, -1], [3, 4]]
+    """
+    found, begin = [], 0
+    for row in rows:
+        order = sorted((-value, number, begin + place) for place, (value, number) in enumerate(row) if value > 0.0)
+        found.append([*(place for _, _, place in order), *[-1] * most][:most])
+        begin += len(row)
+    return found

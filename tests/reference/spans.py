@@ -7,6 +7,14 @@ from collections.abc import Sequence
 Copy = tuple[int, int, int]
 
 
+def permute(values: Sequence[int], order: Sequence[int]) -> list[int]:
+    """
+    >>> permute([5, 6, 7], [2, 0, 1])
+    [7, 5, 6]
+    """
+    return [values[k] for k in order]
+
+
 def copy_spans(source: list[int], copies: list[Copy], target: list[int]) -> list[int]:
     """`target` with every span of `source` copied to its place; a copy is (start, length, place)."""
     for start, length, place in copies:

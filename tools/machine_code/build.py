@@ -77,7 +77,7 @@ def compile_all(tasks: list[Task], total: int) -> None:
     os.environ |= {"NUMBA_CPU_NAME": target(), "NUMBA_CPU_FEATURES": FEATURES[target()], "PAGEKIN_KERNELS": "ahead"}
     with ProcessPoolExecutor(os.cpu_count(), mp_context=get_context("spawn")) as pool:
         futures = {pool.submit(timed, task): task for task in sorted(tasks, key=cost, reverse=True)}
-        waiting, shown = set(futures), time.monotonic()
+        waiting, shown, before, silent = set(futures), time.monotonic(), 0, 0
         while waiting:
             done, waiting = wait(waiting, _TICK, FIRST_COMPLETED)
             if "--verbose" in sys.argv:
@@ -85,8 +85,10 @@ def compile_all(tasks: list[Task], total: int) -> None:
                     if future.exception() is None:
                         print(f"{future.result():6.1f} s  {futures[future].name}", file=sys.stderr)
             elif time.monotonic() - shown > _TICK or not waiting:
-                print(f"  {len(tasks) - len(waiting)} of {len(tasks)}", file=sys.stderr, flush=True)
-                shown = time.monotonic()
+                finished = len(tasks) - len(waiting)
+                silent = silent + 1 if finished == before else 0  # dots show that it goes on
+                print(f"  {finished} of {len(tasks)} {'.' * silent}".rstrip(), file=sys.stderr, flush=True)
+                shown, before = time.monotonic(), finished
         failed = [f"{task.name}: {future.exception()}" for future, task in futures.items() if future.exception()]
     if failed:
         raise SystemExit("\n".join(failed))

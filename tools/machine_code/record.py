@@ -72,7 +72,7 @@ def add(recorded: Path) -> None:
     listed = json.loads(SIGNATURES.read_text("utf-8"))
     found = {(name, each) for name, some in listed["signatures"].items() for each in some}
     used = {(command, name) for command, names in listed["commands"].items() for name in names}
-    found = {(name, each) for name, each in found if _exists(name) and _fits(each)}
+    found = {(name, each) for name, each in found if _exists(name) and signatures.is_current(each)}
     used = {(command, name) for command, name in used if _exists(name)}
     before = len(found)
     for line in recorded.read_text("utf-8").splitlines():
@@ -88,14 +88,6 @@ def _exists(name: str) -> bool:
     module, _, function = name.partition(".")
     source = SIGNATURES.with_name(f"{module}.py")
     return source.is_file() and f"\ndef {function}(" in source.read_text("utf-8")
-
-
-def _fits(signature: str) -> bool:
-    """Whether its named tuples have the fields that they had when it was recorded."""
-    try:
-        return bool(signatures.numba_types(signature))
-    except ValueError:
-        return False
 
 
 def grouped(pairs: set[tuple[str, str]]) -> dict[str, list[str]]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from pagekin.kernels.cache import cache_folder
 from pagekin.kernels.compile import Kernel, machine
-from pagekin.kernels.signatures import known, numba_types, used_by
+from pagekin.kernels.signatures import is_current, known, numba_types, used_by
 
 _TICK = 3.0  # seconds between two lines of progress
 
@@ -38,17 +38,18 @@ def compile_kernel(name: str) -> None:
     kernel = _kernel(name)
     # Otherwise there is machine code, or NUMBA_DISABLE_JIT is set.
     if isinstance(kernel, Kernel) and hasattr(kernel.dispatcher, "compile"):
-        for signature in known()[name]:
+        for signature in filter(is_current, known()[name]):
             kernel.dispatcher.compile(numba_types(signature))
 
 
 def _compile_in_parallel(names: Iterable[str], report: Callable[[str], None]) -> None:
     with ProcessPoolExecutor(os.cpu_count(), mp_context=get_context("spawn")) as pool:
         futures = [pool.submit(compile_kernel, name) for name in sorted(names, key=_size, reverse=True)]
-        waiting = set(futures)
+        waiting, silent = set(futures), 0
         while waiting:
-            _, waiting = wait(waiting, _TICK, FIRST_COMPLETED)
-            report(f"  {len(futures) - len(waiting)} of {len(futures)}")
+            done, waiting = wait(waiting, _TICK, FIRST_COMPLETED)
+            silent = 0 if done else silent + 1  # dots show that it goes on
+            report(f"  {len(futures) - len(waiting)} of {len(futures)} {'.' * silent}".rstrip())
         for future in futures:
             future.result()
 
@@ -64,5 +65,9 @@ def _is_cached(kernel: Kernel) -> bool:
 
 
 def _kernel(name: str) -> Any:
+    """A kernel; None if the sources, which are newer than the list of signatures, do not have it any more."""
     module, _, function = name.partition(".")
-    return getattr(import_module(f"pagekin.kernels.{module}"), function)
+    try:
+        return getattr(import_module(f"pagekin.kernels.{module}"), function, None)
+    except ModuleNotFoundError:
+        return None

@@ -83,6 +83,14 @@ def numba_types(text: str) -> tuple[Any, ...]:
     return tuple(parts)
 
 
+def is_current(text: str) -> bool:
+    """Whether the named tuples of a signature have the fields that they had when it was recorded."""
+    try:
+        return bool(numba_types(text))
+    except (ValueError, AttributeError, ModuleNotFoundError):
+        return False
+
+
 def _parse(tokens: list[str], k: int) -> tuple[list[Any], int]:
     from numba import types
 
