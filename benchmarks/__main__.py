@@ -10,11 +10,13 @@ from benchmarks import (
     first_run,
     fuzz,
     growth,
+    hostile,
     judging,
     kills,
     links,
     load,
     painting,
+    power_loss,
     querying,
     reading,
     searching,
@@ -43,7 +45,7 @@ LOOK = (
     searching,
     growth,
 )
-LONG = (twins, sweeping, fuzz, kills, load, agreement, table)
+LONG = (twins, sweeping, fuzz, kills, power_loss, hostile, load, agreement, table)
 
 
 def main() -> None:

@@ -182,8 +182,7 @@ The default ranking blends eight evidences ([strategy.md](strategy.md#evidence-a
 related (R@10; *unlinked* leaves out pairs in which a page links to the other). Weights were chosen with one half of the
 pages of some collections as sources. The column *other half* has the measure with other pages as sources, and
 collections marked with * had no part in the choice. *minus text-only* is the difference to the bags alone, *minus
-tf-idf* to the cosine of tf-idf, with 95 % intervals, on a sample of pages. Of these figures, those of python3.11-doc
-and linux-doc-6.1 are of the default; the others were measured with `navigation = false` and are to be measured again.
+tf-idf* to the cosine of tf-idf, with 95 % intervals, on a sample of pages.
 """
 
 _EVIDENCES = """

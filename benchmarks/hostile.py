@@ -23,6 +23,7 @@ import signal
 import sqlite3
 import sys
 import tempfile
+import time
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -40,7 +41,7 @@ from pagekin.model.projection import SUFFIX, Projection
 from pagekin.pipeline import build
 from tools.sample_web import write_folder, write_labels
 
-CASES = 60 if QUICK else 10_000
+CASES = 60 if QUICK else 500  # for a look
 _HOSTS = ("larder.example", "nightsky.example")
 _MORE = ("skydiary.example",)
 _SECONDS = 10  # of processor time
@@ -493,6 +494,26 @@ def campaign(made: Scene, numbers: Sequence[int], seed: int) -> tuple[Counter[st
     return outcomes, commands, findings
 
 
+def cost_of_checks() -> Figure:
+    """The processor time of all checks of a store and its index, over that of their build; the sample web."""
+    from pagekin import sample_web
+    from pagekin.search.indexed_store import IndexedStore
+
+    with tempfile.TemporaryDirectory() as place:
+        archive, root = sample_web.copy_to(Path(place)), Path(place) / "test.kin"
+        builds, checks = [], []
+        for _ in range(3):
+            shutil.rmtree(root, ignore_errors=True)
+            begin = time.process_time()
+            build([archive], root, processes=1)
+            builds.append(time.process_time() - begin)
+            begin = time.process_time()
+            with closing(IndexedStore.open(root)) as indexed:
+                indexed.verify()
+            checks.append(time.process_time() - begin)
+    return Figure("checks of a store and its index / build", round(min(checks) / min(builds), 4), at_most=0.05)
+
+
 def figures_of(outcomes: Counter[str], commands: Counter[str]) -> list[Figure]:
     bars = [Figure(f"{kind}s", outcomes[kind], at_most=0) for kind in ("signal", "traceback", "hang")]
     told = [Figure("refused with a sentence", outcomes["refused"]), Figure("answered", outcomes["answered"])]
@@ -510,7 +531,7 @@ def main(cases: int = CASES, seed: int = 1) -> int:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--cases", type=int, default=CASES)
+    parser.add_argument("--cases", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--case", type=int, help="only this one, with all that it prints")
     given = parser.parse_args()
@@ -520,7 +541,7 @@ if __name__ == "__main__":
             print(what, command, outcome.kind, outcome.said, sep="\n")
             sys.exit(outcome.is_finding)
         outcomes, commands, findings = campaign(made, range(given.cases), given.seed)
-    figures = figures_of(outcomes, commands)
+    figures = [*figures_of(outcomes, commands), cost_of_checks()]
     print("hostile")
     show(figures)
     result = {"machine": facts(), "figures": kept(figures), "commands": dict(commands), "found": findings}

@@ -38,6 +38,8 @@ ORDER = (
     "visiting",
     "searching",
     "kills",
+    "power_loss",
+    "hostile",
     "fuzz",
 )
 ELSEWHERE = ("agreement", "findings", "lists", "load", "vectors")  # results on pages of their own

@@ -115,6 +115,7 @@ def test_options_reach_the_reading(pagekin: Pagekin, web: Path) -> None:
         "obey_nofollow": True,
         "chop_host": True,
         "exclude": [],
+        "follow_links": False,
     }
 
 

@@ -273,3 +273,28 @@ def test_a_wrong_value_in_the_environment_is_misuse(
 def test_the_package_can_be_run() -> None:
     run = subprocess.run([sys.executable, "-m", "pagekin", "--version"], capture_output=True, text=True, check=True)
     assert run.stdout.split()[-1] == package.__version__
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a limit of addresses")
+@pytest.mark.parametrize("megabytes", [40, 90, 140, 170])
+@pytest.mark.parametrize("command", ["related", "build"])
+def test_want_of_memory_is_one_sentence(sample_folder: Path, tmp_path: Path, command: str, megabytes: int) -> None:
+    import resource
+
+    arguments = {
+        "related": ["sample_web.kin", "http://larder.example/"],
+        "build": ["sample_web.warc.gz", "-q", "--processes", "1", "-o", str(tmp_path / "x.kin")],
+    }
+    limit = megabytes << 20
+    done = subprocess.run(
+        [*PAGEKIN, command, *arguments[command]],
+        cwd=sample_folder,
+        capture_output=True,
+        text=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
+    )
+    if done.returncode or command == "build":
+        said = "pagekin: there is not enough memory; raise the limit, or end other programs\n"
+        assert (done.returncode, done.stderr) == (1, said)
+        assert not list(tmp_path.glob("x.kin/store-*"))

@@ -15,11 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pagekin.errors import StoreError
-from pagekin.model.arrays import Array, offsets_of
+from pagekin.model.arrays import Array, Strings, offsets_of
 from pagekin.model.capture import Capture, Origin, ReadingSettings
 from pagekin.model.reading import Links, Reading
 from pagekin.reading.batch import read_captures
-from pagekin.store.checks import check_below, check_finite, check_links, check_reading, rules_of
+from pagekin.store.checks import check_below, check_finite, check_links, check_reading, check_urls, rules_of
 from pagekin.store.collect import Spool, write_batch
 from pagekin.store.columns import columns_of, open_array, write_columns
 
@@ -123,6 +123,13 @@ def test_links_lead_to_anchors_of_their_page() -> None:
     for wrong in ((np.array([0, 3], np.uint32), anchor), (page, np.array([0, count], np.uint32))):
         with pytest.raises(StoreError, match=r"links\.(page|anchor)\.npy is damaged"):
             check_links(Links(np.array([0, 2]), *wrong), reading)
+
+
+def test_urls_have_a_scheme_and_are_text() -> None:
+    check_urls(Strings.of(["http://a.example/", "https://b.example/x"]), "x")
+    for wrong in (b"", b"/elpmaxe.a//:ptth", b"http:/a.example", b"http://a.example/\xff"):
+        with pytest.raises(StoreError, match="something else than URLs"):
+            check_urls(Strings.of([b"http://a.example/", wrong]), "x")
 
 
 def test_bounds_hold_at_their_ends() -> None:

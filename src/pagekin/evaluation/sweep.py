@@ -125,6 +125,7 @@ def sweep(
     """Evaluate every entry of a plan; finished results are kept in `output` and not computed again."""
     if any(entry.source == LSA for entry in plan.baselines):
         need_lsa()
+    plan.hierarchy_options()  # raises before anything is opened
     progress(Progress("opening"))
     return _sweep(IndexedStore.open(plan.store), plan, output, threads, progress)
 

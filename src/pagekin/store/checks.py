@@ -119,6 +119,16 @@ def unpack(packed: memoryview, most: int, where: str) -> bytes:
         raise StoreError(f"{where} is damaged ({error}); build the store again") from error
 
 
+def check_urls(urls: Strings, path: Path | str) -> None:
+    """Raise StoreError unless all strings have the scheme and the host of a canonical URL, and are UTF-8."""
+    for url in urls.all_raw():
+        try:
+            known = url.startswith((b"http://", b"https://")) and bool(url.decode("utf-8"))
+        except UnicodeDecodeError:
+            known = False
+        check(known, path, "it holds something else than URLs")
+
+
 def check_links(links: Links, reading: Reading, where: str = "") -> CheckedLinks:
     """Check that every link names a page, and an anchor of that page."""
     check_below(links.page, len(reading), f"{where}links.page.npy")

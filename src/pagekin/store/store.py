@@ -15,7 +15,7 @@ from pagekin.model.arrays import Int64s, Strings, UInt32s
 from pagekin.model.capture import ReadingSettings
 from pagekin.model.reading import NO_TARGET, Blobs, CheckedLinks, CheckedReading, Links, Reading
 from pagekin.store.catalog import Catalog
-from pagekin.store.checks import check, check_links, check_offsets, check_reading, unpack
+from pagekin.store.checks import check, check_links, check_offsets, check_reading, check_urls, unpack
 from pagekin.store.columns import open_array, open_part, open_reading
 from pagekin.store.manifest import Manifest, damaged_files, read_manifest
 from pagekin.store.suggestions import similar_pages, with_parts
@@ -139,6 +139,8 @@ class Store:
     def verify(self) -> None:
         """Raise StoreError if a number in any file leads nowhere. Opening a store looks at its short files only."""
         _ = self.checked_reading, self.checked_links, self.node_of_target, self.word_of_form
+        check_urls(self.reading.pages.url, self.folder / "pages.url.data.npy")
+        check_urls(self.reading.targets, self.folder / "targets.data.npy")
         self.catalog.verify(len(self), len(self.nodes) - 1, len(self.links))
 
     def node_hosts(self) -> list[str]:
