@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from learning.builders import whole
@@ -48,6 +48,7 @@ TERMS = st.dictionaries(st.integers(0, 7), st.integers(1, 3), max_size=6)
 PAGES = st.lists(TERMS, min_size=3, max_size=9)
 
 
+@settings(max_examples=30)
 @given(PAGES, st.data())
 def test_the_gradient_is_that_of_all_pairs(pages: Pages, data: st.DataObject) -> None:
     numbers = st.integers(0, len(pages) - 1)
