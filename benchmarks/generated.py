@@ -9,14 +9,19 @@ scattered in a store. Most links stay within the topic, some lead to what everyb
 
 from __future__ import annotations
 
+import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 from numpy.typing import NDArray
+
+from pagekin.pipeline import build
 
 Ints = NDArray[np.int64]
 
@@ -132,6 +137,20 @@ def _targets(web: Web, random: np.random.Generator, topic: Ints) -> Ints:
 
 def _url(number: int, host: int, pages: int) -> str:
     return f"http://h{host}.example/{number}" if number < pages else f"http://outside.example/{number}"
+
+
+@contextmanager
+def store(pages: int, arguments: Sequence[str], description: str) -> Iterator[Path]:
+    """The store that `--store` names, which stays, or a temporary one; it is built if it does not exist."""
+    parser = argparse.ArgumentParser(description=description.partition("\n")[0])
+    parser.add_argument("--store", type=Path, help="store of the generated web; it is built if it does not exist")
+    named: Path | None = parser.parse_args(arguments).store
+    with TemporaryDirectory() as place:
+        file, built = Path(place) / "web.jsonl", named or Path(place) / "web.kin"
+        if not built.exists():
+            write(file, Web(pages))
+            build([file], built)
+        yield built
 
 
 if __name__ == "__main__":

@@ -521,7 +521,7 @@ def figures_of(outcomes: Counter[str], commands: Counter[str]) -> list[Figure]:
 
 
 def main(cases: int = CASES, seed: int = 1) -> int:
-    """Run so many cases; how many findings there are."""
+    """Run the given number of cases; return the number of findings."""
     with scene() as made:
         outcomes, commands, findings = campaign(made, range(cases), seed)
     print("hostile")

@@ -39,14 +39,14 @@ SECONDS = 15 if QUICK else 60
 PAGES = 500 if QUICK else 2_000
 CONNECTIONS, CLIENTS, SLOW, SWAPS = 64, 16, 480, 10
 _FIRST = 60.0  # seconds after which memory is measured first; in a short run a quarter of it
-_SAMPLES = 10  # of memory, one a second, of which the median counts
+_SAMPLES = 10  # measurements of memory, one a second; their median counts
 _PATIENCE = 60  # times that a view is asked for which is still computed
 _TOLD = 20  # failures that are told in detail
 Question = tuple[str, str, str]  # method, path, body
 
 
 def main(seconds: int = SECONDS) -> int:
-    """Load a server for so many seconds; how many targets are missed."""
+    """Load a server for the given time; return the number of missed targets."""
     print(f"load: {seconds} seconds")
     with tempfile.TemporaryDirectory() as place, (Path(place) / "log").open("w+") as log:
         store, generations, urls = built(Path(place), PAGES)
@@ -146,7 +146,7 @@ class Memory:
         self._samples: list[tuple[float, float]] = []  # seconds since the start, megabytes
 
     def start(self, seconds: float) -> None:
-        """Measure for so many seconds, in a thread."""
+        """Start a thread that measures for the given time."""
         self._seconds = seconds
         threading.Thread(target=self._measure, args=(time.monotonic(),), daemon=True).start()
 

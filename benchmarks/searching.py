@@ -8,7 +8,6 @@ Porter; the bags are part of the index anyway.
 
 from __future__ import annotations
 
-import argparse
 import sqlite3
 import sys
 import tempfile
@@ -20,7 +19,6 @@ import numpy as np
 
 from benchmarks import generated
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, show
-from pagekin.pipeline import build
 from pagekin.search.indexed_store import IndexedStore
 
 PAGES = 1_000 if QUICK else 10_000
@@ -32,15 +30,8 @@ _MATCH = "SELECT rowid FROM texts WHERE texts MATCH ? ORDER BY rank LIMIT ?"
 
 def main(arguments: Sequence[str] = ()) -> None:
     """Measure a generated web."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--store", type=Path, help="where the generated web is built, unless it is there, and left")
-    store: Path | None = parser.parse_args(arguments).store
     print(f"searching {PAGES:,} generated pages")
-    with tempfile.TemporaryDirectory() as place:
-        file, built = Path(place) / "web.jsonl", store or Path(place) / "web.kin"
-        if not built.exists():
-            generated.write(file, generated.Web(PAGES))
-            build([file], built)
+    with generated.store(PAGES, arguments, __doc__ or "") as built, tempfile.TemporaryDirectory() as place:
         figures = _measured(IndexedStore.open(built), Path(place) / "texts.sqlite")
     show(figures)
     keep("searching", {"machine": facts(), "figures": kept(figures)})

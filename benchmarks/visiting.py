@@ -8,9 +8,7 @@ for it.
 
 from __future__ import annotations
 
-import argparse
 import sys
-import tempfile
 import time
 import urllib.error
 import urllib.request
@@ -23,7 +21,6 @@ from pathlib import Path
 from benchmarks import generated
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, show
 from benchmarks.serving import served
-from pagekin.pipeline import build
 from pagekin.search.indexed_store import IndexedStore
 
 PAGES = 1_000 if QUICK else 10_000
@@ -50,15 +47,8 @@ class Visit:
 
 def main(arguments: Sequence[str] = ()) -> None:
     """Visit a generated web."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--store", type=Path, help="where the generated web is built, unless it is there, and left")
-    store: Path | None = parser.parse_args(arguments).store
     print(f"visiting {PAGES:,} generated pages")
-    with tempfile.TemporaryDirectory() as place:
-        file, built = Path(place) / "web.jsonl", store or Path(place) / "web.kin"
-        if not built.exists():
-            generated.write(file, generated.Web(PAGES))
-            build([file], built)
+    with generated.store(PAGES, arguments, __doc__ or "") as built:
         figures = _visited(built)
     show(figures)
     keep("visiting", {"machine": facts("starlette", "uvicorn"), "figures": kept(figures)})

@@ -26,14 +26,15 @@ print(roots(np.array([0, 0, 1])).tolist(), sum(roots.stats.cache_hits.values()),
 """
 
 
+def run_by_numba(program: str, cache: Path) -> subprocess.CompletedProcess[str]:
+    """Run a program whose kernels are compiled by numba and kept in a folder."""
+    environment = {"PAGEKIN_KERNELS": "numba", "NUMBA_CACHE_DIR": str(cache), "NUMBA_DISABLE_JIT": "0"}
+    return subprocess.run([sys.executable, "-c", program], env=os.environ | environment, capture_output=True, text=True)
+
+
 @pytest.mark.slow
 def test_kernels_are_compiled_once_and_then_loaded(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM],
-        env=os.environ | {"PAGEKIN_KERNELS": "numba", "NUMBA_CACHE_DIR": str(tmp_path), "NUMBA_DISABLE_JIT": "0"},
-        capture_output=True,
-        text=True,
-    )
+    done = run_by_numba(PROGRAM, tmp_path)
     assert done.returncode == 0, done.stderr
     first, second = done.stdout.split("prepare\n")[1:]
     assert first.startswith(f"compiling 2 of {len(known())} kernels, once\n") and first.endswith("  2 of 2\n")
@@ -58,12 +59,7 @@ print(len(roots.signatures), roots(np.array([0, 0, 1])).tolist())
 
 @pytest.mark.slow
 def test_signatures_that_no_longer_fit_the_sources_are_not_compiled(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", STALE],
-        env=os.environ | {"PAGEKIN_KERNELS": "numba", "NUMBA_CACHE_DIR": str(tmp_path), "NUMBA_DISABLE_JIT": "0"},
-        capture_output=True,
-        text=True,
-    )
+    done = run_by_numba(STALE, tmp_path)
     assert (done.stdout, done.stderr) == ("1 [0, 0, 0]\n", "")
 
 

@@ -27,7 +27,7 @@ Steps = Callable[[range], Iterable[int]]
 
 
 def layout(vectors: Floats, over: Steps = iter) -> Floats:
-    """The points of vectors, none of which is zero, in the square from 0 to 1."""
+    """A point for each vector, with coordinates from 0 to 1. No vector may be zero."""
     unit = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
     count = len(unit)
     points = principal(unit) if count else np.empty((0, 2))
@@ -73,7 +73,7 @@ def principal(unit: Floats) -> Floats:
 
 
 def _edges(neighbours: Int64s) -> tuple[Int64s, Int64s, Floats]:
-    """The pairs of which one is near to the other, in both directions, and their affinities, which sum to 1."""
+    """Pairs of neighbours, each in both directions, and their affinities, which sum to 1."""
     count, each = neighbours.shape
     one, other = np.repeat(np.arange(count), each), neighbours.ravel()
     pairs, weight = np.unique(np.concatenate([one * count + other, other * count + one]), return_counts=True)

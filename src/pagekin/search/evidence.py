@@ -23,7 +23,7 @@ from pagekin.search.options import RelatedOptions
 from pagekin.search.query import Query
 
 ALL_PAGES, SHORT_PAGES, LONG_PAGES = (1.0, 0.0), (0.0, 1.0), (1.0, -1.0)  # values of `Evidence.by_length`
-_LIKELY = 4  # times the number wanted: pages among which there are so many that pass the filters
+_LIKELY = 4  # the filters see the best pages first: this many times the number wanted, and only if needed all
 UNLISTED = -np.inf  # in evaluations, the score of a page that shares nothing with the source
 
 
