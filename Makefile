@@ -73,6 +73,7 @@ KILLS ?= 1000
 SECONDS ?= 100
 LOAD ?= 600
 campaign: $(VENV)/bench $(MACHINE)
+	HYPOTHESIS_PROFILE=campaign $(BIN)/python -m pytest tests/robustness/test_kernel_modes.py
 	$(BIN)/python -m benchmarks.hostile --cases $(CASES)
 	$(BIN)/python -m benchmarks.power_loss
 	$(BIN)/python -m benchmarks.kills --kills $(KILLS)
