@@ -130,11 +130,15 @@ class PageLists:
     def _centroids(self) -> Vectors:
         return Vectors(self.centroid, norms(self.centroid))
 
-    def probe(self, queries: Vectors) -> Int64s:
-        """The pages in the lists that are nearest to any of the queries."""
+    def nearest_lists(self, queries: Vectors) -> Int64s:
+        """For each query a row of the lists whose centroids are nearest."""
         count = _SOME_LISTS + math.ceil(_SHARE_OF_LISTS * len(self.centroid))
         near = self._centroids.cosines(queries, np.arange(len(self.centroid)))
-        lists = distinct(np.argsort(-near, axis=0, kind="stable")[:count].ravel())
+        return np.ascontiguousarray(np.argsort(-near.T, axis=1, kind="stable")[:, :count])
+
+    def probe(self, queries: Vectors) -> Int64s:
+        """The pages in the lists that are nearest to any of the queries."""
+        lists = distinct(self.nearest_lists(queries).ravel())
         begin = self.offsets[lists]
         return self.page[spans(begin, self.offsets[lists + 1] - begin)].astype(np.int64)
 

@@ -12,11 +12,14 @@ similarities are weighted sums of similarities.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 
-from pagekin.model.arrays import Floats, Int64s, distinct
+from pagekin.kernels.page_rows import PageRows, ScoredRows, ordered_best
+from pagekin.model.arrays import Bools, Floats, Int64s, distinct, offsets_of
 from pagekin.search.evidence import Evidence, largest, ranked
+from pagekin.search.page_block import PageBlock, row_of, scored_rows
 from pagekin.search.query import Query
 from pagekin.search.results import Contribution
 
@@ -34,8 +37,8 @@ class Scaling:
     damping: float  # the length of pages in words at which evidences of short pages count one half
     length: Floats  # of every node in words
 
-    def damping_of(self, length: float, nodes: Int64s) -> Floats:
-        """1 for the shortest pages, near 0 for long ones, given the length of the query."""
+    def damping_of(self, length: float | Floats, nodes: Int64s) -> Floats:
+        """1 for the shortest pages, near 0 for long ones, given the length of the query, or one for each node."""
         return np.asarray(1.0 / (1.0 + length * self.length[nodes] / self.damping**2))
 
     def similarities(self, scores: Floats) -> Floats:
@@ -103,6 +106,56 @@ class Blend:
                 if query.allowed is not None:
                     nodes = np.array(list(filter(query.allowed, nodes.tolist())), np.int64)
         return nodes
+
+    def nearest_for(self, block: PageBlock, limit: int) -> ScoredRows:
+        """The same as `nearest` for every page of a block: rows of nodes and their similarities, the best first."""
+        if self.scaling is None:
+            return self._one_by_one(block, limit)
+        rows = self._candidates_for(block, max(_WIDE, limit))
+        columns = {each.name: each.scores_for(block, rows) for each in self._first}
+        few = np.diff(rows.offsets) < limit
+        if len(self._first) < len(self.active):
+            ends, best = ordered_best(self._row_sums(block, rows, columns), rows.offsets, _PROMISING + 2 * limit)
+            best = np.sort(best)
+            rows, columns = PageRows(ends, rows.node[best]), {name: column[best] for name, column in columns.items()}
+            columns |= {each.name: each.scores_for(block, rows) for each in self.active if each.name not in columns}
+        scores = self._row_sums(block, rows, columns)
+        ends, best = ordered_best(scores, rows.offsets, limit)
+        found = ScoredRows(ends, rows.node[best], self._similarities(scores[best]))
+        return self._completed(found, few, block, limit) if len(self._first) < len(self.active) else found
+
+    def _candidates_for(self, block: PageBlock, most: int) -> PageRows:
+        """The best nodes by each of the first evidences, ascending."""
+        found = [each.candidates_for(block, most) for each in self._first]
+        both = distinct(np.concatenate([row_of(rows) << 32 | rows.node for rows in found]))
+        row, node = both >> 32, both & 0xFFFFFFFF
+        allowed = (node < block.below) & (node != block.node[row])
+        row, node = row[allowed], node[allowed]
+        return PageRows(offsets_of(np.bincount(row, minlength=len(block.node))), node)
+
+    def _row_sums(self, block: PageBlock, rows: PageRows, columns: Mapping[str, Floats]) -> Floats:
+        assert self.scaling is not None
+        some = [each for each in self.active if each.name in columns]
+        lengths = self.scaling.length[block.node[row_of(rows)]]
+        factors = self._scaled(some, self.scaling, self.scaling.damping_of(lengths, rows.node))
+        return blended(factors, [columns[each.name] for each in some])
+
+    def _completed(self, found: ScoredRows, few: Bools, block: PageBlock, limit: int) -> ScoredRows:
+        """Rows in which pages with few candidates by the first evidences are asked for one by one."""
+        if not few.any():
+            return found
+        ends = found.offsets.tolist()
+        rows = [(found.node[slice(*row)], found.score[slice(*row)]) for row in pairwise(ends)]
+        for k in np.flatnonzero(few).tolist():
+            rows[k] = self._asked(block.query_of(int(block.node[k])), limit)
+        return scored_rows(rows)
+
+    def _one_by_one(self, block: PageBlock, limit: int) -> ScoredRows:
+        return scored_rows([self._asked(query, limit) for query in block.queries])
+
+    def _asked(self, query: Query, limit: int) -> tuple[Int64s, Floats]:
+        near = self.nearest(query, limit)
+        return np.array([node for _, node in near], np.int64), np.array([similar for similar, _ in near], np.float64)
 
     def scores(self, query: Query, nodes: Int64s) -> Floats:
         """The scores by which pages are ordered, to nine places."""

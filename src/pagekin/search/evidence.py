@@ -10,16 +10,18 @@ and counts in answers and evaluations wherever the weights of a blend name it.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any
 
 import numpy as np
 
 from pagekin.errors import MisuseError
 from pagekin.kernels import all_pairs
+from pagekin.kernels.page_rows import PageRows
 from pagekin.model.arrays import Array, Float32s, Floats, Int64s, UInt32s, offsets_of
 from pagekin.search.node_store import NodeStore
 from pagekin.search.options import RelatedOptions
+from pagekin.search.page_block import PageBlock, page_rows
 from pagekin.search.query import Query
 
 ALL_PAGES, SHORT_PAGES, LONG_PAGES = (1.0, 0.0), (0.0, 1.0), (1.0, -1.0)  # values of `Evidence.by_length`
@@ -82,6 +84,16 @@ class Evidence(ABC):
         nodes = self.candidates(query, n)
         scores = self.scores(query, nodes)
         return ranked(query, n, nodes, scores, self.similarities(query, scores))
+
+    def candidates_for(self, block: PageBlock, n: int) -> PageRows:
+        """The same as `candidates` for every page of a block; each row in any order."""
+        return page_rows([self.candidates(query, n) for query in block.queries])
+
+    def scores_for(self, block: PageBlock, rows: PageRows) -> Floats:
+        """The same as `scores` for the candidates of every page of a block."""
+        ends = pairwise(rows.offsets.tolist())
+        parts = [self.scores(query, rows.node[slice(*row)]) for query, row in zip(block.queries, ends, strict=True)]
+        return np.concatenate([np.empty(0), *parts])
 
     def explain(self, query: Query, nodes: Int64s) -> list[dict[str, Any]]:
         """The reason for each score, as data for an `Explanation`."""

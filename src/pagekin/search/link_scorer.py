@@ -5,6 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from pagekin.kernels import link_scores as kernels
+from pagekin.kernels import page_rows
+from pagekin.kernels.page_rows import PageRows, ScoredRows
 from pagekin.model.arrays import Bools, Floats, Int64s, spans
 from pagekin.model.link_columns import LIMITS, LinkColumns, LinkLimits
 
@@ -47,6 +49,11 @@ class LinkScorer:
         """
         return kernels.link_shares(node, HALF_DOWN, self.links, self._scratch)
 
+    def rows(self, kind: int, pages: Int64s) -> ScoredRows:
+        """For each page the nodes with a score above 0 of one kind: proximity, coupling or link shares."""
+        half = HALF_APART if kind == page_rows.PROXIMITY else HALF_DOWN
+        return page_rows.link_rows(kind, half, pages, self.links, self.limits, self._scratch)
+
     def out_links(self, nodes: Sequence[int] | Int64s) -> tuple[Int64s, Int64s]:
         """For the links of some nodes that count, in document order: which of the nodes, and the node linked to."""
         links, node = self.links, np.array(nodes, np.int64)
@@ -62,6 +69,12 @@ class LinkScorer:
         self._dense[found[0]] = found[1]
         scores = self._dense[np.minimum(nodes, len(self._dense) - 1)]
         self._dense[found[0]] = 0.0
+        return scores
+
+    def looked_up_rows(self, found: ScoredRows, rows: PageRows) -> Floats:
+        """The same for rows of nodes."""
+        scores = np.empty(len(rows.node))
+        page_rows.looked_up(found, rows, self._dense, scores)
         return scores
 
     def _counts(self, anchors: Int64s) -> Bools:

@@ -7,11 +7,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pagekin.kernels.page_rows import COUPLING, LINK_SHARES, PROXIMITY, PageRows, ScoredRows, best_of_rows
 from pagekin.kernels.query import largest_of_rows
 from pagekin.model.arrays import Floats, Int64s, UInt64s, distinct
 from pagekin.search.evidence import SHORT_PAGES, Evidence, PairScores, largest
 from pagekin.search.link_scorer import NodeScores
 from pagekin.search.node_store import NodeStore
+from pagekin.search.page_block import PageBlock, scored_rows
 from pagekin.search.query import Query, query_of_nodes
 from pagekin.search.text import Jaccard
 
@@ -80,6 +82,7 @@ class NodeEvidence(Evidence):
     def __init__(self, store: NodeStore) -> None:
         self._store = store
         self._last: tuple[tuple[int, ...], NodeScores] | None = None
+        self._last_block: tuple[PageBlock, ScoredRows] | None = None
 
     @abstractmethod
     def similar_to(self, node: int) -> NodeScores:
@@ -97,6 +100,21 @@ class NodeEvidence(Evidence):
         for excluded in query.exclude:
             nodes, scores = nodes[nodes != excluded], scores[nodes != excluded]
         return nodes[largest(scores, nodes, n)]
+
+    def rows_for(self, block: PageBlock) -> ScoredRows:
+        """For each page of a block the nodes with a score above 0."""
+        return scored_rows([self._found(query) for query in block.queries])
+
+    def _found_for(self, block: PageBlock) -> ScoredRows:
+        if self._last_block is None or self._last_block[0] is not block:
+            self._last_block = block, self.rows_for(block)
+        return self._last_block[1]
+
+    def candidates_for(self, block: PageBlock, n: int) -> PageRows:
+        return best_of_rows(self._found_for(block), n)
+
+    def scores_for(self, block: PageBlock, rows: PageRows) -> Floats:
+        return self._store.link_scorers.scorer.looked_up_rows(self._found_for(block), rows)
 
     def scores(self, query: Query, nodes: Int64s) -> Floats:
         return self._store.link_scorers.scorer.looked_up(self._found(query), nodes)
@@ -135,6 +153,9 @@ class Proximity(CitationEvidence):
     def similar_to(self, node: int) -> NodeScores:
         return self._store.link_scorers.scorer.proximity(node)
 
+    def rows_for(self, block: PageBlock) -> ScoredRows:
+        return self._store.link_scorers.scorer.rows(PROXIMITY, block.node)
+
 
 class Coupling(NodeEvidence):
     """Pages that link to the same pages (bibliographic coupling). See `LinkScorer.coupling` for the scale."""
@@ -144,6 +165,9 @@ class Coupling(NodeEvidence):
 
     def similar_to(self, node: int) -> NodeScores:
         return self._store.link_scorers.scorer.coupling(node)
+
+    def rows_for(self, block: PageBlock) -> ScoredRows:
+        return self._store.link_scorers.scorer.rows(COUPLING, block.node)
 
     def explain(self, query: Query, nodes: Int64s) -> list[dict[str, Any]]:
         """The rarest pages that both the query and each node link to, by title, or by URL if they have none."""
@@ -173,6 +197,9 @@ class OutLinks(NodeEvidence):
 
     def similar_to(self, node: int) -> NodeScores:
         return self._store.link_scorers.scorer.link_shares(node)
+
+    def rows_for(self, block: PageBlock) -> ScoredRows:
+        return self._store.link_scorers.scorer.rows(LINK_SHARES, block.node)
 
     def explain(self, query: Query, nodes: Int64s) -> list[dict[str, Any]]:
         """How many links of the query lead to each node, and their share of its links."""

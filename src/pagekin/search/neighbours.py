@@ -6,7 +6,6 @@ pages of the same subject; between short pages it says little that links and tit
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,12 +13,15 @@ from typing import Any
 import numpy as np
 
 from pagekin.index.index import value_type
+from pagekin.kernels import page_rows
+from pagekin.kernels.page_rows import PageRows, ScoredRows
 from pagekin.kernels.sparse_products import list_cosines
-from pagekin.model.arrays import Floats, Int64s, distinct
+from pagekin.model.arrays import Floats, Int64s, distinct, offsets_of
 from pagekin.search.blend import Blend
 from pagekin.search.evidence import LONG_PAGES, Evidence, PairScores, SparsePairs
 from pagekin.search.node_store import NEIGHBOURS_FILE, NodeStore
-from pagekin.search.query import Query, query_of_nodes
+from pagekin.search.page_block import PageBlock, block_of, row_of
+from pagekin.search.query import Query
 from pagekin.store.columns import Mapper, write_columns
 
 LISTED = 20  # neighbours of each page
@@ -58,6 +60,16 @@ class Neighbours(Evidence):
                 scores += some
         return scores / max(1, len(query.nodes))
 
+    def candidates_for(self, block: PageBlock, n: int) -> PageRows:
+        listed = self._lists[block.node, :n].astype(np.int64)
+        others = listed != block.node[:, np.newaxis]
+        return PageRows(offsets_of(others.sum(axis=1)), listed[others])
+
+    def scores_for(self, block: PageBlock, rows: PageRows) -> Floats:
+        scores = np.empty(len(rows.node))
+        page_rows.list_cosines(block.node, self._lists, rows, scores)
+        return scores
+
     def explain(self, query: Query, nodes: Int64s) -> list[dict[str, Any]]:
         """The pages that are near to the query and to each node, by title, or by URL if they have none."""
         own = [page for node in query.nodes if node < len(self._lists) for page in self._lists[node].tolist()]
@@ -92,20 +104,20 @@ def write_neighbours(folder: Path, store: NodeStore, new_blend: Callable[[], Ble
     Pages without words get none, since neighbours count on long pages. Every job gets a blend of its own, since
     evidences keep what they found for the last query.
     """
-    pages = np.flatnonzero(store.length[: min(len(store.nodes) - 1, len(store.index.signatures))]).tolist()
+    pages = np.flatnonzero(store.length[: min(len(store.nodes) - 1, len(store.index.signatures))])
     listed = LISTED if len(store.nodes) - 1 <= _MOST_PAGES else 0
     lists = np.repeat(np.arange(len(store.nodes) - 1)[:, np.newaxis], listed, axis=1)
     if listed:
         jobs = (pages[begin : begin + _AT_ONCE] for begin in range(0, len(pages), _AT_ONCE))
         for nodes, found in mapper(partial(_nearest, store, new_blend), jobs):
-            for node, near in zip(nodes, found, strict=True):
-                lists[node, : len(near)] = near
+            row, column = (
+                row_of(found),
+                np.arange(len(found.node)) - np.repeat(found.offsets[:-1], np.diff(found.offsets)),
+            )
+            near = found.score > 0.0
+            lists[nodes[row[near]], column[near]] = found.node[near]
     write_columns(folder, {NEIGHBOURS_FILE: lists.astype(value_type(len(lists)))})
 
 
-def _nearest(store: NodeStore, new_blend: Callable[[], Blend], nodes: list[int]) -> tuple[list[int], list[list[int]]]:
-    found, blend = [], new_blend()
-    for node in nodes:
-        query = replace(query_of_nodes(store.index, [node]), allowed=lambda near: near < len(store.nodes) - 1)
-        found.append([near for similarity, near in blend.nearest(query, LISTED) if similarity > 0.0])
-    return nodes, found
+def _nearest(store: NodeStore, new_blend: Callable[[], Blend], nodes: Int64s) -> tuple[Int64s, ScoredRows]:
+    return nodes, new_blend().nearest_for(block_of(store, nodes), LISTED)

@@ -3,12 +3,14 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import pairwise
 
 import numpy as np
 
 from pagekin.errors import MisuseError
 from pagekin.index.index import Index, keys_of, make_signatures, seeded, truncate
-from pagekin.model.arrays import Float32s, Floats, Int64s, UInt32s, Unsigned
+from pagekin.kernels.page_rows import WordWorths
+from pagekin.model.arrays import Float32s, Floats, Int64s, UInt32s, Unsigned, offsets_of
 from pagekin.model.bags import Bags, Contents
 from pagekin.model.projection import Projection
 from pagekin.model.weighting import Weighting
@@ -175,17 +177,35 @@ class QueryWeights:
             return _mean([projected.widened(*each) for each in weighted])
         return _mean([each for each, _ in weighted])
 
+    def weighted_block(self, weighting: Weighting, nodes: Int64s) -> tuple[WordWorths, Floats, WeightTables]:
+        """What words are worth to each of some pages, and the score of each page with itself; without a projection."""
+        tables, contents = self._tables(weighting), self._index.contents
+        row, places = self._index.bags.places(nodes)
+        word, count = self._index.bags.term[places], self._index.bags.content[places]
+        said = (word < self._index.words) & (count > 0)
+        row, word, count = row[said], word[said], count[said]
+        length = np.bincount(row, np.where(contents.stopped[word], 0, count), len(nodes)).astype(np.int64)
+        weight, asked = _asked(weighting, contents, TermCounts(word, count), length[row])
+        offsets = offsets_of(np.bincount(row, minlength=len(nodes)))
+        own = [float(asked[a:b] @ weight[a:b]) for a, b in pairwise(offsets.tolist())]
+        return WordWorths(offsets, word, asked * tables.rarity[word]), np.array(own), tables
+
 
 def _weighted(
     weighting: Weighting, tables: WeightTables, contents: Contents, said: TermCounts
 ) -> tuple[WeightedQuery, Floats]:
     """The query for one page, and the weights of its words."""
     length = np.full(len(said.word), contents.length_of(said.word, said.count))
-    weight = weighting.weigh(said.count, contents.frequency[said.word], length, contents.size)
-    weight[contents.stopped[said.word]] = 0.0
-    asked = np.ones(len(weight)) if weighting.binary else weight
+    weight, asked = _asked(weighting, contents, said, length)
     worth = asked * tables.rarity[said.word]
     return WeightedQuery(tables, said.word, worth, float(asked @ weight), said.word), weight
+
+
+def _asked(weighting: Weighting, contents: Contents, said: TermCounts, length: Int64s) -> tuple[Floats, Floats]:
+    """The weights of words in a page of this length, and as words of a query."""
+    weight = weighting.weigh(said.count, contents.frequency[said.word], length, contents.size)
+    weight[contents.stopped[said.word]] = 0.0
+    return weight, np.ones(len(weight)) if weighting.binary else weight
 
 
 def _mean(pages: list[WeightedQuery]) -> WeightedQuery:

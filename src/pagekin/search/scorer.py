@@ -7,7 +7,9 @@ from typing import Generic, TypeVar
 import numpy as np
 
 from pagekin.index.index import Index
+from pagekin.kernels import page_rows
 from pagekin.kernels import query as kernels
+from pagekin.kernels.page_rows import PageRows, WordWorths
 from pagekin.model.arrays import Floats, Int64s, Unsigned
 from pagekin.search.query import Bag, WeightedQuery, WeightTables
 
@@ -42,9 +44,13 @@ class Scorer:
             self.asked[bag.term] = bag.weight
             self._bag = bag
         if weighted is not None and weighted is not self._weighted:
-            if self._weighted is not None:
-                self.worth[self._weighted.word] = 0.0
-                self._weighted = None
+            self._load_worth(weighted)
+
+    def _load_worth(self, weighted: WeightedQuery | None) -> None:
+        if self._weighted is not None:
+            self.worth[self._weighted.word] = 0.0
+            self._weighted = None
+        if weighted is not None:
             self.worth[weighted.word] = weighted.worth
             self._weighted = weighted
 
@@ -77,6 +83,22 @@ class Scorer:
         """For each node, the sum of the minima of its weights and those of the query."""
         bags, shared = self._bags, np.empty(len(nodes))
         kernels.minima(self.asked, bags.offsets, bags.term, bags.weight, nodes, shared)
+        return shared
+
+    def minima_of_rows(self, pages: Int64s, rows: PageRows) -> Floats:
+        """For each candidate of some pages, the sum of the minima of its weights and those of its page."""
+        self.load(_NOTHING)
+        bags, shared = self._bags, np.empty(len(rows.node))
+        weights = page_rows.SparseRows(bags.offsets, bags.term, bags.weight)
+        page_rows.minima(pages, weights, rows, self.asked, shared)
+        return shared
+
+    def weighted_products_of_rows(self, asked: WordWorths, rows: PageRows, tables: WeightTables) -> Floats:
+        """For each candidate, the sum over its words of their weight there times their worth to its page."""
+        self._load_worth(None)
+        bags, shared = self._bags, np.empty(len(rows.node))
+        curve = page_rows.CountCurve(tables.rise, tables.scale, tables.base, tables.slope)
+        page_rows.weighted_products(asked, bags.offsets, bags.term, bags.content, curve, rows, self.worth, shared)
         return shared
 
     def products(self, nodes: Int64s) -> tuple[Floats, Floats]:

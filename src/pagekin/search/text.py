@@ -12,9 +12,11 @@ import numpy as np
 
 from pagekin.index.index import Index
 from pagekin.kernels import all_pairs
+from pagekin.kernels.page_rows import PageRows
 from pagekin.kernels.query import largest_of_rows
 from pagekin.model.arrays import Floats, Int64s, UInt32s, offsets_of
 from pagekin.search.evidence import Evidence, PairScores, ranked
+from pagekin.search.page_block import PageBlock
 from pagekin.search.query import Query, WeightedQuery
 from pagekin.search.scorer import Scorer, ScorerPool, jaccard
 
@@ -104,6 +106,9 @@ class Jaccard(BagEvidence):
 
     def scores(self, query: Query, nodes: Int64s) -> Floats:
         return jaccard(self.scorer(query).minima(nodes))
+
+    def scores_for(self, block: PageBlock, rows: PageRows) -> Floats:
+        return jaccard(self._scorers.scorer.minima_of_rows(block.node, rows))
 
     def _parts(self, scorer: Scorer, query: Query, node: Int64s, places: Int64s, term: UInt32s) -> Floats:
         return np.minimum(*self._weights(scorer, places, term))

@@ -1,14 +1,18 @@
 """Titles as evidence: pages whose titles share rare words, most of all the first ones."""
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from pagekin.index.titles import TitleIndex
+from pagekin.kernels import page_rows
+from pagekin.kernels.page_rows import PageRows, ScoredRows, SparseRows
 from pagekin.kernels.sparse_products import row_products
 from pagekin.model.arrays import Floats, Int64s, distinct
 from pagekin.search.evidence import SHORT_PAGES, Evidence, PairScores, SparsePairs, largest
+from pagekin.search.page_block import PageBlock
 from pagekin.search.query import Query
 
 _MAX_POSTINGS = 2_000  # pages of title words that are looked at, those of rare words first
@@ -41,6 +45,24 @@ class TitleEvidence(Evidence):
         for excluded in query.exclude:
             nodes = nodes[nodes != excluded]
         return nodes[largest(self.scores(query, nodes), nodes, n)]
+
+    def candidates_for(self, block: PageBlock, n: int) -> PageRows:
+        titles = self._titles
+        listed, seen = (
+            page_rows.ListedPages(titles.pages.offsets, titles.pages.page),
+            np.zeros(len(titles.offsets), bool),
+        )
+        sharing = page_rows.sharing_rare_columns(block.node, self._rows, listed, _MAX_POSTINGS, seen)
+        return page_rows.best_of_rows(ScoredRows(*sharing, self.scores_for(block, sharing)), n)
+
+    def scores_for(self, block: PageBlock, rows: PageRows) -> Floats:
+        scores = np.empty(len(rows.node))
+        page_rows.products(block.node, self._rows, rows, scores)
+        return scores.round(9)
+
+    @cached_property
+    def _rows(self) -> SparseRows:
+        return SparseRows(self._titles.offsets, self._titles.word, self._titles.weight)
 
     def scores(self, query: Query, nodes: Int64s) -> Floats:
         """The cosines; of several pages the mean."""

@@ -5,9 +5,12 @@ from typing import Any
 
 import numpy as np
 
+from pagekin.kernels import page_rows
+from pagekin.kernels.page_rows import PageRows
 from pagekin.latent.vectors import PageVectors, Vectors, exact_products
 from pagekin.model.arrays import Floats, Int64s
 from pagekin.search.evidence import Evidence, PairScores, ranked
+from pagekin.search.page_block import PageBlock
 from pagekin.search.query import Bag, Query
 
 
@@ -37,6 +40,17 @@ class CosineEvidence(Evidence):
             nodes, scores = nodes[nodes != excluded], scores[nodes != excluded]
         nodes, scores = nodes[scores > 0.0], scores[scores > 0.0]
         return np.array([node for _, node in ranked(query, n, nodes, scores, scores)], np.int64)
+
+    def candidates_for(self, block: PageBlock, n: int) -> PageRows:
+        pages, lists = self._vectors.pages, self._vectors.lists
+        listed = page_rows.ListedPages(lists.offsets, lists.page)
+        probed = lists.nearest_lists(pages.take(block.node))
+        return page_rows.nearest_vectors(block.node, pages.row, pages.norm, listed, probed, n)
+
+    def scores_for(self, block: PageBlock, rows: PageRows) -> Floats:
+        pages, cosines = self._vectors.pages, np.empty((len(rows.node), 1))
+        page_rows.cosines(block.node, pages.row, pages.norm, rows, cosines)
+        return np.clip(cosines[:, 0], 0.0, 1.0)
 
     def scores(self, query: Query, nodes: Int64s) -> Floats:
         """The cosines; of several pages the mean."""

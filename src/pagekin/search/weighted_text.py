@@ -7,9 +7,11 @@ import numpy as np
 
 from pagekin.index.index import Index
 from pagekin.kernels import all_pairs
+from pagekin.kernels.page_rows import PageRows
 from pagekin.model.arrays import Floats, Int64s, UInt32s, offsets_of
 from pagekin.model.weighting import Bm25, Weighting
 from pagekin.search.evidence import SHORT_PAGES, PairScores
+from pagekin.search.page_block import PageBlock, row_of
 from pagekin.search.query import Query, QueryWeights, WeightedQuery, term_counts
 from pagekin.search.scorer import Scorer, ScorerPool
 from pagekin.search.text import TextEvidence
@@ -74,6 +76,12 @@ class Bm25Evidence(WeightedText):
         """The inner products over the norm of the query."""
         own = self._weighted(query).own
         return super().scores(query, nodes) / np.sqrt(own) if own > 0.0 else np.zeros(len(nodes))
+
+    def scores_for(self, block: PageBlock, rows: PageRows) -> Floats:
+        asked, own, tables = self._weights.weighted_block(self._weighting, block.node)
+        products = self._scorers.scorer.weighted_products_of_rows(asked, rows, tables).round(9)
+        root = np.sqrt(own)[row_of(rows)]
+        return np.divide(products, root, out=np.zeros(len(products)), where=root > 0.0)
 
     def similarities(self, query: Query, scores: Floats) -> Floats:
         """The share of the query's score with itself, 1 at most."""
