@@ -14,6 +14,7 @@ from selectolax.lexbor import LexborHTMLParser
 import pagekin
 from pagekin.errors import FailureError, MisuseError, SourceError
 from pagekin.site import site as module
+from pagekin.site.answers import answer_site
 from pagekin.site.write import replace_file
 from static_site.conftest import OTHERS, TEXTS, content, html, write_site
 
@@ -278,7 +279,7 @@ def test_a_file_that_changes_during_the_run_is_left_alone(site: Path, monkeypatc
             edit(late)
         return replace_file(path, data, before)
 
-    answered = module.answer_site
+    answered = answer_site
     monkeypatch.setattr(module, "answer_site", answer)
     monkeypatch.setattr(module, "replace_file", writing)
     report = update(site, limit=4)
