@@ -56,7 +56,8 @@ def example_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def examples(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Give `pagekin`, `Path` and `collection` to the examples of the public interface."""
     path = request.node.path
-    if path.parent not in (_PACKAGE, _PACKAGE / "collection") and path != _PACKAGE / "evaluation" / "sweep_report.py":
+    others = (_PACKAGE / "evaluation" / "sweep_report.py", _PACKAGE / "site" / "site.py")
+    if path.parent not in (_PACKAGE, _PACKAGE / "collection") and path not in others:
         return
     import pagekin
 

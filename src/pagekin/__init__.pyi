@@ -76,6 +76,11 @@ from pagekin.search.results import PageLink as PageLink
 from pagekin.search.results import RelatedPage as RelatedPage
 from pagekin.search.results import RelatedPages as RelatedPages
 from pagekin.search.results import RelatedQuery as RelatedQuery
+from pagekin.site.options import SiteOptions as SiteOptions
+from pagekin.site.site import SiteChange as SiteChange
+from pagekin.site.site import SiteReport as SiteReport
+from pagekin.site.site import revert_site as revert_site
+from pagekin.site.site import update_site as update_site
 
 __all__: list[str]
 __version__: str

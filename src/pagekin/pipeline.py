@@ -109,7 +109,7 @@ class _BuildContext:
 
 
 def build(
-    sources: Sequence[str | Path],
+    sources: SourceSet | Sequence[str | Path],
     output: str | Path,
     *,
     base_urls: Sequence[str] = (),
@@ -137,7 +137,10 @@ def build(
         progress(Progress("checking vectors"))
     given = None if vectors is None else open_vector_file(Path(vectors))
     strategy = strategy.with_vectors() if given or _has_vectors(root) else strategy
-    collection = open_sources([Path(source) for source in sources], base_urls, settings or ReadingSettings())
+    if isinstance(sources, SourceSet):
+        collection = sources
+    else:
+        collection = open_sources([Path(source) for source in sources], base_urls, settings or ReadingSettings())
     pool = worker_pool(processes, (memory - _COLLECTING) // _READING, collection.size, _WORK_FOR_PROCESSES)
     with reporting_errors(root), manifests.locked_folder(root):
         return _build(collection, root, strategy, given, _BuildContext(pool, progress, allow_shrink))

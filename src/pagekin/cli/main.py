@@ -25,6 +25,7 @@ _MODULES = {
     "main": "completion",
     "related": "export related",
     "serve": "serve",
+    "site": "site",
     "tune": "tune",
 }
 COMMANDS = {name: module for module, names in _MODULES.items() for name in names.split()}

@@ -25,8 +25,9 @@ VERSION = 3
 READER = 3  # increased when the same bytes are read differently
 NAME = "manifest.json"
 SPOOL = "unfinished"
+SITE = "site.json"  # what `pagekin site` keeps beside the index of a site
 _MOST = 1 << 53  # of any count; what JSON numbers hold exactly
-_OURS = {NAME, f"{NAME}.new", "lock", SPOOL}
+_OURS = {NAME, f"{NAME}.new", "lock", SPOOL, SITE}
 _OWN = "checksum"  # of the manifest itself, computed with this entry empty
 _COUNTS = ("pages", "hosts", "nodes", "outside", "aliases", "tokens", "words", "links", "html_bytes", "text_bytes")
 

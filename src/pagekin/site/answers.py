@@ -1,0 +1,135 @@
+"""The related pages of all pages of a site."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from pagekin.engines.local import WorkerPool, cpu_count
+from pagekin.errors import MisuseError
+from pagekin.model.capture import ReadingSettings
+from pagekin.model.strategy import PRESETS
+from pagekin.pipeline import Progress, build
+from pagekin.search.indexed_store import IndexedStore
+from pagekin.search.options import RelatedOptions
+from pagekin.search.results import RelatedPage
+from pagekin.site.options import SiteOptions
+from pagekin.site.pages import SiteFolder
+from pagekin.sources.open import SourceSet
+
+_PAGE_URLS = "SELECT url, title FROM pages"
+Report = Callable[[Progress], None]
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A page in the list of another: its path in the folder of the site."""
+
+    path: str
+    title: str
+    similarity: float
+    why: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class SiteAnswers:
+    """The titles of all pages that are in the index, and the list of each page that gets one."""
+
+    titles: dict[str, str]
+    lists: dict[str, list[Listed]]
+    skipped: dict[str, int]  # by reason
+
+
+def answer_site(
+    site: SiteFolder, index: Path, options: SiteOptions, processes: int | None, progress: Report
+) -> SiteAnswers:
+    """Bring the index up to date, and find the related pages of all pages that get lists."""
+    preset = PRESETS["default"]
+    built = build(
+        SourceSet((site,), ReadingSettings(obey_noindex=True)),
+        index,
+        strategy=replace(preset, language=options.language) if options.language else preset,
+        processes=processes,
+        allow_shrink=options.allow_shrink,
+        progress=progress,
+    )
+    skipped = dict(built.store.manifest.skipped)
+    built.store.close()
+    indexed = IndexedStore(built.store.root, built.store.manifest)
+    try:
+        rows = indexed.catalog.rows(_PAGE_URLS)
+        titles = {path: title for url, title in rows if (path := site.urls.get(url)) is not None}
+        return SiteAnswers(titles, _lists(indexed, site, titles, options, progress), skipped)
+    finally:
+        indexed.close()
+
+
+def _lists(
+    indexed: IndexedStore, site: SiteFolder, titles: Mapping[str, str], options: SiteOptions, progress: Report
+) -> dict[str, list[Listed]]:
+    shown = [each.path for each in site.shown() if each.path in titles]
+    url_of = {path: url for url, path in site.urls.items()}
+    requests = [
+        (url_of[path], asked) for path, asked in zip(shown, _requests(shown, titles, url_of, options), strict=True)
+    ]
+    allowed = {url_of[path] for path in shown}
+    found = {}
+    for done, (path, pages) in enumerate(zip(shown, related_pages(indexed, requests, allowed), strict=True)):
+        progress(Progress("ranking", done, len(shown)))
+        found[path] = [
+            Listed(site.urls[page.url], page.title, round(page.similarity, 4), tuple(page.why.reasons))
+            for page in pages
+        ]
+    return found
+
+
+def related_pages(
+    indexed: IndexedStore, requests: Sequence[tuple[str, RelatedOptions]], shown: Set[str]
+) -> Iterator[list[RelatedPage]]:
+    """The related pages of each URL with its options; only pages that are shown, and no near-duplicate of the page."""
+
+    def answer(request: tuple[str, RelatedOptions]) -> list[RelatedPage]:
+        url, options = request
+        wanted = options.limit + 1  # near-duplicates of the page are one line
+        while True:
+            lines = indexed.related(url, replace(options, limit=wanted))
+            kept = [found for line in lines if (found := _first_shown(line, shown))]
+            if len(kept) >= options.limit or len(lines) < wanted:
+                return kept[: options.limit]
+            wanted *= 4
+
+    return WorkerPool(cpu_count()).map(answer, requests)
+
+
+def _first_shown(line: RelatedPage, shown: Set[str]) -> RelatedPage | None:
+    """The page of a line, or its first near-duplicate that is shown."""
+    if line.pinned or (line.url in shown and not line.is_duplicate):
+        return line
+    if line.is_duplicate:
+        return None
+    for each in line.duplicates:
+        if each.url in shown:
+            return replace(line, url=each.url, title=each.title, similarity=each.similarity)
+    return None
+
+
+def _requests(
+    shown: Sequence[str], titles: Mapping[str, str], url_of: Mapping[str, str], options: SiteOptions
+) -> Iterator[RelatedOptions]:
+    """The options of the request for each page."""
+    related = RelatedOptions(
+        limit=options.limit,
+        min_similarity=options.min_similarity,
+        exclude_linked=options.exclude_linked,
+        explain=options.explain,
+    )
+    pins, nevers = (options.pairs(field) for field in ("pin", "never"))
+    for page, other in (*pins, *nevers):
+        for path in (page or other, other):
+            if path not in titles:
+                raise MisuseError(f"{path!r} is no page of the site; pin and never name pages by their paths in it")
+    for path in shown:
+        pin, never = (
+            tuple(url_of[other] for page, other in pairs if page in ("", path) and other != path)
+            for pairs in (pins, nevers)
+        )
+        yield replace(related, pin=pin, never=never) if pin or never else related
