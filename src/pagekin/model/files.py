@@ -12,6 +12,7 @@ from typing import IO, cast
 from pagekin.errors import FailureError, MisuseError
 
 HTML_SUFFIXES = (".html", ".htm", ".xhtml", ".shtml")
+MARKDOWN_SUFFIXES = (".md", ".markdown", ".mdown", ".mkd")
 
 
 def read_bounded(path: Path, most: int, what: str) -> bytes:
