@@ -8,6 +8,7 @@ from benchmarks import (
     building,
     duplicates,
     first_run,
+    formats,
     fuzz,
     growth,
     hostile,
@@ -32,6 +33,7 @@ from benchmarks.machine import QUICK
 LOOK = (
     first_run,
     reading,
+    formats,
     signatures,
     building,
     blend_cost,

@@ -1,4 +1,4 @@
-"""Fuzzing: archives, pages, lines, result lists, URLs, HTTP bodies and index files, mutated at random.
+"""Fuzzing: archives, pages, lines, notes, result lists, URLs, HTTP bodies and index files, mutated at random.
 
 `python -m benchmarks.fuzz --seconds 100` gives every target so many seconds, in a process of its own with little
 memory, prints how many inputs it tried, and writes `results/fuzz.json`. The fuzzer sees which code runs, and goes on
@@ -270,6 +270,16 @@ def jsonl(home: Path) -> Target:
     return [seed, seed.splitlines()[0]], lambda data: _read(home / "a.jsonl", data)
 
 
+def notes(home: Path) -> Target:
+    """Markdown with front matter."""
+    seeds = (
+        "---\ntitle: 'A: b'\ntags: [a/b, \"c\"]\naliases:\n  - d\ndate: 2024-05-01\n---\n"
+        "# H\n\n[[A#b|c]] ![[d.png]] `[[e]]`\n",
+        "+++\ntitle = 'T'\ndraft = false\n+++\n|a|b|\n|-|-|\n|[[c\\|d]]|<b>e|\n\n> - 1. [f](g.md) #tag/h\n",
+    )
+    return [seed.encode() for seed in seeds], lambda data: _read(home / "a.md", data)
+
+
 def _lists() -> list[bytes]:
     """Result lists in the formats of search engines."""
     rows = [{"id": str(k), "url": f"http://a.example/{k}", "title": "T", "text": "some words " * 20} for k in range(3)]
@@ -373,6 +383,7 @@ TARGETS: dict[str, Callable[[Path], Target]] = {
     "html": html,
     "urls": urls,
     "jsonl": jsonl,
+    "notes": notes,
     "results": results,
     "bodies": bodies,
     "index": index,

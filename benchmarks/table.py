@@ -15,6 +15,7 @@ PAGE = HERE.parent / "docs" / "benchmarks.md"
 ORDER = (
     "first_run",
     "reading",
+    "formats",
     "signatures",
     "building",
     "querying",

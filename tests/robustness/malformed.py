@@ -12,7 +12,7 @@ import gzip
 import zipfile
 import zlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import sha256
 
@@ -533,4 +533,50 @@ PAGES = {
     ),
 }
 
-MALFORMED: dict[str, Malformed] = {**WARCS, **WACZS, **LINES, **PAGES}
+# --- notes ---------------------------------------------------------------------------------------
+
+NOTES_SITE = "http://vault.localhost/"
+SAME_NAME = "note with the name of another (kept; links by that name lead to the other)"
+
+
+def note(text: str | bytes, *others: str) -> Malformed:
+    """A vault with this note and a good one."""
+    data = text if isinstance(text, bytes) else text.encode()
+    files = {
+        "vault/broken.md": data,
+        "vault/good.md": b"Good [[Broken]].",
+        **{f"vault/{name}": b"x" for name in others},
+    }
+    urls = tuple(NOTES_SITE + name for name in ("broken.md", "good.md", *others))
+    return Malformed("vault/broken.md", lambda: files, urls, aliases=2 + sum(1 + ("/" in name) for name in others))
+
+
+def yaml_bomb() -> str:
+    levels = "".join(f"a{k}: &a{k} [{', '.join([f'*a{k - 1}'] * 9)}]\n" for k in range(1, 30))
+    return f"---\n{levels}tags: *a29\n---\nwords"
+
+
+NOTES = {
+    "note-front-matter-without-end": note("---\ntitle: x\nno end of it"),
+    "note-front-matter-bomb": note(yaml_bomb()),
+    "note-front-matter-of-brackets": note(f"---\ntags: {'[' * 30_000}\n---\nwords"),
+    "note-front-matter-toml-nested": note(f"+++\na = {'[' * 20_000}\n+++\nwords"),
+    "note-broken-links": note("[[Nowhere]] [[ ]] [[#]] [[|]] [[a|b|c]] ![[]] [x](nowhere.md) [y](http://[) words"),
+    "note-deep-quotes": note("> " * 20_000 + "words"),
+    "note-deep-lists": note("".join(" " * k + "- a\n" for k in range(500))),
+    "note-brackets": note("[[" * 50_000 + "words"),
+    "note-latin-1": note("caf\xe9".encode("latin-1")),
+    "note-utf-16": note("words".encode("utf-16")),
+    "note-nul-bytes": note(b"a\0b\0" * 100),
+    "note-raw-html": note("<base href='http://b.example/'><script>[[Good]]</script><p>words"),
+    "note-same-name": replace(note("words", "deep/broken.md"), aliases=3, reasons=({SAME_NAME: 1},)),
+    "note-too-large": replace(
+        note("word " * 500_000),
+        kept=(NOTES_SITE + "good.md",),
+        aliases=1,
+        reasons=({"Markdown of more than 2 MiB": 1},),
+    ),
+    "note-empty": replace(note(" \n"), kept=(NOTES_SITE + "good.md",), aliases=1, reasons=({"empty page": 1},)),
+}
+
+MALFORMED: dict[str, Malformed] = {**WARCS, **WACZS, **LINES, **PAGES, **NOTES}

@@ -36,7 +36,7 @@ def test_what_was_written_comes_out(
     data = "".join(json.dumps(row, ensure_ascii=ascii_only) + "\n" for row in rows).encode()
     name = "a.jsonl.gz" if packed else "a.jsonl"
     found = captures(file(tmp_path_factory.mktemp("rows") / name, gzip.compress(data) if packed else data))
-    assert [(c.url, c.body, c.title, c.language, c.captured, c.charset, c.plain) for c in found] == [
+    assert [(c.url, c.body, c.title, c.language, c.captured, c.charset, c.format == "text") for c in found] == [
         (
             row["url"],
             row["html"].encode(),
@@ -59,7 +59,7 @@ def test_kind_is_known_by_the_end_of_the_name(name: str, tmp_path: Path) -> None
 
 def test_text_is_no_html(tmp_path: Path) -> None:
     found = capture(json_lines(tmp_path / "a.jsonl", {"url": URL, "text": "a < b\n\nc &amp; d", "title": "T"}))
-    assert (found.body, found.plain, found.title) == (b"a < b\n\nc &amp; d", True, "T")
+    assert (found.body, found.format == "text", found.title) == (b"a < b\n\nc &amp; d", True, "T")
     store = build([tmp_path / "a.jsonl"], tmp_path / "a.kin", processes=1).store
     assert store.text(0) == "a < b\nc &amp; d"
     assert store.reading.pages.title[0] == "T"
@@ -67,13 +67,13 @@ def test_text_is_no_html(tmp_path: Path) -> None:
 
 def test_html_goes_before_text(tmp_path: Path) -> None:
     found = capture(json_lines(tmp_path / "a.jsonl", {"url": URL, "html": "<p>a", "text": "b"}))
-    assert (found.body, found.plain) == (b"<p>a", False)
+    assert (found.body, found.format == "text") == (b"<p>a", False)
 
 
 def test_null_is_as_if_not_there(tmp_path: Path) -> None:
     row = {"url": URL, "html": None, "text": "b", "title": None, "language": None, "captured": None}
     found = capture(json_lines(tmp_path / "a.jsonl", row))
-    assert (found.body, found.plain, found.title, found.language, found.captured) == (b"b", True, "", "", 0)
+    assert (found.body, found.format == "text", found.title, found.language, found.captured) == (b"b", True, "", "", 0)
 
 
 @pytest.fixture

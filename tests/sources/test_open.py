@@ -112,7 +112,7 @@ def refuses(sentence: str, *paths: Path, bases: tuple[str, ...] = ()) -> None:
 
 
 def test_no_source_is_misuse() -> None:
-    refuses("no source given; name a folder, an .html, .warc, .warc.gz, .wacz or .jsonl file")
+    refuses("no source given; name a folder, an .html, .md, .warc, .warc.gz, .wacz or .jsonl file")
 
 
 @pytest.mark.parametrize("name", ["a.warc.gz", "a.html", "folder", "a.jsonl", "a.unknown"])
@@ -124,8 +124,8 @@ def test_source_that_does_not_exist_is_misuse(name: str, tmp_path: Path) -> None
 def test_source_of_unknown_kind_is_misuse(name: str, tmp_path: Path) -> None:
     path = file(tmp_path / name, page())
     refuses(
-        f"{path} is no source that pagekin can read; it reads folders and "
-        ".html, .htm, .xhtml, .shtml, .warc, .warc.gz, .warc.zst, .wacz, .jsonl, .jsonl.gz, .ndjson",
+        f"{path} is no source that pagekin can read; it reads folders and .html, .htm, .xhtml, .shtml, .md, .markdown, "
+        ".mdown, .mkd, .warc, .warc.gz, .warc.zst, .wacz, .jsonl, .jsonl.gz, .ndjson",
         path,
     )
 

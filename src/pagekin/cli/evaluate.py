@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 _JUDGEMENTS = (
     click.option(
         "--hierarchy",
-        metavar="FILE|path",
-        help="The classes of pages: lines of a URL, a tab and Top/Middle/Leaf; content.rdf.u8 of the Open Directory;"
-        " or `path`, the folders of URLs.",
+        metavar="FILE|FOLDER|path",
+        help="The classes of pages: lines of a URL, a tab and Top/Middle/Leaf; content.rdf.u8 of the Open Directory; a"
+        " folder of Markdown, whose tags are classes; or `path`, the folders of URLs.",
     ),
     click.option(
         "--related",

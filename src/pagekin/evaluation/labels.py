@@ -1,4 +1,4 @@
-"""The classes of pages: labels from a TSV file, from a dump of the Open Directory, or from the paths of URLs.
+"""The classes of pages: labels from a TSV file, a dump of the Open Directory, tags of notes, or paths of URLs.
 
 What is left out is counted by reason.
 
@@ -15,6 +15,7 @@ from xml.parsers import expat
 
 from pagekin.errors import MisuseError
 from pagekin.model.files import open_unpacked
+from pagekin.sources.folders import FolderSource
 from pagekin.store.catalog import Find
 
 Class = tuple[str, ...]
@@ -24,6 +25,7 @@ _CHUNK = 1 << 16
 _MAX_LINE = 1 << 16  # bytes
 _MAX_TAG = 1 << 20  # bytes of one tag or text of a dump
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+_MAX_NOTE = 2 << 20  # bytes of a note that are searched for tags
 _ROOT = "Top"  # of the Open Directory
 
 
@@ -87,9 +89,10 @@ def lines_of(file: Path, left_out: LeftOut) -> Iterator[tuple[int, str]]:
 def read_labels(file: Path, left_out: LeftOut, tree: Mapping[str, Class] | None = None) -> Iterator[Label]:
     """The labels of a file, one at a time: an ODP dump if its name contains `.rdf`, else `url<TAB>Top/Middle/Leaf`.
 
-    With a tree, a label is the name of a class in it. Soft links (names that end in @) are ignored (paper, footnote 2).
+    The labels of a folder are the tags of its notes; `#nature/birds` is the class ("nature", "birds"). With a tree, a
+    label is the name of a class in it. Soft links (names that end in @) are ignored (paper, footnote 2).
     """
-    for key, name in _read_odp(file, left_out) if ".rdf" in file.name.lower() else _read_tsv(file, left_out):
+    for key, name in _keys_and_names(file, left_out):
         path = parse_class(name) if tree is None else tree.get(name, ())
         if not path and tree is not None:
             left_out.add("labels with a class that is not in the tree", name)
@@ -99,6 +102,12 @@ def read_labels(file: Path, left_out: LeftOut, tree: Mapping[str, Class] | None 
             left_out.add("soft links", f"{key} in {name}")
         else:
             yield key, path
+
+
+def _keys_and_names(file: Path, left_out: LeftOut) -> Iterator[tuple[str, str]]:
+    if file.is_dir():
+        return FolderSource(file, "").tags(_MAX_NOTE)
+    return _read_odp(file, left_out) if ".rdf" in file.name.lower() else _read_tsv(file, left_out)
 
 
 def parse_class(name: str) -> Class:

@@ -23,7 +23,7 @@ from pagekin.learning.learn import COUNTING, count_terms
 from pagekin.learning.options import Log
 from pagekin.learning.ranking import Ranker, RankingQueries, compare_measures
 from pagekin.model.arrays import Int64s, Strings, UInt32s, offsets_of, word_of
-from pagekin.model.capture import Capture, Origin, ReadingSettings
+from pagekin.model.capture import Capture, Origin, PageFormat, ReadingSettings
 from pagekin.model.files import open_unpacked
 from pagekin.model.weighting import Learned, Okapi, Weighting
 from pagekin.pipeline import build
@@ -174,9 +174,10 @@ def _ragged(rows: list[list[int]]) -> tuple[Int64s, UInt32s]:
 
 
 def _topic_terms(titles: dict[str, str], terms: Strings, part: CorpusPart) -> dict[str, list[int]]:
+    bodies = [text.encode("utf-8", "replace") for text in titles.values()]
     captures = [
-        Capture(f"{_TOPICS}{k}", Origin("topics", k, len(text), 0), body=text.encode("utf-8", "replace"), plain=True)
-        for k, text in enumerate(titles.values())
+        Capture(f"{_TOPICS}{k}", Origin("topics", k, len(body), 0), body=body, format=PageFormat.TEXT)
+        for k, body in enumerate(bodies)
     ]
     reading = read_captures(captures, ReadingSettings())
     numbers = {name: number for number, name in enumerate(terms)}

@@ -18,6 +18,14 @@ class PageFlags(IntFlag):
     NOFOLLOW = 2
 
 
+class PageFormat(StrEnum):
+    """What the body of a capture is written in."""
+
+    HTML = "html"
+    TEXT = "text"
+    MARKDOWN = "markdown"
+
+
 @dataclass(frozen=True)
 class Origin:
     """The origin of a capture: a file and, in an archive, the offset of its record."""
@@ -41,7 +49,7 @@ class Capture:
     language: str = ""
     title: str = ""
     flags: PageFlags = PageFlags.NONE
-    plain: bool = False  # text, not HTML
+    format: PageFormat = PageFormat.HTML
     borrowed: bool = False  # the body is in another record, perhaps of another archive
 
     @property

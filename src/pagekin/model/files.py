@@ -15,6 +15,7 @@ from pagekin.errors import FailureError, MisuseError
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet would compute
 HTML_SUFFIXES = (".html", ".htm", ".xhtml", ".shtml")
+MARKDOWN_SUFFIXES = (".md", ".markdown", ".mdown", ".mkd")
 
 
 def read_bounded(path: Path, most: int, what: str) -> bytes:

@@ -1,4 +1,4 @@
-"""Capture -> the bytes to scan: of bounded size, in UTF-8, plain text converted to HTML.
+"""Capture -> the bytes to scan: of bounded size, in UTF-8, plain text and Markdown converted to HTML.
 
 The charset is taken from a byte order mark, the transport, the page itself, or detected.
 """
@@ -12,8 +12,9 @@ from hashlib import sha256
 import numpy as np
 
 from pagekin.kernels.characters import is_utf8
-from pagekin.model.capture import Capture, ReadingSettings, Skip
+from pagekin.model.capture import Capture, PageFormat, ReadingSettings, Skip
 from pagekin.model.reading import DIGEST_BYTES
+from pagekin.reading.markdown import LONGEST_MARKDOWN, markdown_as_html
 
 _BLANK_LINES = re.compile(r"\n[ \t]*\n")
 _SAMPLE = 64 * 1024  # bytes for detection; more do not improve it
@@ -85,8 +86,11 @@ def load_body(capture: Capture, settings: ReadingSettings) -> Body | Skip:
         return _skip(capture, "empty page")
     digest = sha256(data).digest()[:DIGEST_BYTES]
     encoded, charset = to_utf8(data, capture.charset)
-    if capture.plain:
-        encoded = text_as_html(encoded.decode("utf-8", "replace"), capture.title).encode("utf-8", "replace")
+    if capture.format is not PageFormat.HTML:
+        if capture.format is PageFormat.MARKDOWN and len(encoded) > LONGEST_MARKDOWN:
+            return _skip(capture, f"Markdown of more than {LONGEST_MARKDOWN >> 20} MiB")
+        convert = _CONVERTERS[capture.format]
+        encoded = convert(encoded.decode("utf-8", "replace"), capture.title).encode("utf-8", "replace")
     return Body(capture, encoded, charset, len(data), digest)
 
 
@@ -99,6 +103,9 @@ def text_as_html(text: str, title: str = "") -> str:
     paragraphs = _BLANK_LINES.split(text.replace("\r\n", "\n"))
     head = f"<title>{html.escape(title)}</title>" if title else ""
     return head + "".join("<p>" + html.escape(part.strip(), quote=False) for part in paragraphs if part.strip())
+
+
+_CONVERTERS = {PageFormat.TEXT: text_as_html, PageFormat.MARKDOWN: markdown_as_html}
 
 
 def _skip(capture: Capture, reason: str) -> Skip:

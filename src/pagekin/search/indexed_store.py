@@ -12,7 +12,7 @@ from pagekin.duplicates.fingerprints import Fingerprints
 from pagekin.errors import MisuseError
 from pagekin.index.index import Index
 from pagekin.model.arrays import Floats, Int64s
-from pagekin.model.capture import Capture, Origin
+from pagekin.model.capture import Capture, Origin, PageFormat
 from pagekin.model.reading import CheckedReading
 from pagekin.model.strategy import NEIGHBOURS
 from pagekin.search.answer import AnswerBuilder
@@ -166,7 +166,8 @@ class IndexedStore(NodeStore):
     def _read(self, body: bytes, plain: bool) -> CheckedReading:
         from pagekin.reading.batch import read_captures
 
-        capture = Capture(_OUTSIDE, Origin("question", 0, len(body), 0), body=body, plain=plain)
+        kind = PageFormat.TEXT if plain else PageFormat.HTML
+        capture = Capture(_OUTSIDE, Origin("question", 0, len(body), 0), body=body, format=kind)
         reading = read_captures([capture], self.settings)
         if not len(reading):
             raise MisuseError(f"the given page cannot be read: {reading.skips[0].reason}")

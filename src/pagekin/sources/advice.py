@@ -10,8 +10,8 @@ from pagekin.figures import counted
 _WEB_ADDRESS = re.compile(r"(https?|ftp):/+(.+)", re.IGNORECASE)  # a Path has lost one of the slashes
 _JSONL = 'write it as a line {"url": ..., "text": ...} of a .jsonl file'
 _BY_SUFFIX = {
-    (".md", ".markdown", ".rst", ".adoc", ".org", ".tex"): "convert it to HTML, for example with pandoc or a static"
-    " site generator, and name the folder that this writes",
+    (".rst", ".adoc", ".org", ".tex"): "build its HTML, for example with Sphinx, Asciidoctor or pandoc, and name the"
+    " folder that this writes",
     (".txt", ".text"): _JSONL,
     (".pdf",): f"extract its text, for example with pdftotext, and {_JSONL}",
     (".doc", ".docx", ".odt", ".epub"): "convert it to HTML, for example with pandoc",
@@ -52,13 +52,13 @@ def advice_on_folder(suffixes: Counter[str]) -> str:
     """What a folder without pages has instead, and what to do; `suffixes` are those of its files.
 
     >>> advice_on_folder(Counter({".png": 12, "": 1}))
-    'it has 13 files, but no HTML (.png 12, no suffix 1)'
+    'it has 13 files, but no HTML or Markdown (.png 12, no suffix 1)'
     """
     if not suffixes:
         return "it has no files"
     common = sorted(suffixes.items(), key=lambda item: (-item[1], item[0]))[:3]
     shown = ", ".join(f"{suffix or 'no suffix'} {count:,}" for suffix, count in common)
     advice = advice_on_file(Path(f"FILE{common[0][0]}"))
-    return f"it has {counted(suffixes.total(), 'file')}, but no HTML ({shown})" + (
+    return f"it has {counted(suffixes.total(), 'file')}, but no HTML or Markdown ({shown})" + (
         f"; for each file: {advice}" if advice else ""
     )

@@ -1,4 +1,8 @@
-"""Folders of HTML and single pages: each file is a page, and its URL is made from its path."""
+"""Folders of HTML or Markdown and single pages: each file is a page, and its URL is made from its path.
+
+A folder with more Markdown than HTML is a folder of notes. In others, such as built sites, Markdown is what pages were
+made from.
+"""
 
 import os
 import stat
@@ -8,8 +12,12 @@ from pathlib import Path, PurePath
 from typing import NamedTuple, Self
 
 from pagekin.model.capture import NOT_HTML, Capture, Origin, Skip, SourceItem
-from pagekin.model.files import HTML_SUFFIXES
+from pagekin.model.files import HTML_SUFFIXES, MARKDOWN_SUFFIXES
+from pagekin.sources.notes import NoteNames, note_capture, note_tags
 from pagekin.urls import canonical_url, path_url
+
+MARKDOWN_BESIDE_HTML = "Markdown in a folder that has as much HTML"
+_NO_PAGES = frozenset((".git", ".hg", ".svn", ".obsidian", ".trash"))  # folders of programs
 
 
 class _File(NamedTuple):
@@ -25,8 +33,12 @@ class _File(NamedTuple):
         return cls(path, status.st_size, status.st_mtime_ns, stat.S_ISREG(status.st_mode))
 
     @property
-    def is_page(self) -> bool:
+    def is_html(self) -> bool:
         return self.path.lower().endswith(HTML_SUFFIXES)
+
+    @property
+    def is_note(self) -> bool:
+        return self.path.lower().endswith(MARKDOWN_SUFFIXES)
 
     def capture(self, source: str, url: str) -> Capture | Skip:
         canonical = canonical_url(url)
@@ -45,11 +57,15 @@ class FolderSource:
         self.name = path.resolve().name
         self._unread: list[tuple[str, str]] = []
         self._files = list(_walk(path, self._unread, follow_links))
-        self.size = sum(file.size for file in self._files if file.is_page)
+        self._has_notes = sum(file.is_note for file in self._files) > sum(file.is_html for file in self._files)
+        self.size = sum(file.size for file in self._files if self._is_page(file))
+
+    def _is_page(self, file: _File) -> bool:
+        return file.is_html or (self._has_notes and file.is_note)
 
     @property
     def has_pages(self) -> bool:
-        return any(file.is_page for file in self._files)
+        return any(map(self._is_page, self._files))
 
     def suffixes(self) -> Counter[str]:
         """The number of files by suffix."""
@@ -58,7 +74,7 @@ class FolderSource:
     def facts(self) -> Iterator[tuple[str, int, int]]:
         """The base URL, every page, and the number of other files."""
         yield self.base, 0, 0
-        pages = [file for file in self._files if file.is_page]
+        pages = list(filter(self._is_page, self._files))
         for file in pages:
             yield file.path.removeprefix(str(self.path)), file.size, file.modified
         yield self.name, len(self._files) - len(pages), 0
@@ -67,21 +83,32 @@ class FolderSource:
         """A capture for every page, and one skip that counts the other files."""
         for path, reason in self._unread:
             yield Skip(self.name, reason, _shown(_as_bytes(os.path.relpath(path, self.path))))
-        others, example = 0, ""
-        root = str(self.path)
-        begin = len(root) + (not root.endswith(os.sep))
-        for file in self._files:
-            relative = _as_bytes(file.path[begin:])
+        others: dict[str, list[str]] = {}
+        names = NoteNames(self.name)
+        for file, relative in self.relative_paths():
             shown = _shown(relative)
-            if not file.is_page:
-                others += 1
-                example = example or shown
+            if not self._is_page(file):
+                others.setdefault(MARKDOWN_BESIDE_HTML if file.is_note else NOT_HTML, []).append(shown)
             elif not file.regular:
                 yield Skip(f"{self.name}/{shown}", "not a regular file", shown)
             else:
-                yield file.capture(f"{self.name}/{shown}", path_url(self.base, relative))
-        if others:
-            yield Skip(self.name, NOT_HTML, example, others)
+                item = file.capture(f"{self.name}/{shown}", path_url(self.base, relative))
+                yield note_capture(item, shown, names) if file.is_note and isinstance(item, Capture) else item
+        yield from names.items()
+        for reason, paths in others.items():
+            yield Skip(self.name, reason, paths[0], len(paths))
+
+    def relative_paths(self) -> Iterator[tuple[_File, bytes]]:
+        """Every file, with its path in the folder."""
+        root = str(self.path)
+        begin = len(root) + (not root.endswith(os.sep))
+        return ((file, _as_bytes(file.path[begin:])) for file in self._files)
+
+    def tags(self, most: int) -> Iterator[tuple[str, str]]:
+        """(path, tag) for every tag of every note; of a note, at most this number of bytes is read."""
+        for file, relative in self.relative_paths():
+            if file.is_note and file.regular:
+                yield from ((_shown(relative), tag) for tag in note_tags(Path(file.path), most))
 
 
 class PageFile:
@@ -97,7 +124,10 @@ class PageFile:
         yield self.base + self.name, self.size, self._file.modified
 
     def items(self, is_unchanged: Callable[[Origin], bool]) -> Iterator[SourceItem]:
-        yield self._file.capture(self.name, path_url(self.base, os.fsencode(self.name)))
+        item = self._file.capture(self.name, path_url(self.base, os.fsencode(self.name)))
+        names = NoteNames(self.name)
+        yield note_capture(item, self.name, names) if self._file.is_note and isinstance(item, Capture) else item
+        yield from names.items()
 
 
 def _as_bytes(relative: str) -> bytes:
@@ -133,7 +163,9 @@ def _walk(root: Path, unread: list[tuple[str, str]], follow_links: bool) -> Iter
         for entry in found:
             try:
                 if entry.is_dir(follow_symlinks=False):
-                    if not entry.name.endswith(".kin"):
+                    if entry.name in _NO_PAGES:
+                        unread.append((entry.path, "folder of a program, such as .git and .obsidian"))
+                    elif not entry.name.endswith(".kin"):
                         folders.append(entry.path)
                 elif entry.is_dir():
                     unread.append((entry.path, "link to a folder"))

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from pagekin.errors import SourceError
-from pagekin.model.capture import Capture, Origin, ReadingSettings, Skip, SourceItem, Unchanged
+from pagekin.model.capture import Capture, Origin, PageFormat, ReadingSettings, Skip, SourceItem, Unchanged
 from pagekin.urls import canonical_url
 
 _LINE_FACTOR = 4  # JSON may write one byte as six; a longer line than this holds no page within the limit
@@ -87,8 +87,9 @@ class JsonlSource:
             return "URL too long", f": {_printable(url)}"
         language, title = (row[key] if isinstance(row.get(key), str) else "" for key in ("language", "title"))
         origin = Origin(self.name, offset, self.size, self._whole.modified)
-        facts = (url, origin, _captured(row.get("captured", 0)), body.encode("utf-8", "replace"))
-        return Capture(*facts, charset="utf-8", language=language, title=title, plain=html is None)
+        facts = (url, origin, captured_time(row.get("captured", 0)), body.encode("utf-8", "replace"))
+        kind = PageFormat.HTML if html is not None else PageFormat.TEXT
+        return Capture(*facts, charset="utf-8", language=language, title=title, format=kind)
 
 
 def _printable(text: str) -> str:
@@ -96,7 +97,7 @@ def _printable(text: str) -> str:
     return text[:200].encode("utf-8", "replace").decode("utf-8")
 
 
-def _captured(value: Any) -> int:
+def captured_time(value: Any) -> int:
     """Seconds since 1970, from a number of seconds or an ISO 8601 date; 0 if it is neither."""
     if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1 << 40:
         return int(value)

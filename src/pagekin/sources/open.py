@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from pagekin.errors import MisuseError
 from pagekin.model.capture import Capture, Origin, ReadingSettings, Skip, SourceItem
-from pagekin.model.files import HTML_SUFFIXES
+from pagekin.model.files import HTML_SUFFIXES, MARKDOWN_SUFFIXES
 from pagekin.sources.advice import advice_on_address, advice_on_file, advice_on_folder
 from pagekin.sources.archives import ArchiveSource, resolve_revisits
 from pagekin.sources.folders import FolderSource, PageFile
@@ -79,13 +79,15 @@ class SourceSet:
 def open_sources(paths: Sequence[Path], base_urls: Sequence[str], settings: ReadingSettings) -> SourceSet:
     """Open each path. Folders and single pages take their base URLs from `base_urls`: one for all, or one each."""
     if not paths:
-        raise MisuseError("no source given; name a folder, an .html, .warc, .warc.gz, .wacz or .jsonl file")
+        raise MisuseError("no source given; name a folder, an .html, .md, .warc, .warc.gz, .wacz or .jsonl file")
     for path in paths:
         if not path.exists():
             raise MisuseError(advice_on_address(path) or f"{path} does not exist")
         if not path.is_dir() and not path.is_file():
             raise MisuseError(f"{path} is neither a file nor a folder")
-    based = [path for path in paths if path.is_dir() or path.name.lower().endswith(HTML_SUFFIXES)]
+    based = [
+        path for path in paths if path.is_dir() or path.name.lower().endswith((*HTML_SUFFIXES, *MARKDOWN_SUFFIXES))
+    ]
     bases = dict(zip(based, _bases(based, base_urls), strict=True))
     sources: dict[str, tuple[Path, Source]] = {}
     for path in paths:
@@ -135,6 +137,6 @@ def _open(path: Path, base: str, settings: ReadingSettings) -> Source:
         return ArchiveSource(path, settings)
     if path.name.lower().endswith(JSONL_SUFFIXES):
         return JsonlSource(path, settings)
-    suffixes = ", ".join((*HTML_SUFFIXES, *WARC_SUFFIXES, *JSONL_SUFFIXES))
+    suffixes = ", ".join((*HTML_SUFFIXES, *MARKDOWN_SUFFIXES, *WARC_SUFFIXES, *JSONL_SUFFIXES))
     advice = advice_on_file(path) or f"it reads folders and {suffixes}"
     raise MisuseError(f"{path} is no source that pagekin can read; {advice}")

@@ -1,0 +1,55 @@
+"""The commands in `docs/sources.md` work in their order, and name what they should find."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from cli.processes import in_this_process
+from sources.walk import file
+
+PAGE = (Path(__file__).parents[2] / "docs" / "sources.md").read_text("utf-8")
+TREES = ("Oak", "Birch", "Beech", "Ash")
+FISH = ("Carp", "Pike", "Perch", "Eel")
+
+
+def commands(section: str) -> list[list[str]]:
+    """The commands of a section."""
+    text = PAGE.partition(f"\n## {section}\n")[2].partition("\n## ")[0]
+    lines = [line for block in re.findall(r"^```sh\n(.*?)^```", text, re.M | re.S) for line in block.splitlines()]
+    return [shlex.split(line, comments=True) for line in lines if line.startswith("pagekin")]
+
+
+def run(section: str, folder: Path) -> list[str]:
+    """Run the commands of a section; what they print."""
+    printed = []
+    for _, *arguments in commands(section):
+        done = in_this_process(*arguments, folder=folder)
+        assert (done.code, done.err) == (0, ""), arguments
+        printed.append(done.out)
+    return printed
+
+
+def about(name: str) -> str:
+    trees = "a tree with leaves and bark that grows in a forest with moss, roots, twigs and branches"
+    fish = "a fish with fins and scales that swims in a river with reeds, weirs, currents and pools"
+    return f"{name} is {trees if name in TREES else fish}."
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> Path:
+    for kind, names in (("trees", TREES), ("fish", FISH)):
+        for name, other in zip(names, (*names[1:], names[0]), strict=True):
+            text = f"---\ntags: [{kind}]\n---\n{about(name)} See [[{other}]].\n"
+            file(tmp_path / f"notes/{kind}/{name}.md", text.encode())
+    return tmp_path
+
+
+def test_notes(notes: Path) -> None:
+    built, related, by_tags, by_path = run("Notes", notes)
+    assert "8 pages of 1 host, 8 links between them" in built
+    assert "trees/Ash.md" in related and "trees/Birch.md" not in related  # Oak links to Birch
+    assert "8 pages in 2 classes" in by_tags and "8 pages in 2 classes" in by_path
