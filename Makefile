@@ -54,11 +54,13 @@ quick: check $(MACHINE)
 test: check $(MACHINE)
 	sh tests/real_pages.sh
 	sh tests/browser.sh
+	sh tests/java.sh
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --durations=25
 
 bench: $(VENV)/bench $(MACHINE)
 	sh tests/real_pages.sh
 	sh tests/browser.sh
+	sh tests/java.sh
 	sh benchmarks/manuals.sh
 	QUICK=$(QUICK) $(BIN)/python -m benchmarks
 

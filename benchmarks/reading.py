@@ -23,8 +23,8 @@ from benchmarks.agreement import collections
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, show
 from pagekin.engines.local import WorkerPool, run
 from pagekin.model.capture import Capture, Origin, ReadingSettings
-from pagekin.pipeline import Job, read_job
 from pagekin.reading.batch import read_captures
+from pagekin.store.splits import Job, read_job
 from pagekin.urls import path_url
 from reading.lexbor import pages_under
 

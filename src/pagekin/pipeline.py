@@ -14,11 +14,13 @@ neighbours   write_neighbours: the nearest pages of each page by other evidences
 manifest     written last; it replaces the old generation by the new one
 """
 
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
@@ -31,6 +33,7 @@ from pagekin.duplicates.chunks import chunks_of_pages
 from pagekin.duplicates.fingerprints import write_fingerprints
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.engines.local import WorkerPool, run, worker_pool
+from pagekin.engines.spark import SparkPool, spark_pool
 from pagekin.errors import MisuseError, StoreError
 from pagekin.index.index import (
     INDEX_VERSION,
@@ -47,7 +50,7 @@ from pagekin.index.titles import write_titles
 from pagekin.latent.build import write_latent
 from pagekin.latent.given import VectorFile, open_vector_file, write_given_vectors
 from pagekin.links.statistics import write_link_statistics
-from pagekin.model.capture import Capture, MiB, ReadingSettings
+from pagekin.model.capture import MiB, ReadingSettings
 from pagekin.model.strategy import NEIGHBOURS, PRESETS, Strategy
 from pagekin.search.calibration import calibrate
 from pagekin.search.evidence import check_names
@@ -55,14 +58,15 @@ from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.neighbours import write_neighbours
 from pagekin.sources.open import SourceSet, open_sources
 from pagekin.store import manifest as manifests
-from pagekin.store.collect import PageCollector, Spool, write_batch
+from pagekin.store.collect import PageCollector, Spool
 from pagekin.store.columns import reporting_errors, sync
 from pagekin.store.manifest import Manifest
 from pagekin.store.select import ReadPages, check_number_of_pages, select_pages
+from pagekin.store.splits import Job, in_batches, read_job, read_split, record_split, splits_of, verified_batches
 from pagekin.store.store import Store
 from pagekin.store.write import write_store
-from pagekin.urls import host_of
 
+ENGINES = ("local", "spark")
 _JOB_BYTES = 16 * MiB
 _JOB_PAGES = 8000  # reached only by small pages
 _WORK_FOR_PROCESSES = 512 * MiB  # with less work, processes take longer to start than they save
@@ -73,8 +77,6 @@ _COLLECTING = 1536 * MiB  # this process, for a million pages
 _READING = 384 * MiB  # each reading process
 LEAST_MEMORY = _COLLECTING + _READING
 MEMORY = 4096 * MiB
-
-Job = tuple[Path, list[Capture]]
 
 
 @dataclass(frozen=True)
@@ -119,13 +121,16 @@ def build(
     processes: int | None = None,
     memory: int = MEMORY,
     allow_shrink: bool = False,
+    engine: str = "local",
+    master: str | None = None,
     progress: Callable[[Progress], None] = lambda _: None,
 ) -> Built:
     """Read sources into the store `output`; what has not changed since an earlier build is not read again.
 
     `vectors` is a file with vectors of pages, which become one more evidence. There are at most as many processes as
     fit into `memory` bytes. Raise SourceError, and leave the store as it is, if there is no page, or fewer than half of
-    the pages of the store unless `allow_shrink`.
+    the pages of the store unless `allow_shrink`. The `engine` "spark" builds a new store only, on the Spark cluster of
+    `master`; the result is the same.
     """
     root, strategy = Path(output), strategy or PRESETS["default"]
     check_names(strategy.weights_of_evidences())
@@ -139,11 +144,25 @@ def build(
     strategy = strategy.with_vectors() if given or _has_vectors(root) else strategy
     if isinstance(sources, SourceSet):
         collection = sources
-    else:
-        collection = open_sources([Path(source) for source in sources], base_urls, settings or ReadingSettings())
+    else:  # absolute, since executors have other current directories
+        paths = [Path(source).absolute() if engine == "spark" else Path(source) for source in sources]
+        collection = open_sources(paths, base_urls, settings or ReadingSettings())
     pool = worker_pool(processes, (memory - _COLLECTING) // _READING, collection.size, _WORK_FOR_PROCESSES)
-    with reporting_errors(root), manifests.locked_folder(root):
-        return _build(collection, root, strategy, given, _BuildContext(pool, progress, allow_shrink))
+    with reporting_errors(root), manifests.locked_folder(root), _engine(engine, master, pool, root) as chosen:
+        return _build(collection, root, strategy, given, _BuildContext(chosen, progress, allow_shrink))
+
+
+def _engine(engine: str, master: str | None, pool: WorkerPool, root: Path) -> AbstractContextManager[WorkerPool]:
+    """The workers of an engine; raise MisuseError if it cannot build this store."""
+    if engine not in ENGINES:
+        raise MisuseError(f"there is no engine {engine!r}; name one of {', '.join(ENGINES)}")
+    if engine == "local":
+        if master is not None:
+            raise MisuseError("--master names a Spark cluster; add --engine spark")
+        return nullcontext(pool)
+    if (root / manifests.NAME).exists():
+        raise MisuseError(f"{root} exists, and --engine spark only builds new stores; name another output")
+    return spark_pool(master, pool.workers)
 
 
 def _build(
@@ -167,7 +186,7 @@ def _build(
         )
     with ExitStack() as generation:  # of folders that are removed if the build fails
         if old is None or old.manifest.inputs != inputs:
-            collector = PageCollector(old, spool.open())
+            collector = PageCollector(old, [] if isinstance(context.pool, SparkPool) else spool.open())
             read_pages, read = _read_pages(collection, collector, spool, fingerprint, context)
             reused = sum(map(len, read_pages.rows)) - read
             context.enter("choosing pages")
@@ -235,6 +254,8 @@ def _read_pages(
     done, total = 0, collection.size
     context.progress(Progress("reading", done, total))
     batches = []
+    if isinstance(context.pool, SparkPool):
+        return _read_on_spark(collection, collector, spool, fingerprint, context)
     read = partial(read_job, collection.settings, fingerprint)
     for place, size in run(read, _jobs(collection, collector, spool), context.pool):
         done += size
@@ -245,29 +266,33 @@ def _read_pages(
 
 def _jobs(collection: SourceSet, collector: PageCollector, spool: Spool) -> Iterator[Job]:
     """Batches of the captures that must be read."""
-    places = spool.places()
-    batch: list[Capture] = []
-    weight = 0
-    for capture in filter(collector.must_read, collection.items(collector.is_unchanged)):
-        batch.append(capture)
-        weight += capture.weight
-        if weight >= _JOB_BYTES or len(batch) >= _JOB_PAGES:
-            yield next(places), batch
-            batch, weight = [], 0
-    batch += filter(collection.is_included, collector.captures_that_win_again(collection.sources))
-    if batch:
-        yield next(places), batch
+    items = filter(collector.must_read, collection.items(collector.is_unchanged))
+    again = filter(collection.is_included, collector.captures_that_win_again(collection.sources))
+    return zip(spool.places(), in_batches(chain(items, again), _JOB_BYTES, _JOB_PAGES), strict=False)
 
 
-def read_job(settings: ReadingSettings, fingerprint: dict[str, Any], job: Job) -> tuple[Path, int]:
-    """Read a batch of captures into its place in the spool; return (place, bytes of the captures)."""
-    from pagekin.reading.batch import read_captures
-
-    place, captures = job
-    # In the order of the store: what is adjacent there is then adjacent in the batch.
-    captures = sorted(captures, key=lambda capture: (host_of(capture.url), capture.url))
-    write_batch(place, read_captures(captures, settings), fingerprint)
-    return place, sum(capture.weight for capture in captures)
+def _read_on_spark(
+    collection: SourceSet, collector: PageCollector, spool: Spool, fingerprint: dict[str, Any], context: _BuildContext
+) -> tuple[ReadPages, int]:
+    """The same on the executors of Spark, which share the folder of the spool with the driver."""
+    pool = context.pool
+    assert isinstance(pool, SparkPool)
+    context.enter("reading on Spark")
+    spool.folder.mkdir(parents=True, exist_ok=True)
+    read = partial(read_split, spool.folder.absolute(), collection.settings, fingerprint)
+    splits = list(splits_of(collection, fingerprint, collector.must_read))
+    finished = pool.run(read, splits)
+    context.enter("collecting what was read")
+    places = [spool.folder / name for name in finished]
+    revisiting = [split.source for split, place in zip(splits, places, strict=True) if record_split(collector, place)]
+    batches = list(chain.from_iterable(pool.map(verified_batches, places)))
+    for source in revisiting:  # now on the driver: an original may be in any archive
+        assert source is not None  # only archives have revisits
+        deque(source.items(lambda _: False), maxlen=0)
+    again = filter(collector.must_read, collection.revisits())
+    jobs = zip(spool.places(), in_batches(again), strict=False)
+    batches += [place for place, _ in run(partial(read_job, collection.settings, fingerprint), jobs, WorkerPool(1))]
+    return collector.collected(batches)
 
 
 def _next_index(manifest: Manifest) -> int:

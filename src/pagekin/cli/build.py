@@ -38,6 +38,8 @@ _FEW = 20  # links below which that share says nothing
 )
 @click.option("--language", help="The language of pages that do not declare one, such as de. Default: the strategy's.")
 @click.option("--processes", type=int, help="Number of worker processes. Default: one per processor.")
+@click.option("--engine", type=click.Choice(["local", "spark"]), default="local", help="Where the build runs.")
+@click.option("--master", metavar="URL", help="The Spark cluster, such as spark://HOST:7077. Default: this machine.")
 @click.option("--memory", default="4GiB", help="Start no more workers than fit into this memory.")
 @click.option("--max-page-size", default=16, type=click.IntRange(1, 1024), help="Skip larger pages; in MiB.")
 @options_from(ReadingSettings)
@@ -52,6 +54,8 @@ def build(
     vectors: str | None,
     language: str | None,
     processes: int | None,
+    engine: str,
+    master: str | None,
     memory: str,
     max_page_size: int,
     options: ReadingSettings,
@@ -81,6 +85,8 @@ def build(
             processes=processes,
             memory=bytes_of(memory),
             allow_shrink=allow_shrink,
+            engine=engine,
+            master=master,
             progress=progress,
         )
     if json or not quiet:

@@ -565,6 +565,8 @@ def build(
     processes: int | None = None,
     memory: int | None = None,
     allow_shrink: bool = False,
+    engine: str = "local",
+    master: str | None = None,
     progress: Callable[[Progress], None] = lambda _: None,
 ) -> Collection:
     """Read sources into the folder `output`, and open the collection.
@@ -573,7 +575,8 @@ def build(
     the URLs of folders: one for all, or one for each. `vectors` is a file with vectors of the pages from any encoder,
     which become one more evidence. What has not changed since the last build is not read again. There are no more
     processes than fit into `memory` bytes. SourceError is raised, and `output` is left as it is, if the sources have no
-    page, or fewer than half of the pages that `output` has; `allow_shrink` allows the latter.
+    page, or fewer than half of the pages that `output` has; `allow_shrink` allows the latter. The
+    `engine` "spark" builds a new collection on the Spark cluster of `master`; the result is the same.
 
     >>> pagekin.build("pages", "site.kin", base_urls=["http://site.example/"]).built.reused
     9
@@ -593,6 +596,8 @@ def build(
         processes=processes,
         memory=MEMORY if memory is None else memory,
         allow_shrink=allow_shrink,
+        engine=engine,
+        master=master,
         progress=progress,
     )
     return Collection(IndexedStore(built.store.root, built.store.manifest), describe_build(built))

@@ -115,6 +115,7 @@ class PageFile:
     """A single page in a file."""
 
     def __init__(self, path: Path, base: str) -> None:
+        self.path = path
         self.base = base
         self.name = path.name
         self._file = _File.of(str(path), path.stat())

@@ -53,9 +53,19 @@ class SourceSet:
     def items(self, is_unchanged: Callable[[Origin], bool]) -> Iterator[SourceItem]:
         """The items of every source, then the revisits of all archives, whose bodies may be in any archive."""
         for source in self.sources:
-            yield from self._included(source.items(is_unchanged), source.name)
+            yield from self.items_of(source, is_unchanged)
+        yield from self.revisits()
+
+    def items_of(
+        self, source: Source, is_unchanged: Callable[[Origin], bool] = lambda _: False
+    ) -> Iterator[SourceItem]:
+        """The items of one source, without revisits."""
+        return self._included(source.items(is_unchanged), source.name)
+
+    def revisits(self) -> Iterator[SourceItem]:
+        """The items of the revisits that the archives met when their items were read."""
         archives = [source for source in self.sources if isinstance(source, ArchiveSource)]
-        yield from self._included(resolve_revisits(archives))
+        return self._included(resolve_revisits(archives))
 
     def is_included(self, capture: Capture) -> bool:
         return not any(pattern.search(capture.url) for pattern in self._excluding)

@@ -224,6 +224,12 @@ class PageCollector:
             self._reused_rows[place >> _ROW_BITS].append(place & ((1 << _ROW_BITS) - 1))
         return place is None
 
+    def add(self, sources: Iterable[Origin], items: Iterable[SourceItem]) -> None:
+        """Record sources that were read elsewhere, and what they hold besides captures."""
+        self._read_pages.sources.update(sources)
+        for item in items:
+            self.must_read(item)
+
     def _place(self, capture: Capture) -> int | None:
         origin = capture.origin
         facts = (origin.source, origin.offset, origin.size, origin.modified, capture.url, capture.captured)

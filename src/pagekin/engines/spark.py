@@ -1,0 +1,166 @@
+"""Run a function over many jobs on the executors of a Spark cluster.
+
+Jobs and results are small values: they travel in Arrow batches, and all results are collected by the driver. What is
+large lies in files that the driver and all executors see. A job of a lost executor runs again on another one, so
+a function that writes a file must be able to write it twice.
+"""
+
+import os
+import pickle
+import shutil
+import socket
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import urlsplit
+
+from pagekin.engines.local import WorkerPool
+from pagekin.errors import FailureError, MisuseError, PagekinError, need
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+Job = TypeVar("Job")
+Result = TypeVar("Result")
+_SECONDS_TO_ANSWER = 10.0
+_RESULT = "number long, result binary"
+_SETTINGS = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.log.level": "ERROR",
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "1",  # a job may take minutes
+}
+
+
+@dataclass(frozen=True)
+class SparkPool(WorkerPool):
+    """The executors of a Spark session; `map` still uses threads of the driver."""
+
+    session: "SparkSession | None" = None
+
+    def run(self, function: Callable[[Job], Result], jobs: Sequence[Job]) -> list[Result]:
+        """The results of `function` on every job, in the order of the jobs.
+
+        A PagekinError of the function is raised here as it is. Any other error makes Spark run the job again, up to its
+        limit (`spark.task.maxFailures`).
+        """
+        import pyarrow as pa
+
+        if not jobs:
+            return []
+        assert self.session is not None
+        packed = pa.table({"number": range(len(jobs)), "job": [pickle.dumps(job) for job in jobs]})
+        frame = self.session.createDataFrame(packed).repartitionByRange(len(jobs), "number")
+
+        def work(batches: Iterator[Any]) -> Iterator[Any]:
+            for batch in batches:
+                results = [pickle.dumps(_attempt(function, pickle.loads(each.as_py()))) for each in batch["job"]]
+                yield pa.RecordBatch.from_pydict({"number": batch["number"], "result": results})
+
+        with _reporting_failures():
+            rows = frame.mapInArrow(work, _RESULT).collect()
+        outcomes = [pickle.loads(result) for _, result in sorted((row.number, bytes(row.result)) for row in rows)]
+        for outcome in outcomes:
+            if isinstance(outcome, PagekinError):
+                raise outcome
+        return outcomes
+
+
+def _attempt(function: Callable[[Job], Result], job: Job) -> Result | PagekinError:
+    """The result, or the error that another attempt would meet again."""
+    try:
+        return function(job)
+    except PagekinError as error:
+        return error
+
+
+@contextmanager
+def _reporting_failures() -> Iterator[None]:
+    """Turn an error of Spark into a FailureError with its last words."""
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    try:
+        yield
+    except (PySparkException, Py4JError, ConnectionError) as error:
+        lines = [
+            line.strip() for line in str(error).splitlines() if line.strip() and not line.lstrip().startswith("at ")
+        ]
+        reason = next((line for line in reversed(lines) if "Error" in line or "Exception" in line), "no reason given")
+        raise FailureError(
+            f"Spark gave up: {reason[:300]}; the logs of its executors say more. Stages that are finished are kept:"
+            " run the same command again"
+        ) from error
+
+
+@contextmanager
+def spark_pool(master: str | None, workers: int) -> Iterator[SparkPool]:
+    """The session of this process, which stays open; else a new one with this master, which is closed afterwards.
+
+    Without a master, that of `spark-submit` counts, or else two threads for each of the processors of this machine.
+    """
+    need("pyspark", "pyarrow", "pandas", what="--engine spark", extra="spark")
+    _need_java()
+    _check_master(master)
+    from pyspark.sql import SparkSession
+
+    running = SparkSession.getActiveSession()
+    if running is not None:
+        yield SparkPool(workers, session=running)
+        return
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    builder = SparkSession.builder.appName("pagekin")
+    for name, value in _SETTINGS.items():
+        builder = builder.config(name, value)
+    if master is not None or "spark.master" not in _given_settings():
+        builder = builder.master(master or "local[*]")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of pyspark, of pandas
+        try:
+            with _reporting_failures():
+                session = builder.getOrCreate()
+        except RuntimeError as error:
+            raise FailureError(f"Spark does not start: {error}") from error
+        try:
+            yield SparkPool(workers, session=session)
+        finally:
+            session.stop()
+
+
+def _given_settings() -> set[str]:
+    """The names of the settings that spark-submit passes on."""
+    from pyspark import SparkConf
+
+    return {name for name, _ in SparkConf().getAll()} if "PYSPARK_GATEWAY_PORT" in os.environ else set()
+
+
+def _need_java() -> None:
+    home = os.environ.get("JAVA_HOME")
+    if shutil.which("java", path=os.path.join(home, "bin") if home else None) is None:  # noqa: PTH118
+        where = f"in JAVA_HOME, {home}" if home else "in the PATH"
+        raise MisuseError(
+            f"--engine spark needs Java 17 or later, and there is no `java` {where}; install one"
+            " (on Debian: apt-get install openjdk-17-jre-headless), or set JAVA_HOME"
+        )
+
+
+def _check_master(master: str | None) -> None:
+    """Raise MisuseError if the master is no URL of Spark, or is a standalone one to which there is no connection."""
+    if master is None or master.startswith(("local", "yarn", "k8s://")):
+        return
+    if not master.startswith("spark://"):
+        raise MisuseError(
+            f"--master {master!r} is no master of Spark; name local[N], spark://HOST:PORT, yarn or k8s://URL"
+        )
+    failures = []
+    for each in master.removeprefix("spark://").split(","):
+        try:
+            address = urlsplit(f"//{each}")
+            socket.create_connection((address.hostname, address.port or 7077), _SECONDS_TO_ANSWER).close()
+            return
+        except (OSError, ValueError) as error:
+            failures.append(f"{each}: {error}")
+    raise FailureError(f"no master of Spark answers at {master} ({'; '.join(failures)}); start it, or name another one")

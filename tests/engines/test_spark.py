@@ -1,0 +1,202 @@
+"""A build on Spark gives the bytes of a local build, whatever fails on the way."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import sys
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import pagekin
+from pagekin import sample_web
+from pagekin.engines.spark import SparkPool, spark_pool
+from pagekin.errors import FailureError, MisuseError, PagekinError, SourceError
+from pagekin.store.collect import Spool
+from pagekin.store.store import Store
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("spark"), pytest.mark.filterwarnings("ignore")]
+MASTER = "local[2,3]"  # two threads, three attempts
+
+
+@pytest.fixture(scope="module")
+def session() -> Iterator[SparkSession]:
+    """One session for all tests: starting it takes longer than a build."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from pyspark import cloudpickle
+
+        cloudpickle.register_pickle_by_value(sys.modules[__name__])  # executors do not see the tests
+        with spark_pool(MASTER, 1) as pool:
+            assert pool.session is not None
+            yield pool.session
+
+
+@pytest.fixture(scope="module")
+def sources(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """The sample web as an archive, a damaged copy of a part of it, an archive of noise, a folder, and JSON lines."""
+    folder = tmp_path_factory.mktemp("sources")
+    archive = sample_web.copy_to(folder)
+    damaged = bytearray(gzip.decompress(archive.read_bytes())[:300_000])
+    damaged[100_000:100_020] = b"x" * 20
+    (folder / "damaged.warc").write_bytes(damaged)
+    (folder / "noise.warc.gz").write_bytes(bytes(range(256)) * 40)
+    write_pages(folder / "birds")
+    (folder / "birds" / "notes.txt").write_text("no page")
+    lines = [{"url": f"http://lines.example/{k}", "text": f"robin number {k} of the garden"} for k in range(40)]
+    (folder / "lines.jsonl").write_text("".join(json.dumps(each) + "\n" for each in lines) + "no JSON\n")
+    return [archive, folder / "damaged.warc", folder / "noise.warc.gz", folder / "birds", folder / "lines.jsonl"]
+
+
+@pytest.fixture(scope="module")
+def local(sources: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    output = tmp_path_factory.mktemp("local") / "all.kin"
+    pagekin.build(sources, output, processes=1)
+    return output
+
+
+def write_pages(folder: Path) -> None:
+    folder.mkdir()
+    for name, other in (("robin", "wren"), ("wren", "finch"), ("finch", "robin")):
+        page = f"<title>The {name}</title><p>A {name} sings in winter, <a href={other}.html>the {other}</a> does not."
+        (folder / f"{name}.html").write_text(page)
+
+
+def files_of(store: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(store)): path.read_bytes() for path in store.rglob("*") if path.is_file()}
+
+
+def splits_in(store: Path) -> dict[str, int]:
+    """The time of every file that jobs have written."""
+    written = (store / "unfinished").glob("*-*-*")
+    return {path.name: path.stat().st_mtime_ns for path in (*written, *(store / "unfinished").glob("*.json"))}
+
+
+def double(number: int) -> int:
+    return 2 * number
+
+
+def refuse_three(number: int) -> int:
+    if number == 3:
+        raise SourceError("three cannot be read")
+    return number
+
+
+def divide_by_zero(number: int) -> float:
+    return number / 0
+
+
+def fail_once(place: tuple[str, int]) -> int:
+    """Fail at the first attempt."""
+    marker = Path(place[0], str(place[1]))
+    if not marker.exists():
+        marker.touch()
+        raise OSError(5, "Input/output error")
+    return place[1]
+
+
+def test_results_come_in_the_order_of_the_jobs(session: SparkSession) -> None:
+    assert SparkPool(1, session=session).run(double, range(7)) == [0, 2, 4, 6, 8, 10, 12]
+    assert SparkPool(1, session=session).run(double, []) == []
+
+
+def test_a_job_that_fails_is_attempted_again(session: SparkSession, tmp_path: Path) -> None:
+    assert SparkPool(1, session=session).run(fail_once, [(str(tmp_path), k) for k in range(3)]) == [0, 1, 2]
+
+
+def test_errors_of_jobs_keep_their_sentences(session: SparkSession) -> None:
+    with pytest.raises(SourceError, match=r"^three cannot be read$"):
+        SparkPool(1, session=session).run(refuse_three, range(5))
+    with pytest.raises(FailureError, match=r"^Spark gave up: .*ZeroDivisionError.*run the same command again$"):
+        SparkPool(1, session=session).run(divide_by_zero, [1])
+
+
+def test_spark_builds_the_bytes_of_the_local_engine(
+    session: SparkSession, sources: list[Path], local: Path, tmp_path: Path
+) -> None:
+    built = pagekin.build(sources, tmp_path / "all.kin", engine="spark").built
+    assert files_of(tmp_path / "all.kin") == files_of(local)
+    assert built is not None
+    assert built.skipped["line is no JSON"] == 1
+    skips = Store.open(tmp_path / "all.kin").catalog.skips()
+    assert {"damaged.warc", "noise.warc.gz"} <= {skip.source for skip in skips}
+
+
+def test_finished_splits_are_not_read_again_unless_they_are_damaged(
+    session: SparkSession, sources: list[Path], local: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    output = tmp_path / "all.kin"
+
+    def fail(*_: Any) -> None:
+        raise SourceError("the driver was stopped")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("pagekin.pipeline.select_pages", fail)
+        with pytest.raises(SourceError):
+            pagekin.build(sources, output, engine="spark")
+    first = splits_in(output)
+    assert len([name for name in first if name.endswith(".json")]) == len(sources)
+    damaged = min((output / "unfinished").glob("*.batch"))
+    damaged.write_bytes(damaged.read_bytes()[:-1] + b"?")
+    first = splits_in(output)
+    monkeypatch.setattr(Spool, "remove", lambda self: None)
+    pagekin.build(sources, output, engine="spark")
+    second = splits_in(output)
+    assert {name.partition("-")[0] for name in second.keys() - first.keys()} == {damaged.name.partition("-")[0]}
+    assert {name: time for name, time in second.items() if name in first} == first
+    built = {name: data for name, data in files_of(output).items() if not name.startswith("unfinished")}
+    assert built == files_of(local)
+
+
+def test_a_source_that_vanishes_is_named(
+    session: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    archive = sample_web.copy_to(tmp_path)
+    run = SparkPool.run
+
+    def remove_and_run(self: SparkPool, function: Any, jobs: Any) -> Any:
+        archive.unlink()
+        return run(self, function, jobs)
+
+    monkeypatch.setattr(SparkPool, "run", remove_and_run)
+    with pytest.raises(SourceError, match=r"warc\.gz cannot be seen on .*; it was removed in the meantime, or"):
+        pagekin.build([archive], tmp_path / "my.kin", engine="spark")
+
+
+@pytest.mark.parametrize(
+    ("options", "environment", "message"),
+    [
+        ({"engine": "hadoop"}, {}, "there is no engine 'hadoop'; name one of local, spark"),
+        ({"master": "local[2]"}, {}, "--master names a Spark cluster; add --engine spark"),
+        ({"engine": "spark", "master": "http://x"}, {}, "--master 'http://x' is no master of Spark"),
+        ({"engine": "spark", "master": "spark://127.0.0.1:1"}, {}, "no master of Spark answers at spark://127.0.0.1:1"),
+        ({"engine": "spark"}, {"JAVA_HOME": "/nowhere"}, "needs Java 17 or later, and there is no `java` in JAVA_HOME"),
+        ({"engine": "spark"}, {"PATH": "/nowhere"}, "needs Java 17 or later, and there is no `java` in the PATH"),
+    ],
+)
+def test_what_spark_needs_is_said_before_it_starts(
+    options: dict[str, str],
+    environment: dict[str, str],
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    write_pages(tmp_path / "pages")
+    with pytest.raises(PagekinError, match=message.replace("[", r"\[")):
+        pagekin.build([tmp_path / "pages"], tmp_path / "my.kin", **options)  # type: ignore[arg-type]
+
+
+def test_spark_does_not_change_a_store(sample_index: Path, tmp_path: Path) -> None:
+    write_pages(tmp_path / "pages")
+    with pytest.raises(MisuseError, match="exists, and --engine spark only builds new stores; name another output"):
+        pagekin.build([tmp_path / "pages"], sample_index, engine="spark")
