@@ -57,7 +57,7 @@ class SiteFolder(FolderSource):
         self._options = options
         self.places: dict[str, int | str] = {}  # of lists, in the pages that were read
         self.left_out: list[tuple[str, str]] = [(self._relative(path), reason) for path, reason in self._unread]
-        if not self.has_pages:
+        if not any(file.is_html for file in self._files):
             raise SourceError(f"{folder} has no HTML page: {advice_on_folder(self.suffixes())}")
         before = {each.path: each for each in known}
         self.pages = sorted(self._scan(before), key=lambda page: page.path)
@@ -69,7 +69,7 @@ class SiteFolder(FolderSource):
         root = str(self.path)
         begin = len(root) + (not root.endswith(os.sep))
         for file in self._files:
-            if not file.is_page:
+            if not file.is_html:
                 continue
             path = file.path[begin:].replace(os.sep, "/")
             known = before.get(path)
