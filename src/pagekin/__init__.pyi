@@ -20,6 +20,7 @@ from pagekin.collection.collection import open as open
 from pagekin.collection.info import BuildReport as BuildReport
 from pagekin.collection.info import CheckReport as CheckReport
 from pagekin.collection.info import CollectionInfo as CollectionInfo
+from pagekin.collection.info import KeptReport as KeptReport
 from pagekin.collection.info import Page as Page
 from pagekin.collection.info import PageDetails as PageDetails
 from pagekin.collection.info import SearchResults as SearchResults

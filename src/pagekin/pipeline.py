@@ -17,7 +17,7 @@ manifest     written last; it replaces the old generation by the new one
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
@@ -32,9 +32,10 @@ from pagekin.bags.stemming import stop_words
 from pagekin.duplicates.chunks import chunks_of_pages
 from pagekin.duplicates.fingerprints import write_fingerprints
 from pagekin.duplicates.settings import GroupSettings
-from pagekin.engines.local import WorkerPool, run, worker_pool
+from pagekin.engines.local import WorkerPool, cpu_count, run, worker_pool
 from pagekin.engines.spark import SparkPool, spark_pool
 from pagekin.errors import MisuseError, StoreError
+from pagekin.index.answers import ANSWERS, MOST_ANSWERS, answers_name, write_answers
 from pagekin.index.index import (
     INDEX_VERSION,
     invert,
@@ -123,6 +124,7 @@ def build(
     allow_shrink: bool = False,
     engine: str = "local",
     master: str | None = None,
+    answers: int | None = None,
     progress: Callable[[Progress], None] = lambda _: None,
 ) -> Built:
     """Read sources into the store `output`; what has not changed since an earlier build is not read again.
@@ -130,7 +132,8 @@ def build(
     `vectors` is a file with vectors of pages, which become one more evidence. There are at most as many processes as
     fit into `memory` bytes. Raise SourceError, and leave the store as it is, if there is no page, or fewer than half of
     the pages of the store unless `allow_shrink`. The `engine` "spark" builds a new store only, on the Spark cluster of
-    `master`; the result is the same.
+    `master`; the result is the same. The nearest `answers` pages of every page are found in advance, by default as many
+    as in the store before.
     """
     root, strategy = Path(output), strategy or PRESETS["default"]
     check_names(strategy.weights_of_evidences())
@@ -149,7 +152,56 @@ def build(
         collection = open_sources(paths, base_urls, settings or ReadingSettings())
     pool = worker_pool(processes, (memory - _COLLECTING) // _READING, collection.size, _WORK_FOR_PROCESSES)
     with reporting_errors(root), manifests.locked_folder(root), _engine(engine, master, pool, root) as chosen:
-        return _build(collection, root, strategy, given, _BuildContext(chosen, progress, allow_shrink))
+        context = _BuildContext(chosen, progress, allow_shrink)
+        limit = _checked_answers(_answers_before(root) if answers is None else answers)
+        built = _build(collection, root, strategy, given, context)
+        kept = _keep_answers(root, built.store.manifest, limit, context)
+        return built if kept is built.store.manifest else replace(built, store=Store(root, kept), changed=True)
+
+
+def keep_answers(output: str | Path, limit: int, progress: Callable[[Progress], None] = lambda _: None) -> Manifest:
+    """Find the nearest `limit` pages of every page in advance, and keep them in the index; 0 removes them."""
+    root = Path(output)
+    _checked_answers(limit)
+    manifests.read_manifest(root)  # raises an error if there is no store
+    with reporting_errors(root), manifests.locked_folder(root):
+        manifest = manifests.read_manifest(root)
+        return _keep_answers(root, manifest, limit, _BuildContext(WorkerPool(cpu_count()), progress))
+
+
+def _checked_answers(limit: int) -> int:
+    if not 0 <= limit <= MOST_ANSWERS:
+        raise MisuseError(f"{limit} answers of each page; keep from 0 to {MOST_ANSWERS:,}")
+    return limit
+
+
+def _answers_before(root: Path) -> int:
+    """The number of answers of each page that the present index keeps."""
+    try:
+        return int((manifests.read_manifest(root).index or {}).get("answers", 0))
+    except (StoreError, MisuseError):
+        return 0
+
+
+def _keep_answers(root: Path, manifest: Manifest, limit: int, context: _BuildContext) -> Manifest:
+    """The manifest of an index that keeps this number of answers, which is written if it is another."""
+    index = manifest.index or {}
+    if index.get("answers", 0) == limit:
+        return manifest
+    folder = root / manifest.index_folder
+    files = {name: facts for name, facts in index["files"].items() if not name.startswith(ANSWERS)}
+    if limit:
+        context.enter("answers")
+        with closing(IndexedStore(root, manifest)) as store:
+            write_answers(folder, *store.nearest_matrices(limit, context.pool.map))
+        described = manifests.describe_files(folder, context.pool.map)
+        files |= {name: facts for name, facts in described.items() if name.startswith(answers_name(limit) + ".")}
+    manifest = replace(manifest, index={**index, "answers": limit, "files": files})
+    manifests.write_manifest(root, manifest)
+    for path in folder.glob(f"{ANSWERS}*"):
+        if path.name not in files:
+            path.unlink()
+    return manifest
 
 
 def _engine(engine: str, master: str | None, pool: WorkerPool, root: Path) -> AbstractContextManager[WorkerPool]:

@@ -11,6 +11,7 @@ import pagekin
 from pagekin.cli.options import json_option, options_from
 from pagekin.cli.output import bytes_of, counted, print_result, print_table, vectors_in_words
 from pagekin.cli.progress import progress_bar
+from pagekin.index.answers import MOST_ANSWERS
 from pagekin.model.capture import MiB, ReadingSettings
 
 _STRAY = 0.95  # share of links that leave the collection, above which a base URL looks wrong
@@ -40,6 +41,12 @@ _FEW = 20  # links below which that share says nothing
 @click.option("--processes", type=int, help="Number of worker processes. Default: one per processor.")
 @click.option("--engine", type=click.Choice(["local", "spark"]), default="local", help="Where the build runs.")
 @click.option("--master", metavar="URL", help="The Spark cluster, such as spark://HOST:7077. Default: this machine.")
+@click.option(
+    "--answers",
+    type=click.IntRange(0, MOST_ANSWERS),
+    metavar="K",
+    help="Find the K best related pages of every page in advance. Default: as many as the store has kept so far.",
+)
 @click.option("--memory", default="4GiB", help="Start no more workers than fit into this memory.")
 @click.option("--max-page-size", default=16, type=click.IntRange(1, 1024), help="Skip larger pages; in MiB.")
 @options_from(ReadingSettings)
@@ -56,6 +63,7 @@ def build(
     processes: int | None,
     engine: str,
     master: str | None,
+    answers: int | None,
     memory: str,
     max_page_size: int,
     options: ReadingSettings,
@@ -87,6 +95,7 @@ def build(
             allow_shrink=allow_shrink,
             engine=engine,
             master=master,
+            answers=answers,
             progress=progress,
         )
     if json or not quiet:

@@ -24,7 +24,7 @@ _MODULES = {
     "info": "check info search show",
     "learn": "learn",
     "main": "completion",
-    "related": "export related",
+    "related": "answers export related",
     "serve": "serve",
     "site": "site",
     "tune": "tune",

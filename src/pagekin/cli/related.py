@@ -1,4 +1,4 @@
-"""`pagekin related` and `pagekin export`: the pages related to a page, and those of every page in a file."""
+"""`pagekin related`, `export` and `answers`: the pages related to a page, those of every page, and those in advance."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import click
 
 import pagekin
 from pagekin.cli.options import json_option, options_from, store_argument
-from pagekin.cli.output import clean, containment, counted, input_file, print_result, read_names
-from pagekin.cli.progress import watched
+from pagekin.cli.output import bytes_in_words, clean, containment, counted, input_file, print_result, read_names
+from pagekin.cli.progress import progress_bar, watched
 from pagekin.errors import MisuseError
+from pagekin.index.answers import MOST_ANSWERS
 from pagekin.search.options import RelatedOptions
 
 
@@ -103,3 +104,23 @@ def export(store: str, output: str, kind: str | None, queries: str | None, optio
     )
     text = f"{output}: {counted(report.answers, 'answer')} for {counted(report.pages, 'page')}"
     print_result(report, json, lambda _: click.echo(text))
+
+
+@click.command(short_help="Find the related pages of all pages in advance.")
+@store_argument
+@click.option(
+    "--limit", default=10, type=click.IntRange(0, MOST_ANSWERS), help="Keep this number for each page; 0 removes them."
+)
+@json_option
+def answers(store: str, limit: int, json: bool) -> None:
+    """Find the related pages of every page in advance, and keep them in the index.
+
+    `related`, `export` and `serve` then need no search for requests with the default ranking, without filters, and for
+    at most as many pages as are kept. Later builds keep as many.
+    """
+    with progress_bar(json) as progress:
+        report = pagekin.open(store).keep_answers(limit, progress)
+    text = (
+        f"{store}: {report.limit} answers for each of {counted(report.pages, 'page')}, {bytes_in_words(report.bytes)}"
+    )
+    print_result(report, json, lambda _: click.echo(text if limit else f"{store}: no answers are kept"))

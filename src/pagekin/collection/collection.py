@@ -22,7 +22,15 @@ from pagekin.store.store import reporting_damage
 # `pagekin related` should start quickly: other methods import what they need.
 if TYPE_CHECKING:
     from pagekin.collection.clusters import Bridge, ClusterEvaluation, GraphStatistics, PageClusters
-    from pagekin.collection.info import BuildReport, CheckReport, CollectionInfo, Page, PageDetails, SearchResults
+    from pagekin.collection.info import (
+        BuildReport,
+        CheckReport,
+        CollectionInfo,
+        KeptReport,
+        Page,
+        PageDetails,
+        SearchResults,
+    )
     from pagekin.collection.learn import LearnReport
     from pagekin.duplicates.report import DuplicateReport
     from pagekin.duplicates.result_formats import Fields, Result
@@ -43,7 +51,7 @@ if TYPE_CHECKING:
 O = TypeVar("O")  # noqa: E741
 F = TypeVar("F", bound=Callable[..., Any])
 C = TypeVar("C")
-_PAGE_URLS = "SELECT url FROM nodes WHERE first_row IS NOT NULL ORDER BY node"
+_PAGE_NODES = "SELECT node FROM nodes WHERE first_row IS NOT NULL ORDER BY node"
 
 
 def _takes(cls: type) -> Callable[[F], F]:
@@ -470,6 +478,7 @@ class Collection:
         >>> collection.export("related.tsv", limit=1).answers
         9
         """
+        from pagekin.engines.local import WorkerPool, cpu_count
         from pagekin.evaluation.export import ExportReport, export_answers, export_format
 
         kind = export_format(Path(output), format)
@@ -477,14 +486,17 @@ class Collection:
         chosen = _chosen(RelatedOptions, options, {**defaults, "group_duplicates": False, **fields})
         indexed = self.indexed
         if queries is None:  # pages with a common canonical URL once, under that URL
-            urls = [url for (url,) in indexed.catalog.each(_PAGE_URLS)]
+            nodes = [node for (node,) in indexed.catalog.each(_PAGE_NODES)]
         else:
-            urls = [indexed.node_url(indexed.find_node(_name(each))) for each in queries]
-        find, named = indexed.find_node, indexed.catalog.named_nodes
-        answers = ((PageLink(**named([find(url)])[0]), indexed.related(url, chosen)) for url in progress(urls))
+            nodes = [indexed.find_node(_name(each)) for each in queries]
+        named = indexed.catalog.names_by_node(nodes)
+        pages = [PageLink(**named[node]) for node in nodes]
+        found = indexed.related_of_pages(nodes, chosen, WorkerPool(cpu_count()).map)
+        watched = progress([page.url for page in pages])
+        answers = ((page, answer) for page, answer, _ in zip(pages, found, watched, strict=True))
         by_score = indexed.blend(chosen).single is not None
         count = export_answers(Path(output), kind, answers, by_score=by_score, explained=chosen.explain)
-        return ExportReport(str(output), kind, len(urls), count)
+        return ExportReport(str(output), kind, len(nodes), count)
 
     def gaps(
         self,
@@ -522,6 +534,20 @@ class Collection:
         from pagekin.gaps.find import GapFinder
 
         return GapFinder(self.indexed)
+
+    def keep_answers(self, limit: int = 10, progress: Callable[[Progress], None] = lambda _: None) -> KeptReport:
+        """Find the related pages of all pages in advance and keep them in the index; 0 removes them.
+
+        Requests with the default ranking and without filters, for at most `limit` pages, then need no search.
+
+        >>> collection.keep_answers(5).pages
+        9
+        """
+        from pagekin.collection.info import describe_answers
+        from pagekin.pipeline import keep_answers
+
+        self.indexed = IndexedStore(self.path, keep_answers(self.path, limit, progress))
+        return describe_answers(self.indexed, limit)
 
     def info(self) -> CollectionInfo:
         """What the collection holds, how it was read, and what was skipped and why.
@@ -567,6 +593,7 @@ def build(
     allow_shrink: bool = False,
     engine: str = "local",
     master: str | None = None,
+    answers: int | None = None,
     progress: Callable[[Progress], None] = lambda _: None,
 ) -> Collection:
     """Read sources into the folder `output`, and open the collection.
@@ -575,8 +602,9 @@ def build(
     the URLs of folders: one for all, or one for each. `vectors` is a file with vectors of the pages from any encoder,
     which become one more evidence. What has not changed since the last build is not read again. There are no more
     processes than fit into `memory` bytes. SourceError is raised, and `output` is left as it is, if the sources have no
-    page, or fewer than half of the pages that `output` has; `allow_shrink` allows the latter. The
-    `engine` "spark" builds a new collection on the Spark cluster of `master`; the result is the same.
+    page, or fewer than half of the pages that `output` has; `allow_shrink` allows the latter. The `engine` "spark"
+    builds a new collection on the Spark cluster of `master`; the result is the same. `answers` is as in
+    `Collection.keep_answers`, by default what `output` has kept so far.
 
     >>> pagekin.build("pages", "site.kin", base_urls=["http://site.example/"]).built.reused
     9
@@ -598,6 +626,7 @@ def build(
         allow_shrink=allow_shrink,
         engine=engine,
         master=master,
+        answers=answers,
         progress=progress,
     )
     return Collection(IndexedStore(built.store.root, built.store.manifest), describe_build(built))

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from pagekin.figures import counted
+from pagekin.index.answers import ANSWERS
 from pagekin.model.jsons import json_field
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.results import PageLink, ResultSequence
@@ -67,6 +68,22 @@ class BuildReport:
     skipped: dict[str, int]
     inner_links: int = json_field(expand={})  # links between pages of the collection; not in JSON
     vectors: dict[str, Any] | None = json_field(default=None, omit=None)  # numbers of pages with and without vectors
+
+
+@dataclass(frozen=True)
+class KeptReport:
+    """The answers that are kept in an index."""
+
+    store: str
+    pages: int
+    limit: int
+    bytes: int
+
+
+def describe_answers(store: Store, limit: int) -> KeptReport:
+    files = (store.manifest.index or {})["files"]
+    size = sum(facts["bytes"] for name, facts in files.items() if name.startswith(ANSWERS))
+    return KeptReport(str(store.root), len(store.nodes) - 1, limit, size)
 
 
 def describe_store(store: Store) -> CollectionInfo:

@@ -9,6 +9,7 @@ import numpy as np
 
 from pagekin.duplicates.filters import Chunks, Overlap
 from pagekin.duplicates.fingerprints import Fingerprints
+from pagekin.index.answers import KeptAnswers
 from pagekin.kernels.graph import join, roots
 from pagekin.model.arrays import Int64s
 from pagekin.search.blend import Blend
@@ -41,6 +42,7 @@ class AnswerBuilder:
     blend: Blend
     options: RelatedOptions
     own: Fingerprints | None  # of the query, if near-duplicates are grouped
+    kept: KeptAnswers | None = None  # where answers to requests like this one are kept
 
     def answer(self, query: Query, pinned: list[int]) -> list[RelatedPage]:
         """The related pages, pinned ones first."""
@@ -63,12 +65,17 @@ class AnswerBuilder:
         """
         limit = wanted = self.options.limit
         while True:
-            near = self.blend.nearest(query, wanted)
+            near = self._nearest(query, wanted)
             found = [*pinned, *near]
             lines = self._grouped(found, len(pinned))
             if len(lines) >= limit or len(near) < wanted or wanted >= _MAX_LISTED:
                 return found, lines[: max(limit, len(pinned))]
             wanted = min(4 * wanted, max(_MAX_LISTED, limit))
+
+    def _nearest(self, query: Query, wanted: int) -> ScoredNodes:
+        if self.kept is not None and wanted <= self.kept.limit and query.nodes[0] < len(self.kept.node):
+            return self.kept.nearest(query.nodes[0], wanted, query.min_similarity)
+        return self.blend.nearest(query, wanted)
 
     def _grouped(self, found: ScoredNodes, pinned: int) -> list[AnswerLine]:
         if self.own is None:

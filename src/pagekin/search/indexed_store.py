@@ -1,8 +1,9 @@
 """Related pages from a collection: `IndexedStore.open("my.kin").related(url)`."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,11 @@ from pagekin.duplicates.filters import Chunks
 from pagekin.duplicates.fingerprints import Fingerprints
 from pagekin.errors import MisuseError
 from pagekin.index.index import Index
-from pagekin.model.arrays import Floats, Int64s
+from pagekin.model.arrays import Floats, Int64s, distinct
 from pagekin.model.capture import Capture, Origin, PageFormat
 from pagekin.model.reading import CheckedReading
 from pagekin.model.strategy import NEIGHBOURS
+from pagekin.search.all_pages import nearest_matrices, nearest_of_pages
 from pagekin.search.answer import AnswerBuilder
 from pagekin.search.blend import Blend, Scaling
 from pagekin.search.calibration import calibrate
@@ -31,6 +33,7 @@ from pagekin.search.text import BagEvidence, Cosine, Jaccard
 from pagekin.search.title import TitleEvidence
 from pagekin.search.vectors import VectorEvidence
 from pagekin.search.weighted_text import Bm25Evidence, WeightedText
+from pagekin.store.columns import Mapper
 from pagekin.store.store import report_damage
 
 _OUTSIDE = "http://question.localhost/"  # the URL of a text from outside
@@ -105,6 +108,32 @@ class IndexedStore(NodeStore):
         weights = {each.name: weights[each.name] for each in kept}
         return Blend(kept, weights, self._scaling(weights))
 
+    def nearest_matrices(self, limit: int, mapper: Mapper = map) -> tuple[Int64s, Floats]:
+        """For every page a row of its nearest pages by the default ranking, and their similarities."""
+        pages = np.arange(len(self.nodes) - 1)
+        return nearest_matrices(self, partial(self.blend, RelatedOptions()), pages, limit, mapper)
+
+    @report_damage
+    def related_of_pages(
+        self, nodes: Sequence[int], options: RelatedOptions, mapper: Mapper = map
+    ) -> Iterator[list[RelatedPage]]:
+        """The same as `related` for each of some pages; they are found together unless filtered or explained."""
+        blend, pages = self.blend(options), np.array(nodes, np.int64)
+        simple = options.is_unfiltered and not (options.explain or options.group_duplicates)
+        scored = any(each.name == "text" and isinstance(each, WeightedText) for each in blend.evidences)
+        if not simple or scored or blend.scaling is None or int(pages.max(initial=0)) >= len(self.nodes) - 1:
+            yield from (self._related_to_nodes([node], options) for node in nodes)
+            return
+        for _, rows in nearest_of_pages(self, partial(self.blend, options), pages, options.limit, mapper):
+            names = self.catalog.names_by_node(distinct(rows.node).tolist())
+            pairs = list(zip(rows.node.tolist(), rows.score.tolist(), strict=True))
+            for begin, end in pairwise(rows.offsets.tolist()):
+                yield [
+                    RelatedPage(names[node]["url"], names[node]["title"], similarity)
+                    for node, similarity in pairs[begin:end]
+                    if similarity >= options.min_similarity
+                ]
+
     def _scaling(self, weights: Mapping[str, float]) -> Scaling | None:
         """The scaling that the build has measured, if it did so for all of the evidences that count."""
         facts = self.calibration
@@ -129,6 +158,9 @@ class IndexedStore(NodeStore):
         if not nodes:
             raise MisuseError("no page is named; name at least one")
         options = options or RelatedOptions()
+        return self._related_to_nodes(nodes, options)
+
+    def _related_to_nodes(self, nodes: Sequence[int], options: RelatedOptions) -> list[RelatedPage]:
         own = self.fingerprints_of(nodes) if options.group_duplicates else None
         return self._answer(query_of_nodes(self.index, nodes), options, own)
 
@@ -182,7 +214,8 @@ class IndexedStore(NodeStore):
         pinned = [self.find_node(url) for url in options.pin]
         query = replace(query, exclude=(*query.nodes, *pinned))
         blend = self.blend(options, outside=not query.nodes)
-        return AnswerBuilder(self, blend, options, own).answer(query, pinned)
+        kept = self.kept_answers if len(query.nodes) == 1 and options.has_default_ranking else None
+        return AnswerBuilder(self, blend, options, own, kept).answer(query, pinned)
 
 
 def without(weights: Mapping[str, float], evidences: Collection[str]) -> dict[str, float]:

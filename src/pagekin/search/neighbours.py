@@ -6,7 +6,6 @@ pages of the same subject; between short pages it says little that links and tit
 """
 
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,19 +13,19 @@ import numpy as np
 
 from pagekin.index.index import value_type
 from pagekin.kernels import page_rows
-from pagekin.kernels.page_rows import PageRows, ScoredRows
+from pagekin.kernels.page_rows import PageRows
 from pagekin.kernels.sparse_products import list_cosines
 from pagekin.model.arrays import Floats, Int64s, distinct, offsets_of
+from pagekin.search.all_pages import nearest_matrices
 from pagekin.search.blend import Blend
 from pagekin.search.evidence import LONG_PAGES, Evidence, PairScores, SparsePairs
 from pagekin.search.node_store import NEIGHBOURS_FILE, NodeStore
-from pagekin.search.page_block import PageBlock, block_of, row_of
+from pagekin.search.page_block import PageBlock
 from pagekin.search.query import Query
 from pagekin.store.columns import Mapper, write_columns
 
 LISTED = 20  # neighbours of each page
 _MOST_PAGES = 200_000  # in a larger collection lists are empty: finding them would take longer than the rest of a build
-_AT_ONCE = 64  # pages whose neighbours are found in one job
 SHOWN = 3  # shared neighbours that explain a similarity
 
 
@@ -101,23 +100,10 @@ class Neighbours(Evidence):
 def write_neighbours(folder: Path, store: NodeStore, new_blend: Callable[[], Blend], mapper: Mapper = map) -> None:
     """Write the nearest pages of every page by a blend; short lists are filled up with the page itself.
 
-    Pages without words get none, since neighbours count on long pages. Every job gets a blend of its own, since
-    evidences keep what they found for the last query.
+    Pages without words get none, since neighbours count on long pages.
     """
     pages = np.flatnonzero(store.length[: min(len(store.nodes) - 1, len(store.index.signatures))])
     listed = LISTED if len(store.nodes) - 1 <= _MOST_PAGES else 0
-    lists = np.repeat(np.arange(len(store.nodes) - 1)[:, np.newaxis], listed, axis=1)
-    if listed:
-        jobs = (pages[begin : begin + _AT_ONCE] for begin in range(0, len(pages), _AT_ONCE))
-        for nodes, found in mapper(partial(_nearest, store, new_blend), jobs):
-            row, column = (
-                row_of(found),
-                np.arange(len(found.node)) - np.repeat(found.offsets[:-1], np.diff(found.offsets)),
-            )
-            near = found.score > 0.0
-            lists[nodes[row[near]], column[near]] = found.node[near]
-    write_columns(folder, {NEIGHBOURS_FILE: lists.astype(value_type(len(lists)))})
-
-
-def _nearest(store: NodeStore, new_blend: Callable[[], Blend], nodes: Int64s) -> tuple[Int64s, ScoredRows]:
-    return nodes, new_blend().nearest_for(block_of(store, nodes), LISTED)
+    near, similarity = nearest_matrices(store, new_blend, pages[: len(pages) * (listed > 0)], listed, mapper)
+    own = np.arange(len(near))[:, np.newaxis]
+    write_columns(folder, {NEIGHBOURS_FILE: np.where(similarity > 0.0, near, own).astype(value_type(len(near)))})

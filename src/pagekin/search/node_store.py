@@ -9,6 +9,7 @@ import numpy as np
 from pagekin.duplicates.fingerprints import Fingerprints, open_fingerprints
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.errors import MisuseError, StoreError
+from pagekin.index.answers import KeptAnswers, open_answers
 from pagekin.index.index import INDEX_VERSION, Index, open_index
 from pagekin.index.titles import TitleIndex, open_titles
 from pagekin.latent.vectors import LatentVectors, PageVectors, open_latent, open_page_vectors
@@ -27,7 +28,13 @@ if TYPE_CHECKING:
 
 Described = TypeVar("Described")
 NEIGHBOURS_FILE = "neighbours"
-_OF_INDEX = ("scorers", "query_weights", "calibration", "length")  # what is opened or measured anew for another index
+_OF_INDEX = (
+    "scorers",
+    "query_weights",
+    "calibration",
+    "length",
+    "kept_answers",
+)  # what is opened or measured anew for another index
 
 
 class NodeStore(Store):
@@ -108,11 +115,19 @@ class NodeStore(Store):
         check(len(lists) == pages, folder / f"{NEIGHBOURS_FILE}.npy", "it belongs to other pages")
         return lists
 
+    @cached_property
+    def kept_answers(self) -> KeptAnswers | None:
+        """The answers that the build has found in advance, if it did, memory-mapped."""
+        limit = self._index_facts.get("answers", 0)
+        if not limit or self.on_disk is not self:
+            return None
+        return open_answers(self.root / self.manifest.index_folder, len(self.nodes) - 1, limit)
+
     def verify(self) -> None:
         super().verify()
         facts = self._index_facts
         self.on_disk.index.check()
-        _ = self.fingerprints, self.titles
+        _ = self.fingerprints, self.titles, self.kept_answers
         folder = self.root / self.manifest.index_folder
         check_link_columns(open_link_columns(folder, self), folder / "anchors.counting.npy")
         for name, file in (("latent", "latent.pages.row.npy"), ("neighbours", f"{NEIGHBOURS_FILE}.npy")):

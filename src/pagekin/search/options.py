@@ -77,6 +77,22 @@ class RelatedOptions:
     group_duplicates: bool = option(True, "Group near-duplicates under the best of them; the limit counts groups.")
     explain: bool = option(True, "Explain each result: shared terms, and pages that link to both.")
 
+    @property
+    def has_default_ranking(self) -> bool:
+        """Whether all pages are ranked as the index ranks them by default, without filters.
+
+        >>> RelatedOptions(limit=3).has_default_ranking, RelatedOptions(exclude_linked=True).has_default_ranking
+        (True, False)
+        """
+        measure = self.similarity, self.weighting, self.link_share, self.blend
+        return self.is_unfiltered and all(each is None for each in measure)
+
+    @property
+    def is_unfiltered(self) -> bool:
+        """Whether every page may be in the answer, and none has a fixed place."""
+        urls = self.include, self.exclude, self.pin, self.never
+        return not (any(urls) or self.exclude_host or self.exclude_linked or self.outside)
+
     def __post_init__(self) -> None:
         check_options(self)
         if self.weighting is not None:

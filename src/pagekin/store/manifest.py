@@ -143,6 +143,7 @@ def _validate(manifest: Manifest) -> None:
     _expect(type(manifest.inputs) is str, "inputs are no text")
     if manifest.index is not None:
         _expect(isinstance(index["strategy"], dict), "the strategy is no table")
+        _expect_number(index.get("answers", 0), "answers")
         numbers = (index["blend"]["chance"], *index["blend"]["scales"].values())
         _expect(all(type(each) in (int, float) and math.isfinite(each) for each in numbers), "a scale is no number")
         for facts in (index["duplicates"], index.get("vectors", {"sha256": ""})):

@@ -1,0 +1,69 @@
+"""Answers in advance: the nearest pages of every page, kept in the index.
+
+They are those of a request with the default ranking and without filters. Such a request then reads them instead of
+searching, if it wants as many pages as are kept, or fewer.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from pagekin.index.index import value_type
+from pagekin.model.arrays import Floats, Int64s, UInt32s, Unsigned
+from pagekin.store.checks import check
+from pagekin.store.columns import open_array, write_columns
+
+ANSWERS = "answers-"  # the names of all files begin with this
+MOST_ANSWERS = 1000  # of a page
+_PLACES = 1_000_000_000  # similarities have nine places
+
+
+@dataclass(frozen=True)
+class KeptAnswers:
+    """A row for each page: its nearest pages, the nearest first, filled up with the page itself."""
+
+    node: Unsigned
+    similarity: UInt32s  # in units of 10 ** -9
+
+    @property
+    def limit(self) -> int:
+        """The number of pages in a row."""
+        return int(self.node.shape[1])
+
+    def nearest(self, node: int, limit: int, min_similarity: float) -> list[tuple[float, int]]:
+        """The similarities and the nearest pages of a page.
+
+        >>> answers = KeptAnswers(np.array([[1, 0], [0, 1]], np.uint16), np.array([[500_000_000, 0]] * 2, np.uint32))
+        >>> answers.nearest(1, 2, 0.05)
+        [(0.5, 0)]
+        """
+        near = self.node[node, :limit].tolist()
+        similar = (self.similarity[node, :limit] / _PLACES).tolist()
+        both = zip(similar, near, strict=True)
+        return [(each, other) for each, other in both if other != node and each >= min_similarity]
+
+
+def write_answers(folder: Path, near: Int64s, similarity: Floats) -> None:
+    """Write a row of nearest pages and their similarities for every page."""
+    columns = {
+        "node": near.astype(value_type(len(near))),
+        "similarity": np.rint(similarity * _PLACES).astype(np.uint32),
+    }
+    name = answers_name(near.shape[1])
+    write_columns(folder, {f"{name}.{part}": column for part, column in columns.items()})
+
+
+def answers_name(limit: int) -> str:
+    """What the names of the files begin with. Answers of another number of pages are in other files."""
+    return f"{ANSWERS}{limit}"
+
+
+def open_answers(folder: Path, pages: int, limit: int) -> KeptAnswers:
+    """Open answers, memory-mapped."""
+    name = answers_name(limit)
+    node = open_array(folder, f"{name}.node", (np.uint16, np.uint32), 2, below=pages)
+    similarity = open_array(folder, f"{name}.similarity", np.uint32, 2, below=_PLACES + 1)
+    for array, part in ((node, "node"), (similarity, "similarity")):
+        check(array.shape == (pages, limit), folder / f"{name}.{part}.npy", f"it has the shape {array.shape}")
+    return KeptAnswers(node, similarity)

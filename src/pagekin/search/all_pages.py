@@ -1,0 +1,46 @@
+"""The nearest pages of many pages, found in blocks by several workers."""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import numpy as np
+
+from pagekin.kernels.page_rows import ScoredRows
+from pagekin.model.arrays import Floats, Int64s
+from pagekin.search.blend import Blend
+from pagekin.search.node_store import NodeStore
+from pagekin.search.page_block import block_of, row_of
+from pagekin.store.columns import Mapper
+
+_AT_ONCE = 64  # pages of a block
+
+
+def nearest_of_pages(
+    store: NodeStore, new_blend: Callable[[], Blend], pages: Int64s, limit: int, mapper: Mapper = map
+) -> Iterator[tuple[Int64s, ScoredRows]]:
+    """For block after block its pages, and rows of their nearest pages with similarities, the nearest first.
+
+    Every block gets a blend of its own, since evidences keep what they found last.
+    """
+    blocks = (pages[begin : begin + _AT_ONCE] for begin in range(0, len(pages), _AT_ONCE))
+    return iter(mapper(partial(_nearest, store, new_blend, limit), blocks))
+
+
+def _nearest(store: NodeStore, new_blend: Callable[[], Blend], limit: int, pages: Int64s) -> tuple[Int64s, ScoredRows]:
+    return pages, new_blend().nearest_for(block_of(store, pages), limit)
+
+
+def nearest_matrices(
+    store: NodeStore, new_blend: Callable[[], Blend], pages: Int64s, limit: int, mapper: Mapper = map
+) -> tuple[Int64s, Floats]:
+    """A row for every page of a collection: the nearest pages of those in `pages`, and their similarities.
+
+    Rows are filled up with the page itself and the similarity 0.
+    """
+    near = np.repeat(np.arange(len(store.nodes) - 1)[:, np.newaxis], limit, axis=1)
+    similarity = np.zeros(near.shape)
+    for nodes, found in nearest_of_pages(store, new_blend, pages, limit, mapper):
+        row = row_of(found)
+        place = nodes[row], np.arange(len(row)) - found.offsets[row]
+        near[place], similarity[place] = found.node, found.score
+    return near, similarity
