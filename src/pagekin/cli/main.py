@@ -20,6 +20,7 @@ _MODULES = {
     "demo": "demo",
     "duplicates": "duplicates",
     "evaluate": "evaluate sweep",
+    "gaps": "gaps",
     "info": "check info search show",
     "learn": "learn",
     "main": "completion",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields, replace
-from functools import wraps
+from functools import cached_property, wraps
 from inspect import Parameter, signature
 from pathlib import Path
 from types import FunctionType
@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from pagekin.evaluation.export import ExportReport
     from pagekin.evaluation.options import EvaluationOptions, RelatedEvaluationOptions, TuneOptions
     from pagekin.evaluation.tune import TuneReport
+    from pagekin.gaps.find import GapFinder
+    from pagekin.gaps.options import GapOptions
+    from pagekin.gaps.results import Gaps
     from pagekin.learning.options import LearnOptions
     from pagekin.links.settings import ClusterOptions, GraphOptions
     from pagekin.pipeline import Progress
@@ -482,6 +485,43 @@ class Collection:
         by_score = indexed.blend(chosen).single is not None
         count = export_answers(Path(output), kind, answers, by_score=by_score, explained=chosen.explain)
         return ExportReport(str(output), kind, len(urls), count)
+
+    def gaps(
+        self,
+        options: GapOptions | None = None,
+        *,
+        pages: Sequence[PageName] | None = None,
+        output: str | Path | None = None,
+        progress: Callable[[list[int]], Iterable[int]] = iter,
+        **fields: Any,
+    ) -> Gaps:
+        """The links that are missing: pages that are related, or named in a text, though neither links to the other.
+
+        Each has the sentence in which the link fits best and the words to link. Orphans, dead ends and pages with
+        in-links from templates only are listed as well. `pages` are the sources, by default all pages. `output` is a
+        csv, json or html file. Keywords are fields of `GapOptions`.
+
+        >>> found = collection.gaps(pages=["finch"])
+        >>> found[0].target.title, found[0].words, [page.title for page in found.orphans]
+        ('Redbreast', 'winter', ['Redbreast', 'Home'])
+        """
+        from pagekin.gaps.options import GapOptions
+        from pagekin.gaps.report import gap_format, write_gaps
+
+        chosen = _chosen(GapOptions, options, fields)
+        if output is not None:
+            gap_format(Path(output))
+        nodes = None if pages is None else [self.indexed.find_node(_name(each)) for each in pages]
+        found = self._gap_finder.find(chosen, nodes, progress)
+        if output is not None:
+            write_gaps(found, Path(output))
+        return found
+
+    @cached_property
+    def _gap_finder(self) -> GapFinder:
+        from pagekin.gaps.find import GapFinder
+
+        return GapFinder(self.indexed)
 
     def info(self) -> CollectionInfo:
         """What the collection holds, how it was read, and what was skipped and why.

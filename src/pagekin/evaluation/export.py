@@ -1,7 +1,5 @@
 """Answers of a collection in files for other programs: `collection.export("answers.csv")`."""
 
-import csv
-import io
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -11,7 +9,7 @@ from typing import Any, NamedTuple
 
 from pagekin.errors import MisuseError, need
 from pagekin.evaluation.runs import RunLine, run_lines
-from pagekin.model.files import write_lines, written_whole
+from pagekin.model.files import csv_line, write_lines, written_whole
 from pagekin.search.results import PageLink, RelatedPage
 
 EXPORT_FORMATS = ("tsv", "trec", "csv", "jsonl", "parquet")
@@ -88,13 +86,6 @@ def _rows(answers: Answers) -> Iterator[ExportRow]:
 
 def _rounded(row: ExportRow, columns: Sequence[str]) -> list[Any]:
     return [f"{value:.6f}" if isinstance(value, float) else value for value in row.select(columns)]
-
-
-def csv_line(values: Iterable[Any]) -> str:
-    """A line of CSV, without its end; None is an empty field."""
-    line = io.StringIO()
-    csv.writer(line, lineterminator="").writerow(values)
-    return line.getvalue()
 
 
 def _jsonl(row: ExportRow, columns: Sequence[str]) -> str:

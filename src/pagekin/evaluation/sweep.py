@@ -18,13 +18,12 @@ from pagekin import __version__
 from pagekin.engines.local import WorkerPool, run
 from pagekin.evaluation.baselines import LSA, need_lsa
 from pagekin.evaluation.evaluate import evaluate_system
-from pagekin.evaluation.export import csv_line
 from pagekin.evaluation.judge import System, judge
 from pagekin.evaluation.labelled import LabelledCollection, open_labelled
 from pagekin.evaluation.measures import LIST_MEASURES, ORTHOGONAL, PAIR_MEASURES, Ratios, measure_name, ratios
 from pagekin.evaluation.sweep_plan import BASELINE, RUN, PlanEntry, SweepPlan
 from pagekin.model.arrays import Int64s
-from pagekin.model.files import replacing
+from pagekin.model.files import csv_line, replacing
 from pagekin.model.jsons import to_json
 from pagekin.pipeline import Progress
 from pagekin.search.indexed_store import IndexedStore

@@ -4,7 +4,7 @@ external resources, for light and dark mode and small screens; and matplotlib fi
 
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import pairwise
@@ -214,15 +214,20 @@ class Section:
 
 def page(title: str, lines: Sequence[str], sections: Sequence[Section]) -> str:
     """The whole page; `lines` come below the title."""
-    style = Path(__file__).with_name("page.css").read_text("utf-8")
+    return document(title, lines, (part for section in sections for part in _section(section)))
+
+
+def document(title: str, lines: Sequence[str], parts: Iterable[str], style: str = "", script: str = "") -> str:
+    """An HTML document of its title, lines of text below it, and parts that are HTML."""
+    style = Path(__file__).with_name("page.css").read_text("utf-8") + style
     head = (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{escape(title)}</title><style>{style}</style></head><body><main><h1>{escape(title)}</h1>"
     )
     faint = (f'<p class="faint">{escape(line)}</p>' for line in lines)
-    parts = (part for section in sections for part in _section(section))
-    return "".join([head, *faint, *parts, "</main></body></html>\n"])
+    end = f"<script>{script}</script>" if script else ""
+    return "".join([head, *faint, *parts, f"</main>{end}</body></html>\n"])
 
 
 def _section(section: Section) -> Iterator[str]:

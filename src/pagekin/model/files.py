@@ -1,16 +1,19 @@
 """Files that a user names: read within bounds, written completely or not at all."""
 
+import csv
 import errno
+import io
 import os
 import sys
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Any, cast
 
 from pagekin.errors import FailureError, MisuseError
 
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet would compute
 HTML_SUFFIXES = (".html", ".htm", ".xhtml", ".shtml")
 
 
@@ -97,3 +100,19 @@ def write_lines(target: Path, lines: Iterable[str]) -> int:
             file.write(line + "\n")
             count += 1
     return count
+
+
+def csv_line(values: Iterable[Any]) -> str:
+    """A line of CSV, without its end; None is an empty field."""
+    line = io.StringIO()
+    csv.writer(line, lineterminator="").writerow(values)
+    return line.getvalue()
+
+
+def plain_cell(value: Any) -> Any:
+    """A value that a spreadsheet does not take for a formula.
+
+    >>> plain_cell("=1+1"), plain_cell("a=1")
+    ("'=1+1", 'a=1')
+    """
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value

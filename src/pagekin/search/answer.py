@@ -47,7 +47,7 @@ class AnswerBuilder:
         query = replace(query, allowed=self._filter(query.nodes), min_similarity=self.options.min_similarity)
         similar = self.blend.similarities(query, np.array(pinned, np.int64)).tolist() if pinned else []
         found, lines = self._lines(query, list(zip(similar, pinned, strict=True)))
-        explanations = self._explanations(query, [found[line.anchor][1] for line in lines])
+        explanations = self.explanations(query, [found[line.anchor][1] for line in lines])
         shown, overlaps = self._shown(query, found, lines), self._overlaps(found, lines)
         pages = []
         for line, why in zip(lines, explanations, strict=True):
@@ -105,7 +105,7 @@ class AnswerBuilder:
         overlaps = self.store.fingerprints.overlaps(rows[np.array(pairs)])
         return dict(zip((member for member, _ in pairs), overlaps, strict=True))
 
-    def _explanations(self, query: Query, nodes: list[int]) -> list[Explanation]:
+    def explanations(self, query: Query, nodes: list[int]) -> list[Explanation]:
         """Reasons that an Explanation has fields for go there, others under the name of their evidence."""
         if not self.options.explain:
             return [Explanation() for _ in nodes]

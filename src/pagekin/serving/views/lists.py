@@ -4,12 +4,11 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from pagekin.evaluation.export import csv_line
+from pagekin.model.files import csv_line, plain_cell
 from pagekin.serving.context import encode_json
 from pagekin.serving.views.page import RelatedRow
 
 MEDIA_TYPES = {"csv": "text/csv", "json": "application/json", "md": "text/markdown"}
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet would compute
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>()#|~!])")
 Row = Mapping[str, Any]  # a `title`, its `url`, and other columns
 
@@ -39,14 +38,10 @@ def write_list(rows: list[Row], kind: str) -> bytes:
     if kind == "json":
         return encode_json(rows)
     if kind == "csv":
-        lines = [csv_line(rows[0]), *(csv_line(map(_cell, row.values())) for row in rows)] if rows else []
+        lines = [csv_line(rows[0]), *(csv_line(map(plain_cell, row.values())) for row in rows)] if rows else []
     else:
         lines = [_line(place, row) for place, row in enumerate(rows, 1)]
     return "".join(f"{line}\n" for line in lines).encode("utf-8", "replace")
-
-
-def _cell(value: Any) -> Any:
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
 
 
 def _line(place: int, row: Row) -> str:

@@ -1,0 +1,1 @@
+"""Links that are missing in a collection: `pagekin.open("my.kin").gaps()`."""
