@@ -12,7 +12,7 @@ from pagekin.duplicates.collection import find_pairs
 from pagekin.gaps.decisions import DISMISSED, DONE, Decisions, read_decisions
 from pagekin.gaps.mentions import MentionIndex
 from pagekin.gaps.options import GapOptions
-from pagekin.gaps.passages import NO_PASSAGE, PageText
+from pagekin.gaps.passages import NO_PASSAGE, LinkableText
 from pagekin.gaps.results import Gaps, LinkedPage, MissingLink
 from pagekin.model.arrays import Bools, Floats, Int64s, distinct, spans
 from pagekin.search.answer import AnswerBuilder
@@ -209,7 +209,7 @@ class GapFinder:
         described: dict[tuple[int, int], MissingLink] = {}
         for source in dict.fromkeys(each.source for each in found):
             some = [each for each in found if each.source == source]
-            text = PageText(self._mentions, int(self.indexed.nodes[source]))
+            text = LinkableText(self._mentions, int(self.indexed.nodes[source]))
             for each, why in zip(some, self._explanations(source, [each.target for each in some]), strict=True):
                 described[source, each.target] = self._gap(each, links, text, why)
         return [described[each.source, each.target] for each in found]
@@ -219,7 +219,7 @@ class GapFinder:
         builder = AnswerBuilder(self.indexed, self.indexed.blend(options), options, None)
         return builder.explanations(query_of_nodes(self.indexed.index, [source]), targets)
 
-    def _gap(self, found: ScoredGap, links: dict[int, PageLink], text: PageText, why: Explanation) -> MissingLink:
+    def _gap(self, found: ScoredGap, links: dict[int, PageLink], text: LinkableText, why: Explanation) -> MissingLink:
         words, kind, sentence, other = text.passage(found.target, found.named) or NO_PASSAGE
         pair = np.array([found.source * self._pages + found.target])
         return MissingLink(
