@@ -66,8 +66,13 @@ def test_answers_are_those_of_the_collection(ask: Ask, sample_index: Path) -> No
     assert [gap["words"] for gap in gaps] == [
         gap.words for gap in collection.gaps(pages=["http://almanac.example/october.html"], limit=2)
     ]
-    groups = ask("duplicates", limit=1)
-    assert (len(groups["groups"]), groups["all_groups"]) == (1, len(collection.duplicates()))
+
+
+def test_groups_of_near_duplicates_begin_with_the_most_linked_page(example_folder: Path) -> None:
+    [result] = answers(make_server(example_folder / "site.kin"), ("duplicates", {}))
+    [group] = result.structured_content["groups"]
+    assert group["page"]["title"] == "The robin"
+    assert [page["title"] for page in group["near_duplicates"]] == ["Redbreast"]
 
 
 def test_a_long_text_comes_in_parts(ask: Ask, sample_index: Path) -> None:
