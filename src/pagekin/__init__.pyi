@@ -60,9 +60,9 @@ from pagekin.evaluation.sweep_report import sweep as sweep
 from pagekin.evaluation.tune import FoldGain as FoldGain
 from pagekin.evaluation.tune import TuneReport as TuneReport
 from pagekin.gaps.options import GapOptions as GapOptions
-from pagekin.gaps.results import Gap as Gap
 from pagekin.gaps.results import Gaps as Gaps
 from pagekin.gaps.results import LinkedPage as LinkedPage
+from pagekin.gaps.results import MissingLink as MissingLink
 from pagekin.learning.options import LearnOptions as LearnOptions
 from pagekin.links.cluster_quality import CategoryQuality as CategoryQuality
 from pagekin.links.settings import ClusterOptions as ClusterOptions

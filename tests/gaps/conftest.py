@@ -31,10 +31,7 @@ PAGES = {
         "<p>Birches grow fast on poor soil, and their bark is white. Its sap is sweet in spring."
         " It burns like <a href=ash.html>ash</a> wood.",
     ),
-    "ash": (
-        "Ash",
-        "<p>The ash has grey bark and black buds in spring. Its wood bends, and <a href=oak.html>oak</a> does not.",
-    ),
+    "ash": ("Ash", "<p>The ash has grey bark and dark buds in spring. It bends; <a href=oak.html>oak</a> does not."),
     "elm": ("Elm", "<p>Elms grew along roads until a beetle brought a disease. Elm bark is rough."),
     "about": ("About us", "<p>We look after the trees. Write to us about a fallen tree."),
     "secret": ("Draft", "<p>A draft about mushrooms under trees, with many caps and rings."),

@@ -13,7 +13,7 @@ import pagekin
 SITE = "http://park.example/"
 
 
-def found(gaps: pagekin.Gaps) -> dict[tuple[str, str], pagekin.Gap]:
+def found(gaps: pagekin.Gaps) -> dict[tuple[str, str], pagekin.MissingLink]:
     return {(name(gap.source.url), name(gap.target.url)): gap for gap in gaps}
 
 

@@ -32,7 +32,7 @@ ANYWHERE = (
     "/search?q=%00%ff",
     "/random",
     "/collection",
-    *(f"/collection/{part}" for part in ("similarities", "unlinked", "bridges", "duplicates")),
+    *(f"/collection/{part}" for part in ("similarities", "gaps", "bridges", "duplicates")),
     "/compare?a=x&b=%00",
     "/page/%ff",
 )

@@ -65,7 +65,7 @@ def print_gaps(found: pagekin.Gaps, output: str | None) -> None:
     return click.echo(summary(found))
 
 
-def _remarks(gap: pagekin.Gap) -> str:
+def _remarks(gap: pagekin.MissingLink) -> str:
     remarks = [f"{gap.words_from}", f"in-links of the target: {gap.in_links:,}"]
     remarks += ["a template links to it"] if gap.in_template else []
     remarks += [f"linked to {clean(gap.linked_elsewhere)} already"] if gap.linked_elsewhere else []

@@ -24,6 +24,7 @@ _MODULES = {
     "info": "check info search show",
     "learn": "learn",
     "main": "completion",
+    "mcp": "mcp",
     "related": "answers export related",
     "serve": "serve",
     "site": "site",

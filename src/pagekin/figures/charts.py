@@ -192,6 +192,9 @@ def trend(measure: str, bars: Sequence[Bar]) -> str:
     return f"{measure} is highest at {bars[values.index(max(values))].name}."
 
 
+COPY = "static/copy.js"  # the script of copy buttons
+
+
 @dataclass(frozen=True)
 class Table:
     """A head and rows of cells; columns of numbers are aligned right."""

@@ -12,8 +12,8 @@ from pagekin.duplicates.collection import find_pairs
 from pagekin.gaps.decisions import DISMISSED, DONE, Decisions, read_decisions
 from pagekin.gaps.mentions import MentionIndex
 from pagekin.gaps.options import GapOptions
-from pagekin.gaps.passages import NO_PASSAGE, PageText
-from pagekin.gaps.results import Gap, Gaps, LinkedPage
+from pagekin.gaps.passages import NO_PASSAGE, LinkableText
+from pagekin.gaps.results import Gaps, LinkedPage, MissingLink
 from pagekin.model.arrays import Bools, Floats, Int64s, distinct, spans
 from pagekin.search.answer import AnswerBuilder
 from pagekin.search.blend import Blend
@@ -33,7 +33,7 @@ _AT_ONCE = 20  # candidates whose similarity is computed at a time
 _UNNAMED, _UNRELATED = 0.02, 0.1
 
 
-class Candidates(NamedTuple):
+class LinkCandidates(NamedTuple):
     """Possible links of one page."""
 
     node: Int64s
@@ -143,7 +143,7 @@ class GapFinder:
         open_ = self._open(node, candidates.node, options) & allowed[candidates.node]
         open_ &= candidates.likelihood >= options.min_likelihood
         open_ &= np.array([(node, each) not in decided.links for each in candidates.node.tolist()], bool)
-        candidates = Candidates._make(each[open_] for each in candidates)
+        candidates = LinkCandidates._make(each[open_] for each in candidates)
         similar = self._similarities(node, blend, candidates, options)
         scores = _scores(candidates.likelihood, similar)
         scores[similar < options.min_similarity] = 0.0
@@ -151,7 +151,7 @@ class GapFinder:
         columns = (-scores.round(9), np.full(len(scores), node), candidates[0], similar, *candidates[1:])
         return [ScoredGap(*(column[k].item() for column in columns)) for k in best]
 
-    def _similarities(self, node: int, blend: Blend, candidates: Candidates, options: GapOptions) -> Floats:
+    def _similarities(self, node: int, blend: Blend, candidates: LinkCandidates, options: GapOptions) -> Floats:
         """The similarities of candidates; -1 for those that cannot be among the best, however similar they are."""
         similar, query = np.full(len(candidates.node), -1.0), query_of_nodes(self.indexed.index, [node])
         order, bound, least = (
@@ -170,7 +170,7 @@ class GapFinder:
                 least = float(np.partition(best, -options.per_page)[-options.per_page])
         return similar
 
-    def _candidates(self, node: int, blend: Blend) -> Candidates:
+    def _candidates(self, node: int, blend: Blend) -> LinkCandidates:
         """The pages that are near to a page, and those that its text names, ascending."""
         source, target, row = self._named
         begin, end = np.searchsorted(source, [node, node + 1]).tolist()
@@ -185,7 +185,7 @@ class GapFinder:
         place = np.searchsorted(nodes, target[kept])
         likely, named = np.zeros(len(nodes)), np.full(len(nodes), -1)
         likely[place], named[place] = likelihood[kept], row[kept]
-        return Candidates(nodes, likely, named)
+        return LinkCandidates(nodes, likely, named)
 
     def _open(self, node: int, target: Int64s, options: GapOptions) -> Bools:
         """Whether pages could be linked: another text, no link yet, and not too many in-links."""
@@ -202,14 +202,14 @@ class GapFinder:
         """The number of pages with links in their texts to each page."""
         return np.bincount(self._linked % self._pages, minlength=self._pages)
 
-    def _described(self, found: list[ScoredGap]) -> list[Gap]:
+    def _described(self, found: list[ScoredGap]) -> list[MissingLink]:
         """The links with names, passages and explanations; those of one source are described together."""
         names = self.indexed.catalog.names_by_node(sorted({node for each in found for node in each[1:3]}))
         links = {node: PageLink(**name) for node, name in names.items()}
-        described: dict[tuple[int, int], Gap] = {}
+        described: dict[tuple[int, int], MissingLink] = {}
         for source in dict.fromkeys(each.source for each in found):
             some = [each for each in found if each.source == source]
-            text = PageText(self._mentions, int(self.indexed.nodes[source]))
+            text = LinkableText(self._mentions, int(self.indexed.nodes[source]))
             for each, why in zip(some, self._explanations(source, [each.target for each in some]), strict=True):
                 described[source, each.target] = self._gap(each, links, text, why)
         return [described[each.source, each.target] for each in found]
@@ -219,10 +219,10 @@ class GapFinder:
         builder = AnswerBuilder(self.indexed, self.indexed.blend(options), options, None)
         return builder.explanations(query_of_nodes(self.indexed.index, [source]), targets)
 
-    def _gap(self, found: ScoredGap, links: dict[int, PageLink], text: PageText, why: Explanation) -> Gap:
+    def _gap(self, found: ScoredGap, links: dict[int, PageLink], text: LinkableText, why: Explanation) -> MissingLink:
         words, kind, sentence, other = text.passage(found.target, found.named) or NO_PASSAGE
         pair = np.array([found.source * self._pages + found.target])
-        return Gap(
+        return MissingLink(
             links[found.source],
             links[found.target],
             found.similarity,

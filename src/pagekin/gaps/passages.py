@@ -29,7 +29,7 @@ NO_PASSAGE = Passage("", "", "", None)
 
 
 @dataclass(frozen=True, eq=False)
-class PageText:
+class LinkableText:
     """The text of one page, for finding passages."""
 
     index: MentionIndex

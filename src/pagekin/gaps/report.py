@@ -9,9 +9,9 @@ from pathlib import Path
 
 from pagekin.errors import MisuseError
 from pagekin.figures import counted
-from pagekin.figures.charts import document
+from pagekin.figures.charts import COPY, document
 from pagekin.gaps.find import DEAD_END, ONLY_FROM_TEMPLATES, ORPHAN
-from pagekin.gaps.results import Gap, Gaps, LinkedPage
+from pagekin.gaps.results import Gaps, LinkedPage, MissingLink
 from pagekin.model.files import csv_line, plain_cell, write_lines
 from pagekin.model.jsons import to_json
 
@@ -71,8 +71,8 @@ def gaps_page(gaps: Gaps) -> str:
     parts = ["<section><h2>Missing links</h2>", *(_article(gap) for gap in gaps), "</section>"]
     for (kind, pages), (heading, hint) in zip(_kinds(gaps), _HEADINGS.values(), strict=True):
         parts += _table(kind, heading, hint, pages)
-    style, script = (files("pagekin.gaps").joinpath(name).read_text("utf-8") for name in ("report.css", "copy.js"))
-    return document("Missing links", lines, parts, style, script)
+    style = files("pagekin.gaps").joinpath("report.css").read_text("utf-8")
+    return document("Missing links", lines, parts, style, files("pagekin.figures").joinpath(COPY).read_text("utf-8"))
 
 
 def summary(gaps: Gaps) -> str:
@@ -95,7 +95,7 @@ _HEADINGS = {
 }
 
 
-def _article(gap: Gap) -> str:
+def _article(gap: MissingLink) -> str:
     before, words, after = gap.sentence.partition(gap.words) if gap.words else (gap.sentence, "", "")
     quote = f"<blockquote><bdi>{_text(before)}<mark>{_text(words)}</mark>{_text(after)}</bdi></blockquote>"
     facts = [f"words: {gap.words_from}, linked like this on {gap.likelihood:.0%} of the pages that have them"]

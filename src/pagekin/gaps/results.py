@@ -10,7 +10,7 @@ from pagekin.search.results import Explanation, PageLink, ResultSequence
 
 
 @dataclass(frozen=True, repr=False)
-class Gap:
+class MissingLink:
     """A link that may be missing: from the words of a sentence of `source` to `target`."""
 
     source: PageLink
@@ -30,7 +30,8 @@ class Gap:
     def html(self) -> str:
         """The link in HTML.
 
-        >>> Gap(PageLink("http://a.example/", "A"), PageLink("http://b.example/?x=1&y=2", "B"), 0.5, 0.5, "b < c").html
+        >>> pages = PageLink("http://a.example/", "A"), PageLink("http://b.example/?x=1&y=2", "B")
+        >>> MissingLink(*pages, 0.5, 0.5, "b < c").html
         '<a href="http://b.example/?x=1&amp;y=2">b &lt; c</a>'
         """
         from html import escape
@@ -41,7 +42,8 @@ class Gap:
     def markdown(self) -> str:
         r"""The link in Markdown.
 
-        >>> Gap(PageLink("http://a.example/", "A"), PageLink("http://b.example/(b)", "B"), 0.5, 0.5, "b [c]").markdown
+        >>> pages = PageLink("http://a.example/", "A"), PageLink("http://b.example/(b)", "B")
+        >>> MissingLink(*pages, 0.5, 0.5, "b [c]").markdown
         '[b \\[c\\]](<http://b.example/(b)>)'
         """
         import re
@@ -54,7 +56,7 @@ class Gap:
         return self.words or self.target.title or self.target.url
 
     def __repr__(self) -> str:
-        return f"<Gap {self.similarity:.3f} {self.source.url} -> {self.target.url} {self.words!r}>"
+        return f"<MissingLink {self.similarity:.3f} {self.source.url} -> {self.target.url} {self.words!r}>"
 
 
 @dataclass(frozen=True)
@@ -69,11 +71,11 @@ class LinkedPage:
 
 
 @dataclass(frozen=True, repr=False)
-class Gaps(ResultSequence[Gap]):
+class Gaps(ResultSequence[MissingLink]):
     """Missing links, the most likely first, and poorly linked pages."""
 
     pages: int  # that were looked at as sources
-    missing: list[Gap]
+    missing: list[MissingLink]
     orphans: list[LinkedPage]  # without in-links
     only_from_templates: list[LinkedPage]  # with in-links from menus and other templates only
     dead_ends: list[LinkedPage]  # without links in their texts
@@ -83,5 +85,5 @@ class Gaps(ResultSequence[Gap]):
     not_done: list[tuple[str, str]] = json_field(columns=("source", "target"))
 
     @property
-    def items(self) -> Sequence[Gap]:
+    def items(self) -> Sequence[MissingLink]:
         return self.missing

@@ -45,8 +45,9 @@ def make_app(
         cors = Middleware(CORSMiddleware, allow_origins=settings.cors, allow_methods=methods, allow_headers=headers)
         middleware.append(cors)
     errors = (RequestError, MisuseError, FailureError, HTTPException)
+    static = StaticFiles(directory=STATIC, packages=[("pagekin.figures", "static")])  # the latter: copy.js
     app = Starlette(
-        routes=[*api_routes(settings.limits), Mount("/static", StaticFiles(directory=STATIC)), *pages.routes()],
+        routes=[*api_routes(settings.limits), Mount("/static", static), *pages.routes()],
         middleware=[*middleware, Middleware(GZipMiddleware, minimum_size=500)],
         exception_handlers=dict.fromkeys(errors, lambda _, error: RequestError.from_exception(error).response()),
         lifespan=_lifespan,

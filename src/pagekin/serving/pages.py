@@ -190,7 +190,7 @@ def _collection(request: PageRequest) -> Response:
 # Sections of the collection page that take a while and are computed once for a generation.
 _SECTIONS: dict[str, tuple[str, Callable[[Generation, collection.Over], object]]] = {
     "similarities": ("Nearest pages", lambda each, over: collection.similarities(each.indexed, over)),
-    "unlinked": ("Related but not linked", lambda each, over: collection.unlinked(each.indexed, over)),
+    "gaps": ("Missing links", lambda each, over: collection.missing_links(each.collection, over)),
     "bridges": (
         "Bridges between topics",
         lambda each, over: collection.bridges(each.indexed, each.analyse_links(), over),

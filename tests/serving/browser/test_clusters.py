@@ -184,12 +184,21 @@ def test_the_view_of_the_collection_is_complete(site: str, indexed: IndexedStore
     expect(page.locator("main")).to_contain_text("HTTP status 404")
     for title in ("In-links", "Out-links", "Similarity to the nearest page"):
         expect(page.get_by_role("img", name=re.compile(f"^{title}")).locator("text").first).to_be_visible()
-    expect(page.locator("#unlinked .pairs > li").first).to_be_visible()
+    expect(page.locator("#gaps .pairs > li").first).to_be_visible()
     expect(page.locator("#bridges .bridges > li").first).to_be_visible()
     expect(page.locator("#duplicates")).to_contain_text("No two pages are near-duplicates")
     expect(page.locator(".report").first).to_contain_text("0.500 (0.400 to 0.600)")
     expect(page.locator(".report").first).to_contain_text("<i>labels</i>.tsv")
     expect(page.locator(".report").nth(1)).to_contain_text("is not a report of")
+
+
+def test_a_missing_link_is_copied_by_its_button(site: str, look: Look) -> None:
+    page = settled(look(f"{site}/collection/gaps", permissions=["clipboard-read", "clipboard-write"]))
+    button = page.get_by_role("button", name="Copy HTML").first
+    expected = button.get_attribute("data-copy")
+    button.click()
+    expect(page.get_by_role("button", name="Copied")).to_be_visible()
+    assert page.evaluate("navigator.clipboard.readText()") == expected
 
 
 def test_the_largest_groups_of_near_duplicates_are_listed(harmful: str, look: Look) -> None:

@@ -8,11 +8,18 @@ from pathlib import Path
 import pytest
 
 from duplicates.test_result_list import prose
+from pagekin.collection.collection import Collection
 from pagekin.errors import MisuseError
 from pagekin.pipeline import build
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.serving.rendering import describe_overlap, read_form
-from pagekin.serving.views.collection import collection_view, duplicate_groups, read_reports, similarities, unlinked
+from pagekin.serving.views.collection import (
+    collection_view,
+    duplicate_groups,
+    missing_links,
+    read_reports,
+    similarities,
+)
 from pagekin.serving.views.drawings import graph_by_words
 from pagekin.serving.views.names import PageRef, find_page, search_refs
 from pagekin.serving.views.page import AnswerFilters, compare_pages, page_view, related_rows
@@ -144,7 +151,7 @@ def test_a_collection_is_counted(wood: IndexedStore) -> None:
 
 
 def test_related_pages_without_a_link_are_found_and_near_duplicates_grouped(wood: IndexedStore) -> None:
-    pairs = {frozenset((one.title, other.title)) for one, other, _, _ in unlinked(wood).rows}
+    pairs = {frozenset((one.title, other.title)) for _, (one, other), _ in missing_links(Collection(wood)).rows}
     assert frozenset(("Of elms", "Of loaves")) in pairs
     assert frozenset(("Of elms", "Of oaks")) not in pairs
     groups, [(anchor, [(member, _)], size)] = duplicate_groups(wood)

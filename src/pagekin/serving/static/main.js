@@ -7,6 +7,7 @@ import { addThemeSwitch } from "./theme_switch.js";
 import { addCards } from "./cards.js";
 import { addMaps } from "./map.js";
 import { addWalks } from "./walk.js";
+import "./copy.js";
 
 waitForPage();
 addThemeSwitch();

@@ -10,7 +10,10 @@ from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
+from pagekin.collection.collection import Collection
 from pagekin.collection.info import CollectionInfo, describe_store
+from pagekin.errors import FailureError
+from pagekin.gaps.results import MissingLink
 from pagekin.model.arrays import Int64s
 from pagekin.search.duplicates import DuplicateGroups, find_duplicates
 from pagekin.search.indexed_store import IndexedStore
@@ -20,6 +23,7 @@ from pagekin.serving.views.names import PageRef, clean_line, find_page, refs, re
 
 SAMPLE = 300  # pages
 _LISTED, _MEMBERS, _TERMS = 12, 20, 4
+_MOST_PAGES = 100_000  # whose texts are searched for the names of pages
 _NEAR = 200  # pages around each page that is tested for being a bridge
 _REPORTS, _MAX_REPORTS, _MAX_REPORT_BYTES = "reports", 20, 1 << 20  # folder, files in it, size of each
 
@@ -27,6 +31,7 @@ Row = TypeVar("Row")
 Terms = list[str]
 Over: TypeAlias = Callable[[list[PageRef]], Iterable[PageRef]]  # iterates over pages and reports the progress
 EvaluatedSystem: TypeAlias = tuple[str, int, list[tuple[str, str]]]  # name, sources, measures with values as text
+LinkRow = tuple[MissingLink, list[PageRef], tuple[str, str, str]]  # the parts of the sentence: the second is linked
 BridgeRow = tuple[float, PageRef, list[tuple[PageRef, Terms]]]  # strength, page, the two pages that it connects
 GroupRow = tuple[PageRef, list[tuple[PageRef, float]], int]  # anchor, first members, number of members
 
@@ -113,23 +118,21 @@ def bridges(indexed: IndexedStore, analysis: LinkAnalysis, over: Over = iter) ->
     return SampleResult(len(pages), rows)
 
 
-def unlinked(indexed: IndexedStore, over: Over = iter) -> SampleResult[tuple[PageRef, PageRef, float, Terms]]:
-    """Return the most similar pairs of pages without a link in either direction: similarity and shared terms.
-
-    Near-duplicates are left out.
-    """
-    options = RelatedOptions(limit=2, exclude_linked=True)
-    found: dict[tuple[int, int], tuple[PageRef, PageRef, float, Terms]] = {}
-    pages = _sample(indexed)
-    for page in over(pages):
-        for each in indexed.related(page.url, options):
-            [other] = refs(indexed, [each.url], "url")
-            if not each.is_duplicate and page.node not in indexed.nodes_linked_from([other.node]):
-                terms = [term for term, _ in each.why.terms[:_TERMS]]
-                pair = min(page.node, other.node), max(page.node, other.node)
-                found.setdefault(pair, (page, other, each.similarity, terms))
-    best = sorted(found.items(), key=lambda item: (-item[1][2], item[0]))
-    return SampleResult(len(pages), [row for _, row in best[:_LISTED]])
+def missing_links(opened: Collection, over: Over = iter) -> SampleResult[LinkRow]:
+    """Return the likeliest links that are missing on a sample of the pages."""
+    indexed = opened.indexed
+    if len(indexed) > _MOST_PAGES:
+        raise FailureError(
+            f"in a collection of more than {_MOST_PAGES:,} pages `pagekin gaps` finds missing links, not this page"
+        )
+    pages = {page.node: page for page in _sample(indexed)}
+    progress = over(list(pages.values()))
+    found = opened.gaps(
+        pages=list(pages.values()), limit=_LISTED, per_page=2, progress=lambda _: (page.node for page in progress)
+    )
+    ends = ([refs(indexed, [each.url], "url")[0] for each in (gap.source, gap.target)] for gap in found)
+    parts = (gap.sentence.partition(gap.words) if gap.words else (gap.sentence, "", "") for gap in found)
+    return SampleResult(len(pages), list(zip(found, ends, parts, strict=True)))
 
 
 def duplicate_groups(indexed: IndexedStore) -> tuple[DuplicateGroups, list[GroupRow]]:
