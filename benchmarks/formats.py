@@ -7,16 +7,22 @@ and resolves the links.
 
 from __future__ import annotations
 
+import bz2
+import html
+import re
 import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from urllib.parse import unquote
 
 from benchmarks.generated import vocabulary
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, show, timed
 from pagekin.model.capture import Capture, ReadingSettings
+from pagekin.model.wiki import WikiSite
 from pagekin.pipeline import build
 from pagekin.reading.batch import read_captures
+from pagekin.reading.wikitext import wikitext_as_html
 from pagekin.sources.open import open_sources
 
 ROUNDS = 2 if QUICK else 3
@@ -31,12 +37,12 @@ def main() -> None:
     """Measure every format."""
     figures: list[Figure] = []
     with tempfile.TemporaryDirectory() as place:
-        for measure in (notes,):
+        for measure in (notes, wiki):
             print(measure.__name__)
             measured = measure(Path(place))
             show(measured)
             figures += measured
-    keep("formats", {"machine": facts("markdown-it-py"), "figures": kept(figures)})
+    keep("formats", {"machine": facts("markdown-it-py", "mwxml", "mwparserfromhell"), "figures": kept(figures)})
 
 
 def notes(place: Path) -> list[Figure]:
@@ -57,6 +63,74 @@ def notes(place: Path) -> list[Figure]:
         Figure(f"notes: build of a vault of {NOTES:,}", round(wall, 1), "s", at_most=_TOO_LONG),
         Figure(f"notes: build of a vault of {NOTES:,}, processor time", round(time.process_time() - begin, 1), "s"),
     ]
+
+
+def wiki(place: Path) -> list[Figure]:
+    """A MediaWiki dump, compared with mwxml and mwparserfromhell, which find the text and the links of each page."""
+    import mwparserfromhell
+    import mwxml
+
+    pages = [wiki_page(number, sections) for number, sections in enumerate(texts(SAMPLE))]
+    groups = ["".join(pages[k : k + 100]) for k in range(0, SAMPLE, 100)]
+    plain, packed = place / "wiki.xml", place / "wiki.xml.bz2"
+    plain.write_text(_WIKI_HEAD + "".join(pages) + _WIKI_END, "utf-8")
+    packed.write_bytes(b"".join(bz2.compress(part.encode()) for part in (_WIKI_HEAD, *groups, _WIKI_END)))
+
+    def parsed() -> list[tuple[str, list[str], list[str]]]:
+        """(title, words, links) of every page."""
+        found = []
+        with plain.open("rb") as file:
+            for page in mwxml.Dump.from_file(file):
+                code = mwparserfromhell.parse(next(iter(page)).text)
+                for reference in code.filter_tags(matches=lambda tag: tag.tag == "ref"):
+                    code.remove(reference)
+                links = [str(link.title) for link in code.filter_wikilinks(recursive=False)]
+                found.append((page.title, code.strip_code().replace("* ", " ").split(), links))
+        return found
+
+    ours, theirs = compared(lambda: read(plain), parsed)
+    unpacking = min(_processor_time(lambda: bz2.decompress(packed.read_bytes())) for _ in range(ROUNDS))
+    from_packed = min(_processor_time(lambda: read(packed)) for _ in range(ROUNDS))
+    same = [_words_and_links(page) == (words, links) for page, (_, words, links) in zip(pages, parsed(), strict=True)]
+    return [
+        Figure("wiki: size of a page", round(plain.stat().st_size / SAMPLE / 1000, 1), "KB"),
+        Figure("wiki: parsed by mwxml and mwparserfromhell", round(SAMPLE / theirs), "pages/s"),
+        Figure("wiki: read", round(SAMPLE / ours), "pages/s"),
+        Figure("wiki: reading / parsing, processor time", round(ours / theirs, 2), "x", at_most=2.0),
+        Figure("wiki: unpacking bzip2 / reading from it", round(unpacking / from_packed, 2), "x"),
+        Figure("wiki: pages with the same words and links", round(100 * sum(same) / SAMPLE, 1), "%", at_least=100.0),
+    ]
+
+
+_WIKI = "https://wiki.example/wiki/"
+_WIKI_HEAD = f"<mediawiki>\n  <siteinfo>\n    <base>{_WIKI}Main_Page</base>\n  </siteinfo>\n"
+_WIKI_END = "</mediawiki>\n"
+
+
+def wiki_page(number: int, sections: list[list[str]]) -> str:
+    """A page of a dump: an infobox, sections with references, links, lists and tables, and categories."""
+    name = "{{" + f"Infobox tree|name=[[Page {number}]]|genus={{{{lang|la|{sections[0][0]}}}}}|size=3" + "}}\n"
+    body = "".join(
+        f"== {' '.join(words[:3])} ==\n'''{words[3]}''' {' '.join(words[4:20])} [[Page {(number * 7 + k) % SAMPLE}]]"
+        f" and [[Page {(number * 3 + k) % SAMPLE}|{words[20]}]]<ref>{{{{cite web|url=https://a.example/{k}}}}}</ref>.\n\n"
+        f"* {' '.join(words[21:30])}\n* ''{words[30]}'' <!-- {words[31]} --> {' '.join(words[32:])}\n"
+        for k, words in enumerate(sections)
+    )
+    text = html.escape(f"{name}{body}\n{{{{Navbox|[[Page {number + 1}]]}}}}\n", quote=False)
+    return (
+        f"  <page>\n    <title>Page {number}</title>\n    <ns>0</ns>\n    <id>{number + 1}</id>\n    <revision>\n"
+        f"      <id>{number}</id>\n      <timestamp>2024-05-01T00:00:00Z</timestamp>\n      <model>wikitext</model>\n"
+        f'      <format>text/x-wiki</format>\n      <text bytes="{len(text)}" xml:space="preserve">{text}</text>\n'
+        "    </revision>\n  </page>\n"
+    )
+
+
+def _words_and_links(page: str) -> tuple[list[str], list[str]]:
+    """The words and links that reading a page finds."""
+    text = html.unescape(page.partition('preserve">')[2].partition("</text>")[0])
+    found = wikitext_as_html(text, "", WikiSite(_WIKI))
+    links = [unquote(href).replace("_", " ") for href in re.findall(f'href="{_WIKI}([^"]*)"', found)]
+    return html.unescape(re.sub("<[^>]*>", "", found.replace("<li>", "* "))).replace("* ", " ").split(), links
 
 
 def compared(ours: Callable[[], object], theirs: Callable[[], object]) -> tuple[float, float]:

@@ -1,4 +1,4 @@
-"""Fuzzing: archives, pages, lines, notes, result lists, URLs, HTTP bodies and index files, mutated at random.
+"""Fuzzing: archives, pages, lines, notes, wikis, result lists, URLs, HTTP bodies and index files, mutated at random.
 
 `python -m benchmarks.fuzz --seconds 100` gives every target so many seconds, in a process of its own with little
 memory, prints how many inputs it tried, and writes `results/fuzz.json`. The fuzzer sees which code runs, and goes on
@@ -280,6 +280,31 @@ def notes(home: Path) -> Target:
     return [seed.encode() for seed in seeds], lambda data: _read(home / "a.md", data)
 
 
+def wiki(home: Path) -> Target:
+    """MediaWiki dumps: the first byte says whether the rest is packed, the dump, or the text of a page."""
+    import bz2
+
+    from pagekin.model.wiki import WikiSite
+    from pagekin.reading.wikitext import wikitext_as_html
+
+    text = "{{a|[[b]]}} ''c'' [[d|e]]f [[File:g|thumb|h [[i]]]]\n== j ==\n{|\n| k=l | m || n\n|}\n<ref>o</ref>[//p q]"
+    head = "<mediawiki><siteinfo><base>https://a.example/wiki/M</base></siteinfo>"
+    page = "<page><title>A</title><ns>0</ns><id>1</id><revision><text>words</text></revision></page>"
+    dump = f"{head}{page}</mediawiki>".encode()
+    site = WikiSite("https://a.example/wiki/")
+
+    def target(data: bytes) -> None:
+        if data[:1] < b"\x55":
+            _read(home / "a.xml.bz2", data[1:])
+        elif data[:1] < b"\xaa":
+            _read(home / "a.xml", data[1:])
+        else:
+            wikitext_as_html(data[1:].decode("utf-8", "replace"), "A", site)
+
+    streams = b"".join(bz2.compress(part.encode()) for part in (head, page, page, "</mediawiki>"))
+    return [b"\xff" + text.encode(), b"\x80" + dump, b"\x00" + streams, b"\x00" + bz2.compress(dump)], target
+
+
 def _lists() -> list[bytes]:
     """Result lists in the formats of search engines."""
     rows = [{"id": str(k), "url": f"http://a.example/{k}", "title": "T", "text": "some words " * 20} for k in range(3)]
@@ -384,6 +409,7 @@ TARGETS: dict[str, Callable[[Path], Target]] = {
     "urls": urls,
     "jsonl": jsonl,
     "notes": notes,
+    "wiki": wiki,
     "results": results,
     "bodies": bodies,
     "index": index,

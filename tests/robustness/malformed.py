@@ -18,6 +18,8 @@ from hashlib import sha256
 
 from sources.bombs import brotli_bomb, gzip_bomb, record_bomb, zstd_bomb
 from sources.warcs import DAY, HTML, gz, http, page, record, response, revisit
+from sources.wikis import BASE as WIKI
+from sources.wikis import dump, multistream, wiki_page
 from sources.zips import wacz
 
 HOST = "http://a.example/"
@@ -579,4 +581,57 @@ NOTES = {
     "note-empty": replace(note(" \n"), kept=(NOTES_SITE + "good.md",), aliases=1, reasons=({"empty page": 1},)),
 }
 
-MALFORMED: dict[str, Malformed] = {**WARCS, **WACZS, **LINES, **PAGES, **NOTES}
+# --- wikis ---------------------------------------------------------------------------------------
+
+ARTICLES = [wiki_page(name, f"{name} words", k) for k, name in enumerate(("One", "Two", "Three"), 1)]
+FIRST, LAST = WIKI + "One", WIKI + "Three"
+WIKI_URLS = (FIRST, WIKI + "Two", LAST)
+ONE_LOST = ({"damaged bzip2 block": 1},)
+
+
+def wiki_of(text: str) -> bytes:
+    """A dump whose second page has this text."""
+    return dump([ARTICLES[0], wiki_page("Two", text, 2), ARTICLES[2]])
+
+
+def streams_with(number: int, data: bytes) -> bytes:
+    """A multistream dump with another stream in place of one."""
+    streams = multistream(ARTICLES, 1)
+    streams[number] = data
+    return b"".join(streams)
+
+
+WIKIS = {
+    "wiki-damaged-block": Malformed(
+        "a.xml.bz2", lambda: streams_with(2, wrong_at(multistream(ARTICLES, 1)[2], 80)), (FIRST, LAST), ONE_LOST
+    ),
+    "wiki-stream-of-garbage": Malformed(
+        "a.xml.bz2", lambda: streams_with(2, b"BZh91AY&SY" + bytes(100)), (FIRST, LAST), ONE_LOST
+    ),
+    "wiki-cut-in-a-page": Malformed(
+        "a.xml", lambda: dump(ARTICLES)[:-300], WIKI_URLS[:2], ({"dump ends within a page": 1},)
+    ),
+    "wiki-not-bzip2": Malformed("a.xml.bz2", lambda: dump(ARTICLES), (), ({"no bzip2 data at the beginning": 1},)),
+    "wiki-cut-gzip": Malformed(
+        "a.xml.gz",
+        lambda: gzip.compress(dump([*ARTICLES[:2], wiki_page("Three", long_page().decode(), 3)]), mtime=0)[:-9000],
+        WIKI_URLS[:2],
+        ({"compressed data damaged, the rest is lost": 1},),
+    ),
+    "wiki-other-xml": Malformed("a.xml", lambda: b"<rss/>", refused="is no MediaWiki dump"),
+    "wiki-brackets": Malformed("a.xml", lambda: wiki_of("[[" * 100_000 + "{{" * 100_000), WIKI_URLS),
+    "wiki-unclosed-tags": Malformed("a.xml", lambda: wiki_of("<ref>" * 100_000 + "<!--" * 100_000), WIKI_URLS),
+    "wiki-redirect-ring": Malformed(
+        "a.xml",
+        lambda: dump([*ARTICLES, wiki_page("A", "", 8, redirect="B"), wiki_page("B", "", 9, redirect="A")]),
+        WIKI_URLS,
+    ),
+    "wiki-html-in-text": Malformed(
+        "a.xml", lambda: wiki_of("<base href=x><script>[[a]]</script><plaintext>b"), WIKI_URLS
+    ),
+    "wiki-page-without-title": Malformed(
+        "a.xml", lambda: dump([*ARTICLES, wiki_page("", "x", 9)]), WIKI_URLS, ({"page without a title": 1},)
+    ),
+}
+
+MALFORMED: dict[str, Malformed] = {**WARCS, **WACZS, **LINES, **PAGES, **NOTES, **WIKIS}

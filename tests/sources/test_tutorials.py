@@ -10,6 +10,7 @@ import pytest
 
 from cli.processes import in_this_process
 from sources.walk import file
+from sources.wikis import multistream, wiki_page
 
 PAGE = (Path(__file__).parents[2] / "docs" / "sources.md").read_text("utf-8")
 TREES = ("Oak", "Birch", "Beech", "Ash")
@@ -53,3 +54,15 @@ def test_notes(notes: Path) -> None:
     assert "8 pages of 1 host, 8 links between them" in built
     assert "trees/Ash.md" in related and "trees/Birch.md" not in related  # Oak links to Birch
     assert "8 pages in 2 classes" in by_tags and "8 pages in 2 classes" in by_path
+
+
+def test_wikis(tmp_path: Path) -> None:
+    pages = [wiki_page("Category:Trees", "[[Category:Nature]]", 99, 14), wiki_page("Quercus", "", 98, redirect="Oak")]
+    for kind, names in (("Trees", TREES), ("Fish", FISH)):
+        for name, other in zip(names, (*names[1:], names[0]), strict=True):
+            pages.append(wiki_page(name, f"{about(name)} See [[{other}]]. [[Category:{kind}]]", len(pages)))
+    file(tmp_path / "simplewiki-pages-articles-multistream.xml.bz2", b"".join(multistream(pages)))
+    built, related, evaluated = run("Wikis", tmp_path)
+    assert "8 pages of 1 host, 8 links between them" in built
+    assert "wiki.example/wiki/Ash" in related and "wiki.example/wiki/Birch" not in related
+    assert "8 pages in 2 classes" in evaluated

@@ -25,7 +25,8 @@ _JUDGEMENTS = (
         "--hierarchy",
         metavar="FILE|FOLDER|path",
         help="The classes of pages: lines of a URL, a tab and Top/Middle/Leaf; content.rdf.u8 of the Open Directory; a"
-        " folder of Markdown, whose tags are classes; or `path`, the folders of URLs.",
+        " folder of Markdown, whose tags are classes; a MediaWiki dump, whose categories are; or `path`, the"
+        " folders of URLs.",
     ),
     click.option(
         "--related",

@@ -14,8 +14,10 @@ from urllib.parse import unquote
 from xml.parsers import expat
 
 from pagekin.errors import MisuseError
+from pagekin.evaluation.wiki_categories import category_labels
 from pagekin.model.files import open_unpacked
 from pagekin.sources.folders import FolderSource
+from pagekin.sources.wiki_dump import DUMP_NAME
 from pagekin.store.catalog import Find
 
 Class = tuple[str, ...]
@@ -89,8 +91,9 @@ def lines_of(file: Path, left_out: LeftOut) -> Iterator[tuple[int, str]]:
 def read_labels(file: Path, left_out: LeftOut, tree: Mapping[str, Class] | None = None) -> Iterator[Label]:
     """The labels of a file, one at a time: an ODP dump if its name contains `.rdf`, else `url<TAB>Top/Middle/Leaf`.
 
-    The labels of a folder are the tags of its notes; `#nature/birds` is the class ("nature", "birds"). With a tree, a
-    label is the name of a class in it. Soft links (names that end in @) are ignored (paper, footnote 2).
+    The labels of a folder are the tags of its notes; `#nature/birds` is the class ("nature", "birds"). Those of a
+    MediaWiki dump are its categories. With a tree, a label is the name of a class in it. Soft links (names that end
+    in @) are ignored (paper, footnote 2).
     """
     for key, name in _keys_and_names(file, left_out):
         path = parse_class(name) if tree is None else tree.get(name, ())
@@ -107,6 +110,8 @@ def read_labels(file: Path, left_out: LeftOut, tree: Mapping[str, Class] | None 
 def _keys_and_names(file: Path, left_out: LeftOut) -> Iterator[tuple[str, str]]:
     if file.is_dir():
         return FolderSource(file, "").tags(_MAX_NOTE)
+    if DUMP_NAME.search(file.name):
+        return category_labels(file)
     return _read_odp(file, left_out) if ".rdf" in file.name.lower() else _read_tsv(file, left_out)
 
 

@@ -6,6 +6,7 @@ from typing import Any, TypeAlias
 
 from pagekin.errors import MisuseError
 from pagekin.model.options import check_options, option
+from pagekin.model.wiki import WikiSite
 
 MiB = 1024 * 1024
 
@@ -24,6 +25,7 @@ class PageFormat(StrEnum):
     HTML = "html"
     TEXT = "text"
     MARKDOWN = "markdown"
+    WIKITEXT = "wikitext"
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,7 @@ class Capture:
     title: str = ""
     flags: PageFlags = PageFlags.NONE
     format: PageFormat = PageFormat.HTML
+    wiki: WikiSite | None = None  # of wikitext
     borrowed: bool = False  # the body is in another record, perhaps of another archive
 
     @property
@@ -126,6 +129,9 @@ class ReadingSettings:
     follow_links: bool = option(
         False, "Also read files outside of a source folder that symbolic links in it lead to.", http=False
     )
+    namespaces: tuple[int, ...] = option(
+        (0,), "Read pages of these namespaces of a MediaWiki dump, by number; repeatable.", name="namespace", http=False
+    )
     exclude: tuple[str, ...] = option(
         (),
         "Leave out pages whose URL matches this regular expression; repeatable.",
@@ -141,4 +147,4 @@ class ReadingSettings:
 
     def as_dict(self) -> dict[str, Any]:
         """The settings as stored in JSON, which has lists but no tuples."""
-        return asdict(self) | {"exclude": list(self.exclude)}
+        return asdict(self) | {"namespaces": list(self.namespaces), "exclude": list(self.exclude)}

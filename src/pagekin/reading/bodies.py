@@ -1,4 +1,4 @@
-"""Capture -> the bytes to scan: of bounded size, in UTF-8, plain text and Markdown converted to HTML.
+"""Capture -> the bytes to scan: of bounded size, in UTF-8, plain text, Markdown and wikitext converted to HTML.
 
 The charset is taken from a byte order mark, the transport, the page itself, or detected.
 """
@@ -15,6 +15,7 @@ from pagekin.kernels.characters import is_utf8
 from pagekin.model.capture import Capture, PageFormat, ReadingSettings, Skip
 from pagekin.model.reading import DIGEST_BYTES
 from pagekin.reading.markdown import LONGEST_MARKDOWN, markdown_as_html
+from pagekin.reading.wikitext import wikitext_as_html
 
 _BLANK_LINES = re.compile(r"\n[ \t]*\n")
 _SAMPLE = 64 * 1024  # bytes for detection; more do not improve it
@@ -89,8 +90,7 @@ def load_body(capture: Capture, settings: ReadingSettings) -> Body | Skip:
     if capture.format is not PageFormat.HTML:
         if capture.format is PageFormat.MARKDOWN and len(encoded) > LONGEST_MARKDOWN:
             return _skip(capture, f"Markdown of more than {LONGEST_MARKDOWN >> 20} MiB")
-        convert = _CONVERTERS[capture.format]
-        encoded = convert(encoded.decode("utf-8", "replace"), capture.title).encode("utf-8", "replace")
+        encoded = _as_html(encoded.decode("utf-8", "replace"), capture).encode("utf-8", "replace")
     return Body(capture, encoded, charset, len(data), digest)
 
 
@@ -105,7 +105,12 @@ def text_as_html(text: str, title: str = "") -> str:
     return head + "".join("<p>" + html.escape(part.strip(), quote=False) for part in paragraphs if part.strip())
 
 
-_CONVERTERS = {PageFormat.TEXT: text_as_html, PageFormat.MARKDOWN: markdown_as_html}
+def _as_html(text: str, capture: Capture) -> str:
+    if capture.format is PageFormat.WIKITEXT:
+        assert capture.wiki is not None
+        return wikitext_as_html(text, capture.title, capture.wiki)
+    convert = markdown_as_html if capture.format is PageFormat.MARKDOWN else text_as_html
+    return convert(text, capture.title)
 
 
 def _skip(capture: Capture, reason: str) -> Skip:

@@ -15,6 +15,7 @@ from pagekin.sources.advice import advice_on_address, advice_on_file, advice_on_
 from pagekin.sources.archives import ArchiveSource, resolve_revisits
 from pagekin.sources.folders import FolderSource, PageFile
 from pagekin.sources.jsonl import JsonlSource
+from pagekin.sources.wiki_dump import DUMP_NAME, WikiDump
 from pagekin.urls import canonical_url
 
 WARC_SUFFIXES = (".warc", ".warc.gz", ".warc.zst", ".wacz")
@@ -23,7 +24,7 @@ _NOT_IN_HOST = re.compile(r"[^a-z0-9-]+")
 
 
 # `size` is for progress; `facts` differ if the source has changed; `items` does not open an archive that has not.
-Source: TypeAlias = FolderSource | PageFile | ArchiveSource | JsonlSource
+Source: TypeAlias = FolderSource | PageFile | ArchiveSource | JsonlSource | WikiDump
 
 
 @dataclass(frozen=True)
@@ -147,6 +148,8 @@ def _open(path: Path, base: str, settings: ReadingSettings) -> Source:
         return ArchiveSource(path, settings)
     if path.name.lower().endswith(JSONL_SUFFIXES):
         return JsonlSource(path, settings)
-    suffixes = ", ".join((*HTML_SUFFIXES, *MARKDOWN_SUFFIXES, *WARC_SUFFIXES, *JSONL_SUFFIXES))
+    if DUMP_NAME.search(path.name):
+        return WikiDump(path, settings)
+    suffixes = ", ".join((*HTML_SUFFIXES, *MARKDOWN_SUFFIXES, *WARC_SUFFIXES, *JSONL_SUFFIXES, ".xml", ".xml.bz2"))
     advice = advice_on_file(path) or f"it reads folders and {suffixes}"
     raise MisuseError(f"{path} is no source that pagekin can read; {advice}")
