@@ -23,6 +23,7 @@ from benchmarks import (
     searching,
     serving,
     signatures,
+    spark,
     sweeping,
     table,
     twins,
@@ -46,6 +47,7 @@ LOOK = (
     visiting,
     searching,
     growth,
+    spark,
 )
 LONG = (twins, sweeping, fuzz, kills, power_loss, hostile, load, agreement, table)
 

@@ -20,6 +20,7 @@ ORDER = (
     "building",
     "querying",
     "growth",
+    "spark",
     "judging",
     "sweeping",
     "blending",

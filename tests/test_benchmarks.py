@@ -63,6 +63,27 @@ def test_the_table_of_vectors_is_made_from_the_kept_results(monkeypatch: pytest.
     assert vectors.table(result) in (ROOT / "docs" / "vectors.md").read_text("utf-8")
 
 
+def test_the_estimates_of_scale_are_made_from_the_kept_results(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(ROOT)
+    from benchmarks import spark
+
+    result = json.loads((BENCHMARKS / "results" / "spark.json").read_text())
+    assert spark.estimates(result) in (ROOT / "docs" / "scale.md").read_text("utf-8")
+
+
+def test_estimates_are_proportional_to_the_largest_build(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By hand: 1,000 pages were read in 3.6 s by two cores, so a million take 3,600 s of two cores, 2 core-hours."""
+    monkeypatch.syspath_prepend(ROOT)
+    from benchmarks import spark
+
+    row = {"pages": 1000, "batch_bytes": 5_000_000, "bytes": {"heads": 4_000_000, "tokens": 2_000_000}}
+    lines = spark.estimates({"rows": [row | {"local": {"reading": 3.6, "inverting": 1.8}}]}).splitlines()
+    assert lines[2] == "| reading | core-hours | 2 | 90 | 4,000 |"
+    assert lines[4] == "| indexing | core-hours | 1 | 45 | 2,000 |"
+    assert lines[6] == "| disk | GB | 6 | 270 | 12,000 |"
+    assert lines[7].endswith("| GB | 4 | 180 | 8,000 |")
+
+
 def test_the_table_of_load_is_made_from_the_kept_results(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(ROOT)
     from benchmarks import load

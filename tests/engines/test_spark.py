@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
+import subprocess
 import sys
 import warnings
 from collections.abc import Iterator
@@ -200,3 +202,52 @@ def test_spark_does_not_change_a_store(sample_index: Path, tmp_path: Path) -> No
     write_pages(tmp_path / "pages")
     with pytest.raises(MisuseError, match="exists, and --engine spark only builds new stores; name another output"):
         pagekin.build([tmp_path / "pages"], sample_index, engine="spark")
+
+
+KILLING = """
+import os, signal, sys
+from pathlib import Path
+import pagekin, pagekin.pipeline
+from pagekin.store import splits
+
+marker, output, *sources = sys.argv[1:]
+
+def read_and_kill(folder, settings, fingerprint, split):
+    '''Read a split; the first of all kills its executor after the first batch.'''
+    job = splits.read_job
+
+    def read_job(*arguments):
+        result = job(*arguments)
+        try:
+            os.close(os.open(marker, os.O_CREAT | os.O_EXCL))
+        except FileExistsError:
+            return result
+        daemon = Path(f"/proc/{os.getppid()}/stat").read_text()
+        executor = int(daemon.rpartition(")")[2].split()[1])  # the parent of the parent of this process
+        Path(marker).write_text(Path(f"/proc/{executor}/cmdline").read_text())
+        os.kill(executor, signal.SIGKILL)
+        signal.pause()
+
+    splits.read_job = read_job
+    try:
+        return splits.read_split(folder, settings, fingerprint, split)
+    finally:
+        splits.read_job = job
+
+pagekin.pipeline.read_split = read_and_kill
+pagekin.build(sources, output, engine="spark", master="local-cluster[2,1,512]")
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="finds the executor of a job in /proc, which only Linux has")
+def test_a_killed_executor_does_not_change_the_result(sources: list[Path], local: Path, tmp_path: Path) -> None:
+    """`local-cluster` starts two executors, each a Java process of its own."""
+    import pyspark
+
+    home = str(Path(pyspark.__file__).parent)
+    conf = "--conf spark.executor.memory=512m --conf spark.driver.memory=512m pyspark-shell"
+    environment = {"SPARK_HOME": home, "SPARK_WORKER_DIR": str(tmp_path / "work"), "PYSPARK_SUBMIT_ARGS": conf}
+    command = [sys.executable, "-c", KILLING, str(tmp_path / "killed"), str(tmp_path / "all.kin"), *map(str, sources)]
+    subprocess.run(command, env=os.environ | environment, check=True, timeout=240)
+    assert "CoarseGrainedExecutorBackend" in (tmp_path / "killed").read_text()  # the main class of executors
+    assert files_of(tmp_path / "all.kin") == files_of(local)
