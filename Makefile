@@ -15,7 +15,7 @@ KERNELS := src/pagekin/kernels
 MACHINE := $(KERNELS)/machine.abi3.so
 INSTALL := sh tools/dots.sh $(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check
 
-.PHONY: demo quick test test-numba check bench study campaign wheel sdist clean
+.PHONY: demo quick test test-numba check bench study campaign docs wheel sdist clean
 
 $(VENV)/demo: pyproject.toml
 	@echo 'Installing what pagekin needs into $(VENV)'
@@ -89,6 +89,10 @@ test-numba:
 		build/numba/bin/python -m pip install --quiet --no-compile --editable '.[serve,test]' "numba==$$version" && \
 		PAGEKIN_KERNELS=numba NUMBA_CACHE_DIR=build/numba/cache build/numba/bin/python -m pytest tests/kernels || exit 1; \
 	done
+
+docs: $(VENV)/ready $(MACHINE)
+	$(BIN)/mkdocs build --strict --quiet
+	@echo 'The docs, with related pages, are in build/docs'
 
 wheel: $(VENV)/release $(MACHINE)
 	rm -rf dist/*.whl

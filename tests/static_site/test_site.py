@@ -13,6 +13,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 import pagekin
 from pagekin.errors import FailureError, MisuseError, SourceError
+from pagekin.site import answers
 from pagekin.site import site as module
 from pagekin.site.answers import answer_site
 from pagekin.site.write import replace_file
@@ -328,3 +329,16 @@ def test_a_damaged_state_is_made_anew(site: Path) -> None:
     (site.with_name("public.kin") / "site.json").write_text('{"format": "pagekin site index", "pages": [[1]]}')
     assert update(site).changes == []
     assert content(site) == first
+
+
+@pytest.mark.slow
+def test_the_number_of_processes_does_not_matter(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    one = pagekin.update_site(site, limit=4, processes=1)
+    expected = content(site)
+    pagekin.revert_site(site)
+    site.with_name("public.kin").joinpath("site.json").write_text("{}")
+    monkeypatch.setattr(answers, "_PAGES_FOR_PROCESSES", 1)
+    monkeypatch.setattr(answers, "_JOB", 3)
+    monkeypatch.setattr(answers, "cpu_count", lambda: 2)
+    two = pagekin.update_site(site, limit=4, processes=2)
+    assert one.links == two.links and content(site) == expected

@@ -11,6 +11,7 @@ import pagekin
 from pagekin.cli.options import json_option, options_from
 from pagekin.cli.output import clean, counted, print_result
 from pagekin.cli.progress import progress_bar
+from pagekin.engines.local import cpu_count
 from pagekin.errors import MisuseError
 from pagekin.site.options import SiteOptions
 
@@ -68,7 +69,7 @@ def site(
                 data=data,
                 inject=inject,
                 dry_run=looking,
-                processes=processes,
+                processes=processes or cpu_count(),
                 progress=progress,
             )
     if json or not quiet:

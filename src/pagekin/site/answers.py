@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from pathlib import Path
 
-from pagekin.engines.local import WorkerPool, cpu_count
+from pagekin.engines.local import cpu_count, run, worker_pool
 from pagekin.errors import MisuseError
 from pagekin.model.capture import ReadingSettings
 from pagekin.model.strategy import PRESETS
@@ -17,7 +18,10 @@ from pagekin.site.pages import SiteFolder
 from pagekin.sources.open import SourceSet
 
 _PAGE_URLS = "SELECT url, title FROM pages"
+_JOB = 250  # pages
+_PAGES_FOR_PROCESSES = 2000  # with fewer, processes take longer to start than they save
 Report = Callable[[Progress], None]
+Request = tuple[str, RelatedOptions]  # the URL of a page
 
 
 @dataclass(frozen=True)
@@ -58,22 +62,27 @@ def answer_site(
     try:
         rows = indexed.catalog.rows(_PAGE_URLS)
         titles = {path: title for url, title in rows if (path := site.urls.get(url)) is not None}
-        return SiteAnswers(titles, _lists(indexed, site, titles, options, progress), skipped)
+        return SiteAnswers(titles, _lists(indexed, site, titles, options, processes, progress), skipped)
     finally:
         indexed.close()
 
 
 def _lists(
-    indexed: IndexedStore, site: SiteFolder, titles: Mapping[str, str], options: SiteOptions, progress: Report
+    indexed: IndexedStore,
+    site: SiteFolder,
+    titles: Mapping[str, str],
+    options: SiteOptions,
+    processes: int | None,
+    progress: Report,
 ) -> dict[str, list[Listed]]:
     shown = [each.path for each in site.shown() if each.path in titles]
     url_of = {path: url for url, path in site.urls.items()}
     requests = [
         (url_of[path], asked) for path, asked in zip(shown, _requests(shown, titles, url_of, options), strict=True)
     ]
-    allowed = {url_of[path] for path in shown}
+    answers = related_pages(indexed, requests, {url_of[path] for path in shown}, processes)
     found = {}
-    for done, (path, pages) in enumerate(zip(shown, related_pages(indexed, requests, allowed), strict=True)):
+    for done, (path, pages) in enumerate(zip(shown, answers, strict=True)):
         progress(Progress("ranking", done, len(shown)))
         found[path] = [
             Listed(site.urls[page.url], page.title, round(page.similarity, 4), tuple(page.why.reasons))
@@ -83,21 +92,45 @@ def _lists(
 
 
 def related_pages(
-    indexed: IndexedStore, requests: Sequence[tuple[str, RelatedOptions]], shown: Set[str]
+    indexed: IndexedStore, requests: Sequence[Request], shown: Set[str], processes: int | None
 ) -> Iterator[list[RelatedPage]]:
-    """The related pages of each URL with its options; only pages that are shown, and no near-duplicate of the page."""
+    """The related pages of each URL with its options; only pages that are shown, and no near-duplicate of the page.
 
-    def answer(request: tuple[str, RelatedOptions]) -> list[RelatedPage]:
-        url, options = request
-        wanted = options.limit + 1  # near-duplicates of the page are one line
-        while True:
-            lines = indexed.related(url, replace(options, limit=wanted))
-            kept = [found for line in lines if (found := _first_shown(line, shown))]
-            if len(kept) >= options.limit or len(lines) < wanted:
-                return kept[: options.limit]
-            wanted *= 4
+    In several processes if these are wanted and there are many pages: threads would wait for each other.
+    """
+    pool = worker_pool(processes or 1, cpu_count(), len(requests), _PAGES_FOR_PROCESSES)
+    if not pool.processes:
+        yield from (_answer(indexed, request, shown) for request in requests)
+        return
+    jobs = [(place, requests[place : place + _JOB]) for place in range(0, len(requests), _JOB)]
+    found, due = {}, 0
+    for place, answers in run(partial(_answer_job, indexed.root, shown), jobs, pool):
+        found[place] = answers
+        while due in found:
+            yield from found.pop(due)
+            due += _JOB
 
-    return WorkerPool(cpu_count()).map(answer, requests)
+
+def _answer_job(root: Path, shown: Set[str], job: tuple[int, Sequence[Request]]) -> tuple[int, list[list[RelatedPage]]]:
+    """The answers to some requests, in a process of its own."""
+    place, requests = job
+    return place, [_answer(_opened(root), request, shown) for request in requests]
+
+
+@cache
+def _opened(root: Path) -> IndexedStore:
+    return IndexedStore.open(root)
+
+
+def _answer(indexed: IndexedStore, request: Request, shown: Set[str]) -> list[RelatedPage]:
+    url, options = request
+    wanted = options.limit + 1  # near-duplicates of the page are one line
+    while True:
+        lines = indexed.related(url, replace(options, limit=wanted))
+        kept = [found for line in lines if (found := _first_shown(line, shown))]
+        if len(kept) >= options.limit or len(lines) < wanted:
+            return kept[: options.limit]
+        wanted *= 4
 
 
 def _first_shown(line: RelatedPage, shown: Set[str]) -> RelatedPage | None:

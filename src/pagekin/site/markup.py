@@ -25,20 +25,28 @@ _MAIN_ROLE = re.compile(rb"""role=["']?main""")
 _ATTRIBUTES = rb"((?:[^>=]++|=\s*+(?:\"[^\"]*+\"|'[^']*+')?+)*+)(?:>|\Z)"
 _TAG = rb"</?[a-z]" + _ATTRIBUTES.replace(b"((?:", b"(?:(?:")
 _ATTRIBUTE = re.compile(rb"""([^\s"'>/=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+)))?""")
+_NAME = re.compile(rb"[a-z][a-z0-9-]*")
 _JAPANESE = re.compile(rb"\x1b\$.*?(?:\x1b\(|\Z)", re.S)  # two-byte characters of ISO-2022-JP
 _SELECTOR = re.compile(r"""([a-zA-Z][\w-]*)?((?:[.#][\w-]+|\[[\w-]+(?:=(?:"[^"]*"|'[^']*'|[^\]"']*))?\])*)""")
 _CONDITION = re.compile(r"""([.#])([\w-]+)|\[([\w-]+)(=)?["']?([^\]"']*)["']?\]""")
 
 
 class Element(NamedTuple):
-    """An element: where its start tag begins and ends, and its end tag begins and ends."""
+    """An element: where its start tag begins, and where its end tag begins and ends."""
 
     name: str
-    attributes: dict[str, str]
+    raw: bytes  # the attributes in its start tag
     begin: int
-    inner: int
     close: int
     end: int
+
+    @property
+    def attributes(self) -> dict[str, str]:
+        found: dict[str, str] = {}
+        for name, *values in _ATTRIBUTE.findall(self.raw):
+            value = b"".join(values).decode("utf-8", "replace")
+            found.setdefault(name.lower().decode("utf-8", "replace"), value)
+        return found
 
 
 Condition = Callable[[Element], bool]
@@ -74,8 +82,16 @@ class PageText:
     def named(self, name: str) -> list[Element]:
         return [each for each in self.outline[1] if each.name == name]
 
-    def elements(self, names: tuple[str, ...] | None, comments: list[Comment] | None = None) -> list[Element]:
-        """The elements with these names, or with any, that have an end tag; comments are added to the list."""
+    def names_with(self, word: str) -> tuple[str, ...]:
+        """The names of all elements that may have a word in their start tags."""
+        lower, found = self.ascii.lower(), set()
+        for place in re.finditer(re.escape(word.lower().encode("utf-8", "replace")), lower):
+            if name := _NAME.match(lower, lower.rfind(b"<", 0, place.start()) + 1):
+                found.add(name[0].decode())
+        return tuple(sorted(found))
+
+    def elements(self, names: tuple[str, ...], comments: list[Comment] | None = None) -> list[Element]:
+        """The elements with these names that have an end tag; comments are added to the list."""
         return sorted(_elements(self.ascii, names, comments), key=lambda each: each.begin)
 
 
@@ -127,8 +143,8 @@ def place_of_list(page: PageText, at: str) -> int | str:
     if at == "marker":
         return "has no marker <!-- pagekin -->"
     if at:
-        name, condition = parse_selector(at)
-        found = [each for each in page.elements((name,) if name else None) if condition(each)]
+        name, word, condition = parse_selector(at)
+        found = [each for each in page.elements((name,) if name else page.names_with(word)) if condition(each)]
         return found[0].close if found else f"has no element {at}"
     part = _main_part(page)
     return part.close if part else "has no <main>, no <article> and no marker <!-- pagekin -->"
@@ -160,7 +176,7 @@ def text_to_read(page: PageText, *, main_text: bool) -> bytes:
     """
     parts: list[Element] = []
     if BODY.encode() in page.ascii:
-        parts = _outermost([each for each in page.elements(None) if BODY in each.attributes])
+        parts = _outermost([each for each in page.elements(page.names_with(BODY)) if BODY in each.attributes])
     if not parts and main_text and (part := _main_part(page)):
         parts = [part]
     pieces = [(0, len(page.data))]
@@ -186,12 +202,12 @@ def is_redirect(page: PageText) -> bool:
 
 
 @cache
-def parse_selector(selector: str) -> tuple[str, Condition]:
-    """The name, or "", and the condition of a CSS selector for one element.
+def parse_selector(selector: str) -> tuple[str, str, Condition]:
+    """The name, a word in the start tag, either may be "", and the condition of a CSS selector for one element.
 
-    >>> name, condition = parse_selector("div#content.wide")
-    >>> name, condition(Element("div", {"id": "content", "class": "wide page"}, 0, 0, 0, 0))
-    ('div', True)
+    >>> name, word, condition = parse_selector("div#content.wide")
+    >>> name, word, condition(Element("div", b"id=content class='wide page'", 0, 0, 0))
+    ('div', 'content', True)
     >>> parse_selector("main > p")
     Traceback (most recent call last):
     pagekin.errors.MisuseError: 'main > p' is no selector of one element; write tag, #id, .class or [attribute=value]
@@ -215,7 +231,8 @@ def parse_selector(selector: str) -> tuple[str, Condition]:
                 return False
         return not name or element.name == name
 
-    return name, fulfilled
+    word = next((word or attribute for _, word, attribute, *_ in conditions), "")
+    return name, word, fulfilled
 
 
 def _is_list(element: Element) -> bool:
@@ -231,20 +248,20 @@ class _Tag(NamedTuple):
 
 
 @cache
-def _pattern(names: tuple[str, ...] | None) -> re.Pattern[bytes]:
-    """Matches up to the next comment or tag of these names, or of any name.
+def _pattern(names: tuple[str, ...]) -> re.Pattern[bytes]:
+    """Matches up to the next comment or tag of these names.
 
     Quantifiers are possessive, and what has no end ends with the page: the time is linear in the length of the page.
     """
-    some = b"[a-z][^\\s/>]*+" if names is None else b"(?:" + "|".join(names).encode() + rb")(?=[\s/>]|\Z)"
+    some = b"(?:" + "|".join(map(re.escape, names)).encode() + rb")(?=[\s/>]|\Z)"
     comment = rb"<!--(?:-?>|(.*?)(?:--!?>|\Z))"
     skipped = rb"(?:[^<]++|<(?!!--)(?![/]?" + some + rb")(?:" + _TAG[1:] + rb"|[!?/][^>]*+(?:>|\Z)|))*+"
     return re.compile(skipped + rb"(?:" + comment + rb"|<(/?)(" + some + rb")" + _ATTRIBUTES + rb")", re.S)
 
 
-def _tokens(ascii: bytes, names: tuple[str, ...] | None) -> Iterator[Comment | _Tag]:
+def _tokens(ascii: bytes, names: tuple[str, ...]) -> Iterator[Comment | _Tag]:
     """Comments, and tags of these names, outside of scripts and other elements without markup."""
-    pattern, place = _pattern(names if names is None else tuple(dict.fromkeys((*names, *_RAW)))), 0
+    pattern, place = _pattern(tuple(dict.fromkeys((*names, *_RAW)))), 0
     lower = ascii.lower()  # a pattern that ignores case takes twice the time
     while found := pattern.match(lower, place):
         place = found.end()
@@ -260,7 +277,7 @@ def _tokens(ascii: bytes, names: tuple[str, ...] | None) -> Iterator[Comment | _
             place = end.start()
 
 
-def _elements(ascii: bytes, names: tuple[str, ...] | None, comments: list[Comment] | None) -> Iterator[Element]:
+def _elements(ascii: bytes, names: tuple[str, ...], comments: list[Comment] | None) -> Iterator[Element]:
     """Elements; an end tag closes the last open element of its name."""
     open_elements: dict[str, list[_Tag]] = {}
     for token in _tokens(ascii, names):
@@ -268,17 +285,9 @@ def _elements(ascii: bytes, names: tuple[str, ...] | None, comments: list[Commen
             if comments is not None:
                 comments.append(token)
         elif token.name == "base":
-            yield Element(token.name, _attributes(token.attributes), token.begin, token.end, token.end, token.end)
+            yield Element(token.name, token.attributes, token.begin, token.end, token.end)
         elif not token.closing:
             open_elements.setdefault(token.name, []).append(token)
         elif stack := open_elements.get(token.name):
             start = stack.pop()
-            yield Element(token.name, _attributes(start.attributes), start.begin, start.end, token.begin, token.end)
-
-
-def _attributes(text: bytes) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for name, *values in _ATTRIBUTE.findall(text):
-        value = b"".join(values).decode("utf-8", "replace")
-        found.setdefault(name.lower().decode("utf-8", "replace"), value)
-    return found
+            yield Element(token.name, start.attributes, start.begin, token.begin, token.end)

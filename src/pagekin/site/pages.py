@@ -27,7 +27,7 @@ LISTINGS = (
     "index.html index.htm 404.html 404/* 403.html 500.html search.html search/* sitemap.html sitemap/* "
     "genindex*.html genindex/* *modindex.html *modindex/* _modules/* _static/* _sources/* "
     "tags.html tags/* */tags/* tag/* */tag/* category/* */category/* categories/* */categories/* categories.html "
-    "author/* authors/* archive.html archive/* archives/* page/* */page/[0-9]*"
+    "author/* authors/* archive.html archive/* archives/* page/[0-9]* */page/[0-9]*"
 ).split()
 
 

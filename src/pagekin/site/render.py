@@ -4,6 +4,7 @@ import json
 import os
 import posixpath
 from collections.abc import Mapping, Sequence
+from functools import cache
 from html import escape
 from importlib.resources import files
 from typing import Any
@@ -25,7 +26,7 @@ STYLE = f"""\
 
 
 def _is_index(path: str) -> bool:
-    return posixpath.basename(path) == "index.html"
+    return path.rpartition("/")[2] == "index.html"
 
 
 def uses_folders(paths: Sequence[str]) -> bool:
@@ -43,12 +44,18 @@ def href(path: str, page: str, folders: bool) -> str:
     >>> href("a/b/index.html", "a/c/index.html", True), href("a/b.html", "c.html", False)
     ('../b/', 'a/b.html')
     """
-    start = posixpath.dirname(page) or "."
-    if folders and _is_index(path):
-        return _quoted(posixpath.relpath(posixpath.dirname(path) or ".", start)) + "/"
-    return _quoted(posixpath.relpath(path, start))
+    folder, _, name = path.rpartition("/")
+    way = _way(page.rpartition("/")[0], folder)
+    return way or "./" if folders and name == "index.html" else way + _quoted(name)
 
 
+@cache
+def _way(start: str, folder: str) -> str:
+    """The relative address of a folder, as seen from another, with a slash at its end; "" for the same."""
+    return "" if start == folder else _quoted(posixpath.relpath(folder or ".", start or ".")) + "/"
+
+
+@cache
 def address(path: str) -> str:
     """The address of a page from the root of the site, without index.html.
 
@@ -58,9 +65,11 @@ def address(path: str) -> str:
     return "/" + _quoted(path.removesuffix("index.html") if _is_index(path) else path)
 
 
+@cache
 def title_of(title: str, path: str) -> str:
     """A title in one line of a bounded length, without characters that are no text."""
-    line = " ".join("".join(c if c.isprintable() else " " for c in title).split()) or path
+    line = title if title.isprintable() else "".join(c if c.isprintable() else " " for c in title)
+    line = " ".join(line.split()) or path
     return line if len(line) <= _LONGEST_TITLE else line[: _LONGEST_TITLE - 1] + "…"
 
 
@@ -118,4 +127,4 @@ def site_files(
 
 
 def _json(value: Any) -> bytes:
-    return (json.dumps(value, ensure_ascii=False, indent=1) + "\n").encode("utf-8")
+    return (json.dumps(value, ensure_ascii=False) + "\n").encode("utf-8")

@@ -98,7 +98,8 @@ def update_site(
     writer.write_files(files)
     writer.delete(_stale(root, files))
     report.leave_out(site.left_out)
-    save_state(kept, SiteState(pages, answers, made))
+    if (after := SiteState(pages, answers, made)) != state:
+        save_state(kept, after)
     return report
 
 

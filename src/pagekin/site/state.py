@@ -1,7 +1,7 @@
 """What `pagekin site` keeps beside the index of a site: the state of its files, and the lists of the last run."""
 
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -55,10 +55,14 @@ def _listed(path: str, title: str, similarity: float, why: list[str]) -> Listed:
     return Listed(path, title, similarity, tuple(why))
 
 
+def _rows(answers: SiteAnswers) -> dict[str, list[list[Any]]]:
+    return {page: [list(vars(each).values()) for each in found] for page, found in answers.lists.items()}
+
+
 def save_state(index: Path, state: SiteState) -> None:
-    answers = asdict(state.answers)
-    answers["lists"] = {page: [list(each.values()) for each in found] for page, found in answers["lists"].items()}
-    pages = [list(asdict(each).values()) for each in state.pages]
+    """Keep the state for the next run."""
+    answers = {**vars(state.answers), "lists": _rows(state.answers)}
+    pages = [list(vars(each).values()) for each in state.pages]
     data = {"format": _FORMAT, "pages": pages, "answers": answers, "fingerprint": state.fingerprint}
     try:
         index.mkdir(parents=True, exist_ok=True)
