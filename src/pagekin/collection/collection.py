@@ -549,43 +549,6 @@ class Collection:
         self.indexed = IndexedStore(self.path, keep_answers(self.path, limit, progress))
         return describe_answers(self.indexed, limit)
 
-    def gaps(
-        self,
-        options: GapOptions | None = None,
-        *,
-        pages: Sequence[PageName] | None = None,
-        output: str | Path | None = None,
-        progress: Callable[[list[int]], Iterable[int]] = iter,
-        **fields: Any,
-    ) -> Gaps:
-        """The links that are missing: pages that are related, or named in a text, though neither links to the other.
-
-        Each has the sentence in which the link fits best and the words to link. Orphans, dead ends and pages with
-        in-links from templates only are listed as well. `pages` are the sources, by default all pages. `output` is a
-        csv, json or html file. Keywords are fields of `GapOptions`.
-
-        >>> found = collection.gaps(pages=["finch"])
-        >>> found[0].target.title, found[0].words, [page.title for page in found.orphans]
-        ('Redbreast', 'winter', ['Redbreast', 'Home'])
-        """
-        from pagekin.gaps.options import GapOptions
-        from pagekin.gaps.report import gap_format, write_gaps
-
-        chosen = _chosen(GapOptions, options, fields)
-        if output is not None:
-            gap_format(Path(output))
-        nodes = None if pages is None else [self.indexed.find_node(_name(each)) for each in pages]
-        found = self._gap_finder.find(chosen, nodes, progress)
-        if output is not None:
-            write_gaps(found, Path(output))
-        return found
-
-    @cached_property
-    def _gap_finder(self) -> GapFinder:
-        from pagekin.gaps.find import GapFinder
-
-        return GapFinder(self.indexed)
-
     def info(self) -> CollectionInfo:
         """What the collection holds, how it was read, and what was skipped and why.
 
