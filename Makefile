@@ -15,7 +15,7 @@ KERNELS := src/pagekin/kernels
 MACHINE := $(KERNELS)/machine.abi3.so
 INSTALL := sh tools/dots.sh $(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check
 
-.PHONY: demo quick test test-numba check bench study campaign docs wheel sdist clean
+.PHONY: demo quick outside test test-numba check bench study campaign docs wheel sdist clean
 
 $(VENV)/demo: pyproject.toml
 	@echo 'Installing what pagekin needs into $(VENV)'
@@ -51,16 +51,18 @@ check: $(VENV)/ready
 quick: check $(MACHINE)
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not slow and not browser and not campaign"
 
-test: check $(MACHINE)
+# What is not Python and comes from Debian or npm, one after the other: apt-get works alone.
+outside:
 	sh tests/real_pages.sh
 	sh tests/browser.sh
 	sh tests/java.sh
+
+# Checks, compiling and installing take turns on the processors.
+test:
+	$(MAKE) --no-print-directory --jobs=3 --output-sync=target check $(MACHINE) outside
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --durations=25
 
-bench: $(VENV)/bench $(MACHINE)
-	sh tests/real_pages.sh
-	sh tests/browser.sh
-	sh tests/java.sh
+bench: $(VENV)/bench $(MACHINE) outside
 	sh benchmarks/manuals.sh
 	QUICK=$(QUICK) $(BIN)/python -m benchmarks
 

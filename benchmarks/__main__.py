@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from benchmarks import (
     agreement,
+    answers,
     blend_cost,
     building,
     duplicates,
@@ -39,6 +40,7 @@ LOOK = (
     building,
     blend_cost,
     querying,
+    answers,
     judging,
     duplicates,
     links,

@@ -52,7 +52,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as place:
         file = Path(place) / "generated.jsonl"
         generated.write(file, generated.Web(_GENERATED))
-        figures += _measured(f"{_GENERATED:,} generated pages", file, _lines(file))
+        figures += _measured(f"{_GENERATED:,} generated pages", file, lines(file))
     keep("querying", {"machine": facts("selectolax", "tantivy"), "figures": kept(figures)})
 
 
@@ -72,7 +72,7 @@ def _indexed(source: Path, folder: Path, strategy: str) -> IndexedStore:
     return IndexedStore.open(folder / f"{strategy}.kin")
 
 
-def _lines(file: Path) -> Iterator[tuple[str, str, str]]:
+def lines(file: Path) -> Iterator[tuple[str, str, str]]:
     with file.open("rb") as lines:
         for line in lines:
             page = json.loads(line)
@@ -84,7 +84,7 @@ def measure(
 ) -> Iterator[Figure]:
     """The figures of one collection, with the index of text alone and that of the blend."""
     nodes = np.unique(np.linspace(0, len(indexed) - 1, QUESTIONS).astype(np.int64)).tolist()
-    addresses = [_address(theirs, source, indexed, node) for node in nodes]
+    addresses = [address(theirs, source, indexed, node) for node in nodes]
     urls = [indexed.reading.pages.url[node] for node in nodes]
     searcher = theirs.searcher()
     _check(indexed, nodes[::10])
@@ -112,7 +112,7 @@ def measure(
         yield Figure(f"{name}: p50 of {what} / tantivy's", round(ratio, 3), at_most=most)
 
 
-def _address(theirs: tantivy.Index, source: Path, indexed: IndexedStore, row: int) -> tantivy.DocAddress:
+def address(theirs: tantivy.Index, source: Path, indexed: IndexedStore, row: int) -> tantivy.DocAddress:
     """Where tantivy has a page: under the name of its file or, out of a file of many, under its URL."""
     page = indexed.page(row)
     below = page["source"].partition("/")[2]  # the folder may be given under another name than it has

@@ -19,6 +19,7 @@ ORDER = (
     "signatures",
     "building",
     "querying",
+    "answers",
     "growth",
     "spark",
     "judging",

@@ -1,0 +1,103 @@
+"""Answers in advance: ten for every page, compared with tantivy; and an export, compared with single requests.
+
+`python -m benchmarks.answers` prints the figures and writes `results/answers.json`. tantivy is asked for more-like-this
+with its defaults (25 terms). All times are processor times in one thread, in turns, the best of three rounds.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import tantivy
+
+from benchmarks import generated
+from benchmarks.agreement import collections
+from benchmarks.building import extracted, html_files, tantivy_index
+from benchmarks.machine import QUICK, Figure, facts, keep, kept, show
+from benchmarks.querying import address, lines
+from pagekin.pipeline import build, keep_answers
+from pagekin.search.indexed_store import IndexedStore
+from pagekin.search.options import RelatedOptions
+
+_GENERATED = 3_000 if QUICK else 100_000
+_LIMIT = 10
+_ROUNDS = 1 if QUICK else 3
+_EXPORTED = 100 if QUICK else 1_000  # pages of an export
+_EXPORT = RelatedOptions(limit=100, min_similarity=0.0, explain=False, group_duplicates=False)
+
+
+def main() -> None:
+    """Measure every collection at hand, and a generated one."""
+    figures = []
+    for name, folder in collections().items():
+        if folder.is_dir():
+            figures += measured(name, folder, extracted(html_files(folder), 1))
+    with tempfile.TemporaryDirectory() as place:
+        file = Path(place) / "generated.jsonl"
+        generated.write(file, generated.Web(_GENERATED))
+        figures += measured(f"{_GENERATED:,} generated pages", file, lines(file))
+    keep("answers", {"machine": facts("selectolax", "tantivy"), "figures": kept(figures)})
+
+
+def measured(name: str, source: Path, pages: Iterator[tuple[str, str, str]]) -> list[Figure]:
+    """The figures of one collection."""
+    print(f"answers of {name}")
+    with tempfile.TemporaryDirectory() as place:
+        store, folder = Path(place) / "my.kin", Path(place) / "tantivy"
+        folder.mkdir()
+        build([source], store)
+        theirs = tantivy_index(folder, pages, 1)
+        figures = list(measure(name, source, store, theirs))
+    show(figures)
+    return figures
+
+
+def measure(name: str, source: Path, store: Path, theirs: tantivy.Index) -> Iterator[Figure]:
+    """The figures of an index and of tantivy's."""
+    indexed, searcher = IndexedStore.open(store), theirs.searcher()
+    addresses = [address(theirs, source, indexed, row) for row in range(len(indexed))]
+    ours, more_like_this = in_turns(
+        [
+            lambda: indexed.nearest_matrices(_LIMIT),
+            lambda: [
+                searcher.search(tantivy.Query.more_like_this_query(each), _LIMIT + 1, count=False) for each in addresses
+            ],
+        ]
+    )
+    pages = len(indexed.nodes) - 1
+    yield Figure(f"{name}: {_LIMIT} answers of a page, in advance", round(ours / pages * 1e6), "µs")
+    yield Figure(f"{name}: the same by tantivy", round(more_like_this / len(addresses) * 1e6), "µs")
+    yield Figure(f"{name}: answers in advance / tantivy's", round(ours / more_like_this, 3), at_most=1.0)
+    nodes = np.unique(np.linspace(0, pages - 1, _EXPORTED).astype(np.int64)).tolist()
+    together, alone = in_turns(
+        [
+            lambda: list(indexed.related_of_pages(nodes, _EXPORT)),
+            lambda: [indexed.related(indexed.node_url(node), _EXPORT) for node in nodes],
+        ]
+    )
+    yield Figure(f"{name}: an export of {_EXPORT.limit} answers, of a page", round(together / len(nodes) * 1e6), "µs")
+    yield Figure(f"{name}: the same, one request after the other / together", round(alone / together, 2), at_least=5.0)
+    indexed.close()
+    manifest = keep_answers(store, _LIMIT)
+    size = sum(path.stat().st_size for path in (store / manifest.index_folder).glob("answers-*"))
+    yield Figure(f"{name}: kept answers, of a page", round(size / pages), "bytes")
+
+
+def in_turns(ways: list[Callable[[], object]]) -> list[float]:
+    """The processor time of each way in seconds: the best of some rounds, after one that does not count."""
+    best = [float("inf")] * len(ways)
+    for turn in range(_ROUNDS + 1):
+        for k, way in enumerate(ways):
+            begin = time.process_time()
+            way()
+            if turn:
+                best[k] = min(best[k], time.process_time() - begin)
+    return best
+
+
+if __name__ == "__main__":
+    main()
