@@ -558,6 +558,7 @@ class Collection(Tabular):
 
         self.indexed = IndexedStore(self.path, keep_answers(self.path, limit, progress))
         return describe_answers(self.indexed, limit)
+
     def table(self) -> list[dict[str, Any]]:
         """All pages as rows; `to_pandas` and `to_arrow` have the same.
 
