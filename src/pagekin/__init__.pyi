@@ -27,6 +27,7 @@ from pagekin.collection.info import SearchResults as SearchResults
 from pagekin.collection.learn import LearnReport as LearnReport
 from pagekin.collection.learn import TransferReport as TransferReport
 from pagekin.collection.learn import transfer_weights as transfer_weights
+from pagekin.collection.matrices import TermMatrix as TermMatrix
 from pagekin.duplicates.filters import Overlap as Overlap
 from pagekin.duplicates.groups import DuplicateGroup as DuplicateGroup
 from pagekin.duplicates.groups import DuplicateMember as DuplicateMember

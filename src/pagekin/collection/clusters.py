@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from pagekin.links.export import GRAPH_WRITERS, MAX_NODES, PAIR_WRITERS, draw_de
 from pagekin.links.settings import ClusterOptions
 from pagekin.model.files import written_whole
 from pagekin.model.jsons import json_field
+from pagekin.model.tables import Tabular, scalars
 from pagekin.search.link_analysis import LinkAnalysis
 from pagekin.search.link_analysis import analyse_links as analyse_links
 from pagekin.search.results import PageLink
@@ -81,7 +83,7 @@ class FlatCluster:
 
 
 @dataclass(frozen=True)
-class PageClusters:
+class PageClusters(Tabular):
     """The pages around a page, ordered by a clustering of their links."""
 
     query: ClusterQuery
@@ -91,6 +93,13 @@ class PageClusters:
     tree: ClusterTree
     positions: list[ClusterPosition]  # only for several alphas
     clusters: list[FlatCluster]  # only for a number of clusters; that of the page first, then the largest
+
+    def table(self) -> list[dict[str, Any]]:
+        """The related pages as rows; with a number of clusters, the pages of each of them."""
+        if self.clusters:
+            members = [(number, each) for number, one in enumerate(self.clusters, 1) for each in one.members]
+            return [{"cluster": number, **scalars(each)} for number, each in members]
+        return [scalars(each) for each in self.related]
 
 
 @dataclass(frozen=True)

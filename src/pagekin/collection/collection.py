@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields, replace
-from functools import cached_property, wraps
+from functools import wraps
+from html import escape
 from inspect import Parameter, signature
+from itertools import islice
 from pathlib import Path
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
@@ -13,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 from pagekin.errors import MisuseError, NoPageError
 from pagekin.model.capture import ReadingSettings
 from pagekin.model.strategy import Strategy
+from pagekin.model.tables import Tabular, html_table, scalars
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.options import RelatedOptions
 from pagekin.search.results import PageLink, RelatedPages, RelatedQuery
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
         SearchResults,
     )
     from pagekin.collection.learn import LearnReport
+    from pagekin.collection.matrices import TermMatrix
     from pagekin.duplicates.report import DuplicateReport
     from pagekin.duplicates.result_formats import Fields, Result
     from pagekin.duplicates.result_list import GroupedResults
@@ -45,6 +49,7 @@ if TYPE_CHECKING:
     from pagekin.gaps.results import Gaps
     from pagekin.learning.options import LearnOptions
     from pagekin.links.settings import ClusterOptions, GraphOptions
+    from pagekin.model.arrays import Floats, Int64s
     from pagekin.pipeline import Progress
     from pagekin.search.duplicates import DuplicateGroups
 
@@ -52,6 +57,7 @@ O = TypeVar("O")  # noqa: E741
 F = TypeVar("F", bound=Callable[..., Any])
 C = TypeVar("C")
 _PAGE_NODES = "SELECT node FROM nodes WHERE first_row IS NOT NULL ORDER BY node"
+_SHOWN = 5  # pages of a collection in a notebook
 
 
 def _takes(cls: type) -> Callable[[F], F]:
@@ -98,7 +104,7 @@ def _reporting_damage(kind: type[C]) -> type[C]:
 
 
 @_reporting_damage
-class Collection:
+class Collection(Tabular):
     """A built collection, opened for reading. `pagekin.open` and `pagekin.build` return one.
 
     It has a length and can be iterated over. A page is named by its URL, its file, its title or words of its title, or
@@ -112,6 +118,7 @@ class Collection:
 
     def __init__(self, indexed: IndexedStore, built: BuildReport | None = None) -> None:
         self.indexed = indexed
+        self._finder: GapFinder | None = None
         self.built = built  # what the build did, if the collection comes from `pagekin.build`
 
     @property
@@ -529,11 +536,14 @@ class Collection:
             write_gaps(found, Path(output))
         return found
 
-    @cached_property
+    @property
     def _gap_finder(self) -> GapFinder:
+        """Finds missing links; kept, since it looks at all texts first."""
         from pagekin.gaps.find import GapFinder
 
-        return GapFinder(self.indexed)
+        if self._finder is None or self._finder.indexed is not self.indexed:
+            self._finder = GapFinder(self.indexed)
+        return self._finder
 
     def keep_answers(self, limit: int = 10, progress: Callable[[Progress], None] = lambda _: None) -> KeptReport:
         """Find the related pages of all pages in advance and keep them in the index; 0 removes them.
@@ -548,6 +558,74 @@ class Collection:
 
         self.indexed = IndexedStore(self.path, keep_answers(self.path, limit, progress))
         return describe_answers(self.indexed, limit)
+
+    def table(self) -> list[dict[str, Any]]:
+        """All pages as rows; `to_pandas` and `to_arrow` have the same.
+
+        >>> collection.table()[0]["title"]
+        'Redbreast'
+        """
+        return [scalars(page) for page in self]
+
+    def _repr_html_(self) -> str:
+        counts, title = self.indexed.manifest.counts, f"<b>{escape(self.path.name)}</b>"
+        facts = ", ".join(f"{counts[name]:,} {name}" for name in ("pages", "hosts", "links", "words"))
+        return (
+            f"<p>{title}: {facts}. The first pages:</p>{html_table([scalars(page) for page in islice(self, _SHOWN)])}"
+        )
+
+    def to_networkx(self) -> Any:
+        """The links between pages as a directed graph of networkx: URLs with titles, and numbers of links.
+
+        The edge attribute `in_text` is False if only menus and other templates have the link.
+
+        >>> graph = collection.to_networkx()
+        >>> graph.has_edge("http://site.example/birds/copy.html", "http://site.example/birds/wren.html")
+        True
+        """
+        from pagekin.collection.matrices import link_graph
+
+        return link_graph(self.indexed)
+
+    def bags(self) -> TermMatrix:
+        """The weighted terms of all pages, as a SciPy sparse matrix with the names of its rows and columns.
+
+        >>> bags = collection.bags()
+        >>> bags.matrix.shape == (9, len(bags.terms)), "oak" in bags.terms
+        (True, True)
+        """
+        from pagekin.collection.matrices import term_matrix
+
+        return term_matrix(self.indexed)
+
+    def similarity_matrix(self, pages: Sequence[PageName], options: RelatedOptions | None = None) -> Floats:
+        """The similarities of some pages: row k has those of page k as a query to each page. 1 on the diagonal.
+
+        >>> collection.similarity_matrix(["oak", "birch", "robin"]).shape
+        (3, 3)
+        """
+        from pagekin.collection.matrices import similarity_matrix
+
+        nodes = [self.indexed.find_node(_name(each)) for each in pages]
+        return similarity_matrix(self.indexed, nodes, options or RelatedOptions())
+
+    def kneighbors(
+        self, pages: Sequence[PageName] | None = None, n_neighbors: int = 5, *, return_distance: bool = True
+    ) -> tuple[Floats, Int64s] | Int64s:
+        """The nearest pages of some pages, by default of all, as `kneighbors` of scikit-learn returns them.
+
+        Distances are 1 - similarity. Indices are rows of `bags()`, whose `urls` name them. If fewer pages are similar,
+        a row is filled up with the distance inf and the index -1.
+
+        >>> distances, indices = collection.kneighbors(["oak"], 2)
+        >>> [collection.bags().urls[k] for k in indices[0]] == [page.url for page in collection.related("oak", limit=2)]
+        True
+        """
+        from pagekin.collection.matrices import kneighbors
+
+        nodes = None if pages is None else [self.indexed.find_node(_name(each)) for each in pages]
+        found = kneighbors(self.indexed, nodes, n_neighbors, RelatedOptions())
+        return found if return_distance else found[1]
 
     def info(self) -> CollectionInfo:
         """What the collection holds, how it was read, and what was skipped and why.

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from pagekin.model.jsons import json_field
+from pagekin.model.tables import scalars
 from pagekin.search.results import Explanation, PageLink, ResultSequence
 
 
@@ -87,3 +89,17 @@ class Gaps(ResultSequence[MissingLink]):
     @property
     def items(self) -> Sequence[MissingLink]:
         return self.missing
+
+    def table(self) -> list[dict[str, Any]]:
+        """The missing links as rows."""
+        return [
+            {
+                "source_url": gap.source.url,
+                "source_title": gap.source.title,
+                "target_url": gap.target.url,
+                "target_title": gap.target.title,
+                **scalars(gap),
+                "why": "; ".join(gap.why.reasons),
+            }
+            for gap in self.missing
+        ]

@@ -1,6 +1,7 @@
 """Near-duplicates of a stored collection: `find_duplicates(IndexedStore.open("my.kin"))`."""
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from pagekin.kernels.minhash import GOLDEN, mix_all
 from pagekin.model.arrays import Bytes, Int64s, UInt32s, UInt64s, offsets_of
 from pagekin.model.jsons import json_field
 from pagekin.model.reading import Anchors
+from pagekin.model.tables import scalars
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.results import PageLink, ResultSequence
 from pagekin.store.store import report_damage
@@ -38,6 +40,14 @@ class DuplicateGroups(ResultSequence[DuplicateGroup[PageLink]]):
     @property
     def items(self) -> list[DuplicateGroup[PageLink]]:
         return self.groups
+
+    def table(self) -> list[dict[str, Any]]:
+        """The pages of all groups as rows; the first of a group is its anchor, which has similarity 1."""
+        rows = []
+        for number, group in enumerate(self.groups, 1):
+            pages = [(group.anchor, 1.0), *((each.page, each.similarity) for each in group.members)]
+            rows += [{"group": number, **scalars(page), "similarity": similar} for page, similar in pages]
+        return rows
 
 
 @report_damage

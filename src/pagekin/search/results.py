@@ -10,18 +10,23 @@ from typing import Any, TypeVar, overload
 from pagekin.duplicates.filters import Overlap
 from pagekin.figures import counted
 from pagekin.model.jsons import json_field
+from pagekin.model.tables import Tabular, scalars
 
 T = TypeVar("T")
 _SHOWN_TITLES = 3
 _OVERLAP = {"text_similarity": "similarity", "contains": "b_in_a", "contained": "a_in_b"}
 
 
-class ResultSequence(Sequence[T]):
-    """A result that can be used as the sequence of its items."""
+class ResultSequence(Sequence[T], Tabular):
+    """A result that can be used as the sequence of its items, and as a table with a row for each."""
 
     @property
     @abstractmethod
     def items(self) -> Sequence[T]: ...
+
+    def table(self) -> list[dict[str, Any]]:
+        """The items as rows of numbers and strings."""
+        return [scalars(each) for each in self.items]
 
     def __len__(self) -> int:
         return len(self.items)
@@ -165,3 +170,8 @@ class RelatedPages(ResultSequence[RelatedPage]):
     @property
     def items(self) -> Sequence[RelatedPage]:
         return self.related
+
+    def table(self) -> list[dict[str, Any]]:
+        """The related pages as rows, with the reasons in words."""
+        rows = [{**scalars(each), "why": "; ".join(each.why.reasons)} for each in self.related]
+        return [{"rank": rank, **row} for rank, row in enumerate(rows, 1)]
