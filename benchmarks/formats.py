@@ -37,12 +37,14 @@ def main() -> None:
     """Measure every format."""
     figures: list[Figure] = []
     with tempfile.TemporaryDirectory() as place:
-        for measure in (notes, wiki):
+        for measure in (notes, wiki, zim):
             print(measure.__name__)
             measured = measure(Path(place))
             show(measured)
             figures += measured
-    keep("formats", {"machine": facts("markdown-it-py", "mwxml", "mwparserfromhell"), "figures": kept(figures)})
+    keep(
+        "formats", {"machine": facts("markdown-it-py", "mwxml", "mwparserfromhell", "libzim"), "figures": kept(figures)}
+    )
 
 
 def notes(place: Path) -> list[Figure]:
@@ -99,6 +101,39 @@ def wiki(place: Path) -> list[Figure]:
         Figure("wiki: reading / parsing, processor time", round(ours / theirs, 2), "x", at_most=2.0),
         Figure("wiki: unpacking bzip2 / reading from it", round(unpacking / from_packed, 2), "x"),
         Figure("wiki: pages with the same words and links", round(100 * sum(same) / SAMPLE, 1), "%", at_least=100.0),
+    ]
+
+
+def zim(place: Path) -> list[Figure]:
+    """A ZIM file, compared with getting every entry from libzim in the order of clusters and of paths."""
+    from libzim.reader import Archive
+
+    from pagekin.sources.zim import ZimSource
+    from sources.test_zim import Page, write_zim
+
+    bodies = (" ".join(word for words in sections for word in words) * 4 for sections in texts(NOTES))
+    pages = (Page(f"p/{k * 7919 % NOTES}", f"Page {k}", f"<p>{body}") for k, body in enumerate(bodies))
+    file = write_zim(place / "pages.zim", pages, cluster_size=2 << 20)
+
+    def decoded(order: list[int]) -> int:
+        archive = Archive(file)
+        entries = (archive._get_entry_by_id(number) for number in order)
+        return sum(len(bytes(entry.get_item().content)) for entry in entries if not entry.is_redirect)
+
+    count = Archive(file).all_entry_count
+    by_cluster = ZimSource(file, ReadingSettings())._order(count)
+    ours, theirs = compared(
+        lambda: list(open_sources([file], (), ReadingSettings()).items(lambda _: False)), lambda: decoded(by_cluster)
+    )
+    by_path = min(_processor_time(lambda: decoded(list(range(count)))) for _ in range(2))
+    return [
+        Figure("zim: pages", NOTES),
+        Figure("zim: decoded by libzim, in the order of clusters", round(NOTES / theirs), "pages/s"),
+        Figure("zim: decoded by libzim, in the order of paths", round(NOTES / by_path), "pages/s"),
+        Figure("zim: captures / decoding in the order of clusters, processor time", round(ours / theirs, 2), "x"),
+        Figure(
+            "zim: captures / decoding in the order of paths, processor time", round(ours / by_path, 2), "x", at_most=2.0
+        ),
     ]
 
 

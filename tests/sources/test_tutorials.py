@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from cli.processes import in_this_process
+from sources.test_zim import Page, write_zim
 from sources.walk import file
 from sources.wikis import multistream, wiki_page
 
@@ -66,3 +67,11 @@ def test_wikis(tmp_path: Path) -> None:
     assert "8 pages of 1 host, 8 links between them" in built
     assert "wiki.example/wiki/Ash" in related and "wiki.example/wiki/Birch" not in related
     assert "8 pages in 2 classes" in evaluated
+
+
+def test_zim_files(tmp_path: Path) -> None:
+    pages = [Page(name, name, f"<title>{name}</title><p>{about(name)}") for name in (*TREES, *FISH)]
+    write_zim(tmp_path / "trees.zim", iter(pages))
+    built, related = run("ZIM files", tmp_path)
+    assert "8 pages of 1 host" in built
+    assert all(f"trees.localhost/{name}" in related for name in TREES)

@@ -74,9 +74,9 @@ def build(
     """Read SOURCEs into a store.
 
     A SOURCE is a folder of HTML or Markdown, an .html or .md file, a .warc, .warc.gz or .wacz archive, a MediaWiki
-    dump (.xml, .xml.bz2), or a .jsonl file of pages. Sources that have not changed since the last build are not read
-    again; pages that are gone disappear. If there are no pages, or fewer than half of those that the store has, the
-    build fails and the store stays as it is.
+    dump (.xml, .xml.bz2), a .zim file, or a .jsonl file of pages. Sources that have not changed since the last build
+    are not read again; pages that are gone disappear. If there are no pages, or fewer than half of those that the store
+    has, the build fails and the store stays as it is.
     """
     from pagekin.cli.main import compile_before
     from pagekin.model.strategy import strategy_named

@@ -16,6 +16,7 @@ from pagekin.sources.archives import ArchiveSource, resolve_revisits
 from pagekin.sources.folders import FolderSource, PageFile
 from pagekin.sources.jsonl import JsonlSource
 from pagekin.sources.wiki_dump import DUMP_NAME, WikiDump
+from pagekin.sources.zim import ZIM_NAME, ZimSource
 from pagekin.urls import canonical_url
 
 WARC_SUFFIXES = (".warc", ".warc.gz", ".warc.zst", ".wacz")
@@ -24,7 +25,7 @@ _NOT_IN_HOST = re.compile(r"[^a-z0-9-]+")
 
 
 # `size` is for progress; `facts` differ if the source has changed; `items` does not open an archive that has not.
-Source: TypeAlias = FolderSource | PageFile | ArchiveSource | JsonlSource | WikiDump
+Source: TypeAlias = FolderSource | PageFile | ArchiveSource | JsonlSource | WikiDump | ZimSource
 
 
 @dataclass(frozen=True)
@@ -150,6 +151,10 @@ def _open(path: Path, base: str, settings: ReadingSettings) -> Source:
         return JsonlSource(path, settings)
     if DUMP_NAME.search(path.name):
         return WikiDump(path, settings)
-    suffixes = ", ".join((*HTML_SUFFIXES, *MARKDOWN_SUFFIXES, *WARC_SUFFIXES, *JSONL_SUFFIXES, ".xml", ".xml.bz2"))
+    if ZIM_NAME.search(path.name):
+        return ZimSource(path, settings)
+    suffixes = ", ".join(
+        (*HTML_SUFFIXES, *MARKDOWN_SUFFIXES, *WARC_SUFFIXES, *JSONL_SUFFIXES, ".xml", ".xml.bz2", ".zim")
+    )
     advice = advice_on_file(path) or f"it reads folders and {suffixes}"
     raise MisuseError(f"{path} is no source that pagekin can read; {advice}")
