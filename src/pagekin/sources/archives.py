@@ -15,8 +15,9 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from pagekin.errors import SourceError
+from pagekin.errors import SourceError, need
 from pagekin.model.capture import Capture, Origin, ReadingSettings, Redirect, Skip, SkipKind, SourceItem, Unchanged
+from pagekin.sources.arc import ARC_SUFFIXES, read_arc
 from pagekin.sources.record import (
     PayloadError,
     Record,
@@ -53,13 +54,16 @@ class _Revisit(NamedTuple):
 
 
 class ArchiveSource:
-    """The records of one .warc, .warc.gz or .wacz file."""
+    """The records of one .warc, .warc.gz, .wacz or .arc file."""
 
     def __init__(self, path: Path, settings: ReadingSettings) -> None:
         self.path = path
         self.name = path.name
         self.size = path.stat().st_size
         self._settings = settings
+        self._read = read_arc if self.name.lower().endswith(ARC_SUFFIXES) else read_records
+        if self._read is read_arc:
+            need("warcio", what=f"{self.name}, an ARC file,", extra="arc")
         self._whole = Origin(self.name, 0, self.size, path.stat().st_mtime_ns)
         self.revisits: list[_Revisit] = []
 
@@ -88,7 +92,7 @@ class ArchiveSource:
             for name, open_member in _archives_in(self.path):
                 try:
                     with open_member() as file:
-                        yield from ((name, record) for record in read_records(file, limit))
+                        yield from ((name, record) for record in self._read(file, limit))
                 except _ZIP_ERRORS:
                     yield name, Damage(0, "damaged compression")
         except OSError as error:

@@ -1,10 +1,13 @@
-"""JSON lines: one object per line with `url`, `html` or `text`, and optionally `title`, `language`, `captured`."""
+"""JSON lines: one object per line with `url`, `html` or `text`, and optionally `title`, `language`, `captured`.
+
+In place of `html`, `body` and `content` are read as well, as feeds of Scrapy call it.
+"""
 
 import gzip
 import json
 import re
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any, cast
@@ -13,6 +16,8 @@ from pagekin.errors import SourceError
 from pagekin.model.capture import Capture, Origin, PageFormat, ReadingSettings, Skip, SourceItem, Unchanged
 from pagekin.urls import canonical_url
 
+TEXTS = ("html", "body", "content", "text")  # the first that a row has is its page
+OPTIONAL = ("title", "language", "captured", "timestamp")
 _LINE_FACTOR = 4  # JSON may write one byte as six; a longer line than this holds no page within the limit
 
 # A row has a few values, most of it strings. A line of brackets would take thirty times its size as Python objects.
@@ -28,7 +33,7 @@ class JsonlSource:
         self.name = path.name
         self.size = path.stat().st_size
         self._max_line = _LINE_FACTOR * settings.max_page_bytes
-        self._max_url = settings.max_url_bytes
+        self._settings = settings
         self._whole = Origin(self.name, 0, self.size, path.stat().st_mtime_ns)
 
     def facts(self) -> Iterator[tuple[str, int, int]]:
@@ -76,20 +81,26 @@ class JsonlSource:
             return "line is no JSON", ""
         if not isinstance(row, dict):
             return "line is no JSON object", ""
-        html, text = row.get("html"), row.get("text")
-        body = html if html is not None else text
-        if not isinstance(row.get("url"), str) or not isinstance(body, str):
-            return "line without url, or without html and text", ""
-        url = canonical_url(row["url"])
-        if url is None:
-            return "no http or https URL", f": {_printable(row['url'])}"
-        if len(url) > self._max_url:
-            return "URL too long", f": {_printable(url)}"
-        language, title = (row[key] if isinstance(row.get(key), str) else "" for key in ("language", "title"))
         origin = Origin(self.name, offset, self.size, self._whole.modified)
-        facts = (url, origin, captured_time(row.get("captured", 0)), body.encode("utf-8", "replace"))
-        kind = PageFormat.HTML if html is not None else PageFormat.TEXT
-        return Capture(*facts, charset="utf-8", language=language, title=title, format=kind)
+        return row_capture(row, origin, self._settings)
+
+
+def row_capture(row: Mapping[str, Any], origin: Origin, settings: ReadingSettings) -> Capture | tuple[str, str]:
+    """The capture of a row with the facts of a page, or (the reason why there is none, a detail)."""
+    name = next((name for name in TEXTS if row.get(name) is not None), "")
+    body = row.get(name)
+    if not isinstance(row.get("url"), str) or not isinstance(body, str | bytes):
+        return "line without url, or without html and text", ""
+    url = canonical_url(row["url"])
+    if url is None:
+        return "no http or https URL", f": {_printable(row['url'])}"
+    if len(url) > settings.max_url_bytes:
+        return "URL too long", f": {_printable(url)}"
+    language, title = (row[key] if isinstance(row.get(key), str) else "" for key in ("language", "title"))
+    captured = next((captured_time(row[key]) for key in ("captured", "timestamp") if row.get(key)), 0)
+    data, charset = (body, "") if isinstance(body, bytes) else (body.encode("utf-8", "replace"), "utf-8")
+    kind = PageFormat.TEXT if name == "text" else PageFormat.HTML
+    return Capture(url, origin, captured, data, charset=charset, language=language, title=title, format=kind)
 
 
 def _printable(text: str) -> str:

@@ -1,5 +1,6 @@
 """Open sources: each path that the user names becomes a source, by its kind."""
 
+import glob
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -10,22 +11,25 @@ from typing import TypeAlias
 
 from pagekin.errors import MisuseError
 from pagekin.model.capture import Capture, Origin, ReadingSettings, Skip, SourceItem
-from pagekin.model.files import HTML_SUFFIXES, MARKDOWN_SUFFIXES
+from pagekin.model.files import HTML_SUFFIXES, MARKDOWN_SUFFIXES, open_unpacked
 from pagekin.sources.advice import advice_on_address, advice_on_file, advice_on_folder
+from pagekin.sources.arc import ARC_SUFFIXES
 from pagekin.sources.archives import ArchiveSource, resolve_revisits
 from pagekin.sources.folders import FolderSource, PageFile
 from pagekin.sources.jsonl import JsonlSource
+from pagekin.sources.parquet import ParquetSource
 from pagekin.sources.wiki_dump import DUMP_NAME, WikiDump
 from pagekin.sources.zim import ZIM_NAME, ZimSource
 from pagekin.urls import canonical_url
 
-WARC_SUFFIXES = (".warc", ".warc.gz", ".warc.zst", ".wacz")
-JSONL_SUFFIXES = (".jsonl", ".jsonl.gz", ".ndjson")
+WARC_SUFFIXES = (".warc", ".warc.gz", ".warc.zst", ".wacz", *ARC_SUFFIXES)
+JSONL_SUFFIXES = (".jsonl", ".jsonl.gz", ".ndjson", ".jl")
+_LONGEST_LIST = 64 << 20  # bytes of a file that lists sources
 _NOT_IN_HOST = re.compile(r"[^a-z0-9-]+")
 
 
 # `size` is for progress; `facts` differ if the source has changed; `items` does not open an archive that has not.
-Source: TypeAlias = FolderSource | PageFile | ArchiveSource | JsonlSource | WikiDump | ZimSource
+Source: TypeAlias = FolderSource | PageFile | ArchiveSource | JsonlSource | ParquetSource | WikiDump | ZimSource
 
 
 @dataclass(frozen=True)
@@ -89,7 +93,11 @@ class SourceSet:
 
 
 def open_sources(paths: Sequence[Path], base_urls: Sequence[str], settings: ReadingSettings) -> SourceSet:
-    """Open each path. Folders and single pages take their base URLs from `base_urls`: one for all, or one each."""
+    """Open each path. Folders and single pages take their base URLs from `base_urls`: one for all, or one each.
+
+    A path with `*`, `?` or `[` that does not exist is a pattern. `@FILE` means the paths that a file lists.
+    """
+    paths = [found for path in paths for found in _expanded(path)]
     if not paths:
         raise MisuseError("no source given; name a folder, an .html, .md, .warc, .warc.gz, .wacz or .jsonl file")
     for path in paths:
@@ -108,6 +116,27 @@ def open_sources(paths: Sequence[Path], base_urls: Sequence[str], settings: Read
         if sources[source.name][1] is not source:
             raise MisuseError(f"{other} and {path} have the same name; build from a folder that holds both")
     return SourceSet(tuple(sources[name][1] for name in sorted(sources)), settings)
+
+
+def _expanded(path: Path, listed: bool = False) -> Iterator[Path]:
+    """The paths that a path means: those that match a pattern, those of a list, or itself."""
+    if path.name.startswith("@") and not listed and not path.exists():
+        yield from _listed(path.with_name(path.name[1:]))
+    elif glob.has_magic(str(path)) and not path.exists():
+        found = sorted(glob.glob(str(path), recursive=True))  # noqa: PTH207, a Path has no absolute patterns
+        if not found:
+            raise MisuseError(f"no file matches {path}")
+        yield from map(Path, found)
+    else:
+        yield path
+
+
+def _listed(file: Path) -> Iterator[Path]:
+    """The paths in the lines of a file, relative to its folder."""
+    with open_unpacked(file) as stream:
+        for line in stream.read(_LONGEST_LIST).decode("utf-8", "surrogateescape").splitlines():
+            if line.strip() and not line.startswith("#"):
+                yield from _expanded(file.parent / line.strip(), listed=True)
 
 
 def _bases(paths: list[Path], given: Sequence[str]) -> list[str]:
@@ -149,12 +178,14 @@ def _open(path: Path, base: str, settings: ReadingSettings) -> Source:
         return ArchiveSource(path, settings)
     if path.name.lower().endswith(JSONL_SUFFIXES):
         return JsonlSource(path, settings)
+    if path.name.lower().endswith(".parquet"):
+        return ParquetSource(path, settings)
     if DUMP_NAME.search(path.name):
         return WikiDump(path, settings)
     if ZIM_NAME.search(path.name):
         return ZimSource(path, settings)
     suffixes = ", ".join(
-        (*HTML_SUFFIXES, *MARKDOWN_SUFFIXES, *WARC_SUFFIXES, *JSONL_SUFFIXES, ".xml", ".xml.bz2", ".zim")
+        (*HTML_SUFFIXES, *MARKDOWN_SUFFIXES, *WARC_SUFFIXES, *JSONL_SUFFIXES, ".parquet", ".xml", ".zim")
     )
     advice = advice_on_file(path) or f"it reads folders and {suffixes}"
     raise MisuseError(f"{path} is no source that pagekin can read; {advice}")
