@@ -90,3 +90,6 @@ from pagekin.site.site import update_site as update_site
 
 __all__: list[str]
 __version__: str
+from pagekin.sources.crawler import CrawlOptions as CrawlOptions
+from pagekin.sources.crawler import CrawlReport as CrawlReport
+from pagekin.sources.crawler import crawl as crawl

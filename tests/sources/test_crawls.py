@@ -82,8 +82,8 @@ def test_patterns_and_lists_name_several_files(tmp_path: Path) -> None:
         file(tmp_path / f"deep/{name}.warc.gz", gz(response(HOST + name, page(name))))
     file(tmp_path / "list.gz", gzip.compress(b"# a comment\ndeep/one.warc.gz\n\ndeep/tw*.warc.gz\n"))
     assert {each.url for each in captures(tmp_path / "deep/*.warc.gz")} == {HOST + x for x in ("one", "two", "three")}
-    assert {each.url for each in captures(tmp_path / "@list.gz")} == {HOST + "one", HOST + "two"}
+    assert {each.url for each in captures(Path(f"@{tmp_path}/list.gz"))} == {HOST + "one", HOST + "two"}
     with pytest.raises(MisuseError, match="no file matches"):
         items(tmp_path / "deep/*.wacz")
     with pytest.raises(MisuseError, match="does not exist"):
-        items(file(tmp_path / "other", b"missing.warc").with_name("@other"))
+        items(Path(f"@{file(tmp_path / 'other', b'missing.warc')}"))

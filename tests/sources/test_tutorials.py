@@ -6,11 +6,14 @@ import re
 import shlex
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from cli.processes import in_this_process
 from sources.test_zim import Page, write_zim
-from sources.walk import file
+from sources.walk import file, json_lines
+from sources.warcs import HTML, gz, response
 from sources.wikis import multistream, wiki_page
 
 PAGE = (Path(__file__).parents[2] / "docs" / "sources.md").read_text("utf-8")
@@ -25,11 +28,11 @@ def commands(section: str) -> list[list[str]]:
     return [shlex.split(line, comments=True) for line in lines if line.startswith("pagekin")]
 
 
-def run(section: str, folder: Path) -> list[str]:
+def run(section: str, folder: Path, *more: str) -> list[str]:
     """Run the commands of a section; what they print."""
     printed = []
     for _, *arguments in commands(section):
-        done = in_this_process(*arguments, folder=folder)
+        done = in_this_process(*arguments, *more, folder=folder)
         assert (done.code, done.err) == (0, ""), arguments
         printed.append(done.out)
     return printed
@@ -75,3 +78,15 @@ def test_zim_files(tmp_path: Path) -> None:
     built, related = run("ZIM files", tmp_path)
     assert "8 pages of 1 host" in built
     assert all(f"trees.localhost/{name}" in related for name in TREES)
+
+
+def test_crawls_and_tables(tmp_path: Path) -> None:
+    for name in TREES:
+        record = response(f"http://a.example/{name}", about(name).encode(), HTML)
+        file(tmp_path / f"crawls/{name}.warc.gz", gz(record))
+    file(tmp_path / "crawls/list.txt", b"Oak.warc.gz\nBirch.warc.gz\n")
+    by_pattern, by_list = run("Crawls", tmp_path, "--allow-shrink")
+    assert "4 pages of 1 host" in by_pattern and "2 pages of 1 host" in by_list
+    json_lines(tmp_path / "feed.jl", {"url": "http://a.example/Oak", "body": about("Oak")})
+    pq.write_table(pa.table({"url": ["http://a.example/Elm"], "content": [about("Elm")]}), tmp_path / "pages.parquet")
+    assert "2 pages of 1 host" in run("Tables of pages", tmp_path)[0]

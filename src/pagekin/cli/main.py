@@ -16,6 +16,7 @@ from pagekin.kernels import hooks
 
 _MODULES = {
     "build": "build",
+    "crawl": "crawl",
     "cluster": "cluster graph",
     "demo": "demo",
     "duplicates": "duplicates",

@@ -120,8 +120,8 @@ def open_sources(paths: Sequence[Path], base_urls: Sequence[str], settings: Read
 
 def _expanded(path: Path, listed: bool = False) -> Iterator[Path]:
     """The paths that a path means: those that match a pattern, those of a list, or itself."""
-    if path.name.startswith("@") and not listed and not path.exists():
-        yield from _listed(path.with_name(path.name[1:]))
+    if str(path).startswith("@") and not listed and not path.exists():
+        yield from _listed(Path(str(path)[1:]))
     elif glob.has_magic(str(path)) and not path.exists():
         found = sorted(glob.glob(str(path), recursive=True))  # noqa: PTH207, a Path has no absolute patterns
         if not found:
