@@ -84,6 +84,7 @@ COMMANDS: dict[str, tuple[int, tuple[str, ...]]] = {
     "related --weights": (4, ("related", _STORE, _PAGE, "--similarity", "linklearn", "--weights", "w.json")),
     "related --links": (3, ("related", _STORE, _PAGE, "--links", "auto")),
     "export": (4, ("export", _STORE, "-o", "out.tsv")),
+    "gaps": (3, ("gaps", _STORE, "-o", "out.csv")),
     "answers": (2, ("answers", _STORE, "--limit", "3")),
     "duplicates": (4, ("duplicates", _STORE)),
     "duplicates --chunk-size": (4, ("duplicates", _STORE, "--chunk-size", "128", "--link-weight", "0.3")),

@@ -116,6 +116,7 @@ def test_options_reach_the_reading(pagekin: Pagekin, web: Path) -> None:
         "chop_host": True,
         "exclude": [],
         "follow_links": False,
+        "namespaces": [0],
     }
 
 
@@ -201,7 +202,7 @@ def test_a_build_without_pages_fails_and_keeps_the_store(pagekin: Pagekin, web: 
         path.unlink()
     for flags in ([], ["--allow-shrink"]):
         answer = pagekin(*BUILD, *flags)
-        told = "no page was found; in web: it has 1 file, but no HTML (.png 1); x.kin is unchanged"
+        told = "no page was found; in web: it has 1 file, but no HTML or Markdown (.png 1); x.kin is unchanged"
         assert (answer.code, answer.out, answer.err) == (1, "", f"pagekin: {told}\n")
     assert pagekin("related", "x.kin", "http://lib.example/birds/robin.html").code == 0
     (web / "picture.png").unlink()
@@ -216,10 +217,10 @@ def test_a_build_without_pages_fails_and_keeps_the_store(pagekin: Pagekin, web: 
 
 def test_a_folder_of_other_files_gets_a_way_out(pagekin: Pagekin, tmp_path: Path) -> None:
     (tmp_path / "notes").mkdir()
-    for name in ("a.md", "b.md", "c.MD", "picture.png"):
+    for name in ("a.rst", "b.rst", "c.RST", "picture.png"):
         (tmp_path / "notes" / name).write_text("# Robins")
     answer = pagekin("build", "notes", "-o", "x.kin")
-    told = "no page was found; in notes: it has 4 files, but no HTML (.md 3, .png 1); for each file: convert it to HTML"
+    told = "no page was found; in notes: it has 4 files, but no HTML or Markdown (.rst 3, .png 1); for each file: build"
     assert (answer.code, told in answer.err) == (1, True)
 
 
