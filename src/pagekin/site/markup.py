@@ -107,7 +107,7 @@ def page_text(data: bytes) -> PageText:
             ascii = bytes(c if not h and c < 128 else 63 for c, h in zip(low, high, strict=False))
             return PageText(data, ascii, 2, codec)
     ascii = data
-    if b"\x1b$" in data:
+    if b"\x1b" in data:
         ascii = _JAPANESE.sub(lambda found: b"?" * len(found[0]), data)
     return PageText(data, ascii, 1, "ascii")
 
