@@ -114,10 +114,12 @@ def page_text(data: bytes) -> PageText:
 
 def without_list(page: PageText) -> PageText:
     """The page without the list that pagekin has inserted; the page itself if there is none."""
-    kept, last = [], 0
-    for found in _LIST.finditer(page.ascii) if _BEGIN in page.ascii else ():
-        kept.append((last, found.start()))
-        last = found.end()
+    kept, last, place = [], 0, page.ascii.find(_BEGIN)
+    while place >= 0:
+        if found := _LIST.match(page.ascii, place):
+            kept.append((last, place))
+            last = found.end()
+        place = page.ascii.find(_BEGIN, found.end() if found else place + 1)
     return page_text(page.cut(*kept, (last, len(page.data)))) if kept else page
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from hashlib import blake2b
+from hashlib import sha256
 from pathlib import Path
 
 from pagekin.errors import SourceError
@@ -46,7 +46,7 @@ class SitePage:
 
 
 def digest_of(data: bytes) -> str:
-    return blake2b(data, digest_size=16).hexdigest()
+    return sha256(data).hexdigest()[:32]
 
 
 class SiteFolder(FolderSource):
