@@ -87,9 +87,7 @@ def restored(name: str, source: Path, copy: Path) -> Iterator[Figure]:
     yield Figure(f"{name}: pages that got a list", lists)
     yield Figure(f"{name}: other files that changed", outside, at_most=0)
     yield Figure(f"{name}: files that a second run changed", differing(first, second), at_most=0)
-    yield Figure(
-        f"{name}: files that differ from the original after --revert", differing(before, content(copy)), at_most=0
-    )
+    yield Figure(f"{name}: files that differ after --revert", differing(before, content(copy)), at_most=0)
     shutil.rmtree(copy)
 
 

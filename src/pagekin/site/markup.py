@@ -20,7 +20,6 @@ _LIST = re.compile(
     _BEGIN + rb'(?:<link [^<>]*+>)?<nav class="' + LIST_CLASS.encode() + rb'"(?:(?!<!--).)*+' + _END, re.S
 )
 _RAW = ("script", "style", "textarea", "title", "xmp", "iframe", "noembed", "noframes", "plaintext")
-_OUTLINE = ("main", "article", "nav", "base")
 _MAIN_ROLE = re.compile(rb"""role=["']?main""")
 _ATTRIBUTES = rb"((?:[^>=]++|=\s*+(?:\"[^\"]*+\"|'[^']*+')?+)*+)(?:>|\Z)"
 _TAG = rb"</?[a-z]" + _ATTRIBUTES.replace(b"((?:", b"(?:(?:")
@@ -75,16 +74,20 @@ class PageText:
     @cached_property
     def outline(self) -> tuple[list[Comment], list[Element]]:
         """Comments, and the elements that lists, texts and addresses depend on."""
-        names = _OUTLINE if not _MAIN_ROLE.search(self.ascii) else (*_OUTLINE, "div", "section")
-        comments: list[Comment] = []
-        return comments, self.elements(names, comments)
+        lower, comments = self.ascii.lower(), list[Comment]()
+        names = [name for name in ("main", "article", "base") if b"<" + name.encode() in lower]
+        names += ["nav"] if LIST_CLASS.encode() in lower else []
+        names += ["div", "section"] if _MAIN_ROLE.search(lower) else []
+        if not names and _MARKER not in lower:
+            return [], []
+        return comments, self.elements(tuple(names), comments)
 
     def named(self, name: str) -> list[Element]:
         return [each for each in self.outline[1] if each.name == name]
 
     def names_with(self, word: str) -> tuple[str, ...]:
         """The names of all elements that may have a word in their start tags."""
-        lower, found = self.ascii.lower(), set()
+        lower, found = self.ascii.lower(), set[str]()
         for place in re.finditer(re.escape(word.lower().encode("utf-8", "replace")), lower):
             if name := _NAME.match(lower, lower.rfind(b"<", 0, place.start()) + 1):
                 found.add(name[0].decode())
