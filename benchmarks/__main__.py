@@ -24,6 +24,7 @@ from benchmarks import (
     searching,
     serving,
     signatures,
+    sites,
     spark,
     sweeping,
     table,
@@ -48,6 +49,7 @@ LOOK = (
     serving,
     visiting,
     searching,
+    sites,
     growth,
     spark,
 )

@@ -40,6 +40,7 @@ ORDER = (
     "serving",
     "visiting",
     "searching",
+    "sites",
     "kills",
     "power_loss",
     "hostile",

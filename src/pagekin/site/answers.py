@@ -7,6 +7,7 @@ from pathlib import Path
 
 from pagekin.engines.local import cpu_count, run, worker_pool
 from pagekin.errors import MisuseError
+from pagekin.index.answers import MOST_ANSWERS
 from pagekin.model.capture import ReadingSettings
 from pagekin.model.strategy import PRESETS
 from pagekin.pipeline import Progress, build
@@ -18,6 +19,7 @@ from pagekin.site.pages import SiteFolder
 from pagekin.sources.open import SourceSet
 
 _PAGE_URLS = "SELECT url, title FROM pages"
+_MORE = 4  # times as many pages are looked at, if too few of them are shown
 _JOB = 250  # pages
 _PAGES_FOR_PROCESSES = 2000  # with fewer, processes take longer to start than they save
 Report = Callable[[Progress], None]
@@ -54,6 +56,7 @@ def answer_site(
         strategy=replace(preset, language=options.language) if options.language else preset,
         processes=processes,
         allow_shrink=options.allow_shrink,
+        answers=_kept(options),
         progress=progress,
     )
     skipped = dict(built.store.manifest.skipped)
@@ -65,6 +68,12 @@ def answer_site(
         return SiteAnswers(titles, _lists(indexed, site, titles, options, processes, progress), skipped)
     finally:
         indexed.close()
+
+
+def _kept(options: SiteOptions) -> int:
+    """How many pages near to each page are found in advance, which is faster: none if most requests have filters."""
+    everywhere = any(not page for field in ("pin", "never") for page, _ in options.pairs(field))
+    return 0 if options.exclude_linked or everywhere else min(_MORE * (options.limit + 1), MOST_ANSWERS)
 
 
 def _lists(
@@ -130,7 +139,7 @@ def _answer(indexed: IndexedStore, request: Request, shown: Set[str]) -> list[Re
         kept = [found for line in lines if (found := _first_shown(line, shown))]
         if len(kept) >= options.limit or len(lines) < wanted:
             return kept[: options.limit]
-        wanted *= 4
+        wanted *= _MORE
 
 
 def _first_shown(line: RelatedPage, shown: Set[str]) -> RelatedPage | None:

@@ -20,7 +20,6 @@ _LIST = re.compile(
     _BEGIN + rb'(?:<link [^<>]*+>)?<nav class="' + LIST_CLASS.encode() + rb'"(?:(?!<!--).)*+' + _END, re.S
 )
 _RAW = ("script", "style", "textarea", "title", "xmp", "iframe", "noembed", "noframes", "plaintext")
-_OUTLINE = ("main", "article", "nav", "base")
 _MAIN_ROLE = re.compile(rb"""role=["']?main""")
 _ATTRIBUTES = rb"((?:[^>=]++|=\s*+(?:\"[^\"]*+\"|'[^']*+')?+)*+)(?:>|\Z)"
 _TAG = rb"</?[a-z]" + _ATTRIBUTES.replace(b"((?:", b"(?:(?:")
@@ -75,16 +74,20 @@ class PageText:
     @cached_property
     def outline(self) -> tuple[list[Comment], list[Element]]:
         """Comments, and the elements that lists, texts and addresses depend on."""
-        names = _OUTLINE if not _MAIN_ROLE.search(self.ascii) else (*_OUTLINE, "div", "section")
-        comments: list[Comment] = []
-        return comments, self.elements(names, comments)
+        lower, comments = self.ascii.lower(), list[Comment]()
+        names = [name for name in ("main", "article", "base") if b"<" + name.encode() in lower]
+        names += ["nav"] if LIST_CLASS.encode() in lower else []
+        names += ["div", "section"] if _MAIN_ROLE.search(lower) else []
+        if not names and _MARKER not in lower:
+            return [], []
+        return comments, self.elements(tuple(names), comments)
 
     def named(self, name: str) -> list[Element]:
         return [each for each in self.outline[1] if each.name == name]
 
     def names_with(self, word: str) -> tuple[str, ...]:
         """The names of all elements that may have a word in their start tags."""
-        lower, found = self.ascii.lower(), set()
+        lower, found = self.ascii.lower(), set[str]()
         for place in re.finditer(re.escape(word.lower().encode("utf-8", "replace")), lower):
             if name := _NAME.match(lower, lower.rfind(b"<", 0, place.start()) + 1):
                 found.add(name[0].decode())
@@ -107,17 +110,19 @@ def page_text(data: bytes) -> PageText:
             ascii = bytes(c if not h and c < 128 else 63 for c, h in zip(low, high, strict=False))
             return PageText(data, ascii, 2, codec)
     ascii = data
-    if b"\x1b$" in data:
+    if b"\x1b" in data:
         ascii = _JAPANESE.sub(lambda found: b"?" * len(found[0]), data)
     return PageText(data, ascii, 1, "ascii")
 
 
 def without_list(page: PageText) -> PageText:
     """The page without the list that pagekin has inserted; the page itself if there is none."""
-    kept, last = [], 0
-    for found in _LIST.finditer(page.ascii) if _BEGIN in page.ascii else ():
-        kept.append((last, found.start()))
-        last = found.end()
+    kept, last, place = [], 0, page.ascii.find(_BEGIN)
+    while place >= 0:
+        if found := _LIST.match(page.ascii, place):
+            kept.append((last, place))
+            last = found.end()
+        place = page.ascii.find(_BEGIN, found.end() if found else place + 1)
     return page_text(page.cut(*kept, (last, len(page.data)))) if kept else page
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from hashlib import blake2b
+from hashlib import sha256
 from pathlib import Path
 
 from pagekin.errors import SourceError
@@ -30,6 +30,8 @@ LISTINGS = (
     "author/* authors/* archive.html archive/* archives/* page/[0-9]* */page/[0-9]*"
 ).split()
 
+Places = dict[str, int | str]  # places of lists, or why there is none, by the digest of a page
+
 
 @dataclass(frozen=True)
 class SitePage:
@@ -44,18 +46,21 @@ class SitePage:
 
 
 def digest_of(data: bytes) -> str:
-    return blake2b(data, digest_size=16).hexdigest()
+    return sha256(data).hexdigest()[:32]
 
 
 class SiteFolder(FolderSource):
     """The folder of a site, as a source of a build in which inserted lists are not seen."""
 
-    def __init__(self, folder: Path, options: SiteOptions, known: Iterable[SitePage] = ()) -> None:
+    def __init__(
+        self, folder: Path, options: SiteOptions, known: Iterable[SitePage] = (), places: Places | None = None
+    ) -> None:
+        """The folder; `known` are its pages as the last run has left them, and `places` those of their lists."""
         base = options.base_url or BASE
         super().__init__(folder, base if base.endswith("/") else base + "/")
         self.name = _SOURCE
         self._options = options
-        self.places: dict[str, int | str] = {}  # of lists, in the pages that were read
+        self.places = places or {}
         self.left_out: list[tuple[str, str]] = [(self._relative(path), reason) for path, reason in self._unread]
         if not any(file.is_html for file in self._files):
             raise SourceError(f"{folder} has no HTML page: {advice_on_folder(self.suffixes())}")
@@ -118,8 +123,14 @@ class SiteFolder(FolderSource):
             elif (original := self.original(page)) is None:
                 yield Skip(_SOURCE, CHANGED, page.path)
             else:
-                self.places[page.path] = place_of_list(original, self._options.at)
+                self.place(page, original)
                 yield Capture(url, origin, body=text_to_read(original, main_text=self._options.main_text))
+
+    def place(self, page: SitePage, original: PageText) -> int | str:
+        """Where the list goes in a page, or the reason why there is no place."""
+        if page.digest not in self.places:
+            self.places[page.digest] = place_of_list(original, self._options.at)
+        return self.places[page.digest]
 
     def original(self, page: SitePage) -> PageText | None:
         """A page without its list, or None if its file has changed since it was found."""

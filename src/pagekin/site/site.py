@@ -11,7 +11,7 @@ from pagekin.errors import FailureError, MisuseError
 from pagekin.model.jsons import json_field
 from pagekin.pipeline import Progress
 from pagekin.site.answers import SiteAnswers, answer_site
-from pagekin.site.markup import page_text, place_of_list, with_list, without_list
+from pagekin.site.markup import page_text, with_list, without_list
 from pagekin.site.options import SiteOptions
 from pagekin.site.pages import CHANGED, SiteFolder, SitePage, digest_of
 from pagekin.site.render import FOLDER, FORMAT, data_file, list_html, site_files, uses_folders
@@ -75,14 +75,14 @@ def update_site(
     root, chosen = _folder(folder), replace(options or SiteOptions(), **fields)
     kept = Path(index) if index is not None else default_index(root)
     state = load_state(kept)
-    site = SiteFolder(root, chosen, state.pages)
+    site = SiteFolder(root, chosen, state.pages, state.places_at(chosen.at))
     check_same_site(state, site, kept, chosen.allow_shrink)
     made = fingerprint(site, chosen)
     answers = state.answers
     if state.fingerprint != made:
         save_state(kept, SiteState(state.pages))  # marks the index as that of a site
         answers = answer_site(site, kept, chosen, processes, progress)
-        save_state(kept, SiteState(site.pages, answers, made))
+        save_state(kept, SiteState(site.pages, answers, made, site.places, chosen.at))
     report = SiteReport(str(folder), str(kept), done=not dry_run, pages=len(site.pages))
     report.lists = sum(map(bool, answers.lists.values()))
     report.links = sum(map(len, answers.lists.values()))
@@ -98,7 +98,7 @@ def update_site(
     writer.write_files(files)
     writer.delete(_stale(root, files))
     report.leave_out(site.left_out)
-    if (after := SiteState(pages, answers, made)) != state:
+    if (after := SiteState(pages, answers, made, site.places, chosen.at)) != state:
         save_state(kept, after)
     return report
 
@@ -118,7 +118,7 @@ def revert_site(folder: str | Path, *, dry_run: bool = False) -> SiteReport:
     check_inside(root, (each.path for each in with_block))
     writer.check(each.path for each in with_block)
     for page in with_block:
-        writer.rewrite(page, SiteOptions(), "")
+        writer.rewrite(page, "")
     report.leave_out(site.left_out)
     if _is_ours(root / FOLDER):
         check_inside(root, [f"{FOLDER}/related.json"])
@@ -177,7 +177,7 @@ def _inject(site: SiteFolder, answers: SiteAnswers, options: SiteOptions, writer
     for page in site.pages:
         after: SitePage | str = page
         if page.path in due:
-            after = writer.rewrite(page, options, html[page.path])
+            after = writer.rewrite(page, html[page.path])
         if isinstance(after, str):
             placeless.append((page.path, after))
             after = page
@@ -209,7 +209,7 @@ class _Writer:
         if not self.dry_run:
             check_writable(self.root, paths)
 
-    def rewrite(self, page: SitePage, options: SiteOptions, html: str) -> SitePage | str:
+    def rewrite(self, page: SitePage, html: str) -> SitePage | str:
         """Give a page this list, or none: the page as it is then, or the reason why there is no place for a list."""
         path = self.root / page.path
         try:
@@ -221,7 +221,7 @@ class _Writer:
             return self._changed(page)
         new, reason = original.data, ""
         if html:
-            place = self.site.places.get(page.path) or place_of_list(original, options.at)
+            place = self.site.place(page, original)
             if isinstance(place, int):
                 new = with_list(original, place, html)
                 if without_list(page_text(new)).data != original.data:

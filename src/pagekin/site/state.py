@@ -11,7 +11,7 @@ from pagekin.errors import FailureError, MisuseError, SourceError
 from pagekin.model.files import replacing
 from pagekin.site.answers import Listed, SiteAnswers
 from pagekin.site.options import SiteOptions
-from pagekin.site.pages import SiteFolder, SitePage
+from pagekin.site.pages import Places, SiteFolder, SitePage
 from pagekin.store import manifest as manifests
 
 _FORMAT = "pagekin site index"
@@ -25,6 +25,13 @@ class SiteState:
     pages: list[SitePage] = field(default_factory=list)
     answers: SiteAnswers = _NO_ANSWERS
     fingerprint: str = ""
+    places: Places = field(default_factory=dict)
+    at: str = ""  # the option that the places depend on
+
+    def places_at(self, at: str) -> Places:
+        """The places of lists in the pages of the last run, if they hold for this option."""
+        digests = {each.digest for each in self.pages}
+        return {digest: place for digest, place in self.places.items() if digest in digests and at == self.at}
 
 
 def fingerprint(site: SiteFolder, options: SiteOptions) -> str:
@@ -45,7 +52,8 @@ def load_state(index: Path) -> SiteState:
         pages = [SitePage(*each) for each in data["pages"]]
         answers = data["answers"]
         lists = {page: [_listed(*each) for each in found] for page, found in answers["lists"].items()}
-        state = SiteState(pages, SiteAnswers(answers["titles"], lists, answers["skipped"]), data["fingerprint"])
+        found = SiteAnswers(answers["titles"], lists, answers["skipped"])
+        state = SiteState(pages, found, data["fingerprint"], dict(data["places"]), data["at"])
         return state if data["format"] == _FORMAT else SiteState()
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return SiteState()
@@ -63,7 +71,7 @@ def save_state(index: Path, state: SiteState) -> None:
     """Keep the state for the next run."""
     answers = {**vars(state.answers), "lists": _rows(state.answers)}
     pages = [list(vars(each).values()) for each in state.pages]
-    data = {"format": _FORMAT, "pages": pages, "answers": answers, "fingerprint": state.fingerprint}
+    data = {**vars(state), "format": _FORMAT, "pages": pages, "answers": answers}
     try:
         index.mkdir(parents=True, exist_ok=True)
         with replacing(index / manifests.SITE, durable=False) as temporary:
