@@ -13,6 +13,7 @@ from benchmarks import (
     kinship,
     learning,
     lists,
+    missing_links,
     navigation,
     sameness,
     short_texts,
@@ -28,6 +29,7 @@ def main() -> None:
     choosing.main()
     findings.main()
     lists.main()
+    missing_links.main()
     navigation.main()
     sameness.main()
     short_texts.main()

@@ -28,6 +28,7 @@ ORDER = (
     "blend_cost",
     "choosing",
     "navigation",
+    "missing_links",
     "duplicates",
     "sameness",
     "short_texts",

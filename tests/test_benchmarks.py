@@ -143,3 +143,12 @@ def test_what_is_kept_gains_on_two_collections_and_loses_on_none() -> None:
         change = [value[what.replace(", p", " after")] - value[what.replace(", p", " before")] for what in found]
         assert len(change) >= 2
         assert min(change) > 0
+
+
+def test_the_table_of_missing_links_is_made_from_the_kept_results(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("selectolax")
+    monkeypatch.syspath_prepend(ROOT)
+    from benchmarks import missing_links
+
+    result = json.loads((BENCHMARKS / "results" / "missing_links.json").read_text())
+    assert missing_links.table(result) in (ROOT / "docs" / "gaps.md").read_text("utf-8")

@@ -23,6 +23,7 @@ from pagekin.serving.views.names import PageRef, clean_line, find_page, refs, re
 
 SAMPLE = 300  # pages
 _LISTED, _MEMBERS, _TERMS = 12, 20, 4
+_SENTENCE = 400  # characters
 _MOST_PAGES = 100_000  # whose texts are searched for the names of pages
 _NEAR = 200  # pages around each page that is tested for being a bridge
 _REPORTS, _MAX_REPORTS, _MAX_REPORT_BYTES = "reports", 20, 1 << 20  # folder, files in it, size of each
@@ -131,8 +132,14 @@ def missing_links(opened: Collection, over: Over = iter) -> SampleResult[LinkRow
         pages=list(pages.values()), limit=_LISTED, per_page=2, progress=lambda _: (page.node for page in progress)
     )
     ends = ([refs(indexed, [each.url], "url")[0] for each in (gap.source, gap.target)] for gap in found)
-    parts = (gap.sentence.partition(gap.words) if gap.words else (gap.sentence, "", "") for gap in found)
-    return SampleResult(len(pages), list(zip(found, ends, parts, strict=True)))
+    return SampleResult(len(pages), [(gap, end, _parts(gap)) for gap, end in zip(found, ends, strict=True)])
+
+
+def _parts(gap: MissingLink) -> tuple[str, str, str]:
+    """The sentence before the words, the words, and the sentence after them; spaces beside the words stay."""
+    before, words, after = gap.sentence.partition(gap.words) if gap.words else (gap.sentence, "", "")
+    before = clean_line(before, _SENTENCE) + " " * before.endswith(" ")
+    return before, clean_line(words), " " * after.startswith(" ") + clean_line(after, _SENTENCE)
 
 
 def duplicate_groups(indexed: IndexedStore) -> tuple[DuplicateGroups, list[GroupRow]]:
