@@ -203,3 +203,11 @@ def test_a_collection_of_one_page_has_no_gaps(tmp_path: Path) -> None:
     (tmp_path / "a.html").write_text("<title>One</title><p>One page alone.", "utf-8")
     gaps = pagekin.build(tmp_path, tmp_path / "x.kin", base_urls=["http://x.example/"], processes=1).gaps()
     assert (len(gaps), names(gaps.orphans), len(gaps.dead_ends)) == (0, ["http://x.example/a"], 1)
+
+
+def test_a_url_that_is_known_only_from_links_has_no_gaps(tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_text("<title>One</title><p>See <a href=http://y.example/>why</a>.", "utf-8")
+    collection = pagekin.build(tmp_path, tmp_path / "x.kin", base_urls=["http://x.example/"], processes=1)
+    for call in (collection.gaps, collection.kneighbors):
+        with pytest.raises(pagekin.NoPageError, match="known only from links"):
+            call(pages=["http://y.example/"])

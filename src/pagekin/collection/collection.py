@@ -530,11 +530,18 @@ class Collection(Tabular):
         chosen = _chosen(GapOptions, options, fields)
         if output is not None:
             gap_format(Path(output))
-        nodes = None if pages is None else [self.indexed.find_node(_name(each)) for each in pages]
+        nodes = None if pages is None else [self._node(each) for each in pages]
         found = self._gap_finder.find(chosen, nodes, progress)
         if output is not None:
             write_gaps(found, Path(output))
         return found
+
+    def _node(self, page: PageName) -> int:
+        """The number of a page with a text."""
+        node = self.indexed.find_node(_name(page))
+        if node >= len(self.indexed.nodes) - 1:
+            raise NoPageError(f"{_name(page)} is known only from links to it, and has no text in {self.path}")
+        return node
 
     @property
     def _gap_finder(self) -> GapFinder:
@@ -606,7 +613,7 @@ class Collection(Tabular):
         """
         from pagekin.collection.matrices import similarity_matrix
 
-        nodes = [self.indexed.find_node(_name(each)) for each in pages]
+        nodes = [self._node(each) for each in pages]
         return similarity_matrix(self.indexed, nodes, options or RelatedOptions())
 
     def kneighbors(
@@ -623,7 +630,7 @@ class Collection(Tabular):
         """
         from pagekin.collection.matrices import kneighbors
 
-        nodes = None if pages is None else [self.indexed.find_node(_name(each)) for each in pages]
+        nodes = None if pages is None else [self._node(each) for each in pages]
         found = kneighbors(self.indexed, nodes, n_neighbors, RelatedOptions())
         return found if return_distance else found[1]
 

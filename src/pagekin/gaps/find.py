@@ -1,7 +1,7 @@
 """The search for missing links: candidates of every page, their scores, and the best of them with a passage each."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -12,8 +12,9 @@ from pagekin.duplicates.collection import find_pairs
 from pagekin.gaps.decisions import DISMISSED, DONE, Decisions, read_decisions
 from pagekin.gaps.mentions import MentionIndex
 from pagekin.gaps.options import GapOptions
+from pagekin.gaps.page_links import PageLinks, contains
 from pagekin.gaps.passages import NO_PASSAGE, LinkableText
-from pagekin.gaps.results import Gaps, LinkedPage, MissingLink
+from pagekin.gaps.results import Gaps, MissingLink
 from pagekin.model.arrays import Bools, Floats, Int64s, distinct, spans
 from pagekin.search.answer import AnswerBuilder
 from pagekin.search.blend import Blend
@@ -23,7 +24,6 @@ from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.query import query_of_nodes
 from pagekin.search.results import Explanation, PageLink
 
-ORPHAN, ONLY_FROM_TEMPLATES, DEAD_END = "orphan", "only from templates", "dead end"
 _NAMED = 60  # pages that a text names, the likeliest links, whose similarity is computed
 _KIN = 20  # nearest pages of each page
 _SAME = 0.9  # the share of one text that is also in the other, for two texts that are not linked to each other
@@ -63,24 +63,12 @@ class GapFinder:
         return MentionIndex(self.indexed)
 
     @cached_property
+    def _links(self) -> PageLinks:
+        return PageLinks(self._mentions)
+
+    @cached_property
     def _pages(self) -> int:
         return len(self.indexed.nodes) - 1
-
-    @cached_property
-    def _linked(self) -> Int64s:
-        """The pairs of pages with a link in the text, as source * pages + target, ascending."""
-        links = self._mentions.links
-        return distinct(self._mentions.node_of_row[links.row] * self._pages + links.node)
-
-    @cached_property
-    def _linked_anyhow(self) -> Int64s:
-        """The pairs of different pages with any link."""
-        anchors, targets = self.indexed.checked_reading.anchors, self.indexed.node_of_target
-        source = np.repeat(self._mentions.node_of_row, anchors.lengths())
-        known = anchors.target < len(targets)
-        source, target = source[known], targets[anchors.target[known]].astype(np.int64)
-        inside = (target < self._pages) & (target != source)
-        return distinct(source[inside] * self._pages + target[inside])
 
     @cached_property
     def _copies(self) -> Int64s:
@@ -99,7 +87,7 @@ class GapFinder:
         mentions, named = self._mentions.mentions, self._mentions.named
         free = mentions.place >= 0
         phrase, source = mentions.phrase[free], self._mentions.node_of_row[mentions.row[free]]
-        others = ~_contains(named.phrase * self._pages + named.node, phrase * self._pages + source)
+        others = ~contains(named.phrase * self._pages + named.node, phrase * self._pages + source)
         phrase, source = phrase[others], source[others]
         begin = np.searchsorted(named.phrase, phrase)
         count = np.searchsorted(named.phrase, phrase, side="right") - begin
@@ -122,7 +110,7 @@ class GapFinder:
                 found += self._best(node, blend, options, allowed, decided)
         found.sort()
         dismissed, done = decided.count(DISMISSED), decided.count(DONE)
-        orphans, from_templates, dead_ends = self._weak_pages(options, decided, allowed)
+        orphans, from_templates, dead_ends = self._links.weak_pages(options, decided, allowed)
         missing, not_done = self._described(found[: options.limit]), self._not_done(decided)
         return Gaps(len(nodes), missing, orphans, from_templates, dead_ends, dismissed, done, not_done)
 
@@ -189,18 +177,13 @@ class GapFinder:
 
     def _open(self, node: int, target: Int64s, options: GapOptions) -> Bools:
         """Whether pages could be linked: another text, no link yet, and not too many in-links."""
-        missing = ~_contains(self._linked, node * self._pages + target)
+        missing = ~contains(self._links.in_text, node * self._pages + target)
         if not options.one_way:
-            missing &= ~_contains(self._linked, target * self._pages + node)
+            missing &= ~contains(self._links.in_text, target * self._pages + node)
         if options.max_in_links is not None:
-            missing &= self._in_links[target] <= options.max_in_links
-        missing &= ~_contains(self._copies, node * self._pages + target)
+            missing &= self._links.in_links[target] <= options.max_in_links
+        missing &= ~contains(self._copies, node * self._pages + target)
         return np.asarray(missing & (target != node))
-
-    @cached_property
-    def _in_links(self) -> Int64s:
-        """The number of pages with links in their texts to each page."""
-        return np.bincount(self._linked % self._pages, minlength=self._pages)
 
     def _described(self, found: list[ScoredGap]) -> list[MissingLink]:
         """The links with names, passages and explanations; those of one source are described together."""
@@ -230,32 +213,16 @@ class GapFinder:
             words,
             kind,
             sentence,
-            int(self._in_links[found.target]),
+            int(self._links.in_links[found.target]),
             None if other is None else self.indexed.node_url(other),
-            bool(_contains(self._linked_anyhow, pair)[0]),
+            bool(contains(self._links.anyhow, pair)[0]),
             why,
         )
-
-    def _weak_pages(self, options: GapOptions, decided: Decisions, allowed: Bools) -> Iterator[list[LinkedPage]]:
-        """Orphans, pages with in-links from templates only, and dead ends, in the order of URLs."""
-        any_in = np.bincount(self._linked_anyhow % self._pages, minlength=self._pages)
-        out = np.bincount(self._linked // self._pages, minlength=self._pages)
-        orphans = any_in <= options.orphan_links
-        kinds = {
-            ORPHAN: orphans,
-            ONLY_FROM_TEMPLATES: ~orphans & (self._in_links == 0),
-            DEAD_END: out <= options.dead_end_links,
-        }
-        for kind, which in kinds.items():
-            nodes = [node for node in np.flatnonzero(which & allowed).tolist() if (kind, node) not in decided.pages]
-            names = self.indexed.catalog.named_nodes(nodes)
-            counts = (column[nodes].tolist() for column in (any_in, self._in_links, out))
-            yield [LinkedPage(name["url"], name["title"], *each) for name, *each in zip(names, *counts, strict=True)]
 
     def _not_done(self, decided: Decisions) -> list[tuple[str, str]]:
         """The links that are decided as done, but are not in this build."""
         done = [pair for pair, decision in decided.links.items() if decision == DONE]
-        linked = _contains(self._linked, np.array([one * self._pages + other for one, other in done], np.int64))
+        linked = contains(self._links.in_text, np.array([one * self._pages + other for one, other in done], np.int64))
         missing = [pair for pair, is_linked in zip(done, linked.tolist(), strict=True) if not is_linked]
         return [(self.indexed.node_url(source), self.indexed.node_url(target)) for source, target in missing]
 
@@ -270,9 +237,3 @@ def kin_of(indexed: IndexedStore, blend: Blend, node: int) -> Int64s:
 
 def _scores(likelihood: Floats, similarity: Floats | float) -> Floats:
     return np.asarray((likelihood + _UNNAMED) * (similarity + _UNRELATED))
-
-
-def _contains(ascending: Int64s, numbers: Int64s) -> Bools:
-    """Whether each number is in an ascending array."""
-    place = np.searchsorted(ascending, numbers)
-    return np.asarray(np.append(ascending, -1)[place] == numbers)

@@ -10,7 +10,7 @@ from pathlib import Path
 from pagekin.errors import MisuseError
 from pagekin.figures import counted
 from pagekin.figures.charts import COPY, document
-from pagekin.gaps.find import DEAD_END, ONLY_FROM_TEMPLATES, ORPHAN
+from pagekin.gaps.page_links import DEAD_END, ONLY_FROM_TEMPLATES, ORPHAN
 from pagekin.gaps.results import Gaps, LinkedPage, MissingLink
 from pagekin.model.files import csv_line, plain_cell, write_lines
 from pagekin.model.jsons import to_json
