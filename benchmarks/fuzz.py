@@ -305,6 +305,24 @@ def wiki(home: Path) -> Target:
     return [b"\xff" + text.encode(), b"\x80" + dump, b"\x00" + streams, b"\x00" + bz2.compress(dump)], target
 
 
+def crawls(home: Path) -> Target:
+    """ARC, CDXJ and Parquet: the first byte says which."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    http = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<p>words"
+    version = b"1 0 A\nURL IP-address Archive-date Content-type Archive-length\n"
+    arc = b"filedesc://a.arc 0.0.0.0 20240501000000 text/plain %d\n%s\n" % (len(version), version)
+    arc += b"http://a.example/ 127.0.0.1 20240501000000 text/html %d\n%s\n" % (len(http), http)
+    (home / "a.warc.gz").write_bytes(_members()[0])
+    place = {"url": "http://a.example/", "filename": "a.warc.gz", "offset": "0", "length": "900", "mime": "text/html"}
+    index = f"example,a)/ 20240501000000 {json.dumps(place)}\n".encode()
+    pq.write_table(pa.table({"url": ["http://a.example/"], "html": ["<p>words"]}), home / "a.parquet")
+    names = ("a.arc", "a.cdxj", "a.parquet")
+    seeds = [bytes([k]) + data for k, data in enumerate((arc, index, (home / "a.parquet").read_bytes()))]
+    return seeds, lambda data: _read(home / names[(data or b"a")[0] % len(names)], data[1:])
+
+
 def _lists() -> list[bytes]:
     """Result lists in the formats of search engines."""
     rows = [{"id": str(k), "url": f"http://a.example/{k}", "title": "T", "text": "some words " * 20} for k in range(3)]
@@ -410,6 +428,7 @@ TARGETS: dict[str, Callable[[Path], Target]] = {
     "jsonl": jsonl,
     "notes": notes,
     "wiki": wiki,
+    "crawls": crawls,
     "results": results,
     "bodies": bodies,
     "index": index,

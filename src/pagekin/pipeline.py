@@ -238,7 +238,8 @@ def _build(
         )
     with ExitStack() as generation:  # of folders that are removed if the build fails
         if old is None or old.manifest.inputs != inputs:
-            collector = PageCollector(old, [] if isinstance(context.pool, SparkPool) else spool.open())
+            spooled = [] if isinstance(context.pool, SparkPool) else spool.open()
+            collector = PageCollector(old, spooled, settings)
             read_pages, read = _read_pages(collection, collector, spool, fingerprint, context)
             reused = sum(map(len, read_pages.rows)) - read
             context.enter("choosing pages")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 from pathlib import Path
 
 import pyarrow as pa
@@ -10,7 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from pagekin.errors import MisuseError, SourceError
-from pagekin.model.capture import Capture
+from pagekin.model.capture import Capture, ReadingSettings
+from pagekin.pipeline import build
 from sources.walk import capture, captures, file, items, json_lines, kept, skipped
 from sources.warcs import gz, page, response
 
@@ -87,3 +89,56 @@ def test_patterns_and_lists_name_several_files(tmp_path: Path) -> None:
         items(tmp_path / "deep/*.wacz")
     with pytest.raises(MisuseError, match="does not exist"):
         items(Path(f"@{file(tmp_path / 'other', b'missing.warc')}"))
+
+
+# --- captures over time --------------------------------------------------------------------------
+
+DATES = ("2019-01-01", "2020-06-01", "2023-01-01")
+CHOICES = {"latest": 2, "first": 0, "nearest:2020-12-31": 1, "nearest:2019-06-01": 0}
+
+
+def over_time(folder: Path) -> tuple[Path, Path]:
+    """An archive with a page at three dates, and its index."""
+    archive, index = b"", ""
+    for date in DATES:
+        record = gz(response(HOST, page(date), date=f"{date}T00:00:00Z"))
+        place = {"url": HOST, "mime": "text/html", "status": "200", "filename": "a.warc.gz"}
+        place |= {"offset": str(len(archive)), "length": str(len(record))}
+        index += f"example,a)/ {date.replace('-', '')}000000 {json.dumps(place)}\n"
+        archive += record
+    index += 'example,a)/x 20200101000000 {"url": "http://a.example/x", "filename": "../../etc/passwd", "offset": 0}\n'
+    index += 'example,a)/y 20200101000000 {"url": "http://a.example/y", "filename": "b", "offset": 0, "length": 9}\n'
+    return file(folder / "archive/a.warc.gz", archive), file(folder / "indexes/a.cdxj", index.encode())
+
+
+@pytest.mark.parametrize("choice", CHOICES)
+def test_one_capture_of_a_page_is_chosen_by_its_date(choice: str, tmp_path: Path) -> None:
+    archive, _ = over_time(tmp_path)
+    store = build([archive], tmp_path / "a.kin", processes=1, settings=ReadingSettings(capture=choice)).store
+    assert store.text(store.find(HOST)) == DATES[CHOICES[choice]]
+    assert store.manifest.skipped == {"older capture" if choice == "latest" else "other capture": 2}
+
+
+@pytest.mark.parametrize("choice", CHOICES)
+def test_an_index_names_the_captures_that_are_read(choice: str, tmp_path: Path) -> None:
+    _, index = over_time(tmp_path)
+    found = items(index, settings=ReadingSettings(capture=choice))
+    assert kept(found) == [(HOST, page(DATES[CHOICES[choice]]))]
+    assert skipped(found) == {
+        "other capture": 2,
+        "line is no CDXJ": 1,
+        "archive that is not beside its index": 1,
+    }
+
+
+def test_an_unknown_choice_is_misuse() -> None:
+    for choice in ("newest", "nearest:", "nearest:soon"):
+        with pytest.raises(MisuseError, match="it can be latest, first, or nearest:DATE"):
+            ReadingSettings(capture=choice)
+
+
+def test_an_index_with_wrong_places_is_told(tmp_path: Path) -> None:
+    _, index = over_time(tmp_path)
+    index.write_text(index.read_text().replace('"offset": "0"', '"offset": "7"'))
+    found = items(index, settings=ReadingSettings(capture="first"))
+    assert skipped(found)["no record at the place that the index names"] == 1

@@ -126,7 +126,7 @@ def test_source_of_unknown_kind_is_misuse(name: str, tmp_path: Path) -> None:
     refuses(
         f"{path} is no source that pagekin can read; it reads folders and .html, .htm, .xhtml, .shtml, .md, .markdown, "
         ".mdown, .mkd, .warc, .warc.gz, .warc.zst, .wacz, .arc, .arc.gz, .jsonl, .jsonl.gz, "
-        ".ndjson, .jl, .parquet, .xml, "
+        ".ndjson, .jl, .cdxj, .parquet, .xml, "
         ".zim",
         path,
     )

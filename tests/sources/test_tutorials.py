@@ -85,8 +85,8 @@ def test_crawls_and_tables(tmp_path: Path) -> None:
         record = response(f"http://a.example/{name}", about(name).encode(), HTML)
         file(tmp_path / f"crawls/{name}.warc.gz", gz(record))
     file(tmp_path / "crawls/list.txt", b"Oak.warc.gz\nBirch.warc.gz\n")
-    by_pattern, by_list = run("Crawls", tmp_path, "--allow-shrink")
-    assert "4 pages of 1 host" in by_pattern and "2 pages of 1 host" in by_list
+    by_pattern, by_list, then = run("Crawls", tmp_path, "--allow-shrink")
+    assert "4 pages of 1 host" in by_pattern and "2 pages of 1 host" in by_list and "4 pages" in then
     json_lines(tmp_path / "feed.jl", {"url": "http://a.example/Oak", "body": about("Oak")})
     pq.write_table(pa.table({"url": ["http://a.example/Elm"], "content": [about("Elm")]}), tmp_path / "pages.parquet")
     assert "2 pages of 1 host" in run("Tables of pages", tmp_path)[0]

@@ -1,7 +1,9 @@
 """What a source yields (captures of pages, redirects, notes on what was skipped), and the settings of reading it."""
 
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from enum import IntFlag, StrEnum
+from functools import cached_property
 from typing import Any, TypeAlias
 
 from pagekin.errors import MisuseError
@@ -63,7 +65,7 @@ class Capture:
 
 @dataclass(frozen=True, order=True)
 class Rank:
-    """The order of captures of one URL: the greatest wins."""
+    """When and where a capture was made; the order of captures that are equally preferred."""
 
     captured: int
     source: str
@@ -129,6 +131,12 @@ class ReadingSettings:
     follow_links: bool = option(
         False, "Also read files outside of a source folder that symbolic links in it lead to.", http=False
     )
+    capture: str = option(
+        "latest",
+        "Of several captures of a URL, take the latest, the first, or the nearest to a date: nearest:2020-06-30.",
+        metavar="latest|first|nearest:DATE",
+        http=False,
+    )
     namespaces: tuple[int, ...] = option(
         (0,), "Read pages of these namespaces of a MediaWiki dump, by number; repeatable.", name="namespace", http=False
     )
@@ -142,9 +150,39 @@ class ReadingSettings:
 
     def __post_init__(self) -> None:
         check_options(self)
+        assert self._date is not None
         if self.max_page_bytes > 1024 * MiB:
             raise MisuseError(f"max_page_bytes is {self.max_page_bytes}; at most 1 GiB can be read of one page")
+
+    @cached_property
+    def _date(self) -> int:
+        """The time that captures should be near to."""
+        kind, _, date = self.capture.partition(":")
+        try:
+            if kind == "nearest":
+                moment = datetime.fromisoformat(date)
+                return int(moment.replace(tzinfo=moment.tzinfo or UTC).timestamp())
+        except ValueError:
+            pass
+        if self.capture not in ("latest", "first"):
+            raise MisuseError(f"capture is {self.capture!r}; it can be latest, first, or nearest:DATE, as 2020-06-30")
+        return 0
+
+    def prefer(self, captured: int) -> int:
+        """How much a capture is preferred to others of its URL, by its time; 0 is an unknown time.
+
+        >>> [max(1, 5, 9, key=ReadingSettings(capture=c).prefer) for c in ("latest", "first", "nearest:1970-01-01")]
+        [9, 1, 1]
+        """
+        if self.capture == "latest":
+            return captured
+        return -abs(captured - self._date) if captured else -(1 << 62)
 
     def as_dict(self) -> dict[str, Any]:
         """The settings as stored in JSON, which has lists but no tuples."""
         return asdict(self) | {"namespaces": list(self.namespaces), "exclude": list(self.exclude)}
+
+
+def preference(settings: ReadingSettings, rank: Rank) -> tuple[int, Rank]:
+    """The order of captures of one URL under these settings: the greatest wins."""
+    return settings.prefer(rank.captured), rank

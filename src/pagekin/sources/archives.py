@@ -64,20 +64,20 @@ class ArchiveSource:
         self._read = read_arc if self.name.lower().endswith(ARC_SUFFIXES) else read_records
         if self._read is read_arc:
             need("warcio", what=f"{self.name}, an ARC file,", extra="arc")
-        self._whole = Origin(self.name, 0, self.size, path.stat().st_mtime_ns)
+        self.whole = Origin(self.name, 0, self.size, path.stat().st_mtime_ns)
         self.revisits: list[_Revisit] = []
 
     def facts(self) -> Iterator[tuple[str, int, int]]:
-        yield self.name, self.size, self._whole.modified
+        yield self.name, self.size, self.whole.modified
 
     def items(self, is_unchanged: Callable[[Origin], bool]) -> Iterator[SourceItem]:
         """Captures, redirects and skips, in the order of the records; revisits are left to `resolve_revisits`."""
         self.revisits = []
-        if is_unchanged(self._whole):
-            yield Unchanged(self._whole)
+        if is_unchanged(self.whole):
+            yield Unchanged(self.whole)
             return
         for member, record in self.records():
-            item = record if isinstance(record, Damage) else self._item(record)
+            item = record if isinstance(record, Damage) else self._item_of(record)
             if isinstance(item, Damage):
                 yield self._skip(item.reason, f"byte {item.offset} of {member}")
             elif isinstance(item, _Revisit):
@@ -101,7 +101,13 @@ class ArchiveSource:
     def _skip(self, reason: str, where: str) -> Skip:
         return Skip(self.name, reason, where)
 
-    def _item(self, record: Record) -> SourceItem | _Revisit:
+    def item(self, record: Record) -> SourceItem:
+        """The item of a record that is no revisit."""
+        found = self._item_of(record)
+        assert not isinstance(found, _Revisit)
+        return found
+
+    def _item_of(self, record: Record) -> SourceItem | _Revisit:
         url = canonical_url(record.url)
         if url is None:
             return self._skip("no http or https URL", record.url[:200])
@@ -114,7 +120,7 @@ class ArchiveSource:
 
     def _response(self, url: str, record: Record, offset: int, borrowed: bool = False) -> SourceItem:
         """The page or redirect that a response gives, or the reason why there is none."""
-        origin = replace(self._whole, offset=offset)
+        origin = replace(self.whole, offset=offset)
         location = record.http.get("location", "")
         if 300 <= record.status < 400 and location:
             target = resolve_url(url, location)

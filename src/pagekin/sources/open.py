@@ -15,6 +15,7 @@ from pagekin.model.files import HTML_SUFFIXES, MARKDOWN_SUFFIXES, open_unpacked
 from pagekin.sources.advice import advice_on_address, advice_on_file, advice_on_folder
 from pagekin.sources.arc import ARC_SUFFIXES
 from pagekin.sources.archives import ArchiveSource, resolve_revisits
+from pagekin.sources.cdxj import CDXJ_SUFFIXES, CdxjSource
 from pagekin.sources.folders import FolderSource, PageFile
 from pagekin.sources.jsonl import JsonlSource
 from pagekin.sources.parquet import ParquetSource
@@ -29,7 +30,9 @@ _NOT_IN_HOST = re.compile(r"[^a-z0-9-]+")
 
 
 # `size` is for progress; `facts` differ if the source has changed; `items` does not open an archive that has not.
-Source: TypeAlias = FolderSource | PageFile | ArchiveSource | JsonlSource | ParquetSource | WikiDump | ZimSource
+Source: TypeAlias = (
+    FolderSource | PageFile | ArchiveSource | CdxjSource | JsonlSource | ParquetSource | WikiDump | ZimSource
+)
 
 
 @dataclass(frozen=True)
@@ -178,6 +181,8 @@ def _open(path: Path, base: str, settings: ReadingSettings) -> Source:
         return ArchiveSource(path, settings)
     if path.name.lower().endswith(JSONL_SUFFIXES):
         return JsonlSource(path, settings)
+    if path.name.lower().endswith(CDXJ_SUFFIXES):
+        return CdxjSource(path, settings)
     if path.name.lower().endswith(".parquet"):
         return ParquetSource(path, settings)
     if DUMP_NAME.search(path.name):
@@ -185,7 +190,7 @@ def _open(path: Path, base: str, settings: ReadingSettings) -> Source:
     if ZIM_NAME.search(path.name):
         return ZimSource(path, settings)
     suffixes = ", ".join(
-        (*HTML_SUFFIXES, *MARKDOWN_SUFFIXES, *WARC_SUFFIXES, *JSONL_SUFFIXES, ".parquet", ".xml", ".zim")
+        (*HTML_SUFFIXES, *MARKDOWN_SUFFIXES, *WARC_SUFFIXES, *JSONL_SUFFIXES, ".cdxj", ".parquet", ".xml", ".zim")
     )
     advice = advice_on_file(path) or f"it reads folders and {suffixes}"
     raise MisuseError(f"{path} is no source that pagekin can read; {advice}")

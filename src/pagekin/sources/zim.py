@@ -28,6 +28,7 @@ from pagekin.model.capture import (
 from pagekin.urls import canonical_url, path_url
 
 ZIM_NAME = re.compile(r"\.zim(?:[a-z]{2})?\Z", re.I)
+_PLAIN_PATH = re.compile(r"(?:[A-Za-z0-9_~-][A-Za-z0-9_~.-]*/)*[A-Za-z0-9_~-][A-Za-z0-9_~.-]*")
 _HTML_TYPES = ("text/html", "application/xhtml+xml")
 _HEADER = struct.Struct("<IHH16sIIQ")  # magic, version (2), uuid, entries, clusters, place of the pointers to entries
 _MAGIC = 72173914
@@ -127,6 +128,8 @@ class ZimSource:
         return Capture(url, origin, body=body, title=str(entry.title), language=language)
 
     def _url(self, path: str) -> str | None:
+        if _PLAIN_PATH.fullmatch(path):  # most are
+            return self.base + path
         return canonical_url(path_url(self.base, path.encode("utf-8", "replace")))
 
 

@@ -14,7 +14,7 @@ import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from hashlib import blake2b, sha256
 from pathlib import Path
 from typing import Any, TypeGuard, overload
@@ -23,7 +23,18 @@ import numpy as np
 
 from pagekin.errors import StoreError
 from pagekin.model.arrays import Array
-from pagekin.model.capture import Capture, Origin, Rank, Redirect, Skip, SkipKind, SourceItem, Unchanged
+from pagekin.model.capture import (
+    Capture,
+    Origin,
+    Rank,
+    ReadingSettings,
+    Redirect,
+    Skip,
+    SkipKind,
+    SourceItem,
+    Unchanged,
+    preference,
+)
 from pagekin.model.files import replacing
 from pagekin.model.reading import CheckedReading, Reading
 from pagekin.sources.open import Source
@@ -164,7 +175,8 @@ class PageCollector:
     A capture is known by its file, offset, size, time and URL.
     """
 
-    def __init__(self, old: Store | None, spooled: Sequence[Path]) -> None:
+    def __init__(self, old: Store | None, spooled: Sequence[Path], settings: ReadingSettings | None = None) -> None:
+        self._settings = settings or ReadingSettings()
         self._read_pages = ReadPages()
         self._old = old
         self._complete: dict[tuple[str, int, int], int] = {}  # source -> its number in the old store
@@ -252,9 +264,10 @@ class PageCollector:
         if not older:
             return
         best: dict[str, Rank] = {}
+        prefer = partial(preference, self._settings)
         for url, rank in (*self._ranks, *self._unchanged_ranks()):
-            best[url] = max(rank, best.get(url, rank))
-        names = {rank.source for url, rank in older if url not in best or best[url] < rank}
+            best[url] = max(rank, best.get(url, rank), key=prefer)
+        names = {rank.source for url, rank in older if url not in best or prefer(best[url]) < prefer(rank)}
         self._read_pages.older += [(url, rank) for url, rank in older if rank.source not in names]
         for source in sources:
             if source.name in names:

@@ -1,7 +1,7 @@
 """Select the captures that become pages, and the other URLs (aliases) that lead to them.
 
-The newest capture of a URL wins. Redirects, pages that only forward their visitors, and canonical links become aliases;
-an alias always leads to a page of the store.
+The newest capture of a URL wins, or that which `--capture` asks for. Redirects, pages that only forward their visitors,
+and canonical links become aliases; an alias always leads to a page of the store.
 """
 
 from collections import Counter
@@ -14,7 +14,7 @@ import numpy as np
 
 from pagekin.errors import SourceError
 from pagekin.model.arrays import Array, Bytes, Int64s, Strings
-from pagekin.model.capture import NOT_HTML, Origin, PageFlags, Rank, ReadingSettings, Redirect, Skip
+from pagekin.model.capture import NOT_HTML, Origin, PageFlags, Rank, ReadingSettings, Redirect, Skip, preference
 from pagekin.model.reading import CheckedReading
 from pagekin.urls import host_of, variants
 
@@ -95,7 +95,7 @@ class SelectedPages:
 def select_pages(read_pages: ReadPages, settings: ReadingSettings) -> SelectedPages:
     """Select the newest capture of each URL, then apply redirects and canonical links."""
     selected = _newest(read_pages, settings)
-    _follow_redirects(selected, _redirects(read_pages, selected))
+    _follow_redirects(selected, _redirects(read_pages, selected, settings), settings)
     _follow_canonicals(selected, read_pages.readings)
     selected.pages = dict(sorted(selected.pages.items(), key=lambda page: (host_of(page[0]), page[0])))
     selected.aliases = dict(sorted(selected.aliases.items()))
@@ -144,9 +144,10 @@ def _newest(read_pages: ReadPages, settings: ReadingSettings) -> SelectedPages:
     for capture, url in enumerate(urls):
         other = best.setdefault(url, capture)
         if other != capture:
-            loser, best[url] = sorted((other, capture), key=captures.rank)
+            loser, best[url] = sorted((other, capture), key=lambda each: preference(settings, captures.rank(each)))
             older.append((url, captures.rank(loser)))
-    skips = [Skip(rank.source, "older capture", url) for url, rank in older]
+    reason = "older capture" if settings.capture == "latest" else "other capture"
+    skips = [Skip(rank.source, reason, url) for url, rank in older]
     selected = SelectedPages(best, captures, skips=skips, older=sorted(older))
     if settings.obey_noindex:
         # Only now: an older capture must not replace one that may not be indexed.
@@ -181,7 +182,7 @@ def _given(strings: Strings, rows: Int64s, first: int) -> dict[int, str]:
     return {first + place: strings[int(rows[place])] for place in places.tolist()}
 
 
-def _redirects(read_pages: ReadPages, selected: SelectedPages) -> dict[str, tuple[int, str]]:
+def _redirects(read_pages: ReadPages, selected: SelectedPages, settings: ReadingSettings) -> dict[str, tuple[int, str]]:
     """(time, target) of the newest redirect of each URL, including pages that only forward their visitors."""
     redirects = [(each.url, (each.captured, each.target)) for each in read_pages.redirects]
     captures = selected.captures
@@ -190,14 +191,19 @@ def _redirects(read_pages: ReadPages, selected: SelectedPages) -> dict[str, tupl
             redirects.append((url, (int(captures.captured[capture]), captures.refresh[capture])))
     newest: dict[str, tuple[int, str]] = {}
     for url, redirect in redirects:
-        newest[url] = max(redirect, newest.get(url, redirect))
+        newest[url] = max(redirect, newest.get(url, redirect), key=lambda each: (settings.prefer(each[0]), each))
     return newest
 
 
-def _follow_redirects(selected: SelectedPages, redirects: dict[str, tuple[int, str]]) -> None:
+def _follow_redirects(
+    selected: SelectedPages, redirects: dict[str, tuple[int, str]], settings: ReadingSettings
+) -> None:
     """Turn redirects that lead to a page into aliases; a page with a newer redirect is dropped."""
     captured = {url: selected.captures.captured[capture] for url, capture in selected.pages.items() if url in redirects}
-    newer = {url: target for url, (time, target) in redirects.items() if captured.get(url, time) <= time}
+    prefer = settings.prefer
+    newer = {
+        url: target for url, (time, target) in redirects.items() if prefer(int(captured.get(url, time))) <= prefer(time)
+    }
     if not newer:
         return
     rest = {url: capture for url, capture in selected.pages.items() if url not in newer}

@@ -1,0 +1,127 @@
+"""CDXJ indexes: the captures of a crawl, of which one for each URL is read from the archives beside the index.
+
+A line is a sort key, a time of 14 digits, and JSON with `url`, `filename`, `offset`, `length`, `mime` and `status`.
+"""
+
+import io
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path, PurePosixPath
+from typing import Any, NamedTuple
+
+from pagekin.errors import SourceError
+from pagekin.model.capture import Origin, ReadingSettings, Skip, SourceItem, Unchanged
+from pagekin.model.files import open_unpacked
+from pagekin.sources.archives import ArchiveSource, read_records
+from pagekin.sources.record import Record, block_limit
+from pagekin.urls import canonical_url
+
+CDXJ_SUFFIXES = (".cdxj", ".cdxj.gz")
+_HTML_TYPES = ("text/html", "application/xhtml+xml", "unk", "-")
+_LONGEST_LINE = 1 << 16
+_FOLDERS = ("", "archive", "../archive", "../collections/archive")  # of archives, from the index
+
+
+class _Place(NamedTuple):
+    """Where a capture is; the greatest of a URL is read."""
+
+    preference: int
+    file: str
+    offset: int
+    length: int
+
+
+class CdxjSource:
+    """The preferred capture of each URL in a CDXJ index."""
+
+    def __init__(self, path: Path, settings: ReadingSettings) -> None:
+        self.path = path
+        self.name = path.name
+        self.size = path.stat().st_size
+        self._settings = settings
+        self._whole = Origin(self.name, 0, self.size, path.stat().st_mtime_ns)
+
+    def facts(self) -> Iterator[tuple[str, int, int]]:
+        yield self.name, self.size, self._whole.modified
+
+    def items(self, is_unchanged: Callable[[Origin], bool]) -> Iterator[SourceItem]:
+        if is_unchanged(self._whole):
+            yield Unchanged(self._whole)
+            return
+        chosen, skipped = self._chosen()
+        by_file: dict[str, list[_Place]] = {}
+        for place in chosen.values():
+            by_file.setdefault(place.file, []).append(place)
+        for name, places in sorted(by_file.items()):
+            yield from self._captures(name, sorted(places, key=lambda place: place.offset))
+        for reason, (count, where) in skipped.items():
+            yield Skip(self.name, reason, where, count)
+
+    def _chosen(self) -> tuple[dict[str, _Place], dict[str, tuple[int, str]]]:
+        """The place of the preferred capture of each URL, and what was left out."""
+        chosen: dict[str, _Place] = {}
+        skipped: dict[str, tuple[int, str]] = {}
+        with open_unpacked(self.path) as stream:
+            number = 0
+            while line := stream.readline(_LONGEST_LINE):
+                number += 1
+                if not line.strip() or line.startswith(b"!"):
+                    continue
+                found = self._parsed(line)
+                reason = found if isinstance(found, str) else ""
+                if not isinstance(found, str):
+                    url, place = found
+                    reason = "other capture" if url in chosen else ""
+                    chosen[url] = max(place, chosen.get(url, place))
+                if reason:
+                    count, where = skipped.get(reason, (0, f"line {number}"))
+                    skipped[reason] = count + 1, where
+        return chosen, skipped
+
+    def _parsed(self, line: bytes) -> tuple[str, _Place] | str:
+        """(URL, place) of a line, or why it is left out."""
+        try:
+            _, time, data = line.decode("utf-8", "replace").split(" ", 2)
+            row: dict[str, Any] = json.loads(data)
+            url = canonical_url(str(row["url"]))
+            file, offset, length = PurePosixPath(str(row["filename"])).name, int(row["offset"]), int(row["length"])
+            captured = int(datetime.strptime(time, "%Y%m%d%H%M%S").replace(tzinfo=UTC).timestamp())
+        except (ValueError, KeyError, TypeError, RecursionError, OverflowError):
+            return "line is no CDXJ"
+        if url is None:
+            return "no http or https URL"
+        if not str(row.get("mime", "-")).startswith(_HTML_TYPES):
+            return "not HTML"
+        if not file or offset < 0 or length <= 0:
+            return "line is no CDXJ"
+        return url, _Place(self._settings.prefer(captured), file, offset, length)
+
+    def _captures(self, name: str, places: list[_Place]) -> Iterator[SourceItem]:
+        """The captures at these places of an archive, which is looked for near the index only."""
+        folders = (self.path.parent / folder for folder in _FOLDERS)
+        path = next((folder / name for folder in folders if (folder / name).is_file()), None)
+        if path is None:
+            yield Skip(self.name, "archive that is not beside its index", name, len(places))
+            return
+        archive = ArchiveSource(path, self._settings)
+        archive.name, archive.whole = self.name, self._whole
+        try:
+            with path.open("rb") as file:
+                for place in places:
+                    yield self._item(archive, file, place)
+        except OSError as error:
+            raise SourceError(f"{path} cannot be read: {error.strerror or error}") from error
+
+    def _item(self, archive: ArchiveSource, file: io.BufferedReader, place: _Place) -> SourceItem:
+        file.seek(place.offset)
+        limit = self._settings.max_page_bytes
+        data = io.BytesIO(file.read(min(place.length, block_limit(limit))))
+        record = next(iter(read_records(data, limit)), None)
+        where = f"byte {place.offset} of {place.file}"
+        if not isinstance(record, Record):
+            return Skip(self.name, "no record at the place that the index names", where)
+        if record.kind == "revisit":
+            return Skip(self.name, "revisit, whose body the index does not name", where)
+        return archive.item(replace(record, offset=place.offset))
