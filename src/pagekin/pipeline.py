@@ -28,6 +28,7 @@ from typing import Any
 import numpy as np
 
 from pagekin.bags.build import BagSource, fold_bags
+from pagekin.bags.shuffle import shuffled_pieces
 from pagekin.bags.stemming import stop_words
 from pagekin.duplicates.chunks import chunks_of_pages
 from pagekin.duplicates.fingerprints import write_fingerprints
@@ -361,7 +362,9 @@ def _write_index(
     folder = root / f"index-{generation}"
     context.enter("making bags")
     with TemporaryFile(dir=folder) as file:
-        folded = fold_bags(BagSource.of(store), strategy, file, context.pool.map)
+        pool, spool = context.pool, root / manifests.SPOOL
+        shuffled = partial(shuffled_pieces, pool, store, spool) if isinstance(pool, SparkPool) else None
+        folded = fold_bags(BagSource.of(store), strategy, file, pool.map, shuffled)
         context.enter("weighing and signing")
         nodes = len(folded.offsets) - 1
         signed = nodes if strategy.outside else len(store.nodes) - 1
