@@ -12,6 +12,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import pagekin
@@ -43,7 +45,7 @@ def session() -> Iterator[SparkSession]:
 
 @pytest.fixture(scope="module")
 def sources(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """The sample web as an archive, a damaged copy of a part of it, an archive of noise, a folder, and JSON lines."""
+    """The sample web as an archive, a folder, Parquet, and a list: a damaged archive, one of noise, JSON lines."""
     folder = tmp_path_factory.mktemp("sources")
     archive = sample_web.copy_to(folder)
     damaged = bytearray(gzip.decompress(archive.read_bytes())[:300_000])
@@ -54,7 +56,10 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     (folder / "birds" / "notes.txt").write_text("no page")
     lines = [{"url": f"http://lines.example/{k}", "text": f"robin number {k} of the garden"} for k in range(40)]
     (folder / "lines.jsonl").write_text("".join(json.dumps(each) + "\n" for each in lines) + "no JSON\n")
-    return [archive, folder / "damaged.warc", folder / "noise.warc.gz", folder / "birds", folder / "lines.jsonl"]
+    table = {"url": ["http://rows.example/1", "http://rows.example/2"], "text": ["a wren of the garden", "a finch"]}
+    pq.write_table(pa.table(table), folder / "rows.parquet")
+    (folder / "list.txt").write_text("damaged.warc\nnoise.warc.gz\nlines.jsonl\n")
+    return [archive, folder / "birds", folder / "rows.parquet", Path(f"@{folder / 'list.txt'}")]
 
 
 @pytest.fixture(scope="module")
@@ -159,7 +164,7 @@ def test_finished_splits_are_not_read_again_unless_they_are_damaged(
         with pytest.raises(SourceError):
             pagekin.build(sources, output, engine="spark")
     first = splits_in(output)
-    assert len([name for name in first if name.endswith(".json")]) == len(sources)
+    assert len([name for name in first if name.endswith(".json")]) == 6  # one a source
     damaged = min((output / "unfinished").glob("*.batch"))
     damaged.write_bytes(damaged.read_bytes()[:-1] + b"?")
     first = splits_in(output)
