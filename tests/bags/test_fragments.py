@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
@@ -17,6 +18,7 @@ from pagekin.bags.build import BagSource, BagSums, Folding, fold_bags, fold_rang
 from pagekin.bags.fragments import Fragments, add_fragments, cut_fragments
 from pagekin.bags.weigh import SpilledPiece
 from pagekin.model.strategy import PRESETS, Strategy
+from pagekin.pipeline import build
 from pagekin.store.store import Store
 
 STRATEGIES = {
@@ -85,3 +87,21 @@ def test_a_citing_node_counts_once_and_words_are_added() -> None:
     found = add_fragments([fragment(2, 4.0), fragment(1, 0.5)], words=10)
     assert [column.tolist() for column in found] == [[3, 3], [1, 10], [3, 0], [3.0, 0.0], [4.5, 1.0]]
     assert found.bags(range(2, 5)).lengths.tolist() == [0, 2, 0]
+
+
+def test_a_page_with_many_links_gives_one_fragment_to_their_target(tmp_path: Path) -> None:
+    """By hand: 30 pages link 200 times each to one target, with two words in each anchor: 6,000 windows, three terms.
+
+    The third is the title of the target; its own page is in the first batch.
+    """
+    link = "<p><a href=http://hub.example/>oak elm</a>"
+    pages = [{"url": f"http://page.example/{k}", "html": link * 200} for k in range(30)]
+    pages.append({"url": "http://hub.example/", "html": "<title>ash</title>"})
+    (tmp_path / "pages.jsonl").write_text("".join(json.dumps(page) + "\n" for page in pages))
+    strategy = replace(STRATEGIES["flat"], content=False, links=False, window_width=0, templates=True)
+    build([tmp_path / "pages.jsonl"], tmp_path / "hub.kin", strategy=strategy, processes=1)
+    folding = folding_of(Store.open(tmp_path / "hub.kin"), replace(strategy, template_links=True))
+    fragments = [cut_fragments(folding, batch) for batch in (range(11), range(11, 21), range(21, 31))]
+    assert [np.count_nonzero(each.node == 0) for each in fragments] == [3, 2, 2]
+    total = add_fragments(fragments, folding.words)
+    assert sorted(total.around[total.node == 0].tolist()) == [1.0, 6000.0, 6000.0]
