@@ -28,6 +28,7 @@ from typing import Any
 import numpy as np
 
 from pagekin.bags.build import BagSource, fold_bags
+from pagekin.bags.shuffle import shuffled_pieces
 from pagekin.bags.stemming import stop_words
 from pagekin.duplicates.chunks import chunks_of_pages
 from pagekin.duplicates.fingerprints import write_fingerprints
@@ -147,8 +148,8 @@ def build(
     strategy = strategy.with_vectors() if given or _has_vectors(root) else strategy
     if isinstance(sources, SourceSet):
         collection = sources
-    else:  # absolute, since executors have other current directories
-        paths = [Path(source).absolute() if engine == "spark" else Path(source) for source in sources]
+    else:
+        paths = [_absolute(source) if engine == "spark" else Path(source) for source in sources]
         collection = open_sources(paths, base_urls, settings or ReadingSettings())
     pool = worker_pool(processes, (memory - _COLLECTING) // _READING, collection.size, _WORK_FOR_PROCESSES)
     with reporting_errors(root), manifests.locked_folder(root), _engine(engine, master, pool, root) as chosen:
@@ -202,6 +203,12 @@ def _keep_answers(root: Path, manifest: Manifest, limit: int, context: _BuildCon
         if path.name not in files:
             path.unlink()
     return manifest
+
+
+def _absolute(source: str | Path) -> Path:
+    """The absolute path of a source, or of an @LIST of sources: executors have other current directories."""
+    is_list = str(source).startswith("@") and not Path(source).exists()
+    return Path(f"@{Path(str(source)[1:]).absolute()}") if is_list else Path(source).absolute()
 
 
 def _engine(engine: str, master: str | None, pool: WorkerPool, root: Path) -> AbstractContextManager[WorkerPool]:
@@ -362,7 +369,9 @@ def _write_index(
     folder = root / f"index-{generation}"
     context.enter("making bags")
     with TemporaryFile(dir=folder) as file:
-        folded = fold_bags(BagSource.of(store), strategy, file, context.pool.map)
+        pool, spool = context.pool, root / manifests.SPOOL
+        shuffled = partial(shuffled_pieces, pool, store, spool) if isinstance(pool, SparkPool) else None
+        folded = fold_bags(BagSource.of(store), strategy, file, pool.map, shuffled)
         context.enter("weighing and signing")
         nodes = len(folded.offsets) - 1
         signed = nodes if strategy.outside else len(store.nodes) - 1

@@ -8,10 +8,12 @@ import os
 import subprocess
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import pagekin
@@ -43,7 +45,7 @@ def session() -> Iterator[SparkSession]:
 
 @pytest.fixture(scope="module")
 def sources(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """The sample web as an archive, a damaged copy of a part of it, an archive of noise, a folder, and JSON lines."""
+    """The sample web as an archive, a folder, Parquet, and a list: a damaged archive, one of noise, JSON lines."""
     folder = tmp_path_factory.mktemp("sources")
     archive = sample_web.copy_to(folder)
     damaged = bytearray(gzip.decompress(archive.read_bytes())[:300_000])
@@ -54,7 +56,10 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     (folder / "birds" / "notes.txt").write_text("no page")
     lines = [{"url": f"http://lines.example/{k}", "text": f"robin number {k} of the garden"} for k in range(40)]
     (folder / "lines.jsonl").write_text("".join(json.dumps(each) + "\n" for each in lines) + "no JSON\n")
-    return [archive, folder / "damaged.warc", folder / "noise.warc.gz", folder / "birds", folder / "lines.jsonl"]
+    table = {"url": ["http://rows.example/1", "http://rows.example/2"], "text": ["a wren of the garden", "a finch"]}
+    pq.write_table(pa.table(table), folder / "rows.parquet")
+    (folder / "list.txt").write_text("damaged.warc\nnoise.warc.gz\nlines.jsonl\n")
+    return [archive, folder / "birds", folder / "rows.parquet", Path(f"@{folder / 'list.txt'}")]
 
 
 @pytest.fixture(scope="module")
@@ -104,6 +109,21 @@ def fail_once(place: tuple[str, int]) -> int:
     return place[1]
 
 
+def letters(word: str) -> list[tuple[int, str]]:
+    """The letters of a word, by their place in the alphabet modulo 3."""
+    return [((ord(letter) - ord("a")) % 3, letter) for letter in word]
+
+
+def in_order(key: int, found: Iterable[str]) -> tuple[int, str]:
+    return key, "".join(sorted(found))
+
+
+def test_values_travel_to_their_keys(session: SparkSession) -> None:
+    """By hand: a, d, g are 0 modulo 3, b, e, h are 1; nothing is 2."""
+    found = SparkPool(1, session=session).shuffle(letters, ["bad", "egg", "head"], in_order)
+    assert found == [(0, "aaddgg"), (1, "beeh")]
+
+
 def test_results_come_in_the_order_of_the_jobs(session: SparkSession) -> None:
     assert SparkPool(1, session=session).run(double, range(7)) == [0, 2, 4, 6, 8, 10, 12]
     assert SparkPool(1, session=session).run(double, []) == []
@@ -144,7 +164,7 @@ def test_finished_splits_are_not_read_again_unless_they_are_damaged(
         with pytest.raises(SourceError):
             pagekin.build(sources, output, engine="spark")
     first = splits_in(output)
-    assert len([name for name in first if name.endswith(".json")]) == len(sources)
+    assert len([name for name in first if name.endswith(".json")]) == 6  # one a source
     damaged = min((output / "unfinished").glob("*.batch"))
     damaged.write_bytes(damaged.read_bytes()[:-1] + b"?")
     first = splits_in(output)
@@ -208,46 +228,57 @@ KILLING = """
 import os, signal, sys
 from pathlib import Path
 import pagekin, pagekin.pipeline
+from pagekin.bags import shuffle
 from pagekin.store import splits
 
-marker, output, *sources = sys.argv[1:]
+folder, output, *sources = sys.argv[1:]
 
-def read_and_kill(folder, settings, fingerprint, split):
-    '''Read a split; the first of all kills its executor after the first batch.'''
-    job = splits.read_job
-
-    def read_job(*arguments):
-        result = job(*arguments)
+def killing(stage, function):
+    '''The function; the first call of all kills its executor in the end, before the result is known.'''
+    def called(*arguments):
+        result = function(*arguments)
+        marker = Path(folder, stage)
         try:
             os.close(os.open(marker, os.O_CREAT | os.O_EXCL))
         except FileExistsError:
             return result
         daemon = Path(f"/proc/{os.getppid()}/stat").read_text()
         executor = int(daemon.rpartition(")")[2].split()[1])  # the parent of the parent of this process
-        Path(marker).write_text(Path(f"/proc/{executor}/cmdline").read_text())
+        marker.write_text(Path(f"/proc/{executor}/cmdline").read_text())
         os.kill(executor, signal.SIGKILL)
         signal.pause()
 
-    splits.read_job = read_job
+    return called
+
+def read_split(*arguments):
+    '''Killed in the middle: after a batch, before the facts of the split.'''
+    job = splits.read_job
+    splits.read_job = killing("read", job)
     try:
-        return splits.read_split(folder, settings, fingerprint, split)
+        return splits.read_split(*arguments)
     finally:
         splits.read_job = job
 
-pagekin.pipeline.read_split = read_and_kill
+pagekin.pipeline.read_split = read_split
+shuffle._cut, shuffle._add = killing("cut", shuffle._cut), killing("add", shuffle._add)
 pagekin.build(sources, output, engine="spark", master="local-cluster[2,1,512]")
 """
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="finds the executor of a job in /proc, which only Linux has")
-def test_a_killed_executor_does_not_change_the_result(sources: list[Path], local: Path, tmp_path: Path) -> None:
+def test_an_executor_killed_in_each_stage_does_not_change_the_result(
+    sources: list[Path], local: Path, tmp_path: Path
+) -> None:
     """`local-cluster` starts two executors, each a Java process of its own."""
     import pyspark
 
     home = str(Path(pyspark.__file__).parent)
     conf = "--conf spark.executor.memory=512m --conf spark.driver.memory=512m pyspark-shell"
     environment = {"SPARK_HOME": home, "SPARK_WORKER_DIR": str(tmp_path / "work"), "PYSPARK_SUBMIT_ARGS": conf}
+    (tmp_path / "killed").mkdir()
     command = [sys.executable, "-c", KILLING, str(tmp_path / "killed"), str(tmp_path / "all.kin"), *map(str, sources)]
     subprocess.run(command, env=os.environ | environment, check=True, timeout=240)
-    assert "CoarseGrainedExecutorBackend" in (tmp_path / "killed").read_text()  # the main class of executors
+    killed = {path.name: path.read_text() for path in (tmp_path / "killed").iterdir()}
+    assert killed.keys() == {"read", "cut", "add"}
+    assert all("CoarseGrainedExecutorBackend" in command for command in killed.values())  # the class of executors
     assert files_of(tmp_path / "all.kin") == files_of(local)

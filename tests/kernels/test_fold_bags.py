@@ -87,16 +87,15 @@ def folded(
 ) -> list[dict[int, tuple[int, float, float]]]:
     """The kernel's bags, term -> (count, content, around), folded in as many calls as the room makes necessary."""
     texts, citations, sums = texts_of(pages), citations_of(pages, links, nodes), make_sums(WORDS + nodes)
-    lengths = np.full(nodes, -1, np.int64)
     bags: list[dict[int, tuple[int, float, float]]] = []
     node = 0
     while node < nodes:
         term = np.empty(room, np.uint32)
-        count, content, around = np.empty(room, np.uint32), np.empty(room, np.float32), np.empty(room, np.float32)
-        columns = (term, count, content, around)
+        count, content, around = np.empty(room, np.uint32), np.empty(room), np.empty(room)
+        columns, lengths = (term, count, content, around), np.full(nodes - node, -1, np.int64)
         after, n = fold_nodes(node, nodes, WORDS, plan, texts, citations, sums, *columns, lengths)
         assert node < after, "a bag that fits into the room must be folded"
-        ends = np.cumsum(lengths[node:after])
+        ends = np.cumsum(lengths[: after - node])
         assert n == ends[-1]
         for start, end in zip([0, *ends[:-1].tolist()], ends.tolist(), strict=True):
             mine = term[start:end].tolist()

@@ -79,7 +79,7 @@ def test_without_distance_every_word_counts_one() -> None:
 @given(st.integers(0, 100), st.booleans())
 def test_the_weight_is_that_of_the_reference(distance: int, by_distance: bool) -> None:
     assert distance_weight(distance, by_distance) == pytest.approx(
-        reference.distance_weight(distance, by_distance), abs=1e-12
+        reference.distance_weight(distance, by_distance), abs=2.0**-29
     )
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from tempfile import TemporaryFile
-from typing import IO, NamedTuple, Self
+from typing import IO, Any, NamedTuple, Self
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from pagekin.bags.weigh import FoldedBags, Spill, SpilledPiece
 from pagekin.kernels.fold_bags import Citations, FoldPlan, fold_nodes, make_sums
 from pagekin.kernels.page_output import NAVIGATION
 from pagekin.kernels.windows import BASIC, SYNTACTIC, TOPICAL, Texts
-from pagekin.model.arrays import Bytes, Int64s, Strings, UInt32s, UInt64s, offsets_of
+from pagekin.model.arrays import Bytes, Floats, Int64s, Strings, UInt32s, UInt64s, offsets_of
 from pagekin.model.bags import BAG_COLUMNS, Bags, Contents, Terms
 from pagekin.model.reading import AnchorFlag, CheckedLinks, CheckedReading, Reading
 from pagekin.model.strategy import Strategy
@@ -57,10 +57,41 @@ class BagSource:
         return np.repeat(np.arange(len(self.nodes) - 1, dtype=np.uint32), np.diff(self.nodes))
 
 
-def fold_bags(source: BagSource, strategy: Strategy, file: IO[bytes], mapper: Mapper = map) -> FoldedBags:
+class Folding(NamedTuple):
+    """All that bags are folded from."""
+
+    plan: FoldPlan
+    texts: Texts
+    citations: Citations
+    words: int
+    nodes: int
+
+
+class BagSums(NamedTuple):
+    """Some bags in order: their lengths, their terms, and sums for each term, which are not rounded yet."""
+
+    lengths: Int64s
+    term: UInt32s
+    occurrences: UInt32s
+    content: Floats
+    around: Floats
+
+    def spilled(self) -> SpilledPiece:
+        content, around = self.content.astype(np.float32), self.around.astype(np.float32)
+        return SpilledPiece(self.lengths, self.term, self.occurrences, content, around)
+
+
+def fold_bags(
+    source: BagSource,
+    strategy: Strategy,
+    file: IO[bytes],
+    mapper: Mapper = map,
+    pieces_of: Callable[[Folding], Iterable[SpilledPiece]] | None = None,
+) -> FoldedBags:
     """Count the terms of every node into `file`, and the document frequency of every term.
 
-    `mapper` is like `map`, but may work on several ranges of nodes at a time.
+    `mapper` is like `map`, but may work on several ranges of nodes at a time; `pieces_of`, if given, folds the bags
+    elsewhere.
     """
     check_language(strategy.language)
     ignored = ignored_blocks(source.reading, strategy)
@@ -71,7 +102,8 @@ def fold_bags(source: BagSource, strategy: Strategy, file: IO[bytes], mapper: Ma
     lengths = np.zeros(nodes, np.int64)
     contents = Contents(np.zeros(len(terms), np.int64), lengths[: len(source.nodes) - 1])
     spill = Spill(file)
-    for piece in _fold(strategy, texts, citations, len(terms), nodes, mapper):
+    folding = Folding(_plan(strategy), texts, citations, len(terms), nodes)
+    for piece in pieces_of(folding) if pieces_of else _pieces(folding, mapper):
         frequency += np.bincount(piece.term, minlength=len(frequency))
         contents.frequency[:] += np.bincount(piece.term[piece.count > 0], minlength=len(terms))
         spill.add(piece)
@@ -204,6 +236,12 @@ def counting_links(source: BagSource, strategy: Strategy, ignored: Bytes | None 
     return counts.astype(np.uint8)
 
 
+def _plan(strategy: Strategy) -> FoldPlan:
+    parts = (strategy.content, strategy.anchors, strategy.links)
+    window = (_WINDOWS[strategy.window], strategy.window_width, strategy.distance_weight)
+    return FoldPlan(*parts, *window, float(strategy.lead))
+
+
 def blocks_of_links(reading: CheckedReading, links: CheckedLinks) -> Int64s:
     """The block that contains each link; any block for a page without blocks."""
     return blocks_of_anchors(reading, links.page, reading.anchors.offsets[links.page] + links.anchor)
@@ -218,31 +256,27 @@ def blocks_of_anchors(reading: CheckedReading, page: UInt32s | Int64s, anchor: I
     return np.asarray(np.minimum(np.maximum(found, blocks.offsets[page]), len(begins) - 1), np.int64)
 
 
-def _fold(
-    strategy: Strategy, texts: Texts, citations: Citations, words: int, nodes: int, mapper: Mapper
-) -> Iterator[SpilledPiece]:
-    parts = (strategy.content, strategy.anchors, strategy.links)
-    window = (_WINDOWS[strategy.window], strategy.window_width, strategy.distance_weight)
-    plan = FoldPlan(*parts, *window, float(strategy.lead))
-    step = max(1, min(_MAX_NODES, nodes // 64))
-    ranges = [range(first, min(first + step, nodes)) for first in range(0, nodes, step)]
-    for pieces in mapper(partial(_fold_range, plan, texts, citations, words, np.zeros(nodes, np.int64)), ranges):
-        yield from pieces
+def _pieces(folding: Folding, mapper: Mapper = map) -> Iterator[SpilledPiece]:
+    """The bags of all nodes, range by range."""
+    step = max(1, min(_MAX_NODES, folding.nodes // 64))
+    ranges = [range(first, min(first + step, folding.nodes)) for first in range(0, folding.nodes, step)]
+    for folded in mapper(partial(fold_range, folding), ranges):
+        yield from (sums.spilled() for sums in folded)
 
 
-def _fold_range(
-    plan: FoldPlan, texts: Texts, citations: Citations, words: int, lengths: Int64s, nodes: range
-) -> list[SpilledPiece]:
-    terms = words + len(lengths)
+def fold_range(folding: Folding, nodes: range) -> list[BagSums]:
+    """Fold the bags of a range of nodes."""
+    terms = folding.words + folding.nodes
     sums = make_sums(terms)
     room = max(_PIECE, terms)  # the largest possible bag fits
     pieces = []
     node = nodes.start
     while node < nodes.stop:
-        term, count = np.empty(room, np.uint32), np.empty(room, np.uint32)
-        content, around = np.empty(room, np.float32), np.empty(room, np.float32)
-        columns = (term, count, content, around)
-        end, n = fold_nodes(node, nodes.stop, words, plan, texts, citations, sums, *columns, lengths)
-        pieces.append(SpilledPiece(lengths[node:end], term[:n], count[:n], content[:n], around[:n]))
+        columns: list[Any] = [np.empty(room, kind) for kind in (np.uint32, np.uint32, np.float64, np.float64)]
+        lengths = np.empty(nodes.stop - node, np.int64)
+        term, count, content, around = columns
+        inputs = (folding.words, folding.plan, folding.texts, folding.citations)
+        end, n = fold_nodes(node, nodes.stop, *inputs, sums, term, count, content, around, lengths)
+        pieces.append(BagSums(lengths[: end - node], *(column[:n] for column in columns)))
         node = end
     return pieces

@@ -1,8 +1,8 @@
 """Run a function over many jobs on the executors of a Spark cluster.
 
 Jobs and results are small values: they travel in Arrow batches, and all results are collected by the driver. What is
-large lies in files that the driver and all executors see. A job of a lost executor runs again on another one, so
-a function that writes a file must be able to write it twice.
+large travels between executors (`shuffle`), or lies in files that the driver and all executors see. A job of a lost
+executor runs again on another one, so a function that writes a file must be able to write it twice.
 """
 
 import os
@@ -11,9 +11,10 @@ import shutil
 import socket
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
@@ -21,10 +22,11 @@ from pagekin.engines.local import WorkerPool
 from pagekin.errors import FailureError, MisuseError, PagekinError, need
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")
+Value = TypeVar("Value")
 _SECONDS_TO_ANSWER = 10.0
 _RESULT = "number long, result binary"
 _SETTINGS = {
@@ -47,26 +49,75 @@ class SparkPool(WorkerPool):
         A PagekinError of the function is raised here as it is. Any other error makes Spark run the job again, up to its
         limit (`spark.task.maxFailures`).
         """
-        import pyarrow as pa
-
         if not jobs:
             return []
-        assert self.session is not None
-        packed = pa.table({"number": range(len(jobs)), "job": [pickle.dumps(job) for job in jobs]})
-        frame = self.session.createDataFrame(packed).repartitionByRange(len(jobs), "number")
+        with _reporting_failures():
+            rows = self._frame(jobs).mapInArrow(partial(_each, function), _RESULT).collect()
+        return _outcomes(rows)
 
-        def work(batches: Iterator[Any]) -> Iterator[Any]:
-            for batch in batches:
-                results = [pickle.dumps(_attempt(function, pickle.loads(each.as_py()))) for each in batch["job"]]
-                yield pa.RecordBatch.from_pydict({"number": batch["number"], "result": results})
+    def shuffle(
+        self,
+        cut: Callable[[Job], Iterable[tuple[int, Value]]],
+        jobs: Sequence[Job],
+        join: Callable[[int, Iterable[Value]], Result],
+    ) -> list[Result]:
+        """`cut` gives values with keys; the results of `join` on the values of each key, in the order of the keys.
+
+        The values travel between executors. They come in any order.
+        """
+
+        def joined(table: Any) -> Any:  # no partial: Spark looks at its signature
+            return _join(join, table)
 
         with _reporting_failures():
-            rows = frame.mapInArrow(work, _RESULT).collect()
-        outcomes = [pickle.loads(result) for _, result in sorted((row.number, bytes(row.result)) for row in rows)]
-        for outcome in outcomes:
-            if isinstance(outcome, PagekinError):
-                raise outcome
-        return outcomes
+            values = self._frame(jobs).mapInArrow(partial(_cut, cut), "number long, value binary")
+            rows = values.groupBy("number").applyInArrow(joined, _RESULT).collect()
+        return _outcomes(rows)
+
+    def _frame(self, jobs: Sequence[Any]) -> "DataFrame":
+        """A data frame with one job in each partition."""
+        import pyarrow as pa
+
+        assert self.session is not None
+        packed = pa.table({"number": range(len(jobs)), "job": [pickle.dumps(job) for job in jobs]})
+        return self.session.createDataFrame(packed).repartitionByRange(len(jobs), "number")
+
+
+def _each(function: Callable[[Any], Any], batches: Iterable[Any]) -> Iterator[Any]:
+    """On an executor: the result of each job."""
+    import pyarrow as pa
+
+    for batch in batches:
+        results = [pickle.dumps(_attempt(function, pickle.loads(each.as_py()))) for each in batch["job"]]
+        yield pa.RecordBatch.from_pydict({"number": batch["number"], "result": results})
+
+
+def _cut(cut: Callable[[Any], Iterable[tuple[int, Any]]], batches: Iterable[Any]) -> Iterator[Any]:
+    """On an executor: the values of each job, with their keys."""
+    import pyarrow as pa
+
+    for batch in batches:
+        for job in batch["job"]:
+            for key, value in cut(pickle.loads(job.as_py())):
+                yield pa.RecordBatch.from_pydict({"number": [key], "value": [pickle.dumps(value)]})
+
+
+def _join(join: Callable[[int, Iterable[Any]], Any], table: Any) -> Any:
+    """On an executor: the result of the values of a key."""
+    import pyarrow as pa
+
+    key = table["number"][0].as_py()
+    values = (pickle.loads(each.as_py()) for each in table["value"])
+    return pa.table({"number": [key], "result": [pickle.dumps(_attempt(partial(join, key), values))]})
+
+
+def _outcomes(rows: list[Any]) -> list[Any]:
+    """The results of all jobs in their order; raise the first PagekinError among them."""
+    outcomes = [pickle.loads(result) for _, result in sorted((row.number, bytes(row.result)) for row in rows)]
+    for outcome in outcomes:
+        if isinstance(outcome, PagekinError):
+            raise outcome
+    return outcomes
 
 
 def _attempt(function: Callable[[Job], Result], job: Job) -> Result | PagekinError:

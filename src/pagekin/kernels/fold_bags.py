@@ -168,13 +168,14 @@ def fold_nodes(
     sums: TermSums,
     term_out: UInt32s,
     count_out: UInt32s,
-    content_out: Float32s,
-    around_out: Float32s,
+    content_out: Floats,
+    around_out: Floats,
     lengths: Int64s,
 ) -> tuple[int, int]:
     """Fold the bags of nodes first to last, in order, until one does not fit: (the next node, values written).
 
-    Terms below `words` are words, the others are citing nodes. Each bag is sorted by term.
+    Terms below `words` are words, the others are citing nodes. Each bag is sorted by term. The first of `lengths` is
+    that of the bag of `first`.
     """
     n = 0
     for node in range(first, last):
@@ -201,7 +202,7 @@ def fold_nodes(
             sums.content[term] = sums.around[term] = 0.0
         if not fits:
             return node, n
-        lengths[node] = count
+        lengths[node - first] = count
         n += count
     return last, n
 

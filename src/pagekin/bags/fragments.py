@@ -1,0 +1,77 @@
+"""Fragments: what the pages of a batch contribute to the bags of all nodes (paper, section 6).
+
+A batch contributes the contents and titles of its own nodes, and the windows of its links to any node, summed by node
+and term. The sums are exact, so the fragments of a node can be added in any order, and in several steps: a node with a
+million in-links gets one fragment from each batch. The batches are folded by the kernel that folds whole bags.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pagekin.bags.build import BagSums, Folding, fold_range
+from pagekin.model.arrays import Floats, UInt32s, offsets_of
+
+
+class Fragments(NamedTuple):
+    """Sums by node and term, sorted by both."""
+
+    node: UInt32s
+    term: UInt32s
+    occurrences: UInt32s
+    content: Floats
+    around: Floats
+
+    def by_range(self, step: int) -> "Iterator[tuple[int, Fragments]]":
+        """(number, fragments) of each range of `step` nodes that has any."""
+        numbers, starts = np.unique(self.node // step, return_index=True)
+        parts: list[list[Any]] = [np.split(column, starts[1:]) for column in self]
+        for number, columns in zip(numbers.tolist(), zip(*parts, strict=True), strict=True):
+            yield number, Fragments(*columns)
+
+    def bags(self, nodes: range) -> BagSums:
+        """The bags of a range of nodes; all fragments are of its nodes."""
+        lengths = np.bincount(self.node.astype(np.int64) - nodes.start, minlength=len(nodes))
+        return BagSums(lengths, *self[1:])
+
+
+def cut_fragments(folding: Folding, own: range) -> Fragments:
+    """The fragments of the batch of the pages of some nodes."""
+    citations = folding.citations
+    first, last = citations.node_pages[own.start], citations.node_pages[own.stop]
+    in_batch = (citations.link_page >= first) & (citations.link_page < last) & (citations.link_counts != 0)
+    link = np.flatnonzero(in_batch)
+    target = np.searchsorted(citations.link_offsets, link, side="right") - 1
+    is_other = (target < own.start) | (target >= own.stop)
+    others = np.unique(target[is_other])
+    nodes = np.concatenate([np.arange(own.start, own.stop), others])  # in the batch, the nodes have these places
+    place = target - own.start
+    place[is_other] = len(own) + np.searchsorted(others, target[is_other])
+    link = link[np.argsort(place, kind="stable")]  # in the order of pages and anchors
+    offsets = offsets_of(np.bincount(place, minlength=len(nodes)))
+    offsets.flags.writeable = False  # as in a store, for which the kernel is compiled
+    batch = citations._replace(
+        node_pages=citations.node_pages[own.start : own.stop + 1],
+        link_offsets=offsets,
+        link_page=citations.link_page[link],
+        link_anchor=citations.link_anchor[link],
+        link_counts=citations.link_counts[link],
+    )
+    pieces = fold_range(folding._replace(citations=batch), range(len(nodes)))
+    lengths = np.concatenate([np.empty(0, np.int64), *(piece.lengths for piece in pieces)])
+    columns: list[Any] = [np.concatenate(column) for column in zip(*(piece[1:] for piece in pieces), strict=True)]
+    return add_fragments([Fragments(np.repeat(nodes, lengths).astype(np.uint32), *columns)], folding.words)
+
+
+def add_fragments(fragments: Sequence[Fragments], words: int) -> Fragments:
+    """The sum of fragments. A citing node, a term from `words` on, counts once."""
+    node, term, *sums = (np.concatenate(column) for column in zip(*fragments, strict=True))
+    order = np.lexsort((term, node))
+    node, term = node[order], term[order]
+    new = np.ones(len(node), bool)
+    new[1:] = (node[1:] != node[:-1]) | (term[1:] != term[:-1])
+    starts = np.flatnonzero(new)
+    count, content, around = (np.add.reduceat(column[order], starts) if len(starts) else column for column in sums)
+    around = np.where(term[starts] >= words, np.minimum(around, 1.0), around)
+    return Fragments(node[starts], term[starts], count.astype(np.uint32), content, around)

@@ -1,0 +1,137 @@
+"""Bags are folded by the executors of Spark: fragments travel to the range of their nodes, and are added there.
+
+The driver writes what the fold needs besides the store into a folder that all executors see. Each range of bags becomes
+a file in that folder; its checksum comes back, and is verified when the driver reads the file.
+"""
+
+from collections.abc import Iterable, Iterator
+from functools import partial
+from pathlib import Path
+from secrets import token_hex
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pagekin.bags.build import Folding
+from pagekin.bags.fragments import Fragments, add_fragments, cut_fragments
+from pagekin.bags.weigh import SpilledPiece
+from pagekin.engines.spark import SparkPool
+from pagekin.errors import StoreError
+from pagekin.kernels.fold_bags import Citations, FoldPlan
+from pagekin.kernels.windows import Texts
+from pagekin.store.columns import checksum
+from pagekin.store.manifest import Manifest
+from pagekin.store.store import Store
+
+_MOST_NODES = 20_000  # of a batch, and of a range of bags
+_FEWEST_JOBS = 8
+_OWN_TEXTS = ("terms", "language", "block_excluded")  # not in the store
+_OWN_CITATIONS = ("link_counts", "node_of_page")
+_OPENED: "dict[Path, Folding]" = {}  # the last one, in a process of an executor
+
+
+class StoredFolding(NamedTuple):
+    """Where executors find a `Folding`: in a store, whose manifest is not written yet, and in a file."""
+
+    root: Path
+    manifest: Manifest
+    file: Path
+    digest: str
+    plan: FoldPlan
+    words: int
+    nodes: int
+
+
+class StoredPiece(NamedTuple):
+    """A file with a range of bags."""
+
+    path: Path
+    digest: str
+
+
+def shuffled_pieces(pool: SparkPool, store: Store, folder: Path, folding: Folding) -> Iterator[SpilledPiece]:
+    """The bags of all nodes, range by range; `folder` is for files that are removed later."""
+    file = folder / f"folding-{token_hex(4)}.npz"
+    own = {name: getattr(folding.texts, name) for name in _OWN_TEXTS}
+    own |= {name: getattr(folding.citations, name) for name in _OWN_CITATIONS}
+    np.savez(file, **own)
+    numbers = (folding.plan, folding.words, folding.nodes)
+    stored = StoredFolding(store.root.absolute(), store.manifest, file.absolute(), checksum(file), *numbers)
+    batches = _ranges(len(folding.citations.node_pages) - 1)
+    ranges = _ranges(folding.nodes)
+    step = len(ranges[0]) if ranges else 1
+    found = dict(pool.shuffle(partial(_cut, stored, step), batches, partial(_add, stored, ranges)))
+    for number, nodes in enumerate(ranges):
+        if number in found:
+            yield _read(found[number], nodes)
+        else:
+            none, sums = np.empty(0, np.uint32), np.empty(0, np.float32)
+            yield SpilledPiece(np.zeros(len(nodes), np.int64), none, none, sums, sums)
+
+
+def _ranges(count: int) -> list[range]:
+    step = max(1, min(_MOST_NODES, -(-count // _FEWEST_JOBS)))
+    return [range(first, min(first + step, count)) for first in range(0, count, step)]
+
+
+def _cut(stored: StoredFolding, step: int, batch: range) -> list[tuple[int, Fragments]]:
+    return list(cut_fragments(_open(stored), batch).by_range(step))
+
+
+def _add(
+    stored: StoredFolding, ranges: list[range], number: int, fragments: Iterable[Fragments]
+) -> tuple[int, StoredPiece]:
+    """Add the fragments of a range of nodes, and write their bags."""
+    bags = add_fragments(list(fragments), stored.words).bags(ranges[number]).spilled()
+    path = stored.file.with_name(f"bags-{number}-{token_hex(4)}.npz")
+    np.savez(path, **vars(bags))
+    return number, StoredPiece(path, checksum(path))
+
+
+def _read(stored: StoredPiece, nodes: range) -> SpilledPiece:
+    piece = SpilledPiece(**_load(stored.path, stored.digest))
+    stored.path.unlink()
+    if len(piece.lengths) != len(nodes):
+        raise StoreError(f"{stored.path} has other bags; run the build again")
+    return piece
+
+
+def _load(path: Path, digest: str) -> dict[str, Any]:
+    if checksum(path) != digest:
+        raise StoreError(f"{path} is damaged; run the build again")
+    with np.load(path) as columns:
+        return dict(columns)
+
+
+def _open(stored: StoredFolding) -> Folding:
+    """The folding, kept for the next job of this process. The driver has checked the columns of the store."""
+    if stored.file not in _OPENED:
+        _OPENED.clear()
+        store, own = Store(stored.root, stored.manifest), _load(stored.file, stored.digest)
+        reading, links = store.reading, store.links
+        tokens, blocks, sentences, titles = reading.tokens, reading.blocks, reading.sentences, reading.titles
+        texts = Texts(
+            token_offsets=tokens.offsets,
+            form=tokens.form,
+            block_offsets=blocks.offsets,
+            block_token=blocks.token,
+            block_kinds=blocks.kinds,
+            sentence_offsets=sentences.offsets,
+            sentence=sentences.token,
+            title_offsets=titles.offsets,
+            title_form=titles.form,
+            **{name: own[name] for name in _OWN_TEXTS},
+        )
+        citations = Citations(
+            node_pages=store.nodes,
+            link_offsets=links.offsets,
+            link_page=links.page,
+            link_anchor=links.anchor,
+            anchor_offsets=reading.anchors.offsets,
+            anchor_start=reading.anchors.start,
+            anchor_end=reading.anchors.end,
+            anchor_flags=reading.anchors.flags,
+            **{name: own[name] for name in _OWN_CITATIONS},
+        )
+        _OPENED[stored.file] = Folding(stored.plan, texts, citations, stored.words, stored.nodes)
+    return _OPENED[stored.file]
