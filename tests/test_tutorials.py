@@ -27,6 +27,7 @@ def run(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert end.value.code == 0, line
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["assistants.md", "gaps.md"])
 def test_every_command_of_a_tutorial_works(
     name: str, sample_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
