@@ -44,6 +44,7 @@ MOST_SOURCES = 100 if QUICK else 1000  # of a collection, drawn at random
 TIMES_TF_IDF = 2.0  # the bar
 _ANCHOR = re.compile(rb"<a\b([^>]*)>(.*?)</a\s*>", re.I | re.S)
 _COLUMNS = {
+    "hidden links with words that another link to the target has": "known words",
     "recall@10 that is possible": "possible",
     "recall@10 of gaps": "gaps",
     "recall@10 of related pages without a link": "related pages",
@@ -122,6 +123,7 @@ def measure(name: str, source: Path, folder: Path) -> Iterator[Figure]:
     recall = len(found) / len(wanted)
     baseline = tf_idf_recall(indexed, wanted).recall
     yield Figure(f"{name}: recall@10 that is possible", possible(wanted))
+    yield Figure(f"{name}: hidden links with words that another link to the target has", known_words(indexed, wanted))
     yield Figure(f"{name}: recall@10 of gaps", recall)
     yield Figure(f"{name}: recall@10 of related pages without a link", related_recall(collection, wanted).recall)
     yield Figure(f"{name}: recall@10 of tf-idf", baseline)
@@ -231,6 +233,17 @@ def possible(wanted: Truth) -> float:
     """The recall if all ten links of every page were hidden ones, as far as it has ten."""
     counts = Counter(one for one, _ in wanted)
     return sum(min(DEPTH, count) for count in counts.values()) / len(wanted)
+
+
+def known_words(indexed: IndexedStore, wanted: Truth) -> float:
+    """The share of the hidden links one of whose anchors is also that of a link that was not hidden."""
+    targets = {other for _, other in wanted}
+    kept_anchors = {
+        url: {plain(text) for text, _ in indexed.anchor_texts(indexed.find_node(url), 10_000)} for url in targets
+    }
+    return sum(any(plain(each) in kept_anchors[pair[1]] for each in words) for pair, words in wanted.items()) / len(
+        wanted
+    )
 
 
 def chance(indexed: IndexedStore, wanted: Truth) -> float:
