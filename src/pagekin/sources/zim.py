@@ -122,10 +122,10 @@ class ZimSource:
                 return Skip(self.name, NOT_HTML, where)
             if item.size > self._settings.max_page_bytes:
                 return Skip(self.name, "page too large", where)
-            body = bytes(item.content)
+            body, title = bytes(item.content), str(entry.title)
         except (RuntimeError, KeyError, ValueError, IndexError):  # of libzim
             return Skip(self.name, "damaged entry", where)
-        return Capture(url, origin, body=body, title=str(entry.title), language=language)
+        return Capture(url, origin, body=body, title=title, language=language)
 
     def _url(self, path: str) -> str | None:
         if _PLAIN_PATH.fullmatch(path):  # most are
