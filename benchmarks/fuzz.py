@@ -323,6 +323,17 @@ def crawls(home: Path) -> Target:
     return seeds, lambda data: _read(home / names[(data or b"a")[0] % len(names)], data[1:])
 
 
+def zim(home: Path) -> Target:
+    """ZIM files, which libzim reads."""
+    from sources.test_zim import Page, write_zim
+
+    with suppress(FileNotFoundError):
+        (home / "seed.zim").unlink()
+    pages = (Page(f"p/{k}", f"Page {k}", f"<p>{k} words") for k in range(5))
+    seed = write_zim(home / "seed.zim", pages).read_bytes()
+    return [seed], lambda data: _read(home / "a.zim", data)
+
+
 def _lists() -> list[bytes]:
     """Result lists in the formats of search engines."""
     rows = [{"id": str(k), "url": f"http://a.example/{k}", "title": "T", "text": "some words " * 20} for k in range(3)]
@@ -429,6 +440,7 @@ TARGETS: dict[str, Callable[[Path], Target]] = {
     "notes": notes,
     "wiki": wiki,
     "crawls": crawls,
+    "zim": zim,
     "results": results,
     "bodies": bodies,
     "index": index,

@@ -116,6 +116,7 @@ def test_options_reach_the_reading(pagekin: Pagekin, web: Path) -> None:
         "chop_host": True,
         "exclude": [],
         "follow_links": False,
+        "capture": "latest",
         "namespaces": [0],
     }
 

@@ -104,9 +104,9 @@ MISTAKES: dict[str, tuple[list[str], int, str]] = {
     "a URL as a source": (
         ["build", "https://example.org/a?b=1&c=2", "-o", "x.kin"],
         2,
-        "wget --recursive --no-parent --warc-file=site 'https://example.org/a?b=1&c=2'`, and name site.warc.gz",
+        "`pagekin crawl 'https://example.org/a?b=1&c=2' -o site.warc.gz`, and name site.warc.gz",
     ),
-    "Markdown as a source": (["build", "note.md", "-o", "x.kin"], 2, "convert it to HTML, for example with pandoc"),
+    "AsciiDoc as a source": (["build", "note.adoc", "-o", "x.kin"], 2, "build its HTML, for example with Sphinx"),
     "a PDF as a source": (["build", "note.pdf", "-o", "x.kin"], 2, "extract its text, for example with pdftotext"),
     "JSON as a source": (["build", "a b.json", "-o", "x.kin"], 2, "`jq -c '.[]' 'a b.json' > 'a b.jsonl'`"),
     "the same source twice": (["build", "web", "web/", "-o", "x.kin"], 2, "have the same name"),
@@ -132,7 +132,7 @@ MISTAKES: dict[str, tuple[list[str], int, str]] = {
 def test_a_mistake_is_answered_with_a_sentence_and_a_code(
     pagekin: Pagekin, web: Path, arguments: list[str], code: int, sentence: str
 ) -> None:
-    for name in ("note.txt", "note.md", "note.pdf", "a b.json"):
+    for name in ("note.txt", "note.adoc", "note.pdf", "a b.json"):
         Path(name).write_text("a note")
     Path("bad.wacz").write_text("not a zip file")
     answer = pagekin(*arguments)

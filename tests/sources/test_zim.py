@@ -115,3 +115,10 @@ def test_a_damaged_cluster_costs_its_own_pages(zim: Path, tmp_path: Path) -> Non
     lost = clusters.tolist().count(cluster)
     assert skipped(found)["damaged entry"] == lost < 50
     assert sum(isinstance(item, Capture) for item in found) == 51 - lost
+
+
+def test_a_title_that_is_no_utf8_costs_its_own_page(zim: Path, tmp_path: Path) -> None:
+    data = zim.read_bytes()
+    found = items(file(tmp_path / "a.zim", data.replace(b"Page 25\0", b"Page \xb05\0")))
+    assert skipped(found)["damaged entry"] == 1
+    assert sum(isinstance(item, Capture) for item in found) == 50

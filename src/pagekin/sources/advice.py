@@ -24,15 +24,15 @@ _BY_SUFFIX = {
 def advice_on_address(path: Path) -> str:
     """What to do if a path is the address of a web page; "" if it is a path.
 
-    >>> advice_on_address(Path("https://example.org/docs/"))[:76]
-    'https://example.org/docs is a URL; download the site, for example with `wget'
+    >>> advice_on_address(Path("https://example.org/docs/"))[:72]
+    'https://example.org/docs is a URL; fetch the site with `pagekin crawl ht'
     """
     found = _WEB_ADDRESS.match(path.as_posix())
     if found is None:
         return ""
     url = f"{found[1]}://{found[2]}"
-    command = f"wget --recursive --no-parent --warc-file=site {shlex.quote(url)}"
-    return f"{url} is a URL; download the site, for example with `{command}`, and name site.warc.gz"
+    command = f"pagekin crawl {shlex.quote(url)} -o site.warc.gz"
+    return f"{url} is a URL; fetch the site with `{command}`, and name site.warc.gz"
 
 
 def advice_on_file(path: Path) -> str:

@@ -5,17 +5,18 @@ A line is a sort key, a time of 14 digits, and JSON with `url`, `filename`, `off
 
 import io
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
 from pagekin.errors import SourceError
-from pagekin.model.capture import Origin, ReadingSettings, Skip, SourceItem, Unchanged
+from pagekin.model.capture import Skip, SourceItem
 from pagekin.model.files import open_unpacked
 from pagekin.sources.archives import ArchiveSource, read_records
 from pagekin.sources.record import Record, block_limit
+from pagekin.sources.single_file import FileSource
 from pagekin.urls import canonical_url
 
 CDXJ_SUFFIXES = (".cdxj", ".cdxj.gz")
@@ -33,23 +34,10 @@ class _Place(NamedTuple):
     length: int
 
 
-class CdxjSource:
+class CdxjSource(FileSource):
     """The preferred capture of each URL in a CDXJ index."""
 
-    def __init__(self, path: Path, settings: ReadingSettings) -> None:
-        self.path = path
-        self.name = path.name
-        self.size = path.stat().st_size
-        self._settings = settings
-        self._whole = Origin(self.name, 0, self.size, path.stat().st_mtime_ns)
-
-    def facts(self) -> Iterator[tuple[str, int, int]]:
-        yield self.name, self.size, self._whole.modified
-
-    def items(self, is_unchanged: Callable[[Origin], bool]) -> Iterator[SourceItem]:
-        if is_unchanged(self._whole):
-            yield Unchanged(self._whole)
-            return
+    def read(self) -> Iterator[SourceItem]:
         chosen, skipped = self._chosen()
         by_file: dict[str, list[_Place]] = {}
         for place in chosen.values():
@@ -96,7 +84,7 @@ class CdxjSource:
             return "not HTML"
         if not file or offset < 0 or length <= 0:
             return "line is no CDXJ"
-        return url, _Place(self._settings.prefer(captured), file, offset, length)
+        return url, _Place(self.settings.prefer(captured), file, offset, length)
 
     def _captures(self, name: str, places: list[_Place]) -> Iterator[SourceItem]:
         """The captures at these places of an archive, which is looked for near the index only."""
@@ -105,8 +93,8 @@ class CdxjSource:
         if path is None:
             yield Skip(self.name, "archive that is not beside its index", name, len(places))
             return
-        archive = ArchiveSource(path, self._settings)
-        archive.name, archive.whole = self.name, self._whole
+        archive = ArchiveSource(path, self.settings)
+        archive.name, archive.whole = self.name, self.whole
         try:
             with path.open("rb") as file:
                 for place in places:
@@ -116,7 +104,7 @@ class CdxjSource:
 
     def _item(self, archive: ArchiveSource, file: io.BufferedReader, place: _Place) -> SourceItem:
         file.seek(place.offset)
-        limit = self._settings.max_page_bytes
+        limit = self.settings.max_page_bytes
         data = io.BytesIO(file.read(min(place.length, block_limit(limit))))
         record = next(iter(read_records(data, limit)), None)
         where = f"byte {place.offset} of {place.file}"

@@ -7,13 +7,14 @@ import gzip
 import json
 import re
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any, cast
 
 from pagekin.errors import SourceError
-from pagekin.model.capture import Capture, Origin, PageFormat, ReadingSettings, Skip, SourceItem, Unchanged
+from pagekin.model.capture import Capture, Origin, PageFormat, ReadingSettings, Skip, SourceItem
+from pagekin.sources.single_file import FileSource
 from pagekin.urls import canonical_url
 
 TEXTS = ("html", "body", "content", "text")  # the first that a row has is its page
@@ -25,24 +26,14 @@ _MAX_STRUCTURE = 1 << 20  # bytes of a line outside of strings
 _STRINGS = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.S)
 
 
-class JsonlSource:
+class JsonlSource(FileSource):
     """The pages of a file of JSON lines, plain or gzipped."""
 
     def __init__(self, path: Path, settings: ReadingSettings) -> None:
-        self.path = path
-        self.name = path.name
-        self.size = path.stat().st_size
+        super().__init__(path, settings)
         self._max_line = _LINE_FACTOR * settings.max_page_bytes
-        self._settings = settings
-        self._whole = Origin(self.name, 0, self.size, path.stat().st_mtime_ns)
 
-    def facts(self) -> Iterator[tuple[str, int, int]]:
-        yield self.name, self.size, self._whole.modified
-
-    def items(self, is_unchanged: Callable[[Origin], bool]) -> Iterator[SourceItem]:
-        if is_unchanged(self._whole):
-            yield Unchanged(self._whole)
-            return
+    def read(self) -> Iterator[SourceItem]:
         opener = gzip.open if self.path.suffix.lower() == ".gz" else open
         try:
             with cast(IO[bytes], opener(self.path, "rb")) as file:
@@ -81,8 +72,8 @@ class JsonlSource:
             return "line is no JSON", ""
         if not isinstance(row, dict):
             return "line is no JSON object", ""
-        origin = Origin(self.name, offset, self.size, self._whole.modified)
-        return row_capture(row, origin, self._settings)
+        origin = Origin(self.name, offset, self.size, self.whole.modified)
+        return row_capture(row, origin, self.settings)
 
 
 def row_capture(row: Mapping[str, Any], origin: Origin, settings: ReadingSettings) -> Capture | tuple[str, str]:

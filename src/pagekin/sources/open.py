@@ -128,7 +128,7 @@ def _expanded(path: Path, listed: bool = False) -> Iterator[Path]:
     elif glob.has_magic(str(path)) and not path.exists():
         found = sorted(glob.glob(str(path), recursive=True))  # noqa: PTH207, a Path has no absolute patterns
         if not found:
-            raise MisuseError(f"no file matches {path}")
+            raise MisuseError(advice_on_address(path) or f"no file matches {path}")
         yield from map(Path, found)
     else:
         yield path

@@ -1,41 +1,32 @@
 """Parquet files of pages, with the columns of a JSON line: `url`, and `html`, `body`, `content` or `text`."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from pagekin.errors import SourceError, need
-from pagekin.model.capture import Capture, Origin, ReadingSettings, Skip, SourceItem, Unchanged
+from pagekin.model.capture import Capture, Origin, ReadingSettings, Skip, SourceItem
 from pagekin.sources.jsonl import OPTIONAL, TEXTS, row_capture
+from pagekin.sources.single_file import FileSource
 
 _ROWS = 64  # at a time; a page may have megabytes
 
 
-class ParquetSource:
+class ParquetSource(FileSource):
     """The pages of a Parquet file."""
 
     def __init__(self, path: Path, settings: ReadingSettings) -> None:
         need("pyarrow.parquet", what=f"{path.name}, a Parquet file,", extra="parquet")
-        self.path = path
-        self.name = path.name
-        self.size = path.stat().st_size
-        self._settings = settings
-        self._whole = Origin(self.name, 0, self.size, path.stat().st_mtime_ns)
+        super().__init__(path, settings)
 
-    def facts(self) -> Iterator[tuple[str, int, int]]:
-        yield self.name, self.size, self._whole.modified
-
-    def items(self, is_unchanged: Callable[[Origin], bool]) -> Iterator[SourceItem]:
-        if is_unchanged(self._whole):
-            yield Unchanged(self._whole)
-            return
+    def read(self) -> Iterator[SourceItem]:
         number = 0
         for row in self._rows():
             if isinstance(row, Skip):
                 yield row
                 continue
             number += 1
-            item = row_capture(row, Origin(self.name, number, self.size, self._whole.modified), self._settings)
+            item = row_capture(row, Origin(self.name, number, self.size, self.whole.modified), self.settings)
             yield item if isinstance(item, Capture) else Skip(self.name, item[0], f"row {number}{item[1]}")
 
     def _rows(self) -> Iterator[dict[str, Any] | Skip]:

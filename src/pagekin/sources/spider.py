@@ -152,7 +152,7 @@ class SiteSpider(scrapy.Spider):  # type: ignore[misc]
         self.pages += 1
         self.fetched += 1
         self.bytes += len(response.body)
-        print(self.pages, flush=True)  # noqa: T201, the parent process reads it
+        _tell(self.pages)
         if self.pages >= self.job["max_pages"]:
             self._close("number of pages")
         if self.bytes >= self.job["max_mebibytes"] << 20:
@@ -236,6 +236,12 @@ def _known_pages(part: Path) -> Iterator[Record]:
         yield record
 
 
+def _tell(value: object) -> None:
+    """A line of JSON to the process that has started this one: the number of pages, and at last the report."""
+    sys.stdout.write(json.dumps(value) + "\n")
+    sys.stdout.flush()
+
+
 def main(job: dict[str, Any]) -> None:
     settings = {
         "ROBOTSTXT_OBEY": True,
@@ -256,7 +262,7 @@ def main(job: dict[str, Any]) -> None:
     others = [record.url for record in known if host_of(canonical_url(record.url) or "http://") != host_of(job["url"])]
     if others:
         misuse = f"{job['part']} is from a crawl of another site ({others[0]}); name another output, or remove it"
-        return print("\n" + json.dumps({"misuse": misuse}))  # noqa: T201
+        return _tell({"misuse": misuse})
     process = AsyncCrawlerProcess(settings)
     crawler = process.create_crawler(SiteSpider)
     process.crawl(crawler, job=job, known=known)
@@ -265,7 +271,7 @@ def main(job: dict[str, Any]) -> None:
     found = {name: getattr(spider, name) for name in ("pages", "fetched", "bytes", "ended")}
     if spider.ended == "stopped":
         sys.exit("it was stopped")
-    return print("\n" + json.dumps({**found, "skipped": dict(spider.skipped)}))  # noqa: T201
+    return _tell({**found, "skipped": dict(spider.skipped)})
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ import io
 import lzma
 import re
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -24,11 +24,11 @@ from pagekin.model.capture import (
     Redirect,
     Skip,
     SourceItem,
-    Unchanged,
 )
 from pagekin.model.wiki import WikiSite
 from pagekin.sources.bzip2 import Lost, decompressed
 from pagekin.sources.jsonl import captured_time
+from pagekin.sources.single_file import FileSource, with_counted_skips
 from pagekin.urls import canonical_url
 
 DUMP_NAME = re.compile(r"\.xml(?:-p\d+p\d+)?(?:\.(?:bz2|gz|xz))?\Z", re.I)
@@ -86,34 +86,16 @@ def _field(data: bytes, name: bytes) -> str:
     return html.unescape(data[begin + len(name) + 2 : end].decode("utf-8", "replace")) if 0 <= begin < end else ""
 
 
-class WikiDump:
+class WikiDump(FileSource):
     """A MediaWiki dump."""
 
     def __init__(self, path: Path, settings: ReadingSettings) -> None:
-        self.path = path
-        self.name = path.name
-        self.size = path.stat().st_size
+        super().__init__(path, settings)
         self.site = WikiSite("http://wiki.localhost/wiki/")
-        self._settings = settings
-        self._whole = Origin(self.name, 0, self.size, path.stat().st_mtime_ns)
 
-    def facts(self) -> Iterator[tuple[str, int, int]]:
-        yield self.name, self.size, self._whole.modified
-
-    def items(self, is_unchanged: Callable[[Origin], bool]) -> Iterator[SourceItem]:
-        if is_unchanged(self._whole):
-            yield Unchanged(self._whole)
-            return
-        skipped: dict[str, tuple[int, str]] = {}
-        for page in self.pages():
-            item = page if isinstance(page, Skip) else self._item(page)
-            if isinstance(item, Skip):  # there may be millions
-                count, first = skipped.get(item.reason, (0, item.where))
-                skipped[item.reason] = count + 1, first
-            else:
-                yield item
-        for reason, (count, first) in skipped.items():
-            yield Skip(self.name, reason, first, count)
+    def read(self) -> Iterator[SourceItem]:
+        pages = (page if isinstance(page, Skip) else self._item(page) for page in self.pages())
+        return with_counted_skips(pages)
 
     def pages(self) -> Iterator[WikiPage | Skip]:
         """Every page, and a skip for each damaged place."""
@@ -127,7 +109,7 @@ class WikiDump:
 
     def _elements(self) -> Iterator[bytes | Skip]:
         """The contents of every <page>. The head of the dump, which comes first, sets `site`."""
-        most = _ESCAPED * self._settings.max_page_bytes + _HEAD
+        most = _ESCAPED * self.settings.max_page_bytes + _HEAD
         data, begin, has_head, is_long = b"", 0, False, False
         for piece in self._pieces():
             if isinstance(piece, Lost):
@@ -196,12 +178,12 @@ class WikiDump:
         """The capture or redirect of a page, or the reason why there is none."""
         if not page.title:
             return Skip(self.name, "page without a title", f"page {page.number}")
-        if page.namespace not in self._settings.namespaces:
+        if page.namespace not in self.settings.namespaces:
             return Skip(self.name, "page of another namespace", page.title)
         url = canonical_url(self.site.href(page.title))
-        if url is None or len(url) > self._settings.max_url_bytes:
+        if url is None or len(url) > self.settings.max_url_bytes:
             return Skip(self.name, "URL too long", page.title[:200])
-        origin = Origin(self.name, page.number, self.size, self._whole.modified)
+        origin = Origin(self.name, page.number, self.size, self.whole.modified)
         captured = captured_time(page.time)
         if page.redirect:
             target = canonical_url(self.site.href(page.redirect))

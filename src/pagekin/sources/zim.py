@@ -7,7 +7,8 @@ decompressed once; in the order of their paths it would be done many times.
 import mmap
 import re
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +24,8 @@ from pagekin.model.capture import (
     Redirect,
     Skip,
     SourceItem,
-    Unchanged,
 )
+from pagekin.sources.single_file import FileSource, with_counted_skips
 from pagekin.urls import canonical_url, path_url
 
 ZIM_NAME = re.compile(r"\.zim(?:[a-z]{2})?\Z", re.I)
@@ -44,42 +45,26 @@ _LANGUAGES = dict(
 )
 
 
-class ZimSource:
+class ZimSource(FileSource):
     """The pages of a ZIM file; a split one is named by its first part, `.zimaa`."""
 
     def __init__(self, path: Path, settings: ReadingSettings) -> None:
         need("libzim", what=f"{path.name}, a ZIM file,", extra="zim")
-        self.path = path
-        self.name = path.name
-        self._settings = settings
+        super().__init__(path, settings)
         self._is_split = not path.name.lower().endswith(".zim")
         if self._is_split and not path.name.lower().endswith(".zimaa"):
             raise MisuseError(f"{path} is a part of a split ZIM file; name the first part, which ends in .zimaa")
         parts = path.parent.glob(path.name[:-2] + "??") if self._is_split else [path]
         self.size = sum(part.stat().st_size for part in parts)
-        self._whole = Origin(self.name, 0, self.size, path.stat().st_mtime_ns)
+        self.whole = replace(self.whole, size=self.size)
         host = re.sub(r"[^a-z0-9-]+", "-", path.name.lower().partition(".zim")[0]).strip("-")
         self.base = f"http://{host or 'zim'}.localhost/"
 
-    def facts(self) -> Iterator[tuple[str, int, int]]:
-        yield self.name, self.size, self._whole.modified
-
-    def items(self, is_unchanged: Callable[[Origin], bool]) -> Iterator[SourceItem]:
-        if is_unchanged(self._whole):
-            yield Unchanged(self._whole)
-            return
+    def read(self) -> Iterator[SourceItem]:
         archive = self._open()
         language = self._language(archive)
-        skipped: dict[str, tuple[int, str]] = {}
-        for number in self._order(archive.all_entry_count):
-            item = self._item(archive, number, language)
-            if isinstance(item, Skip):
-                count, first = skipped.get(item.reason, (0, item.where))
-                skipped[item.reason] = count + 1, first
-            else:
-                yield item
-        for reason, (count, first) in skipped.items():
-            yield Skip(self.name, reason, first, count)
+        order = self._order(archive.all_entry_count)
+        return with_counted_skips(self._item(archive, number, language) for number in order)
 
     def _open(self) -> Any:
         from libzim.reader import Archive, set_cluster_cache_max_size
@@ -111,21 +96,21 @@ class ZimSource:
             entry = archive._get_entry_by_id(number)
             where = str(entry.path)
             url = self._url(where)
-            if url is None or len(url) > self._settings.max_url_bytes:
+            if url is None or len(url) > self.settings.max_url_bytes:
                 return Skip(self.name, "no URL can be made of its path", where[:200])
-            origin = Origin(self.name, number, self.size, self._whole.modified)
+            origin = Origin(self.name, number, self.size, self.whole.modified)
             if entry.is_redirect:
                 target = self._url(str(entry.get_redirect_entry().path))
                 return Redirect(url, target or url, origin)
             item = entry.get_item()
             if not item.mimetype.startswith(_HTML_TYPES):
                 return Skip(self.name, NOT_HTML, where)
-            if item.size > self._settings.max_page_bytes:
+            if item.size > self.settings.max_page_bytes:
                 return Skip(self.name, "page too large", where)
-            body = bytes(item.content)
+            body, title = bytes(item.content), str(entry.title)
         except (RuntimeError, KeyError, ValueError, IndexError):  # of libzim
             return Skip(self.name, "damaged entry", where)
-        return Capture(url, origin, body=body, title=str(entry.title), language=language)
+        return Capture(url, origin, body=body, title=title, language=language)
 
     def _url(self, path: str) -> str | None:
         if _PLAIN_PATH.fullmatch(path):  # most are
