@@ -31,6 +31,7 @@ from pagekin.bags.build import BagSource, fold_bags
 from pagekin.bags.shuffle import shuffled_pieces
 from pagekin.bags.stemming import stop_words
 from pagekin.duplicates.chunks import chunks_of_pages
+from pagekin.duplicates.executors import chunks_on_executors
 from pagekin.duplicates.fingerprints import write_fingerprints
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.engines.local import WorkerPool, cpu_count, run, worker_pool
@@ -395,7 +396,10 @@ def _write_index(
         find = store.catalog.page_names().find
         vectors = {"vectors": write_given_vectors(folder, given, find, len(store.nodes) - 1)}
     context.enter("near-duplicates")
-    chunks = chunks_of_pages(store.checked_reading, folded.ignored_blocks, _GROUPS, context.pool.map)
+    if isinstance(pool, SparkPool):
+        chunks = chunks_on_executors(pool, store, spool, folded.ignored_blocks, _GROUPS)
+    else:
+        chunks = chunks_of_pages(store.checked_reading, folded.ignored_blocks, _GROUPS, pool.map)
     fingerprints = write_fingerprints(folder, len(store), chunks, _GROUPS)
     store.close()
     facts: dict[str, Any] = {

@@ -81,9 +81,9 @@ def files_of(store: Path) -> dict[str, bytes]:
 
 
 def splits_in(store: Path) -> dict[str, int]:
-    """The time of every file that jobs have written."""
-    written = (store / "unfinished").glob("*-*-*")
-    return {path.name: path.stat().st_mtime_ns for path in (*written, *(store / "unfinished").glob("*.json"))}
+    """The time of every file that the jobs of splits have written."""
+    files = (path for pattern in ("*.batch", "*.json") for path in (store / "unfinished").glob(pattern))
+    return {path.name: path.stat().st_mtime_ns for path in files}
 
 
 def double(number: int) -> int:
@@ -229,6 +229,7 @@ import os, signal, sys
 from pathlib import Path
 import pagekin, pagekin.pipeline
 from pagekin.bags import shuffle
+from pagekin.duplicates import executors
 from pagekin.store import splits
 
 folder, output, *sources = sys.argv[1:]
@@ -261,6 +262,7 @@ def read_split(*arguments):
 
 pagekin.pipeline.read_split = read_split
 shuffle._cut, shuffle._add = killing("cut", shuffle._cut), killing("add", shuffle._add)
+executors._chunks = killing("chunks", executors._chunks)
 pagekin.build(sources, output, engine="spark", master="local-cluster[2,1,512]")
 """
 
@@ -277,8 +279,8 @@ def test_an_executor_killed_in_each_stage_does_not_change_the_result(
     environment = {"SPARK_HOME": home, "SPARK_WORKER_DIR": str(tmp_path / "work"), "PYSPARK_SUBMIT_ARGS": conf}
     (tmp_path / "killed").mkdir()
     command = [sys.executable, "-c", KILLING, str(tmp_path / "killed"), str(tmp_path / "all.kin"), *map(str, sources)]
-    subprocess.run(command, env=os.environ | environment, check=True, timeout=240)
+    subprocess.run(command, env=os.environ | environment, check=True, timeout=900)
     killed = {path.name: path.read_text() for path in (tmp_path / "killed").iterdir()}
-    assert killed.keys() == {"read", "cut", "add"}
+    assert killed.keys() == {"read", "cut", "add", "chunks"}
     assert all("CoarseGrainedExecutorBackend" in command for command in killed.values())  # the class of executors
     assert files_of(tmp_path / "all.kin") == files_of(local)

@@ -7,8 +7,7 @@ a file in that folder; its checksum comes back, and is verified when the driver 
 from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
-from secrets import token_hex
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,11 +15,10 @@ from pagekin.bags.build import Folding
 from pagekin.bags.fragments import Fragments, add_fragments, cut_fragments
 from pagekin.bags.weigh import SpilledPiece
 from pagekin.engines.spark import SparkPool
-from pagekin.errors import StoreError
 from pagekin.kernels.fold_bags import Citations, FoldPlan
 from pagekin.kernels.windows import Texts
-from pagekin.store.columns import checksum
 from pagekin.store.manifest import Manifest
+from pagekin.store.stage_files import StageFile, read_stage, write_stage
 from pagekin.store.store import Store
 
 _MOST_NODES = 20_000  # of a batch, and of a range of bags
@@ -35,35 +33,25 @@ class StoredFolding(NamedTuple):
 
     root: Path
     manifest: Manifest
-    file: Path
-    digest: str
+    file: StageFile
     plan: FoldPlan
     words: int
     nodes: int
 
 
-class StoredPiece(NamedTuple):
-    """A file with a range of bags."""
-
-    path: Path
-    digest: str
-
-
 def shuffled_pieces(pool: SparkPool, store: Store, folder: Path, folding: Folding) -> Iterator[SpilledPiece]:
     """The bags of all nodes, range by range; `folder` is for files that are removed later."""
-    file = folder / f"folding-{token_hex(4)}.npz"
     own = {name: getattr(folding.texts, name) for name in _OWN_TEXTS}
     own |= {name: getattr(folding.citations, name) for name in _OWN_CITATIONS}
-    np.savez(file, **own)
     numbers = (folding.plan, folding.words, folding.nodes)
-    stored = StoredFolding(store.root.absolute(), store.manifest, file.absolute(), checksum(file), *numbers)
+    stored = StoredFolding(store.root.absolute(), store.manifest, write_stage(folder, "folding", own), *numbers)
     batches = _ranges(len(folding.citations.node_pages) - 1)
     ranges = _ranges(folding.nodes)
     step = len(ranges[0]) if ranges else 1
     found = dict(pool.shuffle(partial(_cut, stored, step), batches, partial(_add, stored, ranges)))
     for number, nodes in enumerate(ranges):
         if number in found:
-            yield _read(found[number], nodes)
+            yield SpilledPiece(**read_stage(found[number]))
         else:
             none, sums = np.empty(0, np.uint32), np.empty(0, np.float32)
             yield SpilledPiece(np.zeros(len(nodes), np.int64), none, none, sums, sums)
@@ -80,34 +68,17 @@ def _cut(stored: StoredFolding, step: int, batch: range) -> list[tuple[int, Frag
 
 def _add(
     stored: StoredFolding, ranges: list[range], number: int, fragments: Iterable[Fragments]
-) -> tuple[int, StoredPiece]:
+) -> tuple[int, StageFile]:
     """Add the fragments of a range of nodes, and write their bags."""
     bags = add_fragments(list(fragments), stored.words).bags(ranges[number]).spilled()
-    path = stored.file.with_name(f"bags-{number}-{token_hex(4)}.npz")
-    np.savez(path, **vars(bags))
-    return number, StoredPiece(path, checksum(path))
-
-
-def _read(stored: StoredPiece, nodes: range) -> SpilledPiece:
-    piece = SpilledPiece(**_load(stored.path, stored.digest))
-    stored.path.unlink()
-    if len(piece.lengths) != len(nodes):
-        raise StoreError(f"{stored.path} has other bags; run the build again")
-    return piece
-
-
-def _load(path: Path, digest: str) -> dict[str, Any]:
-    if checksum(path) != digest:
-        raise StoreError(f"{path} is damaged; run the build again")
-    with np.load(path) as columns:
-        return dict(columns)
+    return number, write_stage(stored.file.path.parent, f"bags-{number}", vars(bags))
 
 
 def _open(stored: StoredFolding) -> Folding:
     """The folding, kept for the next job of this process. The driver has checked the columns of the store."""
-    if stored.file not in _OPENED:
+    if stored.file.path not in _OPENED:
         _OPENED.clear()
-        store, own = Store(stored.root, stored.manifest), _load(stored.file, stored.digest)
+        store, own = Store(stored.root, stored.manifest), read_stage(stored.file)
         reading, links = store.reading, store.links
         tokens, blocks, sentences, titles = reading.tokens, reading.blocks, reading.sentences, reading.titles
         texts = Texts(
@@ -133,5 +104,5 @@ def _open(stored: StoredFolding) -> Folding:
             anchor_flags=reading.anchors.flags,
             **{name: own[name] for name in _OWN_CITATIONS},
         )
-        _OPENED[stored.file] = Folding(stored.plan, texts, citations, stored.words, stored.nodes)
-    return _OPENED[stored.file]
+        _OPENED[stored.file.path] = Folding(stored.plan, texts, citations, stored.words, stored.nodes)
+    return _OPENED[stored.file.path]

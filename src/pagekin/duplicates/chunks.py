@@ -15,7 +15,7 @@ from pagekin.kernels import canonical as kernel
 from pagekin.kernels.canonical import AT_LINE_START, LINE, MOST_NUMBERING, NOTHING, SPACE
 from pagekin.kernels.chunks import WINDOW, blake2b_spans, chunk_elements, cut_chunks, mark_boundaries, rabin_tables
 from pagekin.model.arrays import Bytes, Int64s, UInt32s, UInt64s, offsets_of, together
-from pagekin.model.reading import CheckedReading
+from pagekin.model.reading import CheckedReading, Reading
 from pagekin.store.checks import unpack
 from pagekin.store.columns import Mapper
 
@@ -156,16 +156,21 @@ def chunks_of_pages(
     A page with ignored blocks only is kept whole. `mapper` is a `map` that may run jobs in parallel.
     """
     character_table()  # computed once, before threads start
-    job = partial(_chunks_of_range, reading, ignored, settings)
-    yield from mapper(job, _ranges(reading, range(len(reading)), _JOB_BYTES))
+    job = partial(chunks_of_range, reading, ignored, settings)
+    yield from mapper(job, chunk_ranges(reading))
 
 
-def _chunks_of_range(reading: CheckedReading, ignored: Bytes, settings: GroupSettings, rows: range) -> Chunks:
+def chunk_ranges(reading: Reading) -> Iterator[range]:
+    """Ranges of pages, each for one job."""
+    return _ranges(reading, range(len(reading)), _JOB_BYTES)
+
+
+def chunks_of_range(reading: CheckedReading, ignored: Bytes, settings: GroupSettings, rows: range) -> Chunks:
     batches = _ranges(reading, rows, BATCH_BYTES)
     return Chunks.concatenate([_chunks_of_batch(reading, ignored, settings, some) for some in batches])
 
 
-def _ranges(reading: CheckedReading, rows: range, size: int) -> Iterator[range]:
+def _ranges(reading: Reading, rows: range, size: int) -> Iterator[range]:
     sizes = np.cumsum(reading.pages.text_bytes[rows.start : rows.stop])
     total = int(sizes[-1]) if len(sizes) else 0
     ends = np.append(np.searchsorted(sizes, np.arange(size, total, size)) + 1, len(rows))
