@@ -13,7 +13,7 @@ from kernels.test_link_scores import LIMITED, collections
 from kernels.test_sparse_products import sparse
 from links.builders import link_columns_of
 from pagekin.kernels import page_rows, query
-from pagekin.kernels.page_rows import ListedPages, PageRows, ScoredRows, SparseRows, WordWorths
+from pagekin.kernels.page_rows import ListedPages, PageRows, ScoredRows, SparseVectors, WordWorths
 from pagekin.model.arrays import Array, offsets_of
 from pagekin.model.link_columns import LinkLimits
 from pagekin.search.link_scorer import LinkScorer
@@ -45,9 +45,9 @@ def lists_of(rows: PageRows) -> list[list[int]]:
     return [rows.node[a:b].tolist() for a, b in pairwise(rows.offsets.tolist())]
 
 
-def sparse_of(rows: list[dict[int, float]]) -> SparseRows:
+def sparse_of(rows: list[dict[int, float]]) -> SparseVectors:
     offsets, columns, values = sparse(rows, [COLUMNS])
-    return SparseRows(np.array(offsets), np.array(columns, np.uint32), np.array(values, np.float32))
+    return SparseVectors(np.array(offsets), np.array(columns, np.uint32), np.array(values, np.float32))
 
 
 @given(SCORED, st.integers(1, 4))

@@ -36,7 +36,7 @@ class ScoredRows(NamedTuple):
     score: Floats
 
 
-class SparseRows(NamedTuple):
+class SparseVectors(NamedTuple):
     """Sparse vectors: those of row k are column[offsets[k]] to column[offsets[k + 1]], ascending, and their values."""
 
     offsets: Int64s
@@ -210,7 +210,7 @@ def cosines(pages: Int64s, vectors: NDArray[np.int8], norms: Float32s, rows: Pag
 
 
 @kernel
-def products(pages: Int64s, vectors: SparseRows, rows: PageRows, result: Floats) -> None:
+def products(pages: Int64s, vectors: SparseVectors, rows: PageRows, result: Floats) -> None:
     """The inner product of each candidate's sparse vector with that of its page."""
     for k in range(len(pages)):
         begin, end = rows.offsets[k], rows.offsets[k + 1]
@@ -225,7 +225,7 @@ def products(pages: Int64s, vectors: SparseRows, rows: PageRows, result: Floats)
 
 @kernel
 def sharing_rare_columns(
-    pages: Int64s, vectors: SparseRows, postings: ListedPages, most_postings: int, seen: Bools
+    pages: Int64s, vectors: SparseVectors, postings: ListedPages, most_postings: int, seen: Bools
 ) -> PageRows:
     """For each page the nodes that share its rarest columns, those whose postings together are at most `most_postings`.
 
@@ -282,7 +282,7 @@ def list_cosines(pages: Int64s, lists: Unsigned, rows: PageRows, result: Floats)
 
 
 @kernel
-def minima(pages: Int64s, bags: SparseRows, rows: PageRows, dense: Float32s, result: Floats) -> None:
+def minima(pages: Int64s, bags: SparseVectors, rows: PageRows, dense: Float32s, result: Floats) -> None:
     """The sum of the minima of the weights of each candidate's bag and that of its page.
 
     `dense` has an entry for every term and is zero before and after.

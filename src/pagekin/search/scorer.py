@@ -89,7 +89,7 @@ class Scorer:
         """For each candidate of some pages, the sum of the minima of its weights and those of its page."""
         self.load(_NOTHING)
         bags, shared = self._bags, np.empty(len(rows.node))
-        weights = page_rows.SparseRows(bags.offsets, bags.term, bags.weight)
+        weights = page_rows.SparseVectors(bags.offsets, bags.term, bags.weight)
         page_rows.minima(pages, weights, rows, self.asked, shared)
         return shared
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from pagekin.index.titles import TitleIndex
 from pagekin.kernels import page_rows
-from pagekin.kernels.page_rows import PageRows, ScoredRows, SparseRows
+from pagekin.kernels.page_rows import PageRows, ScoredRows, SparseVectors
 from pagekin.kernels.sparse_products import row_products
 from pagekin.model.arrays import Floats, Int64s, distinct
 from pagekin.search.evidence import SHORT_PAGES, Evidence, PairScores, SparsePairs, largest
@@ -61,8 +61,8 @@ class TitleEvidence(Evidence):
         return scores.round(9)
 
     @cached_property
-    def _rows(self) -> SparseRows:
-        return SparseRows(self._titles.offsets, self._titles.word, self._titles.weight)
+    def _rows(self) -> SparseVectors:
+        return SparseVectors(self._titles.offsets, self._titles.word, self._titles.weight)
 
     def scores(self, query: Query, nodes: Int64s) -> Floats:
         """The cosines; of several pages the mean."""
