@@ -126,6 +126,13 @@ def test_patterns_choose_pages_and_bring_back_tag_pages(site: Path) -> None:
     assert with_lists == {f"{name}.html" for name in TEXTS} - BIRDS
 
 
+def test_a_page_that_asks_not_to_be_indexed_is_left_out(site: Path) -> None:
+    page = site / "birds" / "wren.html"
+    page.write_text(page.read_text().replace("<title>", "<meta name=robots content=noindex><title>"))
+    update(site)
+    assert not links(page) and "wren.html" not in str(links(site / "birds" / "robin.html"))
+
+
 def test_pinned_pages_are_first_and_never_pages_are_nowhere(site: Path) -> None:
     update(site, pin=("trees/oak.html", "birds/wren.html -> index.html"), never=("birds/tit.html",))
     assert links(site / "birds" / "robin.html")[0] == ("The oak & acorn", "../trees/oak.html")
@@ -323,12 +330,29 @@ def test_an_index_of_another_site_is_refused(site: Path, tmp_path: Path) -> None
     assert update(other, index=site.with_name("public.kin"), allow_shrink=True).pages == 3
 
 
-def test_a_damaged_state_is_made_anew(site: Path) -> None:
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('"pages": [[', '"pages": [[1], ['),
+        ('"title', '"other'),
+        ('"birds/robin.html": [[', '"../../birds/robin.html": [['),
+        ('[["birds/', '[["../../birds/'),
+        ('"The wren"', "[7]"),
+        ("{", "["),
+    ],
+)
+def test_a_damaged_or_hostile_state_is_made_anew(site: Path, old: str, new: str) -> None:
     update(site)
-    first = content(site)
-    (site.with_name("public.kin") / "site.json").write_text('{"format": "pagekin site index", "pages": [[1]]}')
-    assert update(site).changes == []
-    assert content(site) == first
+    first, state = content(site), site.with_name("public.kin") / "site.json"
+    text = state.read_text()
+    assert old in text
+    state.write_text(text.replace(old, new))
+    update(site)
+    pages = {path: data for path, data in content(site).items() if path.endswith(".html")}
+    assert pages.keys() == {path for path in first if path.endswith(".html")}
+    assert not (site.parent.parent / "birds").exists()
+    if old != '"The wren"':
+        assert content(site) == first
 
 
 @pytest.mark.slow

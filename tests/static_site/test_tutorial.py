@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 import shlex
 import shutil
+from contextlib import chdir
 from pathlib import Path
+
+import pytest
 
 from cli.processes import in_this_process
 from static_site.conftest import content
@@ -32,6 +35,15 @@ def test_the_commands_of_the_tutorial_print_what_it_says(tmp_path: Path) -> None
         if command == "site public":
             assert "<h2>Read on</h2>" in (folder / "public" / "bread" / "rye.html").read_text("utf-8")
     assert content(folder / "public") == before
+
+
+def test_the_python_of_the_page_works(site: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (code,) = [each for each in re.findall(r"^```python\n(.*?)^```", TEXT, re.M | re.S) if "import pagekin" in each]
+    before = content(site)
+    with chdir(site.parent):
+        exec(code, {})
+    assert capsys.readouterr().out == "8 [SiteChange(action='insert', path='birds/finch.html')]\n"
+    assert content(site) == before
 
 
 def test_every_option_of_the_command_is_documented() -> None:

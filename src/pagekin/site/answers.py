@@ -44,6 +44,11 @@ class SiteAnswers:
     lists: dict[str, list[Listed]]
     skipped: dict[str, int]  # by reason
 
+    def is_of(self, paths: Set[str]) -> bool:
+        """Whether all pages in the lists are among these, and have titles."""
+        listed = {each.path for pages in self.lists.values() for each in pages}
+        return listed <= paths and self.lists.keys() <= self.titles.keys() <= paths
+
 
 def answer_site(
     site: SiteFolder, index: Path, options: SiteOptions, processes: int | None, progress: Report

@@ -2,6 +2,7 @@
 
 import json
 import os
+import stat
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -79,7 +80,7 @@ def update_site(
     check_same_site(state, site, kept, chosen.allow_shrink)
     made = fingerprint(site, chosen)
     answers = state.answers
-    if state.fingerprint != made:
+    if state.fingerprint != made or not answers.is_of({each.path for each in site.pages}):
         save_state(kept, SiteState(state.pages))  # marks the index as that of a site
         answers = answer_site(site, kept, chosen, processes, progress)
         save_state(kept, SiteState(site.pages, answers, made, site.places, chosen.at))
@@ -217,7 +218,7 @@ class _Writer:
         except OSError:
             return self._changed(page)
         original = without_list(page_text(data))
-        if digest_of(original.data) != page.digest:
+        if digest_of(original.data) != page.digest or not stat.S_ISREG(before.st_mode):
             return self._changed(page)
         new, reason = original.data, ""
         if html:

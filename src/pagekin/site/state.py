@@ -49,18 +49,24 @@ def load_state(index: Path) -> SiteState:
         return SiteState()
     try:
         data: dict[str, Any] = json.loads(path.read_text("utf-8"))
-        pages = [SitePage(*each) for each in data["pages"]]
+        pages = [_page(*each) for each in data["pages"]]
         answers = data["answers"]
         lists = {page: [_listed(*each) for each in found] for page, found in answers["lists"].items()}
-        found = SiteAnswers(answers["titles"], lists, answers["skipped"])
-        state = SiteState(pages, found, data["fingerprint"], dict(data["places"]), data["at"])
+        titles = {page: str(title) for page, title in answers["titles"].items()}
+        places = {digest: place if type(place) is int else str(place) for digest, place in data["places"].items()}
+        found = SiteAnswers(titles, lists, dict(answers["skipped"]))
+        state = SiteState(pages, found, data["fingerprint"], places, data["at"])
         return state if data["format"] == _FORMAT else SiteState()
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return SiteState()
 
 
+def _page(path: str, size: int, modified: int, digest: str, block: str, redirect: bool) -> SitePage:
+    return SitePage(str(path), int(size), int(modified), str(digest), str(block), bool(redirect))
+
+
 def _listed(path: str, title: str, similarity: float, why: list[str]) -> Listed:
-    return Listed(path, title, similarity, tuple(why))
+    return Listed(str(path), str(title), float(similarity), tuple(map(str, why)))
 
 
 def _rows(answers: SiteAnswers) -> dict[str, list[list[Any]]]:

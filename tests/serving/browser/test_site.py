@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 from collections.abc import Iterator
 from functools import partial
@@ -18,8 +19,9 @@ from static_site.conftest import html, write_site
 
 PHONE = {"viewport": {"width": 360, "height": 640}, "is_mobile": True, "has_touch": True}
 SPARROW = "Sparrows eat seeds in gardens, feed insects to their young, and sing in flocks all winter."
-SCRIPT = "<script src=/blog/pagekin/embed.js data-static></script>"
-EMBEDDED = f"<div data-pagekin-url='' data-pagekin-limit=3></div>{SCRIPT}</main>"
+DOCS = (Path(__file__).parents[3] / "docs" / "embedding.md").read_text("utf-8")
+PLACE, SCRIPT = re.findall(r"^```html\n(.*?)\n```", DOCS, re.M | re.S)[:2]
+EMBEDDED = PLACE.replace('"5"', '"3"') + SCRIPT.replace('"/pagekin', '"/blog/pagekin') + "</main>"
 LISTED = {"The wren", "The finch", "The tit"}  # on the page of the robin, among others
 
 
