@@ -4,7 +4,7 @@
 lose them again; every file is compared with its original. The speed is that of one site of up to 10,000 pages, made of
 several manuals: with a new index, with nothing changed, after a generator has written the same bytes again, and with
 one page changed. Each run is a process. The targets are on its processor time, the sum over all processors: the seconds
-beside it depend on what else the machine does, and are fewer if it does nothing else. QUICK=1 takes a tenth of the pages.
+beside it depend on what else the machine does, and are fewer if it does nothing. QUICK=1 takes a tenth of the pages.
 """
 
 from __future__ import annotations
