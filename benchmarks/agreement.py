@@ -10,19 +10,15 @@ from __future__ import annotations
 import json
 import os
 import platform
-import sys
 from importlib.metadata import version
 from pathlib import Path
 
 from selectolax.lexbor import LEXBOR_VERSION_MAJOR, LEXBOR_VERSION_MINOR
 
-_HERE = Path(__file__).parent
-sys.path.insert(0, str(_HERE.parent / "tests"))  # the second opinion lives with the tests that it serves
+from benchmarks.machine import QUICK
+from reading.lexbor import COLLECTIONS, Tally, compare, pages_under, total
 
-from benchmarks.machine import QUICK  # noqa: E402
-from reading.lexbor import COLLECTIONS, Tally, compare, pages_under, total  # noqa: E402
-
-RESULTS = _HERE / "results" / "agreement.json"
+RESULTS = Path(__file__).parent / "results" / "agreement.json"
 SMALLEST = "python3.11-doc"
 
 

@@ -109,7 +109,7 @@ def zim(place: Path) -> list[Figure]:
     from libzim.reader import Archive
 
     from pagekin.sources.zim import ZimSource
-    from sources.test_zim import Page, write_zim
+    from sources.zims import Page, write_zim
 
     bodies = (" ".join(word for words in sections for word in words) * 4 for sections in texts(NOTES))
     pages = (Page(f"p/{k * 7919 % NOTES}", f"Page {k}", f"<p>{body}") for k, body in enumerate(bodies))

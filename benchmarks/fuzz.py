@@ -325,7 +325,7 @@ def crawls(home: Path) -> Target:
 
 def zim(home: Path) -> Target:
     """ZIM files, which libzim reads."""
-    from sources.test_zim import Page, write_zim
+    from sources.zims import Page, write_zim
 
     with suppress(FileNotFoundError):
         (home / "seed.zim").unlink()
