@@ -37,7 +37,7 @@ from pagekin.duplicates.settings import GroupSettings
 from pagekin.engines.local import WorkerPool, cpu_count, run, worker_pool
 from pagekin.engines.spark import SparkPool, spark_pool
 from pagekin.errors import MisuseError, StoreError
-from pagekin.index.answers import ANSWERS, MOST_ANSWERS, answers_name, write_answers
+from pagekin.index.answers import ANSWERS, answers_name, write_answers
 from pagekin.index.index import (
     INDEX_VERSION,
     invert,
@@ -59,6 +59,7 @@ from pagekin.search.calibration import calibrate
 from pagekin.search.evidence import check_names
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.neighbours import write_neighbours
+from pagekin.search.options import MOST_ANSWERS
 from pagekin.sources.open import SourceSet, open_sources
 from pagekin.store import manifest as manifests
 from pagekin.store.collect import PageCollector, Spool

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pagekin.model.capture import Capture, Origin, ReadingSettings, Skip
+from pagekin.model.capture import Capture, Origin, PageFormat, ReadingSettings, Skip
 from pagekin.reading.bodies import _CODECS, Body, codec_of, load_body, text_as_html, to_utf8
 
 SETTINGS = ReadingSettings(max_page_bytes=20)
@@ -105,7 +105,7 @@ def test_plain_text_says_as_html_what_it_says_as_text(text: str) -> None:
 
 
 def test_plain_text_is_read_as_text() -> None:
-    body = load_body(capture(b"a <b> & c", plain=True, title="T<i>"), SETTINGS)
+    body = load_body(capture(b"a <b> & c", format=PageFormat.TEXT, title="T<i>"), SETTINGS)
     assert isinstance(body, Body)
     assert body.html == b"<title>T&lt;i&gt;</title><p>a &lt;b&gt; &amp; c"
 

@@ -11,8 +11,8 @@ import pagekin
 from pagekin.cli.options import json_option, options_from
 from pagekin.cli.output import bytes_of, counted, print_result, print_table, vectors_in_words
 from pagekin.cli.progress import progress_bar
-from pagekin.index.answers import MOST_ANSWERS
 from pagekin.model.capture import MiB, ReadingSettings
+from pagekin.search.options import MOST_ANSWERS
 
 _STRAY = 0.95  # share of links that leave the collection, above which a base URL looks wrong
 _FEW = 20  # links below which that share says nothing

@@ -9,8 +9,7 @@ from pagekin.cli.options import json_option, options_from, store_argument
 from pagekin.cli.output import bytes_in_words, clean, containment, counted, input_file, print_result, read_names
 from pagekin.cli.progress import progress_bar, watched
 from pagekin.errors import MisuseError
-from pagekin.index.answers import MOST_ANSWERS
-from pagekin.search.options import RelatedOptions
+from pagekin.search.options import MOST_ANSWERS, RelatedOptions
 
 
 @click.command(short_help="Find the pages related to a page.")
@@ -106,7 +105,7 @@ def export(store: str, output: str, kind: str | None, queries: str | None, optio
     print_result(report, json, lambda _: click.echo(text))
 
 
-@click.command(short_help="Find the related pages of all pages in advance.")
+@click.command(short_help="Keep the related pages of all pages.")
 @store_argument
 @click.option(
     "--limit", default=10, type=click.IntRange(0, MOST_ANSWERS), help="Keep this number for each page; 0 removes them."

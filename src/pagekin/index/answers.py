@@ -15,7 +15,6 @@ from pagekin.store.checks import check
 from pagekin.store.columns import open_array, write_columns
 
 ANSWERS = "answers-"  # the names of all files begin with this
-MOST_ANSWERS = 1000  # of a page
 _PLACES = 1_000_000_000  # similarities have nine places
 
 

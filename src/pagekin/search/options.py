@@ -14,6 +14,7 @@ from pagekin.model.strategy import MEASURES, parse_blend
 if TYPE_CHECKING:
     from pagekin.model.weighting import Weighting
 
+MOST_ANSWERS = 1000  # of a page that an index keeps
 AUTO: Final = "auto"  # as a link share: how well links agree with text in this collection
 
 
