@@ -11,10 +11,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from cli.processes import in_this_process
-from sources.test_zim import Page, write_zim
 from sources.walk import file, json_lines
 from sources.warcs import HTML, gz, response
 from sources.wikis import multistream, wiki_page
+from sources.zims import Page, write_zim
 
 PAGE = (Path(__file__).parents[2] / "docs" / "sources.md").read_text("utf-8")
 TREES = ("Oak", "Birch", "Beech", "Ash")

@@ -7,12 +7,11 @@ from pathlib import Path
 
 from pagekin.engines.local import cpu_count, run, worker_pool
 from pagekin.errors import MisuseError
-from pagekin.index.answers import MOST_ANSWERS
 from pagekin.model.capture import ReadingSettings
 from pagekin.model.strategy import PRESETS
 from pagekin.pipeline import Progress, build
 from pagekin.search.indexed_store import IndexedStore
-from pagekin.search.options import RelatedOptions
+from pagekin.search.options import MOST_ANSWERS, RelatedOptions
 from pagekin.search.results import RelatedPage
 from pagekin.site.options import SiteOptions
 from pagekin.site.pages import SiteFolder
