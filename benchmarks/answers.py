@@ -1,7 +1,8 @@
 """Answers in advance: ten for every page, compared with tantivy; and an export, compared with single requests.
 
 `python -m benchmarks.answers` prints the figures and writes `results/answers.json`. tantivy is asked for more-like-this
-with its defaults (25 terms). All times are processor times in one thread, in turns, the best of three rounds.
+with its defaults (25 terms). In a large collection both are asked for a sample of 5,000 pages, evenly spaced. All times
+are processor times in one thread, in turns, the best of three rounds.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -19,11 +21,14 @@ from benchmarks.agreement import collections
 from benchmarks.building import extracted, html_files, tantivy_index
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, show
 from benchmarks.querying import address, lines
+from pagekin.model.arrays import Int64s
 from pagekin.pipeline import build, keep_answers
+from pagekin.search.all_pages import nearest_of_pages
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.options import RelatedOptions
 
 _GENERATED = 3_000 if QUICK else 100_000
+_SAMPLE = 5_000  # pages of a collection, at most
 _LIMIT = 10
 _ROUNDS = 1 if QUICK else 3
 _EXPORTED = 100 if QUICK else 1_000  # pages of an export
@@ -59,20 +64,22 @@ def measured(name: str, source: Path, pages: Iterator[tuple[str, str, str]]) -> 
 def measure(name: str, source: Path, store: Path, theirs: tantivy.Index) -> Iterator[Figure]:
     """The figures of an index and of tantivy's."""
     indexed, searcher = IndexedStore.open(store), theirs.searcher()
-    addresses = [address(theirs, source, indexed, row) for row in range(len(indexed))]
+    pages = len(indexed.nodes) - 1
+    asked = spaced(pages, _SAMPLE)
+    addresses = [address(theirs, source, indexed, int(indexed.nodes[node])) for node in asked]
+    new_blend = partial(indexed.blend, RelatedOptions())
     ours, more_like_this = in_turns(
         [
-            lambda: indexed.nearest_matrices(_LIMIT),
+            lambda: list(nearest_of_pages(indexed, new_blend, asked, _LIMIT)),
             lambda: [
                 searcher.search(tantivy.Query.more_like_this_query(each), _LIMIT + 1, count=False) for each in addresses
             ],
         ]
     )
-    pages = len(indexed.nodes) - 1
-    yield Figure(f"{name}: {_LIMIT} answers of a page, in advance", round(ours / pages * 1e6), "µs")
+    yield Figure(f"{name}: {_LIMIT} answers of a page, in advance", round(ours / len(asked) * 1e6), "µs")
     yield Figure(f"{name}: the same by tantivy", round(more_like_this / len(addresses) * 1e6), "µs")
     yield Figure(f"{name}: answers in advance / tantivy's", round(ours / more_like_this, 3), at_most=1.0)
-    nodes = np.unique(np.linspace(0, pages - 1, _EXPORTED).astype(np.int64)).tolist()
+    nodes = spaced(pages, _EXPORTED).tolist()
     together, alone = in_turns(
         [
             lambda: list(indexed.related_of_pages(nodes, _EXPORT)),
@@ -85,6 +92,11 @@ def measure(name: str, source: Path, store: Path, theirs: tantivy.Index) -> Iter
     manifest = keep_answers(store, _LIMIT)
     size = sum(path.stat().st_size for path in (store / manifest.index_folder).glob("answers-*"))
     yield Figure(f"{name}: kept answers, of a page", round(size / pages), "bytes")
+
+
+def spaced(count: int, most: int) -> Int64s:
+    """At most this number of numbers below `count`, evenly spaced."""
+    return np.unique(np.linspace(0, count - 1, most).astype(np.int64))
 
 
 def in_turns(ways: list[Callable[[], object]]) -> list[float]:
