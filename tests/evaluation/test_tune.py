@@ -112,8 +112,8 @@ def candidates(scores: list[list[list[float]]], relevant: list[list[bool]], **fi
     sources, width = right.shape
     page = np.broadcast_to(np.arange(10, 10 + width), right.shape)
     lengths, divisor = np.full(right.shape, 10_000, np.float32), np.full(sources, 10.0)
-    by_length = np.array([ALL_PAGES, SHORT_PAGES])
-    every = {"divisor": divisor, "page": page, "lengths": lengths, "by_length": by_length, **fields}
+    by_length, none = np.array([ALL_PAGES, SHORT_PAGES]), np.zeros(right.shape, np.float32)
+    every = {"divisor": divisor, "page": page, "lengths": lengths, "by_length": by_length, "popularity": none, **fields}
     return Candidates(np.arange(sources), scores=array, relevant=right, **every)  # type: ignore[arg-type]
 
 

@@ -47,18 +47,21 @@ def test_scores_are_those_of_the_reference(pages: Pages, limits: LinkLimits) -> 
     scorer = LinkScorer(columns, limits)
     for node in range(len(pages)):
         proximity = as_dict(scorer.proximity(node))
+        cocitation = as_dict(scorer.cocitation(node))
         coupling = as_dict(scorer.coupling(node))
         shares = as_dict(scorer.link_shares(node))
         assert proximity == pytest.approx(reference.proximity(pages, node, limits))
+        assert cocitation == pytest.approx(reference.cocitation(pages, node, limits))
         assert coupling == pytest.approx(reference.coupling(pages, node, limits))
         assert shares == pytest.approx(reference.link_shares(pages, node))
-        assert all(0.0 < score <= 1.0 for found in (proximity, coupling, shares) for score in found.values())
+        every = (proximity, cocitation, coupling, shares)
+        assert all(0.0 < score <= 1.0 for found in every for score in found.values())
 
 
 @given(collections())
-def test_proximity_and_coupling_are_symmetric(pages: Pages) -> None:
+def test_proximity_cocitation_and_coupling_are_symmetric(pages: Pages) -> None:
     scorer = LinkScorer(link_columns_of(pages), NOT_LOW)
-    for score in (scorer.proximity, scorer.coupling):
+    for score in (scorer.proximity, scorer.cocitation, scorer.coupling):
         rows = [as_dict(score(node)) for node in range(len(pages))]
         for node, row in enumerate(rows):
             assert row == pytest.approx(
@@ -75,6 +78,14 @@ def test_proximity_by_hand() -> None:
     scorer = LinkScorer(link_columns_of(FOUR))
     assert as_dict(scorer.proximity(1)) == pytest.approx({2: (64 / 96) / sqrt(4 * 5)})
     assert as_dict(scorer.proximity(0)) == {}
+
+
+def test_cocitation_by_hand() -> None:
+    """Page 0 cites both 1 and 2, however far apart; one page cites 1, two cite 2."""
+    scorer = LinkScorer(link_columns_of(FOUR))
+    assert as_dict(scorer.cocitation(1)) == pytest.approx({2: 1 / sqrt(4 * 5)})
+    far = [[Anchor(7, 1, True), Anchor(100_007, 2, True)], [], []]
+    assert as_dict(LinkScorer(link_columns_of(far)).cocitation(1)) == pytest.approx({2: 1 / 4})
 
 
 def test_coupling_by_hand() -> None:
@@ -115,7 +126,7 @@ def test_scores_of_one_page_leave_nothing_to_those_of_the_next() -> None:
     columns = link_columns_of(FOUR)
     scorer = LinkScorer(columns)
     for node in (0, 1, 2, 3, 0):
-        for name in ("proximity", "coupling", "link_shares"):
+        for name in ("proximity", "cocitation", "coupling", "link_shares"):
             fresh = getattr(LinkScorer(columns), name)(node)
             assert as_dict(getattr(scorer, name)(node)) == as_dict(fresh)
 

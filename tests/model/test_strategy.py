@@ -20,6 +20,7 @@ PATTERNS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="
 SETTINGS: dict[str, st.SearchStrategy[Any]] = {
     "blend": st.sampled_from(["text=1", "text=0.5, title=1", "latent=1, links=0"]),
     "damping": st.floats(1.0, 1e9),
+    "popularity": st.floats(0.0, 100.0),
     "content": st.booleans(),
     "anchors": st.booleans(),
     "links": st.booleans(),

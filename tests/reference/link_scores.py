@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import log, sqrt
 from typing import NamedTuple
 
@@ -49,6 +49,15 @@ def norm(pages: Pages, page: int) -> float:
 
 def proximity(pages: Pages, node: int, limits: LinkLimits) -> dict[int, float]:
     """For each page that is cited close to a page, the sum over citing pages of 64 / (64 + words apart), normalised."""
+    return _cited_together(pages, node, limits, lambda apart: 64 / (64 + apart) if apart <= limits.words else 0.0)
+
+
+def cocitation(pages: Pages, node: int, limits: LinkLimits) -> dict[int, float]:
+    """For each page that is cited together with a page, the number of citing pages, normalised."""
+    return _cited_together(pages, node, limits, lambda apart: 1.0)
+
+
+def _cited_together(pages: Pages, node: int, limits: LinkLimits, weight_of: Callable[[int], float]) -> dict[int, float]:
     places = [
         (page, place)
         for page, anchors in enumerate(pages)
@@ -62,14 +71,14 @@ def proximity(pages: Pages, node: int, limits: LinkLimits) -> dict[int, float]:
         anchors = pages[page]
         for other in range(len(anchors)):
             apart = abs(anchors[other].word - anchors[place].word)
-            near = abs(other - place) <= limits.anchors and apart <= limits.words
+            near = abs(other - place) <= limits.anchors and weight_of(apart) > 0.0
             if near and anchors[other].counts and anchors[other].target != node:
                 key = anchors[other].target, page
                 closest[key] = min(apart, closest.get(key, apart))
     degree = in_degrees(pages)
     scores: dict[int, float] = {}
     for (target, _), apart in closest.items():
-        weight = 64 / (64 + apart) / sqrt((degree[node] + 3) * (degree[target] + 3))
+        weight = weight_of(apart) / sqrt((degree[node] + 3) * (degree[target] + 3))
         scores[target] = scores.get(target, 0.0) + weight
     return scores
 

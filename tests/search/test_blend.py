@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -113,8 +114,11 @@ class Damped(Fixed):
     by_length = SHORT_PAGES
 
 
+POPULARITY = np.array([0.0, 0.0, 0.5, 0.0, 0.0, 0.0, 0.0, 0.5, 0.0, 0.0])
+
+
 def scaling(chance: float = 0.0, **scales: float) -> Scaling:
-    return Scaling(scales, chance, 100.0, np.array([100.0] * 5 + [400.0] * 5))
+    return Scaling(scales, chance, 100.0, np.array([100.0] * 5 + [400.0] * 5), np.zeros(10))
 
 
 ASKED = Query((0,), NOTHING.bag, NOTHING.signature)
@@ -136,6 +140,17 @@ def test_damped_evidence_counts_less_between_long_pages() -> None:
     assert blend.scores(ASKED, np.array([1, 6])).tolist() == pytest.approx([1 / 2, 1 / 5])
     rows = blend.pair_scores(np.arange(10), lambda node: Query((node,), NOTHING.bag, NOTHING.signature))
     assert rows(np.array([0]))[0, [1, 6]].tolist() == pytest.approx([1 / 2, 1 / 5])
+
+
+def test_popular_pages_count_more_most_of_all_short_ones() -> None:
+    """As above, with half the factor or a fifth of it, squared: 1 + .5 / 4 and 1 + .5 / 25."""
+    scores = {1: 1.0, 2: 1.0, 6: 1.0, 7: 1.0}
+    weights, popular = {"one": 1.0, "other": 1.0}, replace(scaling(one=1, other=1), popularity=POPULARITY)
+    blend = Blend([Fixed("one", scores), Fixed("other", scores)], weights, popular)
+    nodes, expected = np.array([1, 2, 6, 7]), [2.0, 2.0 * (1 + 0.5 / 4), 2.0, 2.0 * (1 + 0.5 / 25)]
+    assert blend.scores(ASKED, nodes).tolist() == pytest.approx(expected)
+    rows = blend.pair_scores(np.arange(10), lambda node: Query((node,), NOTHING.bag, NOTHING.signature))
+    assert rows(np.array([0]))[0, nodes].tolist() == pytest.approx(expected)
 
 
 @given(*[st.dictionaries(st.integers(1, 9), SHARES, min_size=1, max_size=8)] * 2, st.floats(0.0, 2.0))

@@ -14,7 +14,7 @@ from pagekin.search.options import RelatedOptions
 from pagekin.search.query import Bag, Query, query_of_nodes
 from store.builders import page, store_of
 
-NAMES = ("proximity", "coupling", "link")
+NAMES = ("proximity", "cocitation", "coupling", "link")
 OUTSIDE = Query((), Bag(np.empty(0, np.uint32), np.empty(0, np.float32)), np.empty(0, np.uint32))
 EVERYTHING = RelatedOptions(blend={"text": 1.0, **dict.fromkeys(NAMES, 1.0)}, min_similarity=0.0)
 
@@ -57,6 +57,7 @@ def related(store: IndexedStore, evidence: str, *names: str) -> list[str]:
 def test_candidates_are_the_pages_with_a_score_best_first(store: IndexedStore) -> None:
     """Beside x are y, which only a cites, and z, which c cites as well. a and c share a link with b; a has more."""
     assert related(store, "proximity", "x") == ["y", "z"]
+    assert related(store, "cocitation", "x") == ["y", "z"]
     assert related(store, "coupling", "b") == ["c", "a"]
     assert related(store, "link", "a") == ["x", "y"]
     assert related(store, "link", "x") == []
@@ -99,6 +100,13 @@ def test_text_from_outside_and_pages_that_are_not_in_the_collection_have_no_link
         assert evidence.scores(outside, np.arange(7)).tolist() == [0.0] * 7
         assert len(evidence.explain(outside, np.arange(7))) == 7
     assert evidence.scores(query(store, "a"), np.array(away.nodes)).tolist() == [0.0]
+
+
+def test_pages_are_popular_by_the_number_of_pages_that_link_to_them(store: IndexedStore) -> None:
+    """Two pages link to x and to z, one to y; the page that is not in the collection counts as without links."""
+    popularity = store.popularity / store.index.strategy.popularity
+    found = {store.node_url(node)[len("http://") :][0]: score for node, score in enumerate(popularity.tolist())}
+    assert found == pytest.approx({"a": 0, "b": 0, "c": 0, "x": 2 / 12, "y": 1 / 11, "z": 2 / 12, "e": 0})
 
 
 def test_proximity_is_explained_by_the_pages_that_cite_both(store: IndexedStore) -> None:

@@ -37,6 +37,7 @@ def found_by(blend: Blend, store: IndexedStore, limit: int, pages: int) -> list[
         {"blend": {"text": 1.0, "latent": 1.0, "links": 0.5}},
         {"blend": {"bm25": 1.0, "neighbours": 1.0, "title": 0.2}},
         {"blend": {"text": 0.5, "proximity": 0.5}},
+        {"blend": {"cocitation": 0.5, "proximity": 0.5}},
     ],
 )
 def test_a_block_finds_what_each_query_finds(store: IndexedStore, options: dict[str, object], limit: int) -> None:

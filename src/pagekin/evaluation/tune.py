@@ -124,13 +124,14 @@ class Candidates:
     page: Int64s  # [source, candidate]
     scores: Float32s  # [evidence, source, candidate], in units of the scale of the evidence
     lengths: Float32s  # [source, candidate]: the product of the lengths of both pages
+    popularity: Float32s  # [source, candidate]: of the candidate
     relevant: Bools  # [source, candidate]
     divisor: Floats  # [source]: what the number of relevant pages among the first ten is divided by
     by_length: Floats  # [evidence, 2]: how much each counts, by the lengths of both pages (see `Evidence`)
 
     def blended(self, settings: Floats) -> Float32s:
         """As `Blend` computes the scores of pages."""
-        return _blended(settings, self.scores, self.lengths, self.by_length)
+        return _blended(settings, self.scores, self.lengths, self.popularity, self.by_length)
 
     def quality(self, settings: Floats) -> Floats:
         """P@10 or R@10 of each source. Ties are in order of pages, and pages that score 0 are not listed."""
@@ -147,6 +148,7 @@ class Candidates:
             page=self.page[which],
             scores=self.scores[:, which],
             lengths=self.lengths[which],
+            popularity=self.popularity[which],
             relevant=self.relevant[which],
             divisor=self.divisor[which],
         )
@@ -164,10 +166,13 @@ class Candidates:
         return float(np.partition(self.blended(settings), -CUTOFF, axis=1)[:, -CUTOFF:].mean())
 
 
-def _blended(settings: Floats, scores: Float32s, lengths: Float32s, by_length: Floats) -> Float32s:
+def _blended(
+    settings: Floats, scores: Float32s, lengths: Float32s, popularity: Float32s, by_length: Floats
+) -> Float32s:
     factors = (settings[:-1, np.newaxis] * by_length).astype(np.float32)
     constant, damped = (np.tensordot(column, scores, 1) for column in factors.T)
-    return np.asarray(constant + damped / (np.float32(1.0) + lengths * np.float32(settings[-1] ** -2)), np.float32)
+    damping = np.float32(1.0) / (np.float32(1.0) + lengths * np.float32(settings[-1] ** -2))
+    return np.asarray((constant + damped * damping) * (np.float32(1.0) + popularity * damping * damping), np.float32)
 
 
 def find_candidates(
@@ -179,14 +184,15 @@ def find_candidates(
     pairs = [each.pair_scores(nodes, page_queries(indexed.index)) for each in blend.active]
     scales = [scaling.scales[each.name] for each in blend.active]
     by_length = np.array([each.by_length for each in blend.active])
-    length, settings = scaling.length[nodes].astype(np.float32), settings_of(blend)
+    length, popularity = (column[nodes].astype(np.float32) for column in (scaling.length, scaling.popularity))
+    settings = settings_of(blend)
 
     def candidates_of(block: Int64s) -> list[tuple[Int64s, Float32s, Bools]]:
         scores = np.empty((len(pairs), len(block), len(nodes)), np.float32)
         for rows, each, scale in zip(scores, pairs, scales, strict=True):
             rows[:] = np.maximum(each.scores(block), 0.0) / scale
             rows[np.arange(len(block)), block] = 0.0
-        blended = _blended(settings, scores, np.outer(length[block], length), by_length)
+        blended = _blended(settings, scores, np.outer(length[block], length), popularity, by_length)
         best = np.zeros(blended.shape, np.bool_)
         for rows, most in [*((rows, _NEAREST) for rows in scores), (blended, _BLENDED)]:
             count = min(most, len(nodes))
@@ -210,7 +216,7 @@ def find_candidates(
         page[k, : len(pages)], scores[:, k, : len(pages)], relevant[k, : len(pages)] = pages, columns, right
     divisor = judged.divisor(sources, np.zeros(len(nodes), np.bool_))
     lengths = length[sources][:, np.newaxis] * length[page]
-    return Candidates(sources, page, scores, lengths, relevant, divisor, by_length)
+    return Candidates(sources, page, scores, lengths, popularity[page], relevant, divisor, by_length)
 
 
 def settings_of(blend: Blend) -> Floats:

@@ -28,7 +28,9 @@ _CHOICES: dict[str, tuple[str, ...]] = {
 
 
 # Weights and damping were chosen on halves of four collections (docs/findings.md).
-BLEND = "text=0.3, latent=1, proximity=0.55, coupling=0.45, title=0.5, link=2.5, bm25=0.45, neighbours=1.6"
+BLEND = (
+    "text=0.3, latent=1, proximity=0.55, cocitation=0.2, coupling=0.45, title=0.5, link=2.5, bm25=0.45, neighbours=2"
+)
 TEXT_ONLY = "text=1"
 _OF_CONTENTS = ("latent", "bm25")  # evidences
 NEIGHBOURS = "neighbours"  # the evidence by lists of near pages, which the others of the blend make
@@ -105,6 +107,7 @@ class Strategy:
     # The ranking: weights of evidences, each in units of its scale in the collection.
     blend: str = BLEND
     damping: float = 350.0  # the length of pages in words at which titles, links and BM25 count one half
+    popularity: float = 0.4  # short pages count by up to this factor more, by the number of pages that link to them
 
     def __post_init__(self) -> None:
         for each in fields(self):
@@ -192,7 +195,8 @@ class Strategy:
 
     def _of_bags(self) -> dict[str, Any]:
         others = [TERM_WEIGHTS[name] for name in WEIGHTINGS if name != self.frequency_weight]
-        unused = {"similarity", "blend", "damping", *(setting for weight in others for setting in weight.settings)}
+        of_ranking = {"similarity", "blend", "damping", "popularity"}
+        unused = of_ranking.union(setting for weight in others for setting in weight.settings)
         return {key: value for key, value in self.as_dict().items() if key not in unused}
 
     def as_dict(self) -> dict[str, Any]:
@@ -242,6 +246,7 @@ _RANGES: tuple[tuple[str, float, float], ...] = (
     ("window_width", -1, 1_000_000),
     ("lead", 0.0, 1_000_000.0),
     ("damping", 1.0, 1_000_000_000.0),
+    ("popularity", 0.0, 100.0),
     ("nmdf_center", 0.0, 30.0),
     ("nmdf_width", 0.05, 30.0),
     ("okapi_k", 0.0, 1000.0),

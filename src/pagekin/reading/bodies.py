@@ -171,4 +171,6 @@ def _guess(data: bytes) -> str:
     from resiliparse.parse.encoding import detect_encoding
 
     text = re.sub(rb"<[^>]{0,1000}>", b" ", data[:_SAMPLE])
-    return codec_of(detect_encoding(text).replace("iso8859", "iso-8859").replace("euc_", "euc-")) or "windows-1252"
+    return (
+        codec_of((detect_encoding(text) or "").replace("iso8859", "iso-8859").replace("euc_", "euc-")) or "windows-1252"
+    )

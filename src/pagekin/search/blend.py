@@ -2,10 +2,11 @@
 
 With a `Scaling` the score of a page is
 
-    S = sum over evidences of weight * score / scale * factor,
+    S = (1 + popularity * damping^2) * sum over evidences of weight * score / scale * factor,
 
 where `scale` makes evidences comparable and `factor` depends on the lengths of both pages: titles, links and BM25 count
-more on short pages, shared neighbours on long ones. The similarity is
+more on short pages, shared neighbours on long ones. Among short pages, those that many pages link to come first. The
+similarity is
 (S - chance) / (S - chance + 2), and 0 below chance: 0 is what pages drawn at random have in common. Without a scaling,
 similarities are weighted sums of similarities.
 """
@@ -36,6 +37,7 @@ class Scaling:
     chance: float  # the score that nearly all pairs of pages drawn at random are below
     damping: float  # the length of pages in words at which evidences of short pages count one half
     length: Floats  # of every node in words
+    popularity: Floats  # of every node: 0 without links to it
 
     def damping_of(self, length: float | Floats, nodes: Int64s) -> Floats:
         """1 for the shortest pages, near 0 for long ones, given the length of the query, or one for each node."""
@@ -44,7 +46,7 @@ class Scaling:
     def similarities(self, scores: Floats) -> Floats:
         """Blended scores as similarities from 0 to 1, to nine places.
 
-        >>> Scaling({}, 0.5, 500.0, np.empty(0)).similarities(np.array([0.2, 0.5, 2.5, 8.5])).tolist()
+        >>> Scaling({}, 0.5, 500.0, np.empty(0), np.empty(0)).similarities(np.array([0.2, 0.5, 2.5, 8.5])).tolist()
         [0.0, 0.0, 0.5, 0.8]
         """
         above = np.maximum(scores - self.chance, 0.0)
@@ -137,7 +139,7 @@ class Blend:
         assert self.scaling is not None
         some = [each for each in self.active if each.name in columns]
         lengths = self.scaling.length[block.node[row_of(rows)]]
-        factors = self._scaled(some, self.scaling, self.scaling.damping_of(lengths, rows.node))
+        factors = self._scaled(some, self.scaling, self.scaling.damping_of(lengths, rows.node), rows.node)
         return blended(factors, [columns[each.name] for each in some])
 
     def _completed(self, found: ScoredRows, few: Bools, block: PageBlock, limit: int) -> ScoredRows:
@@ -186,11 +188,15 @@ class Blend:
     def _factors(self, some: Sequence[Evidence], query: Query, nodes: Int64s) -> list[Floats | float]:
         if self.scaling is None:
             return [self.weights[each.name] for each in some]
-        return self._scaled(some, self.scaling, self.scaling.damping_of(_length(query, self.scaling.length), nodes))
+        damping = self.scaling.damping_of(_length(query, self.scaling.length), nodes)
+        return self._scaled(some, self.scaling, damping, nodes)
 
-    def _scaled(self, some: Sequence[Evidence], scaling: Scaling, damping: Floats) -> list[Floats | float]:
+    def _scaled(
+        self, some: Sequence[Evidence], scaling: Scaling, damping: Floats, nodes: Int64s
+    ) -> list[Floats | float]:
+        popular = 1.0 + scaling.popularity[nodes] * damping * damping
         factors = [(each.by_length, self.weights[each.name] / scaling.scales[each.name]) for each in some]
-        return [factor * (each[0] + each[1] * damping) if each[1] else factor * each[0] for each, factor in factors]
+        return [popular * (factor * (each[0] + each[1] * damping)) for each, factor in factors]
 
     def contributions(self, query: Query, nodes: Int64s) -> list[list[Contribution]]:
         """For each node the contribution of every evidence that counts."""
@@ -231,7 +237,8 @@ class Blend:
             lengths = scaling.length[known[sources]].tolist()
             damping = np.stack([scaling.damping_of(length, known) for length in lengths])
             return blended(
-                self._scaled(self.active, scaling, damping), [np.maximum(each.scores(sources), 0.0) for each in pairs]
+                self._scaled(self.active, scaling, damping, known),
+                [np.maximum(each.scores(sources), 0.0) for each in pairs],
             )
 
         return rows

@@ -57,7 +57,7 @@ def calibrate(store: NodeStore) -> dict[str, Any]:
             sums[each.name] += float(best.sum())
             counts[each.name] += int(np.count_nonzero(best))
     scales = {name: round(sums[name] / counts[name], 9) if sums[name] > 0.0 else 1.0 for name in weights}
-    blend = Blend(found, weights, Scaling(scales, 0.0, strategy.damping, store.length))
+    blend = Blend(found, weights, Scaling(scales, 0.0, strategy.damping, store.length, store.popularity))
     random = np.random.default_rng(strategy.seed).integers(0, max(1, pages), (len(sample), _RANDOM))
     pairs = [
         blend.scores(query, others[others != query.nodes[0]]) for query, others in zip(queries, random, strict=True)

@@ -22,7 +22,7 @@ from pagekin.search.blend import Blend, Scaling
 from pagekin.search.calibration import calibrate
 from pagekin.search.evidence import SHORT_PAGES, Evidence, evidences, register
 from pagekin.search.latent import LatentEvidence
-from pagekin.search.links import Coupling, LinkEvidence, OutLinks, Proximity, weight_by_agreement
+from pagekin.search.links import Cocitation, Coupling, LinkEvidence, OutLinks, Proximity, weight_by_agreement
 from pagekin.search.neighbours import Neighbours
 from pagekin.search.node_store import NodeStore
 from pagekin.search.options import AUTO, RelatedOptions
@@ -53,6 +53,7 @@ def text_evidence(store: NodeStore, options: RelatedOptions) -> Evidence:
 register("text", text_evidence)
 register("links", lambda store, options: LinkEvidence(store))
 register("proximity", lambda store, options: Proximity(store))
+register("cocitation", lambda store, options: Cocitation(store))
 register("coupling", lambda store, options: Coupling(store))
 register("link", lambda store, options: OutLinks(store))
 register("latent", lambda store, options: LatentEvidence(store))
@@ -139,7 +140,7 @@ class IndexedStore(NodeStore):
         facts = self.calibration
         if not {name for name, weight in weights.items() if weight > 0.0} <= set(facts["scales"]):
             return None
-        return Scaling(facts["scales"], facts["chance"], self.index.strategy.damping, self.length)
+        return Scaling(facts["scales"], facts["chance"], self.index.strategy.damping, self.length, self.popularity)
 
     @cached_property
     def calibration(self) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from pagekin.model.arrays import Bools, Floats, Int64s, spans
 from pagekin.model.link_columns import LIMITS, LinkColumns, LinkLimits
 
 HALF_APART = 64.0  # words between two links that halve their weight
+_ANY_DISTANCE = 1e18  # in its place where the distance does not count
 HALF_DOWN = 200.0  # words before a link that halve its weight
 
 NodeScores = tuple[Int64s, Floats]  # the nodes with a score above 0, in any order, and their scores
@@ -21,6 +22,7 @@ class LinkScorer:
 
     def __init__(self, links: LinkColumns, limits: LinkLimits = LIMITS) -> None:
         self.links, self.limits = links, limits
+        self._anywhere = limits._replace(words=1 << 32)
         pages = len(links.in_degree)
         self._dense = np.zeros(pages + 1)
         self._scratch = kernels.LinkSums(self._dense, np.zeros(pages), np.empty(2 * pages, np.int64))
@@ -32,6 +34,10 @@ class LinkScorer:
         divided by sqrt((in-degree + 3) (in-degree + 3)). From 0 to 1.
         """
         return kernels.proximity(node, HALF_APART, self.links, self.limits, self._scratch)
+
+    def cocitation(self, node: int) -> NodeScores:
+        """The pages that are cited by the same pages as a page: as `proximity`, whatever the distance of the links."""
+        return kernels.proximity(node, _ANY_DISTANCE, self.links, self._anywhere, self._scratch)
 
     def coupling(self, node: int) -> NodeScores:
         """The pages that link to the same pages as a page.
@@ -53,6 +59,10 @@ class LinkScorer:
         """For each page the nodes with a score above 0 of one kind: proximity, coupling or link shares."""
         half = HALF_APART if kind == page_rows.PROXIMITY else HALF_DOWN
         return page_rows.link_rows(kind, half, pages, self.links, self.limits, self._scratch)
+
+    def cocitation_rows(self, pages: Int64s) -> ScoredRows:
+        """For each page the pages that are cited by the same pages."""
+        return page_rows.link_rows(page_rows.PROXIMITY, _ANY_DISTANCE, pages, self.links, self._anywhere, self._scratch)
 
     def out_links(self, nodes: Sequence[int] | Int64s) -> tuple[Int64s, Int64s]:
         """For the links of some nodes that count, in document order: which of the nodes, and the node linked to."""

@@ -157,6 +157,19 @@ class Proximity(CitationEvidence):
         return self._store.link_scorers.scorer.rows(PROXIMITY, block.node)
 
 
+class Cocitation(CitationEvidence):
+    """Pages that are cited by the same pages, anywhere in them. See `LinkScorer.cocitation` for the scale."""
+
+    name = "cocitation"
+    by_length = SHORT_PAGES
+
+    def similar_to(self, node: int) -> NodeScores:
+        return self._store.link_scorers.scorer.cocitation(node)
+
+    def rows_for(self, block: PageBlock) -> ScoredRows:
+        return self._store.link_scorers.scorer.cocitation_rows(block.node)
+
+
 class Coupling(NodeEvidence):
     """Pages that link to the same pages (bibliographic coupling). See `LinkScorer.coupling` for the scale."""
 

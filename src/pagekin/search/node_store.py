@@ -15,6 +15,7 @@ from pagekin.index.titles import TitleIndex, open_titles
 from pagekin.latent.vectors import LatentVectors, PageVectors, open_latent, open_page_vectors
 from pagekin.links.statistics import check_link_columns, open_link_columns
 from pagekin.model.arrays import Floats, Int64s, Unsigned
+from pagekin.model.link_columns import LinkColumns
 from pagekin.model.strategy import Strategy
 from pagekin.search.link_scorer import LinkScorer
 from pagekin.search.query import QueryWeights, bag_of
@@ -28,11 +29,13 @@ if TYPE_CHECKING:
 
 Described = TypeVar("Described")
 NEIGHBOURS_FILE = "neighbours"
+_HALF_POPULAR = 10.0  # in-links of a page that is half as popular as a page can be
 _OF_INDEX = (
     "scorers",
     "query_weights",
     "calibration",
     "length",
+    "popularity",
     "kept_answers",
 )  # what is opened or measured anew for another index
 
@@ -104,6 +107,15 @@ class NodeStore(Store):
         return np.concatenate([length, np.zeros(len(self.index.bags) - len(length))])
 
     @cached_property
+    def popularity(self) -> Floats:
+        """Of all nodes, by the number of pages that link to them: the strategy's `popularity` times n / (n + 10)."""
+        weight, popularity = self.index.strategy.popularity, np.zeros(len(self.index.bags))
+        if weight > 0.0:
+            in_degree = self.link_columns.in_degree
+            popularity[: len(in_degree)] = weight * in_degree / (in_degree + _HALF_POPULAR)
+        return popularity
+
+    @cached_property
     def neighbours(self) -> Unsigned:
         """The nearest pages of each page, memory-mapped: a row of node numbers, filled up with the page itself."""
         if f"{NEIGHBOURS_FILE}.npy" not in self._index_facts["files"]:
@@ -148,8 +160,12 @@ class NodeStore(Store):
         return ScorerPool(partial(Scorer, self.index))
 
     @cached_property
+    def link_columns(self) -> LinkColumns:
+        return open_link_columns(self.root / self.manifest.index_folder, self)
+
+    @cached_property
     def link_scorers(self) -> ScorerPool[LinkScorer]:
-        return ScorerPool(partial(LinkScorer, open_link_columns(self.root / self.manifest.index_folder, self)))
+        return ScorerPool(partial(LinkScorer, self.link_columns))
 
     @cached_property
     def link_similarity(self) -> "LinkSets":
