@@ -29,7 +29,7 @@ _CHOICES: dict[str, tuple[str, ...]] = {
 
 # Weights and damping were chosen on halves of four collections (docs/findings.md).
 BLEND = (
-    "text=0.3, latent=1, proximity=0.55, cocitation=0.2, coupling=0.45, title=0.5, link=2.5, bm25=0.45, neighbours=2"
+    "text=0.3, latent=0.9, proximity=0.55, cocitation=0.2, coupling=0.45, title=0.5, link=2.5, bm25=0.45, neighbours=2"
 )
 TEXT_ONLY = "text=1"
 _OF_CONTENTS = ("latent", "bm25")  # evidences
@@ -107,7 +107,7 @@ class Strategy:
     # The ranking: weights of evidences, each in units of its scale in the collection.
     blend: str = BLEND
     damping: float = 350.0  # the length of pages in words at which titles, links and BM25 count one half
-    popularity: float = 0.4  # short pages count by up to this factor more, by the number of pages that link to them
+    popularity: float = 0.3  # short pages count by up to this factor more, by the number of pages that link to them
 
     def __post_init__(self) -> None:
         for each in fields(self):

@@ -92,12 +92,15 @@ class Explanation:
 
     @property
     def sentences(self) -> list[str]:
-        """What the evidences of the package state in `details`.
+        """What the evidences of the package state in `details`, without those that add less than 5 % to the similarity.
 
         >>> Explanation(details={"title": {"words": ["oak"]}, "link": {"links": 2, "share": 0.25}}).sentences
         ['titles share oak', 'the page links to it: 25% of its links by weight']
         """
-        return [sentence(self.details[name]) for name, sentence in _SENTENCES.items() if self.details.get(name)]
+        shares = dict(self.shares)
+        silent = {part.name for part in self.parts if shares.get(part.name, 0.0) < _LEAST_STATED}
+        told = {name: facts for name, facts in self.details.items() if facts and name not in silent}
+        return [sentence(told[name]) for name, sentence in _SENTENCES.items() if name in told]
 
     @property
     def shares(self) -> list[tuple[str, float]]:
@@ -111,7 +114,7 @@ class Explanation:
         return [(name, one / total) for one, name in added if one > 0.0 and one / total >= _LEAST_SHARE]
 
 
-_LEAST_SHARE = 0.01
+_LEAST_SHARE, _LEAST_STATED = 0.01, 0.05
 _SHOWN_CITING = 2
 _SENTENCES: dict[str, Callable[[dict[str, Any]], str]] = {
     "title": lambda told: f"titles share {', '.join(told['words'])}",
