@@ -10,6 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import pagekin
+from cli.processes import in_this_process
 from pagekin.errors import MisuseError, SourceError
 from pagekin.model.capture import Capture, ReadingSettings
 from pagekin.pipeline import build
@@ -117,6 +119,23 @@ def test_one_capture_of_a_page_is_chosen_by_its_date(choice: str, tmp_path: Path
     store = build([archive], tmp_path / "a.kin", processes=1, settings=ReadingSettings(capture=choice)).store
     assert store.text(store.find(HOST)) == DATES[CHOICES[choice]]
     assert store.manifest.skipped == {"older capture" if choice == "latest" else "other capture": 2}
+
+
+def test_the_captures_of_a_page_over_time_are_listed_with_it(tmp_path: Path) -> None:
+    archive, _ = over_time(tmp_path)
+    beside = [response(HOST + name, page(name), date=f"{DATES[0]}T00:00:00Z") for name in ("", "a", "a", "z")]
+    file(tmp_path / "b.warc.gz", gz(*beside))
+    build([archive, tmp_path / "b.warc.gz"], tmp_path / "a.kin", processes=1, settings=ReadingSettings(capture="first"))
+    with pagekin.open(tmp_path / "a.kin") as collection:
+        found = {each.url.removeprefix(HOST): collection.page(each.url).other_captures for each in collection}
+    earliest, second, third = (f"{date}T00:00:00Z" for date in DATES)
+    assert found == {
+        "": [(third, "a.warc.gz"), (second, "a.warc.gz"), (earliest, "a.warc.gz")],
+        "a": [(earliest, "b.warc.gz")],
+        "z": [],
+    }
+    shown = in_this_process("show", "a.kin", HOST, folder=tmp_path).out
+    assert f"captured {DATES[0]}" in shown and f"3 other captures, of {DATES[0]} to {DATES[2]}" in shown
 
 
 @pytest.mark.parametrize("choice", CHOICES)
