@@ -22,8 +22,8 @@ HOST = "http://a.example/"
 HTTP = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
 
 
-def arc_record(url: str, block: bytes) -> bytes:
-    return f"{url} 127.0.0.1 20240501000000 text/html {len(block)}\n".encode() + block + b"\n"
+def arc_record(url: str, block: bytes, length: int = 0) -> bytes:
+    return f"{url} 127.0.0.1 20240501000000 text/html {length or len(block)}\n".encode() + block + b"\n"
 
 
 VERSION = b"1 0 Somebody\nURL IP-address Archive-date Content-type Archive-length\n"
@@ -148,6 +148,15 @@ def test_an_index_names_the_captures_that_are_read(choice: str, tmp_path: Path) 
         "line is no CDXJ": 1,
         "archive that is not beside its index": 1,
     }
+
+
+def test_a_cut_index_is_read_up_to_its_end(tmp_path: Path) -> None:
+    _, index = over_time(tmp_path)
+    lines = index.read_bytes().splitlines(keepends=True)[:2]
+    packed = gzip.compress(lines[0]) + gzip.compress(lines[1])[:-20]
+    found = items(file(tmp_path / "indexes/b.cdxj.gz", packed))
+    assert kept(found) == [(HOST, page(DATES[0]))]
+    assert skipped(found) == {"compressed data damaged, the rest is lost": 1}
 
 
 def test_an_unknown_choice_is_misuse() -> None:
