@@ -46,6 +46,15 @@ def test_a_damaged_arc_is_read_up_to_the_damage(tmp_path: Path) -> None:
     assert skipped(found) == {"damaged ARC record, the rest is lost": 1}
 
 
+@pytest.mark.parametrize("lost", [1, 10, 60, 100])
+def test_an_arc_may_be_cut_in_a_record(lost: int, tmp_path: Path) -> None:
+    """The last byte is the line feed after the record."""
+    found = items(file(tmp_path / "a.arc", b"".join(ARC)[:-lost]))
+    whole = lost == 1
+    assert [url for url, _ in kept(found)] == [HOST + "one", HOST + "two"][: 1 + whole]
+    assert sum(skipped(found).values()) == (not whole)
+
+
 @pytest.mark.parametrize("field", ["html", "body", "content"])
 def test_a_feed_of_scrapy_is_read_as_it_is(field: str, tmp_path: Path) -> None:
     found = capture(json_lines(tmp_path / "a.jl", {"url": HOST, field: "<p>a", "depth": 1, "timestamp": 7}))
