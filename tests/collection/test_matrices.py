@@ -93,7 +93,7 @@ def test_a_missing_library_is_named(site: pagekin.Collection, monkeypatch: pytes
 
 
 def test_tables_in_notebooks_have_bounded_cells_and_no_empty_columns() -> None:
-    rows = [{"a": 0.0, "b": None, "c": "x" * 500}, {"a": 0.0, "b": "", "c": ""}]
+    rows: list[dict[str, object]] = [{"a": 0.0, "b": None, "c": "x" * 500}, {"a": 0.0, "b": "", "c": ""}]
     shown = html_table(rows)
     assert "<th>a</th><th>c</th>" in shown and "<th>b</th>" not in shown
     assert "x" * 199 + "…" in shown and "x" * 200 not in shown
