@@ -56,6 +56,7 @@ outside:
 	sh tests/real_pages.sh
 	sh tests/browser.sh
 	sh tests/java.sh
+	sh tests/generators.sh
 
 # Checks, compiling and installing take turns on the processors.
 test:

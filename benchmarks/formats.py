@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import unquote
 
+from benchmarks.agreement import collections
 from benchmarks.generated import vocabulary
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, show, timed
 from pagekin.model.capture import Capture, ReadingSettings
@@ -37,13 +38,17 @@ def main() -> None:
     """Measure every format."""
     figures: list[Figure] = []
     with tempfile.TemporaryDirectory() as place:
-        for measure in (notes, wiki, zim):
+        for measure in (notes, wiki, zim, warc):
             print(measure.__name__)
             measured = measure(Path(place))
             show(measured)
             figures += measured
     keep(
-        "formats", {"machine": facts("markdown-it-py", "mwxml", "mwparserfromhell", "libzim"), "figures": kept(figures)}
+        "formats",
+        {
+            "machine": facts("markdown-it-py", "mwxml", "mwparserfromhell", "libzim", "fastwarc"),
+            "figures": kept(figures),
+        },
     )
 
 
@@ -122,9 +127,7 @@ def zim(place: Path) -> list[Figure]:
 
     count = Archive(file).all_entry_count
     by_cluster = ZimSource(file, ReadingSettings())._order(count)
-    ours, theirs = compared(
-        lambda: list(open_sources([file], (), ReadingSettings()).items(lambda _: False)), lambda: decoded(by_cluster)
-    )
+    ours, theirs = compared(lambda: _walked(file), lambda: decoded(by_cluster))
     by_path = min(_processor_time(lambda: decoded(list(range(count)))) for _ in range(2))
     return [
         Figure("zim: pages", NOTES),
@@ -135,6 +138,39 @@ def zim(place: Path) -> list[Figure]:
             "zim: captures / decoding in the order of paths, processor time", round(ours / by_path, 2), "x", at_most=2.0
         ),
     ]
+
+
+def warc(place: Path) -> list[Figure]:
+    """A compressed WARC file of a manual, compared with getting the body of every response from fastwarc."""
+    from fastwarc.warc import ArchiveIterator, WarcRecordType
+
+    from sources.warcs import HTML, gz, response
+
+    folder = collections().get("cppreference-doc-en-html")
+    if folder is None:
+        return []
+    pages = sorted(folder.rglob("*.html"))[:SAMPLE]
+    file = place / "pages.warc.gz"
+    with file.open("wb") as target:
+        for number, page in enumerate(pages):
+            target.write(gz(response(f"http://a.example/{number}", page.read_bytes(), HTML)))
+
+    def decoded() -> int:
+        with file.open("rb") as stream:
+            records = ArchiveIterator(stream, record_types=WarcRecordType.response, parse_http=True)
+            return sum(len(record.reader.read()) for record in records)
+
+    ours, theirs = compared(lambda: _walked(file), decoded)
+    return [
+        Figure("warc: pages", len(pages)),
+        Figure("warc: decoded by fastwarc", round(len(pages) / theirs), "pages/s"),
+        Figure("warc: captures / decoding, processor time", round(ours / theirs, 2), "x", at_most=2.0),
+    ]
+
+
+def _walked(file: Path) -> int:
+    """The number of items of a source; each is forgotten when the next one comes."""
+    return sum(1 for _ in open_sources([file], (), ReadingSettings()).items(lambda _: False))
 
 
 _WIKI = "https://wiki.example/wiki/"

@@ -53,6 +53,20 @@ def test_misuse_is_told_and_nothing_is_written(
     assert not list(tmp_path.glob("gaps*"))
 
 
+@pytest.mark.parametrize("arguments", [(), ("--decisions", "gaps.csv")])
+def test_a_file_of_decisions_is_not_overwritten(
+    pagekin: Pagekin, sample_index: Path, tmp_path: Path, arguments: tuple[str, ...]
+) -> None:
+    write = ("gaps", sample_index, "-o", "gaps.csv", "--limit", "2")
+    assert [pagekin(*write).code, pagekin(*write).code] == [0, 0]  # without decisions it can be written again
+    file = tmp_path / "gaps.csv"
+    decided = file.read_text("utf-8").replace(",,", ",dismissed,", 1)
+    file.write_text(decided, "utf-8")
+    answer = pagekin(*write, *arguments)
+    assert (answer.code, "gaps.csv has 1 decision, which would be lost" in answer.err) == (2, True), answer.err
+    assert file.read_text("utf-8") == decided
+
+
 def test_a_file_that_cannot_be_written_is_a_failure(pagekin: Pagekin, sample_index: Path) -> None:
     answer = pagekin("gaps", sample_index, "-o", "nowhere/gaps.csv", "--limit", "1")
     assert answer.code == 1

@@ -43,6 +43,7 @@ def test_json_has_the_documented_keys(pagekin: Pagekin, library: Path) -> None:
         "out_degree": 3,
         "aliases": [{"url": "http://lib.example/birds/old.html", "kind": "redirect"}],
         "excerpt": text,
+        "other_captures": [],
         "anchor_texts": [{"text": "a robin", "count": 1}, {"text": "Robins", "count": 1}],
         "linked_from": [
             {"url": "http://lib.example/birds/wren.html", "title": "The wren in winter"},

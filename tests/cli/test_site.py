@@ -32,6 +32,47 @@ def test_problems_of_single_pages_are_told_and_are_a_failure(pagekin: Pagekin, t
     assert done.err == told
 
 
+SETTINGS = """\
+[site]
+inject = true
+data = "data/lists.json"
+index = "cache/site.kin"
+limit = 2
+min-similarity = 0.05
+exclude = ["trees/lime*"]
+pin = ["birds/wren.html -> trees/oak.html"]
+never = ["birds/finch.html"]
+heading = "Weiterlesen"
+language = "de"
+main-text = false
+style = false
+explain = true
+at = "footer"
+"""
+
+
+def test_every_setting_can_be_in_the_file_of_settings(pagekin: Pagekin, tmp_path: Path) -> None:
+    site = write_site(tmp_path / "public")
+    for page in site.rglob("*.html"):
+        page.write_text(page.read_text("utf-8").replace("<html lang=en>", "<html>") + "</footer>", "utf-8")
+    (tmp_path / "pagekin.toml").write_text(SETTINGS, "utf-8")
+    assert pagekin("site", "public").code == 0
+    lists = json.loads((tmp_path / "data" / "lists.json").read_bytes())
+    urls = {page: [each["url"] for each in found] for page, found in lists.items()}
+    assert urls["/birds/wren.html"][0] == "/trees/oak.html" and max(map(len, urls.values())) == 2
+    assert not {"/birds/finch.html", "/trees/lime.html"} & {url for found in urls.values() for url in found}
+    assert "/trees/lime.html" not in urls and urls["/birds/finch.html"]
+    assert all(each["why"] for found in lists.values() for each in found if each["url"] != "/trees/oak.html")
+    robin = (site / "birds" / "robin.html").read_text("utf-8")
+    assert "2024<!-- pagekin:begin --><nav" in robin and "<h2>Weiterlesen</h2>" in robin and "related.css" not in robin
+    manifest = json.loads((tmp_path / "cache" / "site.kin" / "manifest.json").read_bytes())
+    assert manifest["index"]["strategy"]["language"] == "de"
+    again = pagekin("site", "public", "--check")
+    assert (again.code, "nothing would change" in again.out) == (0, True)
+    alone = pagekin("site", "public", "--min-similarity", "1", "--dry-run")  # an option comes before a setting
+    assert "1 list with 1 link" in alone.out  # that which is pinned
+
+
 def test_misuse_is_one_sentence(pagekin: Pagekin, tmp_path: Path) -> None:
     write_site(tmp_path / "public")
     (tmp_path / "empty").mkdir()

@@ -92,6 +92,13 @@ def test_a_missing_library_is_named(site: pagekin.Collection, monkeypatch: pytes
             call()
 
 
+def test_tables_in_notebooks_have_bounded_cells_and_no_empty_columns() -> None:
+    rows: list[dict[str, object]] = [{"a": 0.0, "b": None, "c": "x" * 500}, {"a": 0.0, "b": "", "c": ""}]
+    shown = html_table(rows)
+    assert "<th>a</th><th>c</th>" in shown and "<th>b</th>" not in shown
+    assert "x" * 199 + "…" in shown and "x" * 200 not in shown
+
+
 def test_texts_of_pages_are_escaped_in_notebooks(site: pagekin.Collection) -> None:
     evil = '<img src=x onerror="alert(1)">\u202e'
     html = html_table([{"title": evil, "url": "javascript:alert(1)"}, {"title": evil, "url": 'http://a/"><b>'}])

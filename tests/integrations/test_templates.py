@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from static_site.conftest import TEXTS
 ROOT = Path(__file__).parents[2]
 TEMPLATES = ROOT / "examples" / "templates"
 TEXT = (ROOT / "docs" / "site.md").read_text("utf-8")
+PLACES = (None, str(Path(sys.executable).parent), str(ROOT / ".venv/node_modules/.bin"))  # where generators are
 BIRDS = {"/blog/birds/wren/", "/blog/birds/finch/", "/blog/birds/tit/"}
 
 
@@ -26,7 +28,7 @@ def test_the_page_on_sites_has_every_template(path: Path) -> None:
 
 
 def command(name: str) -> str:
-    found = shutil.which(name) or shutil.which(name, path=str(ROOT / ".venv/node_modules/.bin"))
+    found = next(filter(None, (shutil.which(name, path=path) for path in PLACES)), None)
     if found is None:
         pytest.skip(f"{name} is not installed")
     return found
@@ -56,7 +58,7 @@ def check_twice(folder: Path, public: str, data: str, *generator: str) -> None:
     assert (folder / data).read_bytes() == before
 
 
-@pytest.mark.campaign
+@pytest.mark.slow
 def test_hugo_prints_the_lists_of_its_data_file(tmp_path: Path) -> None:
     hugo = command("hugo")
     shutil.copytree(TEMPLATES / "hugo", tmp_path, dirs_exist_ok=True)
@@ -70,7 +72,7 @@ def test_hugo_prints_the_lists_of_its_data_file(tmp_path: Path) -> None:
     check_twice(tmp_path, "public", "data/pagekin.json", hugo)
 
 
-@pytest.mark.campaign
+@pytest.mark.slow
 def test_jekyll_prints_the_lists_of_its_data_file(tmp_path: Path) -> None:
     jekyll = command("jekyll")
     shutil.copytree(TEMPLATES / "jekyll", tmp_path, dirs_exist_ok=True)
@@ -82,7 +84,7 @@ def test_jekyll_prints_the_lists_of_its_data_file(tmp_path: Path) -> None:
     check_twice(tmp_path, "_site", "_data/pagekin.json", jekyll, "build", "--quiet")
 
 
-@pytest.mark.campaign
+@pytest.mark.slow
 def test_eleventy_prints_the_lists_of_its_data_file(tmp_path: Path) -> None:
     eleventy = command("eleventy")
     shutil.copytree(TEMPLATES / "eleventy", tmp_path, dirs_exist_ok=True)
@@ -92,7 +94,7 @@ def test_eleventy_prints_the_lists_of_its_data_file(tmp_path: Path) -> None:
     check_twice(tmp_path, "_site", "_data/pagekin.json", eleventy, "--quiet", "--pathprefix=/blog/")
 
 
-@pytest.mark.campaign
+@pytest.mark.slow
 def test_the_output_of_zensical_gets_lists_after_the_build(tmp_path: Path) -> None:
     zensical = command("zensical")
     write_sources(tmp_path / "docs", ".md", underline=False)

@@ -9,17 +9,29 @@ from __future__ import annotations
 
 import codecs
 import gzip
+import io
+import json
 import zipfile
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import sha256
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pagekin.model.capture import NOT_HTML
 from sources.bombs import brotli_bomb, gzip_bomb, record_bomb, zstd_bomb
+from sources.test_crawls import HEAD as ARC_HEAD
+from sources.test_crawls import HTTP as ARC_HTTP
+from sources.test_crawls import arc_record
 from sources.warcs import DAY, HTML, gz, http, page, record, response, revisit
 from sources.wikis import BASE as WIKI
 from sources.wikis import dump, multistream, wiki_page
+from sources.zims import Page, write_zim
 from sources.zips import wacz
 
 HOST = "http://a.example/"
@@ -634,4 +646,109 @@ WIKIS = {
     ),
 }
 
-MALFORMED: dict[str, Malformed] = {**WARCS, **WACZS, **LINES, **PAGES, **NOTES, **WIKIS}
+# --- ARC, CDXJ and Parquet -----------------------------------------------------------------------
+
+ARC_PAGES = [arc_record(HOST + word, ARC_HTTP + page(word)) for word in ("one", "two")]
+ARC_LOST = {"damaged ARC record, the rest is lost": 1}
+NO_CDXJ = {"line is no CDXJ": 1}
+
+
+def arc(*records: bytes) -> bytes:
+    return ARC_HEAD + b"".join(records)
+
+
+def place(file: str, offset: str) -> bytes:
+    """A line of an index."""
+    return f'x 20240501000000 {{"url": "{HOST}", "filename": "{file}", "offset": {offset}, "length": 9}}'.encode()
+
+
+def indexed(*lines: bytes) -> Mapping[str, bytes]:
+    """An index with a line for the first record of an archive beside it, and other lines."""
+    facts = {"url": HOST + "one", "filename": "archive.warc.gz", "offset": 0, "length": len(gz(ONE))}
+    first = f"example,a)/one 20240501000000 {json.dumps(facts)}\n".encode()
+    return {"a.cdxj": first + b"\n".join(lines), "archive.warc.gz": gz(ONE)}
+
+
+def parquet(columns: Mapping[str, list[object]], damage: int = 0) -> bytes:
+    """A Parquet file; `damage` bytes of its data are zero."""
+    target = io.BytesIO()
+    pq.write_table(pa.table(columns), target, compression="gzip", use_dictionary=False)
+    data = bytearray(target.getvalue())
+    data[40 : 40 + damage] = bytes(damage)
+    return bytes(data)
+
+
+CRAWLS = {
+    "arc-empty": Malformed("a.arc", lambda: b""),
+    "arc-cut-in-a-record": Malformed("a.arc", lambda: arc(*ARC_PAGES)[:-60], ALL[:1], (TRUNCATED,)),
+    "arc-garbage-after-a-record": Malformed("a.arc", lambda: arc(ARC_PAGES[0], b"garbage\n" * 9), ALL[:1], (ARC_LOST,)),
+    "arc-damaged-member": Malformed(
+        "a.arc.gz",
+        lambda: gzip.compress(arc(ARC_PAGES[0]), mtime=0) + b"\x1f\x8b\x08damage",
+        ALL[:1],
+        (ARC_LOST,),
+    ),
+    "arc-of-html": Malformed("a.arc", lambda: page() * 100, (), ({"no http or https URL": 1}, ARC_LOST)),
+    "cdxj-other-lines": Malformed("a.cdxj", lambda: indexed(b"garbage", b"!meta {}", b""), ALL[:1], (NO_CDXJ,)),
+    "cdxj-nested": Malformed("a.cdxj", lambda: indexed(b"x 20240501000000 " + b"[" * 60_000), ALL[:1], (NO_CDXJ,)),
+    "cdxj-huge-numbers": Malformed("a.cdxj", lambda: indexed(place("a", "1e999")), ALL[:1], (NO_CDXJ,)),
+    "cdxj-place-beyond-the-end": Malformed(
+        "a.cdxj",
+        lambda: indexed(place("archive.warc.gz", "99999999")),
+        ALL[:1],
+        ({"no record at the place that the index names": 1},),
+    ),
+    "cdxj-way-out": Malformed(
+        "a.cdxj",
+        lambda: indexed(place("../../../etc/passwd", "0")),
+        ALL[:1],
+        ({"archive that is not beside its index": 1},),
+    ),
+    "parquet-of-html": Malformed("a.parquet", lambda: page() * 100, refused="is no Parquet file"),
+    "parquet-cut": Malformed(
+        "a.parquet", lambda: parquet({"url": [ALL[0]], "html": ["one"]})[:-30], refused="is no Parquet file"
+    ),
+    "parquet-without-pages": Malformed("a.parquet", lambda: parquet({"id": [7]}), refused="has no column url"),
+    "parquet-damaged-data": Malformed(
+        "a.parquet",
+        lambda: parquet({"url": [ALL[0]], "html": ["words " * 999]}, damage=40),
+        (),
+        ({"damaged Parquet data, the rest is lost": 1},),
+    ),
+    "parquet-of-other-types": Malformed(
+        "a.parquet",
+        lambda: parquet({"url": [ALL[0], None], "html": [[["x"]], None], "title": [7, 8], "captured": ["soon", ""]}),
+        (),
+        ({"line without url, or without html and text": 2},),
+    ),
+}
+
+# --- ZIM files -----------------------------------------------------------------------------------
+
+ZIM_PAGES = ("http://a.localhost/One", "http://a.localhost/Two")
+
+
+def zim(old: bytes = b"", new: bytes = b"", end: int | None = None) -> bytes:
+    """A ZIM file of two pages, with other bytes in place of some, up to a place."""
+    with TemporaryDirectory() as folder:
+        pages = (Page(name, f"Title of {name}", f"<p>{name}") for name in ("One", "Two"))
+        return write_zim(Path(folder) / "a.zim", pages).read_bytes().replace(old, new)[:end]
+
+
+ZIMS = {
+    "zim-empty": Malformed("a.zim", lambda: b"", refused="is no ZIM file that libzim can read"),
+    "zim-of-html": Malformed("a.zim", lambda: page() * 100, refused="is no ZIM file that libzim can read"),
+    "zim-cut": Malformed("a.zim", lambda: zim(end=500), refused="is no ZIM file that libzim can read"),
+    "zim-of-another-version": Malformed(
+        "a.zim", lambda: (data := zim())[:4] + b"\x63\x00" + data[6:], refused="is no ZIM file that libzim can read"
+    ),
+    "zim-part": Malformed("a.zimaa", lambda: zim(end=500), refused="parts of it are missing"),
+    "zim-title-no-utf8": Malformed(
+        "a.zim",
+        lambda: zim(b"Title of One\0", b"Title \xb0f One\0"),
+        ZIM_PAGES[1:],
+        ({"damaged entry": 1, NOT_HTML: 5},),  # metadata and indexes
+    ),
+}
+
+MALFORMED: dict[str, Malformed] = {**WARCS, **WACZS, **LINES, **PAGES, **NOTES, **WIKIS, **CRAWLS, **ZIMS}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -40,6 +41,32 @@ def test_a_crawl_finds_the_pages_of_a_site_and_ends(tmp_path: Path) -> None:
     assert (site.url + "ring/1", site.url + "ring/2") in redirects(found)
     assert not any("private" in path for path in site.requests)
     assert max(site.requests.values()) == site.requests["/busy"] == 3  # fetched once, and tried twice again
+
+
+def test_sitemaps_that_robots_names_are_followed(tmp_path: Path) -> None:
+    """An index of sitemaps, which names itself, too; a gzipped one with a page of another site; and a missing one."""
+    with trap_site("User-agent: *\nDisallow: /cal\nSitemap: {url}maps/index.xml\n") as site:
+        crawl(site.url + "elm", tmp_path / "site.warc.gz", QUICK)
+    names = {item.url.removeprefix(site.url) for item in items(tmp_path / "site.warc.gz") if isinstance(item, Capture)}
+    assert names >= {"elm", "mapped", "listed"} and not any("b.example" in name for name in names)
+
+
+def test_a_crawl_stops_after_its_bytes(tmp_path: Path) -> None:
+    with trap_site() as site:
+        report = crawl(site.url + "large", tmp_path / "site.warc.gz", CrawlOptions(delay=0.0, max_mebibytes=1))
+    assert report.ended == "limit: size" and 1 << 20 <= report.bytes < 2 << 20
+
+
+def test_a_page_without_an_end_is_left(tmp_path: Path) -> None:
+    with trap_site() as site, pytest.raises(FailureError, match="1 page too large"):
+        crawl(site.url + "endless", tmp_path / "site.warc.gz", CrawlOptions(delay=0.0, max_depth=0))
+
+
+def test_a_crawl_waits_between_requests(tmp_path: Path) -> None:
+    with trap_site() as site:
+        crawl(site.url, tmp_path / "site.warc.gz", CrawlOptions(delay=0.2, max_pages=4))
+    waited = [after - before for before, after in pairwise(site.times)]
+    assert len(waited) >= 5 and sum(waited) >= 0.15 * len(waited)
 
 
 def test_the_output_is_read_by_another_reader(tmp_path: Path) -> None:

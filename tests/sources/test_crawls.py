@@ -10,6 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import pagekin
+from cli.processes import in_this_process
 from pagekin.errors import MisuseError, SourceError
 from pagekin.model.capture import Capture, ReadingSettings
 from pagekin.pipeline import build
@@ -20,8 +22,8 @@ HOST = "http://a.example/"
 HTTP = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
 
 
-def arc_record(url: str, block: bytes) -> bytes:
-    return f"{url} 127.0.0.1 20240501000000 text/html {len(block)}\n".encode() + block + b"\n"
+def arc_record(url: str, block: bytes, length: int = 0) -> bytes:
+    return f"{url} 127.0.0.1 20240501000000 text/html {length or len(block)}\n".encode() + block + b"\n"
 
 
 VERSION = b"1 0 Somebody\nURL IP-address Archive-date Content-type Archive-length\n"
@@ -42,6 +44,15 @@ def test_a_damaged_arc_is_read_up_to_the_damage(tmp_path: Path) -> None:
     found = items(file(tmp_path / "a.arc.gz", packed[0] + packed[1] + b"\x1f\x8b\x08damage"))
     assert [url for url, _ in kept(found)] == [HOST + "one"]
     assert skipped(found) == {"damaged ARC record, the rest is lost": 1}
+
+
+@pytest.mark.parametrize("lost", [1, 10, 60, 100])
+def test_an_arc_may_be_cut_in_a_record(lost: int, tmp_path: Path) -> None:
+    """The last byte is the line feed after the record."""
+    found = items(file(tmp_path / "a.arc", b"".join(ARC)[:-lost]))
+    whole = lost == 1
+    assert [url for url, _ in kept(found)] == [HOST + "one", HOST + "two"][: 1 + whole]
+    assert sum(skipped(found).values()) == (not whole)
 
 
 @pytest.mark.parametrize("field", ["html", "body", "content"])
@@ -119,6 +130,23 @@ def test_one_capture_of_a_page_is_chosen_by_its_date(choice: str, tmp_path: Path
     assert store.manifest.skipped == {"older capture" if choice == "latest" else "other capture": 2}
 
 
+def test_the_captures_of_a_page_over_time_are_listed_with_it(tmp_path: Path) -> None:
+    archive, _ = over_time(tmp_path)
+    beside = [response(HOST + name, page(name), date=f"{DATES[0]}T00:00:00Z") for name in ("", "a", "a", "z")]
+    file(tmp_path / "b.warc.gz", gz(*beside))
+    build([archive, tmp_path / "b.warc.gz"], tmp_path / "a.kin", processes=1, settings=ReadingSettings(capture="first"))
+    with pagekin.open(tmp_path / "a.kin") as collection:
+        found = {each.url.removeprefix(HOST): collection.page(each.url).other_captures for each in collection}
+    earliest, second, third = (f"{date}T00:00:00Z" for date in DATES)
+    assert found == {
+        "": [(third, "a.warc.gz"), (second, "a.warc.gz"), (earliest, "a.warc.gz")],
+        "a": [(earliest, "b.warc.gz")],
+        "z": [],
+    }
+    shown = in_this_process("show", "a.kin", HOST, folder=tmp_path).out
+    assert f"captured {DATES[0]}" in shown and f"3 other captures, of {DATES[0]} to {DATES[2]}" in shown
+
+
 @pytest.mark.parametrize("choice", CHOICES)
 def test_an_index_names_the_captures_that_are_read(choice: str, tmp_path: Path) -> None:
     _, index = over_time(tmp_path)
@@ -129,6 +157,15 @@ def test_an_index_names_the_captures_that_are_read(choice: str, tmp_path: Path) 
         "line is no CDXJ": 1,
         "archive that is not beside its index": 1,
     }
+
+
+def test_a_cut_index_is_read_up_to_its_end(tmp_path: Path) -> None:
+    _, index = over_time(tmp_path)
+    lines = index.read_bytes().splitlines(keepends=True)[:2]
+    packed = gzip.compress(lines[0]) + gzip.compress(lines[1])[:-20]
+    found = items(file(tmp_path / "indexes/b.cdxj.gz", packed))
+    assert kept(found) == [(HOST, page(DATES[0]))]
+    assert skipped(found) == {"compressed data damaged, the rest is lost": 1}
 
 
 def test_an_unknown_choice_is_misuse() -> None:

@@ -132,6 +132,14 @@ def test_source_of_unknown_kind_is_misuse(name: str, tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize("suffix", [".rst", ".adoc", ".asciidoc", ".org", ".tex"])
+def test_other_markup_is_answered_with_the_way_by_html(suffix: str, tmp_path: Path) -> None:
+    path = file(tmp_path / "docs" / f"a{suffix}", b"Title\n=====\n")
+    advice = "build its HTML, for example with Sphinx, Asciidoctor or pandoc, and name the folder that this writes"
+    refuses(f"{path} is no source that pagekin can read; {advice}", path)
+    assert advice in collection(path.parent).without_pages()
+
+
 def test_two_sources_of_one_name_are_misuse(tmp_path: Path) -> None:
     pairs = [
         (folder(tmp_path / "1" / "site"), folder(tmp_path / "2" / "site")),

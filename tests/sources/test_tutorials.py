@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 import re
 import shlex
 from pathlib import Path
@@ -11,10 +13,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from cli.processes import in_this_process
+from sources.test_crawls import ARC
+from sources.trap_site import trap_site
 from sources.walk import file, json_lines
 from sources.warcs import HTML, gz, response
 from sources.wikis import multistream, wiki_page
 from sources.zims import Page, write_zim
+from sources.zips import wacz
 
 PAGE = (Path(__file__).parents[2] / "docs" / "sources.md").read_text("utf-8")
 TREES = ("Oak", "Birch", "Beech", "Ash")
@@ -28,10 +33,11 @@ def commands(section: str) -> list[list[str]]:
     return [shlex.split(line, comments=True) for line in lines if line.startswith("pagekin")]
 
 
-def run(section: str, folder: Path, *more: str) -> list[str]:
-    """Run the commands of a section; what they print."""
+def run(section: str, folder: Path, *more: str, url: str = "") -> list[str]:
+    """Run the commands of a section, on another URL than https://example.org/; what they print."""
     printed = []
     for _, *arguments in commands(section):
+        arguments = [url if each == "https://example.org/" else each for each in arguments]
         done = in_this_process(*arguments, *more, folder=folder)
         assert (done.code, done.err) == (0, ""), arguments
         printed.append(done.out)
@@ -80,13 +86,43 @@ def test_zim_files(tmp_path: Path) -> None:
     assert all(f"trees.localhost/{name}" in related for name in TREES)
 
 
-def test_crawls_and_tables(tmp_path: Path) -> None:
-    for name in TREES:
-        record = response(f"http://a.example/{name}", about(name).encode(), HTML)
-        file(tmp_path / f"crawls/{name}.warc.gz", gz(record))
-    file(tmp_path / "crawls/list.txt", b"Oak.warc.gz\nBirch.warc.gz\n")
-    by_pattern, by_list, then = run("Crawls", tmp_path, "--allow-shrink")
+def test_crawls(tmp_path: Path) -> None:
+    archives, index = b"", ""
+    for name, year in (*((name, 2020) for name in TREES), ("Oak", 2023)):
+        record = gz(response(f"http://a.example/{name}", about(name).encode(), HTML, date=f"{year}-06-01T00:00:00Z"))
+        file(tmp_path / f"crawls/{name}{year}.warc.gz", record)
+        place = {"url": f"http://a.example/{name}", "filename": "all.warc.gz", "offset": len(archives)}
+        index += f"x {year}0601000000 {json.dumps({**place, 'length': len(record)})}\n"
+        archives += record
+    file(tmp_path / "crawls/list.txt", b"Oak2020.warc.gz\nBirch*.warc.gz\n")
+    file(tmp_path / "crawls/archive/all.warc.gz", archives)
+    file(tmp_path / "crawls/indexes/index.cdxj", index.encode())
+    file(
+        tmp_path / "web.wacz", wacz({"archive/a.warc.gz": gz(response("http://a.example/Elm", about("Elm").encode()))})
+    )
+    file(tmp_path / "old.arc.gz", gzip.compress(ARC[0]) + gzip.compress(ARC[1]))
+    by_pattern, by_list, then, by_index, both = run("Crawls", tmp_path, "--allow-shrink")
     assert "4 pages of 1 host" in by_pattern and "2 pages of 1 host" in by_list and "4 pages" in then
+    assert "4 pages of 1 host" in by_index and "2 pages of 1 host" in both
+    shown = [
+        in_this_process("show", store, "a.example/Oak", folder=tmp_path).out for store in ("then.kin", "first.kin")
+    ]
+    assert all("captured 2020-06-01" in each for each in shown)
+
+
+def test_tables_of_pages(tmp_path: Path) -> None:
     json_lines(tmp_path / "feed.jl", {"url": "http://a.example/Oak", "body": about("Oak")})
     pq.write_table(pa.table({"url": ["http://a.example/Elm"], "content": [about("Elm")]}), tmp_path / "pages.parquet")
     assert "2 pages of 1 host" in run("Tables of pages", tmp_path)[0]
+
+
+@pytest.mark.slow
+def test_a_live_site(tmp_path: Path) -> None:
+    """A setting leaves out the pause of a second between two pages."""
+    file(tmp_path / "pagekin.toml", b"[crawl]\ndelay = 0.0\n")
+    with trap_site() as site:
+        crawled, built = run("A live site", tmp_path, url=site.url + "oak")
+    assert "site.warc.gz: " in crawled and "finished" in crawled
+    assert (
+        "of 1 host" in built and "http://127.0.0.1" in in_this_process("search", "site.kin", "elm", folder=tmp_path).out
+    )

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import html
 import io
 import lzma
 import random
 import re
+from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
+from xml.etree import ElementTree
 
 import mwparserfromhell
 import pytest
@@ -20,7 +25,7 @@ from hypothesis import strategies as st
 from pagekin.errors import SourceError
 from pagekin.evaluation.labels import LeftOut, read_labels
 from pagekin.evaluation.wiki_categories import category_paths
-from pagekin.model.capture import ReadingSettings
+from pagekin.model.capture import Capture, ReadingSettings
 from pagekin.model.wiki import WikiSite
 from pagekin.pipeline import build
 from pagekin.reading.wikitext import wikitext_as_html
@@ -268,3 +273,65 @@ def test_words_and_links_are_those_of_mwparserfromhell(pieces: list[str]) -> Non
     assert hrefs == links
     words = re.sub("<[^>]*>", " ", found).split()
     assert words == code.strip_code().replace("*", " ").split()
+
+
+# --- a real excerpt ------------------------------------------------------------------------------
+
+EXCERPT = "enwiki-latest-pages-articles1.xml-p000000010p000030302-shortened.bz2"
+AMBIGUOUS = ("Aberdeen", "Animal", "Argument", "Asia Minor", "Austin")
+_NO_TEXT = ("ref", "gallery", "math", "timeline", "imagemap", "score", "source", "syntaxhighlight")
+
+
+@pytest.fixture(scope="module")
+def excerpt(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """206 pages of Wikipedia, which the tests of gensim carry."""
+    found = find_spec("gensim")
+    assert found is not None and found.submodule_search_locations
+    data = Path(found.submodule_search_locations[0], "test", "test_data", EXCERPT).read_bytes()
+    return file(tmp_path_factory.mktemp("excerpt") / "enwiki-pages-articles1.xml-p10p30302.bz2", data)
+
+
+def _without_templates(text: str) -> mwparserfromhell.wikicode.Wikicode:
+    code = mwparserfromhell.parse(text)
+    unwanted = code.filter_tags(matches=lambda tag: str(tag.tag).lower() in _NO_TEXT) + code.filter_templates()
+    for each in unwanted:
+        with suppress(ValueError):  # it was in another
+            code.remove(each)
+    return code
+
+
+@pytest.mark.slow
+def test_a_real_excerpt_has_the_pages_that_an_xml_parser_finds(excerpt: Path) -> None:
+    found, site = items(excerpt), WikiSite("https://en.wikipedia.org/wiki/")
+    pages, redirected = set(), set()
+    for page in ElementTree.parse(io.BytesIO(bz2.decompress(excerpt.read_bytes()))).iterfind("{*}page"):
+        url, redirect = site.href(page.findtext("{*}title") or ""), page.find("{*}redirect")
+        if page.findtext("{*}ns") == "0" and redirect is not None:
+            redirected.add((url, site.href(redirect.attrib["title"])))
+        elif page.findtext("{*}ns") == "0":
+            pages.add(url)
+    left_out = pages - {url for url, _ in kept(found)}
+    assert set(redirects(found)) == redirected and len(redirected) == 99
+    assert {url for url, _ in kept(found)} <= pages and len(pages) == 106
+    assert skipped(found) == {"page of another namespace": 1, "disambiguation page": len(left_out)}
+    names = ("Aa River", "Ada", "Alien", *(f"{name} (disambiguation)" for name in AMBIGUOUS))
+    assert left_out == {site.href(name) for name in names}
+
+
+@pytest.mark.slow
+def test_links_of_a_real_excerpt_are_those_of_mwparserfromhell(excerpt: Path) -> None:
+    """All but one in 200: where brackets are not balanced, both guess."""
+    ours, theirs = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
+    captures = [item for item in items(excerpt) if isinstance(item, Capture)]
+    for capture in captures[::3]:
+        site, text = capture.wiki, (capture.body or b"").decode()
+        assert site is not None
+        hrefs = map(html.unescape, re.findall('href="([^"]*)"', wikitext_as_html(text, "", site)))
+        ours.update((capture.title, href) for href in hrefs if href.startswith(site.prefix))
+        titles = [html.unescape(str(link.title)).strip() for link in _without_templates(text).filter_wikilinks()]
+        articles = [
+            title for title in titles if site.namespace(title) not in (6, 14, None) and title[:1] not in ("", "#")
+        ]
+        theirs.update((capture.title, site.href(title)) for title in articles)
+    assert theirs.total() > 5000
+    assert (ours - theirs).total() + (theirs - ours).total() < theirs.total() / 200

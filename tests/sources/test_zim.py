@@ -52,6 +52,16 @@ def test_a_split_file_is_named_by_its_first_part(zim: Path, tmp_path: Path) -> N
         items(tmp_path / "trees_2024.05.zimaa")
 
 
+@pytest.mark.slow
+def test_a_zim_of_20000_pages_is_read_completely(tmp_path: Path) -> None:
+    pages = (Page(f"p/{k * 7919 % 20_000}", f"Page {k}", f"<p>{k} " + f"word{k % 50} " * 40) for k in range(20_000))
+    found = items(write_zim(tmp_path / "a.zim", pages, cluster_size=1 << 18))
+    bodies = {item.url: item.body for item in found if isinstance(item, Capture)}
+    assert len(bodies) == 20_000
+    for k in (0, 1, 777, 19_999):
+        assert (bodies[f"http://a.localhost/p/{k * 7919 % 20_000}"] or b"").startswith(b"<p>%d word" % k)
+
+
 @pytest.mark.parametrize("change", ["empty", "text", "cut", "version"])
 def test_what_is_no_zim_is_refused(change: str, zim: Path, tmp_path: Path) -> None:
     data = zim.read_bytes()

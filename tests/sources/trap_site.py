@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
+from time import monotonic
 from urllib.parse import parse_qs, urlsplit
 
 PAGES = {
@@ -16,7 +18,9 @@ PAGES = {
     "/oak": "<a href=/>home</a> <a href=/elm>elm</a>",
     "/elm": "no links",
     "/listed": "only in the sitemap",
+    "/mapped": "only in a sitemap that robots.txt names",
 }
+_SITEMAPS = "http://www.sitemaps.org/schemas/sitemap/0.9"
 
 
 class TrapSite(ThreadingHTTPServer):
@@ -26,6 +30,7 @@ class TrapSite(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.robots, self.status = robots, status
         self.requests: Counter[str] = Counter()
+        self.times: list[float] = []  # when pages were asked for
         self.url = f"http://127.0.0.1:{self.server_address[1]}/"
 
 
@@ -38,15 +43,27 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         path, query = urlsplit(self.path).path, parse_qs(urlsplit(self.path).query)
         self.server.requests[self.path] += 1
+        self.server.times.append(monotonic())
         if path == "/robots.txt":
-            return self._send(self.server.robots, "text/plain")
+            return self._send(self.server.robots.replace("{url}", self.server.url), "text/plain")
         if self.server.status != 200:
             return self._send("busy", status=self.server.status)
         if path == "/sitemap.xml":
             locs = "".join(f"<url><loc>{self.server.url}{name}</loc></url>" for name in ("listed", "oak"))
+            return self._send(f"<urlset xmlns='{_SITEMAPS}'>{locs}</urlset>", "text/xml")
+        if path == "/maps/index.xml":
+            names = ("maps/pages.xml.gz", "maps/gone.xml", "maps/index.xml")
+            locs = "".join(f"<sitemap><loc>{self.server.url}{name}</loc></sitemap>" for name in names)
+            return self._send(f"<sitemapindex xmlns='{_SITEMAPS}'>{locs}</sitemapindex>", "text/xml")
+        if path == "/maps/pages.xml.gz":
+            locs = "".join(f"<url><loc>{loc}</loc></url>" for loc in (self.server.url + "mapped", "http://b.example/"))
             return self._send(
-                f"<urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'>{locs}</urlset>", "text/xml"
+                gzip.compress(f"<urlset xmlns='{_SITEMAPS}'>{locs}</urlset>".encode()), "application/gzip"
             )
+        if path == "/large":
+            return self._send("<a href=/oak>oak</a>" + "x" * (1 << 20))
+        if path == "/endless":
+            return self._endless()
         if path == "/cal":
             month = int(query["m"][0])
             return self._send(f"month {month} <a href=/cal?m={month + 1}>next</a>")
@@ -66,14 +83,23 @@ class _Handler(BaseHTTPRequestHandler):
             return self._send("busy", status=503)
         return self._send(PAGES[path]) if path in PAGES else self._send("no such page", status=404)
 
-    def _send(self, body: str, kind: str = "text/html", status: int = 200, to: str = "") -> None:
+    def _endless(self) -> None:
+        """HTML without an end, until the client closes the connection."""
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.end_headers()
+        with suppress(OSError):
+            while True:
+                self.wfile.write(b"x" * (1 << 20))
+
+    def _send(self, body: str | bytes, kind: str = "text/html", status: int = 200, to: str = "") -> None:
         self.send_response(status)
         self.send_header("Content-Type", kind)
         if to:
             self.send_header("Location", to)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
-        self.wfile.write(body.encode())
+        self.wfile.write(body.encode() if isinstance(body, str) else body)
 
 
 @contextmanager

@@ -330,6 +330,23 @@ def test_an_index_of_another_site_is_refused(site: Path, tmp_path: Path) -> None
     assert update(other, index=site.with_name("public.kin"), allow_shrink=True).pages == 3
 
 
+def test_outputs_that_would_overwrite_other_files_are_refused(site: Path, tmp_path: Path) -> None:
+    before = content(site)
+    (tmp_path / "package.json").write_text('{"name": "site"}')
+    for data, problem in (
+        (site / "birds" / "robin.html", "should end in .json"),
+        (tmp_path / "package.json", "exists"),
+    ):
+        with pytest.raises(MisuseError, match=problem):
+            update(site, data=data)
+    with pytest.raises(MisuseError, match="holds other files"):
+        update(site, index=site)
+    assert content(site) == before and (tmp_path / "package.json").read_text() == '{"name": "site"}'
+    for _ in range(2):
+        update(site, data=tmp_path / "data.json")
+    assert "/birds/robin.html" in json.loads((tmp_path / "data.json").read_bytes())
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [

@@ -9,7 +9,7 @@ import click
 
 import pagekin
 from pagekin.cli.options import json_option, store_argument
-from pagekin.cli.output import bytes_in_words, clean, print_result, print_table, vectors_in_words
+from pagekin.cli.output import bytes_in_words, clean, counted, print_result, print_table, vectors_in_words
 
 _ANCHORS = 10  # anchor texts that are shown
 _COUNTS = {
@@ -120,6 +120,10 @@ def print_page(page: pagekin.PageDetails) -> None:
     if page.captured:
         details.append(f"captured {page.captured[:10]}")
     click.echo("  " + ", ".join(details) + f", from {clean(page.source)}")
+    if page.other_captures:
+        dates = sorted(captured[:10] for captured, _ in page.other_captures if captured)
+        between = f", of {dates[0]} to {dates[-1]}" if dates else ""
+        click.echo(f"  {counted(len(page.other_captures), 'other capture')}{between}")
     for url, kind in page.aliases:
         click.echo(f"  also {clean(url)} ({kind})")
     click.echo("  about " + clean(", ".join(term for term, _ in page.top_terms)))

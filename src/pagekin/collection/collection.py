@@ -524,12 +524,13 @@ class Collection(Tabular):
         >>> found[0].target.title, found[0].words, [page.title for page in found.orphans]
         ('Redbreast', 'winter', ['Redbreast', 'Home'])
         """
+        from pagekin.gaps.decisions import check_no_decisions
         from pagekin.gaps.options import GapOptions
         from pagekin.gaps.report import gap_format, write_gaps
 
         chosen = _chosen(GapOptions, options, fields)
-        if output is not None:
-            gap_format(Path(output))
+        if output is not None and gap_format(Path(output)) == "csv":
+            check_no_decisions(Path(output))
         nodes = None if pages is None else [self._node(each) for each in pages]
         found = self._gap_finder.find(chosen, nodes, progress)
         if output is not None:

@@ -25,6 +25,7 @@ _SKIPS = "SELECT reason, sum(count), min(example), min(source) FROM skips GROUP 
 MOST_LINKS = 10  # in `linked_from` and `links_to`
 _EXCERPT = 400
 _STORED = ("id", "url", "title", "host", "language", "charset", "source", "html_bytes", "in_degree", "out_degree")
+_CAPTURES = 100  # of a page that are listed
 _PREFIXES = ("", "http://", "https://", "http://www.", "https://www.")
 _COLUMNS = "n.id, p.url, p.title, p.host, p.language, n.in_degree FROM pages p JOIN nodes n ON n.node = p.node"
 
@@ -150,6 +151,8 @@ class PageDetails:
     in_degree: int
     out_degree: int
     aliases: list[tuple[str, str]] = json_field(columns=("url", "kind"))
+    # Those that were read, but are not the page: ISO 8601 and source, newest first.
+    other_captures: list[tuple[str | None, str]] = json_field(columns=("captured", "source"))
     top_terms: list[tuple[str, float]] = json_field(columns=("term", "weight"), digits=6)
     excerpt: str = json_field()
     anchor_texts: list[tuple[str, int]] = json_field(columns=("text", "count"))
@@ -186,6 +189,7 @@ def describe_page(indexed: IndexedStore, row: int, with_text: bool = False) -> P
         words=page["tokens"],
         sha256=page["digest"],
         aliases=indexed.catalog.aliases(node),
+        other_captures=[(_moment(at), source) for at, source in indexed.catalog.other_captures(page["url"], _CAPTURES)],
         top_terms=indexed.top_terms(node),
         excerpt=_excerpt(indexed.main_text(row)),
         anchor_texts=indexed.anchor_texts(node),

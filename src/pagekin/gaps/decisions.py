@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pagekin.errors import MisuseError
+from pagekin.figures import counted
 from pagekin.model.files import read_bounded
 from pagekin.store.catalog import Find
 
@@ -40,6 +41,22 @@ def read_decisions(file: str | None, find: Find) -> Decisions:
     except (UnicodeDecodeError, csv.Error) as error:
         raise MisuseError(f"{file} cannot be read as {what}: {error}") from error
     return decided
+
+
+def check_no_decisions(file: Path) -> None:
+    """Raise MisuseError if a file that would be replaced has decisions, which would be lost."""
+    if not file.is_file():
+        return
+    try:
+        text = read_bounded(file, _MOST_BYTES, "decisions").decode("utf-8-sig")
+        decisions = [row.get("decision") for row in csv.DictReader(text.splitlines())]
+    except (UnicodeDecodeError, csv.Error):
+        return
+    if count := sum(bool(each and each.strip()) for each in decisions):
+        raise MisuseError(
+            f"{file} has {counted(count, 'decision')}, which would be lost; name another output, and"
+            f" this file with --decisions (in Python: decisions={file.name!r})"
+        )
 
 
 def _take(decided: Decisions, row: dict[str, str], find: Find, where: str) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 from pagekin.errors import need
 
 _SHOWN = 50  # rows of a table in a notebook
+_LONGEST = 200  # characters of a cell there
 _EXTRA = "notebook"
 _STYLE = "text-align:left;vertical-align:top;max-width:40em;overflow-wrap:anywhere"
 
@@ -46,16 +47,20 @@ def scalars(item: Any) -> dict[str, Any]:
 
 
 def html_table(rows: Sequence[dict[str, Any]]) -> str:
-    """A table in HTML: a title is a link to the `url` of its row, and long tables are cut.
+    """A table in HTML: a title is a link to the `url` of its row. Long tables and cells are cut, empty columns omitted.
 
     >>> "<b>" in html_table([{"title": "<b>", "url": "http://a.example/"}])
     False
     """
-    columns = list(rows[0]) if rows else []
+    columns = [name for name in rows[0] if not all(_is_empty(row[name]) for row in rows)] if rows else []
     head = "".join(f"<th>{escape(name)}</th>" for name in columns)
     body = "".join(f"<tr>{_cells(row, columns)}</tr>" for row in rows[:_SHOWN])
     more = f"<p>The first {_SHOWN} of {len(rows):,} rows.</p>" if len(rows) > _SHOWN else ""
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}" if rows else "<p>None.</p>"
+
+
+def _is_empty(value: Any) -> bool:
+    return value is None or value is False or value == ""
 
 
 def _cells(row: dict[str, Any], columns: Iterable[str]) -> str:
@@ -67,7 +72,7 @@ def _cell(name: str, row: dict[str, Any]) -> str:
     if isinstance(value, float):
         return f"{value:.3f}"
     text = "".join(c if c.isprintable() else "\ufffd" for c in " ".join(str("" if value is None else value).split()))
-    shown = f"<bdi>{escape(text)}</bdi>"
+    shown = f"<bdi>{escape(text if len(text) <= _LONGEST else text[: _LONGEST - 1] + '…')}</bdi>"
     if name.endswith("title") and isinstance(url, str) and url.startswith(("http://", "https://")):
         return f'<a href="{escape(url)}">{shown if text else escape(url)}</a>'
     return shown

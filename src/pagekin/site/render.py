@@ -20,7 +20,7 @@ _LONGEST_TITLE = 140
 STYLE = f"""\
 .{LIST_CLASS} {{ margin-block: 2rem 1rem; padding-block-start: 1rem; border-block-start: 1px solid #8888; }}
 .{LIST_CLASS} h2 {{ font-size: 1.1em; margin-block: 0 0.5rem; }}
-.{LIST_CLASS} ul {{ margin-block: 0; padding-inline-start: 1.25rem; }}
+.{LIST_CLASS} ul {{ margin-block: 0; }}
 .{LIST_CLASS} li {{ margin-block: 0.35rem; overflow-wrap: anywhere; }}
 """
 

@@ -18,6 +18,7 @@ from pagekin.site.pages import CHANGED, SiteFolder, SitePage, digest_of
 from pagekin.site.render import FOLDER, FORMAT, data_file, list_html, site_files, uses_folders
 from pagekin.site.state import SiteState, check_same_site, fingerprint, load_state, save_state
 from pagekin.site.write import check_inside, check_writable, replace_file
+from pagekin.store.manifest import check_folder as check_store_folder
 
 _TWICE = "more than once"  # in the reason for a page with two markers
 
@@ -75,6 +76,9 @@ def update_site(
     """
     root, chosen = _folder(folder), replace(options or SiteOptions(), **fields)
     kept = Path(index) if index is not None else default_index(root)
+    check_store_folder(kept)
+    if data is not None:
+        _check_data(Path(data))
     state = load_state(kept)
     site = SiteFolder(root, chosen, state.pages, state.places_at(chosen.at))
     check_same_site(state, site, kept, chosen.allow_shrink)
@@ -157,6 +161,22 @@ def _check_folder(root: Path) -> None:
         raise MisuseError(f"{root / FOLDER / 'related.json'} was not written by pagekin; rename it first")
 
 
+def _check_data(file: Path) -> None:
+    """Raise MisuseError if the data file would replace a file that is none: nothing else is lists by addresses."""
+    if file.suffix.lower() != ".json":
+        raise MisuseError(f"{file} should end in .json, as templates read lists from a JSON file")
+    before = _content(file)
+    if before is None and not file.exists():
+        return
+    try:
+        lists = json.loads(before or b"[]")
+        is_ours = isinstance(lists, dict) and all(key[:1] == "/" and type(lists[key]) is list for key in lists)
+    except (ValueError, RecursionError):
+        is_ours = False
+    if not is_ours:
+        raise MisuseError(f"{file} exists, and is no data file of pagekin; name another file, or remove it")
+
+
 def _stale(root: Path, files: Iterable[Path]) -> list[Path]:
     """The files that pagekin has written in the site, but for those that it writes now."""
     keep, folder = set(files), root / FOLDER
@@ -187,7 +207,7 @@ def _inject(site: SiteFolder, answers: SiteAnswers, options: SiteOptions, writer
     if placeless and not any(each.block for each in pages) and not writer.report.changes:
         path, reason = placeless[0]
         raise FailureError(
-            f"no page has a place for a list: {path} {reason}; name a place with --at, such as '#content'"
+            f"no page has a place for a list: {path} {reason}; name a place with --at, such as 'body' or '#content'"
         )
     return pages
 

@@ -10,8 +10,13 @@ from pagekin.figures import counted
 _WEB_ADDRESS = re.compile(r"(https?|ftp):/+(.+)", re.IGNORECASE)  # a Path has lost one of the slashes
 _JSONL = 'write it as a line {"url": ..., "text": ...} of a .jsonl file'
 _BY_SUFFIX = {
-    (".rst", ".adoc", ".org", ".tex"): "build its HTML, for example with Sphinx, Asciidoctor or pandoc, and name the"
-    " folder that this writes",
+    (
+        ".rst",
+        ".adoc",
+        ".asciidoc",
+        ".org",
+        ".tex",
+    ): "build its HTML, for example with Sphinx, Asciidoctor or pandoc, and name the folder that this writes",
     (".txt", ".text"): _JSONL,
     (".pdf",): f"extract its text, for example with pdftotext, and {_JSONL}",
     (".doc", ".docx", ".odt", ".epub"): "convert it to HTML, for example with pandoc",

@@ -22,8 +22,9 @@ def read_arc(file: IO[bytes], limit: int) -> Iterator[Record | Damage]:
             fields = {name.lower(): value for name, value in raw.rec_headers.headers}
             block = raw.raw_stream.read(block_limit(limit))
             offset = records.get_record_offset()  # this reads the record to its end
-            record = make_record(fields, block, int(raw.length or 0), offset, limit)
+            length = int(raw.length or 0)
+            record = make_record(fields, block, length, offset, limit)
             if record.kind == "response":
-                yield record
+                yield record if len(block) >= min(length, block_limit(limit)) else Damage(offset, "truncated record")
     except (ArchiveLoadFailed, EOFError, OSError, ValueError, zlib.error):
         yield Damage(offset, "damaged ARC record, the rest is lost")

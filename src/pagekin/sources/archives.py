@@ -120,7 +120,7 @@ class ArchiveSource:
 
     def _response(self, url: str, record: Record, offset: int, borrowed: bool = False) -> SourceItem:
         """The page or redirect that a response gives, or the reason why there is none."""
-        origin = replace(self.whole, offset=offset)
+        origin = Origin(self.whole.source, offset, self.whole.size, self.whole.modified)
         location = record.http.get("location", "")
         if 300 <= record.status < 400 and location:
             target = resolve_url(url, location)

@@ -3,13 +3,15 @@
 A line is a sort key, a time of 14 digits, and JSON with `url`, `filename`, `offset`, `length`, `mime` and `status`.
 """
 
+import gzip
 import io
 import json
+import zlib
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import PurePosixPath
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 from pagekin.errors import SourceError
 from pagekin.model.capture import Skip, SourceItem
@@ -52,12 +54,8 @@ class CdxjSource(FileSource):
         chosen: dict[str, _Place] = {}
         skipped: dict[str, tuple[int, str]] = {}
         with open_unpacked(self.path) as stream:
-            number = 0
-            while line := stream.readline(_LONGEST_LINE):
-                number += 1
-                if not line.strip() or line.startswith(b"!"):
-                    continue
-                found = self._parsed(line)
+            for number, line in enumerate(_lines(stream), 1):
+                found = self._parsed(line) if line else "compressed data damaged, the rest is lost"
                 reason = found if isinstance(found, str) else ""
                 if not isinstance(found, str):
                     url, place = found
@@ -69,7 +67,9 @@ class CdxjSource(FileSource):
         return chosen, skipped
 
     def _parsed(self, line: bytes) -> tuple[str, _Place] | str:
-        """(URL, place) of a line, or why it is left out."""
+        """(URL, place) of a line, or why it is left out, "" for a blank line or a header."""
+        if not line.strip() or line.startswith(b"!"):
+            return ""
         try:
             _, time, data = line.decode("utf-8", "replace").split(" ", 2)
             row: dict[str, Any] = json.loads(data)
@@ -113,3 +113,14 @@ class CdxjSource(FileSource):
         if record.kind == "revisit":
             return Skip(self.name, "revisit, whose body the index does not name", where)
         return archive.item(replace(record, offset=place.offset))
+
+
+def _lines(stream: IO[bytes]) -> Iterator[bytes]:
+    """Each line; of one that is too long the beginning, which is no CDXJ. An empty one stands for damaged gzip."""
+    try:
+        while line := stream.readline(_LONGEST_LINE):
+            yield line
+            while len(line) == _LONGEST_LINE and not line.endswith(b"\n"):
+                line = stream.readline(_LONGEST_LINE)
+    except (EOFError, gzip.BadGzipFile, zlib.error):
+        yield b""

@@ -26,22 +26,36 @@ class ParquetSource(FileSource):
                 yield row
                 continue
             number += 1
-            item = row_capture(row, Origin(self.name, number, self.size, self.whole.modified), self.settings)
+            item: Capture | tuple[str, str] = ("page too large", "")
+            if row is not None:
+                item = row_capture(row, Origin(self.name, number, self.size, self.whole.modified), self.settings)
             yield item if isinstance(item, Capture) else Skip(self.name, item[0], f"row {number}{item[1]}")
 
-    def _rows(self) -> Iterator[dict[str, Any] | Skip]:
+    def _rows(self) -> Iterator[dict[str, Any] | Skip | None]:
+        """Each row, None for one that is too large. A long value of many rows stays one value in a dictionary."""
         import pyarrow
         from pyarrow.parquet import ParquetFile
 
         try:
             file = ParquetFile(self.path)
+            columns = [file.schema.column(k) for k in range(len(file.schema))]
+            names = [name for name in ("url", *TEXTS, *OPTIONAL) if name in file.schema_arrow.names]
+            texts = [each.path for each in columns if each.path in names and each.physical_type == "BYTE_ARRAY"]
+            file = ParquetFile(self.path, read_dictionary=texts)
         except (pyarrow.ArrowException, OSError) as error:
             raise SourceError(f"{self.path} is no Parquet file: {error}") from error
-        names = [name for name in ("url", *TEXTS, *OPTIONAL) if name in file.schema_arrow.names]
         if "url" not in names or not set(names) & set(TEXTS):
             raise SourceError(f"{self.path} has no column url, or none of {', '.join(TEXTS)}; rename its columns")
         try:
             for batch in file.iter_batches(_ROWS, columns=names):
-                yield from batch.to_pylist()
+                for cells in zip(*batch.columns, strict=True):
+                    is_large = any(_bytes(cell) > self.settings.max_page_bytes for cell in cells)
+                    yield None if is_large else {name: cell.as_py() for name, cell in zip(names, cells, strict=True)}
         except (pyarrow.ArrowException, OSError) as error:
             yield Skip(self.name, "damaged Parquet data, the rest is lost", str(error)[:200])
+
+
+def _bytes(cell: Any) -> int:
+    """The length of a string or of bytes, without a copy; 0 for anything else."""
+    value = getattr(cell, "value", cell)  # of a dictionary
+    return value.as_buffer().size if hasattr(value, "as_buffer") and value.is_valid else 0

@@ -6,7 +6,7 @@ import zlib
 from base64 import b32encode
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import partial
 from hashlib import md5, sha1, sha256
 
@@ -22,7 +22,7 @@ _HASHES = {"sha1": sha1, "sha256": sha256, "md5": md5}
 _ROBOTS = {"noindex": PageFlags.NOINDEX, "nofollow": PageFlags.NOFOLLOW, "none": PageFlags.NOINDEX | PageFlags.NOFOLLOW}
 _HEADER_END = re.compile(rb"\r?\n\r?\n")
 _STATUS = re.compile(rb"HTTP/\d(?:\.\d)?\s+(\d{3})(?!\d)")
-_DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)")
+_DATE = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -58,10 +58,9 @@ class Record:
         """Seconds since 1970; 0 if unknown."""
         match = _DATE.match(self.date)
         try:
-            moment = datetime(*map(int, match.groups()), tzinfo=UTC) if match else None  # type: ignore[misc,arg-type]
+            return max(0, int(datetime.fromisoformat(f"{match[0]}+00:00").timestamp())) if match else 0
         except ValueError:
             return 0
-        return max(0, int(moment.timestamp())) if moment else 0
 
     @property
     def is_success(self) -> bool:
@@ -150,7 +149,7 @@ def robots_flags(value: str) -> PageFlags:
     <PageFlags.NONE: 0>
     """
     flags = PageFlags.NONE
-    for directive in value.lower().split(","):
+    for directive in value.lower().split(",") if value else ():
         name, colon, rest = directive.partition(":")
         if not (colon and name.strip().startswith(("max-", "unavailable_after"))):
             flags |= _ROBOTS.get((rest if colon else name).strip(), PageFlags.NONE)
@@ -185,6 +184,8 @@ def decode_payload(data: bytes, transfer: str, content: str, limit: int) -> byte
 
 
 def _names(value: str) -> list[str]:
+    if not value:  # most
+        return []
     names = [name.strip().removeprefix("x-") for name in value.lower().split(",")]
     return [name for name in names if name and name != "identity"]
 

@@ -38,6 +38,16 @@ _SITEMAPS = 50
 _SESSION = re.compile(
     r"(?:;jsessionid=[^?/]*|(?<=[?&])(?:phpsessid|jsessionid|sessionid|session_id|sid)=[^&]*&?)", re.I
 )
+_FAILURES = {  # by the exceptions of Scrapy and Twisted
+    "DownloadCancelledError": "page too large",
+    "CannotResolveHostError": "host not found",
+    "DNSLookupError": "host not found",
+    "ConnectionRefusedError": "connection refused",
+    "DownloadConnectionRefusedError": "connection refused",
+    "DownloadTimeoutError": "no answer in time",
+    "TimeoutError": "no answer in time",
+    "TCPTimedOutError": "no answer in time",
+}
 _LEFT_OUT = ("content-encoding", "transfer-encoding", "content-length", "set-cookie")
 
 
@@ -205,7 +215,7 @@ class SiteSpider(scrapy.Spider):  # type: ignore[misc]
         if name == "StopDownload":
             return
         is_forbidden = name == "IgnoreRequest" and "robots" in str(failure.value).lower()
-        self.skipped["forbidden by robots.txt" if is_forbidden else f"failed ({name})"] += 1
+        self.skipped["forbidden by robots.txt" if is_forbidden else _FAILURES.get(name, f"failed ({name})")] += 1
 
     def ignore(self, failure: Any) -> None:
         """A sitemap that does not exist is no failure."""

@@ -2,6 +2,7 @@
 
 import re
 import sqlite3
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from functools import cache
@@ -307,6 +308,25 @@ class Catalog:
         """(URL, rank) of captures that were dropped in favour of a newer one."""
         rows = self.rows("SELECT url, captured, source, offset FROM older ORDER BY rowid")
         return [(url, Rank(*rank)) for url, *rank in rows]
+
+    def other_captures(self, url: str, limit: int) -> list[tuple[int, str]]:
+        """(time, source) of the captures of a URL that are not its page, newest first.
+
+        They are stored in the order of URLs and times; so a binary search finds them without an index.
+        """
+        ((last,),) = self.rows("SELECT coalesce(max(rowid), 0) FROM older")
+        places = range(1, last + 1)
+
+        def url_at(place: int) -> str:
+            return str(self.rows("SELECT url FROM older WHERE rowid >= ? ORDER BY rowid LIMIT 1", place)[0][0])
+
+        first, end = bisect_left(places, url, key=url_at), bisect_right(places, url, key=url_at)
+        rows = self.rows(
+            "SELECT captured, source FROM older WHERE rowid > ? AND rowid <= ? ORDER BY rowid DESC",
+            max(first, end - limit),
+            end,
+        )
+        return [(captured, source) for captured, source in rows]
 
     def skips(self, decided: bool | None = None) -> list[Skip]:
         """What was skipped; `decided` selects what the store dropped (True) or what reading skipped (False)."""

@@ -183,18 +183,23 @@ def damaged_files(root: Path, manifest: Manifest) -> list[tuple[str, str]]:
     return damaged
 
 
-@contextmanager
-def locked_folder(root: Path) -> Iterator[None]:
-    """Create the folder of a store and hold its lock, which the system releases when the process ends.
-
-    Raise MisuseError if the folder holds other files, StoreError if another build holds the lock.
-    """
+def check_folder(root: Path) -> None:
+    """Raise MisuseError if this is a file, or a folder that holds other files than those of a store."""
     if root.exists() and not root.is_dir():
         raise MisuseError(f"{root} is a file; name a folder for the store, such as my.kin")
     if root.is_dir() and not (root / NAME).exists():
         found = {path.name for path in root.iterdir() if not path.name.startswith(("store-", "index-"))}
         if others := sorted(found - _OURS):
             raise MisuseError(f"{root} holds other files ({others[0]}); name a new folder for the store")
+
+
+@contextmanager
+def locked_folder(root: Path) -> Iterator[None]:
+    """Create the folder of a store and hold its lock, which the system releases when the process ends.
+
+    Raise MisuseError if the folder holds other files, StoreError if another build holds the lock.
+    """
+    check_folder(root)
     root.mkdir(parents=True, exist_ok=True)
     with (root / "lock").open("a+b") as file:
         try:

@@ -71,6 +71,15 @@ def test_a_page_is_shown_with_who_links_to_it_and_how(wood: IndexedStore) -> Non
     assert view.original == "http://wood.example/one.html"
 
 
+def test_other_captures_of_a_page_are_listed(tmp_path: Path) -> None:
+    dates = ("2019-01-01", "2023-01-01", "2020-06-01")
+    rows = [{"url": "http://a.example/", "html": f"<p>{date}", "captured": date} for date in dates]
+    build([write_jsonl(tmp_path / "a.jsonl", rows)], tmp_path / "a.kin", processes=1)
+    indexed = IndexedStore.open(tmp_path / "a.kin")
+    view = page_view(indexed, find_page(indexed, "http://a.example/"))
+    assert view.captures == [("2020-06-01", "a.jsonl"), ("2019-01-01", "a.jsonl")]
+
+
 def test_a_page_that_is_known_only_from_links_is_marked(wood: IndexedStore) -> None:
     far = find_page(wood, "http://far.example/")
     view = page_view(wood, far)

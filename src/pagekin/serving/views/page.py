@@ -3,6 +3,7 @@
 import math
 import re
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -43,6 +44,7 @@ class PageView(NamedTuple):
     linked_from: list[PageRef]
     links_to: list[PageRef]
     aliases: list[tuple[str, str]]  # other URLs of the page, and why
+    captures: list[tuple[str, str]]  # dates and sources of captures that are not the page, newest first
 
 
 def page_view(indexed: IndexedStore, page: PageRef, replay: str | None = None) -> PageView:
@@ -66,7 +68,12 @@ def page_view(indexed: IndexedStore, page: PageRef, replay: str | None = None) -
         refs_by_row(indexed, citing),
         refs(indexed, sorted(indexed.nodes_linked_from([page.node]) - {page.node})[:_LINKS]),
         indexed.catalog.aliases(page.node)[:_LINKS],
+        [(_date(at), source) for at, source in indexed.catalog.other_captures(page.url, _LINKS)],
     )
+
+
+def _date(seconds: int) -> str:
+    return datetime.fromtimestamp(seconds, UTC).date().isoformat() if seconds else "unknown date"
 
 
 def _excerpt(text: str, title: str) -> str:
