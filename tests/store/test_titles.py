@@ -28,6 +28,8 @@ def shortened(*titles: str) -> list[str]:
         "{} — The wood 3.11 documentation",
         "{} (Java SE 17 & JDK 17)",
         "{} [The wood]",
+        "{} (The wood (version 7.3.0))",
+        "(The wood [2] and more) {}",
         "{}（木）",
         "The wood: {}",
         "The wood » {}",

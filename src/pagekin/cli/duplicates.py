@@ -27,16 +27,28 @@ LISTS = (".json", ".jsonl", ".ndjson")
     "--files-from", metavar="LIST", help="A file that names the files to compare, one a line; - is the standard input."
 )
 @options_from(GroupSettings)
-@click.option("--complete-link", is_flag=True, help="Complete linkage: all pages of a group are similar to each other.")
+@click.option(
+    "--complete-link",
+    is_flag=True,
+    help="Require that all pages of a group are near-duplicates of each other (complete linkage).",
+)
 @click.option(
     "--text-field",
     metavar="NAME",
     help="The field with the text, such as doc.body; HTML is then ignored. Default: text, content, body or contents.",
 )
 @click.option("--html-field", metavar="NAME", help="The field with HTML. Default: html.")
-@click.option("--query", metavar="WORDS", help="Compare results by the passages around these words.")
-@click.option("--whole-text", is_flag=True, help="In a STORE, also compare blocks that recur on a host.")
-@click.option("--report", "picture", metavar="FILE", help="Draw the number of near-duplicates: a png, svg or pdf file.")
+@click.option(
+    "--query", metavar="WORDS", help="Compare results only by the passages that contain these words of a search."
+)
+@click.option(
+    "--whole-text",
+    is_flag=True,
+    help="In a STORE, also compare menus and other text that many pages of a host have in common.",
+)
+@click.option(
+    "--report", "picture", metavar="FILE", help="Draw how many near-duplicates there are, into a png, svg or pdf file."
+)
 @click.option("--page", metavar="PAGE", help="In the report, the page or result to compare with all others.")
 @click.option("--stream", is_flag=True, help="Print a line of JSON for every result as it arrives.")
 @json_option

@@ -23,7 +23,7 @@ _COUNTS = {
 }
 
 
-@click.command(short_help="Show what a store holds and what it skips.")
+@click.command(short_help="Show what a store holds and what was skipped.")
 @store_argument
 @json_option
 def info(store: str, json: bool) -> None:

@@ -12,7 +12,10 @@ _MIN_TITLES, _MIN_SHARE = 4, 0.8  # of the titles of a host, that must have a pa
 _ROUNDS = 3  # a title may be "sort - Reference - Example"
 _LONGEST = 1000  # characters; longer titles stay as they are
 _SEPARATOR = r"\s[-–—|·•»:/]\s"
-_BRACKETS = r"[(\[（【][^()\[\]（）【】]{1,100}[)\]）】]"
+_OPENING, _CLOSING, _INSIDE = r"[(\[（【]", r"[)\]）】]", r"[^()\[\]（）【】]"
+_BRACKETS = (
+    rf"{_OPENING}(?:{_INSIDE}|{_OPENING}{_INSIDE}{{0,100}}{_CLOSING}){{1,100}}{_CLOSING}"  # (Manual (version 2))
+)
 _ENDS = (re.compile(rf"{_SEPARATOR}(?:(?!{_SEPARATOR}).)+$"), re.compile(rf"\s*{_BRACKETS}$"))
 _BEGINNINGS = (re.compile(rf"^.{{1,100}}?(?:{_SEPARATOR}|:\s)"), re.compile(rf"^{_BRACKETS}\s*"))
 
