@@ -17,12 +17,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from urllib.parse import urljoin
 
+import numpy as np
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 import pagekin
 from benchmarks.agreement import SMALLEST, collections
 from benchmarks.labelled import MORE
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, show
+from pagekin.bags.build import BagSource, sequential_links
 from pagekin.evaluation.labelled import BY_PATH
 from pagekin.model.strategy import Strategy
 from pagekin.search.options import RelatedOptions
@@ -71,6 +73,11 @@ def measure(name: str, source: Path, folder: Path) -> Iterator[Figure]:
     pairs = write_copies(source, folder)
     near = neighbours(source)
     yield Figure(f"{name}: places", PLACES * len(near))
+    with _built(source, folder, "without sequences") as collection:
+        found, declared = _sequences(collection), {(url, other) for url in near for other in near[url]}
+        yield Figure(f"{name}: declared links to neighbours", len(declared))
+        yield Figure(f"{name}: of them found as sequences", len(found & declared))
+        yield Figure(f"{name}: other links found as sequences", len(found - declared))
     for strategy in STRATEGIES:
         with _built(source, folder, strategy) as collection:
             bar = BARS.get(name) if strategy != "all navigation counts" else None
@@ -97,6 +104,15 @@ def measure(name: str, source: Path, folder: Path) -> Iterator[Figure]:
 def _built(source: Path, folder: Path, strategy: str) -> pagekin.Collection:
     store = folder / f"{source.name}, {strategy}.kin"
     return pagekin.build([source], store, base_urls=[BASE], strategy=STRATEGIES[strategy])
+
+
+def _sequences(collection: pagekin.Collection) -> set[tuple[str, str]]:
+    """The URLs of pages and of the previous or next pages that were recognised."""
+    source, urls = BagSource.of(collection.indexed), collection.indexed.reading.pages.url
+    links, rows = source.links, source.nodes
+    place = np.flatnonzero(sequential_links(source)[0])
+    cited = rows[np.searchsorted(links.offsets, place, side="right") - 1]
+    return {(urls[one], urls[other]) for one, other in zip(links.page[place].tolist(), cited.tolist(), strict=True)}
 
 
 def _pages(source: Path) -> dict[str, Path]:
