@@ -2,6 +2,7 @@
 import { fetchReady } from "./parts.js";
 
 const STEP = 1.5, CLOSEST = 400, NEAR = 12, LISTED = 30, FONT = 12;
+const grouped = (number) => number.toLocaleString("en");
 
 export function addMaps() {
   document.addEventListener("shown", (event) => {
@@ -23,7 +24,7 @@ function showLegend(figure, points) {
   for (const group of points.group) counts[group]++;
   figure.querySelectorAll(".legend li").forEach((item, k) => {
     item.hidden = counts[k] === 0;
-    item.querySelector("bdi").textContent = `${points.groups[k] ?? "others"} (${counts[k]})`;
+    item.querySelector("bdi").textContent = `${points.groups[k] ?? "others"} (${grouped(counts[k])})`;
   });
 }
 
@@ -88,7 +89,16 @@ function addMap(figure, { x, y, id, title, group, side }) {
   /** List the pages in view, for those who do not see the canvas and to click. */
   function list(visible) {
     const place = document.querySelector("[data-in-view]");
-    document.querySelector("[data-in-view-count]").textContent = visible.length > LISTED ? `${LISTED} of ${visible.length}` : visible.length;
+    document.querySelector("[data-in-view-count]").textContent = visible.length > LISTED ? `${LISTED} of ${grouped(visible.length)}` : visible.length;
+    const edges = { left: -width, top: -height, right: width, bottom: height };
+    for (const link of document.querySelectorAll(".exports a[href*='map/pages']")) {
+      const url = new URL(link.href);
+      for (const [name, pixels] of Object.entries(edges)) {
+        const centre = name === "left" || name === "right" ? view.x : view.y;
+        url.searchParams.set(name, Math.round((centre + pixels / 2 / view.scale) * side));
+      }
+      link.href = url;
+    }
     place.replaceChildren(...visible.slice(0, LISTED).map((k) => {
       const item = document.createElement("li"), link = document.createElement("a"), text = document.createElement("bdi");
       link.href = pageAt(k);
