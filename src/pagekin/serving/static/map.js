@@ -56,7 +56,7 @@ function addMap(figure, { x, y, id, title, group, side }) {
     for (let k = 0; k < x.length; k++) {
       const a = left(k), b = top(k);
       if (a < -radius || b < -radius || a > width + radius || b > height + radius) continue;
-      visible.push(k);
+      if (a >= 0 && b >= 0 && a <= width && b <= height) visible.push(k);
       if (radius < 2) paths[group[k]].rect(a - radius, b - radius, 2 * radius, 2 * radius);
       else { paths[group[k]].moveTo(a + radius, b); paths[group[k]].arc(a, b, radius, 0, 7); }
     }
