@@ -77,18 +77,19 @@ def duplicates(
     if len(sources) == 1 and _is_store(sources[0]):
         if query is not None:
             raise MisuseError("--query is for a list of results; a collection is compared by its main texts")
-        collection, fields = pagekin.open(sources[0]), {"whole_text": whole_text, **asdict(settings)}
+        collection, chosen = pagekin.open(sources[0]), {"whole_text": whole_text, **asdict(settings)}
         if picture is None:
-            return print_result(collection.duplicates(**fields), json, print_groups)
-        return _draw(collection.duplicate_report(page, **fields), picture, kind, sources[0], json)
+            return print_result(collection.duplicates(**chosen), json, print_groups)
+        return _draw(collection.duplicate_report(page, **chosen), picture, kind, sources[0], json)
     if whole_text or settings.link_weight:
         raise MisuseError("--whole-text and --link-weight are for a collection; name a store, such as my.kin")
     from pagekin.duplicates.result_list import group
 
-    results = _results(sources, files_from, pagekin.Fields.named(text_field, html_field))
+    fields = pagekin.Fields.named(text_field, html_field)
+    results = _results(sources, files_from, fields)
     if stream:
-        return _stream(results, pagekin.Grouping(settings, query=query))
-    grouping = group(results, settings, query=query)
+        return _stream(results, pagekin.Grouping(settings, fields, query))
+    grouping = group(results, settings, fields, query)
     if picture is not None:
         return _draw(grouping.report(page), picture, kind, sources[0] if sources else "files", json)
     return print_result(grouping.grouped(), json, print_results)

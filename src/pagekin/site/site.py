@@ -187,7 +187,7 @@ def _inject(site: SiteFolder, answers: SiteAnswers, options: SiteOptions, writer
     if placeless and not any(each.block for each in pages) and not writer.report.changes:
         path, reason = placeless[0]
         raise FailureError(
-            f"no page has a place for a list: {path} {reason}; name a place with --at, such as '#content'"
+            f"no page has a place for a list: {path} {reason}; name a place with --at, such as body or '#content'"
         )
     return pages
 
