@@ -26,7 +26,7 @@ from pagekin.urls import host_of
 _BUILD_SETTINGS = ("chunk_bytes", "max_chunk_bytes", "min_chunk_bytes", "filter_bits", "hashes")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class DuplicateGroups(ResultSequence[DuplicateGroup[PageLink]]):
     """The near-duplicates of a collection: a sequence of groups, and what the search for them took."""
 

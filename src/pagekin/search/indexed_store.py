@@ -193,7 +193,7 @@ class IndexedStore(NodeStore):
 
     def suggested(self, name: str, limit: int) -> list[int]:
         """The rows of pages that a wrong name may mean; if there are none by titles and URLs, those by texts."""
-        return super().suggested(name, limit) or self.pages_with_words(name, limit)
+        return super().suggested(name, limit) or (self.pages_with_words(name, limit) if name.strip() else [])
 
     @cached_property
     def _languages(self) -> list[str]:
