@@ -1,12 +1,18 @@
-"""Whose word counts: hosts, silent pages, templates, navigation."""
+"""Whose word counts: hosts, silent pages, templates, navigation, sequences."""
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from bags.builders import ONE, TWO, Small
+from pagekin.bags.build import BagSource, sequential_links
+from reference.sequences import Link, is_sequential
 
 T = TWO + "t.html"
 PAGES = {
@@ -224,3 +230,78 @@ def test_the_navigation_of_a_page_that_has_nothing_else_counts(tmp_path: Path) -
 
 def test_links_in_navigation_are_still_links_of_the_store(manual: Small) -> None:
     assert manual.store.links.lengths()[:3].tolist() == [0, 1, 1]
+
+
+# --- sequences ------------------------------------------------------------------------------------
+
+
+def sequence(page: str, *, home: str = "") -> dict[str, str]:
+    """Four pages; `page` has their text with {tree}, and a bar of links to the previous and the next page."""
+    pages = {}
+    for k in range(4):
+        near = [f"<li><a href={other}.html>{TREES[other]}</a>" for other in (k - 1, k + 1) if 0 <= other < 4]
+        pages[f"{ONE}{k}.html"] = page.format(tree=TREES[k], bar=f"<ul>{''.join(near)}</ul>")
+    return {**pages, ONE: home} if home else pages
+
+
+def test_links_to_the_previous_and_the_next_page_do_not_count_without_sequences(tmp_path: Path) -> None:
+    small = Small.of(tmp_path, sequence("<h1>{tree}</h1><nav>{bar}</nav>"))
+    made = small.bags(window_width=4, links=True, sequences=False)
+    assert [made.content(f"{ONE}{k}.html") for k in range(4)] == [{tree: 1} for tree in TREES[:4]]
+    assert [made.around(f"{ONE}{k}.html") for k in range(4)] == [{}, {}, {}, {}]
+    assert small.bags().around(f"{ONE}1.html") == {TREES[1]: 2}
+
+
+def test_the_path_of_chapters_counts_beside_them(tmp_path: Path) -> None:
+    page = "<h1>{tree}</h1><nav><ul><li><a href=/>ivy</a></ul>{bar}</nav>"
+    made = Small.of(tmp_path, sequence(page, home="<p>fern</p>")).bags(links=True, sequences=False)
+    assert made.content(f"{ONE}1.html") == {TREES[1]: 1, "ivy": 1}
+    assert made.around(ONE) == {"ivy": 4} | {f"{ONE}{k}.html": 1 for k in range(4)}
+
+
+def test_a_menu_of_many_pages_counts(tmp_path: Path) -> None:
+    menu = "".join(f"<li><a href={k}.html>{TREES[k]}</a>" for k in range(4))
+    made = Small.of(tmp_path, sequence(f"<h1>{{tree}}</h1><nav><ul>{menu}</ul></nav>")).bags(sequences=False)
+    assert [made.around(f"{ONE}{k}.html") for k in range(4)] == [{tree: 3} for tree in TREES[:4]]
+
+
+def test_rel_tells_a_link_to_the_next_page_from_a_menu(tmp_path: Path) -> None:
+    menu = "".join(f"<li><a href={k}.html>{TREES[k]}</a>" for k in range(4))
+    pages = sequence(f"<h1>{{tree}}</h1><nav><ul>{menu}</ul></nav>")
+    pages[f"{ONE}1.html"] += "<p><a href=2.html rel=next>ivy</a>"
+    pages[f"{ONE}2.html"] += "<p><a href=1.html rel=prev>fern</a>"
+    made = Small.of(tmp_path, pages).bags(sequences=False)
+    assert made.around(f"{ONE}1.html") == {TREES[1]: 3}
+    assert made.around(f"{ONE}2.html") == {TREES[2]: 3}
+    assert "ivy" not in made.content(f"{ONE}1.html")
+
+
+def test_pages_of_the_main_text_that_link_to_each_other_are_no_sequence(tmp_path: Path) -> None:
+    made = Small.of(tmp_path, sequence("<h1>{tree}</h1><main>{bar}</main>")).bags(sequences=False)
+    assert made.around(f"{ONE}1.html") == {TREES[1]: 2}
+
+
+def test_a_link_that_the_next_page_does_not_return_counts(manual: Small) -> None:
+    assert manual.bags(sequences=False).around(CHAPTERS[1]) == {"elm": 1}
+
+
+BLOCKS = {
+    "text": "<p><a href={}.html>elm</a></p>",
+    "menu": "<nav><p><a href={}.html>elm</a></p></nav>",
+    "rel": "<p><a href={}.html rel=next>elm</a></p>",
+}
+_PAGES = st.integers(0, 5)
+
+
+@given(st.lists(st.tuples(_PAGES, _PAGES, st.sampled_from(sorted(BLOCKS))), max_size=24))
+def test_sequences_are_those_of_the_definition(links: list[Link]) -> None:
+    of_page = [[link for link in links if link[0] == page] for page in range(6)]
+    pages = {
+        f"{ONE}{page}.html": "<h1>oak</h1>" + "".join(BLOCKS[kind].format(other) for _, other, kind in found)
+        for page, found in enumerate(of_page)
+    }
+    with TemporaryDirectory() as folder, closing(Small.of(Path(folder), pages).store) as store:
+        sequential, _ = sequential_links(BagSource.of(store))
+        places = zip(store.links.page.tolist(), store.links.anchor.tolist(), strict=True)
+        expected = [is_sequential(of_page[page][anchor], links) for page, anchor in places]
+        assert sequential.tolist() == expected

@@ -13,7 +13,7 @@ def test_the_demo_tells_what_is_found_in_the_sample_web(pagekin: Pagekin) -> Non
     assert (answer.code, answer.err) == (0, "")
     lines = answer.out.splitlines()
     assert len(lines) < 40
-    assert "213 pages of 22 hosts, " in answer.out
+    assert "213 pages of 22 hosts\n" in answer.out
     commands = [line.removeprefix("$ pagekin ") for line in lines if line.startswith("$ pagekin ")]
     assert [each.split()[0] for each in commands] == ["build", "related", "duplicates", "cluster", "evaluate", "serve"]
     assert "No page is similar enough" not in answer.out

@@ -66,6 +66,7 @@ def test_ids_come_out_as_they_went_in(pagekin: Pagekin, tmp_path: Path) -> None:
 
 def test_options_reach_the_groups(pagekin: Pagekin, results: Path) -> None:
     assert "4 results in 4 groups" in pagekin("duplicates", results, "--text-field", "title").out
+    assert "not compared: 4 (no field contnt)" in pagekin("duplicates", results, "--text-field", "contnt").out
     assert json.loads(pagekin("duplicates", results, "--complete-link", "--json").out)["settings"]["link"] == "complete"
     assert (
         json.loads(pagekin("duplicates", results, "--chunk-size", "64", "--json").out)["settings"]["chunk_bytes"] == 64

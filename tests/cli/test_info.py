@@ -53,4 +53,5 @@ def test_people_are_told_the_same(pagekin: Pagekin, library: Path) -> None:
     ):
         assert line.split() in lines
     assert "Languages:  en 3" in out
+    assert "Strategy: default\n" in out
     assert ["1", "not", "HTML", "e.g.", "picture.png"] in lines

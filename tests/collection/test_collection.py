@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -119,13 +120,28 @@ def test_opening_and_asking_load_no_compiler(library: Path) -> None:
     assert ran.stdout == "False\n"
 
 
-def test_results_are_shown_in_a_line(collection: pagekin.Collection) -> None:
+def test_results_are_shown_in_a_line(collection: pagekin.Collection, tmp_path: Path) -> None:
     found = collection.related(ROBIN, limit=3, min_similarity=0.0)
     assert repr(found).startswith("<RelatedPages of 2: 'The wren in winter', ")
     assert repr(found[0]) == f"<RelatedPage {found[0].similarity:.3f} 'The wren in winter' {WREN}>"
     assert repr(collection.page(ROBIN)) == f"<PageDetails 'The robin in winter' {ROBIN} of 12 words>"
     assert repr(collection.search("robin", limit=1)) == "<SearchResults of 1: 'The robin in winter'>"
     assert repr(collection.search("nonsense")) == "<SearchResults of 0>"
+    assert repr(collection.search("robin")[0]) == f"<Page 'The robin in winter' {ROBIN}>"
+    assert repr(collection.info()) == f"<CollectionInfo {collection.path} of 3 pages>"
+    assert repr(collection.duplicates()) == "<DuplicateGroups of 0>"
+    assert repr(collection.clusters(ROBIN)).startswith("<PageClusters around 'The robin in winter' by amsler: ")
+    labels = tmp_path / "labels.tsv"
+    labels.write_text("".join(f"{page.url}\tTop/{'AB'[page.url == WREN]}\n" for page in collection))
+    measured = repr(collection.evaluate(labels, resamples=1))
+    assert re.fullmatch(r"<Evaluation of 3 pages in 2 classes: P@10 \d\.\d{3}, nDCG@10 \d\.\d{3}>", measured)
+
+
+def test_a_with_statement_closes_a_collection(library: Path) -> None:
+    with pagekin.open(library) as opened:
+        assert opened.related(ROBIN)
+    with pytest.raises(pagekin.PagekinError, match="closed"):
+        opened.related(ROBIN)
 
 
 def test_the_options_of_related_pages_are_in_the_signature(collection: pagekin.Collection) -> None:

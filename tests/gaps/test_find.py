@@ -211,3 +211,14 @@ def test_a_url_that_is_known_only_from_links_has_no_gaps(tmp_path: Path) -> None
     for call in (collection.gaps, collection.kneighbors):
         with pytest.raises(pagekin.NoPageError, match="known only from links"):
             call(pages=["http://y.example/"])
+
+
+def test_words_that_are_the_title_of_a_third_page_are_not_to_be_linked(tmp_path: Path) -> None:
+    """The jay buries acorns of the oak, and so does the squirrel; "oak" would be expected to lead to the oak."""
+    texts = {"Oak": "A tree.", "Jay": "The jay eats of the oak: oak, oak.", "Squirrel": "A squirrel eats of the oak."}
+    for name, text in texts.items():
+        (tmp_path / f"{name}.html").write_text(f"<title>{name}</title><p>{text}", "utf-8")
+    found = pagekin.build(tmp_path, tmp_path / "a.kin", processes=1).gaps()
+    words = {(gap.source.title, gap.target.title): gap.words for gap in found}
+    assert words["Jay", "Oak"] == words["Squirrel", "Oak"] == "oak"
+    assert words["Jay", "Squirrel"] == words["Squirrel", "Jay"] == "eats"

@@ -45,6 +45,7 @@ SETTINGS: dict[str, st.SearchStrategy[Any]] = {
     "template_links": st.booleans(),
     "template_share": SHARES,
     "navigation": st.booleans(),
+    "sequences": st.booleans(),
     "signature_length": st.integers(1, 1024),
     "seed": st.integers(0, 2**63 - 1),
     "outside": st.booleans(),

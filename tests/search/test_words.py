@@ -81,3 +81,11 @@ def test_an_index_without_contents_finds_pages_by_title_alone(tmp_path: Path) ->
 def test_a_long_text_is_searched_by_its_first_words(collection: pagekin.Collection) -> None:
     assert collection.search("island" * 100_000).pages == []
     assert collection.search("island " + "word " * 100_000)[0].url == "http://a.example/2"
+
+
+def test_a_name_that_no_title_has_is_answered_with_pages_by_their_texts(collection: pagekin.Collection) -> None:
+    with pytest.raises(pagekin.NoPageError) as told:
+        collection.related("hash table")
+    first, *suggested = str(told.value).splitlines()
+    assert first.endswith("did you mean:")
+    assert [line.split()[0] for line in suggested] == ["http://a.example/0"]

@@ -152,6 +152,16 @@ def test_what_a_page_links_to_can_be_hidden(site: Path) -> None:
     assert links(page) and "wren.html" not in str(links(page))
 
 
+@pytest.mark.parametrize("name", ["Concept-Index.html", "allclasses-index.html", "a/b/class-use/Robin.html"])
+def test_indexes_of_manuals_get_no_list_and_are_not_listed(site: Path, name: str) -> None:
+    page = site / name
+    page.parent.mkdir(parents=True, exist_ok=True)
+    page.write_text(html("All birds", "Robins, wrens, finches and tits sing and feed in gardens in winter."))
+    update(site)
+    assert b"pagekin:begin" not in page.read_bytes()
+    assert "All birds" not in {title for title, _ in links(site / "birds" / "robin.html")}
+
+
 def test_addresses_end_with_a_slash_where_pages_are_called_index(tmp_path: Path) -> None:
     flat = write_site(tmp_path / "flat")
     site = tmp_path / "public"

@@ -29,6 +29,7 @@ def shortened(*titles: str) -> list[str]:
         "{} (Java SE 17 & JDK 17)",
         "{} [The wood]",
         "{} (The wood (version 7.3.0))",
+        "(The wood [2] and more) {}",
         "{}（木）",
         "The wood: {}",
         "The wood » {}",

@@ -14,9 +14,9 @@ from pagekin.bags.weigh import FoldedBags, Spill, SpilledPiece
 from pagekin.kernels.fold_bags import Citations, FoldPlan, fold_nodes, make_sums
 from pagekin.kernels.page_output import NAVIGATION
 from pagekin.kernels.windows import BASIC, SYNTACTIC, TOPICAL, Texts
-from pagekin.model.arrays import Bytes, Floats, Int64s, Strings, UInt32s, UInt64s, offsets_of
+from pagekin.model.arrays import Bools, Bytes, Floats, Int64s, Strings, UInt32s, UInt64s, offsets_of
 from pagekin.model.bags import BAG_COLUMNS, Bags, Contents, Terms
-from pagekin.model.reading import AnchorFlag, CheckedLinks, CheckedReading, Reading
+from pagekin.model.reading import AnchorFlag, CheckedLinks, CheckedReading
 from pagekin.model.strategy import Strategy
 from pagekin.store.columns import Mapper
 from pagekin.store.store import Store
@@ -94,10 +94,10 @@ def fold_bags(
     elsewhere.
     """
     check_language(strategy.language)
-    ignored = ignored_blocks(source.reading, strategy)
+    ignored = ignored_parts(source, strategy)
     terms, texts = _texts(source, strategy, ignored.words)
     nodes = len(source.links.offsets) - 1
-    citations = _citations(source, strategy, ignored.links)
+    citations = _citations(source, strategy, ignored)
     frequency = np.zeros(len(terms) + nodes, np.int64)
     lengths = np.zeros(nodes, np.int64)
     contents = Contents(np.zeros(len(terms), np.int64), lengths[: len(source.nodes) - 1])
@@ -154,29 +154,70 @@ def _texts(source: BagSource, strategy: Strategy, ignored: Bytes) -> tuple[TermV
     return terms, Texts(tokens.offsets, tokens.form, forms, of_page, *text)
 
 
-class IgnoredBlocks(NamedTuple):
-    """1 for every block whose words, or whose links, do not count."""
+class IgnoredParts(NamedTuple):
+    """What does not count under a strategy."""
 
-    words: Bytes
-    links: Bytes
+    words: Bytes  # 1 for every block whose words do not count
+    links: Bytes  # 1 for every block whose links do not count
+    sequential: Bools  # links to the previous or the next page that do not count; of all links
 
 
-def ignored_blocks(reading: Reading, strategy: Strategy) -> IgnoredBlocks:
+def ignored_parts(source: BagSource, strategy: Strategy) -> IgnoredParts:
     """The templates and the navigation of pages, as far as a strategy ignores them.
 
     The navigation of a page counts if the page has nothing else, such as a menu in a file of its own.
     """
-    blocks = reading.blocks
+    reading, blocks = source.reading, source.reading.blocks
     templates = navigation = np.zeros(len(blocks.hash), np.uint8)
+    sequential = np.zeros(len(source.links.page), bool)
     if not (strategy.templates and strategy.template_links):
         (hosts,) = host_numbers(map(host_of, reading.pages.url))
         templates = template_blocks(hosts, blocks.offsets, blocks.hash, strategy.template_share)
     if not strategy.navigation:
         navigation = blocks.kinds // NAVIGATION
+    elif not strategy.sequences:
+        sequential, navigation = sequential_links(source)
+    if navigation.any():
         page = np.repeat(np.arange(len(blocks)), blocks.lengths())
         navigation &= np.bincount(page[(navigation | templates) == 0], minlength=len(blocks))[page] > 0
     words = navigation if strategy.templates else navigation | templates
-    return IgnoredBlocks(words, navigation if strategy.template_links else navigation | templates)
+    links = np.zeros_like(navigation) if strategy.navigation else navigation
+    return IgnoredParts(words, links if strategy.template_links else links | templates, sequential)
+
+
+def sequential_links(source: BagSource) -> tuple[Bools, Bytes]:
+    """The links to the previous and the next page, and 1 for every block of navigation that contains one.
+
+    Links back and forth between two pages are such links if their `rel` attributes say so, or if they are navigation
+    and each of the pages has at most two such partners. Other navigation, such as the path of chapters or a menu,
+    leads to pages that do not link back, or to many that do.
+    """
+    reading, links, pages = source.reading, source.links, len(source.nodes) - 1
+    sequential, blocks = np.zeros(len(links.page), bool), np.zeros(len(reading.blocks.hash), np.uint8)
+    if not len(blocks):
+        return sequential, blocks
+    flags = reading.anchors.flags[reading.anchors.offsets[links.page] + links.anchor]
+    block = blocks_of_links(reading, links)
+    by_rel = flags & AnchorFlag.SEQUENTIAL != 0
+    by_place = (reading.blocks.kinds[block] >= NAVIGATION) & (np.diff(reading.blocks.offsets)[links.page] > 0)
+    link = np.flatnonzero(by_rel | by_place)
+    link = link[link < links.offsets[pages]]  # to pages of the collection
+    citing = source.node_of_page()[links.page[link]].astype(np.int64)
+    pair = citing * pages + np.searchsorted(links.offsets, link, side="right") - 1
+    there_and_back = _mutual(pair[by_place[link]], pages)
+    partners = np.bincount(there_and_back // pages, minlength=pages)
+    in_sequence = (partners[there_and_back // pages] <= 2) & (partners[there_and_back % pages] <= 2)
+    found = by_place[link] & np.isin(pair, there_and_back[in_sequence])
+    found |= by_rel[link] & np.isin(pair, _mutual(pair[by_rel[link]], pages))
+    sequential[link[found]] = True
+    blocks[block[sequential & by_place]] = 1
+    return sequential, blocks
+
+
+def _mutual(pairs: Int64s, nodes: int) -> Int64s:
+    """The distinct pairs of two nodes, `one * nodes + other`, that are there in both directions."""
+    pairs = np.unique(pairs[pairs // nodes != pairs % nodes])
+    return pairs[np.isin(pairs, pairs % nodes * nodes + pairs // nodes, assume_unique=True)]
 
 
 def template_blocks(hosts: Int64s, offsets: Int64s, hashes: UInt64s, share: float) -> Bytes:
@@ -209,18 +250,18 @@ def host_numbers(*columns: Iterable[str]) -> list[Int64s]:
     return [np.array([numbers.setdefault(host, len(numbers)) for host in hosts], np.int64) for hosts in columns]
 
 
-def _citations(source: BagSource, strategy: Strategy, ignored: Bytes) -> Citations:
+def _citations(source: BagSource, strategy: Strategy, ignored: IgnoredParts) -> Citations:
     links, anchors = source.links, source.reading.anchors
     link = (links.offsets, links.page, links.anchor, counting_links(source, strategy, ignored))
     anchor = (anchors.offsets, anchors.start, anchors.end, anchors.flags)
     return Citations(source.nodes, *link, *anchor, source.node_of_page())
 
 
-def counting_links(source: BagSource, strategy: Strategy, ignored: Bytes | None = None) -> Bytes:
-    """1 for every link that counts under a strategy; `ignored`, if given, marks the blocks whose links do not."""
+def counting_links(source: BagSource, strategy: Strategy, ignored: IgnoredParts | None = None) -> Bytes:
+    """1 for every link that counts under a strategy; `ignored` are the parts that it ignores, if they are known."""
     reading, links = source.reading, source.links
-    ignored = ignored_blocks(reading, strategy).links if ignored is None else ignored
-    counts = np.ones(len(links.page), bool)
+    ignored = ignored or ignored_parts(source, strategy)
+    counts = ~ignored.sequential
     if strategy.silent:
         patterns = [re.compile(each) for each in strategy.silent]
         silent = np.array([any(each.search(url) for each in patterns) for url in reading.pages.url], bool)
@@ -230,9 +271,9 @@ def counting_links(source: BagSource, strategy: Strategy, ignored: Bytes | None 
         counts &= of_page[links.page] != np.repeat(of_node, np.diff(links.offsets))
     if not strategy.navigation:
         counts &= reading.anchors.flags[reading.anchors.offsets[links.page] + links.anchor] & AnchorFlag.SEQUENTIAL == 0
-    if ignored.any():
+    if ignored.links.any():
         in_block = np.diff(reading.blocks.offsets)[links.page] > 0  # a page without text has no blocks
-        counts &= ~in_block | (ignored[blocks_of_links(reading, links)] == 0)
+        counts &= ~in_block | (ignored.links[blocks_of_links(reading, links)] == 0)
     return counts.astype(np.uint8)
 
 

@@ -48,7 +48,7 @@ _FEW = 20  # links below which that share says nothing
     help="Find the K best related pages of every page in advance. Default: as many as the store has kept so far.",
 )
 @click.option("--memory", default="4GiB", help="Start no more workers than fit into this memory.")
-@click.option("--max-page-size", default=16, type=click.IntRange(1, 1024), help="Skip larger pages; in MiB.")
+@click.option("--max-page-size", default=16, type=click.IntRange(1, 1024), help="Skip pages larger than this; in MiB.")
 @options_from(ReadingSettings)
 @click.option("--allow-shrink", is_flag=True, help="Accept that the store loses more than half of its pages.")
 @click.option("-q", "--quiet", is_flag=True, help="Print no progress bar and no report.")

@@ -143,20 +143,20 @@ def print_graph(found: pagekin.GraphStatistics) -> None:
             (found.pages, "pages compared"),
             (found.in_links, f"in-links, {found.in_links_per_page:.1f} a page"),
             (found.out_links, f"out-links, {found.out_links_per_page:.1f} a page"),
-            (found.all_pages, "pages, with those that link and are linked to"),
+            (found.all_pages, "pages, including those that link to them or that they link to"),
             (found.pairs, f"pairs, {found.share_of_pairs:.2%} of all; mean {found.mean_similarity:.4f}"),
-            (found.collapsed, "pages that are nearly the same as another, and one with it"),
+            (found.collapsed, "pages merged with another that has nearly the same links"),
             (found.subgraphs, f"connected subgraphs; the largest has {found.largest_subgraph:,} pages"),
         ]
     )
     click.echo("Left out or changed:")
     print_table(
         [
-            (found.left_out["portals"], "portals, whose links do not count"),
-            (found.left_out["in_links_dropped"], "in-links beyond those that a page keeps"),
-            (found.left_out["popular"], "popular pages, which count less"),
-            (found.left_out["stopped"], "pages on the stop list"),
-            (found.left_out["backed_off"], "pages that share in-links of a URL above them"),
+            (found.left_out["portals"], "pages with too many links (--out-links), whose links are ignored"),
+            (found.left_out["in_links_dropped"], "in-links ignored because a page has too many (--in-links)"),
+            (found.left_out["popular"], "popular pages, links to which count less (--popular)"),
+            (found.left_out["stopped"], "pages ignored by --stop"),
+            (found.left_out["backed_off"], "pages compared by the in-links of a parent URL (--back-off)"),
         ]
     )
     if found.output:

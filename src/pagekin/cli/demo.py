@@ -38,9 +38,7 @@ def demo(output: str, serve: bool | None) -> None:
     with progress_bar(quiet=False) as progress:
         collection = pagekin.build(archive, store, progress=progress)
     info = collection.info().counts
-    click.echo(
-        f"{counted(info['pages'], 'page')} of {counted(info['hosts'], 'host')}, {counted(info['links'], 'link')}"
-    )
+    click.echo(f"{counted(info['pages'], 'page')} of {counted(info['hosts'], 'host')}")
     for show in (_show_related, _show_duplicates, _show_clusters, _show_quality):
         click.echo()
         show(collection, store)

@@ -27,16 +27,28 @@ LISTS = (".json", ".jsonl", ".ndjson")
     "--files-from", metavar="LIST", help="A file that names the files to compare, one a line; - is the standard input."
 )
 @options_from(GroupSettings)
-@click.option("--complete-link", is_flag=True, help="Complete linkage: all pages of a group are similar to each other.")
+@click.option(
+    "--complete-link",
+    is_flag=True,
+    help="Require that all pages of a group are near-duplicates of each other (complete linkage).",
+)
 @click.option(
     "--text-field",
     metavar="NAME",
     help="The field with the text, such as doc.body; HTML is then ignored. Default: text, content, body or contents.",
 )
 @click.option("--html-field", metavar="NAME", help="The field with HTML. Default: html.")
-@click.option("--query", metavar="WORDS", help="Compare results by the passages around these words.")
-@click.option("--whole-text", is_flag=True, help="In a STORE, also compare blocks that recur on a host.")
-@click.option("--report", "picture", metavar="FILE", help="Draw the number of near-duplicates: a png, svg or pdf file.")
+@click.option(
+    "--query", metavar="WORDS", help="Compare results only by the passages that contain these words of a search."
+)
+@click.option(
+    "--whole-text",
+    is_flag=True,
+    help="In a STORE, also compare menus and other text that many pages of a host have in common.",
+)
+@click.option(
+    "--report", "picture", metavar="FILE", help="Draw how many near-duplicates there are, into a png, svg or pdf file."
+)
 @click.option("--page", metavar="PAGE", help="In the report, the page or result to compare with all others.")
 @click.option("--stream", is_flag=True, help="Print a line of JSON for every result as it arrives.")
 @json_option
@@ -65,18 +77,19 @@ def duplicates(
     if len(sources) == 1 and _is_store(sources[0]):
         if query is not None:
             raise MisuseError("--query is for a list of results; a collection is compared by its main texts")
-        collection, fields = pagekin.open(sources[0]), {"whole_text": whole_text, **asdict(settings)}
+        collection, chosen = pagekin.open(sources[0]), {"whole_text": whole_text, **asdict(settings)}
         if picture is None:
-            return print_result(collection.duplicates(**fields), json, print_groups)
-        return _draw(collection.duplicate_report(page, **fields), picture, kind, sources[0], json)
+            return print_result(collection.duplicates(**chosen), json, print_groups)
+        return _draw(collection.duplicate_report(page, **chosen), picture, kind, sources[0], json)
     if whole_text or settings.link_weight:
         raise MisuseError("--whole-text and --link-weight are for a collection; name a store, such as my.kin")
     from pagekin.duplicates.result_list import group
 
-    results = _results(sources, files_from, pagekin.Fields.named(text_field, html_field))
+    fields = pagekin.Fields.named(text_field, html_field)
+    results = _results(sources, files_from, fields)
     if stream:
-        return _stream(results, pagekin.Grouping(settings, query=query))
-    grouping = group(results, settings, query=query)
+        return _stream(results, pagekin.Grouping(settings, fields, query))
+    grouping = group(results, settings, fields, query)
     if picture is not None:
         return _draw(grouping.report(page), picture, kind, sources[0] if sources else "files", json)
     return print_result(grouping.grouped(), json, print_results)

@@ -185,7 +185,11 @@ def shown(of: Estimate, form: str = ".3f") -> str:
 
 @click.command(short_help="Evaluate many strategies side by side.")
 @click.argument("plan", required=False, type=click.Path(), metavar="[SWEEP.toml|STORE]")
-@click.option("--hierarchy", metavar="FILE|path", help="As in `pagekin evaluate`. Default: that of the sweep file.")
+@click.option(
+    "--hierarchy",
+    metavar="FILE|path",
+    help="The classes of pages: lines of a URL, a tab, Top/Leaf; or `path`, their folders. Default: the sweep file's.",
+)
 @click.option(
     "--references", help="Systems to compare with, separated by commas: tf-idf, more-like-this, co-citation, lsa."
 )

@@ -10,6 +10,7 @@ import click
 import pagekin
 from pagekin.cli.options import json_option, store_argument
 from pagekin.cli.output import bytes_in_words, clean, counted, print_result, print_table, vectors_in_words
+from pagekin.model.strategy import PRESETS
 
 _ANCHORS = 10  # anchor texts that are shown
 _COUNTS = {
@@ -23,7 +24,7 @@ _COUNTS = {
 }
 
 
-@click.command(short_help="Show what a store holds and what it skips.")
+@click.command(short_help="Show what a store holds and what was skipped.")
 @store_argument
 @json_option
 def info(store: str, json: bool) -> None:
@@ -39,8 +40,7 @@ def print_info(info: pagekin.CollectionInfo) -> None:
     if changed := [key for key, value in info.settings.items() if value is True]:
         click.echo("Settings: " + ", ".join(changed))
     if info.strategy:
-        shown = {**info.strategy, **({"weights": "learned"} if "weights" in info.strategy else {})}  # not 2 KB
-        click.echo("Strategy: " + ", ".join(f"{key} {value}" for key, value in shown.items()))
+        click.echo("Strategy: " + strategy_in_words(info.strategy))
     if info.duplicates:
         click.echo("Near-duplicates: " + _fingerprints(info.duplicates))
     if info.vectors:
@@ -62,6 +62,22 @@ def _fingerprints(facts: dict[str, Any]) -> str:
     words += [f"{facts['without_text']:,} pages without text"] if facts["without_text"] else []
     words += [f"{facts['too_large']:,} pages too large to be compared"] if facts["too_large"] else []
     return ", ".join(words)
+
+
+def strategy_in_words(settings: dict[str, Any]) -> str:
+    """The preset with these settings, or else what differs from the default.
+
+    >>> from pagekin.model.strategy import Strategy
+    >>> strategy_in_words(Strategy(lead=20.0).as_dict())
+    'default, but lead 20.0'
+    """
+    for name, preset in PRESETS.items():
+        if preset.as_dict() == settings:
+            return name
+    default = PRESETS["default"].as_dict()
+    changed = {key: value for key, value in settings.items() if value != default.get(key)}
+    shown = changed | ({"weights": "learned"} if "weights" in changed else {})  # not 2 KB
+    return "default, but " + ", ".join(f"{key} {value}" for key, value in shown.items())
 
 
 @click.command(short_help="Compare the files with their checksums.")

@@ -108,14 +108,17 @@ def export(store: str, output: str, kind: str | None, queries: str | None, optio
 @click.command(short_help="Keep the related pages of all pages.")
 @store_argument
 @click.option(
-    "--limit", default=10, type=click.IntRange(0, MOST_ANSWERS), help="Keep this number for each page; 0 removes them."
+    "--limit",
+    default=10,
+    type=click.IntRange(0, MOST_ANSWERS),
+    help="Keep this number of related pages for each page; 0 removes what is kept.",
 )
 @json_option
 def answers(store: str, limit: int, json: bool) -> None:
     """Find the related pages of every page in advance, and keep them in the index.
 
-    `related`, `export` and `serve` then need no search for requests with the default ranking, without filters, and for
-    at most as many pages as are kept. Later builds keep as many.
+    `related`, `export` and `serve` then read an answer instead of searching, if a request has no filters, uses the
+    default ranking and asks for at most --limit pages. Later builds find the same number in advance.
     """
     with progress_bar(json) as progress:
         report = pagekin.open(store).keep_answers(limit, progress)

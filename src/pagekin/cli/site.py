@@ -29,7 +29,7 @@ _DONE = {
 @click.option("--inject", is_flag=True, help="Insert a list of related pages into each page.")
 @click.option("--data", type=click.Path(dir_okay=False), metavar="FILE", help="Also write a data file for templates.")
 @click.option("--index", type=click.Path(), help="The index to keep for the next run. Default: FOLDER.kin.")
-@click.option("--revert", is_flag=True, help="Remove what pagekin has put into the site; its bytes are as before.")
+@click.option("--revert", is_flag=True, help="Remove everything that pagekin has put into the site, byte for byte.")
 @click.option("--dry-run", is_flag=True, help="List what would change, and leave the site as it is.")
 @click.option("--check", is_flag=True, help="Like --dry-run, and exit with 1 if anything would change.")
 @options_from(SiteOptions)

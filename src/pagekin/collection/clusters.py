@@ -82,7 +82,7 @@ class FlatCluster:
     members: list[PageLink]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class PageClusters(Tabular):
     """The pages around a page, ordered by a clustering of their links."""
 
@@ -100,6 +100,10 @@ class PageClusters(Tabular):
             members = [(number, each) for number, one in enumerate(self.clusters, 1) for each in one.members]
             return [{"cluster": number, **scalars(each)} for number, each in members]
         return [scalars(each) for each in self.related]
+
+    def __repr__(self) -> str:
+        near = ", ".join(repr(each.title) for each in self.related[:3])
+        return f"<PageClusters around {self.query.title!r} by {self.query.measure}: {near}>"
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ _PREFIXES = ("", "http://", "https://", "http://www.", "https://www.")
 _COLUMNS = "n.id, p.url, p.title, p.host, p.language, n.in_degree FROM pages p JOIN nodes n ON n.node = p.node"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class CollectionInfo:
     """What a collection holds, how it was read, and what was skipped and why."""
 
@@ -46,6 +46,9 @@ class CollectionInfo:
     languages: dict[str, int] = json_field()
     skipped: list[tuple[str, int, str, str]] = json_field(columns=("reason", "count", "example", "source"))
     vectors: dict[str, Any] | None = json_field(default=None, omit=None)  # that were given to the build
+
+    def __repr__(self) -> str:
+        return f"<CollectionInfo {self.store} of {counted(self.counts['pages'], 'page')}>"
 
 
 @dataclass(frozen=True)
@@ -121,7 +124,7 @@ def describe_build(built: Built) -> BuildReport:
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Page:
     """A page of a collection. Methods of `Collection` that take the name of a page also take a `Page`."""
 
@@ -131,6 +134,9 @@ class Page:
     host: str
     language: str
     in_degree: int
+
+    def __repr__(self) -> str:
+        return f"<Page {self.title!r} {self.url}>"
 
 
 @dataclass(frozen=True, repr=False)

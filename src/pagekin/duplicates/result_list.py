@@ -94,7 +94,9 @@ class Grouping:
 
     def _sets(self, results: Sequence[Result]) -> tuple[list[str], Chunks, list[Chunks]]:
         """For each result the reason why it has no chunks, or ""; the chunks, and the samples of short texts."""
-        contents: list[bytes | Chunks | str] = ["no text"] * len(results)  # a text, chunks, or the reason
+        named = self._fields.text != Fields().text
+        missing = f"no field {' or '.join(self._fields.text + self._fields.html)}" if named else "no text"
+        contents: list[bytes | Chunks | str] = [missing] * len(results)  # a text, chunks, or the reason
         from_html = html_texts(results)
         for k, result in enumerate(results):
             if k in from_html:

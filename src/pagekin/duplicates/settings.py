@@ -44,7 +44,7 @@ class GroupSettings:
     )
     link_weight: float = option(
         0.0,
-        "In a collection, the weight of common links in the similarity; the rest is the weight of the texts.",
+        "In a collection, the weight of common links in the similarity (0 to 1); texts have the rest.",
         **SHARE,
         below=True,
         http=False,

@@ -100,7 +100,7 @@ class Comparison:
     differences: dict[str, MeasureDifference]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Evaluation:
     """One system or two, evaluated against a hierarchy."""
 
@@ -110,6 +110,10 @@ class Evaluation:
     systems: list[SystemEvaluation]
     comparison: Comparison | None
     left_out: list[LeftOutReason]
+
+    def __repr__(self) -> str:
+        measures = f"{PRECISION} {self.systems[0].precision.value:.3f}, {NDCG} {self.systems[0].ndcg.value:.3f}"
+        return f"<Evaluation of {self.pages:,} pages in {self.classes:,} classes: {measures}>"
 
 
 @report_damage

@@ -23,9 +23,11 @@ class HierarchyOptions:
     """
 
     depth: int = option(3, "Cut the hierarchy at this depth.", minimum=1, maximum=32)
-    strict_depth: bool = option(False, "Leave out pages with a class above the depth.")
+    strict_depth: bool = option(False, "Leave out pages whose class is at a higher level than --depth.")
     multi: str = option(
-        "deepest", "Of several classes of a page, use the deepest or the nearest (min).", choices=("deepest", "min")
+        "deepest",
+        "If a page has several classes, compare it by the deepest, or by the one nearest to the other page (min).",
+        choices=("deepest", "min"),
     )
     distance: str = option(
         "family",
@@ -37,7 +39,9 @@ class HierarchyOptions:
         "A file with a line per class: the class, a tab, its parent. For labels that name only the class.",
         file=True,
     )
-    sample: int | None = option(None, "Sample this number of pairs of sibling classes (300 in the paper).", minimum=1)
+    sample: int | None = option(
+        None, "Evaluate only the pages of this number of random pairs of sibling classes (300 in the paper).", minimum=1
+    )
     seed: int = option(2002, "Seed of all random choices.", minimum=0)
     min_in_links: int | None = option(
         None, "Leave out pages with fewer in-links. Default: 0, and 1 in a sample.", minimum=0

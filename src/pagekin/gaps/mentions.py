@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pagekin.bags.build import ignored_blocks
+from pagekin.bags.build import BagSource, ignored_parts
 from pagekin.gaps.phrases import LONGEST, PhraseTrie
 from pagekin.kernels.page_output import HEADING
 from pagekin.kernels.spans import strings_of
@@ -117,7 +117,8 @@ class MentionIndex:
     def _text(self) -> Bools:
         """For each word whether it is in the text of its page, not in a template, in navigation or in a heading."""
         reading, blocks = self.reading, self.reading.blocks
-        ignored = (ignored_blocks(reading, self.indexed.index.strategy).words != 0) | (blocks.kinds & HEADING != 0)
+        parts = ignored_parts(BagSource.of(self.indexed), self.indexed.index.strategy)
+        ignored = (parts.words != 0) | (blocks.kinds & HEADING != 0)
         page = np.repeat(np.arange(len(blocks)), blocks.lengths())
         first = reading.tokens.offsets[page] + blocks.token
         last = np.minimum(np.append(first[1:], len(reading.tokens.form)), reading.tokens.offsets[page + 1])

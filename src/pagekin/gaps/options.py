@@ -22,7 +22,7 @@ class GapOptions:
     min_similarity: float = option(0.0, "Drop links between pages below this similarity (0 to 1).", **SHARE)
     min_likelihood: float = option(
         0.0,
-        "Drop links whose words are linked like this on a smaller share of the pages that have them (0 to 1).",
+        "Drop a link unless at least this share of the pages that have its words link them to its target (0 to 1).",
         **SHARE,
     )
     max_in_links: int | None = option(None, "Only links to pages with at most this number of in-links.", minimum=0)

@@ -8,7 +8,7 @@ import numpy as np
 
 from pagekin.bags.stemming import language_of, terms_of
 from pagekin.gaps.mentions import MentionIndex
-from pagekin.model.arrays import Int64s
+from pagekin.model.arrays import Bools, Int64s, spans
 from pagekin.search.query import Bag, bag_of
 
 _LONGEST = 320  # characters of a sentence that are shown
@@ -87,16 +87,25 @@ class LinkableText:
         return self._free(place, length)
 
     def _places_of_terms(self, bag: Bag) -> tuple[Int64s, Int64s]:
-        """The places of the strongest term that the texts of both pages have."""
+        """The places of the strongest term that the texts of both pages have, and that is no title of a page."""
         own = bag_of(self.index.indexed.index, int(self.index.node_of_row[self.row]))
         shared, here, there = np.intersect1d(own.term, bag.term, return_indices=True)
         order = np.argsort(-np.minimum(own.weight[here], bag.weight[there]), kind="stable")
         for term in shared[order[:_SHARED]].tolist():
-            place = np.flatnonzero(self._terms == term)
+            place = np.flatnonzero((self._terms == term) & ~self._in_titles)
             place, length = self._free(place, np.ones(len(place), np.int64))
             if len(place):
                 return place, length
         return np.empty(0, np.int64), np.empty(0, np.int64)
+
+    @cached_property
+    def _in_titles(self) -> Bools:
+        """For each word whether it is in the title of a page: as a link, it would be expected to lead there."""
+        found, trie, named = self.index.trie.occurrences(self._words, self._ends), self.index.trie, self.index.named
+        titles = np.isin(found.phrase, named.phrase[named.title])
+        inside = np.zeros(len(self._words), bool)
+        inside[spans(found.place[titles], trie.length[found.phrase[titles]])] = True
+        return inside
 
     def _free(self, place: Int64s, length: Int64s) -> tuple[Int64s, Int64s]:
         """The places whose words are text and not in a link."""

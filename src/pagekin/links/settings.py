@@ -56,7 +56,7 @@ class LinkOptions(Preparation):
     )
     delta: float | None = option(
         None,
-        "Connect two pages in the graph from this similarity on. Default: a tenth of the mean.",
+        "Connect two pages in the graph if their similarity is at least this. Default: a tenth of the mean.",
         **SHARE,
         http=False,
     )

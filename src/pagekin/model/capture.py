@@ -128,9 +128,7 @@ class ReadingSettings:
     obey_noindex: bool = option(False, "Leave out pages that ask not to be indexed (robots noindex).")
     obey_nofollow: bool = option(False, "Ignore links that ask not to be followed (rel nofollow).")
     chop_host: bool = option(False, "Treat all pages of a host as one page.")
-    follow_links: bool = option(
-        False, "Also read files outside of a source folder that symbolic links in it lead to.", http=False
-    )
+    follow_links: bool = option(False, "Follow symbolic links that lead out of a source folder.", http=False)
     capture: str = option(
         "latest",
         "Of several captures of a URL, take the latest, the first, or the nearest to a date: nearest:2020-06-30.",

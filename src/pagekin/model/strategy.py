@@ -98,6 +98,7 @@ class Strategy:
     template_share: float = 0.2  # the share of the pages of a host that makes a block a template
     # Navigation, which pages mark as such.
     navigation: bool = True  # whether its words and links count
+    sequences: bool = True  # whether links to the previous and the next page count
     # Signatures and index.
     signature_length: int = 80
     seed: int = 2002

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from pagekin.bags.build import host_numbers, ignored_blocks, template_blocks
+from pagekin.bags.build import BagSource, host_numbers, ignored_parts, template_blocks
 from pagekin.duplicates.chunks import chunks_of_pages
 from pagekin.duplicates.collection import PageSets, find_pairs, groups_of
 from pagekin.duplicates.filters import MAX_CHUNKS, Chunks
@@ -26,7 +26,7 @@ from pagekin.urls import host_of
 _BUILD_SETTINGS = ("chunk_bytes", "max_chunk_bytes", "min_chunk_bytes", "filter_bits", "hashes")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class DuplicateGroups(ResultSequence[DuplicateGroup[PageLink]]):
     """The near-duplicates of a collection: a sequence of groups, and what the search for them took."""
 
@@ -95,11 +95,11 @@ def _text_fingerprints(indexed: IndexedStore, settings: GroupSettings, whole_tex
     """The fingerprints of the build, or new ones if they differ."""
     stored, strategy = indexed.fingerprints, indexed.index.strategy
     same_settings = all(getattr(settings, name) == getattr(stored.settings, name) for name in _BUILD_SETTINGS)
-    if same_settings and (not whole_text or (strategy.templates and strategy.navigation)):
+    if same_settings and (not whole_text or (strategy.templates and strategy.navigation and strategy.sequences)):
         return replace(stored, settings=settings)
     reading = indexed.checked_reading
     none = np.zeros(len(reading.blocks.hash), np.uint8)
-    ignored = none if whole_text else ignored_blocks(reading, strategy).words
+    ignored = none if whole_text else ignored_parts(BagSource.of(indexed), strategy).words
     return Fingerprints(settings, Chunks.concatenate(list(chunks_of_pages(reading, ignored, settings))))
 
 

@@ -192,6 +192,10 @@ class IndexedStore(NodeStore):
         forms = self._read(words.encode("utf-8", "replace"), plain=True).forms
         return [int(self.nodes[node]) for node in nodes_with_words(self.index, forms, self._languages, limit)]
 
+    def suggested(self, name: str, limit: int) -> list[int]:
+        """The rows of pages that a wrong name may mean; if there are none by titles and URLs, those by texts."""
+        return super().suggested(name, limit) or (self.pages_with_words(name, limit) if name.strip() else [])
+
     @cached_property
     def _languages(self) -> list[str]:
         return [row[0] for row in self.catalog.rows("SELECT DISTINCT language FROM pages")]

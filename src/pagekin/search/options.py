@@ -71,7 +71,7 @@ class RelatedOptions:
     )
     blend: Mapping[str, float] | None = option(
         None,
-        "Weights of evidences by name, such as text=0.7,links=0.3, in place of --links.",
+        "Rank by a weighted sum of these evidences, such as text=0.7,links=0.3, in place of --links.",
         metavar="NAME=WEIGHT,...",
         parse=parse_blend,
     )

@@ -20,7 +20,7 @@ from pagekin.serving.generations import Generation
 from pagekin.serving.middleware import RequestError
 from pagekin.serving.rendering import PageRequest, read_form
 from pagekin.serving.views import collection, drawings, lists
-from pagekin.serving.views.map import COLOUR_BY, PageMap, map_points, page_map
+from pagekin.serving.views.map import COLOUR_BY, MapView, PageMap, map_points, page_map, pages_in_view
 from pagekin.serving.views.names import find_page, refs_by_row, search_refs
 from pagekin.serving.views.page import (
     AnswerFilters,
@@ -52,6 +52,7 @@ def routes() -> list[BaseRoute]:
         **{f"/collection/{name}": partial(_collection_section, name) for name in _SECTIONS},
         "/collection/map": _map,
         "/collection/map/points": _map_points,
+        "/collection/map/pages": _map_pages,
     }
     found = [Route(path, partial(_endpoint, handler, path in long)) for path, handler in (usual | long).items()]
     return [*found, Route("/ask", _ask, methods=["GET", "POST"])]
@@ -199,10 +200,19 @@ _SECTIONS: dict[str, tuple[str, Callable[[Generation, collection.Over], object]]
 }
 
 
+_LISTS: dict[str, Callable[[Any], list[lists.Row]]] = {
+    "gaps": lambda found: lists.gap_list(found.rows),
+    "bridges": lambda found: lists.bridge_list(found.rows),
+    "duplicates": lambda found: lists.duplicate_list(found[1]),
+}
+
+
 def _collection_section(name: str, request: PageRequest) -> Response:
     (heading, compute), generation = _SECTIONS[name], request.generation
     once = partial(generation.compute_once, ("section", name), partial(compute, generation, request.progress.over))
-    return request.render_section(name, heading, once, here="collection")
+    if "format" in request.query and name in _LISTS:
+        return request.render_list(name, _LISTS[name](once()))
+    return request.render_section(name, heading, once, here="collection", exports=request.exports)
 
 
 def _map(request: PageRequest) -> Response:
@@ -212,6 +222,12 @@ def _map(request: PageRequest) -> Response:
 def _map_points(request: PageRequest) -> Response:
     points = map_points(request.generation.indexed, _page_map(request), _colour_by(request))
     return Response(encode_json(points), headers={"Cache-Control": "no-cache"}, media_type="application/json")
+
+
+def _map_pages(request: PageRequest) -> Response:
+    """The pages in a part of the map."""
+    found = pages_in_view(request.generation.indexed, _page_map(request), read_form(MapView, request.query))
+    return request.render_list("map", found)
 
 
 def _page_map(request: PageRequest) -> PageMap:

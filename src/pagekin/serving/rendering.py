@@ -1,6 +1,6 @@
 """How web pages are rendered: the templates, a request with what answers it, and the fields of forms."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -74,9 +74,9 @@ class PageRequest(NamedTuple):
         # Crawled text can contain lone surrogates, which cannot be encoded.
         return HTMLResponse(text.encode("utf-8", "replace"), status, {"Cache-Control": "no-cache"})
 
-    def render_list(self, name: str, rows: list[lists.Row]) -> Response:
+    def render_list(self, name: str, rows: Sequence[lists.Row]) -> Response:
         """Return a list as the file that the query asks for."""
-        kind = self.query["format"]
+        kind = self.query.get("format", "")
         if kind not in lists.MEDIA_TYPES:
             raise MisuseError(f"a list can be exported as {', '.join(lists.MEDIA_TYPES)}")
         headers = {"Cache-Control": "no-cache", "Content-Disposition": f'attachment; filename="{name}.{kind}"'}

@@ -26,6 +26,9 @@ _DIGEST_BITS = 62  # of what stands in place of the time of a file, which is sig
 LISTINGS = (
     "index.html index.htm 404.html 404/* 403.html 500.html search.html search/* sitemap.html sitemap/* "
     "genindex*.html genindex/* *modindex.html *modindex/* _modules/* _static/* _sources/* "
+    "concept-index.html function-index.html variable-index.html command-index.html keyword-index.html "  # Texinfo
+    "allclasses*.html allpackages-index.html index-all.html index-files/* overview-tree.html *package-tree.html "
+    "deprecated-list.html constant-values.html serialized-form.html help-doc.html *class-use/* *package-use.html "
     "tags.html tags/* */tags/* tag/* */tag/* category/* */category/* categories/* */categories/* categories.html "
     "author/* authors/* archive.html archive/* archives/* page/[0-9]* */page/[0-9]*"
 ).split()

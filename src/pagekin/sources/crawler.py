@@ -25,8 +25,8 @@ class CrawlOptions:
     """The limits of a crawl."""
 
     max_pages: int = option(1000, "Fetch at most this number of pages.", minimum=1)
-    max_depth: int = option(20, "Follow at most this number of links in a row.", minimum=0)
-    max_mebibytes: int = option(1024, "Stop after this amount of pages; in MiB.", name="max_size", minimum=1)
+    max_depth: int = option(20, "Fetch pages that are at most this number of links away from URL.", minimum=0)
+    max_mebibytes: int = option(1024, "Stop when this much has been fetched; in MiB.", name="max_size", minimum=1)
     delay: float = option(1.0, "Wait this number of seconds between two requests.", minimum=0.0)
 
     def __post_init__(self) -> None:

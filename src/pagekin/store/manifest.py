@@ -22,7 +22,7 @@ from pagekin.store.columns import Mapper, checksum, sync
 
 FORMAT = "pagekin store"
 VERSION = 3
-READER = 3  # increased when the same bytes are read differently
+READER = 4  # increased when the same bytes are read differently
 NAME = "manifest.json"
 SPOOL = "unfinished"
 SITE = "site.json"  # what `pagekin site` keeps beside the index of a site

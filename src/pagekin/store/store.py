@@ -218,9 +218,13 @@ class Store:
                 return found[0]
             if found:
                 raise NoPageError(f"{name!r} could be several pages; name one by its URL:\n" + self._listed(found))
-        similar = similar_pages(catalog, name, 5)
+        similar = self.suggested(name, 5)
         hint = "; did you mean:\n" + self._listed(similar) if similar else ""
         raise NoPageError(f"no page {name!r} in {self.root}{hint}")
+
+    def suggested(self, name: str, limit: int) -> list[int]:
+        """The rows of pages that a wrong name may mean."""
+        return similar_pages(self.catalog, name, limit)
 
     def urls_meant(self, name: str) -> Iterator[str]:
         """The URLs that `name` can mean, likeliest first; none if it does not look like a URL."""

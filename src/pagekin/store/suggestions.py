@@ -14,7 +14,7 @@ _PART = re.compile(r"[A-Z]?[^\W\d_A-Z]+|[A-Z]+(?![a-z])|\d+")  # of a name such 
 def with_parts(catalog: Catalog, words: str, limit: int) -> list[int]:
     """The rows of pages whose titles have a name like ConcurrentHashMap with these words as consecutive parts.
 
-    The last word may be a prefix of a part. Names with fewer parts come first.
+    The last word may be a prefix of a part. Names with fewer parts come first, then shorter titles.
     """
     wanted = [word.casefold() for word in terms_of(words)]
     if not 0 < len(wanted) <= _MOST_PARTS:
@@ -22,8 +22,8 @@ def with_parts(catalog: Catalog, words: str, limit: int) -> list[int]:
     rows = catalog.rows(
         f"SELECT row, title FROM pages WHERE title LIKE ? {ESCAPE}", f"%{literal(''.join(wanted)[:_MOST_LETTERS])}%"
     )
-    found = [(size, int(row["row"])) for row in rows if (size := _size_of_name(row["title"], wanted))]
-    return [row for _, row in sorted(found)[:limit]]
+    sizes = ((_size_of_name(row["title"], wanted), len(row["title"]), int(row["row"])) for row in rows)
+    return [row for *_, row in sorted(each for each in sizes if each[0])[:limit]]
 
 
 def _size_of_name(title: str, words: list[str]) -> int:

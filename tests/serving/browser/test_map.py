@@ -33,3 +33,16 @@ def test_a_map_is_zoomed_to_titles_and_a_click_opens_a_page(site: str, look: Loo
     expect(page.locator("body > .card").last).to_have_text(re.compile(".+"))
     canvas.click(position=position)
     page.wait_for_url(re.compile(r"/page/[0-9a-f]{16}$"))
+
+
+def test_the_pages_in_view_are_exported(site: str, look: Look) -> None:
+    page = look(f"{site}/collection/map")
+    count, link = page.locator("[data-in-view-count]"), page.get_by_role("link", name="JSON", exact=True)
+    expect(count).to_have_text(re.compile(r"30 of \d+"))
+    everything = count.inner_text()
+    page.get_by_role("button", name="Zoom in").dblclick()
+    expect(count).not_to_have_text(everything)
+    expect(link).to_have_attribute("href", re.compile("left="))
+    titles = [each["title"] for each in page.request.get(link.get_attribute("href") or "").json()]
+    assert count.inner_text().split()[-1] == str(len(titles))
+    assert page.locator("[data-in-view] li").all_inner_texts() == titles[:30]

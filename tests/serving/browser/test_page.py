@@ -231,3 +231,11 @@ def test_the_neighbourhood_is_walked_by_clicks_and_back(oak: str, indexed: Index
     expect(page.locator(".trail")).to_be_hidden()
     page.get_by_role("radio", name="links").check()
     expect(page.locator("svg.graph")).to_have_attribute("aria-label", re.compile("by links$"))
+
+
+def test_the_terms_of_two_pages_fit_a_narrow_screen(site: str, look: Look) -> None:
+    page = look(f"{site}/compare?a=oak+and+its+many&b=beech+woods", viewport={"width": 390, "height": 800})
+    terms = page.locator("table.versus tbody th bdi")
+    terms.evaluate_all("all => all.forEach((each) => { each.textContent = 'concurrentmodificationexception'; })")
+    fits = "table => table.scrollWidth <= table.closest('.scroll').clientWidth"
+    assert page.locator("table.versus").evaluate(fits)

@@ -5,13 +5,20 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections.abc import Iterator
 from html import unescape
+from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
 
+from pagekin.pipeline import build
+from pagekin.serving.app import make_app
 from pagekin.serving.generations import CurrentGeneration
+from pagekin.serving.settings import ServerSettings
 from pagekin.serving.views.lists import write_list
+from serving.processes import patient
+from store.builders import page, write_jsonl
 
 OAK = "http://treeroom.example/oak.html"
 
@@ -60,3 +67,45 @@ def test_markup_of_a_title_is_text_in_markdown() -> None:
 @pytest.mark.parametrize("kind", ["csv", "json", "md"])
 def test_an_empty_list_is_a_file(kind: str) -> None:
     assert write_list([], kind) == (b"[]" if kind == "json" else b"")
+
+
+@pytest.fixture(scope="module")
+def copies(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
+    """A server of a page and its copy."""
+    folder: Path = tmp_path_factory.mktemp("copies")
+    text = " ".join(f"word{k}" for k in range(400))
+    pages = [page(f"http://a.example/{k}", f"<title>{name}</title><p>{text}") for k, name in enumerate(("One", "Two"))]
+    build([write_jsonl(folder / "a.jsonl", pages)], folder / "a.kin", processes=1)
+    with TestClient(make_app(CurrentGeneration(folder / "a.kin"), patient(ServerSettings()))) as client:
+        yield client
+
+
+@pytest.mark.parametrize("part", ["bridges", "gaps", "duplicates"])
+def test_the_sections_of_a_collection_are_exported(client: TestClient, copies: TestClient, part: str) -> None:
+    client = copies if part == "duplicates" else client
+    shown = client.get(f"/collection/{part}?part=1").text
+    links = [unescape(link) for link in re.findall(r'href="([^"]+)" download', shown)]
+    answers = {link.rpartition("=")[2]: client.get(link) for link in links}
+    assert {kind: each.status_code for kind, each in answers.items()} == {"csv": 200, "json": 200, "md": 200}
+    rows = answers["json"].json()
+    assert rows and [row["url"] for row in csv.DictReader(io.StringIO(answers["csv"].text))] == [
+        row["url"] for row in rows
+    ]
+    assert re.findall(r"\]\(<([^>]+)>\)", answers["md"].text) == [row["url"] for row in rows]
+    for row in rows:
+        for name, title in row.items():
+            if name.endswith("title"):
+                assert title in unescape(shown)
+
+
+def test_the_pages_in_view_of_the_map_are_exported(client: TestClient) -> None:
+    points = client.get("/collection/map/points").json()
+    everything = client.get("/collection/map/pages?format=json").json()
+    assert [row["title"] for row in everything] == points["title"]
+    assert [(row["x"], row["y"]) for row in everything] == list(zip(points["x"], points["y"], strict=True))
+    half = points["side"] // 2
+    left = client.get(f"/collection/map/pages?right={half}&left=-100&format=json").json()
+    assert left == [row for row in everything if row["x"] <= half]
+    assert 0 < len(left) < len(everything)
+    assert client.get("/collection/map/pages?left=x&format=csv").status_code == 422
+    assert client.get("/collection/map/pages").status_code == 422

@@ -179,7 +179,7 @@ def _group(limits: RequestLimits, generation: Generation, values: Values) -> Gro
         if len(each.text or each.html or "") > limits.text_length:
             allowed = f"at most {limits.text_length:,} characters are allowed"
             raise RequestError(422, f"The text of result {position} is too long; {allowed}.")
-    return group(results, from_values(GroupSettings, values), query=values["query"]).grouped()
+    return group(results, from_values(GroupSettings, values), fields, values["query"]).grouped()
 
 
 def _info(generation: Generation, values: Values) -> CollectionInfo:

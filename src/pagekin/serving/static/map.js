@@ -2,6 +2,7 @@
 import { fetchReady } from "./parts.js";
 
 const STEP = 1.5, CLOSEST = 400, NEAR = 12, LISTED = 30, FONT = 12;
+const grouped = (number) => number.toLocaleString("en");
 
 export function addMaps() {
   document.addEventListener("shown", (event) => {
@@ -23,7 +24,7 @@ function showLegend(figure, points) {
   for (const group of points.group) counts[group]++;
   figure.querySelectorAll(".legend li").forEach((item, k) => {
     item.hidden = counts[k] === 0;
-    item.querySelector("bdi").textContent = `${points.groups[k] ?? "others"} (${counts[k]})`;
+    item.querySelector("bdi").textContent = `${points.groups[k] ?? "others"} (${grouped(counts[k])})`;
   });
 }
 
@@ -55,7 +56,7 @@ function addMap(figure, { x, y, id, title, group, side }) {
     for (let k = 0; k < x.length; k++) {
       const a = left(k), b = top(k);
       if (a < -radius || b < -radius || a > width + radius || b > height + radius) continue;
-      visible.push(k);
+      if (a >= 0 && b >= 0 && a <= width && b <= height) visible.push(k);
       if (radius < 2) paths[group[k]].rect(a - radius, b - radius, 2 * radius, 2 * radius);
       else { paths[group[k]].moveTo(a + radius, b); paths[group[k]].arc(a, b, radius, 0, 7); }
     }
@@ -88,7 +89,16 @@ function addMap(figure, { x, y, id, title, group, side }) {
   /** List the pages in view, for those who do not see the canvas and to click. */
   function list(visible) {
     const place = document.querySelector("[data-in-view]");
-    document.querySelector("[data-in-view-count]").textContent = visible.length > LISTED ? `${LISTED} of ${visible.length}` : visible.length;
+    document.querySelector("[data-in-view-count]").textContent = visible.length > LISTED ? `${LISTED} of ${grouped(visible.length)}` : visible.length;
+    const edges = { left: -width, top: -height, right: width, bottom: height };
+    for (const link of document.querySelectorAll(".exports a[href*='map/pages']")) {
+      const url = new URL(link.href);
+      for (const [name, pixels] of Object.entries(edges)) {
+        const centre = name === "left" || name === "right" ? view.x : view.y;
+        url.searchParams.set(name, Math.round((centre + pixels / 2 / view.scale) * side));
+      }
+      link.href = url;
+    }
     place.replaceChildren(...visible.slice(0, LISTED).map((k) => {
       const item = document.createElement("li"), link = document.createElement("a"), text = document.createElement("bdi");
       link.href = pageAt(k);
