@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -54,6 +55,17 @@ def test_a_page_of_the_collection_is_answered_without_loading_a_compiler(library
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert WREN in ran.stdout
     assert ran.stdout.splitlines()[-1] == "False"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="threads are counted by Linux")
+def test_a_query_from_a_shell_starts_no_threads(library: Path) -> None:
+    program = "import os, sys; from pagekin.cli.main import cli; cli(sys.argv[1:], standalone_mode=False)"
+    program += "; print(len(os.listdir('/proc/self/task')))"
+    command = [sys.executable, "-c", program, "related", str(library), ROBIN]
+    environment = {name: value for name, value in os.environ.items() if not name.endswith("_NUM_THREADS")}
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=600, env=environment)
+    assert done.stdout.splitlines()[-1] == "1"
 
 
 def test_options_reach_the_answer(pagekin: Pagekin, library: Path) -> None:
