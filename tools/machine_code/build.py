@@ -30,7 +30,7 @@ BUILD = ROOT / "build" / "machine-code"
 MODULE = SOURCES / ("machine.pyd" if sys.platform == "win32" else "machine.abi3.so")
 
 _SLOW = ("html.scan_pages", "fold_bags.fold_nodes")
-_TICK = 3.0  # seconds between two lines of progress
+_TICK = 2.0  # seconds between two lines of progress; at most twice that
 
 
 class Task(NamedTuple):
