@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import shlex
 import subprocess
 import sys
 import sysconfig
@@ -16,6 +18,7 @@ import pagekin
 from pagekin.kernels.compile import usable
 
 ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text("utf-8")
 OAK = "http://treeroom.example/oak.html"
 DATA = {
     "pagekin/py.typed",
@@ -89,7 +92,9 @@ class Installed:
 def test_the_commands_of_the_readme_run_from_the_wheel_without_a_compiler(wheel: Path, tmp_path: Path) -> None:
     installed = Installed(tmp_path, wheel)
     assert "213 pages of 22 hosts" in "\n".join(installed.run("demo", "--no-serve"))
-    store = str(tmp_path / "pagekin-demo" / "sample_web.kin")
+    for block in re.finditer(r"^```console\n\$ pagekin (.*)\n((?:(?!```).*\n)*)```$", README, re.M):
+        assert installed.run(*shlex.split(block[1])) == block[2].splitlines()
+    store = "web.kin"
     labels = str(installed.packages / "pagekin" / "sample_web" / "labels.tsv")
     (tmp_path / "text.txt").write_text("Oaks and larches are trees with leaves and cones")
     assert installed.run("related", store, "--text", "text.txt")
