@@ -8,6 +8,7 @@ import shlex
 import subprocess
 import sys
 import sysconfig
+import tarfile
 import venv
 import zipfile
 from pathlib import Path
@@ -51,6 +52,18 @@ def test_a_wheel_has_the_package_with_its_data_and_nothing_else(wheel: Path) -> 
     assert {name.partition("/")[0] for name in names} == {"pagekin", f"pagekin-{pagekin.__version__}.dist-info"}
     assert not [name for name in names if "test" in name or "__pycache__" in name]
     assert wheel.stat().st_size < 40e6
+
+
+def test_an_sdist_has_what_building_compiling_and_testing_need(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", str(tmp_path)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    (found,) = tmp_path.glob("*.tar.gz")
+    with tarfile.open(found) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    assert names >= {name.replace("pagekin/", "src/pagekin/", 1) for name in DATA}
+    assert names >= {"pyproject.toml", "hatch_build.py", "conftest.py", "Makefile", "LICENSE", "CITATION.cff"}
+    assert {"tools/machine_code/runtime.c", "tests/test_wheel.py"} <= names
+    assert not [name for name in names if name.endswith((".so", ".pyd")) or "__pycache__" in name]
 
 
 @pytest.mark.skipif(not usable(), reason="no machine code: python -m tools.machine_code")
