@@ -1,9 +1,13 @@
-"""Building: raw pages to an index, time and memory compared with tantivy.
+"""Building: raw pages to an index, time and memory compared with tantivy; and a build after one page was added.
 
 `python -m benchmarks.building` prints the figures and writes `results/building.json`. Both read the files from disk.
 tantivy is given the text and title that selectolax (lexbor) extracts, in one process or, on two processors, also in
 two, whichever is faster; its commit and its merges count. Both are held to the same number of processors, since
-tantivy has threads beside the one that feeds it. In turns, and the best round of each counts.
+tantivy has threads beside the one that feeds it. In turns, and the best round of each counts. pagekin builds by its
+`fast` strategy, which has text alone as tantivy does, and by its default blend.
+
+A build after one page was added is compared by processor time with a build of the same pages from scratch, each in a
+process of its own; both must write the same bytes.
 """
 
 from __future__ import annotations
@@ -11,6 +15,7 @@ from __future__ import annotations
 import json
 import os
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -30,11 +35,15 @@ from selectolax.lexbor import LexborHTMLParser
 from benchmarks.agreement import collections
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, peak_megabytes, show, timed
 from pagekin.model.files import HTML_SUFFIXES
-from pagekin.model.strategy import Strategy
+from pagekin.model.strategy import PRESETS, Strategy
 from pagekin.pipeline import Progress, build
 from pagekin.search.indexed_store import IndexedStore
+from pagekin.store.columns import checksum
 
 ROUNDS = 1 if QUICK else 3
+# pagekin's time / tantivy's, by strategy: at most, on one processor and on two.
+BARS = {"fast": (1.2, 1.3), "default": (2.0, 2.0)}
+ADDED = "<html><title>An added page</title><p>Otters live in rivers, and eat fish; so do herons and kingfishers."
 _H_AND_I = ("signatures", "postings", "buckets")
 _FEW_LINKS = 4  # the paper leaves pages with fewer out of I
 _CHUNK = 64  # pages that are handed to a process at a time
@@ -61,9 +70,12 @@ def measure(name: str, folder: Path) -> Iterator[Figure]:
     for processors in (1, 2):
         ours, theirs = race(folder, files, processors)
         many = f"{processors} processor" + "s" * (processors > 1)
-        yield Figure(f"{name}: pagekin, {many}", round(ours, 2), "s")
         yield Figure(f"{name}: tantivy, {many}", round(theirs, 2), "s")
-        yield Figure(f"{name}: pagekin's time / tantivy's, {many}", round(ours / theirs, 3), at_most=1.0)
+        for preset, seconds in ours.items():
+            yield Figure(f"{name}: pagekin, {preset}, {many}", round(seconds, 2), "s")
+            bar, ratio = BARS[preset][processors - 1], round(seconds / theirs, 3)
+            yield Figure(f"{name}: pagekin's time, {preset} / tantivy's, {many}", ratio, at_most=bar)
+    yield from page_added(name, folder)
     with tempfile.TemporaryDirectory() as place:
         store = Path(place) / "bench.kin"
         seen = observe(folder, store, 1)
@@ -81,18 +93,49 @@ def html_files(folder: Path) -> list[Path]:
     return sorted(path for path in folder.rglob("*") if path.name.lower().endswith(HTML_SUFFIXES) and path.is_file())
 
 
-def race(folder: Path, files: list[Path], processors: int) -> tuple[float, float]:
-    """The seconds of the best builds: (pagekin's, tantivy's)."""
-    ours, theirs = [], []
+def race(folder: Path, files: list[Path], processors: int) -> tuple[dict[str, float], float]:
+    """The seconds of the best builds: (pagekin's by strategy, tantivy's)."""
+    ours: dict[str, list[float]] = {preset: [] for preset in BARS}
+    theirs = []
     with only(processors):
         for _ in range(ROUNDS):  # in turns: the machine may be busier at one time than at another
-            with tempfile.TemporaryDirectory() as place:
-                ours.append(timed(lambda: build([folder], Path(place) / "bench.kin", processes=processors)))
+            for preset, seconds in ours.items():
+                with tempfile.TemporaryDirectory() as place:
+                    make = partial(build, strategy=PRESETS[preset], processes=processors)
+                    seconds.append(timed(partial(make, [folder], Path(place) / "bench.kin")))
             for processes in range(1, processors + 1):
                 with tempfile.TemporaryDirectory() as place:
                     pages = extracted(files, processes)
                     theirs.append(timed(partial(tantivy_index, Path(place), pages, processors)))
-    return min(ours), min(theirs)
+    return {preset: min(seconds) for preset, seconds in ours.items()}, min(theirs)
+
+
+def page_added(name: str, folder: Path) -> Iterator[Figure]:
+    """The processor time of a build after one page was added / of a build from scratch."""
+    with tempfile.TemporaryDirectory() as place:
+        source, store, fresh = (Path(place) / each for each in ("pages", "bench.kin", "fresh.kin"))
+        shutil.copytree(folder, source)
+        for preset in BARS:
+            added, all_pages = [], []
+            for _ in range(ROUNDS):
+                shutil.rmtree(store, ignore_errors=True)
+                shutil.rmtree(fresh, ignore_errors=True)
+                (source / "added.html").unlink(missing_ok=True)
+                observe(source, store, 1, preset)
+                (source / "added.html").write_text(ADDED, "utf-8")
+                added.append(observe(source, store, 1, preset)["processor_seconds"])
+                all_pages.append(observe(source, fresh, 1, preset)["processor_seconds"])
+                if contents(store) != contents(fresh):
+                    raise SystemExit(f"{name}: a page was added, and the bytes are not those of a build from scratch")
+            ratio = round(min(added) / min(all_pages), 3)
+            yield Figure(f"{name}: {preset}, processor time after one page was added", round(min(added), 2), "s")
+            yield Figure(f"{name}: {preset}, one page added / all pages, processor time", ratio, at_most=0.3)
+
+
+def contents(store: Path) -> dict[str, str]:
+    """The checksum of every file of a store."""
+    folders = [folder for folder in store.iterdir() if folder.is_dir()]
+    return {f"{folder.name[:5]}/{file.name}": checksum(file) for folder in folders for file in folder.iterdir()}
 
 
 @contextmanager
@@ -149,15 +192,15 @@ def index_bytes(store: Path, names: tuple[str, ...] = _H_AND_I) -> int:
     return sum(file.stat().st_size for file in files if file.name.startswith(names))
 
 
-def observe(source: Path, store: Path, processes: int) -> dict[str, Any]:
-    """Build in a process of its own: its pages, seconds by stage, and peak memory."""
-    command = [sys.executable, "-m", "benchmarks.building", str(source), str(store), str(processes)]
+def observe(source: Path, store: Path, processes: int, preset: str = "default") -> dict[str, Any]:
+    """Build in a process of its own: its pages, seconds by stage, processor time, and peak memory."""
+    command = [sys.executable, "-m", "benchmarks.building", str(source), str(store), str(processes), preset]
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
     seen: dict[str, Any] = json.loads(done.stdout)
     return seen
 
 
-def _observed(source: Path, store: Path, processes: int) -> dict[str, Any]:
+def _observed(source: Path, store: Path, processes: int, preset: str) -> dict[str, Any]:
     """What `observe` gives, of a build in this process."""
     begins: list[tuple[str, float, float]] = []
 
@@ -165,12 +208,15 @@ def _observed(source: Path, store: Path, processes: int) -> dict[str, Any]:
         if not begins or begins[-1][0] != progress.stage:
             begins.append((progress.stage, time.perf_counter(), peak_megabytes()))
 
-    built = build([source], store, processes=processes, progress=note)
+    begin = time.process_time()
+    built = build([source], store, strategy=PRESETS[preset], processes=processes, progress=note)
+    spent = time.process_time() - begin
     begins.append(("", time.perf_counter(), peak_megabytes()))
     workers = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024 / 1e6
     return {
         "pages": built.store.manifest.counts["pages"],
-        "seconds": {begin[0]: round(end[1] - begin[1], 3) for begin, end in pairwise(begins)},
+        "seconds": {first[0]: round(last[1] - first[1], 3) for first, last in pairwise(begins)},
+        "processor_seconds": spent,  # of this process
         # While there are workers, they and what has been needed until they end; then what was needed at all.
         "peak_megabytes": round(max(begins[-1][2], begins[1][2] + processes * workers)),
     }
@@ -178,6 +224,6 @@ def _observed(source: Path, store: Path, processes: int) -> dict[str, Any]:
 
 if __name__ == "__main__":
     if len(sys.argv) > 1:
-        print(json.dumps(_observed(Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3]))))
+        print(json.dumps(_observed(Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3]), sys.argv[4])))
     else:
         main()

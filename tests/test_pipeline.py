@@ -9,14 +9,18 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import pagekin
 from pagekin import pipeline, sample_web
+from pagekin.duplicates import chunks
+from pagekin.duplicates.settings import GroupSettings
 from pagekin.engines.local import WorkerPool
 from pagekin.errors import MisuseError, SourceError, StoreError
 from pagekin.model.capture import ReadingSettings
+from pagekin.model.strategy import PRESETS
 from pagekin.pipeline import Progress, build
 from pagekin.store.store import Store
 from robustness.forking import in_a_fork
@@ -27,6 +31,7 @@ from store.builders import (
     assert_sound,
     built_of,
     generated,
+    letters,
     page,
     store_of,
     urls_of,
@@ -227,6 +232,69 @@ def test_without_a_change_nothing_is_touched(web: Web) -> None:
     assert again.store.manifest.generation == 1
     after = {path: path.stat().st_mtime_ns for path in (web.folder / "test.kin").rglob("*") if path.name != "lock"}
     assert after == before
+
+
+def cut_again(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The rows whose texts are cut into chunks from now on."""
+    rows: list[int] = []
+    cut = chunks.chunks_of_range
+
+    def noting(reading: Any, ignored: Any, settings: Any, some: range) -> Any:
+        rows.extend(some)
+        return cut(reading, ignored, settings, some)
+
+    monkeypatch.setattr(chunks, "chunks_of_range", noting)
+    return rows
+
+
+def test_texts_that_are_as_before_are_not_cut_again(web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
+    web.build()
+    rows = cut_again(monkeypatch)
+    web.write("page2a.html", "<p>a page between two others")
+    built = web.build()
+    assert [built.store.reading.pages.url[row] for row in rows] == ["http://web.example/page2a.html"]
+    rows.clear()
+    build(web.sources, web.folder / "test.kin", base_urls=["http://web.example/"], strategy=PRESETS["fast"])
+    assert rows == []
+
+
+def test_texts_are_cut_again_where_a_block_becomes_a_template(web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
+    for k in range(3):
+        web.write(f"same{k}.html", f"<div>The same menu of all pages</div><p>{letters(k)} has words of its own")
+    for k in range(5):
+        (web.pages / f"page{k}.html").unlink()
+    web.build()
+    rows = cut_again(monkeypatch)
+    web.write("same3.html", "<div>The same menu of all pages</div><p>the fourth makes a template of it")
+    built = web.build()
+    cut = [built.store.reading.pages.url[row] for row in rows]
+    assert cut == [f"http://web.example/same{k}.html" for k in range(4)]
+    monkeypatch.undo()
+    web.assert_as_fresh()
+
+
+def test_chunks_of_an_index_that_cut_texts_otherwise_are_not_used(web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(pipeline, "_GROUPS", GroupSettings(chunk_bytes=64))
+        web.build()
+    add_archive(web)
+    web.build()
+    web.assert_as_fresh()
+
+
+def test_the_old_index_stays_until_the_new_manifest_is_in_place(web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
+    web.build()
+    store = web.folder / "test.kin"
+    build(web.sources, store, base_urls=["http://web.example/"], strategy=PRESETS["fast"])  # a second index
+    add_archive(web)
+
+    def fail(*_: object) -> None:
+        raise StoreError("the manifest cannot be written")
+
+    with monkeypatch.context() as patch, pytest.raises(StoreError, match="cannot be written"):
+        patch.setattr("pagekin.store.manifest.write_manifest", fail)
+        web.build()
+    assert pagekin.open(store).check().damaged == []
 
 
 def test_other_settings_read_everything_again(web: Web) -> None:

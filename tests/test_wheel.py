@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
+import shlex
 import subprocess
 import sys
 import sysconfig
+import tarfile
 import venv
 import zipfile
 from pathlib import Path
@@ -16,6 +19,7 @@ import pagekin
 from pagekin.kernels.compile import usable
 
 ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text("utf-8")
 OAK = "http://treeroom.example/oak.html"
 DATA = {
     "pagekin/py.typed",
@@ -48,6 +52,18 @@ def test_a_wheel_has_the_package_with_its_data_and_nothing_else(wheel: Path) -> 
     assert {name.partition("/")[0] for name in names} == {"pagekin", f"pagekin-{pagekin.__version__}.dist-info"}
     assert not [name for name in names if "test" in name or "__pycache__" in name]
     assert wheel.stat().st_size < 40e6
+
+
+def test_an_sdist_has_what_building_compiling_and_testing_need(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", str(tmp_path)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    (found,) = tmp_path.glob("*.tar.gz")
+    with tarfile.open(found) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    assert names >= {name.replace("pagekin/", "src/pagekin/", 1) for name in DATA}
+    assert names >= {"pyproject.toml", "hatch_build.py", "conftest.py", "Makefile", "LICENSE", "CITATION.cff"}
+    assert {"tools/machine_code/runtime.c", "tests/test_wheel.py"} <= names
+    assert not [name for name in names if name.endswith((".so", ".pyd")) or "__pycache__" in name]
 
 
 @pytest.mark.skipif(not usable(), reason="no machine code: python -m tools.machine_code")
@@ -89,7 +105,9 @@ class Installed:
 def test_the_commands_of_the_readme_run_from_the_wheel_without_a_compiler(wheel: Path, tmp_path: Path) -> None:
     installed = Installed(tmp_path, wheel)
     assert "213 pages of 22 hosts" in "\n".join(installed.run("demo", "--no-serve"))
-    store = str(tmp_path / "pagekin-demo" / "sample_web.kin")
+    for block in re.finditer(r"^```console\n\$ pagekin (.*)\n((?:(?!```).*\n)*)```$", README, re.M):
+        assert installed.run(*shlex.split(block[1])) == block[2].splitlines()
+    store = "web.kin"
     labels = str(installed.packages / "pagekin" / "sample_web" / "labels.tsv")
     (tmp_path / "text.txt").write_text("Oaks and larches are trees with leaves and cones")
     assert installed.run("related", store, "--text", "text.txt")

@@ -17,20 +17,20 @@ manifest     written last; it replaces the old generation by the new one
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
+from contextlib import AbstractContextManager, ExitStack, closing, nullcontext, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from pagekin.bags.build import BagSource, fold_bags
+from pagekin.bags.build import BagSource, fold_bags, ignored_blocks
 from pagekin.bags.shuffle import shuffled_pieces
 from pagekin.bags.stemming import stop_words
-from pagekin.duplicates.chunks import chunks_of_pages
+from pagekin.duplicates.chunks import EarlierChunks, chunks_of_pages
 from pagekin.duplicates.executors import chunks_on_executors
 from pagekin.duplicates.fingerprints import write_fingerprints
 from pagekin.duplicates.settings import GroupSettings
@@ -53,6 +53,7 @@ from pagekin.index.titles import write_titles
 from pagekin.latent.build import write_latent
 from pagekin.latent.given import VectorFile, open_vector_file, write_given_vectors
 from pagekin.links.statistics import write_link_statistics
+from pagekin.model.arrays import Bytes, Int64s
 from pagekin.model.capture import MiB, ReadingSettings
 from pagekin.model.strategy import NEIGHBOURS, PRESETS, Strategy
 from pagekin.search.calibration import calibrate
@@ -112,6 +113,13 @@ class _BuildContext:
 
     def enter(self, stage: str) -> None:
         self.progress(Progress(stage))
+
+
+class _Replaced(NamedTuple):
+    """The store that a build replaces, and for each page the row that its reading has there; -1 for none."""
+
+    manifest: Manifest
+    row: Int64s
 
 
 def build(
@@ -245,6 +253,7 @@ def _build(
             f"{root} was built with vectors of its pages, and its pages or settings are others now; give their vectors"
             " with --vectors FILE, or build another store to do without"
         )
+    replaced = None if old is None else _Replaced(old.manifest, np.arange(len(old)))
     with ExitStack() as generation:  # of folders that are removed if the build fails
         if old is None or old.manifest.inputs != inputs:
             spooled = [] if isinstance(context.pool, SparkPool) else spool.open()
@@ -261,12 +270,14 @@ def _build(
             files = manifests.describe_files(folder, context.pool.map)
             manifest = Manifest(number, inputs, settings.as_dict(), counts, skipped, files)
             if old is not None:
+                reading, row = selected.places()
+                replaced = _Replaced(old.manifest, np.where(reading == 0, row, -1))  # the first is that of the store
                 old.close()
             del old, collector, read_pages, selected  # closes their files
         generation.enter_context(manifests.new_generation(root / f"index-{_next_index(manifest)}"))
         with ThreadPoolExecutor(1) as thread:  # flush the store to the disk while the index is built
             synced = thread.submit(sync, root / manifest.folder)
-            manifest = replace(manifest, index=_write_index(root, manifest, strategy, given, context))
+            manifest = replace(manifest, index=_write_index(root, manifest, strategy, given, context, replaced))
             synced.result()
         manifests.write_manifest(root, manifest)
     manifests.remove_old(root, manifest)
@@ -363,7 +374,12 @@ def _next_index(manifest: Manifest) -> int:
 
 
 def _write_index(
-    root: Path, manifest: Manifest, strategy: Strategy, given: VectorFile | None, context: _BuildContext
+    root: Path,
+    manifest: Manifest,
+    strategy: Strategy,
+    given: VectorFile | None,
+    context: _BuildContext,
+    replaced: _Replaced | None = None,
 ) -> dict[str, Any]:
     """Write bags, signatures, inverted index and fingerprints of the store; return their entry in the manifest."""
     store = Store(root, manifest)
@@ -400,7 +416,8 @@ def _write_index(
     if isinstance(pool, SparkPool):
         chunks = chunks_on_executors(pool, store, spool, folded.ignored_blocks, _GROUPS)
     else:
-        chunks = chunks_of_pages(store.checked_reading, folded.ignored_blocks, _GROUPS, pool.map)
+        earlier = replaced and _earlier_chunks(root, replaced, store, folded.ignored_blocks)
+        chunks = chunks_of_pages(store.checked_reading, folded.ignored_blocks, _GROUPS, pool.map, earlier)
     fingerprints = write_fingerprints(folder, len(store), chunks, _GROUPS)
     store.close()
     facts: dict[str, Any] = {
@@ -422,6 +439,18 @@ def _write_index(
     context.enter("checksums")
     facts["files"] = manifests.describe_files(folder, context.pool.map)
     return facts
+
+
+def _earlier_chunks(root: Path, replaced: _Replaced, store: Store, ignored: Bytes) -> EarlierChunks | None:
+    """The chunks of pages that are as they were; None if the index has none that were cut in the same way."""
+    index = replaced.manifest.index
+    if index is None or (index["version"], index["duplicates"]["settings"]) != (INDEX_VERSION, _GROUPS.as_dict()):
+        return None
+    with suppress(StoreError), closing(IndexedStore(root, replaced.manifest)) as old:
+        ignored_before = ignored_blocks(old.reading, old.index.strategy).words
+        blocks = (old.reading.blocks, store.reading.blocks)
+        return EarlierChunks.of(old.fingerprints.chunks, replaced.row, blocks, (ignored_before, ignored))
+    return None
 
 
 def index_store(

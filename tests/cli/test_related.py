@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import csv
 import json
+import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+import pagekin as pagekin_package
 from cli.conftest import Pagekin
+from pagekin.kernels.compile import usable
+from pagekin.kernels.signatures import known
 
 ROBIN = "http://lib.example/birds/robin.html"
 WREN = "http://lib.example/birds/wren.html"
@@ -54,6 +59,42 @@ def test_a_page_of_the_collection_is_answered_without_loading_a_compiler(library
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert WREN in ran.stdout
     assert ran.stdout.splitlines()[-1] == "False"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="threads are counted by Linux")
+def test_a_query_from_a_shell_starts_no_threads(library: Path) -> None:
+    program = "import os, sys; from pagekin.cli.main import cli; cli(sys.argv[1:], standalone_mode=False)"
+    program += "; print(len(os.listdir('/proc/self/task')))"
+    command = [sys.executable, "-c", program, "related", str(library), ROBIN]
+    environment = {name: value for name, value in os.environ.items() if not name.endswith("_NUM_THREADS")}
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=600, env=environment)
+    assert done.stdout.splitlines()[-1] == "1"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not usable(), reason="no machine code: python -m tools.machine_code")
+def test_a_kernel_with_a_changed_source_is_compiled_and_said_so_once(library: Path, tmp_path: Path) -> None:
+    package = Path(pagekin_package.__file__).parent
+    copy = shutil.copytree(package, tmp_path / "pagekin", ignore=shutil.ignore_patterns("__pycache__"))
+    with (copy / "kernels" / "int8_products.py").open("a") as file:
+        file.write("# changed\n")
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("NUMBA", "PAGEKIN"))}
+    command = [sys.executable, "-m", "pagekin", "related", str(library), ROBIN]
+
+    def run(folder: Path) -> tuple[str, str]:
+        done = subprocess.run(
+            command, env=environment | {"PYTHONPATH": str(folder)}, capture_output=True, text=True, check=True
+        )
+        return done.stdout, done.stderr
+
+    answer, silence = run(package.parent)
+    assert WREN in answer and silence == ""
+    same, said = run(tmp_path)
+    assert same == answer
+    assert said.splitlines()[0] == f"compiling 1 of {len(known())} kernels, once"
+    assert said.splitlines()[-1] == "  1 of 1" and said.count("compiling") == 1
+    assert run(tmp_path) == (answer, "")
 
 
 def test_options_reach_the_answer(pagekin: Pagekin, library: Path) -> None:

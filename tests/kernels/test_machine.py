@@ -52,6 +52,34 @@ def test_all_signatures_that_the_package_uses_are_compiled_from_these_sources() 
         assert digest == digest_of(SOURCE / "kernels" / f"{module}.py"), f"{module}: python -m tools.machine_code"
 
 
+SIGN = """
+import sys, numpy as np
+from pagekin.kernels.minhash import sign
+random = np.random.default_rng(7)
+lengths = random.integers(0, 60, 300)
+offsets = np.concatenate([[0], np.cumsum(lengths)])
+term = random.integers(0, 900, offsets[-1]).astype(np.uint32)
+weight = (random.random(offsets[-1]) / 20).astype(np.float32)
+signatures = np.empty((300, 80), np.uint32)
+sign(offsets, term, weight, random.integers(0, 2**63, 900).astype(np.uint64), 480, signatures)
+print(signatures.tobytes().hex(), "numba" in sys.modules)
+"""
+
+
+@needs_machine
+@pytest.mark.slow
+def test_code_for_better_processors_gives_the_same_results_as_that_for_all() -> None:
+    def signed(kernels: str) -> str:
+        environment = os.environ | {"PAGEKIN_KERNELS": kernels}
+        return subprocess.run(
+            [sys.executable, "-c", SIGN], env=environment, check=True, stdout=subprocess.PIPE
+        ).stdout.decode()
+
+    best = signed("")
+    assert best.endswith(" False\n") and len(set(best)) > 16
+    assert signed("baseline") == best
+
+
 @needs_machine
 def test_arrays_of_other_types_and_places_go_to_the_fallback() -> None:
     kernel = compiled("fnv.hash_spans")

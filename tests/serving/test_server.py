@@ -17,12 +17,16 @@ from urllib.parse import urlsplit
 
 import httpx2
 import pytest
+from starlette.routing import Route
 
 from cli.conftest import Pagekin
 from cli.conftest import pagekin as pagekin  # the fixture
 from cli.processes import PAGEKIN
 from pagekin import __version__
 from pagekin.cli.serve import token_of
+from pagekin.kernels.compile import usable
+from pagekin.kernels.signatures import used_by
+from pagekin.serving import pages
 from pagekin.serving.workers import listen, url_of
 from serving.processes import announced, running, started
 from serving.test_generations import write
@@ -133,6 +137,50 @@ def test_a_new_generation_fails_no_request(tmp_path: Path, workers: str) -> None
         statuses = [status for task in asking for status in task.result()]
     assert len(statuses) > 20
     assert set(statuses) == {200}
+
+
+def failed_requests(url: str) -> dict[str, str]:
+    """Ask a request of every kind, in the API and on the web page: those that do not answer."""
+    birds, answers = "http://birds.example/3", {}
+    with httpx2.Client(base_url=url, timeout=SECONDS, follow_redirects=True) as client:
+        page = client.get("/api/pages", params={"query": "Bird 3"}).json()["pages"][0]["id"]
+        known = {"url": birds, "id": page, "a": birds, "b": "http://birds.example/4", "query": "robin", "q": "robin"}
+        known |= {"action": "query", "list": "search", "srsearch": "morelike:Bird 3", "format": "json"}
+        with_body = {
+            "/api/related": {"text": "robin wren"},
+            "/api/duplicates": [{"id": 1, "text": "a"}, {"id": 2, "text": "a"}],
+        }
+        paths = client.get("/api/openapi.json").json()["paths"]
+        for path, methods in paths.items():
+            taken = {each["name"] for each in methods.get("get", {}).get("parameters", ()) if each["in"] == "query"}
+            if "get" in methods:
+                given = {name: value for name, value in known.items() if name in taken or path == "/w/api.php"}
+                answers[path] = client.get(path.replace("{id}", page), params=given)
+        for route in pages.routes():
+            assert isinstance(route, Route)
+            answers[route.path] = client.get(route.path.replace("{id}", page), params=known)
+        for path, body in with_body.items():
+            answers[f"POST {path}"] = client.post(path, json=body)
+    return {path: answer.text for path, answer in answers.items() if answer.status_code != 200}
+
+
+@pytest.mark.skipif(not usable(), reason="no machine code: python -m tools.machine_code")
+@pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="loaded libraries are listed by Linux")
+def test_no_request_loads_a_compiler(tmp_path: Path) -> None:
+    with running(write(tmp_path, 20)) as server:
+        assert failed_requests(server.url) == {}
+        maps = [Path(f"/proc/{pid}/maps").read_text() for pid in (server.process.pid, *server.children())]
+        assert any("machine.abi3.so" in each for each in maps)
+        assert not any("llvmlite" in each for each in maps)
+
+
+def test_without_machine_code_all_kernels_that_requests_need_are_loaded_before(tmp_path: Path) -> None:
+    recorded = tmp_path / "kernels.tsv"
+    environment = {"NUMBA_DISABLE_JIT": "1", "PAGEKIN_RECORD_KERNELS": str(recorded), "PYTHONWARNINGS": "ignore"}
+    with running(write(tmp_path, 20), **environment) as server:
+        assert failed_requests(server.url) == {}
+    called = {line.split("\t")[0] for line in recorded.read_text().splitlines()}
+    assert called and called - used_by("serve") == set()
 
 
 def test_a_body_that_does_not_arrive_is_a_timeout(served_index: Path) -> None:

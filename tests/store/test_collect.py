@@ -169,6 +169,15 @@ def test_a_batch_that_cannot_be_opened_is_told_by_its_name(spool: Spool) -> None
         load_batch(place)
 
 
+def test_no_error_in_a_batch_ends_the_list_of_batches(spool: Spool, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_: Path) -> None:
+        raise IndexError("of a column, not of the list")
+
+    monkeypatch.setattr("pagekin.store.collect.load_batch", fail)
+    with pytest.raises(IndexError, match="of a column"):
+        list(Readings([spool.folder / "batch-000000"]))
+
+
 def test_a_removed_spool_is_gone(spool: Spool) -> None:
     spool.open()
     write(next(spool.places()), "<p>one")

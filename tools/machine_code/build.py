@@ -22,7 +22,7 @@ import numpy as np
 
 from pagekin.kernels.digests import digest
 from pagekin.kernels.signatures import known, merged
-from tools.machine_code.entries import FEATURES, compile_entry, target
+from tools.machine_code.entries import FEATURES, WIDE, WIDE_KERNELS, compile_entry, target
 
 ROOT = Path(__file__).parents[2]
 SOURCES = ROOT / "src" / "pagekin" / "kernels"
@@ -30,16 +30,17 @@ BUILD = ROOT / "build" / "machine-code"
 MODULE = SOURCES / ("machine.pyd" if sys.platform == "win32" else "machine.abi3.so")
 
 _SLOW = ("html.scan_pages", "fold_bags.fold_nodes")
-_TICK = 3.0  # seconds between two lines of progress
+_TICK = 2.0  # seconds between two lines of progress; at most twice that
 
 
 class Task(NamedTuple):
-    """A kernel and a signature; the name of its entry; and where its object file goes."""
+    """A kernel and a signature; the name of its entry; where its object file goes; and for what processor it is."""
 
     name: str
     signature: str
     symbol: str
     folder: Path
+    processor: str
 
     def done(self) -> bool:
         return (self.folder / f"{self.symbol}.json").is_file()
@@ -57,12 +58,14 @@ def main() -> None:
 
 
 def all_tasks() -> Iterator[Task]:
+    """All kernels; those for better processors come before the same for the baseline."""
     for name, signatures in known().items():
         module = name.partition(".")[0]
-        folder = BUILD / f"{target()}-{sysconfig.get_platform()}" / f"{module}-{module_digest(module)}"
-        for signature in merged(signatures):
-            key = sha256(signature.encode()).hexdigest()[:12]
-            yield Task(name, signature, f"pagekin_{name.replace('.', '_')}_{key}", folder)
+        for processor in (WIDE, target()) if name in WIDE_KERNELS.get(target(), ()) else (target(),):
+            folder = BUILD / f"{processor}-{sysconfig.get_platform()}" / f"{module}-{module_digest(module)}"
+            for signature in merged(signatures):
+                key = sha256(signature.encode()).hexdigest()[:12] + "_wide" * (processor == WIDE)
+                yield Task(name, signature, f"pagekin_{name.replace('.', '_')}_{key}", folder, processor)
 
 
 def module_digest(module: str) -> str:
@@ -74,7 +77,13 @@ def compile_all(tasks: list[Task], total: int) -> None:
     if not tasks:
         return
     print(f"compiling {len(tasks)} of {total} kernels, once", file=sys.stderr)
-    os.environ |= {"NUMBA_CPU_NAME": target(), "NUMBA_CPU_FEATURES": FEATURES[target()], "PAGEKIN_KERNELS": "ahead"}
+    for processor in (target(), WIDE):
+        if some := [task for task in tasks if task.processor == processor]:
+            compile_for(processor, some)
+
+
+def compile_for(processor: str, tasks: list[Task]) -> None:
+    os.environ |= {"NUMBA_CPU_NAME": processor, "NUMBA_CPU_FEATURES": FEATURES[processor], "PAGEKIN_KERNELS": "ahead"}
     with ProcessPoolExecutor(os.cpu_count(), mp_context=get_context("spawn")) as pool:
         futures = {pool.submit(timed, task): task for task in sorted(tasks, key=cost, reverse=True)}
         waiting, shown, before, silent = set(futures), time.monotonic(), 0, 0
@@ -101,17 +110,18 @@ def cost(task: Task) -> tuple[bool, int]:
 
 def timed(task: Task) -> float:
     start = time.process_time()
-    compile_entry(task.name, task.signature, task.folder, task.symbol)
+    compile_entry(task.name, task.signature, task.folder, task.symbol, task.processor)
     return time.process_time() - start
 
 
 def link(tasks: list[Task], compiler: str) -> None:
     """Link the object files of all kernels with `runtime.c`."""
-    entries = [json.loads((task.folder / f"{task.symbol}.json").read_text()) for task in tasks]
+    described = (json.loads((task.folder / f"{task.symbol}.json").read_text()) for task in tasks)
+    entries = [{**each, "wide": int(task.processor == WIDE)} for task, each in zip(tasks, described, strict=True)]
     modules = sorted({task.name.partition(".")[0] for task in tasks})
     lines = [f"int32_t {each['symbol']}(int64_t *, void *, void *);" for each in entries]
     lines += ["static const Entry ENTRIES[] = {"]
-    lines += [f'{{"{e["name"]}", "{e["arguments"]}", "{e["result"]}", {e["symbol"]}}},' for e in entries]
+    lines += [f'{{"{e["name"]}", "{e["arguments"]}", "{e["result"]}", {e["symbol"]}, {e["wide"]}}},' for e in entries]
     lines += ["{0}};", "static const char *DIGESTS[][2] = {"]
     lines += [f'{{"{module}", "{module_digest(module)}"}},' for module in modules]
     lines += ["{0}};", f'#define TARGET "{target()}"']

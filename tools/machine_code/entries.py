@@ -17,13 +17,17 @@ import llvmlite.binding as llvm
 from pagekin.kernels.compile import Kernel
 from pagekin.kernels.signatures import numba_types, plain
 
-# Processors with AVX2 (2013 and later), and all 64-bit ARM processors. `docs/benchmarks.md` has what this costs.
+# Processors with AVX2 (2013 and later), and all 64-bit ARM processors. `docs/benchmarks.md` has what this costs. A few
+# kernels are compiled for AVX-512 as well, where that is much faster: it multiplies vectors of 64-bit numbers.
 TARGETS = {"x86_64": "x86-64-v3", "amd64": "x86-64-v3", "aarch64": "generic", "arm64": "generic"}
 FEATURES = {
     "x86-64-v3": "+64bit,+cmov,+cx8,+cx16,+fxsr,+mmx,+sse,+sse2,+sse3,+ssse3,+sse4.1,+sse4.2,+sahf,+popcnt,+crc32,"
     "+avx,+avx2,+bmi,+bmi2,+f16c,+fma,+lzcnt,+movbe,+xsave",
     "generic": "",
 }
+WIDE = "x86-64-v4"
+WIDE_KERNELS = {"x86-64-v3": ("minhash.sign",)}
+FEATURES[WIDE] = FEATURES["x86-64-v3"] + ",+avx512f,+avx512bw,+avx512cd,+avx512dq,+avx512vl,-prefer-256-bit"
 # What kernels may call: `runtime.c`, the C library, and its mathematical functions.
 PROVIDED = re.compile(
     r"llvm\..*|NRT_(Allocate|Free|MemInfo_(call_dtor|alloc_aligned|new_varsize_dtor|varsize_realloc))"
@@ -43,8 +47,11 @@ def find_kernel(name: str) -> Kernel:
     return found
 
 
-def compile_entry(name: str, signature: str, folder: Path, symbol: str) -> None:
-    """Compile a kernel for a signature; write `symbol`.o and a description, `symbol`.json, into a folder."""
+def compile_entry(name: str, signature: str, folder: Path, symbol: str, processor: str) -> None:
+    """Compile a kernel for a signature; write `symbol`.o and a description, `symbol`.json, into a folder.
+
+    numba must have been told the processor, by variables of the environment, before it was imported.
+    """
     types = numba_types(re.sub(r"r\b", "w", signature))
     dispatcher = find_kernel(name).dispatcher
     dispatcher.compile(types)
@@ -55,7 +62,7 @@ def compile_entry(name: str, signature: str, folder: Path, symbol: str) -> None:
     module.link_in(llvm.parse_assembly(entry_code(function, symbol, module)))
     hide_all_but(module, symbol)
     machine = llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine(
-        cpu=target(), features=FEATURES[target()], opt=3, reloc="pic", codemodel="default"
+        cpu=processor, features=FEATURES[processor], opt=3, reloc="pic", codemodel="default"
     )
     remove_unused(module, machine)
     unknown = {each.name for each in module.functions if each.is_declaration and not PROVIDED.fullmatch(each.name)}

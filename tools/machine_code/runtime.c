@@ -28,6 +28,7 @@ The file of declarations that `compile.py` writes defines ENTRIES, DIGESTS and T
 typedef struct {
     const char *name, *arguments, *result;
     int32_t (*call)(int64_t *slots, void *result, void *error);
+    int wide; /* for processors with AVX-512; comes before the same for all */
 } Entry;
 
 #include "declarations.h"
@@ -276,6 +277,19 @@ typedef struct {
     PyObject *fallback, *result;
 } Kernel;
 
+/* Whether the processor has AVX-512, and PAGEKIN_KERNELS=baseline does not forbid it. */
+static int processor_is_wide(void) {
+#if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
+    const char *asked = getenv("PAGEKIN_KERNELS");
+    __builtin_cpu_init();
+    return !(asked && !strcmp(asked, "baseline")) && __builtin_cpu_supports("avx512f") &&
+           __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
+           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+#else
+    return 0;
+#endif
+}
+
 static PyObject *kernel_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
     const char *name;
     PyObject *fallback, *result;
@@ -284,6 +298,7 @@ static PyObject *kernel_new(PyTypeObject *type, PyObject *arguments, PyObject *k
     while (first < count && strcmp(ENTRIES[first].name, name)) first++;
     int last = first;
     while (last < count && !strcmp(ENTRIES[last].name, name)) last++;
+    while (first < last && ENTRIES[first].wide && !processor_is_wide()) first++;
     Kernel *self = (Kernel *)((allocfunc)PyType_GetSlot(type, Py_tp_alloc))(type, 0);
     if (!self) return NULL;
     self->first = first;

@@ -8,6 +8,7 @@ from importlib.resources import files
 import numpy as np
 
 from pagekin.errors import MisuseError
+from pagekin.kernels.spans import strings_of
 from pagekin.model.arrays import Int32s, Int64s, Strings, UInt32s
 
 LANGUAGES = frozenset("ar ca da de el en es fi fr hu it nl no pt ro ru sv tr".split())  # with stemmer and stop list
@@ -88,7 +89,12 @@ def vocabulary(words: Strings, word_of_form: UInt32s, languages: Sequence[str], 
     """
     known = list(words)
     terms = (terms_of(known, stemming, language) for language in languages)
-    names, shown, rows = (_stems if stemming == "stem" else _words)(known, terms)
+    rows: Sequence[Int64s | list[int]]
+    if stemming == "stem":
+        names, shown, rows = _stems(known, terms)
+    else:
+        order, rows = _numbers(len(known), terms)
+        names = shown = strings_of(words.data, words.offsets[order], words.offsets[order + 1])
     of_word = np.array(rows, np.int32).reshape(len(languages), len(known))
     return TermVocabulary(names, shown, of_word[:, word_of_form])
 
@@ -109,16 +115,15 @@ def _stems(words: list[str], terms: Iterable[list[str | None]]) -> tuple[Strings
     return Strings.of(numbers), Strings.of(shown), rows
 
 
-def _words(words: list[str], terms: Iterable[list[str | None]]) -> tuple[Strings, Strings, list[Int64s]]:
-    """The same where every word is its own term, without a lookup."""
-    number = np.full(len(words), -1)
-    names: list[str] = []
+def _numbers(words: int, terms: Iterable[list[str | None]]) -> tuple[Int64s, list[Int64s]]:
+    """The same where every word is its own term: (the word of each term, for each language the term of each word)."""
+    number = np.full(words, -1)
+    order = np.empty(0, np.int64)
     rows = []
     for of_language in terms:
         kept = np.array([term is not None for term in of_language], bool)
         new = np.flatnonzero(kept & (number < 0))
-        number[new] = np.arange(len(names), len(names) + len(new))
-        names += [words[k] for k in new.tolist()]
+        number[new] = np.arange(len(order), len(order) + len(new))
+        order = np.concatenate([order, new])
         rows.append(np.where(kept, number, -1))
-    packed = Strings.of(names)
-    return packed, packed, rows
+    return order, rows

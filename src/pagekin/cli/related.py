@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import sys
+
 import click
 
 import pagekin
@@ -37,6 +40,8 @@ def related(
     """
     if bool(pages) + bool(html) + bool(text) != 1:
         raise MisuseError("name PAGEs, or a file with --html, or a file with --text")
+    if "numpy" not in sys.modules:  # as it is loaded, its BLAS library starts a thread for every processor
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     collection = pagekin.open(store)
     if file := html or text:
         with input_file(file) as stream:  # one byte more than a page may have, so that a larger one is noticed

@@ -4,8 +4,10 @@ The canonical form of a text is without case, punctuation and layout that should
 """
 
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache, partial
+from itertools import pairwise
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -14,8 +16,8 @@ from pagekin.duplicates.settings import GroupSettings
 from pagekin.kernels import canonical as kernel
 from pagekin.kernels.canonical import AT_LINE_START, LINE, MOST_NUMBERING, NOTHING, SPACE
 from pagekin.kernels.chunks import WINDOW, blake2b_spans, chunk_elements, cut_chunks, mark_boundaries, rabin_tables
-from pagekin.model.arrays import Bytes, Int64s, UInt32s, UInt64s, offsets_of, together
-from pagekin.model.reading import CheckedReading, Reading
+from pagekin.model.arrays import Bytes, Int64s, UInt32s, UInt64s, offsets_of, spans, together
+from pagekin.model.reading import Blocks, CheckedReading, Reading
 from pagekin.store.checks import unpack
 from pagekin.store.columns import Mapper
 
@@ -148,16 +150,50 @@ def _sets(digests: UInt64s, offsets: Int64s) -> Chunks:
     return Chunks(offsets_of(counts), elements, ends)
 
 
+class EarlierChunks(NamedTuple):
+    """The chunks of pages that were cut before, and for each page the one of them that it is equal to; -1 for none."""
+
+    chunks: Chunks
+    page: Int64s
+
+    @classmethod
+    def of(cls, chunks: Chunks, page: Int64s, blocks: tuple[Blocks, Blocks], ignored: tuple[Bytes, Bytes]) -> Self:
+        """Leave out pages of which other blocks are ignored now. Both pairs: of the earlier pages, and of the pages."""
+        equal = page.copy()
+        here = np.flatnonzero(page >= 0)
+        there, counts = page[here], blocks[1].lengths()[here]
+        before = ignored[0][spans(blocks[0].offsets[there], counts)]
+        changed = before != ignored[1][spans(blocks[1].offsets[here], counts)]
+        equal[np.repeat(here, counts)[changed]] = -1
+        return cls(chunks, equal)
+
+
 def chunks_of_pages(
-    reading: CheckedReading, ignored: Bytes, settings: GroupSettings, mapper: Mapper = map
+    reading: CheckedReading,
+    ignored: Bytes,
+    settings: GroupSettings,
+    mapper: Mapper = map,
+    earlier: EarlierChunks | None = None,
 ) -> Iterator[Chunks]:
     """The chunks of all pages, in parts; `ignored` is 1 for every block to leave out, such as templates.
 
-    A page with ignored blocks only is kept whole. `mapper` is a `map` that may run jobs in parallel.
+    A page with ignored blocks only is kept whole. `mapper` is a `map` that may run jobs in parallel. Pages that
+    `earlier` has are not cut again.
     """
     character_table()  # computed once, before threads start
-    job = partial(chunks_of_range, reading, ignored, settings)
+    cut = partial(chunks_of_range, reading, ignored, settings)
+    job = cut if earlier is None else partial(_known_or_cut, earlier, cut)
     yield from mapper(job, chunk_ranges(reading))
+
+
+def _known_or_cut(earlier: EarlierChunks, cut: Callable[[range], Chunks], rows: range) -> Chunks:
+    known = earlier.page[rows.start : rows.stop]
+    changes = np.flatnonzero((known[1:] < 0) != (known[:-1] < 0)) + 1
+    parts = []
+    for begin, end in pairwise([0, *changes.tolist(), len(rows)]):
+        is_known = known[begin] >= 0
+        parts.append(earlier.chunks.rows(known[begin:end]) if is_known else cut(rows[begin:end]))
+    return Chunks.concatenate(parts)
 
 
 def chunk_ranges(reading: Reading) -> Iterator[range]:

@@ -50,7 +50,7 @@ def known() -> dict[str, list[str]]:
 
 def used_by(command: str) -> set[str]:
     """The names of the kernels that a command calls."""
-    also = {"demo": ("build", "related", "serve"), "serve": ("related", "cluster", "duplicates", "graph")}
+    also = {"demo": ("build", "evaluate", "related", "serve"), "serve": ("related", "cluster", "duplicates", "graph")}
     return set(_listed()["commands"].get(command, ())).union(*map(used_by, also.get(command, ())))
 
 

@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
+from weakref import finalize
 
 from pagekin.errors import StoreError
 from pagekin.model.capture import Origin, Rank, Redirect, Skip
@@ -148,6 +149,7 @@ class Catalog:
             raise StoreError(f"{self.path} is missing; build the store again")
         uri = f"{self.path.resolve().as_uri()}?mode=ro&immutable=1"
         self._connection = sqlite3.connect(uri, uri=True, check_same_thread=False)
+        finalize(self, self._connection.close)  # Python 3.13 warns of those that are left to the garbage collector
         self._connection.row_factory = sqlite3.Row
         for setting in ("trusted_schema = OFF", "cell_size_check = ON"):  # SQLite's advice for files from elsewhere
             self.rows(f"PRAGMA {setting}")

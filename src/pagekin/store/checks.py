@@ -9,7 +9,7 @@ The long columns of a store are not read when it is opened. Whoever reads all of
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, get_args, get_origin
 
 import numpy as np
 import zstandard
@@ -66,7 +66,17 @@ def blocks(column: Array) -> Iterator[Array]:
 
 def column_types(kind: Any) -> dict[str, Any]:
     """The types of the columns of a dataclass: Strings, or the type of the values of an array."""
-    return {name: hint if hint is Strings else get_args(get_args(hint)[1])[0] for name, (hint, _) in _hints(kind)}
+    return {name: hint if hint is Strings else value_type(hint) for name, (hint, _) in _hints(kind)}
+
+
+def value_type(hint: Any) -> Any:
+    """The type of the values of an array type. From numpy 2.5 on, NDArray is an alias that hides the type of the array.
+
+    >>> value_type(np.ndarray[tuple[int], np.dtype[np.uint8]]) is value_type(list[np.uint8]) is np.uint8
+    True
+    """
+    last = get_args(hint)[-1]
+    return get_args(last)[0] if get_origin(last) is np.dtype else last
 
 
 def rules_of(kind: Any) -> dict[str, IndexOf | PlaceIn | Width]:

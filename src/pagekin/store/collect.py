@@ -107,6 +107,9 @@ class Readings(Sequence[CheckedReading]):
     def __len__(self) -> int:
         return len(self._readings)
 
+    def __iter__(self) -> Iterator[CheckedReading]:
+        return (self[k] for k in range(len(self)))  # that of Sequence takes any IndexError for the end
+
     @overload
     def __getitem__(self, k: int) -> CheckedReading: ...
     @overload

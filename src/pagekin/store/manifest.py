@@ -225,9 +225,10 @@ def _lock(descriptor: int) -> None:
 
 
 def next_generation(root: Path) -> int:
-    """The number of the next generation: one more than that of the store, or of any generation in its folder."""
+    """The number of the next generation: one more than that of the store and its index, or of any in its folder."""
     try:
-        return read_manifest(root).generation + 1
+        manifest = read_manifest(root)
+        return max(manifest.generation, int((manifest.index or {}).get("generation", 0))) + 1
     except (StoreError, MisuseError):
         numbers = [path.name.removeprefix("store-") for path in root.glob("store-*")]
         return max((int(number) for number in numbers if number.isdecimal()), default=0) + 1
