@@ -13,6 +13,7 @@ from benchmarks import (
     fuzz,
     growth,
     hostile,
+    injected,
     judging,
     kills,
     links,
@@ -53,7 +54,7 @@ LOOK = (
     growth,
     spark,
 )
-LONG = (twins, sweeping, fuzz, kills, power_loss, hostile, load, agreement, table)
+LONG = (twins, sweeping, fuzz, kills, power_loss, injected, hostile, load, agreement, table)
 
 
 def main() -> None:

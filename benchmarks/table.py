@@ -44,6 +44,7 @@ ORDER = (
     "sites",
     "kills",
     "power_loss",
+    "injected",
     "hostile",
     "fuzz",
 )
