@@ -81,11 +81,12 @@ LOAD ?= 600
 campaign: $(VENV)/bench $(MACHINE)
 	HYPOTHESIS_PROFILE=campaign $(BIN)/python -m pytest tests/robustness/test_kernel_modes.py
 	$(BIN)/python -m benchmarks.hostile --cases $(CASES)
-	sh tests/system_tools.sh
+	sh tests/system_tools.sh slowhttptest
 	$(BIN)/python -m benchmarks.injected --cases $(ERRORS)
 	$(BIN)/python -m benchmarks.power_loss
 	$(BIN)/python -m benchmarks.kills --kills $(KILLS)
 	$(BIN)/python -m benchmarks.fuzz --seconds $(SECONDS)
+	$(BIN)/python -m benchmarks.slow_clients
 	$(BIN)/python -m benchmarks.load --seconds $(LOAD)
 
 # The oldest and the newest numba that pyproject.toml allows.

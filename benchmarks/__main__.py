@@ -26,6 +26,7 @@ from benchmarks import (
     serving,
     signatures,
     sites,
+    slow_clients,
     spark,
     sweeping,
     table,
@@ -54,7 +55,7 @@ LOOK = (
     growth,
     spark,
 )
-LONG = (twins, sweeping, fuzz, kills, power_loss, injected, hostile, load, agreement, table)
+LONG = (twins, sweeping, fuzz, kills, power_loss, injected, hostile, slow_clients, load, agreement, table)
 
 
 def main() -> None:

@@ -45,6 +45,7 @@ ORDER = (
     "kills",
     "power_loss",
     "injected",
+    "slow_clients",
     "hostile",
     "fuzz",
 )

@@ -1,8 +1,8 @@
 #!/bin/sh
 # Install the programs from Debian by which tests let system calls fail (strace) and change files in place (rsync).
-# Without Debian, or without the right to install, those tests are skipped and say so.
+# Without Debian, or without the right to install, those tests are skipped and say so. Campaigns name further programs.
 missing=""
-for program in strace rsync; do
+for program in strace rsync "$@"; do
     command -v "$program" >/dev/null 2>&1 || missing="$missing $program"
 done
 [ -n "$missing" ] || exit 0

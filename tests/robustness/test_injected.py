@@ -62,7 +62,7 @@ def test_a_failed_sync_of_a_build_leaves_the_old_store(every: Campaign, lasting:
 
 
 def test_the_campaign_sees_what_is_wrong(every: Campaign) -> None:
-    expected = Usual({}, "answer\n")
+    expected = Usual({}, "answer\n", every.files)
 
     def problem(outcome: Outcome, shown: str = "answer\n") -> str:
         return every._problem("related", Ended(outcome, shown, ""), expected) or ""

@@ -6,8 +6,8 @@ import asyncio
 import errno
 import logging
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -378,19 +378,46 @@ def test_there_are_as_many_connections_as_descriptors(monkeypatch: pytest.Monkey
         capacity(1000)
 
 
+POST = b"POST /api/related HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+SLOW = {  # what a client sends at first, and then again and again
+    "nothing": (b"", b""),
+    "a slow head": (b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n", b"X-a: b\r\n"),
+    "a slow body": (POST + b"Content-Length: 8000000\r\n\r\n", b" "),
+    "slow reading": (b"GET /static/page.css HTTP/1.1\r\nHost: localhost\r\n\r\n" * 10, b""),
+}
+
+
+@pytest.fixture
+def descriptors() -> Iterator[None]:
+    """Enough of them for the sockets of a test."""
+    import resource
+
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = 2000 if before[1] == resource.RLIM_INFINITY else min(before[1], 2000)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(before[0], wanted), before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "sent", [b"", b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n", b"POST /api/related HTTP/1.1\r\n"]
-)
-def test_idle_connections_lock_nobody_out(served_index: Path, sent: bytes) -> None:
-    """More of them than the server has descriptors."""
-    with announced("serve", str(served_index), "--port", "0", descriptors=512) as server:
+@pytest.mark.usefixtures("descriptors")
+@pytest.mark.parametrize(("sent", "then"), SLOW.values(), ids=SLOW)
+def test_slow_clients_lock_nobody_out(served_index: Path, sent: bytes, then: bytes) -> None:
+    """A thousand of them, where the server may open 1,024 files; longer: `python -m benchmarks.slow_clients`."""
+    with announced("serve", str(served_index), "--port", "0", descriptors=1024) as server:
         idle = []
         try:
-            for number in range(600):
-                idle.append(socket.create_connection(("127.0.0.1", urlsplit(server.url).port or 0), PATIENCE))
-                idle[-1].sendall(sent)
+            for number in range(1000):
+                client = socket.socket()
+                client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+                client.settimeout(PATIENCE)
+                client.connect(("127.0.0.1", urlsplit(server.url).port or 0))
+                idle.append(client)
+                client.sendall(sent)
                 if number % 100 == 99:
+                    for each in idle if then else ():
+                        with suppress(ConnectionError):  # closed, in favour of another one
+                            each.sendall(then)
                     assert httpx2.get(f"{server.url}healthz", timeout=PATIENCE).status_code == 200
         finally:
             for each in idle:
