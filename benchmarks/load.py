@@ -180,6 +180,7 @@ class Clients:
         self._host, self._port = address.hostname or "", address.port or 0
         self._end = time.monotonic() + seconds
         self._mixed, self._next, self._pause = mixed, 0, probe_seconds
+        self._probe_from: tuple[str, int] | None = None
         self.tally: Counter[str] = Counter()
         self.slowest: Counter[str] = Counter()
         self.failures: list[str] = []
@@ -209,7 +210,7 @@ class Clients:
     async def _probe(self) -> None:
         while time.monotonic() < self._end:
             try:
-                reader, writer = await asyncio.open_connection(self._host, self._port)
+                reader, writer = await asyncio.open_connection(self._host, self._port, local_addr=self._probe_from)
                 await self._answered(reader, writer, ("GET", "/healthz", ""), 0, "probed", "unprobed")
                 writer.close()
             except OSError:

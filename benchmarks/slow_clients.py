@@ -3,7 +3,7 @@
 `python -m benchmarks.slow_clients --seconds 30` starts a server that may open 1,024 files, for each kind of attack:
 1,000 connections that send nothing, a line of their head or a part of their body every second, or do not read their
 answers; then the same by slowhttptest, where it is installed. All come from one address, and connect again when they
-are closed. Meanwhile /healthz is asked on a new connection four times a second, from the same address, and must be
+are closed. Meanwhile /healthz is asked on a new connection four times a second, from another address, and must be
 answered every time. Prints the figures and writes `results/slow_clients.json`; the exit code is 1 if a target is
 missed.
 """
@@ -44,7 +44,7 @@ class Attack(Clients):
 
     def __init__(self, url: str, seconds: float) -> None:
         super().__init__(url, seconds, [], probe_seconds=_PAUSE)
-        self._url, self._duration = url, int(seconds)
+        self._url, self._duration, self._probe_from = url, int(seconds), ("127.0.0.2", 0)
 
     async def by(self, kind: str) -> None:
         """Attack, and probe until the time is over."""

@@ -255,6 +255,25 @@ def test_a_flood_of_slow_requests_displaces_itself_oldest_first(monkeypatch: pyt
     run(test)
 
 
+def test_clients_that_send_at_once_are_answered_or_refused_but_not_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that are accepted together displace nobody whose request has arrived, but was not read yet."""
+
+    async def test() -> None:
+        async with serving(monkeypatch, capacity=12) as served:
+            clients = [socket.create_connection(served.socket.getsockname()) for _ in range(30)]
+            for client in clients:  # the event loop has not run yet
+                client.sendall(GET)
+            found = []
+            for client in clients:
+                reader, writer = await asyncio.open_connection(sock=client)
+                served.writers.append(writer)
+                found.append((await reader.readuntil(b"\r\n"))[9:12])
+            assert set(found) == {b"200", b"503"}
+            assert found[:6] == [b"200"] * 6
+
+    run(test)
+
+
 def test_an_address_with_many_connections_makes_room_for_others(monkeypatch: pytest.MonkeyPatch) -> None:
     async def test() -> None:
         async with serving(monkeypatch, capacity=8) as served:
