@@ -83,6 +83,7 @@ campaign: $(VENV)/bench $(MACHINE)
 	$(BIN)/python -m benchmarks.hostile --cases $(CASES)
 	sh tests/system_tools.sh slowhttptest
 	$(BIN)/python -m benchmarks.injected --cases $(ERRORS)
+	$(BIN)/python -m benchmarks.memory
 	$(BIN)/python -m benchmarks.power_loss
 	$(BIN)/python -m benchmarks.kills --kills $(KILLS)
 	$(BIN)/python -m benchmarks.fuzz --seconds $(SECONDS)

@@ -18,6 +18,7 @@ from benchmarks import (
     kills,
     links,
     load,
+    memory,
     painting,
     power_loss,
     querying,
@@ -55,7 +56,7 @@ LOOK = (
     growth,
     spark,
 )
-LONG = (twins, sweeping, fuzz, kills, power_loss, injected, hostile, slow_clients, load, agreement, table)
+LONG = (twins, sweeping, fuzz, kills, power_loss, injected, memory, hostile, slow_clients, load, agreement, table)
 
 
 def main() -> None:

@@ -45,6 +45,7 @@ ORDER = (
     "kills",
     "power_loss",
     "injected",
+    "memory",
     "slow_clients",
     "hostile",
     "fuzz",

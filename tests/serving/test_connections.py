@@ -381,6 +381,18 @@ def test_closed_connections_are_logged_at_most_once_a_minute(
     ]
 
 
+def test_a_connection_that_is_closed_for_want_of_memory_is_logged_in_one_line(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    loop = asyncio.new_event_loop()
+    connections.report_error(loop, {"message": "Fatal read error", "exception": MemoryError()})
+    connections.report_error(loop, {"message": "Fatal read error", "exception": KeyError("a")})
+    loop.close()
+    first, second = caplog.records
+    assert (first.getMessage(), first.exc_info) == ("a connection was closed: there is not enough memory", None)
+    assert second.exc_info
+
+
 def test_there_are_as_many_connections_as_descriptors(monkeypatch: pytest.MonkeyPatch) -> None:
     import resource
 

@@ -23,7 +23,7 @@ from typing import Any
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from pagekin.errors import FailureError
+from pagekin.errors import FailureError, is_want_of_memory
 from pagekin.serving.middleware import HEADERS, RequestError
 from pagekin.serving.settings import RequestLimits
 
@@ -264,8 +264,17 @@ class Listener:
 
 def listen_for(listener: socket.socket, limits: RequestLimits, **uvicorn: Any) -> Listener:
     """Accept connections in the running event loop, after the collection is open."""
+    asyncio.get_running_loop().set_exception_handler(report_error)
     connections = Connections(limits, capacity(limits.connections))
     return Listener(listener, connections, partial(Connection, connections, **uvicorn))
+
+
+def report_error(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Log an error of the event loop; want of memory, by which it closes a connection, in one line."""
+    if is_want_of_memory(context.get("exception")):
+        log.error("a connection was closed: there is not enough memory")
+    else:
+        loop.default_exception_handler(context)
 
 
 def capacity(wanted: int) -> int:
