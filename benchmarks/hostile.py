@@ -23,7 +23,6 @@ import signal
 import sqlite3
 import sys
 import tempfile
-import time
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -544,26 +543,6 @@ def campaign(made: Scene, numbers: Sequence[int], seed: int) -> tuple[Counter[st
     return outcomes, commands, findings
 
 
-def cost_of_checks() -> Figure:
-    """The processor time of all checks of a store and its index, over that of their build; the sample web."""
-    from pagekin import sample_web
-    from pagekin.search.indexed_store import IndexedStore
-
-    with tempfile.TemporaryDirectory() as place:
-        archive, root = sample_web.copy_to(Path(place)), Path(place) / "test.kin"
-        builds, checks = [], []
-        for _ in range(3):
-            shutil.rmtree(root, ignore_errors=True)
-            begin = time.process_time()
-            build([archive], root, processes=1)
-            builds.append(time.process_time() - begin)
-            begin = time.process_time()
-            with closing(IndexedStore.open(root)) as indexed:
-                indexed.verify()
-            checks.append(time.process_time() - begin)
-    return Figure("checks of a store and its index / build", round(min(checks) / min(builds), 4), at_most=0.05)
-
-
 def figures_of(outcomes: Counter[str], commands: Counter[str]) -> list[Figure]:
     bars = [Figure(f"{kind}s", outcomes[kind], at_most=0) for kind in ("signal", "traceback", "hang")]
     told = [Figure("refused with a sentence", outcomes["refused"]), Figure("answered", outcomes["answered"])]
@@ -591,7 +570,7 @@ if __name__ == "__main__":
             print(what, command, outcome.kind, outcome.said, sep="\n")
             sys.exit(outcome.is_finding)
         outcomes, commands, findings = campaign(made, range(given.cases), given.seed)
-    figures = [*figures_of(outcomes, commands), cost_of_checks()]
+    figures = figures_of(outcomes, commands)
     print("hostile")
     show(figures)
     result = {"machine": facts(), "figures": kept(figures), "commands": dict(commands), "found": findings}

@@ -48,6 +48,7 @@ ORDER = (
     "memory",
     "slow_clients",
     "hostile",
+    "check_cost",
     "fuzz",
 )
 ELSEWHERE = ("agreement", "findings", "lists", "load", "vectors")  # results on pages of their own
