@@ -57,6 +57,7 @@ outside:
 	sh tests/browser.sh
 	sh tests/java.sh
 	sh tests/generators.sh
+	sh tests/system_tools.sh
 
 # Checks, compiling and installing take turns on the processors.
 test:
@@ -72,17 +73,22 @@ study: $(VENV)/bench $(MACHINE)
 	sh benchmarks/manuals.sh
 	QUICK=$(QUICK) $(BIN)/python -m benchmarks.study
 
-# Attacks on files, builds and the server: hours, most of them for fuzzing; `make campaign SECONDS=10 CASES=500 KILLS=20 LOAD=60` is a look.
+# Attacks on files, builds and the server: hours, most of them for fuzzing; `make campaign SECONDS=10 CASES=500 ERRORS=50 KILLS=20 LOAD=60` is a look.
 CASES ?= 10000
+ERRORS ?= 500
 KILLS ?= 1000
 SECONDS ?= 100
 LOAD ?= 600
 campaign: $(VENV)/bench $(MACHINE)
 	HYPOTHESIS_PROFILE=campaign $(BIN)/python -m pytest tests/robustness/test_kernel_modes.py
 	$(BIN)/python -m benchmarks.hostile --cases $(CASES)
+	sh tests/system_tools.sh slowhttptest
+	$(BIN)/python -m benchmarks.injected --cases $(ERRORS)
+	$(BIN)/python -m benchmarks.memory
 	$(BIN)/python -m benchmarks.power_loss
 	$(BIN)/python -m benchmarks.kills --kills $(KILLS)
 	$(BIN)/python -m benchmarks.fuzz --seconds $(SECONDS)
+	$(BIN)/python -m benchmarks.slow_clients
 	$(BIN)/python -m benchmarks.load --seconds $(LOAD)
 
 # The oldest and the newest numba that pyproject.toml allows.

@@ -7,16 +7,19 @@ from benchmarks import (
     answers,
     blend_cost,
     building,
+    check_cost,
     duplicates,
     first_run,
     formats,
     fuzz,
     growth,
     hostile,
+    injected,
     judging,
     kills,
     links,
     load,
+    memory,
     painting,
     power_loss,
     querying,
@@ -25,6 +28,7 @@ from benchmarks import (
     serving,
     signatures,
     sites,
+    slow_clients,
     spark,
     sweeping,
     table,
@@ -39,6 +43,7 @@ LOOK = (
     formats,
     signatures,
     building,
+    check_cost,
     blend_cost,
     querying,
     answers,
@@ -53,7 +58,7 @@ LOOK = (
     growth,
     spark,
 )
-LONG = (twins, sweeping, fuzz, kills, power_loss, hostile, load, agreement, table)
+LONG = (twins, sweeping, fuzz, kills, power_loss, injected, memory, hostile, slow_clients, load, agreement, table)
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""Fuzzing: archives, pages, lines, notes, wikis, result lists, URLs, HTTP bodies and index files, mutated at random.
+"""Fuzzing: archives, pages, notes, wikis, vectors, crawls, result lists, URLs, HTTP bodies and index files, mutated.
 
 `python -m benchmarks.fuzz --seconds 100` gives every target so many seconds, in a process of its own with little
 memory, prints how many inputs it tried, and writes `results/fuzz.json`. The fuzzer sees which code runs, and goes on
@@ -334,6 +334,126 @@ def zim(home: Path) -> Target:
     return [seed], lambda data: _read(home / "a.zim", data)
 
 
+def crawler(home: Path) -> Target:
+    """What a crawled site answers, as the spider of a crawl reads it: the first byte chooses the kind of answer."""
+    from scrapy.exceptions import CloseSpider
+    from scrapy.http import HtmlResponse, Request, Response, TextResponse
+
+    from pagekin.sources.spider import SiteSpider
+
+    job = {"url": "http://a.example/", "part": str(home / "part"), "max_depth": 5, "max_pages": 9, "max_mebibytes": 1}
+    root, robots, sitemap = job["url"], "http://a.example/robots.txt", "http://a.example/sitemap.xml"
+
+    def target(data: bytes) -> None:
+        kind, body = (data or b"a")[0] % 4, data[1:]
+        spider = SiteSpider(job, [])
+        meta = {"pagekin_depth": 1}
+        with suppress(CloseSpider):
+            if kind == 0:
+                page = HtmlResponse(root, body=body, request=Request(root, meta=meta))
+                list(spider.parse(page))
+            elif kind == 1:
+                status, _, location = body.partition(b"\n")
+                headers = {"Location": location.replace(b"\r", b"").replace(b"\n", b"")}
+                code = 300 + len(status) % 100
+                page = HtmlResponse(root, code, headers, request=Request(root, meta=meta))
+                list(spider.parse(page))
+            elif kind == 2:
+                list(spider.parse_robots(TextResponse(robots, body=body)))
+            else:
+                list(spider.parse_sitemap(Response(sitemap, body=body)))
+        spider.file.close()
+        Path(str(job["part"])).unlink()
+
+    index = b"<sitemapindex><sitemap><loc>http://a.example/s.xml</loc></sitemap></sitemapindex>"
+    pages = b"<?xml version='1.0'?><urlset><url><loc>http://a.example/b?sid=1</loc></url></urlset>"
+    html_page = b"<base href=/c/><a href='b?phpsessid=1&d=2'>b</a><area href=//x/y><link rel=next href=2>"
+    lines = [b"\x00" + html_page, b"\x01xx\n/b/b/b", b"\x02User-agent: *\nSitemap: /s.xml\n"]
+    return [*lines, b"\x03" + index, b"\x03" + pages, b"\x03" + gzip.compress(pages)], target
+
+
+def vectors(home: Path) -> Target:
+    """Files of vectors: the first byte says whether the rest is an array, the names of its rows, or Parquet."""
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from pagekin.latent.given import open_vector_file
+
+    array, names, table = home / "v.npy", home / "v.urls", home / "v.parquet"
+    np.save(array, np.arange(12, dtype=np.float32).reshape(3, 4))
+    names.write_bytes(b"http://a.example/1\nhttp://a.example/2\nhttp://a.example/3")
+    pq.write_table(pa.table({"url": ["http://a.example/1"], "vector": [[1.0, 2.0]]}), table)
+    files = (array, names, table)
+    whole = [file.read_bytes() for file in files]
+
+    def target(data: bytes) -> None:
+        kind = (data or b"a")[0] % len(files)
+        files[kind].write_bytes(data[1:])
+        try:
+            opened = open_vector_file(table if kind == 2 else array)
+            if sum(len(found) for found, _ in opened.batches()) != opened.rows:
+                raise AssertionError("rows are lost")
+        finally:
+            files[kind].write_bytes(whole[kind])
+
+    return [bytes([kind]) + data for kind, data in enumerate(whole)], target
+
+
+def site(home: Path) -> Target:
+    """Pages that get a list, which is taken out again, and the state of a site: the first byte says which."""
+    from pagekin.site.markup import is_redirect, page_text, place_of_list, text_to_read, with_list, without_list
+    from pagekin.site.state import SiteState, load_state, save_state
+
+    places = ("", "marker", "#a", "main", "div.b[c=d]")
+    block = '<nav class="pagekin-related"><ul><li>a</li></ul></nav>'
+    save_state(home, SiteState())
+    state = (home / "site.json").read_bytes()
+
+    def target(data: bytes) -> None:
+        kind = (data or b"a")[0] % (len(places) + 1)
+        if kind == len(places):
+            (home / "site.json").write_bytes(data[1:])
+            load_state(home)
+            return
+        page = without_list(page_text(data[1:]))
+        is_redirect(page), text_to_read(page, main_text=True)
+        place = place_of_list(page, places[kind])
+        if isinstance(place, int) and without_list(page_text(with_list(page, place, block))).data != page.data:
+            raise AssertionError("a list does not leave the bytes as they were")
+
+    pages = [
+        "<main><p>a</main>",
+        "a<!-- pagekin -->b",
+        "<p id=a>b</p>",
+        "<article>a</article>",
+        "<div class=b c=d></div>",
+    ]
+    seeds = [bytes([kind]) + each.encode() for kind, each in enumerate(pages)]
+    wide = b"\x03" + "<article>é</article>".encode("utf-16")
+    return [*seeds, wide, b"\x02\x1b$B<main>\x1b(B<p id=a></p>", bytes([len(places)]) + state], target
+
+
+def tools(home: Path) -> Target:
+    """Questions of assistants: the first byte chooses the tool."""
+    from mcp.server.mcpserver.exceptions import ToolError
+
+    from pagekin import sample_web
+    from pagekin.integrations.mcp import CollectionTools, reporting_errors
+    from pagekin.pipeline import build
+
+    build([sample_web.copy_to(home)], home / "sample.kin", processes=1)
+    tools = CollectionTools(home / "sample.kin")
+    calls = [reporting_errors(each) for each in (tools.find, tools.related, tools.show)]
+
+    def target(data: bytes) -> None:
+        text = data[1:2000].decode("utf-8", "replace")
+        with suppress(ToolError):
+            json.dumps(calls[(data or b"a")[0] % len(calls)](text or "a"))
+
+    return [b'\x00cheese "stars"', b"\x01http://larder.example/", b"\x02Cold smoking"], target
+
+
 def _lists() -> list[bytes]:
     """Result lists in the formats of search engines."""
     rows = [{"id": str(k), "url": f"http://a.example/{k}", "title": "T", "text": "some words " * 20} for k in range(3)]
@@ -403,7 +523,7 @@ def index(home: Path) -> Target:
     from pagekin.search.options import RelatedOptions
 
     whole = home / "whole.kin"
-    build([sample_web.copy_to(home)], whole, processes=1)
+    build([sample_web.copy_to(home)], whole, processes=1, answers=5)
     files = [path.relative_to(whole) for path in sorted(whole.glob("*-*/*"))]
     options = RelatedOptions(min_similarity=0.0, limit=300, similarity="cosine", exclude_linked=True)
 
@@ -424,6 +544,7 @@ def index(home: Path) -> Target:
         damage(store, data)
         indexed = IndexedStore.open(store)
         indexed.related("http://larder.example/")
+        indexed.related("http://larder.example/", RelatedOptions(limit=5))  # kept answers
         indexed.related(["http://larder.example/", "http://nightsky.example/"], options)
         indexed.close()
 
@@ -441,6 +562,10 @@ TARGETS: dict[str, Callable[[Path], Target]] = {
     "wiki": wiki,
     "crawls": crawls,
     "zim": zim,
+    "crawler": crawler,
+    "vectors": vectors,
+    "site": site,
+    "tools": tools,
     "results": results,
     "bodies": bodies,
     "index": index,

@@ -1,11 +1,11 @@
 """Hostile stores: files that were changed on purpose, and every command that reads them.
 
 `python -m benchmarks.hostile --cases 10000` changes one file of a small store in each case: values, types, shapes and
-offsets of columns, values of the catalogue and the manifest, batches of an unfinished build, learned projections. In
-half of the cases the checksums are those of the changed file. A child of this process, forked after everything is
-loaded, then runs a command or asks a server. It must give an answer or one sentence. A signal, a traceback, or more
-than ten seconds of processor time is a finding. Findings are printed with the number of the case, which
-`--case NUMBER` repeats; the exit code is 1. Writes `results/hostile.json`.
+offsets of columns, values of the catalogue and the manifest, batches of an unfinished build, learned projections, the
+index and the state of a site. In half of the cases the checksums are those of the changed file. A child of this
+process, forked after everything is loaded, then runs a command or asks a server. It must give an answer or one
+sentence. A signal, a traceback, or more than ten seconds of processor time is a finding. Findings are printed with the
+number of the case, which `--case NUMBER` repeats; the exit code is 1. Writes `results/hostile.json`.
 """
 
 from __future__ import annotations
@@ -23,14 +23,13 @@ import signal
 import sqlite3
 import sys
 import tempfile
-import time
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 from unittest.mock import patch
 
 import numpy as np
@@ -39,6 +38,9 @@ from benchmarks.machine import QUICK, Figure, facts, keep, kept, show
 from pagekin.cli.main import main as run_pagekin
 from pagekin.model.projection import SUFFIX, Projection
 from pagekin.pipeline import build
+from pagekin.site.options import SiteOptions
+from pagekin.site.site import update_site
+from pagekin.store.manifest import SITE
 from tools.sample_web import write_folder, write_labels
 
 CASES = 60 if QUICK else 500  # for a look
@@ -69,7 +71,7 @@ _PATHS = (
 )
 
 # What is run, and how often compared with the others: what takes long is run less often.
-_STORE = "hostile.kin"
+_STORE, _SITE = "hostile.kin", "site.kin"
 _BUILD = ("-o", _STORE, "--base-url", "http://", "--processes", "1")
 COMMANDS: dict[str, tuple[int, tuple[str, ...]]] = {
     "info": (4, ("info", _STORE)),
@@ -79,6 +81,7 @@ COMMANDS: dict[str, tuple[int, tuple[str, ...]]] = {
     "show --text": (3, ("show", _STORE, "http://nightsky.example/", "--text")),
     "related": (10, ("related", _STORE, _PAGE)),
     "related, two pages": (6, ("related", _STORE, _PAGE, "http://nightsky.example/", "--min-similarity", "0")),
+    "related --limit": (5, ("related", _STORE, _PAGE, "--limit", "2")),  # of kept answers
     "related --html": (5, ("related", _STORE, "--html", "outside.html")),
     "related --similarity okapi": (4, ("related", _STORE, _PAGE, "--similarity", "okapi", "--min-similarity", "0")),
     "related --weights": (4, ("related", _STORE, _PAGE, "--similarity", "linklearn", "--weights", "w.json")),
@@ -103,7 +106,9 @@ COMMANDS: dict[str, tuple[int, tuple[str, ...]]] = {
     "build, nothing new": (3, ("build", "web", *_BUILD)),
     "build --strategy": (1, ("build", "web", *_BUILD, "--vectors", "v.npy", "--strategy", "text-only")),
     "build, more sources": (2, ("build", "web", "more", *_BUILD, "--vectors", "v.npy")),
-    "serve": (5, ()),
+    "site": (1, ("site", "site", "--inject", "--at", "body", "--index", _SITE, "--processes", "1")),
+    "serve": (5, ("serve", _STORE)),
+    "mcp": (3, ("mcp", _STORE)),
 }
 
 
@@ -137,11 +142,12 @@ class Scene:
         urls = list(build([web], store, base_urls=["http://"], processes=1).store.reading.pages.url)
         np.save(self.whole / "v.npy", np.random.default_rng(1).standard_normal((len(urls), 8)))
         (self.whole / "v.urls").write_text("\n".join(urls), "utf-8")
-        built = build([web], store, base_urls=["http://"], vectors=self.whole / "v.npy", processes=1)
+        built = build([web], store, base_urls=["http://"], vectors=self.whole / "v.npy", processes=1, answers=2)
         _write_weights(self.whole, list(built.store.words)[:20])
         self._spool()
-        self.files = sorted(path.relative_to(store) for path in store.rglob("*") if path.is_file())
-        self.files = [path for path in self.files if path.name != "lock"]
+        site, options = write_folder(self.whole / "site", _HOSTS[:1]), SiteOptions(at="body")
+        update_site(site, options, index=self.whole / _SITE, inject=True, processes=1)
+        self.files, self.site_files = _files_of(store), _files_of(self.whole / _SITE)
 
     def _spool(self) -> None:
         """Batches as a build leaves them that is stopped after reading."""
@@ -156,6 +162,11 @@ class Scene:
         shutil.rmtree(self.work, ignore_errors=True)
         shutil.copytree(self.whole, self.work, copy_function=os.link)
         return self.work / _STORE
+
+
+def _files_of(store: Path) -> list[Path]:
+    files = sorted(path.relative_to(store) for path in store.rglob("*") if path.is_file())
+    return [path for path in files if path.name != "lock"]
 
 
 def _write_weights(folder: Path, terms: list[str]) -> None:
@@ -318,7 +329,18 @@ def change(scene: Scene, dice: random.Random, file: Path | None = None) -> tuple
     root = scene.copy()
     if file is None and dice.random() < 0.03:
         return changed_projection(scene.work, dice), "related --weights"
-    path = file or dice.choice(scene.files)
+    concerns = ""
+    if file is None and dice.random() < 0.05:
+        root, concerns = scene.work / _SITE, "site"
+        # The state, or what a run reads that finds it useless.
+        path = dice.choice([Path(SITE), *(dice.choice(scene.site_files) for _ in range(2))])
+        if path.name == SITE or dice.random() < 0.8:
+            what, state = changed_json(json.loads((root / SITE).read_text("utf-8")), dice)
+            replace_file(root / SITE, json.dumps(state).encode())
+        if path.name == SITE:
+            return f"state of a site, {what}", concerns
+    else:
+        path = file or dice.choice(scene.files)
     if path.name == "manifest.json":
         notes: list[str] = []
 
@@ -328,8 +350,8 @@ def change(scene: Scene, dice: random.Random, file: Path | None = None) -> tuple
             return facts
 
         seal(root, None, other)
-        return f"manifest.json, {notes[0]}", ""
-    place, concerns = root / path, ""
+        return f"manifest.json, {notes[0]}", concerns
+    place = root / path
     if path.name.startswith("batch-"):
         what, data = changed_batch(place.read_bytes(), dice)
         replace_file(place, data)
@@ -366,6 +388,8 @@ def work(command: str) -> None:
     """Run a command as the shell does, or ask a server everything."""
     if command == "serve":
         ask_server(Path(_STORE))
+    elif command == "mcp":
+        ask_tools(Path(_STORE))
     else:
         sys.argv = ["pagekin", *COMMANDS[command][1]]
         run_pagekin()
@@ -384,28 +408,31 @@ def ask_server(store: Path) -> None:
         client.post("/api/related", json={"html": _OUTSIDE})
 
 
+def ask_tools(store: Path) -> None:
+    """Call the tools that assistants have."""
+    from mcp.server.mcpserver.exceptions import ToolError
+
+    from pagekin.integrations.mcp import CollectionTools, reporting_errors
+
+    tools = CollectionTools(store)
+    for tool, given in (
+        (tools.find, ("cheese",)),
+        (tools.related, (_PAGE,)),
+        (tools.show, (_PAGE,)),
+        (tools.gaps, ()),
+        (tools.duplicates, ()),
+    ):
+        with suppress(ToolError):
+            reporting_errors(tool)(*given)
+
+
 def in_a_child(work: Callable[[], object], folder: Path) -> Outcome:
     """How some work ends in a child of this process, with little memory and time."""
     said = folder / "said"
     sys.stdout.flush()
     child = os.fork()
     if child == 0:
-        _limit(folder, said)
-        code = _TRACEBACK
-        try:
-            work()
-            code = 0
-        except SystemExit as ended:
-            code = ended.code if isinstance(ended.code, int) else 0
-        except BaseException as error:
-            from pagekin.errors import PagekinError
-
-            code = error.exit_code if isinstance(error, PagekinError) else _TRACEBACK
-            print(error if isinstance(error, PagekinError) else traceback.format_exc(), file=sys.stderr)
-        finally:
-            with suppress(BaseException):
-                sys.stderr.flush()
-            os._exit(code)
+        end_with(work, folder, said)
     waiting = os.pidfd_open(child)
     poll = select.poll()
     poll.register(waiting, select.POLLIN)
@@ -414,24 +441,44 @@ def in_a_child(work: Callable[[], object], folder: Path) -> Outcome:
         os.kill(child, signal.SIGKILL)
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     os.close(waiting)
-    return _judged(code, said.read_text("utf-8", "replace") if said.exists() else "", in_time)
+    return judged(code, said.read_text("utf-8", "replace") if said.exists() else "", in_time)
 
 
-def _limit(folder: Path, said: Path) -> None:
+def end_with(work: Callable[[], object], folder: Path, said: Path, shown: Path = Path(os.devnull)) -> NoReturn:
+    """In a child: do some work, and end with the exit code of a command that does it."""
+    limit(folder, said, shown)
+    code = _TRACEBACK
+    try:
+        work()
+        code = 0
+    except SystemExit as ended:
+        code = ended.code if isinstance(ended.code, int) else 0
+    except BaseException as error:
+        from pagekin.errors import PagekinError
+
+        code = error.exit_code if isinstance(error, PagekinError) else _TRACEBACK
+        print(error if isinstance(error, PagekinError) else traceback.format_exc(), file=sys.stderr)
+    finally:
+        with suppress(BaseException):
+            sys.stderr.flush()
+        os._exit(code)
+
+
+def limit(folder: Path, said: Path, shown: Path = Path(os.devnull)) -> None:
+    """In a child: limit time and memory, and write errors and output to files."""
     import resource
 
     os.chdir(folder)
     resource.setrlimit(resource.RLIMIT_CPU, (_SECONDS, _SECONDS + 1))
     resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    errors = os.open(said, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     os.dup2(os.open(os.devnull, os.O_RDWR), 0)
-    os.dup2(os.open(os.devnull, os.O_RDWR), 1)
-    os.dup2(errors, 2)
+    for descriptor, path in ((1, shown), (2, said)):
+        os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), descriptor)
     sys.stdin, sys.stdout, sys.stderr = (os.fdopen(os.dup(k), "r" if k == 0 else "w") for k in range(3))
 
 
-def _judged(code: int, said: str, in_time: bool) -> Outcome:
+def judged(code: int, said: str, in_time: bool) -> Outcome:
     if not in_time or code == -signal.SIGXCPU:
         return Outcome("hang", said)
     if code < 0:
@@ -496,26 +543,6 @@ def campaign(made: Scene, numbers: Sequence[int], seed: int) -> tuple[Counter[st
     return outcomes, commands, findings
 
 
-def cost_of_checks() -> Figure:
-    """The processor time of all checks of a store and its index, over that of their build; the sample web."""
-    from pagekin import sample_web
-    from pagekin.search.indexed_store import IndexedStore
-
-    with tempfile.TemporaryDirectory() as place:
-        archive, root = sample_web.copy_to(Path(place)), Path(place) / "test.kin"
-        builds, checks = [], []
-        for _ in range(3):
-            shutil.rmtree(root, ignore_errors=True)
-            begin = time.process_time()
-            build([archive], root, processes=1)
-            builds.append(time.process_time() - begin)
-            begin = time.process_time()
-            with closing(IndexedStore.open(root)) as indexed:
-                indexed.verify()
-            checks.append(time.process_time() - begin)
-    return Figure("checks of a store and its index / build", round(min(checks) / min(builds), 4), at_most=0.05)
-
-
 def figures_of(outcomes: Counter[str], commands: Counter[str]) -> list[Figure]:
     bars = [Figure(f"{kind}s", outcomes[kind], at_most=0) for kind in ("signal", "traceback", "hang")]
     told = [Figure("refused with a sentence", outcomes["refused"]), Figure("answered", outcomes["answered"])]
@@ -543,7 +570,7 @@ if __name__ == "__main__":
             print(what, command, outcome.kind, outcome.said, sep="\n")
             sys.exit(outcome.is_finding)
         outcomes, commands, findings = campaign(made, range(given.cases), given.seed)
-    figures = [*figures_of(outcomes, commands), cost_of_checks()]
+    figures = figures_of(outcomes, commands)
     print("hostile")
     show(figures)
     result = {"machine": facts(), "figures": kept(figures), "commands": dict(commands), "found": findings}

@@ -148,7 +148,7 @@ def scenes(home: Path) -> list[Scene]:
 
         return run
 
-    first = Scene("a first build", build([folder]), None, home / "first.kin")
+    first = Scene("a first build", build([folder], answers=3), None, home / "first.kin")
     more = Scene("a build with more sources", build([folder, archive]), first.after, home / "more.kin")
     other = Scene(
         "a build with another strategy", build([folder], strategy=Strategy(seed=7)), first.after, home / "other.kin"

@@ -175,11 +175,12 @@ def _megabytes(process: str) -> float:
 class Clients:
     """All clients of a server, in one event loop."""
 
-    def __init__(self, url: str, seconds: float, mixed: list[Question]) -> None:
+    def __init__(self, url: str, seconds: float, mixed: list[Question], probe_seconds: float = 1.0) -> None:
         address = urlsplit(url)
         self._host, self._port = address.hostname or "", address.port or 0
         self._end = time.monotonic() + seconds
-        self._mixed, self._next = mixed, 0
+        self._mixed, self._next, self._pause = mixed, 0, probe_seconds
+        self._probe_from: tuple[str, int] | None = None
         self.tally: Counter[str] = Counter()
         self.slowest: Counter[str] = Counter()
         self.failures: list[str] = []
@@ -209,12 +210,12 @@ class Clients:
     async def _probe(self) -> None:
         while time.monotonic() < self._end:
             try:
-                reader, writer = await asyncio.open_connection(self._host, self._port)
+                reader, writer = await asyncio.open_connection(self._host, self._port, local_addr=self._probe_from)
                 await self._answered(reader, writer, ("GET", "/healthz", ""), 0, "probed", "unprobed")
                 writer.close()
             except OSError:
                 self.tally["unprobed"] += 1
-            await asyncio.sleep(1.0)
+            await asyncio.sleep(self._pause)
 
     async def _answered(
         self,
@@ -256,9 +257,9 @@ class Clients:
             self.failures.append(f"{method} {path[:100]}: {problem[:200]}")
         return not problem
 
-    async def _again(self, behave: Callable[..., Any], number: int) -> None:
+    async def _again(self, behave: Callable[..., Any], number: int, count: int = SLOW) -> None:
         """A slow client, which connects again when the server has closed its connection."""
-        await asyncio.sleep(number / SLOW)
+        await asyncio.sleep(number / count)
         while True:
             writer = None
             try:

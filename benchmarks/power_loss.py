@@ -1,11 +1,12 @@
 """Power failures: every moment of builds and exports at which the machine could stop.
 
 `python -m benchmarks.power_loss` records what a first build, a build with more sources, a killed build that is
-continued, and an export do to their files: writes, syncs, renames and removals. After every prefix of these operations
-it makes the states that a disk may be in: what was synced is there; of the rest, each write may be lost, torn or
-complete, and each change of a name done or not, in any combination. In every state there must be the old or the new
-store with all of its bytes, and after the command has ended the new one. Some states are written to a disk, and
-`pagekin check` and a further build run on them. Writes `results/power_loss.json`; the exit code is 1 if a state is bad.
+continued, answers that are kept, and an export do to their files: writes, syncs, renames and removals. After every
+prefix of these operations it makes the states that a disk may be in: what was synced is there; of the rest, each write
+may be lost, torn or complete, and each change of a name done or not, in any combination. In every state there must be
+the old or the new store with all of its bytes, and after the command has ended the new one. Some states are written to
+a disk, and `pagekin check` and a further build run on them. Writes `results/power_loss.json`; the exit code is 1 if a
+state is bad.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from click.testing import CliRunner
 import pagekin
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, show
 from pagekin.cli.main import cli
-from pagekin.pipeline import build
+from pagekin.pipeline import build, keep_answers
 from tools.sample_web import write_folder
 
 _HOSTS, _MORE = ("larder.example",), ("nightsky.example",)
@@ -342,7 +343,7 @@ def campaign(seed: int = 1) -> Tally:
         web, more = write_folder(home / "web", _HOSTS), write_folder(home / "more", _MORE)
 
         def grow(root: Path, *sources: Path) -> None:
-            build(sources, root, base_urls=["http://"], processes=1)
+            build(sources, root, base_urls=["http://"], processes=1, answers=2)
 
         first, second = home / "built" / _STORE, home / "grown" / _STORE
         for each in (first, second):
@@ -378,6 +379,12 @@ def campaign(seed: int = 1) -> Tally:
                 begun.apply(operation)
             again = recorded(work, lambda: grow(root, web, more), log)
             scene.run(begun, again, [old, new], store_in)
+        kept = Path(shutil.copytree(first, home / "kept" / _STORE))
+        keep_answers(kept, 3)
+        scene = Replay("answers", root, tally, seed)
+        begun = prepare(first)
+        operations = recorded(work, lambda: keep_answers(root, 3), log)
+        scene.run(begun, operations, [old, _on_disk(kept)], store_in)
         _export(home, first, tally, seed, log)
     return tally
 

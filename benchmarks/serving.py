@@ -66,9 +66,11 @@ def built(folder: Path, pages: int) -> tuple[Path, list[Path], list[str]]:
 
 
 @contextmanager
-def served(store: Path, log: IO[str] | None = None) -> Iterator[tuple[str, int]]:
-    """`pagekin serve` in a process of its own: its address and its process number."""
+def served(store: Path, log: IO[str] | None = None, descriptors: int = 0) -> Iterator[tuple[str, int]]:
+    """`pagekin serve` in a process of its own, perhaps with few descriptors: its address and its process number."""
     command = [sys.executable, "-c", _MAIN, "serve", str(store), "--port", "0"]
+    if descriptors:
+        command = ["sh", "-c", f'ulimit -n {descriptors}; exec "$@"', "sh", *command]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True) as process:
         assert process.stdout is not None
         found = re.search(r"http://\S+/", process.stdout.readline())

@@ -44,7 +44,11 @@ ORDER = (
     "sites",
     "kills",
     "power_loss",
+    "injected",
+    "memory",
+    "slow_clients",
     "hostile",
+    "check_cost",
     "fuzz",
 )
 ELSEWHERE = ("agreement", "findings", "lists", "load", "vectors")  # results on pages of their own

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import subprocess
@@ -20,7 +21,7 @@ from pagekin.duplicates.settings import GroupSettings
 from pagekin.engines.local import WorkerPool
 from pagekin.errors import MisuseError, SourceError, StoreError
 from pagekin.model.capture import ReadingSettings
-from pagekin.model.strategy import PRESETS
+from pagekin.model.strategy import PRESETS, Strategy
 from pagekin.pipeline import Progress, build
 from pagekin.store.store import Store
 from robustness.forking import in_a_fork
@@ -30,6 +31,7 @@ from store.builders import (
     assert_same_store,
     assert_sound,
     built_of,
+    files_of,
     generated,
     letters,
     page,
@@ -295,6 +297,32 @@ def test_the_old_index_stays_until_the_new_manifest_is_in_place(web: Web, monkey
         patch.setattr("pagekin.store.manifest.write_manifest", fail)
         web.build()
     assert pagekin.open(store).check().damaged == []
+
+
+@pytest.mark.parametrize("fails", ["write_store", "_write_index", "calibrate"])
+def test_a_failed_build_leaves_the_index_of_a_store_that_was_indexed_twice(
+    web: Web, monkeypatch: pytest.MonkeyPatch, fails: str
+) -> None:
+    """The second index has a higher number than its store, which the next store must not take."""
+    root, base_urls = web.folder / "test.kin", ["http://web.example/"]
+
+    def again() -> None:
+        build(web.sources, root, base_urls=base_urls, strategy=Strategy(seed=7), processes=1)
+
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    web.build()
+    again()
+    before = files_of(root)
+    edit(web)
+    with monkeypatch.context() as patch, pytest.raises(StoreError, match="Input/output error; what was there before"):
+        patch.setattr(pipeline, fails, fail)
+        again()
+    assert files_of(root) == before
+    again()
+    assert_sound(root)
+    assert not list(root.glob("*-1"))
 
 
 def test_other_settings_read_everything_again(web: Web) -> None:

@@ -11,10 +11,14 @@ A message says what, where, and what to do. What can be skipped is not an except
 """
 
 import errno
+import re
 from importlib import import_module
 
 # What the loader of shared objects and Python's threads say.
 _NO_MEMORY = ("failed to map segment", "annot allocate memory", "can't start new thread")
+
+
+_LOADING = re.compile(r"cannot (?:open|read).*: ([A-Z][a-z/ ]+)$")  # what the loader of shared objects says
 
 
 class PagekinError(Exception):
@@ -58,6 +62,19 @@ def is_want_of_memory(error: BaseException | None) -> bool:
     return told or is_want_of_memory(error.__cause__ or error.__context__)
 
 
+def refused_by_system(error: BaseException | None) -> OSError | None:
+    """The error of the system that an error is, or is caused by; also of a library that could not be loaded.
+
+    >>> refused_by_system(OSError(errno.EIO, "Input/output error")), refused_by_system(KeyError())
+    (OSError(5, 'Input/output error'), None)
+    """
+    if error is None or isinstance(error, OSError):
+        return error
+    if isinstance(error, ImportError) and error.path and (reason := _LOADING.search(str(error))):
+        return OSError(0, reason[1], error.path)
+    return refused_by_system(error.__cause__ or (error.__context__ if isinstance(error, ImportError) else None))
+
+
 def need(*modules: str, what: str, extra: str = "", otherwise: str = "") -> None:
     """Raise MisuseError, which says what to install, unless the optional modules that `what` needs can be imported.
 
@@ -69,6 +86,8 @@ def need(*modules: str, what: str, extra: str = "", otherwise: str = "") -> None
         try:
             import_module(module)
         except ImportError as error:
+            if is_want_of_memory(error) or refused_by_system(error):
+                raise
             package = f"'pagekin[{extra}]'" if extra else module
             name = module.partition(".")[0]
             raise MisuseError(f"{what} needs {name} ({error}); pip install {package}{otherwise}") from error

@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pagekin.bags.build import BagSource, fold_bags, ignored_blocks
+from pagekin.bags.build import BagSource, fold_bags, ignored_parts
 from pagekin.bags.shuffle import shuffled_pieces
 from pagekin.bags.stemming import stop_words
 from pagekin.duplicates.chunks import EarlierChunks, chunks_of_pages
@@ -36,7 +36,7 @@ from pagekin.duplicates.fingerprints import write_fingerprints
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.engines.local import WorkerPool, cpu_count, run, worker_pool
 from pagekin.engines.spark import SparkPool, spark_pool
-from pagekin.errors import MisuseError, StoreError
+from pagekin.errors import MisuseError, PagekinError, StoreError
 from pagekin.index.answers import ANSWERS, answers_name, write_answers
 from pagekin.index.index import (
     INDEX_VERSION,
@@ -165,7 +165,7 @@ def build(
     with reporting_errors(root), manifests.locked_folder(root), _engine(engine, master, pool, root) as chosen:
         context = _BuildContext(chosen, progress, allow_shrink)
         limit = _checked_answers(_answers_before(root) if answers is None else answers)
-        built = _build(collection, root, strategy, given, context)
+        built = _build(collection, root, strategy, given, limit, context)
         kept = _keep_answers(root, built.store.manifest, limit, context)
         return built if kept is built.store.manifest else replace(built, store=Store(root, kept), changed=True)
 
@@ -196,10 +196,19 @@ def _answers_before(root: Path) -> int:
 
 def _keep_answers(root: Path, manifest: Manifest, limit: int, context: _BuildContext) -> Manifest:
     """The manifest of an index that keeps this number of answers, which is written if it is another."""
-    index = manifest.index or {}
-    if index.get("answers", 0) == limit:
+    if (manifest.index or {}).get("answers", 0) == limit:
         return manifest
-    folder = root / manifest.index_folder
+    try:
+        manifest = _with_answers(root, manifest, limit, context)
+        manifests.write_manifest(root, manifest)
+    finally:
+        _remove_other_answers(root)
+    return manifest
+
+
+def _with_answers(root: Path, manifest: Manifest, limit: int, context: _BuildContext) -> Manifest:
+    """Write answers into the folder of an index; return its manifest with them, which is not written."""
+    index, folder = manifest.index or {}, root / manifest.index_folder
     files = {name: facts for name, facts in index["files"].items() if not name.startswith(ANSWERS)}
     if limit:
         context.enter("answers")
@@ -207,12 +216,16 @@ def _keep_answers(root: Path, manifest: Manifest, limit: int, context: _BuildCon
             write_answers(folder, *store.nearest_matrices(limit, context.pool.map))
         described = manifests.describe_files(folder, context.pool.map)
         files |= {name: facts for name, facts in described.items() if name.startswith(answers_name(limit) + ".")}
-    manifest = replace(manifest, index={**index, "answers": limit, "files": files})
-    manifests.write_manifest(root, manifest)
-    for path in folder.glob(f"{ANSWERS}*"):
-        if path.name not in files:
-            path.unlink()
-    return manifest
+    return replace(manifest, index={**index, "answers": limit, "files": files})
+
+
+def _remove_other_answers(root: Path) -> None:
+    """Remove the answers that the manifest does not name: older ones, or those of a build that failed."""
+    with suppress(PagekinError, OSError):  # they do no harm
+        manifest = manifests.read_manifest(root)
+        for path in (root / manifest.index_folder).glob(f"{ANSWERS}*"):
+            if path.name not in (manifest.index or {"files": ()})["files"]:
+                path.unlink()
 
 
 def _absolute(source: str | Path) -> Path:
@@ -235,7 +248,12 @@ def _engine(engine: str, master: str | None, pool: WorkerPool, root: Path) -> Ab
 
 
 def _build(
-    collection: SourceSet, root: Path, strategy: Strategy, given: VectorFile | None, context: _BuildContext
+    collection: SourceSet,
+    root: Path,
+    strategy: Strategy,
+    given: VectorFile | None,
+    answers: int,
+    context: _BuildContext,
 ) -> Built:
     settings = collection.settings
     fingerprint: dict[str, Any] = {"reader": manifests.READER, "settings": settings.as_dict()}
@@ -274,10 +292,12 @@ def _build(
                 replaced = _Replaced(old.manifest, np.where(reading == 0, row, -1))  # the first is that of the store
                 old.close()
             del old, collector, read_pages, selected  # closes their files
-        generation.enter_context(manifests.new_generation(root / f"index-{_next_index(manifest)}"))
+        generation.enter_context(manifests.new_generation(root / f"index-{_next_index(root, manifest)}"))
         with ThreadPoolExecutor(1) as thread:  # flush the store to the disk while the index is built
             synced = thread.submit(sync, root / manifest.folder)
             manifest = replace(manifest, index=_write_index(root, manifest, strategy, given, context, replaced))
+            if answers:  # before the manifest: a build that is killed after it would leave an index without them
+                manifest = _with_answers(root, manifest, answers, context)
             synced.result()
         manifests.write_manifest(root, manifest)
     manifests.remove_old(root, manifest)
@@ -296,7 +316,10 @@ def _usable(root: Path, fingerprint: dict[str, Any]) -> Store | None:
     same = {"reader": manifest.reader, "settings": manifest.settings} == fingerprint
     if not same or manifests.damaged_files(root, manifest):
         return None
-    store = Store(root, manifest)
+    try:
+        store = Store(root, manifest)
+    except StoreError:
+        return None
     try:
         store.verify()
     except StoreError:
@@ -368,9 +391,13 @@ def _read_on_spark(
     return collector.collected(batches)
 
 
-def _next_index(manifest: Manifest) -> int:
-    """The number of the next index of a store."""
-    return manifest.generation if manifest.index is None else int(manifest.index["generation"]) + 1
+def _next_index(root: Path, manifest: Manifest) -> int:
+    """The number of the next index of a store: another than that of the present index, which answers until then."""
+    try:
+        present = int((manifests.read_manifest(root).index or {}).get("generation", 0))
+    except (StoreError, MisuseError):  # then none of them answers
+        present = 0
+    return max(manifest.generation, present + 1)
 
 
 def _write_index(
@@ -383,7 +410,7 @@ def _write_index(
 ) -> dict[str, Any]:
     """Write bags, signatures, inverted index and fingerprints of the store; return their entry in the manifest."""
     store = Store(root, manifest)
-    generation = _next_index(manifest)
+    generation = _next_index(root, manifest)
     folder = root / f"index-{generation}"
     context.enter("making bags")
     with TemporaryFile(dir=folder) as file:
@@ -447,7 +474,7 @@ def _earlier_chunks(root: Path, replaced: _Replaced, store: Store, ignored: Byte
     if index is None or (index["version"], index["duplicates"]["settings"]) != (INDEX_VERSION, _GROUPS.as_dict()):
         return None
     with suppress(StoreError), closing(IndexedStore(root, replaced.manifest)) as old:
-        ignored_before = ignored_blocks(old.reading, old.index.strategy).words
+        ignored_before = ignored_parts(BagSource.of(old), old.index.strategy).words
         blocks = (old.reading.blocks, store.reading.blocks)
         return EarlierChunks.of(old.fingerprints.chunks, replaced.row, blocks, (ignored_before, ignored))
     return None
@@ -461,5 +488,5 @@ def index_store(
     Vectors that were given to a build are left out.
     """
     context = _BuildContext(WorkerPool(threads), progress)
-    (root / f"index-{_next_index(manifest)}").mkdir()
+    (root / f"index-{_next_index(root, manifest)}").mkdir()
     return replace(manifest, index=_write_index(root, manifest, strategy.without_vectors(), None, context))

@@ -276,6 +276,29 @@ def test_the_package_can_be_run() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize(
+    "arguments", [["related", "sample_web.kin", "http://larder.example/"], ["--help"], ["--version"]]
+)
+def test_output_that_cannot_be_written_is_one_sentence(sample_folder: Path, arguments: list[str]) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run([*PAGEKIN, *arguments], cwd=sample_folder, stdout=full, stderr=subprocess.PIPE, text=True)
+    said = "pagekin: a file or the output cannot be read or written: No space left on device\n"
+    assert (done.returncode, done.stderr) == (1, said)
+
+
+def test_a_library_that_cannot_be_loaded_is_one_sentence(
+    pagekin: Pagekin, monkeypatch: pytest.MonkeyPatch, sample_folder: Path
+) -> None:
+    def fail(_: str) -> None:
+        raise ImportError("/a/b.so: cannot open shared object file: Too many open files", path="/a/b.so")
+
+    monkeypatch.setattr("pagekin.cli.main.import_module", fail)
+    answer = pagekin("related", "sample_web.kin", "x")
+    assert (answer.code, answer.err) == (1, "pagekin: /a/b.so cannot be read or written: Too many open files\n")
+
+
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="needs a limit of addresses")
 @pytest.mark.parametrize("megabytes", [40, 90, 140, 170])
 @pytest.mark.parametrize("command", ["related", "build"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -79,6 +80,42 @@ def test_answers_can_be_removed_and_kept_again_in_another_number(tmp_path: Path)
     again = pagekin.build(tmp_path / "pages.jsonl", tmp_path / "my.kin")
     assert again.built is not None
     assert not again.built.changed
+
+
+def test_a_build_whose_answers_cannot_be_written_leaves_the_old_index_with_its_answers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source, store = write_jsonl(tmp_path / "pages.jsonl", generated(12)), tmp_path / "my.kin"
+    pagekin.build(source, store, answers=3)
+    before = (store / "manifest.json").read_bytes()
+    write_jsonl(source, generated(15))
+
+    def fail(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch, pytest.raises(pagekin.StoreError, match="what was there before is untouched"):
+        patch.setattr("pagekin.pipeline.write_answers", fail)
+        pagekin.build(source, store)
+    assert (store / "manifest.json").read_bytes() == before
+    assert not pagekin.open(store).check().damaged
+    kept = pagekin.build(source, store).indexed.kept_answers
+    assert kept is not None
+    assert kept.node.shape == (15, 3)
+
+
+def test_answers_that_cannot_be_written_leave_the_old_ones_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    collection = pagekin.build(write_jsonl(tmp_path / "pages.jsonl", generated(9)), tmp_path / "my.kin", answers=4)
+    before = {path: path.read_bytes() for path in (tmp_path / "my.kin").rglob("*") if path.is_file()}
+
+    def fail(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("pagekin.store.manifest.sync", fail)  # after the new answers are written
+    with pytest.raises(pagekin.StoreError, match="No space left on device; what was there before is untouched"):
+        collection.keep_answers(2)
+    assert {path: path.read_bytes() for path in (tmp_path / "my.kin").rglob("*") if path.is_file()} == before
 
 
 @pytest.mark.parametrize("limit", [-1, 1001])

@@ -6,8 +6,8 @@ import asyncio
 import errno
 import logging
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -255,6 +255,25 @@ def test_a_flood_of_slow_requests_displaces_itself_oldest_first(monkeypatch: pyt
     run(test)
 
 
+def test_clients_that_send_at_once_are_answered_or_refused_but_not_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that are accepted together displace nobody whose request has arrived, but was not read yet."""
+
+    async def test() -> None:
+        async with serving(monkeypatch, capacity=12) as served:
+            clients = [socket.create_connection(served.socket.getsockname()) for _ in range(30)]
+            for client in clients:  # the event loop has not run yet
+                client.sendall(GET)
+            found = []
+            for client in clients:
+                reader, writer = await asyncio.open_connection(sock=client)
+                served.writers.append(writer)
+                found.append((await reader.readuntil(b"\r\n"))[9:12])
+            assert set(found) == {b"200", b"503"}
+            assert found[:6] == [b"200"] * 6
+
+    run(test)
+
+
 def test_an_address_with_many_connections_makes_room_for_others(monkeypatch: pytest.MonkeyPatch) -> None:
     async def test() -> None:
         async with serving(monkeypatch, capacity=8) as served:
@@ -362,6 +381,18 @@ def test_closed_connections_are_logged_at_most_once_a_minute(
     ]
 
 
+def test_a_connection_that_is_closed_for_want_of_memory_is_logged_in_one_line(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    loop = asyncio.new_event_loop()
+    connections.report_error(loop, {"message": "Fatal read error", "exception": MemoryError()})
+    connections.report_error(loop, {"message": "Fatal read error", "exception": KeyError("a")})
+    loop.close()
+    first, second = caplog.records
+    assert (first.getMessage(), first.exc_info) == ("a connection was closed: there is not enough memory", None)
+    assert second.exc_info
+
+
 def test_there_are_as_many_connections_as_descriptors(monkeypatch: pytest.MonkeyPatch) -> None:
     import resource
 
@@ -378,19 +409,46 @@ def test_there_are_as_many_connections_as_descriptors(monkeypatch: pytest.Monkey
         capacity(1000)
 
 
+POST = b"POST /api/related HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+SLOW = {  # what a client sends at first, and then again and again
+    "nothing": (b"", b""),
+    "a slow head": (b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n", b"X-a: b\r\n"),
+    "a slow body": (POST + b"Content-Length: 8000000\r\n\r\n", b" "),
+    "slow reading": (b"GET /static/page.css HTTP/1.1\r\nHost: localhost\r\n\r\n" * 10, b""),
+}
+
+
+@pytest.fixture
+def descriptors() -> Iterator[None]:
+    """Enough of them for the sockets of a test."""
+    import resource
+
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = 2000 if before[1] == resource.RLIM_INFINITY else min(before[1], 2000)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(before[0], wanted), before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "sent", [b"", b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n", b"POST /api/related HTTP/1.1\r\n"]
-)
-def test_idle_connections_lock_nobody_out(served_index: Path, sent: bytes) -> None:
-    """More of them than the server has descriptors."""
-    with announced("serve", str(served_index), "--port", "0", descriptors=512) as server:
+@pytest.mark.usefixtures("descriptors")
+@pytest.mark.parametrize(("sent", "then"), SLOW.values(), ids=SLOW)
+def test_slow_clients_lock_nobody_out(served_index: Path, sent: bytes, then: bytes) -> None:
+    """A thousand of them, where the server may open 1,024 files; longer: `python -m benchmarks.slow_clients`."""
+    with announced("serve", str(served_index), "--port", "0", descriptors=1024) as server:
         idle = []
         try:
-            for number in range(600):
-                idle.append(socket.create_connection(("127.0.0.1", urlsplit(server.url).port or 0), PATIENCE))
-                idle[-1].sendall(sent)
+            for number in range(1000):
+                client = socket.socket()
+                client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+                client.settimeout(PATIENCE)
+                client.connect(("127.0.0.1", urlsplit(server.url).port or 0))
+                idle.append(client)
+                client.sendall(sent)
                 if number % 100 == 99:
+                    for each in idle if then else ():
+                        with suppress(ConnectionError):  # closed, in favour of another one
+                            each.sendall(then)
                     assert httpx2.get(f"{server.url}healthz", timeout=PATIENCE).status_code == 200
         finally:
             for each in idle:

@@ -22,6 +22,7 @@ from serving.test_generations import refresh, write
 from serving.test_server import until
 
 PATH = "/api/related?url=http://birds.example/3"
+with_rsync = pytest.mark.skipif(shutil.which("rsync") is None, reason="needs rsync (tests/system_tools.sh)")
 
 
 def two_stores(folder: Path) -> tuple[Path, Path]:
@@ -38,11 +39,15 @@ def copy(new: Path, live: Path) -> None:
 
 
 def copy_in_place(new: Path, live: Path) -> None:
-    """What `rsync --inplace` does: write over the old content, then cut off the rest."""
+    """Write over the old content, then cut off the rest."""
     for source in sorted(path for path in new.rglob("*") if path.is_file()):
         with (live / source.relative_to(new)).open("r+b") as file:
             file.write(source.read_bytes())
             file.truncate()
+
+
+def rsync_in_place(new: Path, live: Path) -> None:
+    subprocess.run(["rsync", "-r", "--inplace", "--ignore-times", f"{new}/", f"{live}/"], check=True)
 
 
 def truncate_and_copy(new: Path, live: Path) -> None:
@@ -70,7 +75,16 @@ def expected(store: Path) -> object:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("deploy", "workers"), [(move, "1"), (copy, "1"), (copy, "2"), (copy_in_place, "1"), (truncate_and_copy, "1")]
+    ("deploy", "workers"),
+    [
+        (move, "1"),
+        (copy, "1"),
+        (copy, "2"),
+        (copy_in_place, "1"),
+        pytest.param(rsync_in_place, "1", marks=with_rsync),
+        pytest.param(rsync_in_place, "2", marks=with_rsync),
+        (truncate_and_copy, "1"),
+    ],
 )
 def test_a_deployed_store_is_served_and_the_server_survives(
     tmp_path: Path, deploy: Callable[[Path, Path], None], workers: str

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import errno
 
 import pytest
 from starlette.responses import Response
@@ -108,6 +109,34 @@ def test_an_internal_error_reveals_no_details(serve: Serve, monkeypatch: pytest.
     assert (answer.status_code, answer.headers["content-type"]) == (500, "application/problem+json")
     assert "inner" not in answer.text
     assert answer.headers["content-security-policy"] == CSP
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "said"),
+    [
+        (MemoryError(), "no-memory", "there is not enough memory"),
+        (RuntimeError("can't start new thread"), "no-memory", "there is not enough memory"),
+        (OSError(errno.EMFILE, "Too many open files"), "index-unreadable", "[Errno 24] Too many open files"),
+    ],
+)
+def test_what_the_system_refuses_is_told_in_one_line_and_may_be_tried_again(
+    serve: Serve,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    error: Exception,
+    kind: str,
+    said: str,
+) -> None:
+    def refused(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr("pagekin.collection.collection.Collection.search", refused)
+    answer = serve(ServerSettings()).get("/api/pages?query=a")
+    assert (answer.status_code, answer.json()["type"]) == (503, f"urn:pagekin:{kind}")
+    assert int(answer.headers["retry-after"]) > 0
+    assert [(record.getMessage(), record.exc_info) for record in caplog.records] == [
+        (f"GET /api/pages failed: {said}", None)
+    ]
 
 
 def test_an_unreadable_index_is_reported_as_such(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import errno
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from scrapy.exceptions import CloseSpider
+from scrapy.http import HtmlResponse, Request, Response, TextResponse
 from warcio.archiveiterator import ArchiveIterator
 
 from cli.processes import in_this_process
 from pagekin.errors import FailureError, MisuseError
 from pagekin.model.capture import Capture
 from pagekin.sources.crawler import CrawlOptions, crawl
+from pagekin.sources.spider import SiteSpider
 from sources.trap_site import trap_site
 from sources.walk import file, items, redirects
 
 pytestmark = pytest.mark.slow
 
+SITE = "http://a.example/"
 QUICK = CrawlOptions(delay=0.0, max_depth=10)
 
 
@@ -128,3 +134,58 @@ def test_the_command_reports(tmp_path: Path) -> None:
         )
     assert (done.code, done.out.splitlines()[0].partition(",")[0]) == (0, "a.warc.gz: 2 pages")
     assert "limit: number of pages" in done.out and "Try next:  pagekin build a.warc.gz -o a.kin" in done.out
+
+
+@pytest.fixture
+def spider(tmp_path: Path) -> Iterator[SiteSpider]:
+    job = {"url": SITE, "part": str(tmp_path / "part"), "max_depth": 5, "max_pages": 9, "max_mebibytes": 1}
+    spider = SiteSpider(job, [])
+    yield spider
+    spider.file.close()
+
+
+def urls(requests: Iterable[Request]) -> list[str]:
+    return [request.url for request in requests]
+
+
+def test_sitemaps_of_other_machines_are_not_fetched(spider: SiteSpider) -> None:
+    """A site could else let a crawl ask servers that only this machine reaches."""
+    named = ("/a.xml", "http://169.254.169.254/", "nt: *", "http://a.example/b.xml", "http://b.example/c.xml")
+    lines = "".join(f"Sitemap: {each}\n" for each in named)
+    found = urls(spider.parse_robots(TextResponse(f"{SITE}robots.txt", body=lines.encode())))
+    assert found == [f"{SITE}a.xml", f"{SITE}b.xml"]
+    index = "".join(f"<sitemap><loc>{each}</loc></sitemap>" for each in (f"{SITE}d.xml", "http://b.example/e.xml"))
+    body = f"<sitemapindex>{index}</sitemapindex>".encode()
+    assert urls(spider.parse_sitemap(Response(f"{SITE}sitemap.xml", body=body))) == [f"{SITE}d.xml"]
+
+
+@pytest.mark.parametrize("body", [b"", b"/", b"\x1f\x8b\x08"], ids=["empty", "no XML", "cut"])
+def test_a_damaged_sitemap_is_counted(spider: SiteSpider, body: bytes) -> None:
+    assert urls(spider.parse_sitemap(Response(f"{SITE}sitemap.xml", body=body))) == []
+    assert spider.skipped == {"sitemap that cannot be read": 1}
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # warcio's temporary files
+def test_a_page_with_headers_that_are_not_ascii_is_stored(spider: SiteSpider, tmp_path: Path) -> None:
+    headers = {"Content-Type": "text/html", "X-Author": "José".encode(), "Location": "/café".encode("latin-1")}
+    meta = {"pagekin_depth": 0}
+    page = HtmlResponse(SITE, headers=headers, body=b"<a href=b>b</a>", request=Request(SITE, meta=meta))
+    assert urls(spider.parse(page)) == [f"{SITE}b"]
+    moved = HtmlResponse(f"{SITE}c", 301, headers=headers, request=Request(f"{SITE}c", meta=meta))
+    list(spider.parse(moved))
+    spider.file.close()
+    with (tmp_path / "part").open("rb") as stream:
+        stored = [dict(record.http_headers.headers) for record in ArchiveIterator(stream)]
+    assert [each["X-Author"] for each in stored] == ["Jos%C3%A9"] * 2
+    assert stored[1]["Location"] == "/caf%E9"
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_full_disk_ends_a_crawl(spider: SiteSpider, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(spider.writer, "write_record", fail)
+    with pytest.raises(CloseSpider):
+        list(spider.parse(HtmlResponse(SITE, body=b"a", request=Request(SITE, meta={"pagekin_depth": 0}))))
+    assert (spider.broken, spider.pages) == ("No space left on device", 0)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pagekin.errors import StoreError
-from pagekin.store.catalog import Catalog
+from pagekin.store.catalog import Catalog, write_catalog
 from pagekin.store.store import Store
 from store.builders import page, store_of
 
@@ -148,3 +148,15 @@ def test_a_damaged_catalogue_is_told(tmp_path: Path) -> None:
     (tmp_path / "catalog.sqlite").write_bytes(b"no database at all" * 100)
     with pytest.raises(StoreError, match="damaged"):
         Catalog(tmp_path).page_at("http://a.example/")
+
+
+def test_a_catalogue_that_cannot_be_opened_is_told(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise sqlite3.OperationalError("unable to open database file")
+
+    folder = store.catalog.path.parent
+    monkeypatch.setattr(sqlite3, "connect", fail)
+    with pytest.raises(StoreError, match=r"catalog.sqlite cannot be opened: unable to open"):
+        Catalog(folder)
+    with pytest.raises(StoreError, match=r"catalog.sqlite cannot be written: unable to open"):
+        write_catalog(folder, {})

@@ -7,10 +7,11 @@ import json
 import os
 import shutil
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
-from pagekin.errors import MisuseError, PagekinError, StoreError
+from pagekin.errors import FailureError, MisuseError, PagekinError, StoreError
 from pagekin.pipeline import build
 from pagekin.store.manifest import damaged_files, locked_folder, read_manifest
 from pagekin.store.store import Store
@@ -201,6 +202,23 @@ def test_building_again_replaces_a_store_whose_manifest_cannot_be_read(tmp_path:
     (root / "manifest.json").write_text(text)
     build([source], root, processes=1)
     assert_same_store(assert_sound(root), build([source], tmp_path / "fresh.kin", processes=1).store)
+
+
+def test_a_manifest_that_cannot_be_read_at_the_moment_is_not_replaced(
+    tmp_path: Path, source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may name answers, vectors and more pages than the sources have now."""
+    root = tmp_path / "kept.kin"
+    build([source], root, processes=1)
+    before = (root / "manifest.json").read_bytes()
+    with monkeypatch.context() as patch, pytest.raises(FailureError, match=r"manifest.json cannot be read: Too many"):
+        patch.setattr(Path, "read_text", lambda *_, **__: fail_with(OSError(errno.EMFILE, "Too many open files")))
+        build([source], root, processes=1)
+    assert (root / "manifest.json").read_bytes() == before
+
+
+def fail_with(error: Exception) -> NoReturn:
+    raise error
 
 
 @pytest.mark.parametrize(

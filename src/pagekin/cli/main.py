@@ -1,8 +1,10 @@
 """`pagekin`: the command line. Errors become a message and an exit code here, and only here."""
 
+import hashlib  # noqa: F401, loaded first: it prints a traceback for all that it cannot load with little memory
 import mmap
 import os
 import sys
+from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -11,7 +13,7 @@ from typing import Any
 import click
 
 from pagekin import __version__
-from pagekin.errors import MisuseError, PagekinError, is_want_of_memory
+from pagekin.errors import MisuseError, PagekinError, is_want_of_memory, refused_by_system
 from pagekin.kernels import hooks
 
 _MODULES = {
@@ -34,6 +36,7 @@ _MODULES = {
 COMMANDS = {name: module for module, names in _MODULES.items() for name in names.split()}
 CONFIG = "pagekin.toml"
 _LEAST_MEMORY = 128 << 20  # bytes of addresses that numpy takes
+_STACK = 16 << 20  # bytes of addresses of a thread
 _ARGUMENTS = "pagekin.arguments"
 _COMPLETE = "_PAGEKIN_COMPLETE"  # the variable in which a shell asks for completions
 
@@ -146,12 +149,12 @@ def completion(shell: str) -> None:
 
 def main() -> None:
     """Run the command line; exit with 0, 1 for a failure, 2 for misuse."""
-    from pagekin.cli.output import clean
-
     if _COMPLETE in os.environ:
         cli()
     try:
-        mmap.mmap(-1, _LEAST_MEMORY).close()  # numpy's libraries end the process if they get none
+        from pagekin.cli.output import clean
+
+        _prepare_for_little_memory()
         # Not cli(), which treats a closed pipe as a failure.
         with cli.make_context("pagekin", sys.argv[1:]) as context:
             cli.invoke(context)
@@ -159,19 +162,55 @@ def main() -> None:
     except click.exceptions.Exit as done:
         sys.exit(done.exit_code)
     except PagekinError as error:
-        click.echo(f"pagekin: {clean(str(error))}", err=True)
+        _say(clean(str(error)))
         sys.exit(error.exit_code)
     except click.ClickException as error:
-        error.show()
+        with suppress(OSError):
+            error.show()
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
-        click.echo("pagekin: stopped", err=True)
+        _say("stopped")
         sys.exit(1)
     except BrokenPipeError:  # `pagekin ... | head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
     except Exception as error:
-        if not is_want_of_memory(error):
-            raise
-        os.write(2, b"pagekin: there is not enough memory; raise the limit, or end other programs\n")
+        _report(error)
         sys.exit(1)
     sys.exit(0)
+
+
+def _prepare_for_little_memory() -> None:
+    """Raise an error if there is too little memory: numpy's libraries would end the process, or interrupt it.
+
+    One of them starts a thread for each processor when it is loaded, and needs none of them.
+    """
+    try:
+        mmap.mmap(-1, _LEAST_MEMORY + (os.cpu_count() or 1) * _STACK).close()
+    except OSError:
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+        mmap.mmap(-1, _LEAST_MEMORY).close()
+
+
+def _say(sentence: str) -> None:
+    with suppress(OSError):  # the exit code says enough
+        click.echo(f"pagekin: {sentence}", err=True)
+
+
+def _report(error: Exception) -> None:
+    """Say that the system has refused something; raise the error again if it is another."""
+    from pagekin.cli.output import clean
+
+    if is_want_of_memory(error):
+        os.write(2, b"pagekin: there is not enough memory; raise the limit, or end other programs\n")
+    elif refused := refused_by_system(error):
+        what = clean(str(refused.filename)) if refused.filename else "a file or the output"
+        _say(f"{what} cannot be read or written: {refused.strerror or refused}")
+    else:
+        raise error
+    _drop_output()
+
+
+def _drop_output() -> None:
+    """Write nothing more to an output that cannot be written: Python would try again at its end, and fail."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

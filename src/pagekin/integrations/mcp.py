@@ -173,11 +173,11 @@ def make_server(path: str | Path) -> MCPServer[Any]:
     )
     tools = CollectionTools(path)
     for tool in (tools.find, tools.related, tools.show, tools.gaps, tools.duplicates):
-        server.tool(annotations=_READ_ONLY)(_reporting_errors(tool))
+        server.tool(annotations=_READ_ONLY)(reporting_errors(tool))
     return server
 
 
-def _reporting_errors(tool: Any) -> Any:
+def reporting_errors(tool: Any) -> Any:
     """A tool whose errors are answers: what is wrong, and what to do."""
     from functools import wraps
 

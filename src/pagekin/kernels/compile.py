@@ -14,6 +14,8 @@ from pathlib import Path
 from types import CodeType
 from typing import Any, TypeVar, cast
 
+import numpy  # noqa: F401, first: if it cannot be loaded, machine code that needs it prints a traceback
+
 from pagekin.kernels import hooks
 from pagekin.kernels.digests import INLINED, INNER, digest
 
@@ -21,10 +23,14 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 KERNELS: set[CodeType] = set()
 _BY_NUMBA = {"PAGEKIN_KERNELS": ("numba", "ahead"), "NUMBA_DISABLE_JIT": ("1",), "NUMBA_BOUNDSCHECK": ("1",)}
+# With these errors numba, which needs more memory and files, would not be loaded either.
+_REFUSED = ("failed to map segment", "annot allocate memory", "cannot open shared object", "cannot read file data")
 
 try:
     machine: Any = import_module("pagekin.kernels.machine")
-except ImportError:  # a package without machine code
+except ImportError as error:  # a package without machine code, or for another system
+    if any(reason in str(error) for reason in _REFUSED):
+        raise
     machine = None
 
 

@@ -23,12 +23,13 @@ from typing import Any
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from pagekin.errors import FailureError
+from pagekin.errors import FailureError, is_want_of_memory
 from pagekin.serving.middleware import HEADERS, RequestError
 from pagekin.serving.settings import RequestLimits
 
 _SWEEP_SECONDS = 1.0
 _ACCEPTED_AT_ONCE = 100
+_TURNS = 3  # of the event loop until a new connection is read from: its reader is added in one, and polled in the next
 _PAUSE_SECONDS = 1.0  # before connections are accepted again, if there was no descriptor
 _LOG_SWEEPS = 60  # between two messages about connections that were closed
 _GENERATIONS = 3  # which may be open at once: one is served, one is opened, one still has requests
@@ -58,6 +59,7 @@ class Connection(H11Protocol):
         self._refused = False
         self._last: tuple[Wait | None, object] = (None, None)
         self.waited = 0.0  # seconds in the present state
+        self.is_heard = False  # whether what the client sent at once was read
 
     @property
     def network(self) -> str:
@@ -89,6 +91,13 @@ class Connection(H11Protocol):
         if not self._others.add(self):
             self._refuse(RequestError(503, "Too many connections are open; try again.", retry_after=1))
             transport.close()
+        self._hear(_TURNS)
+
+    def _hear(self, turns: int) -> None:
+        """Let the event loop read from the connection before it counts as one that keeps the server waiting."""
+        if turns:
+            self.loop.call_soon(self._hear, turns - 1)
+        self.is_heard = not turns
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._others.remove(self)
@@ -141,7 +150,7 @@ class _Network:
         A flood of one kind so displaces itself, and neither a client that has just connected nor one that comes back.
         """
         kinds = sorted((self.silent, self.active), key=len, reverse=True)
-        return next((each for each in chain(*kinds) if each.waits_for()), None)
+        return next((each for each in chain(*kinds) if each.is_heard and each.waits_for()), None)
 
     def remove(self, connection: Connection) -> int:
         found = connection in self.silent or connection in self.active
@@ -255,8 +264,17 @@ class Listener:
 
 def listen_for(listener: socket.socket, limits: RequestLimits, **uvicorn: Any) -> Listener:
     """Accept connections in the running event loop, after the collection is open."""
+    asyncio.get_running_loop().set_exception_handler(report_error)
     connections = Connections(limits, capacity(limits.connections))
     return Listener(listener, connections, partial(Connection, connections, **uvicorn))
+
+
+def report_error(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Log an error of the event loop; want of memory, by which it closes a connection, in one line."""
+    if is_want_of_memory(context.get("exception")):
+        log.error("a connection was closed: there is not enough memory")
+    else:
+        loop.default_exception_handler(context)
 
 
 def capacity(wanted: int) -> int:

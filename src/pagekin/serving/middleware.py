@@ -22,7 +22,14 @@ from starlette.requests import HTTPConnection
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from pagekin.errors import FailureError, MisuseError, NoPageError, StoreError
+from pagekin.errors import (
+    FailureError,
+    MisuseError,
+    NoPageError,
+    StoreError,
+    is_want_of_memory,
+    refused_by_system,
+)
 from pagekin.serving.metrics import Metrics
 from pagekin.serving.settings import ServerSettings
 
@@ -79,7 +86,9 @@ class RequestError(Exception):
             return cls(error.status_code, _ROUTING.get(error.status_code, error.detail), headers=error.headers)
         if isinstance(error, CancelledError):  # the grace period of a shutdown is over
             return cls(503, "The server is stopping; try again.", retry_after=10)
-        if isinstance(error, StoreError):
+        if is_want_of_memory(error):
+            return cls(503, "The server has too little memory now; try again.", kind="no-memory", retry_after=10)
+        if isinstance(error, StoreError) or (not isinstance(error, MisuseError) and refused_by_system(error)):
             return cls(503, "The index cannot be read now; try again.", kind="index-unreadable", retry_after=1)
         if isinstance(error, MisuseError | FailureError):
             detail = str(error)
@@ -127,7 +136,10 @@ class RequestMiddleware:
                 raise RequestError(429, f"{self._at_once} of your requests are being answered; wait for one of them.")
             await self.app(scope, receive, send_with_headers)
         except (Exception, CancelledError) as error:
-            if not isinstance(error, RequestError | CancelledError):
+            if is_want_of_memory(error) or refused_by_system(error):
+                reason = "there is not enough memory" if is_want_of_memory(error) else error
+                log.error("%s %s failed: %s", scope["method"], scope["path"], reason)
+            elif not isinstance(error, RequestError | CancelledError):
                 log.exception("%s %s failed", scope["method"], scope["path"])
             if status:
                 raise

@@ -4,6 +4,7 @@ A worker maps the files of the store. If these are changed in place, a worker ca
 before; so also a single one runs in a process of its own.
 """
 
+import errno
 import logging
 import math
 import multiprocessing
@@ -18,7 +19,7 @@ from multiprocessing.connection import wait
 from multiprocessing.context import SpawnProcess
 from typing import Any
 
-from pagekin.errors import FailureError
+from pagekin.errors import FailureError, is_want_of_memory
 from pagekin.serving.metrics import WIDTH
 from pagekin.serving.settings import ServerSettings
 
@@ -66,9 +67,14 @@ def run(
 
 
 def _work(*arguments: Any) -> None:
-    from pagekin.serving.server import serve_in_worker  # only here, since the parent does not need it
+    try:
+        from pagekin.serving.server import serve_in_worker  # only here, since the parent does not need it
 
-    serve_in_worker(*arguments)
+        serve_in_worker(*arguments)
+    except Exception as error:
+        if not is_want_of_memory(error):
+            raise
+        sys.exit(errno.ENOMEM)
 
 
 class _Workers:
@@ -133,6 +139,8 @@ class _Workers:
     def _replace(self, worker: int, process: SpawnProcess) -> None:
         process.join()
         code = process.exitcode or 0
+        if code == errno.ENOMEM:
+            raise MemoryError
         if code > 0:
             raise FailureError("the server has stopped because a worker failed; see the message above")
         how = f"was killed by signal {-code}" if code else "was told to stop"

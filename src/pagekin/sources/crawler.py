@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from pagekin.errors import FailureError, MisuseError, need
+from pagekin.model.files import sync_file, sync_folder
 from pagekin.model.options import check_options, option
 from pagekin.urls import canonical_url
 
@@ -71,7 +72,12 @@ def crawl(
     if not report.pages:
         part.unlink(missing_ok=True)
         raise FailureError(f"{start}: no page was fetched; {_why(report)}")
-    part.replace(path)
+    try:
+        sync_file(part)
+        part.replace(path)
+        sync_folder(path.parent)
+    except OSError as error:
+        raise FailureError(f"{path} cannot be written: {error.strerror or error}; the pages are in {part}") from error
     return report
 
 

@@ -19,7 +19,7 @@ from scrapy.crawler import AsyncCrawlerProcess
 from scrapy.exceptions import CloseSpider, StopDownload
 from scrapy.http import HtmlResponse, Request, Response
 from scrapy.utils.gz import gunzip
-from scrapy.utils.sitemap import Sitemap, sitemap_urls_from_robots
+from scrapy.utils.sitemap import Sitemap
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
@@ -64,7 +64,7 @@ class SiteSpider(scrapy.Spider):  # type: ignore[misc]
         self.queries: Counter[str] = Counter()
         self.skipped: Counter[str] = Counter()
         self.pages = self.fetched = self.bytes = self.sitemaps = 0
-        self.ended = "finished"
+        self.ended, self.broken = "finished", ""
         self.file = Path(job["part"]).open("ab")  # noqa: SIM115, closed at the end of the crawl
         self.writer = WARCWriter(self.file, gzip=True)
 
@@ -102,7 +102,7 @@ class SiteSpider(scrapy.Spider):  # type: ignore[misc]
         if headers.get("location"):
             return (yield from self._requests([resolve_url(url, headers["location"]) or ""], level + 1))
         response = HtmlResponse(url, body=body, headers={"Content-Type": headers.get("content-type", "")})
-        return (yield from self._requests(_links(response), level + 1))
+        return (yield from self._requests(self._links(response), level + 1))
 
     def on_headers(self, headers: Any, body_length: Any, request: Request, spider: Any) -> None:
         """Do not load what is no page."""
@@ -167,15 +167,22 @@ class SiteSpider(scrapy.Spider):  # type: ignore[misc]
             self._close("number of pages")
         if self.bytes >= self.job["max_mebibytes"] << 20:
             self._close("size")
-        return (yield from self._requests(_links(response), depth + 1))
+        return (yield from self._requests(self._links(response), depth + 1))
 
     def _close(self, limit: str) -> None:
         self.ended = f"limit: {limit}"
         raise CloseSpider(self.ended)
 
     def _write(self, response: Response, depth: int) -> None:
+        try:
+            self._write_record(response, depth)
+        except OSError as error:
+            self.broken = error.strerror or str(error)
+            raise CloseSpider(self.broken) from error
+
+    def _write_record(self, response: Response, depth: int) -> None:
         fields = [
-            (name.decode("latin-1"), value.decode("latin-1"))
+            (_ascii(name), _ascii(value))
             for name, values in response.headers.items()
             for value in values
             if name.decode("latin-1").lower() not in _LEFT_OUT
@@ -192,23 +199,42 @@ class SiteSpider(scrapy.Spider):  # type: ignore[misc]
         self.file.flush()
 
     def parse_robots(self, response: Response) -> Iterator[Request]:
-        for url in list(sitemap_urls_from_robots(response.text, base_url=response.url))[:_SITEMAPS]:
+        lines = [line.partition(":") for line in response.body.decode("utf-8", "replace").splitlines()]
+        named = [value.strip() for field, _, value in lines if field.strip().lower() == "sitemap"]
+        for url in self._here(resolve_url(response.url, each) or "" for each in named):
             yield Request(url, self.parse_sitemap, errback=self.ignore, priority=5)
+
+    def _here(self, urls: Iterable[str]) -> list[str]:
+        """The first of some URLs that are of this site: a site cannot let a crawl fetch from other machines."""
+        canonical = (canonical_url(url) for url in urls)
+        return [url for url in canonical if url is not None and host_of(url) == self.host][:_SITEMAPS]
 
     def parse_sitemap(self, response: Response) -> Iterator[Request]:
         self.sitemaps += 1
         body = response.body
         if self.sitemaps > _SITEMAPS or isinstance(response, HtmlResponse):
             return
-        if body.startswith(b"\x1f\x8b"):
-            body = gunzip(body, max_size=_LARGEST_PAGE)
-        sitemap = Sitemap(body)
-        urls = [entry["loc"] for entry, _ in zip(sitemap, range(50_000), strict=False) if "loc" in entry]
+        try:
+            if body.startswith(b"\x1f\x8b"):
+                body = gunzip(body, max_size=_LARGEST_PAGE)
+            sitemap = Sitemap(body)
+            urls = [entry["loc"] for entry, _ in zip(sitemap, range(50_000), strict=False) if "loc" in entry]
+        except Exception:  # the parsers raise errors of many kinds
+            self.skipped["sitemap that cannot be read"] += 1
+            return
         if sitemap.type == "sitemapindex":
-            inside = [url for url in urls if host_of(canonical_url(url) or "http://") == self.host]
-            yield from (Request(url, self.parse_sitemap, errback=self.ignore) for url in inside[:_SITEMAPS])
+            yield from (Request(url, self.parse_sitemap, errback=self.ignore) for url in self._here(urls))
         else:
             yield from self._requests(urls, 1)
+
+    def _links(self, response: HtmlResponse) -> list[str]:
+        try:
+            base = resolve_url(response.url, (response.css("base::attr(href)").get() or "").strip()) or response.url
+            hrefs = response.css("a::attr(href), area::attr(href), link[rel=next]::attr(href)").getall()
+        except ValueError:  # of the parser, such as an encoding that it cannot use for URLs
+            self.skipped["page whose links cannot be read"] += 1
+            return []
+        return [url for href in hrefs[:50_000] if (url := resolve_url(base, href.strip()))]
 
     def failed(self, failure: Any) -> None:
         name = failure.type.__name__
@@ -226,10 +252,13 @@ class SiteSpider(scrapy.Spider):  # type: ignore[misc]
             self.ended = "stopped"
 
 
-def _links(response: HtmlResponse) -> list[str]:
-    base = resolve_url(response.url, (response.css("base::attr(href)").get() or "").strip()) or response.url
-    hrefs = response.css("a::attr(href), area::attr(href), link[rel=next]::attr(href)").getall()
-    return [url for href in hrefs[:50_000] if (url := resolve_url(base, href.strip()))]
+def _ascii(header: bytes) -> str:
+    r"""A name or value of a header with its other bytes percent-encoded, as in a URL.
+
+    >>> _ascii(b"/caf\xe9 a")
+    '/caf%E9 a'
+    """
+    return "".join(chr(byte) if 32 <= byte < 127 else f"%{byte:02X}" for byte in header)
 
 
 def _known_pages(part: Path) -> Iterator[Record]:
@@ -279,8 +308,8 @@ def main(job: dict[str, Any]) -> None:
     process.start()
     spider: Any = crawler.spider
     found = {name: getattr(spider, name) for name in ("pages", "fetched", "bytes", "ended")}
-    if spider.ended == "stopped":
-        sys.exit("it was stopped")
+    if spider.broken or spider.ended == "stopped":
+        sys.exit(spider.broken or "it was stopped")
     return _tell({**found, "skipped": dict(spider.skipped)})
 
 

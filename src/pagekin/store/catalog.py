@@ -52,7 +52,10 @@ INSERT INTO titles (titles) VALUES ('rebuild');
 
 def write_catalog(folder: Path, tables: Mapping[str, Iterable[Sequence[Any]]]) -> None:
     """Write a new catalogue from the rows of each table; the same rows give the same bytes."""
-    connection = sqlite3.connect(folder / NAME, isolation_level=None)
+    try:
+        connection = sqlite3.connect(folder / NAME, isolation_level=None)
+    except sqlite3.Error as error:
+        raise StoreError(f"{folder / NAME} cannot be written: {error}") from error
     try:
         for setting in ("page_size = 8192", "journal_mode = OFF", "synchronous = OFF"):
             connection.execute(f"PRAGMA {setting}")
@@ -148,7 +151,10 @@ class Catalog:
         if not self.path.is_file():
             raise StoreError(f"{self.path} is missing; build the store again")
         uri = f"{self.path.resolve().as_uri()}?mode=ro&immutable=1"
-        self._connection = sqlite3.connect(uri, uri=True, check_same_thread=False)
+        try:
+            self._connection = sqlite3.connect(uri, uri=True, check_same_thread=False)
+        except sqlite3.Error as error:
+            raise StoreError(f"{self.path} cannot be opened: {error}") from error
         finalize(self, self._connection.close)  # Python 3.13 warns of those that are left to the garbage collector
         self._connection.row_factory = sqlite3.Row
         for setting in ("trusted_schema = OFF", "cell_size_check = ON"):  # SQLite's advice for files from elsewhere

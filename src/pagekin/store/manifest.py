@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from pagekin.errors import MisuseError, PagekinError, StoreError
+from pagekin.errors import FailureError, MisuseError, PagekinError, StoreError
 from pagekin.model.capture import ReadingSettings
 from pagekin.model.files import replacing, sync_folder
 from pagekin.store.checks import check
@@ -98,7 +98,11 @@ def write_manifest(root: Path, manifest: Manifest) -> None:
 
 
 def read_manifest(root: Path) -> Manifest:
-    """Read the manifest of a store; raise an error that says why if it cannot be read."""
+    """Read the manifest of a store; raise an error that says why if it cannot be read.
+
+    What the disk or the system is to blame for is a FailureError, but no StoreError: a build replaces a damaged store,
+    but not one that cannot be read at the moment.
+    """
     if not root.is_dir():
         raise MisuseError(f"{root} is no store: there is no such folder; run `pagekin build SOURCE -o {root}`")
     path = root / NAME
@@ -119,7 +123,9 @@ def read_manifest(root: Path) -> Manifest:
         manifest = Manifest(**data)
         _validate(manifest)
         return manifest
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+    except OSError as error:
+        raise FailureError(f"{path} cannot be read: {error.strerror or error}") from error
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise StoreError(f"{path} is damaged ({error!r}); build the store again") from error
 
 
