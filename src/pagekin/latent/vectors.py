@@ -11,8 +11,9 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from pagekin.kernels import int8_products
-from pagekin.model.arrays import Float32s, Floats, Int64s, UInt32s, distinct, spans
+from pagekin.kernels import int8_products, page_rows
+from pagekin.kernels.page_rows import ListedPages, PageRows
+from pagekin.model.arrays import Float32s, Floats, Int64s, UInt32s, distinct, offsets_of, spans
 from pagekin.store.checks import check, check_finite, check_offsets
 from pagekin.store.columns import open_array
 
@@ -22,8 +23,9 @@ _LARGEST = 127
 _LEAST = 1e-30  # shorter vectors count as zeros; their inverse would overflow
 _AT_ONCE = 1 << 21  # numbers that numpy compares at a time
 _EXACT = 1024  # dimensions up to which float32 holds inner products exactly
-# Lists that are searched. Of the 50 nearest pages, .98 to .99 are then found in collections of 4,000 to 15,000 pages.
-_SOME_LISTS, _SHARE_OF_LISTS = 12, 0.05
+# Pages that a search compares at least: this many times the root of the number of all, and this share of all. Of the 50
+# nearest pages, .98 to .99 are then found in collections of 4,000 to 15,000 pages.
+_ROOTS, _SHARE = 14, 0.05
 
 Int8s: TypeAlias = NDArray[np.int8]
 
@@ -130,15 +132,18 @@ class PageLists:
     def _centroids(self) -> Vectors:
         return Vectors(self.centroid, norms(self.centroid))
 
-    def nearest_lists(self, queries: Vectors) -> Int64s:
-        """For each query a row of the lists whose centroids are nearest."""
-        count = _SOME_LISTS + math.ceil(_SHARE_OF_LISTS * len(self.centroid))
+    def nearest_lists(self, queries: Vectors) -> PageRows:
+        """For each query a row of the lists whose centroids are nearest, until they have enough pages."""
+        enough = _ROOTS * math.isqrt(len(self.page)) + _SHARE * len(self.page)
         near = self._centroids.cosines(queries, np.arange(len(self.centroid)))
-        return np.ascontiguousarray(np.argsort(-near.T, axis=1, kind="stable")[:, :count])
+        order = np.argsort(-near.T, axis=1, kind="stable")
+        pages = np.diff(self.offsets)[order]
+        wanted = np.cumsum(pages, axis=1) - pages < enough
+        return PageRows(offsets_of(wanted.sum(axis=1)), order[wanted])
 
     def probe(self, queries: Vectors) -> Int64s:
         """The pages in the lists that are nearest to any of the queries."""
-        lists = distinct(self.nearest_lists(queries).ravel())
+        lists = distinct(self.nearest_lists(queries).node)
         begin = self.offsets[lists]
         return self.page[spans(begin, self.offsets[lists + 1] - begin)].astype(np.int64)
 
@@ -153,6 +158,22 @@ class PageVectors:
     def search(self, queries: Vectors) -> Int64s:
         """The pages that are worth comparing with any of the queries."""
         return self.lists.probe(queries) if len(self.lists.centroid) else np.arange(len(self.pages.row))
+
+    def nearest(self, queries: Vectors, own: Int64s, most: int) -> PageRows:
+        """For each query the pages with the largest cosines above 0, the largest first, but not its `own` page."""
+        asked = page_rows.QueryVectors(np.ascontiguousarray(queries.row), queries.norm, own)
+        probed = self.lists.nearest_lists(queries)
+        if not len(self.lists.centroid):
+            probed = PageRows(np.arange(len(own) + 1), np.zeros(len(own), np.int64))
+        return page_rows.nearest_vectors(asked, self.pages.row, self.pages.norm, self._listed, probed, most)
+
+    @cached_property
+    def _listed(self) -> ListedPages:
+        """The lists; in a small collection one list of all pages."""
+        pages = len(self.pages.row)
+        if len(self.lists.centroid):
+            return ListedPages(self.lists.offsets, self.lists.page)
+        return ListedPages(np.array([0, pages]), np.arange(pages, dtype=np.uint32))
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,8 @@ class CosineEvidence(Evidence):
 
     def candidates(self, query: Query, n: int) -> Int64s:
         """The `n` pages with the largest cosines that pass the filters, among those of the nearest lists."""
+        if query.allowed is None and len(query.nodes) <= 1 and len(query.exclude) <= 1:
+            return self._vectors.nearest(self.queries(query), np.array(query.exclude or (-1,), np.int64), n).node
         nodes, scores = self._searched(query)
         for excluded in query.exclude:
             nodes, scores = nodes[nodes != excluded], scores[nodes != excluded]
@@ -42,10 +44,7 @@ class CosineEvidence(Evidence):
         return np.array([node for _, node in ranked(query, n, nodes, scores, scores)], np.int64)
 
     def candidates_for(self, block: PageBlock, n: int) -> PageRows:
-        pages, lists = self._vectors.pages, self._vectors.lists
-        listed = page_rows.ListedPages(lists.offsets, lists.page)
-        probed = lists.nearest_lists(pages.take(block.node))
-        return page_rows.nearest_vectors(block.node, pages.row, pages.norm, listed, probed, n)
+        return self._vectors.nearest(self._vectors.pages.take(block.node), block.node, n)
 
     def scores_for(self, block: PageBlock, rows: PageRows) -> Floats:
         pages, cosines = self._vectors.pages, np.empty((len(rows.node), 1))
