@@ -114,7 +114,7 @@ def test_near_vectors_are_those_of_the_reference(vectors: list[list[int]], data:
     probed = [data.draw(st.sampled_from([[], [0], [1, 2], [2, 0, 1]])) for _ in own]
     pages = ListedPages(offsets_of(np.array([3, 2, 3])), np.array(listed, np.uint32))
     queries = QueryVectors(asked, norm[np.array(own, np.int64)], np.array(own, np.int64))
-    found = lists_of(page_rows.nearest_vectors(queries, row, norm, pages, rows_of(probed), most))
+    found = lists_of(page_rows.nearest_vectors(queries, row[listed], norm[listed], pages, rows_of(probed), most))
     for page, some, nodes in zip(own, probed, found, strict=True):
         searched = [node for number in some for node in lists[number]]
         cosines = int8_products.cosines(vectors[page], vectors, searched)

@@ -180,7 +180,7 @@ def nearest_vectors(
 ) -> PageRows:
     """For each query the nodes with the largest cosines above 0, the largest first; equal ones in order of nodes.
 
-    Query k looks for them in the lists of row k of `probed`.
+    Query k looks for them in the lists of row k of `probed`. Vectors are in the order of the lists.
     """
     offsets, chosen = np.zeros(len(queries.own) + 1, np.int64), np.empty(len(queries.own) * most, np.int64)
     cosine = np.empty(most, np.float64)
@@ -191,8 +191,8 @@ def nearest_vectors(
             for i in range(lists.offsets[probed.node[j]], lists.offsets[probed.node[j] + 1]):
                 node, total = np.int64(lists.page[i]), np.int32(0)
                 for d in range(len(query)):
-                    total = np.int32(total + np.int32(vectors[node, d]) * np.int32(query[d]))
-                length = np.float64(norms[node]) * norm
+                    total = np.int32(total + np.int32(vectors[i, d]) * np.int32(query[d]))
+                length = np.float64(norms[i]) * norm
                 if total > 0 and total >= least * length and length > 0.0 and node != own:
                     found = insert_best(node, np.rint(total / length * 1e9) / 1e9, nodes, cosine, found)
                     # The margin is larger than what rounding to nine places may add.

@@ -150,14 +150,44 @@ class PageLists:
 
 @dataclass(frozen=True)
 class PageVectors:
-    """The vectors of the pages of a collection: node k has row k."""
+    """The vectors of the pages of a collection, those of a list side by side: the lists are their order."""
 
-    pages: Vectors
+    rows: Vectors
     lists: PageLists
+
+    @cached_property
+    def _listed(self) -> ListedPages:
+        """The lists; in a small collection one list of all pages."""
+        pages = len(self.rows.row)
+        if len(self.lists.centroid):
+            return ListedPages(self.lists.offsets, self.lists.page)
+        return ListedPages(np.array([0, pages]), np.arange(pages, dtype=np.uint32))
+
+    @cached_property
+    def _row(self) -> Int64s:
+        """The row of each node."""
+        row = np.zeros(len(self.rows.row), np.int64)
+        row[self._listed.page] = np.arange(len(row))
+        return row
+
+    def rows_of(self, nodes: Int64s) -> Int64s:
+        """The rows of some nodes; -1 for nodes that have none."""
+        if not len(self._row):
+            return np.full(len(nodes), -1)
+        here = (nodes >= 0) & (nodes < len(self._row))
+        return np.where(here, self._row[np.where(here, nodes, 0)], -1)
+
+    def take(self, nodes: Int64s) -> Vectors:
+        """The vectors of some nodes; zeros for those that have none."""
+        return self.rows.take(self.rows_of(nodes))
+
+    def cosines(self, queries: Vectors, nodes: Int64s) -> Floats:
+        """The cosine of each of these nodes with each query, to nine places."""
+        return self.rows.cosines(queries, self.rows_of(nodes))
 
     def search(self, queries: Vectors) -> Int64s:
         """The pages that are worth comparing with any of the queries."""
-        return self.lists.probe(queries) if len(self.lists.centroid) else np.arange(len(self.pages.row))
+        return self.lists.probe(queries) if len(self.lists.centroid) else np.arange(len(self.rows.row))
 
     def nearest(self, queries: Vectors, own: Int64s, most: int) -> PageRows:
         """For each query the pages with the largest cosines above 0, the largest first, but not its `own` page."""
@@ -165,15 +195,7 @@ class PageVectors:
         probed = self.lists.nearest_lists(queries)
         if not len(self.lists.centroid):
             probed = PageRows(np.arange(len(own) + 1), np.zeros(len(own), np.int64))
-        return page_rows.nearest_vectors(asked, self.pages.row, self.pages.norm, self._listed, probed, most)
-
-    @cached_property
-    def _listed(self) -> ListedPages:
-        """The lists; in a small collection one list of all pages."""
-        pages = len(self.pages.row)
-        if len(self.lists.centroid):
-            return ListedPages(self.lists.offsets, self.lists.page)
-        return ListedPages(np.array([0, pages]), np.arange(pages, dtype=np.uint32))
+        return page_rows.nearest_vectors(asked, self.rows.row, self.rows.norm, self._listed, probed, most)
 
 
 @dataclass(frozen=True)
@@ -198,9 +220,9 @@ def open_latent(folder: Path, pages: int, words: int) -> LatentVectors:
     found = open_page_vectors(folder, "latent", pages, DIMENSIONS)
     term = open_array(folder, "latent.terms.term", np.uint32, below=words)
     check(bool((term[1:] > term[:-1]).all()), folder / "latent.terms.term.npy", "terms are not in order")
-    row = _open_rows(folder, "latent.terms.row", len(term), found.pages.row.shape[1])
+    row = _open_rows(folder, "latent.terms.row", len(term), found.rows.row.shape[1])
     terms = TermVectors(term, row, _open_scales(folder, "latent.terms.scale", len(term)))
-    return LatentVectors(found.pages, found.lists, terms)
+    return LatentVectors(found.rows, found.lists, terms)
 
 
 def open_page_vectors(folder: Path, name: str, pages: int, most: int = MOST_DIMENSIONS) -> PageVectors:
