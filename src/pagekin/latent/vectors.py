@@ -6,20 +6,20 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pagekin.kernels import int8_products, page_rows
 from pagekin.kernels.page_rows import ListedPages, PageRows
-from pagekin.model.arrays import Float32s, Floats, Int64s, UInt32s, distinct, offsets_of, spans
+from pagekin.model.arrays import Array, Float32s, Floats, Int64s, UInt32s, distinct, offsets_of, spans
 from pagekin.store.checks import check, check_finite, check_offsets
 from pagekin.store.columns import open_array
 
 DIMENSIONS = 128  # of latent vectors, at most
 MOST_DIMENSIONS = 4096  # of any vectors
-_LARGEST = 127
+_LARGEST, _LARGEST_OF_TERM = 127, 7
 _LEAST = 1e-30  # shorter vectors count as zeros; their inverse would overflow
 _AT_ONCE = 1 << 21  # numbers that numpy compares at a time
 _EXACT = 1024  # dimensions up to which float32 holds inner products exactly
@@ -28,6 +28,7 @@ _EXACT = 1024  # dimensions up to which float32 holds inner products exactly
 _ROOTS, _SHARE = 14, 0.05
 
 Int8s: TypeAlias = NDArray[np.int8]
+UInt8s: TypeAlias = NDArray[np.uint8]
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,7 @@ def quantised(vectors: Float32s | Floats) -> Vectors:
     >>> quantised(np.array([[0.5, -1.0], [0.0, 0.0]])).row.tolist()
     [[64, -127], [0, 0]]
     """
-    row = _integers(vectors)[0]
+    row = _integers(vectors, _LARGEST)[0]
     return Vectors(row, norms(row))
 
 
@@ -90,9 +91,9 @@ def norms(row: Int8s) -> Float32s:
     return np.asarray(np.sqrt(np.square(row, dtype=np.int32).sum(axis=1)), np.float32)
 
 
-def _integers(vectors: Float32s | Floats) -> tuple[Int8s, Float32s]:
-    """Each row as integers, and the number by which they must be multiplied."""
-    scale = np.abs(vectors).max(axis=1, initial=0.0).astype(np.float64) / _LARGEST
+def _integers(vectors: Float32s | Floats, largest: int) -> tuple[Int8s, Float32s]:
+    """Each row as integers up to the largest, and the number by which they must be multiplied."""
+    scale = np.abs(vectors).max(axis=1, initial=0.0).astype(np.float64) / largest
     scale[scale < _LEAST] = 0.0
     inverse = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0.0)
     return np.rint(vectors * inverse[:, np.newaxis]).astype(np.int8), scale.astype(np.float32)
@@ -100,24 +101,31 @@ def _integers(vectors: Float32s | Floats) -> tuple[Int8s, Float32s]:
 
 @dataclass(frozen=True)
 class TermVectors:
-    """The vectors of some terms, by which texts from outside get theirs."""
+    """The vectors of some terms, by which texts from outside get theirs.
+
+    A text is a sum over many terms, in which the rounding errors of four bits nearly cancel.
+    """
 
     term: UInt32s  # ascending
-    row: Int8s
+    row: UInt8s  # two components in each byte, plus 8; the first is in the lower bits
     scale: Float32s
 
     @classmethod
     def of(cls, term: UInt32s, vectors: Float32s) -> TermVectors:
         """Terms and their vectors as integers."""
-        return cls(term, *_integers(vectors))
+        row, scale = _integers(vectors, _LARGEST_OF_TERM)
+        shifted = (np.pad(row, ((0, 0), (0, row.shape[1] % 2))) + 8).astype(np.uint8)
+        return cls(term, np.asarray(shifted[:, ::2] | shifted[:, 1::2] << 4, np.uint8), scale)
 
-    def take(self, term: UInt32s) -> Floats:
-        """The vectors of some terms; zeros for those that have none."""
-        if not len(self.term):
-            return np.zeros((len(term), self.row.shape[1]))
-        place = np.minimum(np.searchsorted(self.term, term), len(self.term) - 1)
-        scale = np.where(self.term[place] == term, self.scale[place], 0.0).astype(np.float64)
-        return self.row[place] * scale[:, np.newaxis]
+    def take(self, term: UInt32s, dimensions: int) -> Floats:
+        """The first components of the vectors of some terms; zeros for terms that have none."""
+        vectors = np.zeros((len(term), 2 * self.row.shape[1]))
+        if len(self.term):
+            place = np.minimum(np.searchsorted(self.term, term), len(self.term) - 1)
+            scale = np.where(self.term[place] == term, self.scale[place], 0.0).astype(np.float64)[:, np.newaxis]
+            vectors[:, ::2] = ((self.row[place] & 15) - 8.0) * scale
+            vectors[:, 1::2] = ((self.row[place] >> 4) - 8.0) * scale
+        return vectors[:, :dimensions]
 
 
 @dataclass(frozen=True)
@@ -204,6 +212,10 @@ class LatentVectors(PageVectors):
 
     terms: TermVectors
 
+    def of_terms(self, term: UInt32s) -> Floats:
+        """The vectors of some terms; zeros for those that have none."""
+        return self.terms.take(term, self.rows.row.shape[1])
+
 
 def term_weights(lead: Float32s | UInt32s, inverse_frequency: Floats) -> Floats:
     """The weights of terms in a page. `lead` counts their occurrences; early ones count more."""
@@ -220,7 +232,7 @@ def open_latent(folder: Path, pages: int, words: int) -> LatentVectors:
     found = open_page_vectors(folder, "latent", pages, DIMENSIONS)
     term = open_array(folder, "latent.terms.term", np.uint32, below=words)
     check(bool((term[1:] > term[:-1]).all()), folder / "latent.terms.term.npy", "terms are not in order")
-    row = _open_rows(folder, "latent.terms.row", len(term), found.rows.row.shape[1])
+    row = _open_rows(folder, "latent.terms.row", len(term), (found.rows.row.shape[1] + 1) // 2, np.uint8)
     terms = TermVectors(term, row, _open_scales(folder, "latent.terms.scale", len(term)))
     return LatentVectors(found.rows, found.lists, terms)
 
@@ -238,9 +250,9 @@ def open_page_vectors(folder: Path, name: str, pages: int, most: int = MOST_DIME
     return PageVectors(Vectors(row, norm), PageLists(centroid, offsets, page))
 
 
-def _open_rows(folder: Path, name: str, count: int, dimensions: int) -> Int8s:
-    matrix = open_array(folder, name, np.int8, 2, below=None)
-    check(matrix.shape == (count, dimensions), folder / f"{name}.npy", f"it has the shape {matrix.shape}")
+def _open_rows(folder: Path, name: str, count: int, columns: int, kind: Any = np.int8) -> Array:
+    matrix = open_array(folder, name, kind, 2, below=None)
+    check(matrix.shape == (count, columns), folder / f"{name}.npy", f"it has the shape {matrix.shape}")
     return matrix
 
 
