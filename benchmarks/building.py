@@ -30,7 +30,7 @@ from selectolax.lexbor import LexborHTMLParser
 from benchmarks.agreement import collections
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, peak_megabytes, show, timed
 from pagekin.model.files import HTML_SUFFIXES
-from pagekin.model.strategy import Strategy
+from pagekin.model.strategy import PRESETS, Strategy
 from pagekin.pipeline import Progress, build
 from pagekin.search.indexed_store import IndexedStore
 
@@ -149,15 +149,15 @@ def index_bytes(store: Path, names: tuple[str, ...] = _H_AND_I) -> int:
     return sum(file.stat().st_size for file in files if file.name.startswith(names))
 
 
-def observe(source: Path, store: Path, processes: int) -> dict[str, Any]:
+def observe(source: Path, store: Path, processes: int, strategy: str = "default") -> dict[str, Any]:
     """Build in a process of its own: its pages, seconds by stage, and peak memory."""
-    command = [sys.executable, "-m", "benchmarks.building", str(source), str(store), str(processes)]
+    command = [sys.executable, "-m", "benchmarks.building", str(source), str(store), str(processes), strategy]
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
     seen: dict[str, Any] = json.loads(done.stdout)
     return seen
 
 
-def _observed(source: Path, store: Path, processes: int) -> dict[str, Any]:
+def _observed(source: Path, store: Path, processes: int, strategy: str) -> dict[str, Any]:
     """What `observe` gives, of a build in this process."""
     begins: list[tuple[str, float, float]] = []
 
@@ -165,7 +165,7 @@ def _observed(source: Path, store: Path, processes: int) -> dict[str, Any]:
         if not begins or begins[-1][0] != progress.stage:
             begins.append((progress.stage, time.perf_counter(), peak_megabytes()))
 
-    built = build([source], store, processes=processes, progress=note)
+    built = build([source], store, strategy=PRESETS[strategy], processes=processes, progress=note)
     begins.append(("", time.perf_counter(), peak_megabytes()))
     workers = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024 / 1e6
     return {
@@ -178,6 +178,6 @@ def _observed(source: Path, store: Path, processes: int) -> dict[str, Any]:
 
 if __name__ == "__main__":
     if len(sys.argv) > 1:
-        print(json.dumps(_observed(Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3]))))
+        print(json.dumps(_observed(Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3]), sys.argv[4])))
     else:
         main()
