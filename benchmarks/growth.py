@@ -2,7 +2,7 @@
 
 `python -m benchmarks.growth` prints the figures and writes `results/growth.json`: seconds by stage, peak memory, bytes
 by file and the p50 of a question at every size, and how each grows: the exponent of the number of pages, 1 if linear.
-Every web is also built by the presets `fast` and `text-only`, before the default.
+Every web is also built by the preset `fast`, before the default.
 The exponents are those of the three largest webs, since what every build costs would flatter small ones. Every build
 has a process of its own. `python -m benchmarks.growth SIZE...` measures other sizes and keeps nothing.
 """
@@ -29,7 +29,7 @@ SIZES = (3_000, 10_000) if QUICK else (10_000, 30_000, 100_000, 300_000, 1_000_0
 PROCESSES = 2
 _QUESTIONS = 300
 _WARM = 300  # pages
-_OTHERS = ("fast", "text-only")  # strategies that the default is compared with
+_OTHERS = ("fast",)  # strategies that the default is compared with
 _LARGE = 100_000  # pages
 _LARGEST = 3  # webs that exponents are taken from
 _MOST_MEGABYTES = 4 * 1024**3 / 1e6
@@ -80,7 +80,7 @@ def measure(size: int) -> dict[str, Any]:
 
 
 def _seconds(seen: dict[str, Any]) -> float:
-    return round(sum(seen["seconds"].values()), 1)
+    return float(round(sum(seen["seconds"].values()), 1))
 
 
 def _query(store: Path) -> float:

@@ -4,8 +4,8 @@
 the load comes from this machine, by wrk or by a client of our own, on eight connections. Kinds of questions take turns
 in several rounds, and of each kind the best round counts, since the machine may be busy with other things. "Kept" are
 questions for a thousand pages again and again, which the server answers from memory; "distinct" are questions that
-nobody has asked before; a second server has the answers to them in its index (`pagekin answers`). A new generation is put in place as a build does it: its files, the manifest, and then the old
-files are removed.
+nobody has asked before; a second server has the answers to them in its index (`pagekin answers`). A new generation is
+put in place as a build does it: its files, the manifest, and then the old files are removed.
 """
 
 from __future__ import annotations
