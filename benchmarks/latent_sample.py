@@ -4,11 +4,12 @@
 than 200,000 pages a sample of that size determines the latent dimensions. Here smaller collections are built with
 samples of a half, a quarter and a sixteenth of their pages, and judged by the default blend and by latent vectors
 alone. The measures are those of `python -m benchmarks.blending`, with its collections; names of collections as
-arguments measure only these.
+arguments measure only these, and keep the figures of the others.
 """
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,12 +23,15 @@ from pagekin.latent import build as latent
 PARTS = (1, 2) if QUICK else (1, 2, 4, 16)
 _LEAST = 256  # pages of a sample: fewer have not all dimensions
 _ALL = latent.SAMPLE
+RESULT = Path(__file__).parent / "results" / "latent_sample.json"
 _RANKINGS: dict[str, dict[str, Any]] = {"blend": {}, "latent alone": {"blend": {"latent": 1.0}}}
 
 
 def main() -> None:
     """Measure every collection at hand."""
-    wanted, table = sys.argv[1:], dict[str, dict[str, dict[str, float]]]()
+    wanted = sys.argv[1:]
+    known = json.loads(RESULT.read_text("utf-8"))["collections"] if wanted and RESULT.exists() else {}
+    table: dict[str, dict[str, dict[str, float]]] = known
     with TemporaryDirectory() as place:
         for judged in built(Path(place), wanted):
             if len(judged.collection) // PARTS[-1] >= _LEAST:
