@@ -2,6 +2,7 @@
 
 `python -m benchmarks.growth` prints the figures and writes `results/growth.json`: seconds by stage, peak memory, bytes
 by file and the p50 of a question at every size, and how each grows: the exponent of the number of pages, 1 if linear.
+Every web is also built by the preset `fast`, before the default.
 The exponents are those of the three largest webs, since what every build costs would flatter small ones. Every build
 has a process of its own. `python -m benchmarks.growth SIZE...` measures other sizes and keeps nothing.
 """
@@ -28,6 +29,8 @@ SIZES = (3_000, 10_000) if QUICK else (10_000, 30_000, 100_000, 300_000, 1_000_0
 PROCESSES = 2
 _QUESTIONS = 300
 _WARM = 300  # pages
+_OTHERS = ("fast",)  # strategies that the default is compared with
+_LARGE = 100_000  # pages
 _LARGEST = 3  # webs that exponents are taken from
 _MOST_MEGABYTES = 4 * 1024**3 / 1e6
 
@@ -60,6 +63,7 @@ def measure(size: int) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as place:
         source, store = Path(place) / "web.jsonl", Path(place) / "web.kin"
         generated.write(source, generated.Web(size))
+        others = {name: _seconds(observe(source, Path(place) / f"{name}.kin", PROCESSES, name)) for name in _OTHERS}
         seen = observe(source, store, PROCESSES)
         sizes = Counter[str]()
         for file in store.glob("*/*"):
@@ -67,11 +71,16 @@ def measure(size: int) -> dict[str, Any]:
         return {
             "pages": seen["pages"],
             "seconds": seen["seconds"],
-            "total": round(sum(seen["seconds"].values()), 1),
+            "total": _seconds(seen),
+            "others": others,
             "peak_megabytes": seen["peak_megabytes"],
             "bytes": dict(sizes.most_common()),
             "p50_us": round(_query(store) * 1e6),
         }
+
+
+def _seconds(seen: dict[str, Any]) -> float:
+    return float(round(sum(seen["seconds"].values()), 1))
 
 
 def _query(store: Path) -> float:
@@ -105,6 +114,10 @@ def summary(rows: list[dict[str, Any]]) -> Iterator[Figure]:
         yield Figure(f"exponent of a question's p50, {span}", round(query, 2), at_most=0.5)
     name = f"{number(sizes[-1])} generated pages"
     yield Figure(f"{name}: build, {PROCESSES} processes", last["total"], "s")
+    for row in rows:
+        for other, seconds in row["others"].items():
+            ratio, most = round(row["total"] / seconds, 2), 1.8 if row["pages"] >= _LARGE else None
+            yield Figure(f"{number(row['pages'])} generated pages: build, default / {other}", ratio, at_most=most)
     yield Figure(f"{name}: peak memory of the build", last["peak_megabytes"], "MB", at_most=round(_MOST_MEGABYTES))
     yield Figure(f"{name}: disk", round(disk[-1] / sizes[-1]), "bytes a page")
     yield Figure(f"{name}: a question, p50", last["p50_us"], "µs")

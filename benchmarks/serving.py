@@ -4,8 +4,8 @@
 the load comes from this machine, by wrk or by a client of our own, on eight connections. Kinds of questions take turns
 in several rounds, and of each kind the best round counts, since the machine may be busy with other things. "Kept" are
 questions for a thousand pages again and again, which the server answers from memory; "distinct" are questions that
-nobody has asked before. A new generation is put in place as a build does it: its files, the manifest, and then the old
-files are removed.
+nobody has asked before; a second server has the answers to them in its index (`pagekin answers`). A new generation is
+put in place as a build does it: its files, the manifest, and then the old files are removed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from typing import IO
 from benchmarks import generated
 from benchmarks.loading import Load, load, tool
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, show
-from pagekin.pipeline import build
+from pagekin.pipeline import build, keep_answers
 from pagekin.store.manifest import read_manifest
 
 PAGES = 3_000 if QUICK else 100_000
@@ -36,6 +36,7 @@ ROUNDS = 1 if QUICK else 5
 SWAPS = 2 if QUICK else 4
 _OFTEN = 200 if QUICK else 1000  # pages that are asked for again and again
 _ENOUGH = 2_000  # distinct questions in a second: more than any server answers
+_KEPT = 10  # answers of each page that the index of the second server has
 _MAIN = "import sys; sys.argv[0] = 'pagekin'; from pagekin.cli.main import main; main()"
 
 
@@ -47,6 +48,9 @@ def main() -> None:
         paths = [f"/api/related?url={url}" for url in urls]
         with served(store) as (url, _):
             figures = list(measure(url, store, generations, paths))
+        keep_answers(store, _KEPT)
+        with served(store) as (url, _):
+            figures += measure_answers(url, paths)
     show(figures)
     keep("serving", {"machine": facts("starlette", "uvicorn"), "figures": kept(figures)})
 
@@ -110,6 +114,20 @@ def measure(url: str, store: Path, generations: list[Path], paths: list[str]) ->
     failed = sum(each.failed for loads in (*rounds.values(), swaps) for each in loads)
     asked = sum(each.requests for loads in (*rounds.values(), swaps) for each in loads)
     yield Figure(f"requests that failed, of {asked:,}", failed, at_most=0)
+
+
+def measure_answers(url: str, paths: list[str]) -> Iterator[Figure]:
+    """The figures of a server whose index has the answers: distinct questions, and a bare /healthz."""
+    fresh = iter(paths)
+    healthz, distinct = [], []
+    for _ in range(ROUNDS):
+        healthz.append(load(url, ["/healthz"], SECONDS))
+        distinct.append(load(url, list(islice(fresh, _ENOUGH * SECONDS)), SECONDS))
+    best, bare = (max(each.a_second for each in loads) for loads in (distinct, healthz))
+    kind = "distinct, answers found in advance"
+    yield Figure(f"{kind}: requests a second", round(best), "/s")
+    yield _spread(kind, distinct)
+    yield Figure(f"{kind}: requests a second / those of /healthz", round(best / bare, 3), at_least=0.8)
 
 
 def _spread(kind: str, loads: list[Load]) -> Figure:

@@ -11,6 +11,7 @@ from benchmarks import (
     choosing,
     findings,
     kinship,
+    latent_sample,
     learning,
     lists,
     missing_links,
@@ -26,6 +27,7 @@ from benchmarks.machine import QUICK
 def main() -> None:
     """Run them all; with QUICK=1 on the sample web alone, and nothing is kept."""
     blending.main()
+    latent_sample.main()
     choosing.main()
     findings.main()
     lists.main()

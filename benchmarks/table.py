@@ -26,6 +26,7 @@ ORDER = (
     "sweeping",
     "blending",
     "blend_cost",
+    "latent_sample",
     "choosing",
     "navigation",
     "missing_links",

@@ -177,6 +177,33 @@ def test_finished_splits_are_not_read_again_unless_they_are_damaged(
     assert built == files_of(local)
 
 
+def test_folded_bags_are_not_folded_again_unless_they_are_damaged(
+    session: SparkSession, sources: list[Path], local: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    output, shuffle, calls = tmp_path / "all.kin", SparkPool.shuffle, []
+
+    def counted(self: SparkPool, *arguments: Any) -> Any:
+        calls.append(arguments)
+        return shuffle(self, *arguments)
+
+    def fail(*_: Any) -> None:
+        raise SourceError("the driver was stopped")
+
+    monkeypatch.setattr(SparkPool, "shuffle", counted)
+    with monkeypatch.context() as patched:
+        patched.setattr("pagekin.pipeline.write_fingerprints", fail)
+        for attempt, shuffled in enumerate((1, 1, 2)):
+            with pytest.raises(SourceError):
+                pagekin.build(sources, output, engine="spark")
+            assert len(calls) == shuffled
+            if attempt == 1:
+                damaged = min((output / "unfinished").glob("bags-*.npz"))
+                damaged.write_bytes(damaged.read_bytes()[:-1] + b"?")
+    pagekin.build(sources, output, engine="spark")
+    assert len(calls) == 2
+    assert files_of(output) == files_of(local)
+
+
 def test_a_source_that_vanishes_is_named(
     session: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

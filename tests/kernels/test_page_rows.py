@@ -13,8 +13,8 @@ from kernels.test_link_scores import LIMITED, collections
 from kernels.test_sparse_products import sparse
 from links.builders import link_columns_of
 from pagekin.kernels import page_rows, query
-from pagekin.kernels.page_rows import ListedPages, PageRows, ScoredRows, SparseVectors, WordWorths
-from pagekin.model.arrays import Array, offsets_of
+from pagekin.kernels.page_rows import ListedPages, PageRows, QueryVectors, ScoredRows, SparseVectors, WordWorths
+from pagekin.model.arrays import offsets_of
 from pagekin.model.link_columns import LinkLimits
 from pagekin.search.link_scorer import LinkScorer
 from reference import int8_products, sparse_products
@@ -109,20 +109,19 @@ def test_near_vectors_are_those_of_the_reference(vectors: list[list[int]], data:
     most = data.draw(st.integers(1, 4))
     listed = data.draw(st.permutations(range(NODES)))
     lists = [listed[:3], listed[3:5], listed[5:]]
-    probed = data.draw(st.sampled_from([[], [0], [1, 2], [0, 1, 2]]))
+    own = data.draw(st.lists(st.sampled_from([-1, *PAGES]), max_size=3))
+    asked = np.array([vectors[page] for page in own], np.int8).reshape(-1, 3)
+    probed = [data.draw(st.sampled_from([[], [0], [1, 2], [2, 0, 1]])) for _ in own]
     pages = ListedPages(offsets_of(np.array([3, 2, 3])), np.array(listed, np.uint32))
-    wanted: Array = np.array([probed] * len(PAGES), np.int64).reshape(len(PAGES), -1)
-    found = lists_of(page_rows.nearest_vectors(np.array(PAGES), row, norm, pages, wanted, most))
-    searched = [node for number in probed for node in lists[number]] if probed else list(range(NODES))
-    for page, nodes in zip(PAGES, found, strict=True):
+    queries = QueryVectors(asked, norm[np.array(own, np.int64)], np.array(own, np.int64))
+    found = lists_of(page_rows.nearest_vectors(queries, row[listed], norm[listed], pages, rows_of(probed), most))
+    for page, some, nodes in zip(own, probed, found, strict=True):
+        searched = [node for number in some for node in lists[number]]
         cosines = int8_products.cosines(vectors[page], vectors, searched)
         scored = [
             (node, round(each, 6)) for node, each in zip(searched, cosines, strict=True) if node != page and each > 0
         ]
-        expected = dict(scored)
-        assert sorted(expected[node] for node in nodes) == sorted(
-            expected[node] for node in reference.best(scored, most)
-        )
+        assert nodes == reference.best(scored, most)
 
 
 @given(SPARSE, CANDIDATES)

@@ -57,8 +57,8 @@ def cosines(vectors: Floats) -> Floats:
 
 
 def stored(store: IndexedStore) -> Floats:
-    pages = store.latent.pages
-    every = np.arange(len(pages.row))
+    pages = store.latent
+    every = np.arange(len(pages.rows.row))
     return pages.cosines(pages.take(every), every)
 
 
@@ -68,7 +68,7 @@ def test_cosines_are_those_of_the_truncated_decomposition(tmp_path: Path) -> Non
     exact = weights(TEXTS, 2.0)
     assert exact.shape == (7, 8)
     left, values, _ = np.linalg.svd(exact)
-    assert store.latent.pages.row.shape == (7, 6)
+    assert store.latent.rows.row.shape == (7, 6)
     assert stored(store) == pytest.approx(cosines((left[:, :7] * values)[:, :6]), abs=0.02)
 
 
@@ -81,15 +81,15 @@ def test_the_vector_of_a_page_is_the_weighted_sum_of_those_of_its_words(tmp_path
     store = built(tmp_path, TEXTS)
     names = list(store.index.terms.name)
     words = sorted({word for text in TEXTS for word in text.split()} - {"ash", "wind"})
-    vectors = store.latent.terms.take(np.array([names.index(word) for word in words], np.uint32))
+    vectors = store.latent.of_terms(np.array([names.index(word) for word in words], np.uint32))
     folded = weights(TEXTS, 2.0) @ vectors
-    assert cosines(folded) == pytest.approx(stored(store), abs=0.03)
+    assert cosines(folded) == pytest.approx(stored(store), abs=0.06)  # components of words have four bits
 
 
 @pytest.mark.parametrize("texts", [["oak elm", "oak fir"], ["oak", "oak", "oak"], ["oak", "elm", "fir"], [""] * 4])
 def test_without_pages_or_words_enough_there_are_no_dimensions(tmp_path: Path, texts: list[str]) -> None:
     store = built(tmp_path, texts)
-    assert store.latent.pages.row.shape == (len(texts), 0)
+    assert store.latent.rows.row.shape == (len(texts), 0)
     assert not stored(store).any()
 
 

@@ -63,7 +63,7 @@ def written(folder: Path, file: Path, pages: int = 5) -> tuple[dict[str, Any], P
 def test_every_format_gives_the_same_integers(tmp_path: Path, kind: str) -> None:
     """The largest component becomes 127; three quarters of it are 95, two thirds 85, and seven eighths 111."""
     facts, found = written(tmp_path, WRITERS[kind](tmp_path))
-    assert found.pages.row.tolist() == [[95, 127], [127, -95], [85, 127], [127, -111], [0, 0]]
+    assert found.rows.row.tolist() == [[95, 127], [127, -95], [85, 127], [127, -111], [0, 0]]
     facts.pop("sha256")
     assert facts == {"dimensions": 2, "pages": 4, "without": 1, "unknown": 0, "repeated": 0}
 
@@ -71,7 +71,7 @@ def test_every_format_gives_the_same_integers(tmp_path: Path, kind: str) -> None
 def test_rows_may_come_in_any_order_and_in_many_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "_AT_ONCE", 4)  # two vectors at a time
     file = write_npy(tmp_path / "v.npy", VECTORS[::-1], URLS[3::-1])
-    assert written(tmp_path, file)[1].pages.row[:4].tolist() == [[95, 127], [127, -95], [85, 127], [127, -111]]
+    assert written(tmp_path, file)[1].rows.row[:4].tolist() == [[95, 127], [127, -95], [85, 127], [127, -111]]
 
 
 def test_vectors_of_other_pages_and_of_the_same_page_are_counted(tmp_path: Path) -> None:
@@ -82,7 +82,7 @@ def test_vectors_of_other_pages_and_of_the_same_page_are_counted(tmp_path: Path)
     nodes = {URLS[0]: 0, "/0": 0, URLS[1]: 1}
     facts = write_given_vectors(index, open_vector_file(write_npy(tmp_path / "v.npy", VECTORS, names)), nodes.get, 3)
     assert (facts["pages"], facts["without"], facts["unknown"], facts["repeated"]) == (2, 1, 1, 1)
-    assert open_page_vectors(index, "vectors", 3).pages.row.tolist() == [[95, 127], [127, -111], [0, 0]]
+    assert open_page_vectors(index, "vectors", 3).rows.row.tolist() == [[95, 127], [127, -111], [0, 0]]
 
 
 def test_many_vectors_of_many_dimensions_get_lists(tmp_path: Path) -> None:
@@ -91,11 +91,11 @@ def test_many_vectors_of_many_dimensions_get_lists(tmp_path: Path) -> None:
     names = [f"http://w.example/{k}" for k in range(FEWEST_PAGES)]
     _, found = written(tmp_path, write_npy(tmp_path / "v.npy", vectors, names), FEWEST_PAGES)
     assert np.sort(found.lists.page).tolist() == list(range(FEWEST_PAGES))
-    query = found.pages.take(np.array([7]))
+    query = found.take(np.array([7]))
     assert 7 in found.search(query)
     unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     near = np.array([7, 0, 1, 2])
-    assert found.pages.cosines(query, near)[:, 0] == pytest.approx(unit[near] @ unit[7], abs=0.01)
+    assert found.cosines(query, near)[:, 0] == pytest.approx(unit[near] @ unit[7], abs=0.01)
 
 
 def test_the_largest_dimension_is_exact(tmp_path: Path) -> None:
@@ -104,7 +104,7 @@ def test_the_largest_dimension_is_exact(tmp_path: Path) -> None:
     vectors[2, 0] = -2.0
     _, found = written(tmp_path, write_npy(tmp_path / "v.npy", vectors))
     rows = np.arange(5)
-    cosines = found.pages.cosines(found.pages.take(rows), rows)
+    cosines = found.cosines(found.take(rows), rows)
     assert cosines[0, :3] == pytest.approx([1.0, 0.0, 4094 / 4096], abs=1e-7)
 
 
@@ -228,4 +228,4 @@ def test_pages_may_be_named_by_their_files(tmp_path: Path) -> None:
         (tmp_path / "web" / f"{name}.html").write_text(f"<p>{name}")
     file = write_npy(tmp_path / "v.npy", VECTORS[:2], ["b.html", "web/a.html"])
     build([tmp_path / "web"], tmp_path / "w.kin", vectors=file, processes=1)
-    assert IndexedStore.open(tmp_path / "w.kin").vectors.pages.row.tolist() == [[127, -95], [95, 127]]
+    assert IndexedStore.open(tmp_path / "w.kin").vectors.rows.row.tolist() == [[127, -95], [95, 127]]

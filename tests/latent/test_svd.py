@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,9 +11,12 @@ from hypothesis import strategies as st
 
 from pagekin.engines.local import WorkerPool
 from pagekin.latent import svd
-from pagekin.latent.matrix import SparseRows
+from pagekin.latent.build import SAMPLE
+from pagekin.latent.matrix import COLUMNS, SparseRows
 from pagekin.latent.svd import right_singular_vectors
+from pagekin.latent.vectors import DIMENSIONS
 from pagekin.model.arrays import Float32s, Floats, offsets_of
+from pagekin.pipeline import LEAST_MEMORY
 
 GROUPS = 8
 
@@ -55,6 +60,20 @@ def test_a_matrix_that_is_larger_than_the_subspace_is_decomposed_as_numpy_does_i
 def test_singular_vectors_are_orthonormal() -> None:
     found = decomposed(random_matrix(400, 330, 60), 40).astype(np.float64)
     assert found.T @ found == pytest.approx(np.eye(40), abs=1e-3)
+
+
+def test_a_decomposition_takes_no_more_memory_than_foretold_and_the_largest_less_than_any_build() -> None:
+    rows, columns, most = 6000, 3000, 128
+    matrix, pool = sparse(random_matrix(rows, columns, 5) * (np.arange(columns) % 40 == 0)), WorkerPool(1)
+    tracemalloc.start()
+    try:
+        right_singular_vectors(matrix, columns, most, 1, pool.map)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    foretold = svd.dense_bytes(rows, columns, most)
+    assert 4 * rows * 256 < peak < foretold + (1 << 20)
+    assert svd.dense_bytes(SAMPLE, COLUMNS, DIMENSIONS) < LEAST_MEMORY // 4
 
 
 @pytest.mark.parametrize("rows", [60, 300])  # below and above the size of the subspace

@@ -45,9 +45,18 @@ def test_cosines_by_hand() -> None:
 
 def test_terms_without_a_vector_have_one_of_zeros() -> None:
     terms = TermVectors.of(np.array([2, 5], np.uint32), np.array([[1.27, 0.0], [0.0, -2.54]], np.float32))
-    taken = terms.take(np.array([5, 3, 2, 9], np.uint32))
+    taken = terms.take(np.array([5, 3, 2, 9], np.uint32), 2)
     expected: Floats = np.array([[0.0, -2.54], [0.0, 0.0], [1.27, 0.0], [0.0, 0.0]])
     assert taken == pytest.approx(expected, rel=1e-6)
+
+
+@given(st.lists(COMPONENTS, min_size=1, max_size=5), st.integers(1, 3))
+def test_components_of_terms_are_rounded_to_a_seventh_of_the_largest(rows: list[list[float]], dimensions: int) -> None:
+    vectors = np.array(rows)[:, :dimensions].astype(np.float32)
+    terms = np.arange(len(rows), dtype=np.uint32)
+    largest = np.abs(vectors).max(axis=1, keepdims=True)
+    error = np.abs(TermVectors.of(terms, vectors).take(terms, dimensions) - vectors)
+    assert (error <= largest / 14 * 1.0001 + 1e-29).all()
 
 
 def test_every_page_is_in_one_list() -> None:
@@ -78,7 +87,7 @@ def test_files_are_read_as_they_were_written_and_refused_if_numbers_are_out_of_r
     write_columns(tmp_path, parts)
     opened = open_latent(tmp_path, FEWEST_PAGES, 6)
     for name, part in parts.items():
-        same = getattr(opened, name.removeprefix("latent."))
+        same = opened.rows if name == "latent.pages" else getattr(opened, name.removeprefix("latent."))
         assert all(getattr(same, key).tobytes() == value.tobytes() for key, value in vars(part).items())
     with pytest.raises(StoreError, match=r"latent.pages.row.npy is damaged \(it belongs to other pages\)"):
         open_latent(tmp_path, FEWEST_PAGES + 1, 6)
@@ -87,7 +96,7 @@ def test_files_are_read_as_they_were_written_and_refused_if_numbers_are_out_of_r
         "latent.pages.norm": np.full(FEWEST_PAGES, np.nan, np.float32),
         "latent.terms.term": np.array([5, 2], np.uint32),
         "latent.terms.scale": np.ones(3, np.float32),
-        "latent.terms.row": np.ones((2, 7), np.int8),
+        "latent.terms.row": np.ones((2, 3), np.uint8),
         "latent.lists.centroid": np.ones((3, 8), np.int8),
         "latent.lists.offsets": np.array([0, 4001]),
     }

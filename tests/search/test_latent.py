@@ -41,10 +41,9 @@ def reduced(store: IndexedStore, dimensions: int) -> IndexedStore:
     """The same collection in fewer dimensions: with few pages, nearly all dimensions are kept."""
     other = IndexedStore.open(store.root)
     latent = store.latent
-    row = np.ascontiguousarray(latent.pages.row[:, :dimensions])
+    row = np.ascontiguousarray(latent.rows.row[:, :dimensions])
     norm = np.linalg.norm(row.astype(np.float64), axis=1).astype(np.float32)
-    terms = replace(latent.terms, row=np.ascontiguousarray(latent.terms.row[:, :dimensions]))
-    vars(other)["latent"] = replace(latent, pages=replace(latent.pages, row=row, norm=norm), terms=terms)
+    vars(other)["latent"] = replace(latent, rows=replace(latent.rows, row=row, norm=norm))
     return other
 
 

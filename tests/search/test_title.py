@@ -52,11 +52,8 @@ def test_all_pairs_have_the_scores_of_queries(evidence: TitleEvidence) -> None:
 
 
 def test_candidates_share_words_and_are_not_the_page_itself(evidence: TitleEvidence) -> None:
-    assert evidence.candidates(query(2), 5).tolist() == [
-        3,
-        1,
-        0,
-    ]  # `the` is rarer than `oak`
+    assert sorted(evidence.candidates(query(2), 5).tolist()) == [0, 1, 3]
+    assert sorted(evidence.candidates(query(2), 2).tolist()) == [1, 3]  # `the` is rarer than `oak`
     assert evidence.candidates(query(2), 1).tolist() == [3]
     assert evidence.candidates(query(4), 5).tolist() == []
     assert evidence.scores(query(4), np.arange(3)).tolist() == [0, 0, 0]

@@ -167,7 +167,7 @@ def test_a_build_with_new_pages_takes_the_file_given_with_it(tmp_path: Path) -> 
     file = write_npy(tmp_path / "v.npy", VECTORS)
     built(tmp_path, file)
     assert built(tmp_path, file, texts=[*TEXTS, "new"]).changed
-    assert len(IndexedStore.open(tmp_path / "w.kin").vectors.pages.row) == 6
+    assert len(IndexedStore.open(tmp_path / "w.kin").vectors.rows.row) == 6
 
 
 def test_the_same_vectors_give_the_same_files(tmp_path: Path) -> None:

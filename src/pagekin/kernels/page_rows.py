@@ -15,7 +15,7 @@ from pagekin.kernels.query import minima as minima_of
 from pagekin.kernels.query import nth_smallest, weigh_products
 from pagekin.kernels.sparse_products import list_cosines as list_cosines_of
 from pagekin.kernels.sparse_products import row_products
-from pagekin.model.arrays import Bools, Float32s, Floats, Int64s, UInt32s, Unsigned
+from pagekin.model.arrays import Bools, Float32s, Floats, Int64s, Integer, UInt32s, Unsigned
 from pagekin.model.link_columns import LinkColumns, LinkLimits
 
 PROXIMITY, COUPLING, LINK_SHARES = range(3)  # kinds of link scores
@@ -57,6 +57,14 @@ class ListedPages(NamedTuple):
 
     offsets: Int64s
     page: UInt32s
+
+
+class QueryVectors(NamedTuple):
+    """Vectors of small integers, their lengths, and for each the node that it is the vector of, or -1."""
+
+    row: NDArray[np.int8]
+    norm: Float32s
+    own: Int64s
 
 
 class CountCurve(NamedTuple):
@@ -168,35 +176,42 @@ def looked_up(scored: ScoredRows, rows: PageRows, dense: Floats, result: Floats)
 
 @kernel
 def nearest_vectors(
-    pages: Int64s, vectors: NDArray[np.int8], norms: Float32s, lists: ListedPages, probed: Int64s, most: int
+    queries: QueryVectors, vectors: NDArray[np.int8], norms: Float32s, lists: ListedPages, probed: PageRows, most: int
 ) -> PageRows:
-    """For each page the nodes with the largest cosines above 0, in any order.
+    """For each query the nodes with the largest cosines above 0, the largest first; equal ones in order of nodes.
 
-    They are looked for in the lists probed[k] of page k; among all nodes if there are no lists.
+    Query k looks for them in the lists of row k of `probed`. Vectors are in the order of the lists.
     """
-    offsets, chosen = np.zeros(len(pages) + 1, np.int64), np.empty(len(pages) * most, np.int64)
-    near, cosine = np.empty(len(vectors), np.int64), np.empty((len(vectors), 1), np.float64)
-    score = np.empty(len(vectors), np.float64)
-    for k in range(len(pages)):
-        count = 0
-        if probed.shape[1] == 0:
-            for node in range(len(vectors)):
-                near[node] = node
-            count = len(vectors)
-        for j in range(probed.shape[1]):
-            for i in range(lists.offsets[probed[k, j]], lists.offsets[probed[k, j] + 1]):
-                if count < len(near):
-                    near[count] = lists.page[i]
-                    count += 1
-        own = pages[k]
-        cosines_of(vectors[own : own + 1], norms[own : own + 1], vectors, norms, near[:count], cosine)
-        kept = 0
-        for i in range(count):
-            if near[i] != own and cosine[i, 0] > 0.0:
-                near[kept], score[kept] = near[i], cosine[i, 0]
-                kept += 1
-        offsets[k + 1] = offsets[k] + choose(near[:kept], score[:kept], most, chosen[offsets[k] :])
+    offsets, chosen = np.zeros(len(queries.own) + 1, np.int64), np.empty(len(queries.own) * most, np.int64)
+    cosine = np.empty(most, np.float64)
+    for k in range(len(queries.own)):
+        query, norm, own = queries.row[k], np.float64(queries.norm[k]), queries.own[k]
+        nodes, found, least = chosen[offsets[k] : offsets[k] + most], 0, 0.0
+        for j in range(probed.offsets[k], probed.offsets[k + 1]):
+            for i in range(lists.offsets[probed.node[j]], lists.offsets[probed.node[j] + 1]):
+                node, total = np.int64(lists.page[i]), np.int32(0)
+                for d in range(len(query)):
+                    total = np.int32(total + np.int32(vectors[i, d]) * np.int32(query[d]))
+                length = np.float64(norms[i]) * norm
+                if total > 0 and total >= least * length and length > 0.0 and node != own:
+                    found = insert_best(node, np.rint(total / length * 1e9) / 1e9, nodes, cosine, found)
+                    # The margin is larger than what rounding to nine places may add.
+                    least = cosine[most - 1] - 2e-9 if found == most else 0.0
+        offsets[k + 1] = offsets[k] + found
     return PageRows(offsets, chosen[: offsets[-1]])
+
+
+@kernel
+def insert_best(node: Integer, score: float, nodes: Int64s, scores: Floats, found: int) -> int:
+    """Insert a node into the nodes with the largest scores, which are in order, if it is one; return their number."""
+    place = found
+    while place > 0 and (scores[place - 1] < score or (scores[place - 1] == score and nodes[place - 1] > node)):
+        place -= 1
+    for i in range(min(found, len(nodes) - 1), place, -1):
+        nodes[i], scores[i] = nodes[i - 1], scores[i - 1]
+    if place < len(nodes):
+        nodes[place], scores[place] = node, score
+    return min(found + 1, len(nodes))
 
 
 @kernel

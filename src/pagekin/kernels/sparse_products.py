@@ -7,8 +7,10 @@ same time. Every sum is added in the order of the entries, so the results do not
 
 import numpy as np
 
-from pagekin.kernels.compile import kernel
-from pagekin.model.arrays import Float32s, Floats, Int64s, UInt32s, Unsigned
+from pagekin.kernels.compile import inlined, kernel
+from pagekin.model.arrays import Float32s, Floats, Int64s, Integer, UInt32s, Unsigned
+
+_MASK = 255
 
 
 @kernel
@@ -67,16 +69,24 @@ def list_cosines(own: Int64s, lists: Unsigned, rows: Int64s, result: Floats) -> 
 
     `own` is ascending without repetitions. A list is filled up with its own number, which counts once.
     """
+    maybe = np.zeros(_MASK + 1, np.bool_)  # whether `own` has a number with these last bits
+    for k in range(len(own)):
+        maybe[own[k] & _MASK] = True
     for k in range(len(rows)):
         row, shared, size = rows[k], 0, 1
         result[k] = 0.0
         if 0 <= row < len(lists):
-            place = np.searchsorted(own, row)
-            shared += place < len(own) and own[place] == row
+            shared += maybe[row & _MASK] and is_in(own, row)
             for j in range(lists.shape[1]):
                 member = np.int64(lists[row, j])
                 if member != row:
                     size += 1
-                    place = np.searchsorted(own, member)
-                    shared += place < len(own) and own[place] == member
+                    shared += maybe[member & _MASK] and is_in(own, member)
             result[k] = np.rint(shared / np.sqrt(np.float64(size) * len(own)) * 1e9) / 1e9
+
+
+@inlined
+def is_in(own: Int64s, number: Integer) -> bool:
+    """Whether an ascending array has a number."""
+    place = np.searchsorted(own, number)
+    return bool(place < len(own) and own[place] == number)

@@ -17,7 +17,7 @@ from pagekin.model.arrays import Float32s
 from pagekin.store.columns import Mapper, write_columns
 
 _FEWEST_PAGES = 3
-_SAMPLE = 200_000  # pages at most that determine the dimensions
+SAMPLE = 200_000  # pages at most that determine the dimensions
 _TERMS = 10_000  # terms that get a vector in any case; in larger collections, as many as there are pages
 
 
@@ -41,7 +41,7 @@ def _dimensions(folder: Path, terms: PageTerms) -> Float32s:
     most = min(DIMENSIONS, pages - 1, columns - 1)
     if pages < _FEWEST_PAGES or most < 1:
         return np.zeros((columns, 0), np.float32)
-    count, sample = min(pages, _SAMPLE), np.zeros(pages, bool)
+    count, sample = min(pages, SAMPLE), np.zeros(pages, bool)
     sample[np.arange(count) * pages // count] = True
     with rows_in_file(folder, terms.rows(sample)) as rows:
         return right_singular_vectors(rows, columns, most, terms.folded.strategy.seed, terms.mapper)

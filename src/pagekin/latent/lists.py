@@ -3,12 +3,14 @@
 import math
 from collections.abc import Iterable
 from pathlib import Path
+from tempfile import TemporaryFile
 
 import numpy as np
 
-from pagekin.latent.vectors import PageLists, Vectors, exact_products, quantised
+from pagekin.latent.matrix import mapped_file
+from pagekin.latent.vectors import PageLists, Vectors, block_size, exact_products, quantised
 from pagekin.model.arrays import Floats, Int64s, offsets_of
-from pagekin.store.columns import column_writer, open_array, write_columns
+from pagekin.store.columns import column_writer, write_columns
 
 FEWEST_PAGES = 4_000  # below this number, every search compares all pages
 _ITERATIONS = 6
@@ -18,14 +20,20 @@ _COLUMNS = 128  # of vectors whose means are computed at a time
 
 
 def write_page_vectors(folder: Path, name: str, shape: tuple[int, int], pieces: Iterable[Vectors]) -> None:
-    """Write the vectors of all pages, which come in pieces, and their lists."""
-    columns = {f"{name}.pages.row": (np.int8, shape), f"{name}.pages.norm": (np.float32, shape[:1])}
-    with column_writer(folder, columns) as append:
+    """Write the vectors of all pages, which come in pieces, in the order of their lists."""
+    with TemporaryFile(dir=folder) as spool:
+        norms = [np.zeros(0, np.float32)]
         for vectors in pieces:
-            append(vectors.row, vectors.norm)
-    row = open_array(folder, f"{name}.pages.row", np.int8, 2, below=None)
-    written = Vectors(row, open_array(folder, f"{name}.pages.norm", np.float32, below=None))
-    write_columns(folder, {f"{name}.lists": page_lists(written)})
+            spool.write(np.ascontiguousarray(vectors.row).data)
+            norms.append(vectors.norm)
+        pages = Vectors(mapped_file(spool, np.int8).reshape(shape), np.concatenate(norms))
+        lists, size = page_lists(pages), block_size(shape[1])
+        order = lists.page if len(lists.page) else np.arange(len(pages.row))
+        columns = {f"{name}.pages.row": (np.int8, shape), f"{name}.pages.norm": (np.float32, shape[:1])}
+        with column_writer(folder, columns) as append:
+            for some in (order[k : k + size] for k in range(0, len(order), size)):
+                append(pages.row[some], pages.norm[some])
+    write_columns(folder, {f"{name}.lists": lists})
 
 
 def page_lists(pages: Vectors) -> PageLists:

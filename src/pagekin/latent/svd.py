@@ -19,6 +19,15 @@ _LEAST = 1e-10  # squared length of a vector that is new to the subspace, relati
 _NULL = 1e-6  # squared singular values that count as 0, relative to the largest; float32 has seven digits
 
 
+def dense_bytes(rows: int, columns: int, most: int) -> int:
+    """The memory that a decomposition takes at most, besides the matrix, which is memory-mapped.
+
+    These are the basis of the subspace, blocks of 16 vectors, and the vectors of the result.
+    """
+    blocks = 6 * _BLOCK
+    return 4 * (rows * (_SUBSPACE + max(most, blocks)) + columns * max(most, 2 * _BLOCK)) + 16 * _SUBSPACE**2
+
+
 def right_singular_vectors(rows: SparseRows, columns: int, most: int, seed: int, mapper: Mapper) -> Float32s:
     """The right singular vectors of the largest singular values, a column each: `most` or as many as there are."""
     basis, inner = _subspace(rows, columns, seed, mapper)

@@ -6,26 +6,29 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pagekin.kernels import int8_products
-from pagekin.model.arrays import Float32s, Floats, Int64s, UInt32s, distinct, spans
+from pagekin.kernels import int8_products, page_rows
+from pagekin.kernels.page_rows import ListedPages, PageRows
+from pagekin.model.arrays import Array, Float32s, Floats, Int64s, UInt32s, distinct, offsets_of, spans
 from pagekin.store.checks import check, check_finite, check_offsets
 from pagekin.store.columns import open_array
 
 DIMENSIONS = 128  # of latent vectors, at most
 MOST_DIMENSIONS = 4096  # of any vectors
-_LARGEST = 127
+_LARGEST, _LARGEST_OF_TERM = 127, 7
 _LEAST = 1e-30  # shorter vectors count as zeros; their inverse would overflow
 _AT_ONCE = 1 << 21  # numbers that numpy compares at a time
 _EXACT = 1024  # dimensions up to which float32 holds inner products exactly
-# Lists that are searched. Of the 50 nearest pages, .98 to .99 are then found in collections of 4,000 to 15,000 pages.
-_SOME_LISTS, _SHARE_OF_LISTS = 12, 0.05
+# Pages that a search compares at least: this many times the root of the number of all, and this share of all. Of the 50
+# nearest pages, .98 to .99 are then found in collections of 4,000 to 15,000 pages.
+_ROOTS, _SHARE = 14, 0.05
 
 Int8s: TypeAlias = NDArray[np.int8]
+UInt8s: TypeAlias = NDArray[np.uint8]
 
 
 @dataclass(frozen=True)
@@ -79,7 +82,7 @@ def quantised(vectors: Float32s | Floats) -> Vectors:
     >>> quantised(np.array([[0.5, -1.0], [0.0, 0.0]])).row.tolist()
     [[64, -127], [0, 0]]
     """
-    row = _integers(vectors)[0]
+    row = _integers(vectors, _LARGEST)[0]
     return Vectors(row, norms(row))
 
 
@@ -88,9 +91,9 @@ def norms(row: Int8s) -> Float32s:
     return np.asarray(np.sqrt(np.square(row, dtype=np.int32).sum(axis=1)), np.float32)
 
 
-def _integers(vectors: Float32s | Floats) -> tuple[Int8s, Float32s]:
-    """Each row as integers, and the number by which they must be multiplied."""
-    scale = np.abs(vectors).max(axis=1, initial=0.0).astype(np.float64) / _LARGEST
+def _integers(vectors: Float32s | Floats, largest: int) -> tuple[Int8s, Float32s]:
+    """Each row as integers up to the largest, and the number by which they must be multiplied."""
+    scale = np.abs(vectors).max(axis=1, initial=0.0).astype(np.float64) / largest
     scale[scale < _LEAST] = 0.0
     inverse = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0.0)
     return np.rint(vectors * inverse[:, np.newaxis]).astype(np.int8), scale.astype(np.float32)
@@ -98,24 +101,31 @@ def _integers(vectors: Float32s | Floats) -> tuple[Int8s, Float32s]:
 
 @dataclass(frozen=True)
 class TermVectors:
-    """The vectors of some terms, by which texts from outside get theirs."""
+    """The vectors of some terms, by which texts from outside get theirs.
+
+    A text is a sum over many terms, in which the rounding errors of four bits nearly cancel.
+    """
 
     term: UInt32s  # ascending
-    row: Int8s
+    row: UInt8s  # two components in each byte, plus 8; the first is in the lower bits
     scale: Float32s
 
     @classmethod
     def of(cls, term: UInt32s, vectors: Float32s) -> TermVectors:
         """Terms and their vectors as integers."""
-        return cls(term, *_integers(vectors))
+        row, scale = _integers(vectors, _LARGEST_OF_TERM)
+        shifted = (np.pad(row, ((0, 0), (0, row.shape[1] % 2))) + 8).astype(np.uint8)
+        return cls(term, np.asarray(shifted[:, ::2] | shifted[:, 1::2] << 4, np.uint8), scale)
 
-    def take(self, term: UInt32s) -> Floats:
-        """The vectors of some terms; zeros for those that have none."""
-        if not len(self.term):
-            return np.zeros((len(term), self.row.shape[1]))
-        place = np.minimum(np.searchsorted(self.term, term), len(self.term) - 1)
-        scale = np.where(self.term[place] == term, self.scale[place], 0.0).astype(np.float64)
-        return self.row[place] * scale[:, np.newaxis]
+    def take(self, term: UInt32s, dimensions: int) -> Floats:
+        """The first components of the vectors of some terms; zeros for terms that have none."""
+        vectors = np.zeros((len(term), 2 * self.row.shape[1]))
+        if len(self.term):
+            place = np.minimum(np.searchsorted(self.term, term), len(self.term) - 1)
+            scale = np.where(self.term[place] == term, self.scale[place], 0.0).astype(np.float64)[:, np.newaxis]
+            vectors[:, ::2] = ((self.row[place] & 15) - 8.0) * scale
+            vectors[:, 1::2] = ((self.row[place] >> 4) - 8.0) * scale
+        return vectors[:, :dimensions]
 
 
 @dataclass(frozen=True)
@@ -130,29 +140,70 @@ class PageLists:
     def _centroids(self) -> Vectors:
         return Vectors(self.centroid, norms(self.centroid))
 
-    def nearest_lists(self, queries: Vectors) -> Int64s:
-        """For each query a row of the lists whose centroids are nearest."""
-        count = _SOME_LISTS + math.ceil(_SHARE_OF_LISTS * len(self.centroid))
+    def nearest_lists(self, queries: Vectors) -> PageRows:
+        """For each query a row of the lists whose centroids are nearest, until they have enough pages."""
+        enough = _ROOTS * math.isqrt(len(self.page)) + _SHARE * len(self.page)
         near = self._centroids.cosines(queries, np.arange(len(self.centroid)))
-        return np.ascontiguousarray(np.argsort(-near.T, axis=1, kind="stable")[:, :count])
+        order = np.argsort(-near.T, axis=1, kind="stable")
+        pages = np.diff(self.offsets)[order]
+        wanted = np.cumsum(pages, axis=1) - pages < enough
+        return PageRows(offsets_of(wanted.sum(axis=1)), order[wanted])
 
     def probe(self, queries: Vectors) -> Int64s:
         """The pages in the lists that are nearest to any of the queries."""
-        lists = distinct(self.nearest_lists(queries).ravel())
+        lists = distinct(self.nearest_lists(queries).node)
         begin = self.offsets[lists]
         return self.page[spans(begin, self.offsets[lists + 1] - begin)].astype(np.int64)
 
 
 @dataclass(frozen=True)
 class PageVectors:
-    """The vectors of the pages of a collection: node k has row k."""
+    """The vectors of the pages of a collection, those of a list side by side: the lists are their order."""
 
-    pages: Vectors
+    rows: Vectors
     lists: PageLists
+
+    @cached_property
+    def _listed(self) -> ListedPages:
+        """The lists; in a small collection one list of all pages."""
+        pages = len(self.rows.row)
+        if len(self.lists.centroid):
+            return ListedPages(self.lists.offsets, self.lists.page)
+        return ListedPages(np.array([0, pages]), np.arange(pages, dtype=np.uint32))
+
+    @cached_property
+    def _row(self) -> Int64s:
+        """The row of each node."""
+        row = np.zeros(len(self.rows.row), np.int64)
+        row[self._listed.page] = np.arange(len(row))
+        return row
+
+    def rows_of(self, nodes: Int64s) -> Int64s:
+        """The rows of some nodes; -1 for nodes that have none."""
+        if not len(self._row):
+            return np.full(len(nodes), -1)
+        here = (nodes >= 0) & (nodes < len(self._row))
+        return np.where(here, self._row[np.where(here, nodes, 0)], -1)
+
+    def take(self, nodes: Int64s) -> Vectors:
+        """The vectors of some nodes; zeros for those that have none."""
+        return self.rows.take(self.rows_of(nodes))
+
+    def cosines(self, queries: Vectors, nodes: Int64s) -> Floats:
+        """The cosine of each of these nodes with each query, to nine places."""
+        return self.rows.cosines(queries, self.rows_of(nodes))
 
     def search(self, queries: Vectors) -> Int64s:
         """The pages that are worth comparing with any of the queries."""
-        return self.lists.probe(queries) if len(self.lists.centroid) else np.arange(len(self.pages.row))
+        return self.lists.probe(queries) if len(self.lists.centroid) else np.arange(len(self.rows.row))
+
+    def nearest(self, queries: Vectors, own: Int64s, most: int) -> PageRows:
+        """For each query the pages with the largest cosines above 0, the largest first, but not its `own` page."""
+        asked = page_rows.QueryVectors(np.ascontiguousarray(queries.row), queries.norm, own)
+        probed = self.lists.nearest_lists(queries)
+        if not len(self.lists.centroid):
+            probed = PageRows(np.arange(len(own) + 1), np.zeros(len(own), np.int64))
+        return page_rows.nearest_vectors(asked, self.rows.row, self.rows.norm, self._listed, probed, most)
 
 
 @dataclass(frozen=True)
@@ -160,6 +211,10 @@ class LatentVectors(PageVectors):
     """The vectors of pages, and of their terms."""
 
     terms: TermVectors
+
+    def of_terms(self, term: UInt32s) -> Floats:
+        """The vectors of some terms; zeros for those that have none."""
+        return self.terms.take(term, self.rows.row.shape[1])
 
 
 def term_weights(lead: Float32s | UInt32s, inverse_frequency: Floats) -> Floats:
@@ -177,9 +232,9 @@ def open_latent(folder: Path, pages: int, words: int) -> LatentVectors:
     found = open_page_vectors(folder, "latent", pages, DIMENSIONS)
     term = open_array(folder, "latent.terms.term", np.uint32, below=words)
     check(bool((term[1:] > term[:-1]).all()), folder / "latent.terms.term.npy", "terms are not in order")
-    row = _open_rows(folder, "latent.terms.row", len(term), found.pages.row.shape[1])
+    row = _open_rows(folder, "latent.terms.row", len(term), (found.rows.row.shape[1] + 1) // 2, np.uint8)
     terms = TermVectors(term, row, _open_scales(folder, "latent.terms.scale", len(term)))
-    return LatentVectors(found.pages, found.lists, terms)
+    return LatentVectors(found.rows, found.lists, terms)
 
 
 def open_page_vectors(folder: Path, name: str, pages: int, most: int = MOST_DIMENSIONS) -> PageVectors:
@@ -195,9 +250,9 @@ def open_page_vectors(folder: Path, name: str, pages: int, most: int = MOST_DIME
     return PageVectors(Vectors(row, norm), PageLists(centroid, offsets, page))
 
 
-def _open_rows(folder: Path, name: str, count: int, dimensions: int) -> Int8s:
-    matrix = open_array(folder, name, np.int8, 2, below=None)
-    check(matrix.shape == (count, dimensions), folder / f"{name}.npy", f"it has the shape {matrix.shape}")
+def _open_rows(folder: Path, name: str, count: int, columns: int, kind: Any = np.int8) -> Array:
+    matrix = open_array(folder, name, kind, 2, below=None)
+    check(matrix.shape == (count, columns), folder / f"{name}.npy", f"it has the shape {matrix.shape}")
     return matrix
 
 

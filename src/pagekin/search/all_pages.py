@@ -38,7 +38,9 @@ def nearest_matrices(
     Rows are filled up with the page itself and the similarity 0.
     """
     near = np.repeat(np.arange(len(store.nodes) - 1)[:, np.newaxis], limit, axis=1)
-    similarity = np.zeros(near.shape)
+    similarity, wanted = np.zeros(near.shape), np.zeros(len(near), bool)
+    wanted[pages] = True
+    pages = store.pages_by_list[wanted[store.pages_by_list]]
     for nodes, found in nearest_of_pages(store, new_blend, pages, limit, mapper):
         row = row_of(found)
         place = nodes[row], np.arange(len(row)) - found.offsets[row]

@@ -69,7 +69,7 @@ class Evidence(ABC):
 
     @abstractmethod
     def candidates(self, query: Query, n: int) -> Int64s:
-        """About `n` nodes worth scoring, the most promising first, none of `query.exclude`."""
+        """About `n` nodes worth scoring, in any order, none of `query.exclude`."""
 
     @abstractmethod
     def scores(self, query: Query, nodes: Int64s) -> Floats:

@@ -26,7 +26,7 @@ class LatentEvidence(CosineEvidence):
 
     def __init__(self, store: NodeStore) -> None:
         super().__init__(store.latent)
-        self._store, self._terms = store, store.latent.terms
+        self._store, self._latent = store, store.latent
         self.complete = not store.index.strategy.outside  # pages that are known only from links have no vector
 
     def queries(self, query: Query) -> Vectors:
@@ -40,7 +40,7 @@ class LatentEvidence(CosineEvidence):
         contents = self._store.index.contents
         inverse = inverse_frequencies(contents.frequency[text.word], len(contents.length))
         lead = text.lead if text.lead is not None else text.count
-        return np.asarray(term_weights(lead, inverse) @ self._terms.take(text.word), np.float64)
+        return np.asarray(term_weights(lead, inverse) @ self._latent.of_terms(text.word), np.float64)
 
     def explain(self, query: Query, nodes: Int64s) -> list[dict[str, Any]]:
         """Words of each page that speak for the similarity though the query does not have them."""
@@ -53,7 +53,7 @@ class LatentEvidence(CosineEvidence):
         places = spans(begin, counts)
         new = np.flatnonzero(~own[np.minimum(index.bags.term[places], index.words)])
         term, weight = index.bags.term[places[new]], index.bags.weight[places[new]]
-        parts = weight * np.einsum("ij,j->i", self._terms.take(term), direction)  # a product would start threads
+        parts = weight * np.einsum("ij,j->i", self._latent.of_terms(term), direction)  # a product would start threads
         best = largest_of_rows(parts, term, np.searchsorted(new, offsets_of(counts)), WORDS)
         words = [[shown[each] for each in term[some[some >= 0]].tolist()] for some in best]
         return [{"related_words": each} if each else {} for each in words]

@@ -10,7 +10,7 @@ import numpy as np
 from pagekin.kernels.page_rows import COUPLING, LINK_SHARES, PROXIMITY, PageRows, ScoredRows, best_of_rows
 from pagekin.kernels.query import largest_of_rows
 from pagekin.model.arrays import Floats, Int64s, UInt64s, distinct
-from pagekin.search.evidence import SHORT_PAGES, Evidence, PairScores, largest
+from pagekin.search.evidence import SHORT_PAGES, Evidence, PairScores
 from pagekin.search.link_scorer import NodeScores
 from pagekin.search.node_store import NodeStore
 from pagekin.search.page_block import PageBlock, scored_rows
@@ -99,7 +99,7 @@ class NodeEvidence(Evidence):
         nodes, scores = self._found(query)
         for excluded in query.exclude:
             nodes, scores = nodes[nodes != excluded], scores[nodes != excluded]
-        return nodes[largest(scores, nodes, n)]
+        return best_of_rows(ScoredRows(np.array([0, len(nodes)]), nodes, scores), n).node
 
     def rows_for(self, block: PageBlock) -> ScoredRows:
         """For each page of a block the nodes with a score above 0."""

@@ -64,6 +64,13 @@ class NodeStore(Store):
         return open_latent(self.root / self.manifest.index_folder, len(self.nodes) - 1, words)
 
     @cached_property
+    def pages_by_list(self) -> Int64s:
+        """All pages, those of a list of latent vectors side by side: their searches read the same parts of files."""
+        if "latent.pages.row.npy" in self._index_facts["files"] and len(self.latent.lists.page):
+            return self.latent.lists.page.astype(np.int64)
+        return np.arange(len(self.nodes) - 1)
+
+    @cached_property
     def vectors(self) -> PageVectors:
         """The vectors of pages that were given to the build, memory-mapped."""
         if "vectors" not in self._index_facts:

@@ -36,6 +36,8 @@ class TitleEvidence(Evidence):
 
     def candidates(self, query: Query, n: int) -> Int64s:
         """The best pages among those that share the rarest words."""
+        if len(query.nodes) == 1 and query.exclude == query.nodes and query.nodes[0] < len(self._titles.offsets) - 1:
+            return self._sharing(np.array(query.nodes, np.int64), n).node
         pages = self._titles.pages
         words = distinct(np.concatenate([np.empty(0, np.int64), *(word for word, _ in self._queries(query))]))
         counts = pages.offsets[words + 1] - pages.offsets[words]
@@ -47,17 +49,21 @@ class TitleEvidence(Evidence):
         return nodes[largest(self.scores(query, nodes), nodes, n)]
 
     def candidates_for(self, block: PageBlock, n: int) -> PageRows:
-        titles = self._titles
-        listed, seen = (
-            page_rows.ListedPages(titles.pages.offsets, titles.pages.page),
-            np.zeros(len(titles.offsets), bool),
-        )
-        sharing = page_rows.sharing_rare_columns(block.node, self._rows, listed, _MAX_POSTINGS, seen)
-        return page_rows.best_of_rows(ScoredRows(*sharing, self.scores_for(block, sharing)), n)
+        return self._sharing(block.node, n)
+
+    def _sharing(self, nodes: Int64s, n: int) -> PageRows:
+        """For each of some pages the best among those that share the rarest words of its title."""
+        pages, seen = self._titles.pages, np.zeros(len(self._titles.offsets), bool)
+        listed = page_rows.ListedPages(pages.offsets, pages.page)
+        sharing = page_rows.sharing_rare_columns(nodes, self._rows, listed, _MAX_POSTINGS, seen)
+        return page_rows.best_of_rows(ScoredRows(*sharing, self._products(nodes, sharing)), n)
 
     def scores_for(self, block: PageBlock, rows: PageRows) -> Floats:
+        return self._products(block.node, rows)
+
+    def _products(self, nodes: Int64s, rows: PageRows) -> Floats:
         scores = np.empty(len(rows.node))
-        page_rows.products(block.node, self._rows, rows, scores)
+        page_rows.products(nodes, self._rows, rows, scores)
         return scores.round(9)
 
     @cached_property

@@ -23,7 +23,7 @@ class CosineEvidence(Evidence):
 
     def queries(self, query: Query) -> Vectors:
         """The vector of each page of a query."""
-        return self._vectors.pages.take(np.array(query.nodes, np.int64))
+        return self._vectors.take(np.array(query.nodes, np.int64))
 
     def _searched(self, query: Query) -> tuple[Int64s, Floats]:
         """The pages of the lists that are nearest to a query, and their scores; found once for a query."""
@@ -35,6 +35,8 @@ class CosineEvidence(Evidence):
 
     def candidates(self, query: Query, n: int) -> Int64s:
         """The `n` pages with the largest cosines that pass the filters, among those of the nearest lists."""
+        if query.allowed is None and len(query.nodes) <= 1 and len(query.exclude) <= 1:
+            return self._vectors.nearest(self.queries(query), np.array(query.exclude or (-1,), np.int64), n).node
         nodes, scores = self._searched(query)
         for excluded in query.exclude:
             nodes, scores = nodes[nodes != excluded], scores[nodes != excluded]
@@ -42,14 +44,12 @@ class CosineEvidence(Evidence):
         return np.array([node for _, node in ranked(query, n, nodes, scores, scores)], np.int64)
 
     def candidates_for(self, block: PageBlock, n: int) -> PageRows:
-        pages, lists = self._vectors.pages, self._vectors.lists
-        listed = page_rows.ListedPages(lists.offsets, lists.page)
-        probed = lists.nearest_lists(pages.take(block.node))
-        return page_rows.nearest_vectors(block.node, pages.row, pages.norm, listed, probed, n)
+        return self._vectors.nearest(self._vectors.take(block.node), block.node, n)
 
     def scores_for(self, block: PageBlock, rows: PageRows) -> Floats:
-        pages, cosines = self._vectors.pages, np.empty((len(rows.node), 1))
-        page_rows.cosines(block.node, pages.row, pages.norm, rows, cosines)
+        vectors, cosines = self._vectors, np.empty((len(rows.node), 1))
+        candidates = PageRows(rows.offsets, vectors.rows_of(rows.node))
+        page_rows.cosines(vectors.rows_of(block.node), vectors.rows.row, vectors.rows.norm, candidates, cosines)
         return np.clip(cosines[:, 0], 0.0, 1.0)
 
     def scores(self, query: Query, nodes: Int64s) -> Floats:
@@ -57,12 +57,12 @@ class CosineEvidence(Evidence):
         return self._scores(self.queries(query), nodes)
 
     def _scores(self, queries: Vectors, nodes: Int64s) -> Floats:
-        cosines = np.clip(self._vectors.pages.cosines(queries, nodes), 0.0, 1.0)
+        cosines = np.clip(self._vectors.cosines(queries, nodes), 0.0, 1.0)
         return np.asarray(cosines[:, 0] if len(queries.row) == 1 else cosines.mean(axis=1), np.float64)
 
     def pair_scores(self, nodes: Int64s, query_of: Callable[[int], Query]) -> PairScores:
         """All pairs by matrix products."""
-        return CosinePairs(self._vectors.pages.take(nodes))
+        return CosinePairs(self._vectors.take(nodes))
 
 
 class VectorEvidence(CosineEvidence):

@@ -56,10 +56,10 @@ class MapView:
 def page_map(indexed: IndexedStore, over: Callable[[Any], Iterable[Any]] = iter) -> PageMap:
     """Lay out the pages by their latent vectors."""
     try:
-        vectors = indexed.latent.pages
+        vectors = indexed.latent.take(np.arange(len(indexed.nodes) - 1))
     except MisuseError as error:
         raise FailureError(f"A map needs latent vectors: {error}") from error
-    known = np.flatnonzero(np.asarray(vectors.norm) > 0.0)
+    known = np.flatnonzero(vectors.norm > 0.0)
     shown = known[:: max(1, -(-len(known) // MOST))]
     points = layout(vectors.take(shown).row.astype(np.float32), over) if len(shown) else np.empty((0, 2))
     places = np.rint(points * _SIDE).astype(np.int64)
