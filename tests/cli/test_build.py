@@ -29,7 +29,7 @@ def test_json_has_the_documented_keys(pagekin: Pagekin, web: Path) -> None:
         "changed": True,
         "read": 4,
         "reused": 0,
-        "skipped": {"not HTML": 1, "redirects to another page by now": 1},
+        "skipped": {"not HTML": 1, "redirects to another page": 1},
     }
     keys = "pages hosts nodes outside aliases tokens forms words anchors links blocks html_bytes text_bytes".split()
     assert list(report["counts"]) == keys
@@ -54,7 +54,7 @@ def test_people_are_told_what_was_read_what_was_skipped_and_what_to_do_next(page
         "  4 pages read, 0 unchanged since the last build",
         "Skipped or cut:",
         "  1  not HTML",
-        "  1  redirects to another page by now",
+        "  1  redirects to another page",
         "Try next:  pagekin related x.kin http://lib.example/birds/robin.html",
     ]
     assert pagekin(*BUILD).out == "Nothing has changed; x.kin holds 3 pages.\n"

@@ -30,7 +30,7 @@ def test_json_has_the_documented_keys(pagekin: Pagekin, library: Path) -> None:
         "skipped": [
             {"reason": "not HTML", "count": 1, "example": "picture.png", "source": "web"},
             {
-                "reason": "redirects to another page by now",
+                "reason": "redirects to another page",
                 "count": 1,
                 "example": "http://lib.example/birds/old.html",
                 "source": "web/birds/old.html",

@@ -24,7 +24,7 @@ _COUNTS = {
 }
 
 
-@click.command(short_help="Show what a store holds and what was skipped.")
+@click.command(short_help="Show what a store holds and what it skipped.")
 @store_argument
 @json_option
 def info(store: str, json: bool) -> None:

@@ -215,7 +215,7 @@ def _follow_redirects(
     for url in selected.aliases:
         dropped = selected.pages.pop(url, None)
         if dropped is not None:
-            selected.skip(url, dropped, "redirects to another page by now")
+            selected.skip(url, dropped, "redirects to another page")
 
 
 def _end(url: str, redirects: dict[str, str], pages: SelectedPages) -> str | None:
