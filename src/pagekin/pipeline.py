@@ -8,7 +8,7 @@ signatures   make_signatures: the min-hashes of each bag
 latent       write_latent: the vectors of pages and words in the leading dimensions of their contents
 vectors      write_given_vectors: the vectors of pages that a file has
 index        invert: the pages of each min-hash
-duplicates   write_fingerprints: the chunks and Bloom filter of each page
+duplicates   write_fingerprints: the chunks and Bloom filter of each page; known texts are not cut again
 calibration  calibrate: the scale of each evidence, and the level of chance
 neighbours   write_neighbours: the nearest pages of each page by other evidences
 manifest     written last; it replaces the old generation by the new one
