@@ -110,7 +110,7 @@ def test_of_too_many_words_those_that_weigh_most_are_used(tmp_path: Path, monkey
 
 def test_of_too_many_pages_a_sample_determines_the_dimensions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Pages 0, 2 and 4 of six; the vectors of all are their projections."""
-    monkeypatch.setattr(building, "_SAMPLE", 3)
+    monkeypatch.setattr(building, "SAMPLE", 3)
     store = built(tmp_path, TEXTS[:6])
     exact = weights(TEXTS[:6], 2.0)
     axes = np.linalg.svd(exact[[0, 2, 4]])[2][:3]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pagekin.errors import StoreError
 from pagekin.latent.lists import FEWEST_PAGES, page_lists
-from pagekin.latent.vectors import TermVectors, Vectors, open_latent, quantised
+from pagekin.latent.vectors import PageLists, TermVectors, Vectors, open_latent, quantised
 from pagekin.model.arrays import Floats
 from pagekin.store.columns import write_columns
 
@@ -106,3 +106,15 @@ def test_files_are_read_as_they_were_written_and_refused_if_numbers_are_out_of_r
         with pytest.raises(StoreError, match=name):
             open_latent(tmp_path, FEWEST_PAGES, 6)
         (tmp_path / f"{name}.npy").write_bytes(before)
+
+
+@pytest.mark.parametrize("listed", [FEWEST_PAGES - 1, FEWEST_PAGES + 1])
+def test_lists_of_more_or_fewer_pages_than_vectors_are_refused(tmp_path: Path, listed: int) -> None:
+    pages = clustered(FEWEST_PAGES)
+    terms = TermVectors.of(np.array([2], np.uint32), np.ones((1, 8), np.float32))
+    write_columns(tmp_path, {"latent.pages": pages, "latent.terms": terms, "latent.lists": page_lists(pages)})
+    centroid = np.ones((1, 8), np.int8)
+    wrong = PageLists(centroid, np.array([0, listed]), (np.arange(listed) % FEWEST_PAGES).astype(np.uint32))
+    write_columns(tmp_path, {"latent.lists": wrong})
+    with pytest.raises(StoreError, match=r"latent.lists.page.npy is damaged"):
+        open_latent(tmp_path, FEWEST_PAGES, 6)

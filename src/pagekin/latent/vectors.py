@@ -246,6 +246,8 @@ def open_page_vectors(folder: Path, name: str, pages: int, most: int = MOST_DIME
     offsets = open_array(folder, f"{name}.lists.offsets", np.int64, below=None)
     page = open_array(folder, f"{name}.lists.page", np.uint32, below=pages)
     check_offsets(offsets, len(page), f"{folder}: {name}.lists.offsets.npy or {name}.lists.page.npy")
+    listed = pages if len(offsets) > 1 else 0  # the lists are the order of the vectors
+    check(len(page) == listed, folder / f"{name}.lists.page.npy", f"it has {len(page):,} pages")
     centroid = _open_rows(folder, f"{name}.lists.centroid", len(offsets) - 1, dimensions)
     return PageVectors(Vectors(row, norm), PageLists(centroid, offsets, page))
 
