@@ -15,7 +15,7 @@ import re
 from importlib import import_module
 
 # What the loader of shared objects and Python's threads say.
-_NO_MEMORY = ("failed to map segment", "annot allocate memory", "can't start new thread")
+_NO_MEMORY = ("failed to map segment", "cannot map zero-fill pages", "annot allocate memory", "can't start new thread")
 
 
 _LOADING = re.compile(r"cannot (?:open|read).*: ([A-Z][a-z/ ]+)$")  # what the loader of shared objects says

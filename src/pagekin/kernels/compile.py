@@ -24,7 +24,13 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 KERNELS: set[CodeType] = set()
 _BY_NUMBA = {"PAGEKIN_KERNELS": ("numba", "ahead"), "NUMBA_DISABLE_JIT": ("1",), "NUMBA_BOUNDSCHECK": ("1",)}
 # With these errors numba, which needs more memory and files, would not be loaded either.
-_REFUSED = ("failed to map segment", "annot allocate memory", "cannot open shared object", "cannot read file data")
+_REFUSED = (
+    "failed to map segment",
+    "cannot map zero-fill",
+    "annot allocate memory",
+    "cannot open shared object",
+    "cannot read file data",
+)
 
 try:
     machine: Any = import_module("pagekin.kernels.machine")
