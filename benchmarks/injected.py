@@ -306,11 +306,17 @@ def _work(command: str) -> None:
 
 
 def _contents(root: Path) -> dict[str, bytes] | None:
-    """All files of a store; None if there is none."""
+    """All files that the manifest of a store names; None if there is none.
+
+    Where even the manifest cannot be opened again, `answers` leaves the files that it has written: nothing names them.
+    """
     if not (root / "manifest.json").exists():
         return None
     try:
-        return kills.contents(root)
+        manifest = read_manifest(root)
+        named = {f"store/{name}" for name in manifest.files}
+        named |= {f"index/{name}" for name in (manifest.index or {"files": ()})["files"]}
+        return {name: data for name, data in kills.contents(root).items() if name in named}
     except (PagekinError, OSError) as error:
         return {"error": str(error).encode()}
 
