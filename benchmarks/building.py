@@ -33,7 +33,7 @@ import tantivy
 from selectolax.lexbor import LexborHTMLParser
 
 from benchmarks.agreement import collections
-from benchmarks.machine import QUICK, Figure, facts, keep, kept, peak_megabytes, show, timed
+from benchmarks.machine import QUICK, Figure, facts, keep, kept, peak_megabytes, show, timed, watched_memory
 from pagekin.model.files import HTML_SUFFIXES
 from pagekin.model.strategy import PRESETS, Strategy
 from pagekin.pipeline import Progress, build
@@ -209,7 +209,8 @@ def _observed(source: Path, store: Path, processes: int, preset: str) -> dict[st
             begins.append((progress.stage, time.perf_counter(), peak_megabytes()))
 
     begin = time.process_time()
-    built = build([source], store, strategy=PRESETS[preset], processes=processes, progress=note)
+    with watched_memory() as most:
+        built = build([source], store, strategy=PRESETS[preset], processes=processes, progress=note)
     spent = time.process_time() - begin
     begins.append(("", time.perf_counter(), peak_megabytes()))
     workers = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024 / 1e6
@@ -218,6 +219,7 @@ def _observed(source: Path, store: Path, processes: int, preset: str) -> dict[st
         "seconds": {first[0]: round(last[1] - first[1], 3) for first, last in pairwise(begins)},
         "processor_seconds": spent,  # of this process
         # While there are workers, they and what has been needed until they end; then what was needed at all.
+        "own_megabytes": round(max(most[0], begins[1][2] + processes * workers)),
         "peak_megabytes": round(max(begins[-1][2], begins[1][2] + processes * workers)),
     }
 
