@@ -29,7 +29,7 @@ _CHOICES: dict[str, tuple[str, ...]] = {
 
 # Weights and damping were chosen on halves of four collections (docs/findings.md).
 BLEND = (
-    "text=0.3, latent=0.9, proximity=0.55, cocitation=0.2, coupling=0.45, title=0.5, link=2.5, bm25=0.45, neighbours=2"
+    "text=0.3, latent=0.9, proximity=0.55, cocitation=0.15, coupling=0.45, title=0.5, link=2.5, bm25=0.45, neighbours=2"
 )
 TEXT_ONLY = "text=1"
 _OF_CONTENTS = ("latent", "bm25")  # evidences
