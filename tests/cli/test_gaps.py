@@ -38,7 +38,7 @@ def test_a_file_is_written_and_named(pagekin: Pagekin, sample_index: Path, tmp_p
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (("-o", "gaps.pdf"), "which format? The suffix can be csv, json, html"),
+        (("-o", "gaps.pdf"), "gaps.pdf has no known suffix; name a file whose suffix is one of csv, json, html"),
         (("--decisions", "none.csv"), "none.csv cannot be read"),
         (("--include", "("), "is not a regular expression"),
         (("http://nowhere.example/",), "no page 'http://nowhere.example/'"),

@@ -91,7 +91,7 @@ def test_a_second_interrupt_does_not_wait(served_index: Path, workers: str) -> N
             until(lambda: is_closed("127.0.0.1", address.port or 0), "the end of listening")
             os.killpg(server.process.pid, signal.SIGINT)
             assert server.process.wait(SECONDS) == 1
-        assert server.rest().endswith("stopped at once: running requests are not answered\n")
+        assert server.rest().endswith("stopped immediately; running requests were not answered\n")
         until(server.is_gone, "the end of all processes")
 
 

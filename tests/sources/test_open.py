@@ -117,7 +117,8 @@ def test_no_source_is_misuse() -> None:
 
 @pytest.mark.parametrize("name", ["a.warc.gz", "a.html", "folder", "a.jsonl", "a.unknown"])
 def test_source_that_does_not_exist_is_misuse(name: str, tmp_path: Path) -> None:
-    refuses(f"{tmp_path / name} does not exist", folder(tmp_path / "site"), tmp_path / name)
+    missing = tmp_path / name
+    refuses(f"{missing} does not exist; check the path of the source", folder(tmp_path / "site"), missing)
 
 
 @pytest.mark.parametrize("name", ["a", "a.png", "html", "a.sqlite"])
@@ -147,12 +148,13 @@ def test_two_sources_of_one_name_are_misuse(tmp_path: Path) -> None:
         (file(tmp_path / "1" / "a.html", b""), file(tmp_path / "1" / "a.html", b"")),
     ]
     for one, two in pairs:
-        refuses(f"{one} and {two} have the same name; build from a folder that holds both", one, two)
+        refuses(f"{one} and {two} have the same name; rename one, or name a folder that has both", one, two)
 
 
 @pytest.mark.parametrize("base", ["a.example", "ftp://a.example/", "/docs/", "", "http:///docs", "http://a b/"])
 def test_base_that_is_no_url_is_misuse(base: str, tmp_path: Path) -> None:
-    refuses(f"--base-url {base!r} is no http or https URL", folder(tmp_path / "site"), bases=(base,))
+    sentence = f"--base-url {base!r} is no http or https URL; write it like https://example.org/docs/"
+    refuses(sentence, folder(tmp_path / "site"), bases=(base,))
 
 
 @pytest.mark.parametrize("number", [2, 4])

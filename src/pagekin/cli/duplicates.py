@@ -102,7 +102,7 @@ def _is_store(name: str) -> bool:
 def _picture_format(picture: str) -> str:
     kind = Path(picture).suffix.lower().removeprefix(".")
     if kind not in PLOT_FORMATS:
-        raise MisuseError(f"{picture}: which kind of picture? The suffix can be {', '.join(PLOT_FORMATS)}")
+        raise MisuseError(f"{picture} is no kind of picture; its suffix must be one of {', '.join(PLOT_FORMATS)}")
     return kind
 
 

@@ -39,7 +39,7 @@ def related(
     Several PAGEs are one query.
     """
     if bool(pages) + bool(html) + bool(text) != 1:
-        raise MisuseError("name PAGEs, or a file with --html, or a file with --text")
+        raise MisuseError("name at least one PAGE, or a file with --html or --text")
     if "numpy" not in sys.modules:  # as it is loaded, its BLAS library starts a thread for every processor
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     collection = pagekin.open(store)

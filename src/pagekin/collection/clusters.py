@@ -254,7 +254,8 @@ def picture_format(output: str | Path, others: tuple[str, ...] = ()) -> str:
     """The format of an output file by its suffix; raise MisuseError before any work if it cannot be written."""
     kind = Path(output).suffix.removeprefix(".").lower()
     if kind not in (*PLOT_FORMATS, *others):
-        raise MisuseError(f"{output}: which format? The suffix can be {', '.join((*PLOT_FORMATS, *others))}")
+        known = ", ".join((*PLOT_FORMATS, *others))
+        raise MisuseError(f"{output} has no known suffix; name a file whose suffix is one of {known}")
     if kind in PLOT_FORMATS:
         need("matplotlib", what="a picture", extra="plots")
     if kind == "parquet":

@@ -49,7 +49,7 @@ def export_format(path: Path, kind: str | None) -> str:
         raise MisuseError("export cannot write to the standard output; name a file with -o")
     kind = kind or path.suffix.removeprefix(".")
     if kind not in EXPORT_FORMATS:
-        raise MisuseError(f"{path}: which format? The suffix or --format can be {', '.join(EXPORT_FORMATS)}")
+        raise MisuseError(f"{path} has no known suffix; choose a suffix or --format from {', '.join(EXPORT_FORMATS)}")
     if kind == "parquet":
         need("pyarrow.parquet", what="Parquet", extra="parquet")
     return kind

@@ -29,7 +29,7 @@ def gap_format(path: Path) -> str:
     """The format of a file by its suffix; raise MisuseError if it cannot be written."""
     kind = path.suffix.removeprefix(".").lower()
     if kind not in GAP_FORMATS:
-        raise MisuseError(f"{path}: which format? The suffix can be {', '.join(GAP_FORMATS)}")
+        raise MisuseError(f"{path} has no known suffix; name a file whose suffix is one of {', '.join(GAP_FORMATS)}")
     return kind
 
 

@@ -290,5 +290,7 @@ def capacity(wanted: int) -> int:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     free = wanted if soft == resource.RLIM_INFINITY else min(wanted, soft - needed)
     if free < _FEWEST:
-        raise FailureError(f"a server needs {needed + _FEWEST} open files; raise the limit with ulimit -n")
+        raise FailureError(
+            f"a server needs {needed + _FEWEST} open files, but the limit is {soft}; raise it with ulimit -n"
+        )
     return free

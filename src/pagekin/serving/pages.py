@@ -157,7 +157,7 @@ def _clusters(request: PageRequest) -> Response:
 def _graph(request: PageRequest) -> Response:
     generation, page, by = request.generation, request.page(), request.query.get("by", "words")
     if by not in ("words", "links"):
-        raise MisuseError("a neighbourhood can be drawn by words or by links")
+        raise MisuseError("the parameter by must be words or links")
 
     def compute() -> drawings.Graph:
         if by == "words":
@@ -239,5 +239,5 @@ def _colour_by(request: PageRequest) -> str:
     """Return what gives pages their colours: by default the host, or the folder if there is one host."""
     by = request.query.get("by") or COLOUR_BY[request.generation.indexed.manifest.counts["hosts"] == 1]
     if by not in COLOUR_BY:
-        raise MisuseError(f"a map can be coloured by {', '.join(COLOUR_BY)}")
+        raise MisuseError(f"the parameter by, which colours the map, must be one of {', '.join(COLOUR_BY)}")
     return by

@@ -78,7 +78,7 @@ class PageRequest(NamedTuple):
         """Return a list as the file that the query asks for."""
         kind = self.query.get("format", "")
         if kind not in lists.MEDIA_TYPES:
-            raise MisuseError(f"a list can be exported as {', '.join(lists.MEDIA_TYPES)}")
+            raise MisuseError(f"the parameter format must be one of {', '.join(lists.MEDIA_TYPES)}")
         headers = {"Cache-Control": "no-cache", "Content-Disposition": f'attachment; filename="{name}.{kind}"'}
         return Response(lists.write_list(rows, kind), headers=headers, media_type=lists.MEDIA_TYPES[kind])
 

@@ -161,4 +161,4 @@ class _Workers:
             if self._signals in wait([self._signals, *alive]) and self._signals.recv_bytes() == bytes([signal.SIGINT]):
                 for process in self._processes.values():
                     process.kill()
-                raise FailureError("stopped at once: running requests are not answered")
+                raise FailureError("stopped immediately; running requests were not answered")

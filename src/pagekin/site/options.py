@@ -63,7 +63,7 @@ class SiteOptions:
         if self.at not in ("", MARKER):
             parse_selector(self.at)
         if not self.heading.strip():
-            raise MisuseError("heading is empty; it names the list to readers")
+            raise MisuseError("heading is empty; give the lists a heading, such as 'Related pages'")
 
     def pairs(self, field: str) -> list[tuple[str, str]]:
         """The entries of `pin` or `never` as pairs of a page, or "" for all pages, and the page that it lists."""

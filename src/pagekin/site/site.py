@@ -303,4 +303,5 @@ def _make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise FailureError(f"{folder} cannot be made: {error.strerror or error}") from error
+        problem = f"the folder {folder} cannot be created: {error.strerror or error}"
+        raise FailureError(f"{problem}; make its parent folder writable, or name another place") from error

@@ -61,7 +61,7 @@ def crawl(
     need("scrapy", "warcio", what="a crawl", extra="crawl")
     start, path, options = canonical_url(url), Path(output), options or CrawlOptions()
     if start is None:
-        raise MisuseError(f"{url!r} is no http or https URL")
+        raise MisuseError(f"{url!r} is no http or https URL; write it like https://example.org/")
     if not path.name.endswith(_SUFFIX):
         raise MisuseError(f"{path} should end in {_SUFFIX}, as a crawl is stored in a WARC file")
     if path.exists():
@@ -101,7 +101,7 @@ def _run(job: dict[str, Any], progress: Callable[[int], None]) -> dict[str, Any]
     except ValueError:
         pass
     tail = errors.strip().splitlines()[-1:] or [f"exit code {process.returncode}"]
-    raise FailureError(f"the crawl of {job['url']} broke off ({tail[0][:300]}); the same command goes on with it")
+    raise FailureError(f"the crawl of {job['url']} has stopped ({tail[0][:300]}); run the command again to continue")
 
 
 def _why(report: CrawlReport) -> str:

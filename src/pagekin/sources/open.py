@@ -105,7 +105,7 @@ def open_sources(paths: Sequence[Path], base_urls: Sequence[str], settings: Read
         raise MisuseError("no source given; name a folder, an .html, .md, .warc, .warc.gz, .wacz or .jsonl file")
     for path in paths:
         if not path.exists():
-            raise MisuseError(advice_on_address(path) or f"{path} does not exist")
+            raise MisuseError(advice_on_address(path) or f"{path} does not exist; check the path of the source")
         if not path.is_dir() and not path.is_file():
             raise MisuseError(f"{path} is neither a file nor a folder")
     based = [
@@ -117,7 +117,7 @@ def open_sources(paths: Sequence[Path], base_urls: Sequence[str], settings: Read
         source = _open(path, bases.get(path, ""), settings)
         other, _ = sources.setdefault(source.name, (path, source))
         if sources[source.name][1] is not source:
-            raise MisuseError(f"{other} and {path} have the same name; build from a folder that holds both")
+            raise MisuseError(f"{other} and {path} have the same name; rename one, or name a folder that has both")
     return SourceSet(tuple(sources[name][1] for name in sorted(sources)), settings)
 
 
@@ -168,7 +168,7 @@ def _checked_base(url: str) -> str:
         return url
     canonical = canonical_url(url)
     if canonical is None:
-        raise MisuseError(f"--base-url {url!r} is no http or https URL")
+        raise MisuseError(f"--base-url {url!r} is no http or https URL; write it like https://example.org/docs/")
     return canonical.partition("?")[0].removesuffix("/") + "/"
 
 

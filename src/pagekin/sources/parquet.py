@@ -43,9 +43,12 @@ class ParquetSource(FileSource):
             texts = [each.path for each in columns if each.path in names and each.physical_type == "BYTE_ARRAY"]
             file = ParquetFile(self.path, read_dictionary=texts)
         except (pyarrow.ArrowException, OSError) as error:
-            raise SourceError(f"{self.path} is no Parquet file: {error}") from error
+            raise SourceError(
+                f"{self.path} is no Parquet file that can be read: {error}; fetch or write it again"
+            ) from error
         if "url" not in names or not set(names) & set(TEXTS):
-            raise SourceError(f"{self.path} has no column url, or none of {', '.join(TEXTS)}; rename its columns")
+            known = ", ".join(TEXTS)
+            raise SourceError(f"{self.path} has no column url, or no text column ({known}); rename its columns")
         try:
             for batch in file.iter_batches(_ROWS, columns=names):
                 for cells in zip(*batch.columns, strict=True):

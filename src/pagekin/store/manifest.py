@@ -112,7 +112,7 @@ def read_manifest(root: Path) -> Manifest:
         text = path.read_text("utf-8")
         data = json.loads(text)
         if data["format"] != FORMAT:
-            raise MisuseError(f"{path} belongs to another program ({data['format']!r})")
+            raise MisuseError(f"{path} belongs to another program ({data['format']!r}); name another folder")
         if data["version"] != VERSION:
             raise StoreError(
                 f"{root} has format version {data['version']}, this pagekin reads version {VERSION}; "

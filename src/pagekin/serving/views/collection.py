@@ -124,7 +124,7 @@ def missing_links(opened: Collection, over: Over = iter) -> SampleResult[LinkRow
     indexed = opened.indexed
     if len(indexed) > _MOST_PAGES:
         raise FailureError(
-            f"in a collection of more than {_MOST_PAGES:,} pages `pagekin gaps` finds missing links, not this page"
+            f"this collection has more than {_MOST_PAGES:,} pages; run `pagekin gaps` to find its missing links"
         )
     pages = {page.node: page for page in _sample(indexed)}
     progress = over(list(pages.values()))
