@@ -108,7 +108,7 @@ class Strategy:
     # The ranking: weights of evidences, each in units of its scale in the collection.
     blend: str = BLEND
     damping: float = 350.0  # the length of pages in words at which titles, links and BM25 count one half
-    popularity: float = 0.3  # short pages count by up to this factor more, by the number of pages that link to them
+    popularity: float = 0.15  # short pages count by up to this factor more, by the number of pages that link to them
 
     def __post_init__(self) -> None:
         for each in fields(self):
