@@ -205,7 +205,7 @@ def test_the_same_call_says_the_same_whatever_the_threads(evaluate: Any) -> None
     ("text", "said"),
     [
         ("http://nowhere.example/\tA/B\n", "has a class for none of the 213 pages"),
-        ("".join(f"{url}\tTrees\n" for url in SOURCES), "are in one, 'Trees'"),
+        ("".join(f"{url}\tTrees\n" for url in SOURCES), "are in the same class, 'Trees'"),
         ("", "has a class for none"),
     ],
 )
@@ -223,7 +223,7 @@ def test_a_hierarchy_that_tells_nothing_is_misuse(pagekin: Pagekin, sample_index
         (("--run", "strange.tsv"), "no line with a query and a result that are compared"),
         (("--run", "missing.tsv"), "missing.tsv cannot be read"),
         (("--against", "missing.tsv"), "there is no 'missing.tsv' to compare with"),
-        (("--run", "nan.tsv", "--similarity", "cosine"), "a run has neither a strategy nor a similarity"),
+        (("--run", "nan.tsv", "--similarity", "cosine"), "do not apply to a run file"),
         (("--strategy", "nothing"), "'nothing' is not a strategy"),
         (("--queries", "strange.tsv"), "no page has judgements"),
         (("--tree", "cycle.tsv"), "the tree has a cycle"),

@@ -94,7 +94,7 @@ def test_a_run_is_judged_with_and_without_a_store(trees: IndexedStore) -> None:
     assert (stored.pages, alone.pages) == (5, 3)
     assert (stored.systems[0].mrr.value, alone.systems[0].mrr.value) == (1 / 2, 1 / 4)
     assert (stored.systems[0].unanswered, stored.systems[0].comparable) == (1, [])
-    with pytest.raises(MisuseError, match="links are those of a collection"):
+    with pytest.raises(MisuseError, match="--unlinked needs the links of a collection"):
         evaluated(None, f"{HOST}a\t{HOST}b\n", run="run.tsv", unlinked=True)
     with pytest.raises(MisuseError, match="only pairs of a page with itself"):
         evaluated(None, f"{HOST}a\t{HOST}a\n", run="run.tsv")

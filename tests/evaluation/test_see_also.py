@@ -127,7 +127,7 @@ def test_the_evaluation_ranks_without_the_sections_and_says_so(garden: IndexedSt
 
 
 def test_another_store_shows_what_is_to_be_found(garden: IndexedStore) -> None:
-    with pytest.raises(MisuseError, match="contains the sections that are to be found"):
+    with pytest.raises(MisuseError, match="contains the sections whose links are the answers"):
         evaluate_related(garden, None, RelatedEvaluationOptions(against=str(garden.root)))
 
 

@@ -197,7 +197,7 @@ def test_nothing_to_learn_from_is_misuse() -> None:
     with pytest.raises(MisuseError, match="share no terms"):
         require_examples(empty, page_queries(empty))
     full = whole([{0: 2}, {0: 2}], [(0, 1)])
-    with pytest.raises(MisuseError, match="nothing to learn from"):
+    with pytest.raises(MisuseError, match="nothing can be learned"):
         require_examples(full, page_queries(full))
 
 

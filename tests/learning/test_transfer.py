@@ -139,7 +139,7 @@ def test_misuse_is_told(files: Path) -> None:
     topics, qrels = str(files / "topics"), str(files / "qrels")
     with pytest.raises(MisuseError, match="--topics and --qrels"):
         open_task(str(files / "documents"), topics, None)
-    with pytest.raises(MisuseError, match="neither a store nor documents"):
+    with pytest.raises(MisuseError, match="name a store, or a file or folder of TREC documents"):
         open_task(str(files / "missing"), topics, qrels)
     with pytest.raises(MisuseError, match="has no documents"):
         open_task(topics, topics, qrels)

@@ -278,8 +278,8 @@ def write_graph(analysis: LinkAnalysis, output: Path, kind: str, labels: dict[in
     graph, vertices = analysis.graph, [] if kind in PAIR_WRITERS else analysis.vertices()
     if kind in PLOT_FORMATS and len(vertices) > MAX_NODES:
         raise MisuseError(
-            f"the graph has {len(vertices):,} pages, and a picture shows at most {MAX_NODES}; take a --core of pages or"
-            " a larger --delta, or write a .gexf for Gephi"
+            f"the graph has {len(vertices):,} pages, and a picture shows at most {MAX_NODES}; give a smaller --core or"
+            " a larger --delta, or write a .gexf file for Gephi"
         )
     with written_whole(output) as path:
         if kind in PAIR_WRITERS:

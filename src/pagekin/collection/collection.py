@@ -175,9 +175,9 @@ class Collection(Tabular):
         self.indexed.close()
 
     def page(self, name: PageName, *, text: bool = False) -> PageDetails:
-        """All that is stored of a page, with its visible text if `text`.
+        """Everything that is stored about a page; with `text`, also its visible text.
 
-        Raises NoPageError if no page has this name, or several have.
+        Raises NoPageError if no page, or more than one, has this name.
 
         >>> collection.page("robin").title
         'The robin'
@@ -189,7 +189,7 @@ class Collection(Tabular):
         return describe_page(self.indexed, self.indexed.find(_name(name)), text)
 
     def search(self, words: str, limit: int = 10) -> SearchResults:
-        """Pages by URL, by words of the title or by words of the text, the likeliest first.
+        """Pages by URL, by words of the title or by words of the text, the best match first.
 
         >>> [page.title for page in collection.search("oak", limit=1)]
         ['The oak']
@@ -206,7 +206,7 @@ class Collection(Tabular):
     ) -> RelatedPages:
         """The pages that are related to a page, or to several pages as one query, the most similar first.
 
-        Keywords are fields of `RelatedOptions`, and replace those of `options`.
+        Keywords are fields of `RelatedOptions`; they override the fields of `options`.
 
         >>> found = collection.related("robin", limit=2, group_duplicates=False)
         >>> [page.title for page in found]
@@ -235,7 +235,7 @@ class Collection(Tabular):
         'The wren'
         """
         if (html is None) == (text is None):
-            raise MisuseError("give either html or text")
+            raise MisuseError("give either html or text, and not both")
         body = html or text or b""
         data = body if isinstance(body, bytes) else body.encode("utf-8", "replace")
         chosen = _chosen(RelatedOptions, options, fields)
@@ -262,7 +262,7 @@ class Collection(Tabular):
     ) -> DuplicateReport:
         """The share of near-duplicates by threshold, and the overlap of one page with all others.
 
-        Without a page it is the one with most near-duplicates. `draw_report` of pagekin.duplicates.report draws it.
+        The default page is the one with the most near-duplicates. `pagekin.duplicates.report.draw_report` draws it.
 
         >>> collection.duplicate_report().curves[0].threshold
         0.5
@@ -278,9 +278,9 @@ class Collection(Tabular):
     def clusters(
         self, page: PageName, options: ClusterOptions | None = None, *, output: str | Path | None = None, **fields: Any
     ) -> PageClusters:
-        """The pages around a page, ordered by a clustering of their links. Keywords are fields of `ClusterOptions`.
+        """The pages around a page, ordered by a clustering by link similarity. Keywords are fields of `ClusterOptions`.
 
-        With `output` the dendrograms are drawn into an svg, png or pdf file.
+        With `output`, the dendrograms are drawn into an svg, png or pdf file.
 
         >>> found = collection.clusters("robin", limit=2)
         >>> [page.title for page in found.related]
@@ -303,7 +303,7 @@ class Collection(Tabular):
         progress: Callable[[list[int]], Iterable[int]] = iter,
         **fields: Any,
     ) -> list[Bridge]:
-        """The pages between topics: similar to two pages that are far from each other, the strongest first.
+        """Pages between topics, the strongest first: each is similar to two pages that are far from each other.
 
         Keywords are fields of `ClusterOptions`.
 
@@ -319,7 +319,9 @@ class Collection(Tabular):
     def cluster_quality(
         self, labels: str | Path, options: ClusterOptions | None = None, *, depth: int = 1, **fields: Any
     ) -> ClusterEvaluation:
-        r"""How well clusters match the categories of pages: lines of a page, a tab and Top/Middle/Leaf, cut at `depth`.
+        r"""Measure how well clusters match the categories of pages. Keywords are fields of `ClusterOptions`.
+
+        `labels` is a file with lines of a page, a tab and Top/Middle/Leaf. Categories are cut at `depth`.
 
         >>> lines = ["birds/wren.html\tBirds", "birds/finch.html\tBirds", "trees/oak.html\tTrees"]
         >>> _ = Path("labels.tsv").write_text("\n".join(lines))
@@ -341,10 +343,11 @@ class Collection(Tabular):
         depth: int = 1,
         **fields: Any,
     ) -> GraphStatistics:
-        """The graph of pages with similar links: its size and, with `output`, a file.
+        """The size of the graph of pages with similar links. With `output`, the graph is also written to a file.
 
-        The suffix of `output` decides: the graph (graphml, gexf), its pairs (csv, parquet) or a picture (svg, png,
-        pdf), coloured by the categories in the file `labels`, cut at `depth`. Keywords are fields of `GraphOptions`.
+        The suffix of `output` decides what is written: the graph (graphml, gexf), its pairs (csv, parquet) or a picture
+        (svg, png, pdf). A picture is coloured by the categories in the file `labels`, cut at `depth`. Keywords are
+        fields of `GraphOptions`.
 
         >>> collection.graph(measure="co-citation").pages
         9
@@ -422,10 +425,10 @@ class Collection(Tabular):
         progress: Callable[[Progress], None] = lambda _: None,
         **fields: Any,
     ) -> TuneReport:
-        """Find weights of the blend that suit judgements, and measure by cross-validation what they gain.
+        """Fit the weights of the blend to relevance judgements, and measure the gain by cross-validation.
 
-        Judgements are a hierarchy, as in `evaluate`, or related pairs, as in `evaluate_related`; without both, "See
-        also" sections. `output` is a strategy file to write. Keywords are fields of `TuneOptions`.
+        Judgements are a hierarchy, as in `evaluate`, or related pairs, as in `evaluate_related`. If neither is given,
+        "See also" sections are used. `output` is a strategy file to write. Keywords are fields of `TuneOptions`.
 
         >>> collection.tune("path", folds=2, resamples=10).significant
         False
@@ -434,7 +437,7 @@ class Collection(Tabular):
         from pagekin.evaluation.tune import tune
 
         if hierarchy is not None and related is not None:
-            raise MisuseError("give a hierarchy or related pairs, not both")
+            raise MisuseError("give either a hierarchy or related pairs, and not both")
         names = [None if each is None else str(each) for each in (hierarchy, related)]
         target = None if output is None else Path(output)
         return tune(self.indexed, _chosen(TuneOptions, options, fields), names[0], names[1], target, progress)
@@ -451,9 +454,9 @@ class Collection(Tabular):
     ) -> LearnReport:
         """Learn term weights (LinkLearn) from the links, write them to `output`, and compare them with OKAPI.
 
-        The default output is beside the store: `my.weights.json` for `my.kin`. `figures` and `trec` are folders for
-        figures, and for qrels and runs of the test part. An interrupted run continues. Keywords are fields of
-        `LearnOptions`.
+        The default output is next to the store: `my.weights.json` for `my.kin`. `figures` is a folder for figures, and
+        `trec` a folder for the qrels and runs of the test set. An interrupted run continues when it is called again.
+        Keywords are fields of `LearnOptions`.
 
         >>> collection.learn("weights.json", max_steps=20, rate=0.1)
         Traceback (most recent call last):
@@ -479,8 +482,9 @@ class Collection(Tabular):
     ) -> ExportReport:
         """Write the related pages of all pages, or of `queries`, to a tsv, trec, csv, jsonl or parquet file.
 
-        The format is by default the suffix of `output`. csv, jsonl and parquet have the titles and, if `explain`, the
-        reasons. Keywords are fields of `RelatedOptions`; by default no similarity is too low, and nothing is explained.
+        The default format is the suffix of `output`. csv, jsonl and parquet files contain titles and, with `explain`,
+        explanations. Keywords are fields of `RelatedOptions`. By default there is no minimum similarity, and results
+        are not explained.
 
         >>> collection.export("related.tsv", limit=1).answers
         9
@@ -514,9 +518,9 @@ class Collection(Tabular):
         progress: Callable[[list[int]], Iterable[int]] = iter,
         **fields: Any,
     ) -> Gaps:
-        """The links that are missing: pages that are related, or named in a text, though neither links to the other.
+        """Missing links: two pages that are related, or one that names the other, without a link in either direction.
 
-        Each has the sentence in which the link fits best and the words to link. Orphans, dead ends and pages with
+        Each has the sentence in which the link fits best, and the words to link. Orphans, dead ends and pages with
         in-links from templates only are listed as well. `pages` are the sources, by default all pages. `output` is a
         csv, json or html file. Keywords are fields of `GapOptions`.
 
@@ -554,7 +558,7 @@ class Collection(Tabular):
         return self._finder
 
     def keep_answers(self, limit: int = 10, progress: Callable[[Progress], None] = lambda _: None) -> KeptReport:
-        """Find the related pages of all pages in advance and keep them in the index; 0 removes them.
+        """Compute the related pages of all pages in advance and keep them in the index; a `limit` of 0 removes them.
 
         Requests with the default ranking and without filters, for at most `limit` pages, then need no search.
 
@@ -568,7 +572,7 @@ class Collection(Tabular):
         return describe_answers(self.indexed, limit)
 
     def table(self) -> list[dict[str, Any]]:
-        """All pages as rows; `to_pandas` and `to_arrow` have the same.
+        """All pages as rows; `to_pandas` and `to_arrow` return the same table.
 
         >>> collection.table()[0]["title"]
         'Redbreast'
@@ -583,9 +587,9 @@ class Collection(Tabular):
         )
 
     def to_networkx(self) -> Any:
-        """The links between pages as a directed graph of networkx: URLs with titles, and numbers of links.
+        """The links between pages as a directed networkx graph. Nodes are URLs with titles, edges have link counts.
 
-        The edge attribute `in_text` is False if only menus and other templates have the link.
+        The edge attribute `in_text` is False if the link occurs only in menus and other templates.
 
         >>> graph = collection.to_networkx()
         >>> graph.has_edge("http://site.example/birds/copy.html", "http://site.example/birds/wren.html")
@@ -607,7 +611,9 @@ class Collection(Tabular):
         return term_matrix(self.indexed)
 
     def similarity_matrix(self, pages: Sequence[PageName], options: RelatedOptions | None = None) -> Floats:
-        """The similarities of some pages: row k has those of page k as a query to each page. 1 on the diagonal.
+        """The similarities of some pages to each other, as a matrix.
+
+        Row k contains the similarities of page k, as the query, to each page. The diagonal is 1.
 
         >>> collection.similarity_matrix(["oak", "birch", "robin"]).shape
         (3, 3)
@@ -620,10 +626,10 @@ class Collection(Tabular):
     def kneighbors(
         self, pages: Sequence[PageName] | None = None, n_neighbors: int = 5, *, return_distance: bool = True
     ) -> tuple[Floats, Int64s] | Int64s:
-        """The nearest pages of some pages, by default of all, as `kneighbors` of scikit-learn returns them.
+        """The nearest pages of the given pages, by default of all pages, in the format of scikit-learn's `kneighbors`.
 
-        Distances are 1 - similarity. Indices are rows of `bags()`, whose `urls` name them. If fewer pages are similar,
-        a row is filled up with the distance inf and the index -1.
+        Distances are 1 - similarity. Indices are row numbers of `bags()`; its `urls` are the pages of the rows. If
+        fewer than `n_neighbors` pages are similar, the rest of a row has the distance inf and the index -1.
 
         >>> distances, indices = collection.kneighbors(["oak"], 2)
         >>> [collection.bags().urls[k] for k in indices[0]] == [page.url for page in collection.related("oak", limit=2)]
@@ -686,11 +692,11 @@ def build(
 
     A source is a folder of HTML, an HTML file, a WARC or WACZ archive, or a JSON Lines file of pages. `base_urls` are
     the URLs of folders: one for all, or one for each. `vectors` is a file with vectors of the pages from any encoder,
-    which become one more evidence. What has not changed since the last build is not read again. There are no more
-    processes than fit into `memory` bytes. SourceError is raised, and `output` is left as it is, if the sources have no
-    page, or fewer than half of the pages that `output` has; `allow_shrink` allows the latter. The `engine` "spark"
-    builds a new collection on the Spark cluster of `master`; the result is the same. `answers` is as in
-    `Collection.keep_answers`, by default what `output` has kept so far.
+    which become one more evidence. Pages that have not changed since the last build are not read again. The number of
+    processes is limited such that they fit into `memory` bytes. SourceError is raised, and `output` is left as it is,
+    if the sources have no page, or fewer than half of the pages that `output` has; `allow_shrink` allows the latter.
+    The `engine` "spark" builds a new collection on the Spark cluster of `master`; the result is the same. `answers` is
+    the `limit` of `Collection.keep_answers`; by default it is that of the last build.
 
     >>> pagekin.build("pages", "site.kin", base_urls=["http://site.example/"]).built.reused
     9
@@ -727,7 +733,7 @@ def group_results(
 ) -> GroupedResults:
     """Group the near-duplicates of a result list, or of the response of a search engine, under the best-ranked.
 
-    A result is a mapping with id, url, title, text or html, and rank; `field_names` states other names. With a `query`,
+    A result is a mapping with id, url, title, text or html, and rank; `field_names` sets other names. With a `query`,
     results are compared by the passages around its words. Keywords are fields of `GroupSettings`.
 
     >>> wren, robin = "The wren is small. " * 40, "The robin is red. " * 40

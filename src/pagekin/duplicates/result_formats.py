@@ -136,7 +136,7 @@ def _hits(body: Any) -> list[Any]:
     if isinstance(body, list):
         return body
     if not is_response(body):
-        raise MisuseError(f"this is not {_FORMATS}")
+        raise MisuseError(f"the input is not {_FORMATS}")
     if (error := _error(body)) is not None:
         raise MisuseError(f"the search engine responded with an error: {json.dumps(error)[:200]}")
     key, hits = next((key, body[key]) for key in _HIT_KEYS if isinstance(body.get(key), Mapping | list))
@@ -145,7 +145,7 @@ def _hits(body: Any) -> list[Any]:
             return _solr_groups(hits)
         hits = hits.get("hits", hits.get("docs", None if hits else []))  # {} if filter_path finds nothing
     if not isinstance(hits, list):
-        raise MisuseError(f"this response has no list of hits; it should be {_FORMATS}")
+        raise MisuseError(f"the response has no list of hits; it should be {_FORMATS}")
     if key == "grouped_hits":  # Typesense
         groups = [group.get("hits") for group in hits if isinstance(group, Mapping)]
         hits = [hit for group in groups if isinstance(group, list) for hit in group]
@@ -161,7 +161,7 @@ def _solr_groups(grouped: Mapping[str, Any]) -> list[Any]:
             found = group.get("doclist") if isinstance(group, Mapping) else None
             listed = found.get("docs") if isinstance(found, Mapping) else None
             if not isinstance(listed, list):
-                raise MisuseError(f"this response has groups without a list of docs; it should be {_FORMATS}")
+                raise MisuseError(f"the response has groups without a list of docs; it should be {_FORMATS}")
             documents += listed
     return documents
 

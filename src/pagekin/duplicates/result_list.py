@@ -75,7 +75,7 @@ class Grouping:
         self.without_words = 0  # results without a word of the query, compared as a whole
         self._words = words_of(query or "")
         if query is not None and not self._words:
-            raise MisuseError(f"there is no word in the query {query!r}")
+            raise MisuseError(f"there is no word in the query {query!r}; give at least one")
         self._fields = fields or Fields()
         self._grouper = Grouper(self.settings)
 
@@ -143,7 +143,7 @@ class Grouping:
         """The share of near-duplicates as the list grows, and the result with this id, or most near-duplicates."""
         ids = [str(entry.id) for entry in self.entries]
         if name is not None and name not in ids:
-            raise MisuseError(f"there is no result with the id {name!r}")
+            raise MisuseError(f"there is no result with the id {name!r}; name a result of the list by its id")
         page = None if name is None else ids.index(name)
         grouper = Grouper(replace(self.settings, threshold=THRESHOLDS[0], link="complete"))
         fingerprints = self._grouper.fingerprints

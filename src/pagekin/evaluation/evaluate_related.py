@@ -189,7 +189,7 @@ def _add_runs(names: NewPageNames, options: RelatedEvaluationOptions) -> None:
 def _unlinked(compared: ComparedCollection, related: RelatedPairs) -> RelatedPairs:
     """The related pairs in which neither page has a link that counts to the other."""
     if compared.indexed is None:
-        raise MisuseError("links are those of a collection; name a STORE, or leave out --unlinked")
+        raise MisuseError("--unlinked needs the links of a collection; name a STORE, or leave out --unlinked")
     links, urls = stored_links(compared.indexed, compared.indexed.index.strategy), compared.population.urls
     inside = (links.citing < len(urls)) & (links.cited < len(urls))
     linked = np.unique(pair_keys(links.citing[inside], links.cited[inside], len(urls)))
@@ -206,7 +206,7 @@ def _no_pairs(file: str | None, root: Path | None, urls: list[str], notes: LeftO
             " give a file of related pairs with --related"
         )
     if root is None:
-        return f"{file} has only pairs of a page with itself"
+        return f"{file} has only pairs of a page with itself; a line is a page, a tab and another page"
     return (
         f"{file} has no pair of two of the {len(urls):,} pages of {root} (it names pages such as"
         f" {notes.example(MISSING)!r}, pages are such as {next(iter(urls), '')!r}); a page is named by its URL or by"

@@ -70,7 +70,10 @@ def judge(
     whole = Judgement(*(np.concatenate([getattr(p, each.name) for p in judged]) for each in fields(Judgement)))
     has_pairs = whole.pairs[:, ALL].sum(axis=1) > 0
     if not has_pairs.any():
-        raise MisuseError("all pages are equally distant from every source, so the hierarchy ranks nothing")
+        raise MisuseError(
+            "for every source all pages are at the same distance, so there is no order to compare with; give a"
+            " hierarchy with more classes"
+        )
     return whole.select(has_pairs)
 
 
@@ -84,7 +87,7 @@ def judge_batches(
 ) -> list[T]:
     """The results of a function of some sources and their rows of scores, for one batch of sources after the other."""
     if not len(sources):
-        raise MisuseError("no page has judgements, so there is nothing to measure")
+        raise MisuseError("no page has judgements, so there is nothing to measure; check --queries and the judgements")
 
     def judged(batch: Int64s) -> T:
         scores = system.scores(batch)

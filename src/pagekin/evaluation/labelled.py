@@ -100,7 +100,10 @@ class ComparedCollection:
             urls, found = self.population.urls, map(indexed.catalog.page_names().find, self.population.urls)
             nodes = np.array([-1 if node is None else node for node in found], np.int64)
             if not (nodes >= 0).any():
-                raise MisuseError(f"{indexed.root} has none of the pages that are compared, such as {urls[0]}")
+                raise MisuseError(
+                    f"{indexed.root} has none of the pages that are compared, such as {urls[0]}; name a store of"
+                    " the same pages"
+                )
             missing = [urls[page] for page in np.flatnonzero(nodes < 0).tolist()]
             self.notes.add_all(f"pages that are not in {indexed.root}, where they tie", missing)
         name = self.name if indexed is self.indexed else str(indexed.root)
@@ -128,7 +131,8 @@ class ComparedCollection:
             return self.baseline(name)
         if path.is_dir() and self.copy_of is not None:
             raise MisuseError(
-                f"{name} contains the sections that are to be found; compare with a strategy, a baseline or a run file"
+                f"{name} contains the sections whose links are the answers; compare with a strategy, a baseline or a"
+                " run file"
             )
         if path.is_dir():
             return self.index_system(IndexedStore.open(path))
@@ -200,7 +204,7 @@ def open_labelled(
             raise MisuseError(_no_classes(hierarchy, indexed, urls, notes))
         classes = _with_in_links(indexed, classes, options, urls, notes)
     elif hierarchy == BY_PATH or options.min_in_links:
-        raise MisuseError("the paths of URLs, and in-links, are those of a collection; name a STORE")
+        raise MisuseError("--hierarchy path and --min-in-links need a collection; name a STORE")
     else:
         addresses = NewPageNames()
         classes = join(read_labels(Path(hierarchy), notes, tree), addresses.take, notes)

@@ -190,7 +190,7 @@ def _odp_parser(found: list[tuple[str, str]]) -> expat.XMLParserType:
 
     def refuse_entity(name: str, *_: object) -> None:
         # Entities can expand exponentially.
-        raise MisuseError(f"the dump declares an entity, {name!r}, which no directory does")
+        raise MisuseError(f"the dump declares an entity, {name!r}; a dump of the Open Directory declares none")
 
     parser = expat.ParserCreate("UTF-8")
     parser.StartElementHandler, parser.EndElementHandler = start, end
@@ -221,7 +221,9 @@ def read_tree(file: Path, left_out: LeftOut) -> dict[str, Class]:
     for number, line in lines_of(file, left_out):
         name, parent = (part.strip() for part in (line + "\t").split("\t")[:2])
         if parents.setdefault(name, parent) != parent:
-            raise MisuseError(f"{file}, line {number}: {name!r} has two parents, {parents[name]!r} and {parent!r}")
+            raise MisuseError(
+                f"{file}, line {number}: {name!r} has two parents, {parents[name]!r} and {parent!r}; keep one"
+            )
     return {name: path for name in {*parents, *parents.values()} - {""} if (path := _path(name, parents, file))}
 
 

@@ -90,7 +90,10 @@ class SystemOptions:
         check_options(self)
         chosen = (self.strategy, self.similarity, self.weights, self.link_share, self.blend)
         if self.run is not None and any(each is not None for each in chosen):
-            raise MisuseError("a run has neither a strategy nor a similarity; leave out --run, or those")
+            raise MisuseError(
+                "--strategy, --similarity, --weights, --links and --blend do not apply to a run file; leave out --run,"
+                " or these options"
+            )
         if self.weights is not None:
             if self.similarity not in (None, _LEARNED):
                 raise MisuseError(f"similarity is {self.similarity!r}, but the weights are for {_LEARNED}")

@@ -68,11 +68,13 @@ def populate(labels: Labels, urls: Sequence[str], options: HierarchyOptions, lef
         del classes[node]
     names = sorted({path for paths in classes.values() for path in paths})
     if not names:
-        raise MisuseError("no page is left to compare; see --depth and --strict-depth")
+        raise MisuseError(
+            "no page is left to compare; choose a smaller --depth or --min-in-links, or leave out --strict-depth"
+        )
     if len(names) == 1:
         raise MisuseError(
-            f"all {len(classes):,} pages that have a class are in one, {'/'.join(names[0])!r}: classes cannot be"
-            " compared; give a hierarchy with more classes, or a larger --depth"
+            f"all {len(classes):,} pages that have a class are in the same class, {'/'.join(names[0])!r}, so there"
+            " is no order to compare with; give a hierarchy with more classes, or a larger --depth"
         )
     numbers = {path: number for number, path in enumerate(names)}
     flat = np.array([numbers[path] for paths in classes.values() for path in paths], np.int64)
@@ -109,7 +111,10 @@ def sample(labels: Labels, pairs: int, options: HierarchyOptions, left_out: Left
     ends = np.cumsum([len(family) * (len(family) - 1) // 2 for family in siblings])
     available = int(ends[-1]) if len(ends) else 0
     if available == 0:
-        raise MisuseError(f"no two classes at depth {options.depth} have one parent, so there are no pairs to sample")
+        raise MisuseError(
+            f"no two classes at depth {options.depth} have the same parent, so there are no pairs to sample; choose"
+            " another --depth, or leave out --sample"
+        )
     left_out.add("pairs of classes fewer than were to be sampled", "", max(0, pairs - available))
     drawn = np.random.default_rng(options.seed).choice(available, min(pairs, available), replace=False)
     chosen: set[Class] = set()

@@ -86,7 +86,8 @@ def read_run(file: Path, population: ComparedPages, find: Find, left_out: LeftOu
             row[page] = max(score, row.get(page, UNLISTED))
     if not listed:
         raise MisuseError(
-            f"{file} has no line with a query and a result that are compared, such as {population.urls[0]}"
+            f"{file} has no line with a query and a result that are compared, such as {population.urls[0]};"
+            " a run names pages by their URLs, or by their paths in the folder that was read"
         )
     rows = [listed.get(source, {}) for source in range(len(population))]
     return RunSystem(

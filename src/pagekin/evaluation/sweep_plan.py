@@ -136,7 +136,7 @@ def plan_of(table: Mapping[str, Any], where: str, folder: Path) -> SweepPlan:
     for number, each in enumerate(table.get("figure", ()), 1):
         figure = _figure(each, base, figures, f"{where}, figure {number}")
         if figure.title in figures:
-            raise MisuseError(f"{where}: two figures are called {figure.title!r}")
+            raise MisuseError(f"{where}: two figures are called {figure.title!r}; titles must be unique")
         figures[figure.title] = figure
     baselines = (*baselines_named(table.get("references", ()), where), *_runs(table.get("runs", ()), where, folder))
     if not figures and not baselines:
@@ -191,12 +191,12 @@ def _figure(table: Any, base: Strategy, before: Mapping[str, FigurePlan], where:
     _check_types(table, _FIGURE, where)
     title = table.get("title")
     if not title:
-        raise MisuseError(f"{where} has no title")
+        raise MisuseError(f'{where} has no title; add a line such as title = "Windows"')
     where = f"{where} ({title})"
     base = _strategy(table.get("base", {}), base, f"{where}, base")
     same = table.get("same")
     if same is not None and same not in before:
-        raise MisuseError(f"{where}: no figure before it is called {same!r}, whose strategies it wants")
+        raise MisuseError(f"{where}: no figure before it is called {same!r}; `same` is the title of one")
     entries = [
         *(before[same].entries if same is not None else ()),
         *_listed(table.get("strategies", {}), base, where),
@@ -207,7 +207,7 @@ def _figure(table: Any, base: Strategy, before: Mapping[str, FigurePlan], where:
     names = [entry.name for entry in entries]
     for name in names:
         if names.count(name) > 1:
-            raise MisuseError(f"{where}: two strategies are called {name!r}")
+            raise MisuseError(f"{where}: two strategies are called {name!r}; names must be unique")
     for measure in table.get("measures", ()):
         _check_name(measure, MEASURES, "measure ", where)
     return FigurePlan(title, tuple(entries), tuple(table.get("measures", ())) or SHOWN)
@@ -225,7 +225,7 @@ def _grid(grid: Mapping[str, Any], base: Strategy, where: str) -> Iterator[PlanE
         if not isinstance(values, list) or not values:
             raise MisuseError(f"{where}: grid: {key} = {values!r} should be a list of values")
     if prod(map(len, grid.values())) > MAX_ENTRIES:
-        raise MisuseError(f"{where}: its grid has more than {MAX_ENTRIES:,} strategies")
+        raise MisuseError(f"{where}: its grid has more than {MAX_ENTRIES:,} strategies; give it fewer values")
     for values in product(*grid.values()) if grid else ():
         settings = dict(zip(grid, values, strict=True))
         shown = {key: str(value).lower() if isinstance(value, bool) else value for key, value in settings.items()}
@@ -242,5 +242,5 @@ def baselines_named(names: Iterable[Any], where: str, what: str = "reference ") 
 def _runs(names: Any, where: str, folder: Path) -> Iterator[PlanEntry]:
     for name in names:
         if not isinstance(name, str) or not (folder / name).is_file():
-            raise MisuseError(f"{where}: there is no run file {name!r}")
+            raise MisuseError(f"{where}: there is no run file {name!r} in {str(folder)!r}")
         yield PlanEntry(name, RUN, source=str(folder / name))

@@ -92,7 +92,7 @@ def split(counts: CorpusCounts, links: CorpusLinks, seed: int) -> dict[str, Corp
     if linked < _MIN_PAGES:
         raise MisuseError(
             f"{linked:,} of {len(counts):,} pages are linked with others; learning from links needs at least"
-            f" {_MIN_PAGES}, and hundreds to learn well"
+            f" {_MIN_PAGES} such pages, and gives good weights only with hundreds"
         )
     order = np.random.default_rng((seed, 0)).permutation(len(counts))
     parts = np.array_split(order[has_links[order]], len(PARTS))

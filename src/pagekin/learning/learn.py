@@ -179,7 +179,8 @@ def _test(test: CorpusPart, okapi: Okapi, weighting: Learned) -> dict[str, Any]:
     queries = page_queries(test)
     if not len(queries):
         raise MisuseError(
-            "no page of the test set is linked with some of its pages and not with others, so nothing can be evaluated"
+            "the test set has no page with both linked and unlinked pages in its set, so the weights cannot be"
+            " evaluated; learn from a collection with more pages and links"
         )
     before, after = (Ranker(test, each, queries).measure() for each in (okapi, weighting))
     paper = Ranker(test, Okapi(), queries).means()

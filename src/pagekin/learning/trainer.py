@@ -105,10 +105,14 @@ class TrainingRun:
 def require_examples(train: CorpusPart, queries: RankingQueries) -> None:
     if not len(train.linked()) or not len(queries):
         raise MisuseError(
-            "no page is linked with some pages of its part and not with others, so there is nothing to learn from"
+            "the training or the validation set has no page with both linked and unlinked pages in its set, so nothing"
+            " can be learned; learn from a collection with more pages and links"
         )
     if not len(train.counts.term):
-        raise MisuseError("the pages of the training set share no terms, so there is nothing to weigh")
+        raise MisuseError(
+            "the pages of the training set share no terms, so no weights can be learned; learn from a collection with"
+            " more text"
+        )
 
 
 class Trainer:

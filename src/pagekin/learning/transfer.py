@@ -96,7 +96,7 @@ def open_task(documents: str, topics: str | None, qrels: str | None, progress: L
         store = Store.open(path)
         return _task(store, store.catalog.page_names().find, titles, judged, progress)
     if not path.exists():
-        raise MisuseError(f"there is no {documents}: neither a store nor documents of TREC")
+        raise MisuseError(f"there is no {documents}; name a store, or a file or folder of TREC documents")
     return _from_documents(read_documents(path), documents, titles, judged, progress)
 
 
@@ -153,7 +153,10 @@ def _task(
     terms = _topic_terms(titles, term_names, part)
     topics = [topic for topic in titles if relevant[topic] and terms[topic]]
     if not topics:
-        raise MisuseError("no topic has terms of the documents and a relevant document among them")
+        raise MisuseError(
+            "no topic has both a term of the documents and a relevant document; check that the topics and the"
+            " judgements belong to these documents"
+        )
     left_out = {
         "topics_without_relevant_documents": sum(not relevant[topic] for topic in titles),
         "topics_without_terms": sum(bool(relevant[topic]) and not terms[topic] for topic in titles),
@@ -209,7 +212,7 @@ def read_topics(file: Path) -> dict[str, str]:
         if line.strip():
             topics[topic.strip()] = words.strip()
     if not topics:
-        raise MisuseError(f"{file} has no topics")
+        raise MisuseError(f"{file} has no topics; a topic is a line of a number, a tab and words, or <top> ... </top>")
     return topics
 
 
@@ -225,7 +228,7 @@ def read_qrels(file: Path) -> Qrels:
         except ValueError as error:
             raise MisuseError(f"{file}, line {number} is not a judgement: topic, 0, document and relevance") from error
     if not qrels:
-        raise MisuseError(f"{file} has no judgements")
+        raise MisuseError(f"{file} has no judgements; a line is a topic, 0, a document and its relevance")
     return qrels
 
 
@@ -248,13 +251,13 @@ def _documents(stream: IO[bytes], file: Path) -> Iterator[tuple[str, str]]:
             lines.append(line)
             size += len(line)
             if size > MAX_BYTES:
-                raise MisuseError(f"{file}: a document has more than {MAX_BYTES:,} bytes")
+                raise MisuseError(f"{file}: a document has more than {MAX_BYTES:,} bytes; is a </DOC> missing?")
         if inside and b"</doc>" in lower:
             inside = False
             text = b"".join(lines).decode("utf-8", "replace")
             name = _DOCNO.search(text)
             if name is None:
-                raise MisuseError(f"{file}: a document has no <DOCNO>")
+                raise MisuseError(f"{file}: a document has no <DOCNO>; every <DOC> needs one")
             yield name[1], html.unescape(_TAG.sub(" ", _HEAD.sub(" ", text)))
 
 
@@ -262,8 +265,8 @@ def _read_text(file: Path) -> str:
     with open_unpacked(file) as stream:
         data = stream.read(MAX_BYTES + 1)
     if len(data) > MAX_BYTES:
-        raise MisuseError(f"{file} has more than {MAX_BYTES:,} bytes")
+        raise MisuseError(f"{file} has more than {MAX_BYTES:,} bytes, too many for topics or judgements")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise MisuseError(f"{file} is not UTF-8 ({error})") from error
+        raise MisuseError(f"{file} is not UTF-8 ({error}); convert it") from error

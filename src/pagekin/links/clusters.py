@@ -86,7 +86,9 @@ class Hierarchy:
     def cut(self, clusters: int) -> Int64s:
         """Cut into this number of clusters, numbered from 0 by their first leaves; the cluster number of every leaf."""
         if not 1 <= clusters <= len(self):
-            raise MisuseError(f"clusters is {clusters}; it must be from 1 to {len(self)}")
+            raise MisuseError(
+                f"clusters is {clusters}; it must be from 1 to {len(self)}, the number of clustered pages"
+            )
         cluster = np.arange(2 * len(self) - 1)
         for k in range(len(self) - clusters - 1, -1, -1):
             cluster[self.merges[k]] = cluster[len(self) + k]
