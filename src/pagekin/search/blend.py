@@ -25,7 +25,7 @@ from pagekin.search.query import Query
 from pagekin.search.results import Contribution
 
 _WIDE = 30  # candidates of each evidence, where several are blended
-_PROMISING = 20  # and twice the number wanted: candidates that costly evidences score
+_PROMISING = 30  # and twice the number wanted: candidates that costly evidences score
 _HALF = 2.0  # the score above chance that is a similarity of one half
 
 
