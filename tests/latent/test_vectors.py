@@ -65,6 +65,15 @@ def test_every_page_is_in_one_list() -> None:
     assert len(lists.centroid) == len(lists.offsets) - 1 == 63  # the root of 4,000
 
 
+def test_what_all_pages_share_does_not_gather_them_in_few_lists() -> None:
+    dice = np.random.default_rng(1)
+    topics = dice.standard_normal((1000, 64))
+    vectors = topics[np.arange(FEWEST_PAGES) % 1000] + 0.1 * dice.standard_normal((FEWEST_PAGES, 64))
+    vectors[:, 0] += 20.0
+    lists = page_lists(quantised(vectors))
+    assert np.diff(lists.offsets).max() < 3 * FEWEST_PAGES / len(lists.centroid)
+
+
 def test_a_small_collection_has_no_lists() -> None:
     assert len(page_lists(clustered(FEWEST_PAGES - 1)).centroid) == 0
 

@@ -39,7 +39,9 @@ def write_page_vectors(folder: Path, name: str, shape: tuple[int, int], pieces: 
 def page_lists(pages: Vectors) -> PageLists:
     """About as many lists as each has pages, by spherical k-means on an evenly spaced sample.
 
-    Centroids are integers as vectors are, so that products are exact and the result is the same everywhere.
+    Centroids are orthogonal to the mean direction of the sample: a centroid in that direction would be the nearest
+    one of all pages that are far from the others. They are integers as vectors are, so that products are exact and the
+    result is the same everywhere.
     """
     count = math.isqrt(len(pages.row)) if len(pages.row) >= FEWEST_PAGES and pages.row.shape[1] else 0
     if not count:
@@ -47,9 +49,10 @@ def page_lists(pages: Vectors) -> PageLists:
         return PageLists(none, np.zeros(1, np.int64), np.zeros(0, np.uint32))
     size = min(_SAMPLE * count, len(pages.row))
     sample = pages.take(np.arange(size) * len(pages.row) // size)
-    centroids = sample.take(np.arange(count) * size // count)
+    mean = _mean_direction(sample)
+    centroids = _without(mean, sample.take(np.arange(count) * size // count).row.astype(np.float64))
     for _ in range(_ITERATIONS):
-        centroids = _centres(sample, _nearest(sample, centroids), centroids)
+        centroids = _without(mean, _centres(sample, _nearest(sample, centroids), centroids))
     nearest = _nearest(pages, centroids)
     order = np.argsort(nearest, kind="stable").astype(np.uint32)
     return PageLists(centroids.row, offsets_of(np.bincount(nearest, minlength=count)), order)
@@ -64,7 +67,20 @@ def _nearest(pages: Vectors, centroids: Vectors) -> Int64s:
     return np.concatenate([np.argmax(exact_products(each, asked) / lengths, axis=1) for each in rows])
 
 
-def _centres(pages: Vectors, nearest: Int64s, before: Vectors) -> Vectors:
+def _mean_direction(pages: Vectors) -> Floats:
+    """The mean of the pages as vectors of length 1, with length 1; zeros if it has no direction."""
+    inverse = 1.0 / np.maximum(pages.norm, 1.0).astype(np.float64)
+    mean = np.array([(column * inverse).sum() for column in pages.row.T])
+    return np.asarray(mean / (math.sqrt((mean * mean).sum()) or 1.0), np.float64)
+
+
+def _without(direction: Floats, vectors: Floats) -> Vectors:
+    """The parts of vectors that are orthogonal to a direction, as integers."""
+    share = (vectors * direction).sum(axis=1, keepdims=True)
+    return quantised(vectors - share * direction)
+
+
+def _centres(pages: Vectors, nearest: Int64s, before: Vectors) -> Floats:
     """The mean direction of the pages of each list; an empty list keeps its centroid."""
     order = np.argsort(nearest, kind="stable")
     lists, first = np.unique(nearest[order], return_index=True)
@@ -73,4 +89,4 @@ def _centres(pages: Vectors, nearest: Int64s, before: Vectors) -> Vectors:
     for begin in range(0, centres.shape[1], _COLUMNS):
         some = slice(begin, begin + _COLUMNS)
         centres[lists, some] = np.add.reduceat(pages.row[order, some] / lengths, first)
-    return quantised(centres)
+    return centres
