@@ -3,13 +3,15 @@
 `python -m benchmarks.spark` prints the figures and writes `results/spark.json`: seconds by stage of both engines at
 every size, the files that differ, and bytes a page. Each build has a process of its own. The seconds of Spark include
 the start of its Java processes, which is why the bar is for 100,000 pages on. `python -m benchmarks.spark SIZE...`
-measures other sizes. The estimates in docs/scale.md are made from the largest build (`estimates`).
+measures other sizes. If PAGEKIN_BENCH_DATA names a folder of HTML, its stores are compared as well. The table of
+estimates in docs/scale.md is made from the largest build (`estimates`) and written, too.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -27,6 +29,7 @@ from benchmarks.machine import QUICK, Figure, facts, keep, kept, number, show
 from pagekin import sample_web
 from pagekin.pipeline import Progress, build
 
+PAGE = Path(__file__).parent.parent / "docs" / "scale.md"
 SIZES = (2_000, 4_000) if QUICK else (50_000, 100_000, 200_000)
 ESTIMATED = (10**6, 45 * 10**6, 2 * 10**9)
 _MASTER = "local-cluster[2,1,1024]"
@@ -44,6 +47,9 @@ def main(sizes: Sequence[int] = SIZES) -> None:
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         differing = {"sample web": measure(folder, [sample_web.copy_to(folder)])["differing"]}
+    if given := os.environ.get("PAGEKIN_BENCH_DATA"):
+        with tempfile.TemporaryDirectory() as place:
+            differing[Path(given).name] = measure(Path(place), [Path(given)])["differing"]
     rows = []
     for size in sizes:
         with tempfile.TemporaryDirectory() as place:
@@ -52,7 +58,11 @@ def main(sizes: Sequence[int] = SIZES) -> None:
         print(f"spark: {size:,} pages in {spark:.1f} s, by the local engine in {local:.1f} s", flush=True)
     figures = list(summary(rows, differing))
     show(figures)
-    keep("spark", {"machine": facts("pyspark"), "figures": kept(figures), "rows": rows})
+    result = {"machine": facts("pyspark"), "figures": kept(figures), "rows": rows}
+    keep("spark", result)
+    if not QUICK:
+        text = PAGE.read_text("utf-8")
+        PAGE.write_text(re.sub(r"\| cost \|.*?(?=\n\n)", lambda _: estimates(result), text, flags=re.S), "utf-8")
 
 
 def write(folder: Path, size: int) -> list[Path]:

@@ -213,7 +213,8 @@ def _with_answers(root: Path, manifest: Manifest, limit: int, context: _BuildCon
     if limit:
         context.enter("answers")
         with closing(IndexedStore(root, manifest)) as store:
-            write_answers(folder, *store.nearest_matrices(limit, context.pool.map))
+            near = store.nearest_matrices(limit, context.pool.map)
+            write_answers(folder, *near, store.catalog.names_inside())
         described = manifests.describe_files(folder, context.pool.map)
         files |= {name: facts for name, facts in described.items() if name.startswith(answers_name(limit) + ".")}
     return replace(manifest, index={**index, "answers": limit, "files": files})

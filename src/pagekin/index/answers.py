@@ -1,18 +1,21 @@
 """Answers in advance: the nearest pages of every page, kept in the index.
 
 They are those of a request with the default ranking and without filters. Such a request then reads them instead of
-searching, if it wants as many pages as are kept, or fewer.
+searching, if it wants as many pages as are kept, or fewer. With the names of pages, which are kept as JSON, it can be
+answered without a thread.
 """
 
+import json
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from pagekin.index.index import value_type
-from pagekin.model.arrays import Floats, Int64s, UInt32s, Unsigned
+from pagekin.model.arrays import Bools, Bytes, Floats, Int64s, Strings, UInt32s, Unsigned
 from pagekin.store.checks import check
-from pagekin.store.columns import open_array, write_columns
+from pagekin.store.columns import open_array, open_part, write_columns
 
 ANSWERS = "answers-"  # the names of all files begin with this
 _PLACES = 1_000_000_000  # similarities have nine places
@@ -24,17 +27,23 @@ class KeptAnswers:
 
     node: Unsigned
     similarity: UInt32s  # in units of 10 ** -9
+    separate: Bytes  # per page: 1 if no two pages of its row, nor one of them and the page, are near-duplicates
+    names: Strings  # URL and title of each page, as two lines of JSON
 
     @property
     def limit(self) -> int:
         """The number of pages in a row."""
         return int(self.node.shape[1])
 
+    def has(self, node: int, limit: int) -> bool:
+        """Whether this number of nearest pages of a node is kept."""
+        return limit <= self.limit and node < len(self.node)
+
     def nearest(self, node: int, limit: int, min_similarity: float) -> list[tuple[float, int]]:
         """The similarities and the nearest pages of a page.
 
-        >>> answers = KeptAnswers(np.array([[1, 0], [0, 1]], np.uint16), np.array([[500_000_000, 0]] * 2, np.uint32))
-        >>> answers.nearest(1, 2, 0.05)
+        >>> near, similarity = np.array([[1, 0], [0, 1]], np.uint16), np.array([[500_000_000, 0]] * 2, np.uint32)
+        >>> KeptAnswers(near, similarity, np.ones(2, np.uint8), Strings.of([])).nearest(1, 2, 0.05)
         [(0.5, 0)]
         """
         near = self.node[node, :limit].tolist()
@@ -42,12 +51,23 @@ class KeptAnswers:
         both = zip(similar, near, strict=True)
         return [(each, other) for each, other in both if other != node and each >= min_similarity]
 
+    def names_of(self, nodes: Sequence[int]) -> list[str]:
+        """The names of pages."""
+        begins = self.names.offsets[nodes].tolist()
+        ends = self.names.offsets[1:][nodes].tolist()
+        data = self.names.data.data
+        return [str(data[begin:end], "ascii", "replace") for begin, end in zip(begins, ends, strict=True)]
 
-def write_answers(folder: Path, near: Int64s, similarity: Floats) -> None:
-    """Write a row of nearest pages and their similarities for every page."""
+
+def write_answers(
+    folder: Path, near: Int64s, similarity: Floats, separate: Bools, names: Iterable[tuple[str, str]]
+) -> None:
+    """Write for every page a row of nearest pages and their similarities, whether they are separate, and its name."""
     columns = {
         "node": near.astype(value_type(len(near))),
         "similarity": np.rint(similarity * _PLACES).astype(np.uint32),
+        "separate": separate.astype(np.uint8),
+        "names": Strings.of(f"{json.dumps(url)}\n{json.dumps(title)}" for url, title in names),
     }
     name = answers_name(near.shape[1])
     write_columns(folder, {f"{name}.{part}": column for part, column in columns.items()})
@@ -65,4 +85,8 @@ def open_answers(folder: Path, pages: int, limit: int) -> KeptAnswers:
     similarity = open_array(folder, f"{name}.similarity", np.uint32, 2, below=_PLACES + 1)
     for array, part in ((node, "node"), (similarity, "similarity")):
         check(array.shape == (pages, limit), folder / f"{name}.{part}.npy", f"it has the shape {array.shape}")
-    return KeptAnswers(node, similarity)
+    separate = open_array(folder, f"{name}.separate", np.uint8, below=2)
+    check(len(separate) == pages, folder / f"{name}.separate.npy", f"it has {len(separate):,} pages")
+    names = open_part(folder, f"{name}.names", Strings)
+    check(len(names) == pages, folder / f"{name}.names.offsets.npy", f"it has {len(names):,} pages")
+    return KeptAnswers(node, similarity, separate, names)

@@ -19,7 +19,7 @@ from pagekin.store.columns import column_writer, open_array, open_part, write_co
 
 ValueType: TypeAlias = type[np.unsignedinteger[Any]]
 
-INDEX_VERSION = 9
+INDEX_VERSION = 10
 _POSTINGS_PER_BUCKET = 8  # at least, and less than twice as many
 _MAX_SHORT = 1 << 16
 _ELEMENTS_PER_HASH = 6  # leaves one bin of 400 empty; more do not improve the estimate

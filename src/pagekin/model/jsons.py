@@ -1,5 +1,6 @@
 """JSON from result dataclasses, and its schema: keys, rounding and omissions are stated once, at the fields."""
 
+import json
 import math
 import types
 from collections.abc import Mapping
@@ -56,6 +57,11 @@ def to_json(value: Any, digits: int | None = None) -> Any:
     if isinstance(value, list | tuple):
         return [to_json(each, digits) for each in value]
     return value
+
+
+def encode_json(value: Any) -> bytes:
+    """Encode as JSON in ASCII, which no client decodes wrongly."""
+    return json.dumps(value, separators=(",", ":")).encode("ascii")
 
 
 def _object(value: Any) -> dict[str, Any]:

@@ -61,7 +61,11 @@ class Option:
 
     def problem(self, value: Any) -> str:
         """What is wrong with one value, or ""."""
-        if value in self.words or (value is None and self.optional):
+        return "" if value is None and self.optional else self.problem_if_given(value)
+
+    def problem_if_given(self, value: Any) -> str:
+        """The same where None is wrong, too."""
+        if value in self.words:
             return ""
         whole = isinstance(value, int) and not isinstance(value, bool)
         if not (isinstance(value, self.kind) or (self.kind is float and whole)) or (self.kind is int and not whole):
@@ -101,7 +105,8 @@ def option_like(cls: type, field: str, **changes: Any) -> Any:
 
 def options_of(cls: type, **defaults: Any) -> list[Option]:
     """The options of a dataclass in the order of its fields; `defaults` replace those of the class."""
-    return [replace(each, default=defaults.get(each.field, each.default)) for each in _options(cls)]
+    found = _options(cls)
+    return [replace(each, default=defaults[each.field]) if each.field in defaults else each for each in found]
 
 
 @cache

@@ -6,7 +6,8 @@ from functools import partial
 import numpy as np
 
 from pagekin.kernels.page_rows import ScoredRows
-from pagekin.model.arrays import Floats, Int64s
+from pagekin.model.arrays import Bools, Floats, Int64s
+from pagekin.search.answer import separate_rows
 from pagekin.search.blend import Blend
 from pagekin.search.node_store import NodeStore
 from pagekin.search.page_block import block_of, row_of
@@ -46,3 +47,16 @@ def nearest_matrices(
         place = nodes[row], np.arange(len(row)) - found.offsets[row]
         near[place], similarity[place] = found.node, found.score
     return near, similarity
+
+
+def separate_answers(store: NodeStore, near: Int64s, mapper: Mapper = map) -> Bools:
+    """For each row of `nearest_matrices`, whether the page and its nearest pages have no near-duplicates."""
+    blocks = (np.arange(begin, min(begin + _AT_ONCE, len(near))) for begin in range(0, len(near), _AT_ONCE))
+
+    def separate(pages: Int64s) -> Bools:
+        listed = near[pages]
+        rows = store.rows_of(listed.ravel()).reshape(listed.shape)
+        rows[listed == pages[:, np.newaxis]] = -1
+        return separate_rows(store.fingerprints, np.column_stack([store.rows_of(pages), rows]))
+
+    return np.concatenate([np.empty(0, np.bool_), *mapper(separate, blocks)])

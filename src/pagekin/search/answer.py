@@ -11,7 +11,7 @@ from pagekin.duplicates.filters import Chunks, Overlap
 from pagekin.duplicates.fingerprints import Fingerprints
 from pagekin.index.answers import KeptAnswers
 from pagekin.kernels.graph import join, roots
-from pagekin.model.arrays import Int64s
+from pagekin.model.arrays import Bools, Int64s, UInt64s
 from pagekin.search.blend import Blend
 from pagekin.search.node_store import NodeStore
 from pagekin.search.options import RelatedOptions
@@ -21,6 +21,7 @@ from pagekin.search.weighted_text import WeightedText
 from pagekin.urls import host_of
 
 _MAX_LISTED = 1000  # pages that are looked at to find groups of near-duplicates
+_ODD = np.uint64(0x9E3779B97F4A7C15)
 _EXPLAINED = frozenset(("terms", "cited_by", "apart"))  # fields of an Explanation
 ScoredNodes: TypeAlias = list[tuple[float, int]]  # similarities and nodes
 
@@ -73,7 +74,7 @@ class AnswerBuilder:
             wanted = min(4 * wanted, max(_MAX_LISTED, limit))
 
     def _nearest(self, query: Query, wanted: int) -> ScoredNodes:
-        if self.kept is not None and wanted <= self.kept.limit and query.nodes[0] < len(self.kept.node):
+        if self.kept is not None and self.kept.has(query.nodes[0], wanted):
             return self.kept.nearest(query.nodes[0], wanted, query.min_similarity)
         return self.blend.nearest(query, wanted)
 
@@ -99,9 +100,8 @@ class AnswerBuilder:
 
     def _raw_scores(self, query: Query, nodes: list[int]) -> Sequence[float | None]:
         """The inner products behind similarities, for measures that have them."""
-        texts = [each for each in self.blend.evidences if each.name == "text"]
-        weighted = [each for each in texts if isinstance(each, WeightedText)]
-        return list(weighted[0].scores(query, np.array(nodes, np.int64)).tolist()) if weighted else [None] * len(nodes)
+        weighted = weighted_text_of(self.blend)
+        return [None] * len(nodes) if weighted is None else weighted.scores(query, np.array(nodes, np.int64)).tolist()
 
     def _overlaps(self, found: ScoredNodes, lines: list[AnswerLine]) -> dict[int, Overlap]:
         """The text overlap of each near-duplicate with the page that it is grouped with."""
@@ -151,6 +151,11 @@ class AnswerBuilder:
         return allowed
 
 
+def weighted_text_of(blend: Blend) -> WeightedText | None:
+    """The evidence whose inner products an answer shows, if the blend has it."""
+    return next((each for each in blend.evidences if each.name == "text" and isinstance(each, WeightedText)), None)
+
+
 def group_answer(
     query: Fingerprints, listed: Fingerprints, positions: Sequence[int], count: int, fixed: int
 ) -> list[AnswerLine]:
@@ -158,8 +163,7 @@ def group_answer(
 
     Near-duplicates of the query pages form one line. Each of the first `fixed` results keeps its own line.
     """
-    min_share = listed.settings.threshold / 2  # well below the threshold, as a margin for errors of filters
-    sharing = _sharing(query.chunks, listed.chunks, min_share)
+    sharing = _sharing(query, listed)
     if not len(sharing):
         return [AnswerLine(position) for position in range(count)]
     both, positions = query.followed_by(listed.rows(sharing)), [positions[k] for k in sharing.tolist()]
@@ -176,18 +180,46 @@ def group_answer(
     return list(lines.values())
 
 
-def _sharing(query: Chunks, listed: Chunks, min_share: float) -> Int64s:
-    """The listed pages that share a chunk with another page; none if no page shares `min_share` of its chunks."""
-    chunks = Chunks.concatenate([query, listed])
-    order = np.argsort(chunks.elements)
-    same = np.flatnonzero(chunks.elements[order[1:]] == chunks.elements[order[:-1]])
-    is_shared = np.zeros(len(order), np.bool_)
-    is_shared[order[same]] = is_shared[order[same + 1]] = True
+def separate_rows(pages: Fingerprints, rows: Int64s) -> Bools:
+    """For each row of pages, filled up with -1, whether no page shares so many chunks with the others of the row that
+    `group_answer` would compare them. Then it groups no pages, whichever of the row are the query and its answer.
+    """
+    row, column = np.nonzero(rows >= 0)
+    chunks = pages.chunks.rows(rows[row, column])
+    lengths = chunks.lengths()
+    place = np.repeat(np.arange(len(lengths)), lengths)
+    keys = chunks.elements + row[place].astype(np.uint64) * _ODD  # equal for equal elements of one row
+    shared = np.bincount(place[_repeated(keys)], minlength=len(lengths))
+    separate = np.ones(len(rows), np.bool_)
+    separate[row[_share_many(shared, lengths, pages)]] = False
+    return separate
+
+
+def _sharing(query: Fingerprints, listed: Fingerprints) -> Int64s:
+    """The listed pages that share a chunk with another page; none if no page shares many of its chunks."""
+    chunks = Chunks.concatenate([query.chunks, listed.chunks])
     page = np.repeat(np.arange(len(chunks)), chunks.lengths())
-    shared = np.bincount(page[is_shared], minlength=len(chunks))
-    if not (shared >= np.maximum(1, min_share * chunks.lengths())).any():
+    shared = np.bincount(page[_repeated(chunks.elements)], minlength=len(chunks))
+    if not _share_many(shared, chunks.lengths(), listed).any():
         return np.empty(0, np.int64)
     return np.flatnonzero(shared[len(query) :])
+
+
+def _repeated(numbers: UInt64s) -> Bools:
+    """Which of the numbers occur more than once."""
+    order = np.argsort(numbers)
+    same = np.flatnonzero(numbers[order[1:]] == numbers[order[:-1]])
+    repeated = np.zeros(len(order), np.bool_)
+    repeated[order[same]] = repeated[order[same + 1]] = True
+    return repeated
+
+
+def _share_many(shared: Int64s, chunks: Int64s, pages: Fingerprints) -> Bools:
+    """Whether pages with these numbers of shared and of all chunks may be near-duplicates of others.
+
+    The share that is wanted is well below the threshold, as a margin for errors of filters.
+    """
+    return np.asarray(shared >= np.maximum(1, pages.settings.threshold / 2 * chunks))
 
 
 def first_of_groups(fingerprints: Fingerprints, queries: int = 0, fixed: Collection[int] = ()) -> list[int]:

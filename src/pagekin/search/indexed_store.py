@@ -11,13 +11,14 @@ import numpy as np
 from pagekin.duplicates.filters import Chunks
 from pagekin.duplicates.fingerprints import Fingerprints
 from pagekin.errors import MisuseError
+from pagekin.index.answers import KeptAnswers
 from pagekin.index.index import Index
-from pagekin.model.arrays import Floats, Int64s, distinct
+from pagekin.model.arrays import Bools, Floats, Int64s, distinct
 from pagekin.model.capture import Capture, Origin, PageFormat
 from pagekin.model.reading import CheckedReading
 from pagekin.model.strategy import NEIGHBOURS
-from pagekin.search.all_pages import nearest_matrices, nearest_of_pages
-from pagekin.search.answer import AnswerBuilder
+from pagekin.search.all_pages import nearest_matrices, nearest_of_pages, separate_answers
+from pagekin.search.answer import AnswerBuilder, weighted_text_of
 from pagekin.search.blend import Blend, Scaling
 from pagekin.search.calibration import calibrate
 from pagekin.search.evidence import SHORT_PAGES, Evidence, evidences, register
@@ -109,10 +110,13 @@ class IndexedStore(NodeStore):
         weights = {each.name: weights[each.name] for each in kept}
         return Blend(kept, weights, self._scaling(weights))
 
-    def nearest_matrices(self, limit: int, mapper: Mapper = map) -> tuple[Int64s, Floats]:
-        """For every page a row of its nearest pages by the default ranking, and their similarities."""
+    def nearest_matrices(self, limit: int, mapper: Mapper = map) -> tuple[Int64s, Floats, Bools]:
+        """For every page a row of its nearest pages by the default ranking, their similarities, and whether the row has
+        no near-duplicates.
+        """
         pages = np.arange(len(self.nodes) - 1)
-        return nearest_matrices(self, partial(self.blend, RelatedOptions()), pages, limit, mapper)
+        near, similarity = nearest_matrices(self, partial(self.blend, RelatedOptions()), pages, limit, mapper)
+        return near, similarity, separate_answers(self, near, mapper)
 
     @report_damage
     def related_of_pages(
@@ -121,8 +125,8 @@ class IndexedStore(NodeStore):
         """The same as `related` for each of some pages; they are found together unless filtered or explained."""
         blend, pages = self.blend(options), np.array(nodes, np.int64)
         simple = options.is_unfiltered and not (options.explain or options.group_duplicates)
-        scored = any(each.name == "text" and isinstance(each, WeightedText) for each in blend.evidences)
-        if not simple or scored or blend.scaling is None or int(pages.max(initial=0)) >= len(self.nodes) - 1:
+        simple = simple and weighted_text_of(blend) is None and blend.scaling is not None
+        if not simple or int(pages.max(initial=0)) >= len(self.nodes) - 1:
             yield from (self._related_to_nodes([node], options) for node in nodes)
             return
         for _, rows in nearest_of_pages(self, partial(self.blend, options), pages, options.limit, mapper):
@@ -162,8 +166,19 @@ class IndexedStore(NodeStore):
         return self._related_to_nodes(nodes, options)
 
     def _related_to_nodes(self, nodes: Sequence[int], options: RelatedOptions) -> list[RelatedPage]:
-        own = self.fingerprints_of(nodes) if options.group_duplicates else None
+        own = None if self._are_separate(nodes, options) else self.fingerprints_of(nodes)
         return self._answer(query_of_nodes(self.index, nodes), options, own)
+
+    def _are_separate(self, nodes: Sequence[int], options: RelatedOptions) -> bool:
+        """Whether each related page is a line of its own: near-duplicates are not grouped, or known not to be there."""
+        if not options.group_duplicates:
+            return True
+        kept = self._kept_for(nodes, options)
+        return kept is not None and kept.has(nodes[0], options.limit) and bool(kept.separate[nodes[0]])
+
+    def _kept_for(self, nodes: Sequence[int], options: RelatedOptions) -> KeptAnswers | None:
+        """Where the answer to such a request may be kept."""
+        return self.kept_answers if len(nodes) == 1 and options.has_default_ranking else None
 
     @report_damage
     def related_to(
@@ -219,7 +234,7 @@ class IndexedStore(NodeStore):
         pinned = [self.find_node(url) for url in options.pin]
         query = replace(query, exclude=(*query.nodes, *pinned))
         blend = self.blend(options, outside=not query.nodes)
-        kept = self.kept_answers if len(query.nodes) == 1 and options.has_default_ranking else None
+        kept = self._kept_for(query.nodes, options)
         return AnswerBuilder(self, blend, options, own, kept).answer(query, pinned)
 
 

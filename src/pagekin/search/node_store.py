@@ -208,7 +208,7 @@ class NodeStore(Store):
         words = np.flatnonzero(bag.term < self.index.words)[:most].tolist()
         return [(self.index.terms.shown[int(bag.term[k])], float(bag.weight[k])) for k in words]
 
-    def rows_of(self, nodes: Sequence[int]) -> Int64s:
+    def rows_of(self, nodes: Sequence[int] | Int64s) -> Int64s:
         """The rows of the pages of nodes; -1 for a node with no page, or with several."""
         node = np.array(nodes, np.int64)
         inside = np.minimum(node, len(self.nodes) - 2)

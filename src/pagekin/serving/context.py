@@ -2,7 +2,6 @@
 
 import asyncio
 import gzip
-import json
 from collections import Counter, OrderedDict
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -72,18 +71,12 @@ class RequestThreads:
         self._executor.shutdown(wait=True, cancel_futures=True)
 
 
-def encode_json(value: Any) -> bytes:
-    """Encode as JSON in ASCII, which no client decodes wrongly."""
-    return json.dumps(value, separators=(",", ":")).encode("ascii")
-
-
 class CachedAnswer:
     """The JSON of an answer. Sent as it is, compressed, or as 304 if the client has it."""
 
-    def __init__(self, value: Any, key: Key, cache_control: str) -> None:
-        self.body = encode_json(value)
-        self.etag = etag_of(key)
-        headers = {"content-type": "application/json", "cache-control": cache_control, "etag": self.etag}
+    def __init__(self, body: bytes, etag: str, cache_control: str) -> None:
+        self.body, self.etag = body, etag
+        headers = {"content-type": "application/json", "cache-control": cache_control, "etag": etag}
         self._headers = [(name.encode(), text.encode()) for name, text in headers.items()]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -20,6 +20,7 @@ from pagekin.links.settings import LinkOptions
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.link_analysis import LinkAnalysis, analyse_links
 from pagekin.search.options import RelatedOptions
+from pagekin.serving.kept import AnswerLookup
 from pagekin.store.manifest import NAME, damaged_files
 
 Result = TypeVar("Result")
@@ -38,6 +39,7 @@ class Generation:
         self.indexed = indexed
         self._files = files
         self.collection = Collection(indexed)
+        self.lookup = AnswerLookup(indexed)
         self.tag = tag  # different for every generation
         self._results: dict[object, object] = {}
         self._locks: dict[object, threading.Lock] = {}

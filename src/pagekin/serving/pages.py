@@ -15,7 +15,8 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from pagekin.errors import MisuseError, PagekinError
-from pagekin.serving.context import context_of, encode_json
+from pagekin.model.jsons import encode_json
+from pagekin.serving.context import context_of
 from pagekin.serving.generations import Generation
 from pagekin.serving.middleware import RequestError
 from pagekin.serving.rendering import PageRequest, read_form

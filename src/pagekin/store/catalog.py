@@ -185,14 +185,20 @@ class Catalog:
             check(not self.rows(f"{query} LIMIT 1"), self.path, query.removeprefix("SELECT 1 FROM "))
 
     def rows(self, query: str, *values: Any) -> list[sqlite3.Row]:
-        return list(self.each(query, *values))
+        try:
+            return self._connection.execute(query, values).fetchall()
+        except sqlite3.DatabaseError as error:
+            raise self._damaged(error) from error
 
     def each(self, query: str, *values: Any) -> Iterator[sqlite3.Row]:
         """The rows of a query one at a time, for a query with a row for every node."""
         try:
             yield from self._connection.execute(query, values)
         except sqlite3.DatabaseError as error:
-            raise StoreError(f"{self.path} is damaged ({error}); build the store again") from error
+            raise self._damaged(error) from error
+
+    def _damaged(self, error: Exception) -> StoreError:
+        return StoreError(f"{self.path} is damaged ({error}); build the store again")
 
     def _numbers(self, query: str, *values: Any) -> list[int]:
         return [int(row[0]) for row in self.each(query, *values)]
@@ -286,6 +292,11 @@ class Catalog:
             rows = self.rows(f"SELECT node, url, title FROM nodes WHERE node IN ({', '.join('?' * len(some))})", *some)
             named |= {node: {"url": url, "title": title} for node, url, title in rows}
         return named
+
+    def names_inside(self) -> Iterator[tuple[str, str]]:
+        """URL and title of all nodes with pages."""
+        rows = self.each("SELECT url, title FROM nodes WHERE first_row IS NOT NULL ORDER BY node")
+        return ((url, title) for url, title in rows)
 
     def named_pages(self, rows: Sequence[int]) -> list[dict[str, str]]:
         """The URLs and titles of pages."""

@@ -18,13 +18,13 @@ from pagekin.duplicates.result_list import GroupedResults, group
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.errors import NoPageError
 from pagekin.links.settings import ClusterOptions
-from pagekin.model.jsons import to_json
+from pagekin.model.jsons import encode_json, to_json
 from pagekin.model.options import from_values
 from pagekin.search.options import RelatedOptions
 from pagekin.search.results import RelatedPages
 from pagekin.serving.api.handlers import Compute, Values, answer_get, answer_post, json_response
 from pagekin.serving.api.params import Param, check_values, param, params_of, read_query, split_query
-from pagekin.serving.context import context_of, encode_json
+from pagekin.serving.context import context_of
 from pagekin.serving.generations import Generation
 from pagekin.serving.middleware import RequestError
 from pagekin.serving.settings import RequestLimits
@@ -94,12 +94,20 @@ def endpoints(limits: RequestLimits, related_options: type[RelatedOptions] = Rel
         param("html_field", "The field of a result with its HTML.", _FIELD_NAME_LENGTH),
     ]
     related = partial(_related, related_options)
+    default_values = {each.field: each.default for each in options}
+    default_options = from_values(related_options, default_values)
+
+    def look_up(generation: Generation, values: Values) -> bytes | None:
+        [url, *others] = values["url"]
+        is_default = default_values | {"url": values["url"]} == values
+        options = default_options if is_default else from_values(related_options, values)
+        return None if others else generation.lookup.body(url, options)
 
     async def get_related(request: Request) -> ASGIApp:
         """Find related pages."""
         if b"action=" in request.scope["query_string"]:  # a MediaWiki request
             return await _mediawiki(request)
-        return await answer_get(request, related_params, related)
+        return await answer_get(request, related_params, related, look_up)
 
     def related_values(body: Any) -> Values:
         if not isinstance(body, dict):

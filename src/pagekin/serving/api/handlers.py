@@ -1,6 +1,7 @@
 """How handlers answer: from the cache, or in a thread."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from starlette.requests import Request
@@ -8,18 +9,21 @@ from starlette.responses import Response
 from starlette.types import ASGIApp
 
 from pagekin.errors import FailureError, MisuseError
-from pagekin.model.jsons import to_json
+from pagekin.model.jsons import encode_json, to_json
 from pagekin.serving.api.params import Param, read_query
 from pagekin.serving.bodies import check_type, parse_json
-from pagekin.serving.context import CachedAnswer, Key, context_of, encode_json, etag_of, matches_etag
+from pagekin.serving.context import CachedAnswer, Key, context_of, etag_of, matches_etag
 from pagekin.serving.generations import Generation
 from pagekin.serving.middleware import RequestError
 
 Values = dict[str, Any]  # of parameters, by field name
 Compute = Callable[[Generation, Values], Any]
+LookUp = Callable[[Generation, Values], bytes | None]  # without blocking; None if there is nothing to be found
 
 
-async def answer_get(request: Request, params: Sequence[Param], compute: Compute) -> ASGIApp:
+async def answer_get(
+    request: Request, params: Sequence[Param], compute: Compute, look_up: LookUp = lambda *_: None
+) -> ASGIApp:
     """Answer a GET request. The answer depends only on generation, path and query, so it can be cached anywhere."""
     context = context_of(request)
     query: bytes = request.scope["query_string"]
@@ -36,9 +40,14 @@ async def answer_get(request: Request, params: Sequence[Param], compute: Compute
     values = read_query(params, query, context.settings.limits.query_bytes) | request.path_params
 
     def compute_answer(generation: Generation, key: Key) -> CachedAnswer:
-        return CachedAnswer(_compute(generation, compute, values), key, cache_control)
+        return CachedAnswer(encode_json(_compute(generation, compute, values)), etag_of(key), cache_control)
 
-    answer = await context.threads.run(request, compute_answer, generation, key)
+    with _reported(generation):
+        found = look_up(generation, values)
+    if found is not None:
+        answer = CachedAnswer(found, etag, cache_control)
+    else:
+        answer = await context.threads.run(request, compute_answer, generation, key)
     context.cache.put(key, answer, compute_answer)
     return answer
 
@@ -62,8 +71,14 @@ def json_response(body: bytes) -> Response:
 
 
 def _compute(generation: Generation, compute: Compute, values: Values) -> Any:
-    """Compute the JSON of an answer; errors do not mention the path of the store."""
-    try:
+    with _reported(generation):
         return to_json(compute(generation, values))
+
+
+@contextmanager
+def _reported(generation: Generation) -> Iterator[None]:
+    """Report errors of the request, without the path of the store."""
+    try:
+        yield
     except (MisuseError, FailureError) as error:
         raise RequestError.from_exception(error, generation.indexed.root) from error

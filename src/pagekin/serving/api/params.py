@@ -59,7 +59,7 @@ class Param(Option):
     def _check_one(self, value: Any) -> Any:
         if self.kind is int and isinstance(value, float) and value.is_integer():
             value = int(value)  # JSON does not distinguish 3.0 from 3
-        if problem := replace(self, optional=False).problem(value):
+        if problem := self.problem_if_given(value):
             raise self.error(problem.removeprefix("it "))
         if self.kind is str and not self.choices:
             if len(value) < self.min_length:

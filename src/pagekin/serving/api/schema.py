@@ -11,11 +11,11 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from pagekin import __version__
-from pagekin.model.jsons import Schema, json_schema, json_schemas
+from pagekin.model.jsons import Schema, encode_json, json_schema, json_schemas
 from pagekin.search.options import RelatedOptions
 from pagekin.serving.api.endpoints import Endpoint, endpoints
 from pagekin.serving.api.params import Param
-from pagekin.serving.context import context_of, encode_json
+from pagekin.serving.context import context_of
 from pagekin.serving.middleware import MEDIA_TYPE, Problem
 from pagekin.serving.rendering import environment
 from pagekin.serving.settings import ServerSettings

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from pagekin.model.files import csv_line, plain_cell
-from pagekin.serving.context import encode_json
+from pagekin.model.jsons import encode_json
 from pagekin.serving.views.collection import BridgeRow, GroupRow, LinkRow
 from pagekin.serving.views.page import RelatedRow
 
