@@ -13,6 +13,7 @@ from pagekin.index.answers import KeptAnswers
 from pagekin.kernels.graph import join, roots
 from pagekin.model.arrays import Bools, Int64s, UInt64s
 from pagekin.search.blend import Blend
+from pagekin.search.evidence import Evidence
 from pagekin.search.node_store import NodeStore
 from pagekin.search.options import RelatedOptions
 from pagekin.search.query import Query
@@ -119,7 +120,10 @@ class AnswerBuilder:
         chosen = np.array(nodes, np.int64)
         contributions = self.blend.contributions(query, chosen)
         fields: list[dict[str, Any]] = [{"parts": parts, "details": {}} for parts in contributions]
+        asked: dict[str, Evidence] = {}
         for evidence in self.blend.evidences:
+            asked.setdefault(evidence.reasons or evidence.name, evidence)
+        for evidence in asked.values():
             for found, facts in zip(fields, evidence.explain(query, chosen), strict=True):
                 for key, value in facts.items():
                     into = found if key in _EXPLAINED else found["details"].setdefault(evidence.name, {})

@@ -66,6 +66,7 @@ class Evidence(ABC):
     costly = False  # whether scores take long, so that the other evidences choose the pages to score
     complete = False  # whether it finds candidates for every page with contents
     inside_only = False  # whether it knows nothing of texts from outside: they have no links, and no given vectors
+    reasons = ""  # evidences with the same name here give the same reasons: only the first is asked for them
 
     @abstractmethod
     def candidates(self, query: Query, n: int) -> Int64s:

@@ -126,6 +126,8 @@ class NodeEvidence(Evidence):
 class CitationEvidence(NodeEvidence):
     """An evidence that is explained by the pages that link to both pages."""
 
+    reasons = "citing pages"
+
     def explain(self, query: Query, nodes: Int64s) -> list[dict[str, Any]]:
         """The pages that link to the query and to each node, those with the closest links first."""
         one, others = link_positions(self._store, query.nodes[:1]), link_positions(self._store, nodes)
