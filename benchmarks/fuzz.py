@@ -1,6 +1,6 @@
 """Fuzzing: archives, pages, notes, wikis, vectors, crawls, result lists, URLs, HTTP bodies and index files, mutated.
 
-`python -m benchmarks.fuzz --seconds 100` gives every target so many seconds, in a process of its own with little
+`python -m benchmarks.fuzz --seconds 60` gives every target so many seconds, in a process of its own with little
 memory, prints how many inputs it tried, and writes `results/fuzz.json`. The fuzzer sees which code runs, and goes on
 from inputs that run other code. An input may be refused with an error of ours. Anything else is a finding: another
 exception, a process that dies, an input that takes too long or too much memory. Findings are told with the input, and
