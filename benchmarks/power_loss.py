@@ -3,10 +3,10 @@
 `python -m benchmarks.power_loss` records what a first build, a build with more sources, a killed build that is
 continued, answers that are kept, an export and learned weights do to their files: writes, syncs, renames and removals.
 After every prefix of these operations it makes the states that a disk may be in: what was synced is there; of the rest,
-each write may be lost, torn or complete, and each change of a name done or not, in any combination. In every state there
-must be the old or the new store with all of its bytes, and after the command has ended the new one. Some states are
-written to a disk, and `pagekin check` and a further build run on them. Writes `results/power_loss.json`; the exit code
-is 1 if a state is bad.
+each write may be lost, torn or complete, and each change of a name done or not, in any combination. In every state
+there must be the old or the new store with all of its bytes, and after the command has ended the new one. Some states
+are written to a disk, and `pagekin check` and a further build run on them. Writes `results/power_loss.json`; the exit
+code is 1 if a state is bad.
 """
 
 from __future__ import annotations
