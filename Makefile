@@ -77,7 +77,7 @@ study: $(VENV)/bench $(MACHINE)
 CASES ?= 10000
 ERRORS ?= 500
 KILLS ?= 1000
-SECONDS ?= 100
+SECONDS ?= 60
 LOAD ?= 600
 campaign: $(VENV)/bench $(MACHINE)
 	HYPOTHESIS_PROFILE=campaign $(BIN)/python -m pytest tests/robustness/test_kernel_modes.py

@@ -1,6 +1,6 @@
 """Fuzzing: archives, pages, notes, wikis, vectors, crawls, result lists, URLs, HTTP bodies and index files, mutated.
 
-`python -m benchmarks.fuzz --seconds 100` gives every target so many seconds, in a process of its own with little
+`python -m benchmarks.fuzz --seconds 60` gives every target so many seconds, in a process of its own with little
 memory, prints how many inputs it tried, and writes `results/fuzz.json`. The fuzzer sees which code runs, and goes on
 from inputs that run other code. An input may be refused with an error of ours. Anything else is a finding: another
 exception, a process that dies, an input that takes too long or too much memory. Findings are told with the input, and
@@ -33,6 +33,7 @@ from typing import Any
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, show
 
 SECONDS = 1 if QUICK else 10
+BAR = 1_000_000  # inputs in all
 TOO_LONG = 20  # seconds for one input; they are small, so all that takes seconds grows too fast
 MEMORY = 4 << 30  # bytes of addresses; numba alone takes one
 LONGEST = 1 << 16  # bytes of an input
@@ -67,6 +68,7 @@ def campaign(seconds: int) -> tuple[list[Figure], list[str]]:
     print("fuzz")
     figures: list[Figure] = []
     found: list[str] = []
+    inputs = 0
     for name in TARGETS:
         tally = fuzz(name, seconds)
         some = [
@@ -82,6 +84,9 @@ def campaign(seconds: int) -> tuple[list[Figure], list[str]]:
             print(f"  {name}: {what}\n    the input is in {file}")
         figures += some
         found += [f"{name}: {what}" for what in tally.findings]
+        inputs += tally.inputs
+    figures += [Figure("inputs in all", inputs, at_least=BAR), Figure("findings in all", len(found), at_most=0)]
+    show(figures[-2:])
     return figures, found
 
 

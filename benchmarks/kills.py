@@ -2,8 +2,10 @@
 
 `python -m benchmarks.kills --kills 300` kills builds of the sample web with SIGKILL, in each stage in turn, at a moment
 of that stage that is drawn at random. After each kill the store that is there must be the old or the new one, whole
-and with its answers; and the next build must make the bytes of one that was never killed. Prints how many kills were
-survived, by stage, and writes `results/kills.json`; a kill that was not survived is told, and the exit code is 1.
+and with its answers; and the next build must make the bytes of one that was never killed. In turn with the stages, it
+kills `export` and `learn`, which replace older files: these must be the old or the new ones, and those of the next run
+the new ones. Prints how many kills were survived, by stage, and writes `results/kills.json`; a kill that was not
+survived is told, and the exit code is 1.
 """
 
 from __future__ import annotations
@@ -19,11 +21,13 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from click.testing import CliRunner
 
@@ -32,6 +36,7 @@ from pagekin import pipeline
 from pagekin.cli.main import cli
 from pagekin.errors import MisuseError
 from pagekin.model.strategy import Strategy
+from pagekin.model.weighting import load_weights
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.store import manifest as manifests
 from pagekin.store.store import Store
@@ -42,6 +47,7 @@ KILLS = 12 if QUICK else 40  # for a look
 _HOSTS = ("larder.example", "nightsky.example", "treeroom.example", "mirror.example") if QUICK else ()
 _BATCH_PAGES = 8 if QUICK else 40  # so that there are several batches
 _AGAIN = 0.3  # the share of killed builds whose next build is killed, too
+_OUTPUT_TURNS = 2 if QUICK else 6  # of export and of learn, for each turn of all stages
 _OTHERS = 0.05  # the share of builds that read in two processes, of which one is killed
 _SHORT = 0.02  # seconds; in a shorter stage a kill by the clock comes too late
 _ASKED = ("http://larder.example/", "http://nightsky.example/", "http://treeroom.example/")
@@ -105,12 +111,17 @@ def campaign(kills: int, seed: int) -> tuple[Counter[str], Counter[str]]:
     survived: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as place:
         home = Path(place)
-        choices = [(scene, stage) for scene in scenes(home) for stage in scene.seconds]
+        builds = [(scene, stage) for scene in scenes(home) for stage in scene.seconds]
+        writers = [(output, output.name) for output in outputs(home) for _ in range(_OUTPUT_TURNS)]
+        choices: list[tuple[Scene | Output, str]] = [*writers, *builds]
         number = 0
         while tried.total() < kills:
             scene, stage = choices[number % len(choices)]
             number += 1
-            stages, complaint = ordeal(scene, stage, home / "test.kin", dice)
+            if isinstance(scene, Output):
+                stages, complaint = output_ordeal(scene, home / "output", dice)
+            else:
+                stages, complaint = ordeal(scene, stage, home / "test.kin", dice)
             tried.update(stages)
             if complaint is None:
                 survived.update(stages)
@@ -157,6 +168,139 @@ def scenes(home: Path) -> list[Scene]:
         scene.run(home / "warm.kin", 1, lambda _: None)  # compiles what is not compiled yet
         scene.prepare(home / "scratch.kin")
     return [first, more, other]
+
+
+@dataclass
+class Output:
+    """A command that replaces older files: its arguments, its files before and after, and what people get of them."""
+
+    name: str
+    arguments: tuple[str, ...]
+    result: Callable[[Path], Any]
+    before: dict[str, bytes]
+    after: dict[str, bytes] = field(default_factory=dict)
+    whole: list[Any] = field(default_factory=list)  # the results that may be there
+    calls: int = 0  # of Python functions
+    operations: int = 0  # syncs and renames
+
+    def run(self) -> None:
+        done = CliRunner().invoke(cli, list(self.arguments))
+        if done.exit_code:
+            raise RuntimeError(f"{self.name} failed by itself: {done.output}")
+
+    def _note(self) -> None:
+        self.operations += 1
+
+    def prepare(self, folder: Path) -> None:
+        """Run it without a kill: to load what it needs, to count calls, and to count operations on files."""
+        for counting in (False, True):
+            reset(folder, self.before)
+            self.whole = [self.result(folder)] if self.before else []
+
+            def count(*_: object) -> None:
+                self.calls += 1
+
+            sys.setprofile(count if counting else None)
+            self.run()
+            sys.setprofile(None)
+        reset(folder, self.before)
+        with counting_operations(self._note):
+            self.run()
+        self.after = files_in(folder)
+        self.whole.append(self.result(folder))
+
+
+@contextmanager
+def counting_operations(note: Callable[[], None]) -> Iterator[None]:
+    """Call a function before each sync and each rename."""
+    with ExitStack() as patches:
+        for name in ("fsync", "replace", "rename"):
+            real = getattr(os, name)
+
+            def noted(*arguments: Any, real: Callable[..., Any] = real) -> Any:
+                note()
+                return real(*arguments)
+
+            patches.enter_context(patch.object(os, name, noted))
+        yield
+
+
+def reset(folder: Path, files: dict[str, bytes]) -> None:
+    """Make a folder that holds these files only."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    for name, data in files.items():
+        (folder / name).write_bytes(data)
+
+
+def files_in(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def outputs(home: Path) -> list[Output]:
+    """An export, and learning with a projection, over the results of other options."""
+    folder, store = home / "output", str(home / "first.kin")
+    answers, weights = str(folder / "answers.tsv"), str(folder / "w.json")
+    learn = ("learn", store, "-o", weights, "--units", "1,1,1", "--projection", "--steps")
+    found = []
+    for name, result, old, new in (
+        ("export", export_in, ("export", store, "-o", answers, "--limit", "2"), ("export", store, "-o", answers)),
+        ("learn", weights_in, (*learn, "10"), (*learn, "20", "--seed", "7")),
+    ):
+        first = Output(name, old, result, {})
+        first.prepare(folder)
+        found.append(Output(name, new, result, first.after))
+        found[-1].prepare(folder)
+        if found[-1].whole[0] == found[-1].whole[1]:
+            raise RuntimeError(f"{name} gives the same result with other options")
+    return found
+
+
+def export_in(folder: Path) -> bytes:
+    return (folder / "answers.tsv").read_bytes()
+
+
+def weights_in(folder: Path) -> tuple[str, bytes]:
+    found = load_weights(folder / "w.json")
+    return found.as_text(), b"" if found.projection is None else found.projection.as_bytes()
+
+
+def output_ordeal(output: Output, folder: Path, dice: random.Random) -> tuple[list[str], str | None]:
+    """Kill a command at a call, or before a sync or rename; ([where it was killed], what is wrong then)."""
+    reset(folder, output.before)
+    by_operation = dice.random() < 0.7
+    left = [dice.randint(1, output.operations if by_operation else output.calls)]
+
+    def count(*_: object) -> None:
+        left[0] -= 1
+        if left[0] == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    sys.stdout.flush()
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            if not by_operation:
+                sys.setprofile(count)
+            with counting_operations(count if by_operation else lambda: None):
+                output.run()
+            code = 0
+        finally:
+            os._exit(code)
+    _, status = os.waitpid(child, 0)
+    if os.WIFEXITED(status) and os.WEXITSTATUS(status):
+        raise RuntimeError(f"{output.name} failed by itself")
+    complaint = None
+    try:
+        if output.result(folder) not in output.whole:
+            complaint = "the result is neither the old nor the new one"
+    except (OSError, MisuseError) as error:
+        complaint = f"there is no result: {error}"
+    output.run()
+    if complaint is None and files_in(folder) != output.after:
+        complaint = f"the next run leaves other files: {sorted(files_in(folder))}"
+    return [] if os.WIFEXITED(status) else [output.name], complaint
 
 
 class telling:  # noqa: N801, it reads as a statement

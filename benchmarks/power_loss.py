@@ -1,12 +1,12 @@
 """Power failures: every moment of builds and exports at which the machine could stop.
 
 `python -m benchmarks.power_loss` records what a first build, a build with more sources, a killed build that is
-continued, answers that are kept, and an export do to their files: writes, syncs, renames and removals. After every
-prefix of these operations it makes the states that a disk may be in: what was synced is there; of the rest, each write
-may be lost, torn or complete, and each change of a name done or not, in any combination. In every state there must be
-the old or the new store with all of its bytes, and after the command has ended the new one. Some states are written to
-a disk, and `pagekin check` and a further build run on them. Writes `results/power_loss.json`; the exit code is 1 if a
-state is bad.
+continued, answers that are kept, an export and learned weights do to their files: writes, syncs, renames and removals.
+After every prefix of these operations it makes the states that a disk may be in: what was synced is there; of the rest,
+each write may be lost, torn or complete, and each change of a name done or not, in any combination. In every state
+there must be the old or the new store with all of its bytes, and after the command has ended the new one. Some states
+are written to a disk, and `pagekin check` and a further build run on them. Writes `results/power_loss.json`; the exit
+code is 1 if a state is bad.
 """
 
 from __future__ import annotations
@@ -28,11 +28,15 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 from click.testing import CliRunner
 
 import pagekin
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, show
 from pagekin.cli.main import cli
+from pagekin.errors import MisuseError
+from pagekin.model.projection import Projection
+from pagekin.model.weighting import Learned, Network, load_weights, save_weights
 from pagekin.pipeline import build, keep_answers
 from tools.sample_web import write_folder
 
@@ -386,6 +390,7 @@ def campaign(seed: int = 1) -> Tally:
         operations = recorded(work, lambda: keep_answers(root, 3), log)
         scene.run(begun, operations, [old, _on_disk(kept)], store_in)
         _export(home, first, tally, seed, log)
+        _weights(home, tally, seed, log)
     return tally
 
 
@@ -422,6 +427,34 @@ def _export(home: Path, store: Path, tally: Tally, seed: int, log: Path) -> None
     operations = recorded(folder, export, log)
     scene = Replay("export", folder, tally, seed)
     scene.run(disk, operations, [b"old", target.read_bytes()], lambda files, root: files.get(f"{root}/answers.tsv"))
+
+
+def _weights(home: Path, tally: Tally, seed: int, log: Path) -> None:
+    """Learned weights with a projection over older ones: a state has one of both pairs, at the end the new one."""
+    folder = home / "learned"
+    folder.mkdir()
+    path, flat = folder / "w.json", Network(0.0, 1.0, (), (), (), 1.0)
+    pairs = [
+        Learned(flat, flat, flat, {}, share, Projection(("oak",), np.full((1, 2), share, np.float32)))
+        for share in (0.25, 0.5)
+    ]
+    save_weights(path, pairs[0])
+    disk = Disk.of(home)
+
+    def weights(root: Path) -> tuple[str, bytes] | str:
+        try:
+            found = load_weights(root / path.name)
+        except MisuseError as error:
+            return str(error)
+        return found.as_text(), b"" if found.projection is None else found.projection.as_bytes()
+
+    def look(files: dict[str, bytes], _: str) -> tuple[str, bytes] | str:
+        put(files, folder)
+        return weights(folder)
+
+    old = weights(folder)
+    operations = recorded(folder, lambda: save_weights(path, pairs[1]), log)
+    Replay("learned weights", folder, tally, seed).run(disk, operations, [old, weights(folder)], look)
 
 
 def figures_of(tally: Tally) -> list[Figure]:

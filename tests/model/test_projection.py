@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -67,10 +68,43 @@ def test_weights_without_a_projection_do_not_take_one_that_lies_there(tmp_path: 
 
 
 def test_where_the_projection_cannot_be_written_the_weights_are_not_either(tmp_path: Path) -> None:
-    (tmp_path / f"w.json{SUFFIX}").mkdir()
+    (tmp_path / f"w.json{SUFFIX}.next").mkdir()
     with pytest.raises(FailureError, match="cannot be written"):
         save_weights(tmp_path / "w.json", PROJECTED)
-    assert [path.name for path in tmp_path.iterdir()] == [f"w.json{SUFFIX}"]
+    assert [path.name for path in tmp_path.iterdir()] == [f"w.json{SUFFIX}.next"]
+
+
+def test_a_projection_that_cannot_replace_the_old_one_is_told_and_found(tmp_path: Path) -> None:
+    (tmp_path / f"w.json{SUFFIX}").mkdir()
+    with pytest.raises(FailureError, match=r"w\.json\.projection cannot be written"):
+        save_weights(tmp_path / "w.json", PROJECTED)
+    assert same(load_weights(tmp_path / "w.json").projection, SMALL)
+
+
+@pytest.mark.parametrize("steps", range(4))
+def test_a_save_that_is_stopped_leaves_the_old_or_the_new_weights(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, steps: int
+) -> None:
+    """Stopped before each of its three renames, and not at all."""
+    save_weights(tmp_path / "w.json", PROJECTED)
+    other = replace(DRAWN, link_share=0.5, projection=replace(SMALL, terms=("ash", "elm", "fir")))
+    left, rename = [steps], Path.replace
+
+    def stop(path: Path, target: Path) -> Path:
+        if not left[0]:
+            raise KeyboardInterrupt
+        left[0] -= 1
+        return rename(path, target)
+
+    with monkeypatch.context() as patch, suppress(KeyboardInterrupt):
+        patch.setattr(Path, "replace", stop)
+        save_weights(tmp_path / "w.json", other)
+    expected = PROJECTED if steps < 2 else other
+    found = load_weights(tmp_path / "w.json")
+    assert (found.link_share, same(found.projection, expected.projection)) == (expected.link_share, True)
+    save_weights(tmp_path / "w.json", other)
+    assert same(load_weights(tmp_path / "w.json").projection, other.projection)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["w.json", f"w.json{SUFFIX}"]
 
 
 def head(**changed: object) -> bytes:

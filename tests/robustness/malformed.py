@@ -657,9 +657,9 @@ def arc(*records: bytes) -> bytes:
     return ARC_HEAD + b"".join(records)
 
 
-def place(file: str, offset: str) -> bytes:
+def place(file: str, offset: str, page: str = "") -> bytes:
     """A line of an index."""
-    return f'x 20240501000000 {{"url": "{HOST}", "filename": "{file}", "offset": {offset}, "length": 9}}'.encode()
+    return f'x 20240501000000 {{"url": "{HOST}{page}", "filename": "{file}", "offset": {offset}, "length": 9}}'.encode()
 
 
 def indexed(*lines: bytes) -> Mapping[str, bytes]:
@@ -697,6 +697,12 @@ CRAWLS = {
         lambda: indexed(place("archive.warc.gz", "99999999")),
         ALL[:1],
         ({"no record at the place that the index names": 1},),
+    ),
+    "cdxj-places-beyond-any-disk": Malformed(
+        "a.cdxj",
+        lambda: indexed(place("archive.warc.gz", str(2**63 - 1)), place("archive.warc.gz", str(2**70), "two")),
+        ALL[:1],
+        ({"no record at the place that the index names": 2},),
     ),
     "cdxj-way-out": Malformed(
         "a.cdxj",

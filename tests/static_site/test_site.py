@@ -382,6 +382,19 @@ def test_a_damaged_or_hostile_state_is_made_anew(site: Path, old: str, new: str)
         assert content(site) == first
 
 
+@pytest.mark.parametrize(("place", "value"), [(1, float("inf")), (3, True), (3, "x"), (3, "-" + "0" * 31), (3, "")])
+def test_the_facts_about_a_page_are_not_believed(site: Path, place: int, value: object) -> None:
+    update(site)
+    first, state = content(site), site.with_name("public.kin") / "site.json"
+    kept = json.loads(state.read_text())
+    for page in kept["pages"]:
+        page[place] = value
+    state.write_text(json.dumps(kept))
+    state.with_name("manifest.json").unlink()  # so that all pages are read again
+    update(site)
+    assert content(site) == first
+
+
 @pytest.mark.slow
 def test_the_number_of_processes_does_not_matter(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     one = pagekin.update_site(site, limit=4, processes=1)

@@ -12,6 +12,7 @@ it (`model/projection.py`).
 import hashlib
 import json
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import lru_cache
 from pathlib import Path
@@ -19,9 +20,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pagekin.errors import MisuseError
+from pagekin.errors import FailureError, MisuseError
 from pagekin.model.arrays import Bools, Floats, Numbers
-from pagekin.model.files import read_bounded, written_whole
+from pagekin.model.files import read_bounded, sync_folder, written_whole
 from pagekin.model.projection import SUFFIX, Projection, load_projection
 
 STOP_SHARE = 10_000 / 150_625  # a term on a larger share of the pages is a stop word (the paper, 4.1)
@@ -269,19 +270,40 @@ def load_weights(path: Path) -> Learned:
     digest = json.loads(data).get("projection")
     if digest is None:
         return weighting
-    beside = load_projection(path.with_name(path.name + SUFFIX))
+    kept, following = _beside(path)
+    with suppress(MisuseError):  # mostly there is none
+        beside = load_projection(following)
+        if hashlib.sha256(beside.as_bytes()).hexdigest() == digest:
+            return replace(weighting, projection=beside)
+    beside = load_projection(kept)
     if hashlib.sha256(beside.as_bytes()).hexdigest() != digest:
-        raise MisuseError(f"{path}{SUFFIX} belongs to other weights than {path}; learn them again")
+        raise MisuseError(f"{kept} belongs to other weights than {path}; learn them again")
     return replace(weighting, projection=beside)
 
 
+def _beside(path: Path) -> tuple[Path, Path]:
+    """The file of the projection of weights, and the one of the next projection, until its weights are in place."""
+    return path.with_name(path.name + SUFFIX), path.with_name(f"{path.name}{SUFFIX}.next")
+
+
 def save_weights(path: Path, weighting: Learned) -> None:
-    """Write a weighting to a file, and its projection beside it; each file is replaced atomically."""
+    """Write a weighting to a file, and its projection beside it, in one step.
+
+    The new projection has another name until the weights that name its digest are in place. `load_weights` finds it
+    under both names, so that a process that is killed at any moment leaves the old weights or the new ones.
+    """
     facts = json.loads(weighting.as_text())
+    kept, following = _beside(path)
     if weighting.projection is not None:
         data = weighting.projection.as_bytes()
-        with written_whole(path.with_name(path.name + SUFFIX)) as beside:
-            beside.write_bytes(data)
+        with written_whole(following) as file:
+            file.write_bytes(data)
         facts["projection"] = hashlib.sha256(data).hexdigest()
     with written_whole(path) as file:
         file.write_bytes((json.dumps(facts, ensure_ascii=False, allow_nan=False) + "\n").encode())
+    if weighting.projection is not None:
+        try:
+            following.replace(kept)
+            sync_folder(kept.parent)
+        except OSError as error:
+            raise FailureError(f"{kept} cannot be written: {error.strerror or error}") from error

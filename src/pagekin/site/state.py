@@ -1,6 +1,7 @@
 """What `pagekin site` keeps beside the index of a site: the state of its files, and the lists of the last run."""
 
 import json
+import re
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -15,6 +16,7 @@ from pagekin.site.pages import Places, SiteFolder, SitePage
 from pagekin.store import manifest as manifests
 
 _FORMAT = "pagekin site index"
+_DIGEST = re.compile("[0-9a-f]{32}")
 _NO_ANSWERS = SiteAnswers({}, {}, {})
 
 
@@ -57,11 +59,13 @@ def load_state(index: Path) -> SiteState:
         found = SiteAnswers(titles, lists, dict(answers["skipped"]))
         state = SiteState(pages, found, data["fingerprint"], places, data["at"])
         return state if data["format"] == _FORMAT else SiteState()
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError):
         return SiteState()
 
 
 def _page(path: str, size: int, modified: int, digest: str, block: str, redirect: bool) -> SitePage:
+    if not _DIGEST.fullmatch(digest):
+        raise ValueError(f"{digest} is no digest")
     return SitePage(str(path), int(size), int(modified), str(digest), str(block), bool(redirect))
 
 

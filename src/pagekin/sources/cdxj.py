@@ -6,6 +6,7 @@ A line is a sort key, a time of 14 digits, and JSON with `url`, `filename`, `off
 import gzip
 import io
 import json
+import os
 import zlib
 from collections.abc import Iterator
 from dataclasses import replace
@@ -103,8 +104,9 @@ class CdxjSource(FileSource):
             raise SourceError(f"{path} cannot be read: {error.strerror or error}") from error
 
     def _item(self, archive: ArchiveSource, file: io.BufferedReader, place: _Place) -> SourceItem:
-        file.seek(place.offset)
         limit = self.settings.max_page_bytes
+        end = file.seek(0, os.SEEK_END)
+        file.seek(min(place.offset, end))  # an index may name any number, a disk has no place for all of them
         data = io.BytesIO(file.read(min(place.length, block_limit(limit))))
         record = next(iter(read_records(data, limit)), None)
         where = f"byte {place.offset} of {place.file}"
