@@ -67,7 +67,16 @@ from pagekin.store.collect import PageCollector, Spool
 from pagekin.store.columns import reporting_errors, sync
 from pagekin.store.manifest import Manifest
 from pagekin.store.select import ReadPages, check_number_of_pages, select_pages
-from pagekin.store.splits import Job, in_batches, read_job, read_split, record_split, splits_of, verified_batches
+from pagekin.store.splits import (
+    Job,
+    in_batches,
+    read_job,
+    read_split,
+    read_splits,
+    record_split,
+    splits_of,
+    verified_batches,
+)
 from pagekin.store.store import Store
 from pagekin.store.write import write_store
 
@@ -378,14 +387,13 @@ def _read_on_spark(
     spool.folder.mkdir(parents=True, exist_ok=True)
     read = partial(read_split, spool.folder.absolute(), collection.settings, fingerprint)
     splits = list(splits_of(collection, fingerprint, collector.must_read))
-    finished = pool.run(read, splits)
+    finished = read_splits(partial(pool.run, read), spool.folder, splits, fingerprint)
     context.enter("collecting what was read")
-    places = [spool.folder / name for name in finished]
-    revisiting = [split.source for split, place in zip(splits, places, strict=True) if record_split(collector, place)]
-    batches = list(chain.from_iterable(pool.map(verified_batches, places)))
-    for source in revisiting:  # now on the driver: an original may be in any archive
-        assert source is not None  # only archives have revisits
-        deque(source.items(lambda _: False), maxlen=0)
+    revisiting = {split.source and split.source.name for split, place in finished if record_split(collector, place)}
+    batches = list(chain.from_iterable(pool.map(verified_batches, (place for _, place in finished))))
+    for source in collection.sources:  # now on the driver: an original may be in any archive
+        if source.name in revisiting:
+            deque(source.items(lambda _: False), maxlen=0)
     again = filter(collector.must_read, collection.revisits())
     jobs = zip(spool.places(), in_batches(again), strict=False)
     batches += [place for place, _ in run(partial(read_job, collection.settings, fingerprint), jobs, WorkerPool(1))]

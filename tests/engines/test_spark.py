@@ -20,7 +20,9 @@ import pagekin
 from pagekin import sample_web
 from pagekin.engines.spark import SparkPool, spark_pool
 from pagekin.errors import FailureError, MisuseError, PagekinError, SourceError
+from pagekin.sources.ranges import ByteRange, DivisibleFile
 from pagekin.store.collect import Spool
+from pagekin.store.splits import Split, read_splits
 from pagekin.store.store import Store
 
 if TYPE_CHECKING:
@@ -149,6 +151,29 @@ def test_spark_builds_the_bytes_of_the_local_engine(
     assert built.skipped["line is no JSON"] == 1
     skips = Store.open(tmp_path / "all.kin").catalog.skips()
     assert {"damaged.warc", "noise.warc.gz"} <= {skip.source for skip in skips}
+
+
+def test_large_files_are_read_in_ranges(
+    session: SparkSession, sources: list[Path], local: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The damaged archive is read as a whole in the end."""
+    finished: list[tuple[Split, Path]] = []
+    monkeypatch.setattr("pagekin.store.splits.RANGE_BYTES", 30_000)
+
+    def read_and_note(*given: Any) -> list[tuple[Split, Path]]:
+        finished.extend(read_splits(*given))
+        return finished
+
+    monkeypatch.setattr("pagekin.pipeline.read_splits", read_and_note)
+    pagekin.build(sources, tmp_path / "all.kin", engine="spark")
+    assert files_of(tmp_path / "all.kin") == files_of(local)
+    jobs: dict[str, list[ByteRange | None]] = {}
+    for split, _ in finished:
+        if isinstance(split.source, DivisibleFile):
+            jobs.setdefault(split.source.path.name, []).append(split.source.part)
+    size = sources[0].stat().st_size
+    assert len(jobs[sources[0].name]) == -(-size // 30_000) > 1
+    assert jobs["damaged.warc"] == [None]
 
 
 def test_finished_splits_are_not_read_again_unless_they_are_damaged(

@@ -18,6 +18,7 @@ from typing import IO, Any, NamedTuple
 from pagekin.errors import SourceError, need
 from pagekin.model.capture import Capture, Origin, ReadingSettings, Redirect, Skip, SkipKind, SourceItem, Unchanged
 from pagekin.sources.arc import ARC_SUFFIXES, read_arc
+from pagekin.sources.ranges import ByteRange, DivisibleFile
 from pagekin.sources.record import (
     PayloadError,
     Record,
@@ -28,7 +29,16 @@ from pagekin.sources.record import (
     matches_digest,
     robots_flags,
 )
-from pagekin.sources.recover import GZIP, MAX_HEADER, PLAIN, Damage, has_single_records, recover_records, starts_with
+from pagekin.sources.recover import (
+    GZIP,
+    MAX_HEADER,
+    PLAIN,
+    Damage,
+    has_single_records,
+    next_start,
+    recover_records,
+    starts_with,
+)
 from pagekin.urls import canonical_url, resolve_url
 
 REVISIT_WITHOUT_RECORD = "revisit of a record that is not here"
@@ -53,7 +63,7 @@ class _Revisit(NamedTuple):
     record: Record
 
 
-class ArchiveSource:
+class ArchiveSource(DivisibleFile):
     """The records of one .warc, .warc.gz, .wacz or .arc file."""
 
     def __init__(self, path: Path, settings: ReadingSettings) -> None:
@@ -85,10 +95,21 @@ class ArchiveSource:
             else:
                 yield item
 
+    @property
+    def is_divisible(self) -> bool:
+        if not self.name.lower().endswith((".warc", ".warc.gz")):
+            return False
+        with self.path.open("rb") as file:
+            return starts_with(file, 0, PLAIN) or _has_members(file, self._settings.max_page_bytes)
+
     def records(self) -> Iterator[tuple[str, Record | Damage]]:
         """(name of the WARC, record) for every record."""
         limit = self._settings.max_page_bytes
         try:
+            if self.part is not None:
+                with self.path.open("rb") as file:
+                    yield from self._records_in(file, self.part)
+                return
             for name, open_member in _archives_in(self.path):
                 try:
                     with open_member() as file:
@@ -97,6 +118,11 @@ class ArchiveSource:
                     yield name, Damage(0, "damaged compression")
         except OSError as error:
             raise SourceError(f"{self.path} cannot be read: {error.strerror or error}") from error
+
+    def _records_in(self, file: IO[bytes], part: ByteRange) -> Iterator[tuple[str, Record]]:
+        reading = RangeReader(file, self._settings.max_page_bytes, part)
+        yield from ((self.name, record) for record in reading.records())
+        self.ends = reading.ends
 
     def _skip(self, reason: str, where: str) -> Skip:
         return Skip(self.name, reason, where)
@@ -210,18 +236,73 @@ def _read(file: IO[bytes], limit: int) -> Iterator[tuple[Record | Damage, bool]]
         return
     compressed = starts_with(file, 0, GZIP)
     offset = 0
-    if starts_with(file, 0, PLAIN) or (compressed and has_single_records(file, limit)):
+    if starts_with(file, 0, PLAIN) or _has_members(file, limit):
         for record, following in _read_fast(file, limit):
             yield record, compressed
             offset = following
     yield from recover_records(file, offset, limit)
 
 
-def _read_fast(file: IO[bytes], limit: int, last: bool = False) -> Iterator[tuple[Record, int]]:
+def _has_members(file: IO[bytes], limit: int) -> bool:
+    """Whether each record is compressed by itself."""
+    return starts_with(file, 0, GZIP) and has_single_records(file, limit)
+
+
+class RangeReader:
+    """Reads the records that begin in a range of an archive, plain or with a gzip member for each record.
+
+    It stops where `read_records` would find damage. `ends` stays None then, and if the records of the range may depend
+    on what is before it.
+    """
+
+    def __init__(self, file: IO[bytes], limit: int, part: ByteRange) -> None:
+        self._file, self._limit, self._part = file, limit, part
+        self._size = file.seek(0, io.SEEK_END)
+        self._marker = PLAIN if starts_with(file, 0, PLAIN) else GZIP
+        self.ends: tuple[int, int] | None = None
+
+    def records(self) -> Iterator[Record]:
+        first, end = self._first(), self._part.end
+        following = first
+        if first < end:
+            for record, following in _read_fast(self._file, self._limit, begin=first):
+                if not self._is_intact(record):
+                    return
+                if record.kind in _WANTED:
+                    yield record
+                if following >= end:
+                    break
+        if following < end:  # the last record, or one that fastwarc cannot read
+            for item, _ in recover_records(self._file, following, self._limit):
+                if isinstance(item, Damage) or item.offset >= end or not self._is_intact(item):
+                    return
+                if item.kind in _WANTED:
+                    yield item
+            following = self._size
+        self.ends = first, following
+
+    def _is_intact(self, record: Record) -> bool:
+        return self._marker == GZIP or record.kind not in _WANTED or matches_digest(record)
+
+    def _first(self) -> int:
+        """Where the first record of the range, or else after it, begins; the end of the file if there is none."""
+        place: int | None = self._part.begin
+        while place:  # at 0 there is one
+            place = next_start(self._file, place)
+            if place is None:
+                return self._size
+            found, _ = next(recover_records(self._file, place, self._limit), (None, False))
+            if isinstance(found, Record) and found.offset == place and starts_with(self._file, place, self._marker):
+                break
+            place += 1
+        return place or 0
+
+
+def _read_fast(file: IO[bytes], limit: int, last: bool = False, begin: int = 0) -> Iterator[tuple[Record, int]]:
     """(record, offset of the next one) for every record that fastwarc can read; the last one only if `last`."""
     from fastwarc.warc import ArchiveIterator
 
-    file.seek(0)
+    file.seek(begin)
     previous: Record | None = None
     try:
         for raw in ArchiveIterator(file, parse_http=False, max_header_len=MAX_HEADER):

@@ -5,20 +5,24 @@ In place of `html`, `body` and `content` are read as well, as feeds of Scrapy ca
 
 import gzip
 import json
+import math
 import re
 import zlib
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
+from functools import cache, partial
 from pathlib import Path
 from typing import IO, Any, cast
 
 from pagekin.errors import SourceError
 from pagekin.model.capture import Capture, Origin, PageFormat, ReadingSettings, Skip, SourceItem
+from pagekin.sources.ranges import DivisibleFile
 from pagekin.sources.single_file import FileSource
 from pagekin.urls import canonical_url
 
 TEXTS = ("html", "body", "content", "text")  # the first that a row has is its page
 OPTIONAL = ("title", "language", "captured", "timestamp")
+_STEP = 1 << 20
 _LINE_FACTOR = 4  # JSON may write one byte as six; a longer line than this holds no page within the limit
 
 # A row has a few values, most of it strings. A line of brackets would take thirty times its size as Python objects.
@@ -26,29 +30,56 @@ _MAX_STRUCTURE = 1 << 20  # bytes of a line outside of strings
 _STRINGS = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.S)
 
 
-class JsonlSource(FileSource):
+class JsonlSource(FileSource, DivisibleFile):
     """The pages of a file of JSON lines, plain or gzipped."""
 
     def __init__(self, path: Path, settings: ReadingSettings) -> None:
         super().__init__(path, settings)
         self._max_line = _LINE_FACTOR * settings.max_page_bytes
 
+    @property
+    def is_divisible(self) -> bool:
+        return self.path.suffix.lower() != ".gz"
+
     def read(self) -> Iterator[SourceItem]:
-        opener = gzip.open if self.path.suffix.lower() == ".gz" else open
+        opener = open if self.is_divisible else gzip.open
         try:
             with cast(IO[bytes], opener(self.path, "rb")) as file:
-                for number, offset, line in self._lines(file):
+                first = self._first(file)
+                lines_before = cache(partial(self._lines_before, first))  # only if a line is skipped
+                for number, offset, line in self._lines(file, first):
                     item = self._item(offset, line)
-                    yield Skip(self.name, item[0], f"line {number}{item[1]}") if isinstance(item, tuple) else item
+                    if isinstance(item, tuple):
+                        yield Skip(self.name, item[0], f"line {number + lines_before()}{item[1]}")
+                    else:
+                        yield item
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             yield Skip(self.name, "compressed data damaged, the rest is lost", str(error))
         except OSError as error:
             raise SourceError(f"{self.path} cannot be read: {error.strerror or error}") from error
 
-    def _lines(self, file: IO[bytes]) -> Iterator[tuple[int, int, bytes | None]]:
-        """(number, offset, line) of each line that is not blank; the line is None if it is too long."""
-        number = offset = 0
-        while line := file.readline(self._max_line):
+    def _first(self, file: IO[bytes]) -> int:
+        """Where the first line of the part begins, to which the file is moved."""
+        if self.part is None or self.part.begin == 0:
+            return 0
+        file.seek(self.part.begin - 1)
+        while (line := file.readline(_STEP)) and not line.endswith(b"\n"):
+            pass
+        return file.tell()
+
+    def _lines_before(self, offset: int) -> int:
+        with self.path.open("rb") as file:
+            pieces = (file.read(min(_STEP, offset - place)) for place in range(0, offset, _STEP))
+            return sum(piece.count(b"\n") for piece in pieces)
+
+    def _lines(self, file: IO[bytes], first: int) -> Iterator[tuple[int, int, bytes | None]]:
+        """(number, offset, line) of each line that is not blank; the line is None if it is too long.
+
+        Lines are counted from the first one of the part.
+        """
+        number, offset = 0, first
+        end = self.part.end if self.part else math.inf
+        while offset < end and (line := file.readline(self._max_line)):
             number += 1
             begin = offset
             offset += len(line)
@@ -59,6 +90,7 @@ class JsonlSource(FileSource):
                 while not line.endswith(b"\n") and (line := file.readline(self._max_line)):
                     offset += len(line)
                 yield number, begin, None
+        self.ends = first, offset
 
     def _item(self, offset: int, line: bytes | None) -> Capture | tuple[str, str]:
         """The capture of a line, or (the reason why there is none, a detail)."""

@@ -1,18 +1,19 @@
 """Batches of captures are read, and whole sources in splits, each by one job on some machine.
 
-A split is an archive, a file of JSON lines, or some pages of a folder. Its job writes batches into a folder that all
-machines share, then a file of facts: the other items of the source, and the checksum of each batch. A split with facts
-is finished: neither another attempt nor the next build reads it again, unless one of its batches is damaged.
+A split is an archive, a file of JSON lines, a byte range of one that is large, or some pages of a folder. Its job
+writes batches into a folder that all machines share, then a file of facts: the other items of the source, and the
+checksum of each batch. A split with facts is finished: neither another attempt nor the next build reads it again,
+unless one of its batches is damaged.
 """
 
 import json
 import socket
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
 from secrets import token_hex
-from typing import Any
+from typing import Any, cast
 
 from pagekin.errors import SourceError, StoreError
 from pagekin.model.capture import Capture, MiB, Origin, ReadingSettings, Redirect, Skip, SkipKind, SourceItem
@@ -20,10 +21,12 @@ from pagekin.model.files import replacing
 from pagekin.sources.archives import ArchiveSource
 from pagekin.sources.folders import FolderSource, PageFile
 from pagekin.sources.open import Source, SourceSet
+from pagekin.sources.ranges import DivisibleFile, are_adjacent
 from pagekin.store.collect import PageCollector, write_batch
 from pagekin.store.columns import checksum
 from pagekin.urls import host_of
 
+RANGE_BYTES = 64 * MiB  # of a large file
 _BYTES, _PAGES = 16 * MiB, 8000  # of a batch; the latter is reached only by small pages
 
 Job = tuple[Path, list[Capture]]
@@ -71,10 +74,13 @@ def splits_of(
 ) -> Iterator[Split]:
     """The splits of all sources. Folders are listed now; what they hold besides pages is given to `record`."""
     for source in collection.sources:
-        facts = [fingerprint, source.name, str(source.path)]
-        if not isinstance(source, FolderSource | PageFile):
-            yield Split(_key(facts, [list(fact) for fact in source.facts()]), source)
+        if isinstance(source, DivisibleFile):
+            yield from (_split(part, fingerprint) for part in source.in_parts(RANGE_BYTES))
             continue
+        if not isinstance(source, FolderSource | PageFile):
+            yield _split(source, fingerprint)
+            continue
+        facts = [fingerprint, source.name, str(source.path)]
         items = list(collection.items_of(source))
         for item in items:
             if not isinstance(item, Capture):
@@ -82,6 +88,12 @@ def splits_of(
         for captures in in_batches(item for item in items if isinstance(item, Capture)):
             listed = [[each.url, *asdict(each.origin).values()] for each in captures]
             yield Split(_key(facts, listed), captures=tuple(captures))
+
+
+def _split(source: Source, fingerprint: dict[str, Any]) -> Split:
+    part = asdict(source.part) if isinstance(source, DivisibleFile) and source.part else None
+    facts = [fingerprint, source.name, str(source.path), part]
+    return Split(_key(facts, [list(fact) for fact in source.facts()]), source)
 
 
 def _key(*facts: Any) -> str:
@@ -118,10 +130,36 @@ def read_split(folder: Path, settings: ReadingSettings, fingerprint: dict[str, A
         place, _ = read_job(settings, fingerprint, (folder / f"{attempt}-{number:04}.batch", batch))
         batches[place.name] = checksum(place)
     revisits = len(split.source.revisits) if isinstance(split.source, ArchiveSource) else 0
-    facts = {"batches": batches, "items": items, "sources": [asdict(each) for each in sources], "revisits": revisits}
+    ends = split.source.ends if isinstance(split.source, DivisibleFile) else None
+    facts: dict[str, Any] = {"batches": batches, "items": items, "sources": [asdict(each) for each in sources]}
+    facts |= {"revisits": revisits, "ends": ends}
     with replacing(folder / f"{attempt}.json", durable=False) as path:
         path.write_text(json.dumps(facts | {"key": _key(facts)}), "utf-8", errors="surrogatepass")
     return f"{attempt}.json"
+
+
+def read_splits(
+    run: Callable[[Sequence[Split]], list[str]], folder: Path, splits: Sequence[Split], fingerprint: dict[str, Any]
+) -> list[tuple[Split, Path]]:
+    """Read all splits by `run`; return the splits that count, with the files of their facts.
+
+    Of a file whose parts do not have each record once, such as a damaged archive, the whole is read in their place.
+    """
+    read = list(zip(splits, (folder / name for name in run(splits)), strict=True))
+    parts: dict[str, list[tuple[DivisibleFile, Path]]] = {}
+    for split, path in read:
+        if isinstance(split.source, DivisibleFile) and split.source.part is not None:
+            parts.setdefault(split.source.name, []).append((split.source, path))
+    again = {
+        name: found[0][0].undivided()
+        for name, found in parts.items()
+        if not are_adjacent([_load(path)["ends"] for _, path in found], found[0][0].size)
+    }
+    if not again:
+        return read
+    kept = [(split, path) for split, path in read if split.source is None or split.source.name not in again]
+    whole = [_split(cast(Source, source), fingerprint) for source in again.values()]
+    return kept + list(zip(whole, (folder / name for name in run(whole)), strict=True))
 
 
 def _check_visible(split: Split) -> None:
