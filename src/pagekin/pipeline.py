@@ -11,6 +11,7 @@ index        invert: the pages of each min-hash
 duplicates   write_fingerprints: the chunks and Bloom filter of each page; known texts are not cut again
 calibration  calibrate: the scale of each evidence, and the level of chance
 neighbours   write_neighbours: the nearest pages of each page by other evidences
+shards       divide: the columns of pages in the folders of several shards, if asked for
 manifest     written last; it replaces the old generation by the new one
 """
 
@@ -37,7 +38,7 @@ from pagekin.duplicates.settings import GroupSettings
 from pagekin.engines.local import WorkerPool, cpu_count, run, worker_pool
 from pagekin.engines.spark import SparkPool, spark_pool
 from pagekin.errors import MisuseError, PagekinError, StoreError
-from pagekin.index.answers import ANSWERS, answers_name, write_answers
+from pagekin.index.answers import answers_name, is_answers, write_answers
 from pagekin.index.index import (
     INDEX_VERSION,
     invert,
@@ -49,6 +50,7 @@ from pagekin.index.index import (
     write_bags,
     write_lookup,
 )
+from pagekin.index.shards import INDEX_CUTS, answers_cuts
 from pagekin.index.titles import write_titles
 from pagekin.latent.build import write_latent
 from pagekin.latent.given import VectorFile, open_vector_file, write_given_vectors
@@ -64,9 +66,10 @@ from pagekin.search.options import MOST_ANSWERS
 from pagekin.sources.open import SourceSet, open_sources
 from pagekin.store import manifest as manifests
 from pagekin.store.collect import PageCollector, Spool
-from pagekin.store.columns import reporting_errors, sync
+from pagekin.store.columns import MOST_SHARDS, open_array, reporting_errors, sync
 from pagekin.store.manifest import Manifest
 from pagekin.store.select import ReadPages, check_number_of_pages, select_pages
+from pagekin.store.shards import STORE_CUTS, check_shards, divide, first_pages, open_shards
 from pagekin.store.splits import (
     Job,
     in_batches,
@@ -145,6 +148,7 @@ def build(
     engine: str = "local",
     master: str | None = None,
     answers: int | None = None,
+    shards: int | None = None,
     progress: Callable[[Progress], None] = lambda _: None,
 ) -> Built:
     """Read sources into the store `output`; what has not changed since an earlier build is not read again.
@@ -153,10 +157,12 @@ def build(
     fit into `memory` bytes. Raise SourceError, and leave the store as it is, if there is no page, or fewer than half of
     the pages of the store unless `allow_shrink`. The `engine` "spark" builds a new store only, on the Spark cluster of
     `master`; the result is the same. The nearest `answers` pages of every page are found in advance, by default as many
-    as in the store before.
+    as in the store before. The same holds for the number of `shards`; it changes no answer.
     """
     root, strategy = Path(output), strategy or PRESETS["default"]
     check_names(strategy.weights_of_evidences())
+    if shards is not None:
+        check_shards(shards)
     if memory < LEAST_MEMORY:
         raise MisuseError(f"memory is {memory} bytes; a build takes at least {LEAST_MEMORY // MiB} MiB")
     if vectors is None and strategy.uses_vectors and not _has_vectors(root):
@@ -174,7 +180,7 @@ def build(
     with reporting_errors(root), manifests.locked_folder(root), _engine(engine, master, pool, root) as chosen:
         context = _BuildContext(chosen, progress, allow_shrink)
         limit = _checked_answers(_answers_before(root) if answers is None else answers)
-        built = _build(collection, root, strategy, given, limit, context)
+        built = _build(collection, root, strategy, given, limit, shards, context)
         kept = _keep_answers(root, built.store.manifest, limit, context)
         return built if kept is built.store.manifest else replace(built, store=Store(root, kept), changed=True)
 
@@ -218,14 +224,15 @@ def _keep_answers(root: Path, manifest: Manifest, limit: int, context: _BuildCon
 def _with_answers(root: Path, manifest: Manifest, limit: int, context: _BuildContext) -> Manifest:
     """Write answers into the folder of an index; return its manifest with them, which is not written."""
     index, folder = manifest.index or {}, root / manifest.index_folder
-    files = {name: facts for name, facts in index["files"].items() if not name.startswith(ANSWERS)}
+    files = {name: facts for name, facts in index["files"].items() if not is_answers(name)}
     if limit:
         context.enter("answers")
         with closing(IndexedStore(root, manifest)) as store:
             near = store.nearest_matrices(limit, context.pool.map)
             write_answers(folder, *near, store.catalog.names_inside())
-        described = manifests.describe_files(folder, context.pool.map)
-        files |= {name: facts for name, facts in described.items() if name.startswith(answers_name(limit) + ".")}
+            divide(folder, open_shards(folder, len(store)), store.nodes, answers_cuts(limit))
+        described, name = manifests.describe_files(folder, context.pool.map), f"{answers_name(limit)}."
+        files |= {file: facts for file, facts in described.items() if Path(file).name.startswith(name)}
     return replace(manifest, index={**index, "answers": limit, "files": files})
 
 
@@ -233,9 +240,10 @@ def _remove_other_answers(root: Path) -> None:
     """Remove the answers that the manifest does not name: older ones, or those of a build that failed."""
     with suppress(PagekinError, OSError):  # they do no harm
         manifest = manifests.read_manifest(root)
-        for path in (root / manifest.index_folder).glob(f"{ANSWERS}*"):
-            if path.name not in (manifest.index or {"files": ()})["files"]:
-                path.unlink()
+        folder = root / manifest.index_folder
+        for name in filter(is_answers, manifests.files_of(folder)):
+            if name not in (manifest.index or {"files": ()})["files"]:
+                (folder / name).unlink()
 
 
 def _absolute(source: str | Path) -> Path:
@@ -263,6 +271,7 @@ def _build(
     strategy: Strategy,
     given: VectorFile | None,
     answers: int,
+    shards: int | None,
     context: _BuildContext,
 ) -> Built:
     settings = collection.settings
@@ -270,7 +279,8 @@ def _build(
     inputs = collection.fingerprint()
     spool = Spool(root / manifests.SPOOL, fingerprint)
     old = _usable(root, fingerprint)
-    if old is not None and old.manifest.inputs == inputs:
+    same = old is not None and old.manifest.inputs == inputs and shards in (None, old.manifest.shards)
+    if old is not None and same:
         manifest, read, reused = old.manifest, 0, len(old)
         if _is_indexed(manifest, strategy, given):
             manifests.remove_old(root, manifest)  # a killed build may have left some
@@ -283,7 +293,7 @@ def _build(
         )
     replaced = None if old is None else _Replaced(old.manifest, np.arange(len(old)))
     with ExitStack() as generation:  # of folders that are removed if the build fails
-        if old is None or old.manifest.inputs != inputs:
+        if not same:
             spooled = [] if isinstance(context.pool, SparkPool) else spool.open()
             collector = PageCollector(old, spooled, settings)
             read_pages, read = _read_pages(collection, collector, spool, fingerprint, context)
@@ -292,9 +302,14 @@ def _build(
             selected = select_pages(read_pages, settings)
             before, allow_shrink = manifests.pages_before(root), context.allow_shrink
             check_number_of_pages(selected, read_pages, root, before, allow_shrink, collection.without_pages)
+            pages = len(selected.pages)
+            first = first_pages(min(_shards_before(root), max(1, pages)) if shards is None else shards, pages)
             number = manifests.next_generation(root)
             folder = generation.enter_context(manifests.new_generation(root / f"store-{number}"))
             counts, skipped = write_store(folder, read_pages, selected, settings, context.enter, context.pool.map)
+            divide(
+                folder, first, open_array(folder, "nodes.offsets", np.int64, below=None), STORE_CUTS, context.pool.map
+            )
             files = manifests.describe_files(folder, context.pool.map)
             manifest = Manifest(number, inputs, settings.as_dict(), counts, skipped, files)
             if old is not None:
@@ -313,6 +328,14 @@ def _build(
     manifests.remove_old(root, manifest)
     spool.remove()
     return Built(Store(root, manifest), read, reused, changed=True)
+
+
+def _shards_before(root: Path) -> int:
+    """The number of shards of the present store."""
+    try:
+        return min(manifests.read_manifest(root).shards, MOST_SHARDS)
+    except (StoreError, MisuseError):
+        return 1
 
 
 def _usable(root: Path, fingerprint: dict[str, Any]) -> Store | None:
@@ -472,6 +495,8 @@ def _write_index(
         context.enter("neighbours")
         write_neighbours(folder, indexed, indexed.blend_for_neighbours, context.pool.map)
     indexed.close()
+    del indexed
+    divide(folder, open_shards(store.folder, len(store)), store.nodes, INDEX_CUTS, context.pool.map)
     context.enter("checksums")
     facts["files"] = manifests.describe_files(folder, context.pool.map)
     return facts

@@ -122,9 +122,10 @@ def files_of(store: Store | Path) -> dict[str, bytes]:
     opened = Store.open(store) if isinstance(store, Path) else store
     folders = [opened.folder, opened.root / opened.manifest.index_folder]
     return {
-        f"{folder.name.partition('-')[0]}/{path.name}": path.read_bytes()
+        f"{folder.name.partition('-')[0]}/{path.relative_to(folder).as_posix()}": path.read_bytes()
         for folder in folders
-        for path in sorted(folder.iterdir())
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
     }
 
 
@@ -149,7 +150,7 @@ def assert_sound(root: Path) -> Store:
     store = Store.open(root)
     assert damaged_files(root, store.manifest) == []
     folders = [store.folder, root / store.manifest.index_folder]
-    there = {path.relative_to(root).as_posix() for folder in folders for path in folder.iterdir()}
+    there = {path.relative_to(root).as_posix() for folder in folders for path in folder.rglob("*") if path.is_file()}
     assert there == set(store.manifest.all_files())
     return store
 

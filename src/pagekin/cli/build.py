@@ -13,6 +13,7 @@ from pagekin.cli.output import bytes_of, counted, print_result, print_table, vec
 from pagekin.cli.progress import progress_bar
 from pagekin.model.capture import MiB, ReadingSettings
 from pagekin.search.options import MOST_ANSWERS
+from pagekin.store.columns import MOST_SHARDS
 
 _STRAY = 0.95  # share of links that leave the collection, above which a base URL looks wrong
 _FEW = 20  # links below which that share says nothing
@@ -47,6 +48,12 @@ _FEW = 20  # links below which that share says nothing
     metavar="K",
     help="Find the K best related pages of every page in advance. Default: as many as the store has kept so far.",
 )
+@click.option(
+    "--shards",
+    type=click.IntRange(1, MOST_SHARDS),
+    metavar="N",
+    help="Divide the files into N shards, each a range of pages. Default: as many as the store has, or 1.",
+)
 @click.option("--memory", default="4GiB", help="Start no more workers than fit into this memory.")
 @click.option("--max-page-size", default=16, type=click.IntRange(1, 1024), help="Skip pages larger than this; in MiB.")
 @options_from(ReadingSettings)
@@ -64,6 +71,7 @@ def build(
     engine: str,
     master: str | None,
     answers: int | None,
+    shards: int | None,
     memory: str,
     max_page_size: int,
     options: ReadingSettings,
@@ -97,6 +105,7 @@ def build(
             engine=engine,
             master=master,
             answers=answers,
+            shards=shards,
             progress=progress,
         )
     if json or not quiet:

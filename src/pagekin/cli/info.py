@@ -34,7 +34,9 @@ def info(store: str, json: bool) -> None:
 
 def print_info(info: pagekin.CollectionInfo) -> None:
     counts = info.counts
-    click.echo(f"{info.store}: format {info.format}, generation {info.generation}, {bytes_in_words(info.bytes)}")
+    shards = f" in {info.shards} shards" if info.shards > 1 else ""
+    size = bytes_in_words(info.bytes) + shards
+    click.echo(f"{info.store}: format {info.format}, generation {info.generation}, {size}")
     print_table([(counts[key], noun) for key, noun in _COUNTS.items()])
     click.echo(f"  from {bytes_in_words(counts['html_bytes'])} of HTML, {bytes_in_words(counts['text_bytes'])} of text")
     if changed := [key for key, value in info.settings.items() if value is True]:

@@ -686,6 +686,7 @@ def build(
     engine: str = "local",
     master: str | None = None,
     answers: int | None = None,
+    shards: int | None = None,
     progress: Callable[[Progress], None] = lambda _: None,
 ) -> Collection:
     """Read sources into the folder `output`, and open the collection.
@@ -696,7 +697,8 @@ def build(
     processes is limited such that they fit into `memory` bytes. SourceError is raised, and `output` is left as it is,
     if the sources have no page, or fewer than half of the pages that `output` has; `allow_shrink` allows the latter.
     The `engine` "spark" builds a new collection on the Spark cluster of `master`; the result is the same. `answers` is
-    the `limit` of `Collection.keep_answers`; by default it is that of the last build.
+    the `limit` of `Collection.keep_answers`; by default it is that of the last build, as is the number of `shards`,
+    folders that the files of `output` are divided into.
 
     >>> pagekin.build("pages", "site.kin", base_urls=["http://site.example/"]).built.reused
     9
@@ -719,6 +721,7 @@ def build(
         engine=engine,
         master=master,
         answers=answers,
+        shards=shards,
         progress=progress,
     )
     return Collection(IndexedStore(built.store.root, built.store.manifest), describe_build(built))

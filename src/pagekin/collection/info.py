@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from pagekin.figures import counted
-from pagekin.index.answers import ANSWERS
+from pagekin.index.answers import is_answers
 from pagekin.model.jsons import json_field
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.results import PageLink, ResultSequence
@@ -46,6 +46,7 @@ class CollectionInfo:
     languages: dict[str, int] = json_field()
     skipped: list[tuple[str, int, str, str]] = json_field(columns=("reason", "count", "example", "source"))
     vectors: dict[str, Any] | None = json_field(default=None, omit=None)  # that were given to the build
+    shards: int = json_field(default=1, omit=1)  # that the files are divided into
 
     def __repr__(self) -> str:
         return f"<CollectionInfo {self.store} of {counted(self.counts['pages'], 'page')}>"
@@ -86,7 +87,7 @@ class KeptReport:
 
 def describe_answers(store: Store, limit: int) -> KeptReport:
     files = (store.manifest.index or {})["files"]
-    size = sum(facts["bytes"] for name, facts in files.items() if name.startswith(ANSWERS))
+    size = sum(facts["bytes"] for name, facts in files.items() if is_answers(name))
     return KeptReport(str(store.root), len(store.nodes) - 1, limit, size)
 
 
@@ -106,6 +107,7 @@ def describe_store(store: Store) -> CollectionInfo:
         languages={language or "unknown": pages for language, pages in rows(_LANGUAGES)},
         skipped=[(reason, count, example, source) for reason, count, example, source in rows(_SKIPS)],
         vectors=index.get("vectors"),
+        shards=manifest.shards,
     )
 
 

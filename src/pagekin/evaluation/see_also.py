@@ -199,7 +199,7 @@ def _copy_without(store: Store, hidden: Bools, folder: Path) -> None:
             try:
                 (folder / path.name).symlink_to(path.resolve())
             except OSError:  # Windows allows it only to some users
-                shutil.copy(path, folder)
+                (shutil.copytree if path.is_dir() else shutil.copy)(path, folder / path.name)
 
 
 def _select(part: Rows, kept: Bools) -> Rows:

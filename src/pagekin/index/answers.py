@@ -78,6 +78,15 @@ def answers_name(limit: int) -> str:
     return f"{ANSWERS}{limit}"
 
 
+def is_answers(file: str) -> bool:
+    """Whether a file of an index, or of a shard of it, holds answers.
+
+    >>> is_answers("answers-10.node.npy"), is_answers("shard-0003/answers-10.node.npy"), is_answers("bags.term.npy")
+    (True, True, False)
+    """
+    return file.rpartition("/")[2].startswith(ANSWERS)
+
+
 def open_answers(folder: Path, pages: int, limit: int) -> KeptAnswers:
     """Open answers, memory-mapped."""
     name = answers_name(limit)

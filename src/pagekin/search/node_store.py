@@ -22,6 +22,7 @@ from pagekin.search.query import QueryWeights, bag_of
 from pagekin.search.scorer import Scorer, ScorerPool
 from pagekin.store.checks import check
 from pagekin.store.columns import open_array
+from pagekin.store.shards import open_shards
 from pagekin.store.store import Store, report_damage
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ class NodeStore(Store):
     @cached_property
     def latent(self) -> LatentVectors:
         """The latent vectors of pages and words, memory-mapped."""
-        if "latent.pages.row.npy" not in self._index_facts["files"]:
+        if not self._has_column("latent.pages.row"):
             raise MisuseError(
                 f"the index of {self.root} has no latent vectors; build it with a strategy whose blend names latent"
             )
@@ -66,7 +67,7 @@ class NodeStore(Store):
     @cached_property
     def pages_by_list(self) -> Int64s:
         """All pages, those of a list of latent vectors side by side: their searches read the same parts of files."""
-        if "latent.pages.row.npy" in self._index_facts["files"] and len(self.latent.lists.page):
+        if self._has_column("latent.pages.row") and len(self.latent.lists.page):
             return self.latent.lists.page.astype(np.int64)
         return np.arange(len(self.nodes) - 1)
 
@@ -102,6 +103,9 @@ class NodeStore(Store):
             )
         return facts
 
+    def _has_column(self, name: str) -> bool:
+        return bool(self._index_facts) and self.manifest.has_column(name)
+
     @cached_property
     def titles(self) -> TitleIndex:
         """The words of titles, memory-mapped."""
@@ -125,7 +129,7 @@ class NodeStore(Store):
     @cached_property
     def neighbours(self) -> Unsigned:
         """The nearest pages of each page, memory-mapped: a row of node numbers, filled up with the page itself."""
-        if f"{NEIGHBOURS_FILE}.npy" not in self._index_facts["files"]:
+        if not self._has_column(NEIGHBOURS_FILE):
             raise MisuseError(
                 f"the index of {self.root} has no neighbours; build it with a strategy whose blend names neighbours"
             )
@@ -148,9 +152,10 @@ class NodeStore(Store):
         self.on_disk.index.check()
         _ = self.fingerprints, self.titles, self.kept_answers
         folder = self.root / self.manifest.index_folder
+        open_shards(folder, len(self))
         check_link_columns(open_link_columns(folder, self), folder / "anchors.counting.npy")
-        for name, file in (("latent", "latent.pages.row.npy"), ("neighbours", f"{NEIGHBOURS_FILE}.npy")):
-            if file in facts["files"]:
+        for name, column in (("latent", "latent.pages.row"), ("neighbours", NEIGHBOURS_FILE)):
+            if self._has_column(column):
                 getattr(self, name)
         if "vectors" in facts:
             _ = self.vectors

@@ -1,16 +1,15 @@
-"""Columns in files: one plain `.npy` file per array, named after the part and the column, opened memory-mapped."""
+"""Columns in files: one plain `.npy` file per array, named after the part and the column, opened memory-mapped.
+
+A column that is divided into shards has a file in the folder of each shard, and is opened as one array.
+"""
 
 import hashlib
-import math
-import mmap
-import os
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import fields
 from functools import partial
 from pathlib import Path
-from typing import IO, Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from pagekin.errors import StoreError
 from pagekin.model.arrays import Array, Strings
 from pagekin.model.files import sync_file, sync_folder
 from pagekin.model.reading import RAGGED_PARTS, Pages, Reading, Sources, Width
+from pagekin.store.array_files import map_array, map_pieces, write_header
 from pagekin.store.checks import check, check_below, check_offsets, check_type, column_types, rules_of
 
 Part = TypeVar("Part")  # a dataclass of arrays and strings
@@ -25,13 +25,8 @@ Job = TypeVar("Job")
 Result = TypeVar("Result")
 
 ANY = -1  # the length of a column that is known only when all of it is written
-_HEAD = re.compile(
-    rb"\x93NUMPY\x01\x00(?P<length>..)"
-    rb"\{'descr': '(?P<dtype>[<|](?:b1|[iu][1248]|f[48]))', "
-    rb"'fortran_order': False, 'shape': \((?P<shape>[0-9]{1,15},(?: [0-9]{1,15})?)\), \} *\n",
-    re.DOTALL,
-)
-_LONGEST_HEAD = 1 << 10
+SHARDS = "shards"  # the column with the first page of each shard, and the number of pages
+MOST_SHARDS = 200  # two generations of as many shards stay below the number of mappings that Linux allows
 _PARTS: dict[str, Any] = {"pages": Pages, "sources": Sources, "forms": Strings, "targets": Strings, **RAGGED_PARTS}
 
 
@@ -82,7 +77,7 @@ def column_writer(folder: Path, columns: Mapping[str, tuple[Any, tuple[int, ...]
         opened = [files.enter_context((folder / f"{name}.npy").open("wb")) for name in columns]
         lengths = [0] * len(opened)
         for file, (dtype, shape) in zip(opened, columns.values(), strict=True):
-            _write_header(file, dtype, (max(shape[0], 0), *shape[1:]))
+            write_header(file, dtype, (max(shape[0], 0), *shape[1:]))
 
         def append(*pieces: Array) -> None:
             for k, ((dtype, _), piece) in enumerate(zip(columns.values(), pieces, strict=True)):
@@ -93,18 +88,16 @@ def column_writer(folder: Path, columns: Mapping[str, tuple[Any, tuple[int, ...]
         for file, length, (dtype, shape) in zip(opened, lengths, columns.values(), strict=True):
             if shape[0] == ANY:
                 file.seek(0)
-                _write_header(file, dtype, (length, *shape[1:]))
-
-
-def _write_header(file: IO[bytes], dtype: Any, shape: tuple[int, ...]) -> None:
-    header = {"descr": np.lib.format.dtype_to_descr(np.dtype(dtype)), "fortran_order": False, "shape": shape}
-    np.lib.format.write_array_header_1_0(file, header)
+                write_header(file, dtype, (length, *shape[1:]))
 
 
 def sync(folder: Path) -> None:
     """Wait until the files of a folder, their names and its own name are on the disk."""
     for path in folder.iterdir():
-        sync_file(path)
+        if path.is_dir():
+            sync(path)
+        else:
+            sync_file(path)
     sync_folder(folder)
     sync_folder(folder.parent)
 
@@ -117,8 +110,13 @@ def open_array(folder: Path, name: str, kind: Any, dimensions: int = 1, *, below
     """
     path = folder / f"{name}.npy"
     try:
-        with path.open("rb") as file:
-            array = _map_array(file, path)
+        try:
+            with path.open("rb") as file:
+                array = map_array(file, path)
+        except FileNotFoundError:
+            if not (folder / f"{SHARDS}.npy").exists():
+                raise
+            array = _map_shards(folder, name)
     except FileNotFoundError as error:
         raise StoreError(f"{path} is damaged or missing ({error}); build the store again") from error
     except OSError as error:
@@ -129,25 +127,21 @@ def open_array(folder: Path, name: str, kind: Any, dimensions: int = 1, *, below
     return array
 
 
-def _map_array(file: IO[bytes], path: Path) -> Array:
-    """Map the array of an open file.
+def _map_shards(folder: Path, name: str) -> Array:
+    """Open a column that is divided into shards."""
+    with (folder / f"{SHARDS}.npy").open("rb") as file:
+        first = map_array(file, folder / f"{SHARDS}.npy")
+    check(first.ndim == 1 and 2 <= len(first) - 1 <= MOST_SHARDS, folder / f"{SHARDS}.npy", "it holds no shards")
+    return map_pieces([folder / shard_name(k) / f"{name}.npy" for k in range(len(first) - 1)])
 
-    numpy's own reader passes the header to Python's parser, which fails if another thread is parsing at that moment
-    (seen in Python 3.11), and returns a `memmap`, whose slices cost several times as much as those of a plain array.
+
+def shard_name(number: int) -> str:
+    """The folder of a shard.
+
+    >>> shard_name(3)
+    'shard-0003'
     """
-    head = _HEAD.match(file.read(_LONGEST_HEAD))
-    check(head is not None, path, "it does not begin as a column does")
-    assert head is not None
-    shape = tuple(int(length) for length in head["shape"].split(b",") if length)
-    dtype = np.dtype(head["dtype"].decode())
-    size = os.fstat(file.fileno()).st_size
-    length = math.prod(shape)
-    sound = head.end() == 10 + int.from_bytes(head["length"], "little") and head.end() % 64 == 0
-    check(sound and head.end() + length * dtype.itemsize == size, path, "its size is not what its header says")
-    if not length:  # an empty range cannot be mapped
-        return np.empty(shape, dtype)
-    mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-    return np.frombuffer(mapped, dtype, length, head.end()).reshape(shape)
+    return f"shard-{number:04}"
 
 
 def open_part(folder: Path, name: str, kind: type[Part]) -> Part:

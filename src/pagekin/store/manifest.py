@@ -7,6 +7,7 @@ import hashlib
 import json
 import math
 import os
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -18,7 +19,7 @@ from pagekin.errors import FailureError, MisuseError, PagekinError, StoreError
 from pagekin.model.capture import ReadingSettings
 from pagekin.model.files import replacing, sync_folder
 from pagekin.store.checks import check
-from pagekin.store.columns import Mapper, checksum, sync
+from pagekin.store.columns import Mapper, checksum, shard_name, sync
 
 FORMAT = "pagekin store"
 VERSION = 3
@@ -28,6 +29,7 @@ SPOOL = "unfinished"
 SITE = "site.json"  # what `pagekin site` keeps beside the index of a site
 _MOST = 1 << 53  # of any count; what JSON numbers hold exactly
 _OURS = {NAME, f"{NAME}.new", "lock", SPOOL, SITE}
+_IN_SHARD = re.compile(r"shard-[0-9]{4}/")
 _OWN = "checksum"  # of the manifest itself, computed with this entry empty
 _COUNTS = ("pages", "hosts", "nodes", "outside", "aliases", "tokens", "words", "links", "html_bytes", "text_bytes")
 
@@ -60,6 +62,16 @@ class Manifest:
     def folders(self) -> tuple[str, ...]:
         return (self.folder,) if self.index is None else (self.folder, self.index_folder)
 
+    @property
+    def shards(self) -> int:
+        """The number of shards that the columns of pages are divided into."""
+        return len({name.partition("/")[0] for name in self.files if "/" in name}) or 1
+
+    def has_column(self, name: str) -> bool:
+        """Whether the index has a column, whole or in shards."""
+        files = {} if self.index is None else self.index["files"]
+        return f"{name}.npy" in files or f"{shard_name(0)}/{name}.npy" in files
+
     def all_files(self) -> dict[str, dict[str, Any]]:
         """Every file of the store and its index, by path inside the store."""
         files = {f"{self.folder}/{name}": facts for name, facts in self.files.items()}
@@ -70,9 +82,14 @@ class Manifest:
 
 def describe_files(folder: Path, mapper: Mapper = map) -> dict[str, dict[str, Any]]:
     """Size and checksum of every file of a folder; `mapper` is like `map`, but may work on several at a time."""
-    paths = sorted(folder.iterdir())
-    described = zip(paths, mapper(checksum, paths), strict=True)
-    return {path.name: {"bytes": path.stat().st_size, "sha256": digest} for path, digest in described}
+    paths = files_of(folder)
+    described = zip(paths, mapper(checksum, (folder / path for path in paths)), strict=True)
+    return {path: {"bytes": (folder / path).stat().st_size, "sha256": digest} for path, digest in described}
+
+
+def files_of(folder: Path) -> list[str]:
+    """The files of a folder and of the shards in it, as paths inside the folder."""
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir())
 
 
 def write_manifest(root: Path, manifest: Manifest) -> None:
@@ -137,7 +154,8 @@ def _validate(manifest: Manifest) -> None:
     """Raise ValueError, or now what missing or wrong entries would raise later."""
     index: dict[str, Any] = manifest.index or {"files": {}, "generation": 0, "version": 0}
     for name, facts in (*manifest.files.items(), *index["files"].items()):
-        _expect(Path(name).name == name and name not in ("", ".", ".."), f"a file {name!r}")
+        own = name[name.find("/") + 1 :] if _IN_SHARD.match(name) else name
+        _expect(Path(own).name == own and own not in ("", ".", ".."), f"a file {name!r}")
         _expect(type(facts["sha256"]) is str, f"{name} has no checksum")
         _expect_number(facts["bytes"], f"bytes of {name}")
     for name in _COUNTS:

@@ -18,6 +18,7 @@ from pagekin.store.catalog import Catalog
 from pagekin.store.checks import check, check_links, check_offsets, check_reading, check_urls, unpack
 from pagekin.store.columns import open_array, open_part, open_reading
 from pagekin.store.manifest import Manifest, damaged_files, read_manifest
+from pagekin.store.shards import open_shards
 from pagekin.store.suggestions import similar_pages, with_parts
 from pagekin.urls import canonical_url, host_of, variants
 
@@ -139,6 +140,7 @@ class Store:
     def verify(self) -> None:
         """Raise StoreError if a number in any file leads nowhere. Opening a store looks at its short files only."""
         _ = self.checked_reading, self.checked_links, self.node_of_target, self.word_of_form
+        open_shards(self.folder, len(self))
         check_urls(self.reading.pages.url, self.folder / "pages.url.data.npy")
         check_urls(self.reading.targets, self.folder / "targets.data.npy")
         self.catalog.verify(len(self), len(self.nodes) - 1, len(self.links))
