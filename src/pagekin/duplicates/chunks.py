@@ -158,7 +158,7 @@ class EarlierChunks(NamedTuple):
 
     @classmethod
     def of(cls, chunks: Chunks, page: Int64s, blocks: tuple[Blocks, Blocks], ignored: tuple[Bytes, Bytes]) -> Self:
-        """Leave out pages of which other blocks are ignored now. Both pairs: of the earlier pages, and of the pages."""
+        """Leave out pages whose ignored blocks have changed. Both pairs: of the earlier pages, and of the pages."""
         equal = page.copy()
         here = np.flatnonzero(page >= 0)
         there, counts = page[here], blocks[1].lengths()[here]

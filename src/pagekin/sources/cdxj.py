@@ -1,4 +1,4 @@
-"""CDXJ indexes: the captures of a crawl, of which one for each URL is read from the archives beside the index.
+"""CDXJ indexes list the captures of a crawl; one for each URL is read from the archives beside the index.
 
 A line is a sort key, a time of 14 digits, and JSON with `url`, `filename`, `offset`, `length`, `mime` and `status`.
 """
