@@ -13,7 +13,6 @@ from pagekin.cli.output import bytes_of, counted, print_result, print_table, vec
 from pagekin.cli.progress import progress_bar
 from pagekin.model.capture import MiB, ReadingSettings
 from pagekin.search.options import MOST_ANSWERS
-from pagekin.store.columns import MOST_SHARDS
 
 _STRAY = 0.95  # share of links that leave the collection, above which a base URL looks wrong
 _FEW = 20  # links below which that share says nothing
@@ -50,7 +49,7 @@ _FEW = 20  # links below which that share says nothing
 )
 @click.option(
     "--shards",
-    type=click.IntRange(1, MOST_SHARDS),
+    type=click.IntRange(1),
     metavar="N",
     help="Divide the files into N shards, each a range of pages. Default: as many as the store has, or 1.",
 )
