@@ -35,6 +35,7 @@ from pagekin.duplicates.chunks import EarlierChunks, chunks_of_pages
 from pagekin.duplicates.executors import chunks_on_executors
 from pagekin.duplicates.fingerprints import write_fingerprints
 from pagekin.duplicates.settings import GroupSettings
+from pagekin.engines.hadoop import fetch, needs_hadoop
 from pagekin.engines.local import WorkerPool, cpu_count, run, worker_pool
 from pagekin.engines.spark import SparkPool, spark_pool
 from pagekin.errors import MisuseError, PagekinError, StoreError
@@ -160,6 +161,27 @@ def build(
     as in the store before. The same holds for the number of `shards`; it changes no answer.
     """
     root, strategy = Path(output), strategy or PRESETS["default"]
+    if not isinstance(sources, SourceSet) and (uris := [source for source in sources if needs_hadoop(source)]):
+        if engine != "spark":
+            raise MisuseError(f"{uris[0]} is in a file system that only Spark opens; add --engine spark")
+        _check_new(root)
+        with spark_pool(master, 1) as spark:
+            progress(Progress("copying sources"))
+            return build(
+                fetch(spark.session, sources, root / manifests.SPOOL / "fetched"),
+                output,
+                base_urls=base_urls,
+                settings=settings,
+                strategy=strategy,
+                vectors=vectors,
+                processes=processes,
+                memory=memory,
+                allow_shrink=allow_shrink,
+                engine=engine,
+                master=master,
+                answers=answers,
+                progress=progress,
+            )
     check_names(strategy.weights_of_evidences())
     if shards is not None:
         check_shards(shards)
@@ -260,9 +282,13 @@ def _engine(engine: str, master: str | None, pool: WorkerPool, root: Path) -> Ab
         if master is not None:
             raise MisuseError("--master names a Spark cluster; add --engine spark")
         return nullcontext(pool)
+    _check_new(root)
+    return spark_pool(master, pool.workers)
+
+
+def _check_new(root: Path) -> None:
     if (root / manifests.NAME).exists():
         raise MisuseError(f"{root} exists, and --engine spark only builds new stores; name another output")
-    return spark_pool(master, pool.workers)
 
 
 def _build(

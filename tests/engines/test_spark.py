@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import re
 import subprocess
 import sys
 import warnings
@@ -174,6 +175,52 @@ def test_large_files_are_read_in_ranges(
     size = sources[0].stat().st_size
     assert len(jobs[sources[0].name]) == -(-size // 30_000) > 1
     assert jobs["damaged.warc"] == [None]
+
+
+def uri_of(path: Path) -> str:
+    return f"file://{path.absolute()}"  # not as_uri, which would escape a pattern
+
+
+def test_sources_of_other_file_systems_are_copied_and_removed(
+    session: SparkSession, sources: list[Path], tmp_path: Path
+) -> None:
+    """A URI of another scheme, a pattern, a folder, a list of URIs, and a list at a URI, as paths of this machine."""
+    folder, inside = sources[0].parent, "viewfs://pagekin/data"
+    settings: Any = session._jsc.hadoopConfiguration()
+    settings.set("fs.viewfs.mounttable.pagekin.link./data", folder.as_uri())
+    for path in folder.rglob("*"):  # Hadoop has times in milliseconds
+        os.utime(path, ns=(path.stat().st_mtime_ns // 10**6 * 10**6,) * 2)
+    pagekin.build([*sources[:3], folder / "damaged.warc", folder / "lines.jsonl"], tmp_path / "paths.kin", processes=1)
+    (tmp_path / "uris.txt").write_text(f"# archives\n{uri_of(folder / 'damaged.warc')}\n")
+    (folder / "remote.txt").write_text("lines.jsonl\n")
+    uris: list[str | Path] = [
+        uri_of(folder / f"{sources[0].name[:-4]}*"),
+        f"{inside}/birds",
+        sources[2],
+        f"@{tmp_path / 'uris.txt'}",
+        f"@{inside}/remote.txt",
+    ]
+    pagekin.build(uris, tmp_path / "uris.kin", engine="spark")
+    assert files_of(tmp_path / "uris.kin") == files_of(tmp_path / "paths.kin")
+
+
+@pytest.mark.parametrize(
+    ("uri", "sentence"),
+    [
+        ("file:///no/such/archive.warc.gz", "file:///no/such/archive.warc.gz does not exist; check the path"),
+        ("nowhere://host/a.warc.gz", "nowhere://host/a.warc.gz cannot be opened: Spark has no file system for nowhere"),
+    ],
+)
+def test_uris_that_cannot_be_read_are_named(session: SparkSession, tmp_path: Path, uri: str, sentence: str) -> None:
+    with pytest.raises(MisuseError, match=re.escape(sentence)) as raised:
+        pagekin.build([uri], tmp_path / "my.kin", engine="spark")
+    assert "\n" not in str(raised.value)
+    assert not (tmp_path / "my.kin").exists()
+
+
+def test_the_local_engine_says_who_opens_a_uri(tmp_path: Path) -> None:
+    with pytest.raises(MisuseError, match="is in a file system that only Spark opens; add --engine spark"):
+        pagekin.build(["hdfs://host/a.warc"], tmp_path / "my.kin")
 
 
 def test_finished_splits_are_not_read_again_unless_they_are_damaged(
