@@ -2,10 +2,11 @@
 
 `python -m benchmarks.hostile --cases 10000` changes one file of a small store in each case: values, types, shapes and
 offsets of columns, values of the catalogue and the manifest, batches of an unfinished build, learned projections, the
-index and the state of a site. In half of the cases the checksums are those of the changed file. A child of this
-process, forked after everything is loaded, then runs a command or asks a server. It must give an answer or one
-sentence. A signal, a traceback, or more than ten seconds of processor time is a finding. Findings are printed with the
-number of the case, which `--case NUMBER` repeats; the exit code is 1. Writes `results/hostile.json`.
+index and the state of a site. Of a store of three shards it also removes, exchanges and links pieces. In half of the
+cases the checksums are those of the changed file. A child of this process, forked after everything is loaded, then runs
+a command or asks a server. It must give an answer or one sentence. A signal, a traceback, or more than ten seconds of
+processor time is a finding. Findings are printed with the number of the case, which `--case NUMBER` repeats; the exit
+code is 1. Writes `results/hostile.json`.
 """
 
 from __future__ import annotations
@@ -50,6 +51,8 @@ _SECONDS = 10  # of processor time
 _PATIENCE = 120_000  # milliseconds; on a busy machine processor time passes slowly
 _MEMORY = 6 << 30  # bytes of addresses
 _TRACEBACK = 70  # exit code
+_OF_DIVIDED = 0.6  # share of the cases that do not take files in turn
+_LONGEST_HEADER = 20_000  # bytes; that of a piece of a column is long
 _PAGE = "http://larder.example/"
 _SWEEP = """store = "hostile.kin"
 hierarchy = "labels.tsv"
@@ -71,7 +74,7 @@ _PATHS = (
 )
 
 # What is run, and how often compared with the others: what takes long is run less often.
-_STORE, _SITE = "hostile.kin", "site.kin"
+_STORE, _SITE, _DIVIDED = "hostile.kin", "site.kin", "divided.kin"
 _BUILD = ("-o", _STORE, "--base-url", "http://", "--processes", "1")
 COMMANDS: dict[str, tuple[int, tuple[str, ...]]] = {
     "info": (4, ("info", _STORE)),
@@ -143,11 +146,14 @@ class Scene:
         np.save(self.whole / "v.npy", np.random.default_rng(1).standard_normal((len(urls), 8)))
         (self.whole / "v.urls").write_text("\n".join(urls), "utf-8")
         built = build([web], store, base_urls=["http://"], vectors=self.whole / "v.npy", processes=1, answers=2)
+        divided = self.whole / _DIVIDED
+        build([web], divided, base_urls=["http://"], vectors=self.whole / "v.npy", processes=1, answers=2, shards=3)
         _write_weights(self.whole, list(built.store.words)[:20])
         self._spool()
         site, options = write_folder(self.whole / "site", _HOSTS[:1]), SiteOptions(at="body")
         update_site(site, options, index=self.whole / _SITE, inject=True, processes=1)
         self.files, self.site_files = _files_of(store), _files_of(self.whole / _SITE)
+        self.divided_files = _files_of(divided)
 
     def _spool(self) -> None:
         """Batches as a build leaves them that is stopped after reading."""
@@ -157,10 +163,13 @@ class Scene:
         (place / "unfinished").rename(self.whole / _STORE / "unfinished")
         shutil.rmtree(place)
 
-    def copy(self) -> Path:
-        """A new copy, of links to files; whoever changes a file replaces it. Returns its store."""
+    def copy(self, divided: bool = False) -> Path:
+        """A new copy, of links to files; whoever changes a file replaces it. Returns its store, or that of shards."""
         shutil.rmtree(self.work, ignore_errors=True)
         shutil.copytree(self.whole, self.work, copy_function=os.link)
+        if divided:
+            shutil.rmtree(self.work / _STORE)
+            (self.work / _DIVIDED).rename(self.work / _STORE)
         return self.work / _STORE
 
 
@@ -189,7 +198,7 @@ def replace_file(path: Path, data: bytes) -> None:
 
 def changed_column(data: bytes, dice: random.Random) -> tuple[str, bytes]:
     """A column in a file with other values, another type or another shape."""
-    array = np.load(io.BytesIO(data))
+    array, start = np.load(io.BytesIO(data), max_header_size=_LONGEST_HEADER), 10 + int.from_bytes(data[8:10], "little")
     kind = dice.choice(["value"] * 5 + ["values", "order", "type", "shape", "bytes", "cut"])
     if kind == "cut":
         return kind, data[: dice.randrange(len(data))]
@@ -199,23 +208,23 @@ def changed_column(data: bytes, dice: random.Random) -> tuple[str, bytes]:
     if kind == "type":
         others = {1: "u1 i1 b1", 2: "u2 i2", 4: "u4 i4 f4", 8: "u8 i8 f8"}[array.dtype.itemsize].split()
         other = dice.choice([*others, "f4", "u8"])
-        return f"type {other}", _packed(array.view(other) if other in others else array.astype(other))
+        return f"type {other}", _packed(array.view(other) if other in others else array.astype(other), start)
     if kind == "shape":
         shapes = [array[:-1], array[: len(array) // 2], array[:0], np.concatenate([array, array[:1]])]
         shapes += [array.reshape(-1, 1) if array.ndim == 1 else array.reshape(-1), array[..., :-1]]
-        return kind, _packed(np.ascontiguousarray(dice.choice(shapes)))
+        return kind, _packed(np.ascontiguousarray(dice.choice(shapes)), start)
     array = array.copy()
     flat = array.reshape(-1)
     if not len(flat):
         return "empty", data
     if kind == "order":
-        return kind, _packed(np.ascontiguousarray(array[::-1]))
+        return kind, _packed(np.ascontiguousarray(array[::-1]), start)
     count = 1 if kind == "value" else dice.randint(2, 20)
     places = [dice.choice([0, len(flat) - 1, dice.randrange(len(flat))]) for _ in range(count)]
     with np.errstate(all="ignore"):
         for place in places:
             flat[place] = np.array(_value(flat, place, dice)).astype(array.dtype)
-    return f"{kind} {flat[places[0]]} at {places[0]}", _packed(array)
+    return f"{kind} {flat[places[0]]} at {places[0]}", _packed(array, start)
 
 
 def _value(flat: Any, place: int, dice: random.Random) -> Any:
@@ -228,12 +237,41 @@ def _value(flat: Any, place: int, dice: random.Random) -> Any:
     return dice.choice([limits.max, limits.max - 1, limits.min, limits.max // 2, near, int(flat.max()), 0])
 
 
-def _packed(array: Any) -> bytes:
+def _packed(array: Any, start: int = 0) -> bytes:
+    """The file of an array, with a header of at least this length."""
     file = io.BytesIO()
     np.lib.format.write_array_header_1_0(
         file, {"descr": array.dtype.str, "fortran_order": False, "shape": array.shape or (1,)}
     )
-    return file.getvalue() + bytes(array.tobytes())
+    text = file.getvalue()[10:-1].ljust(start - 11) + b"\n"
+    return file.getvalue()[:8] + len(text).to_bytes(2, "little") + text + bytes(array.tobytes())
+
+
+def changed_shards(root: Path, dice: random.Random) -> str:
+    """Remove, exchange or link pieces of a column, or whole shards."""
+    shards = sorted(dice.choice([*root.glob("store-*"), *root.glob("index-*")]).glob("shard-*"))
+    one, other = dice.sample(shards, 2)
+    kind = dice.choice(["remove shard", "file for shard", "exchange shards", "remove", "exchange", "folder", "link"])
+    if kind == "exchange shards":
+        one.rename(one.parent / "between")
+        other.rename(one)
+        (one.parent / "between").rename(other)
+    elif "shard" in kind:
+        shutil.rmtree(one)
+        if kind == "file for shard":
+            one.write_bytes(b"")
+    else:
+        piece = dice.choice(sorted(one.iterdir()))
+        data = piece.read_bytes()
+        piece.unlink()
+        if kind == "exchange":
+            piece.write_bytes((other / piece.name).read_bytes())
+            replace_file(other / piece.name, data)
+        elif kind == "folder":
+            piece.mkdir()
+        elif kind == "link":
+            piece.symlink_to(dice.choice([Path(os.devnull), Path("/dev/zero"), piece, one, other / piece.name]))
+    return f"{one.relative_to(root)}, {kind}"
 
 
 def changed_catalog(path: Path, dice: random.Random) -> str:
@@ -315,7 +353,10 @@ def seal(root: Path, changed: Path | None, change: Callable[[Any], Any] = lambda
     if changed is not None:
         data = (root / changed).read_bytes()
         part = manifest if changed.parts[0].startswith("store-") else manifest["index"]
-        part["files"][changed.name] = {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+        part["files"][Path(*changed.parts[1:]).as_posix()] = {
+            "bytes": len(data),
+            "sha256": hashlib.sha256(data).hexdigest(),
+        }
     manifest = change(manifest)
     if isinstance(manifest, dict):
         manifest["checksum"] = ""
@@ -326,11 +367,14 @@ def seal(root: Path, changed: Path | None, change: Callable[[Any], Any] = lambda
 
 def change(scene: Scene, dice: random.Random, file: Path | None = None) -> tuple[str, str]:
     """Change a file of a new copy; (what was changed, "" or the command that this concerns)."""
-    root = scene.copy()
-    if file is None and dice.random() < 0.03:
+    divided = file is None and dice.random() < _OF_DIVIDED
+    root = scene.copy(divided)
+    if divided and dice.random() < 0.3:
+        return changed_shards(root, dice), ""
+    if file is None and not divided and dice.random() < 0.03:
         return changed_projection(scene.work, dice), "related --weights"
     concerns = ""
-    if file is None and dice.random() < 0.05:
+    if file is None and not divided and dice.random() < 0.05:
         root, concerns = scene.work / _SITE, "site"
         # The state, or what a run reads that finds it useless.
         path = dice.choice([Path(SITE), *(dice.choice(scene.site_files) for _ in range(2))])
@@ -340,7 +384,7 @@ def change(scene: Scene, dice: random.Random, file: Path | None = None) -> tuple
         if path.name == SITE:
             return f"state of a site, {what}", concerns
     else:
-        path = file or dice.choice(scene.files)
+        path = file or dice.choice(scene.divided_files if divided else scene.files)
     if path.name == "manifest.json":
         notes: list[str] = []
 

@@ -22,6 +22,7 @@ ORDER = (
     "answers",
     "growth",
     "spark",
+    "shards",
     "judging",
     "sweeping",
     "blending",

@@ -85,6 +85,7 @@ from pagekin.store.store import Store
 from pagekin.store.write import write_store
 
 ENGINES = ("local", "spark")
+DIVIDING = "dividing into shards"
 _JOB_BYTES = 16 * MiB
 _JOB_PAGES = 8000  # reached only by small pages
 _WORK_FOR_PROCESSES = 512 * MiB  # with less work, processes take longer to start than they save
@@ -333,6 +334,8 @@ def _build(
             number = manifests.next_generation(root)
             folder = generation.enter_context(manifests.new_generation(root / f"store-{number}"))
             counts, skipped = write_store(folder, read_pages, selected, settings, context.enter, context.pool.map)
+            if len(first) > 2:
+                context.enter(DIVIDING)
             divide(
                 folder, first, open_array(folder, "nodes.offsets", np.int64, below=None), STORE_CUTS, context.pool.map
             )
@@ -522,6 +525,8 @@ def _write_index(
         write_neighbours(folder, indexed, indexed.blend_for_neighbours, context.pool.map)
     indexed.close()
     del indexed
+    if manifest.shards > 1:
+        context.enter(DIVIDING)
     divide(folder, open_shards(store.folder, len(store)), store.nodes, INDEX_CUTS, context.pool.map)
     context.enter("checksums")
     facts["files"] = manifests.describe_files(folder, context.pool.map)

@@ -60,6 +60,19 @@ def test_people_are_told_what_was_read_what_was_skipped_and_what_to_do_next(page
     assert pagekin(*BUILD).out == "Nothing has changed; x.kin holds 3 pages.\n"
 
 
+def test_the_number_of_shards_is_told_and_kept(pagekin: Pagekin, web: Path) -> None:
+    assert pagekin(*BUILD, "--shards", "3").code == 0
+    assert pagekin("info", "x.kin").out.splitlines()[0].endswith(" in 3 shards")
+    assert json.loads(pagekin("info", "x.kin", "--json").out)["shards"] == 3
+    assert pagekin(*BUILD).out == "Nothing has changed; x.kin holds 3 pages.\n"
+    answer = pagekin(*BUILD, "--shards", "4")
+    assert (answer.code, answer.err) == (2, "pagekin: 4 shards of 3 pages; ask for at most 3 with --shards\n")
+    assert pagekin(*BUILD, "--shards", "201").code == 2
+    assert pagekin("check", "x.kin").code == 0
+    assert pagekin(*BUILD, "--shards", "1").out.splitlines()[1].startswith("  0 pages read")
+    assert "shards" not in pagekin("info", "x.kin").out
+
+
 def test_vectors_of_pages_are_told_of(pagekin: Pagekin, web: Path) -> None:
     """A vector of a page that is not there, and pages without one."""
     np.save("v.npy", np.eye(3))

@@ -223,6 +223,19 @@ def test_the_local_engine_says_who_opens_a_uri(tmp_path: Path) -> None:
         pagekin.build(["hdfs://host/a.warc"], tmp_path / "my.kin")
 
 
+def test_spark_writes_the_shards_of_the_local_engine(
+    session: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Executors read a store that is divided already."""
+    write_pages(tmp_path / "web")
+    monkeypatch.chdir(tmp_path)
+    for engine in ("local", "spark"):
+        pagekin.build(["web"], tmp_path / f"{engine}.kin", engine=engine, shards=3, base_urls=["http://a.example/"])
+    ours, theirs = files_of(tmp_path / "local.kin"), files_of(tmp_path / "spark.kin")
+    assert sum("shard-0002" in name for name in ours) > 50
+    assert ours == theirs
+
+
 def test_finished_splits_are_not_read_again_unless_they_are_damaged(
     session: SparkSession, sources: list[Path], local: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

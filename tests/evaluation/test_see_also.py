@@ -40,16 +40,18 @@ AFTER = {
 }
 
 
-def built(folder: Path, pages: dict[str, str], name: str) -> IndexedStore:
+def built(folder: Path, pages: dict[str, str], name: str, shards: int = 1) -> IndexedStore:
     rows = [page(f"{HOST}/{each}", f"<title>The {each}</title>{html}") for each, html in pages.items()]
     write_jsonl(folder / f"{name}.jsonl", rows)
-    store = build([folder / f"{name}.jsonl"], folder / f"{name}.kin", strategy=STRATEGY, processes=1).store
-    return IndexedStore.open(store.root)
+    output = folder / f"{name}.kin"
+    build([folder / f"{name}.jsonl"], output, strategy=STRATEGY, processes=1, shards=shards)
+    return IndexedStore.open(output)
 
 
-@pytest.fixture
-def garden(tmp_path: Path) -> IndexedStore:
-    return built(tmp_path, {name: BEFORE[name] + SECTIONS[name] + AFTER[name] for name in BEFORE}, "garden")
+@pytest.fixture(params=[1, 3], ids=["whole", "three shards"])
+def garden(tmp_path: Path, request: pytest.FixtureRequest) -> IndexedStore:
+    pages = {name: BEFORE[name] + SECTIONS[name] + AFTER[name] for name in BEFORE}
+    return built(tmp_path, pages, "garden", request.param)
 
 
 def test_a_section_goes_from_its_heading_to_the_next(garden: IndexedStore) -> None:

@@ -7,6 +7,7 @@ import io
 import os
 import shutil
 import sys
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -27,7 +28,7 @@ from pagekin.serving.generations import CurrentGeneration
 from pagekin.serving.settings import ServerSettings
 from pagekin.store import shards as store_shards
 from pagekin.store.columns import MOST_SHARDS, open_array
-from pagekin.store.manifest import damaged_files
+from pagekin.store.manifest import damaged_files, write_manifest
 from pagekin.store.shards import STORE_CUTS
 from pagekin.store.store import Store
 from robustness.forking import in_a_fork
@@ -280,12 +281,32 @@ def packed(array: np.ndarray) -> bytes:
 
 @pytest.mark.parametrize("place", ["store", "index"])
 @pytest.mark.parametrize(
-    "first", [[0], [0, 1, 2, 3, 4, 5, 6, 8, PAGES], [0, 90, 60, 61, 62, 63, 64, PAGES], list(range(5000)), []]
+    "first",
+    [
+        [0],
+        [0, 1, 2, 3, 4, 5, 6, PAGES],
+        [0, 1, 2, 3, 4, 5, 6, 8, PAGES],
+        [0, 90, 60, 61, 62, 63, 64, PAGES],
+        list(range(5000)),
+        [],
+    ],
 )
 def test_ranges_that_cannot_be_are_told(home: Path, tmp_path: Path, place: str, first: list[int]) -> None:
     root = Path(shutil.copytree(home / "7.kin", tmp_path / "7.kin"))
     next(root.glob(f"{place}-*/shards.npy")).write_bytes(packed(np.array(first, np.int64)))
     assert "damaged" in refused(root)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["shard-0000/../../../x.npy", "shard-0000/shard-0001/x.npy", "shard-0000/", "shard-00001/x.npy", "other/x.npy"],
+)
+def test_a_manifest_names_no_file_outside_of_shards(home: Path, tmp_path: Path, name: str) -> None:
+    root = Path(shutil.copytree(home / "2.kin", tmp_path / "2.kin"))
+    manifest = Store.open(root).manifest
+    write_manifest(root, replace(manifest, files={**manifest.files, name: {"bytes": 1, "sha256": ""}}))
+    with pytest.raises(StoreError, match="is damaged"):
+        Store.open(root)
 
 
 def link(path: Path, target: Path) -> None:

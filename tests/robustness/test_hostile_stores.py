@@ -65,6 +65,14 @@ def test_a_sample_of_the_campaign_finds_nothing(whole: Scene) -> None:
     assert findings == []
 
 
+def test_a_sample_of_damaged_shards_finds_nothing(whole: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hostile, "_OF_DIVIDED", 1.0)
+    assert any("shard-0002" in path.parts for path in whole.divided_files)
+    outcomes, _, findings = hostile.campaign(whole, range(0, 180, 3), seed=5)
+    assert findings == []
+    assert outcomes["refused"] > 0
+
+
 def test_every_file_and_every_command_takes_part(whole: Scene) -> None:
     turns = {hostile.file_of(whole, number) for number in range(2 * len(whole.files))}
     assert turns >= set(whole.files)

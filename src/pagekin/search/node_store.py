@@ -21,7 +21,7 @@ from pagekin.search.link_scorer import LinkScorer
 from pagekin.search.query import QueryWeights, bag_of
 from pagekin.search.scorer import Scorer, ScorerPool
 from pagekin.store.checks import check
-from pagekin.store.columns import open_array
+from pagekin.store.columns import SHARDS, open_array
 from pagekin.store.shards import open_shards
 from pagekin.store.store import Store, report_damage
 
@@ -152,7 +152,8 @@ class NodeStore(Store):
         self.on_disk.index.check()
         _ = self.fingerprints, self.titles, self.kept_answers
         folder = self.root / self.manifest.index_folder
-        open_shards(folder, len(self))
+        same = np.array_equal(open_shards(folder, len(self)), open_shards(self.folder, len(self)))
+        check(same, folder / f"{SHARDS}.npy", "it belongs to another store")
         check_link_columns(open_link_columns(folder, self), folder / "anchors.counting.npy")
         for name, column in (("latent", "latent.pages.row"), ("neighbours", NEIGHBOURS_FILE)):
             if self._has_column(column):

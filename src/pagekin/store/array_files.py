@@ -2,7 +2,8 @@
 
 A piece of an array is a `.npy` file of its own. Its header is padded so that the distance from the start of the file to
 a row is, modulo ALIGNMENT, the distance from the start of the array to that row, plus HEAD. Pages of memory that lie
-within one piece are then mapped from its file; those that hold the end of a piece and the start of the next are copied.
+within one piece are then mapped from its file; those that hold the end of a piece and the start of the next are copied,
+as are short pieces.
 Compiled code and numpy see one array. (numpy reads a piece with `np.load(path, max_header_size=20_000)`.)
 """
 
@@ -32,6 +33,8 @@ _FACTS = (
 )
 _WHOLE, _PIECE = re.compile(_FACTS + rb"\n", re.DOTALL), re.compile(_FACTS, re.DOTALL)
 _LONGEST_FACTS = 1 << 10
+_SHORT = 1 << 16  # bytes; files up to this size are read, not mapped
+_SHORT_ARRAY = 1 << 20  # bytes; the same for arrays
 _WRONG_SIZE = "its size is not what its header says"
 
 
@@ -93,39 +96,44 @@ class _Piece(NamedTuple):
     path: Path
     header: _Header
     begin: int  # the place of its first byte in the array
+    data: bytes  # of the file, if it is short
 
 
 def map_pieces(paths: Sequence[Path], *, in_memory: bool = False) -> Array:
-    """One array of the pieces in several files; read into memory where they cannot be mapped side by side."""
+    """One array of the pieces in several files; read into memory if it is short, or cannot be mapped side by side."""
     pieces: list[_Piece] = []
     begin = 0
     for path in paths:
-        with path.open("rb", buffering=0) as file:
-            found = _PIECE.match(file.read(_LONGEST_FACTS))
-            header = _header(found, os.fstat(file.fileno()).st_size, path)
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+        try:
+            size = os.fstat(descriptor).st_size
+            data = os.read(descriptor, size if size <= _SHORT else _LONGEST_FACTS)
+        finally:
+            os.close(descriptor)
+        header = _header(_PIECE.match(data), size, path)
         first = pieces[0].header if pieces else header
         check((header.dtype, header.shape[1:]) == (first.dtype, first.shape[1:]), path, "it holds another type of rows")
         check(header.start == HEAD + begin % ALIGNMENT, path, "it does not follow the piece before it")
-        pieces.append(_Piece(path, header, begin))
+        pieces.append(_Piece(path, header, begin, data if size <= _SHORT else b""))
         begin += header.size
     dtype, shape, _ = pieces[0].header
     shape = (sum(piece.header.shape[0] for piece in pieces), *shape[1:])
     if not begin:
         return np.empty(shape, dtype)
     side_by_side = sys.platform in ("linux", "darwin") and ALIGNMENT % mmap.PAGESIZE == 0 and not in_memory
-    data = _side_by_side(pieces, begin) if side_by_side else _copied(pieces, begin)
-    return np.frombuffer(data, dtype, math.prod(shape), HEAD).reshape(shape)
+    mapped = side_by_side and begin > _SHORT_ARRAY
+    data_of_all = _side_by_side(pieces, begin) if mapped else _copied(pieces, begin)
+    return np.frombuffer(data_of_all, dtype, math.prod(shape), HEAD).reshape(shape)
 
 
 def _copied(pieces: Sequence[_Piece], size: int) -> memoryview:
-    data = bytearray(HEAD + size)
+    data = memoryview(bytearray(HEAD + size))
     for piece in pieces:
-        with piece.path.open("rb", buffering=0) as file:
-            file.seek(piece.header.start)
-            place = HEAD + piece.begin
-            read = file.readinto(memoryview(data)[place : place + piece.header.size])
-            check(read == piece.header.size, piece.path, _WRONG_SIZE)
-    return memoryview(data).toreadonly()
+        place = HEAD + piece.begin
+        rows = piece.data or piece.path.read_bytes()
+        check(len(rows) == piece.header.start + piece.header.size, piece.path, _WRONG_SIZE)
+        data[place : place + piece.header.size] = memoryview(rows)[piece.header.start :]
+    return data.toreadonly()
 
 
 def _side_by_side(pieces: Sequence[_Piece], size: int) -> mmap.mmap:
@@ -134,19 +142,33 @@ def _side_by_side(pieces: Sequence[_Piece], size: int) -> mmap.mmap:
     nothing = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
     mapped = mmap.mmap(-1, _up(HEAD + size, page), flags=nothing, prot=mmap.PROT_READ)
     base = np.frombuffer(mapped, np.uint8).ctypes.data
+    copies: dict[int, bytearray] = {}  # pages of memory that are not mapped from one file
+
+    def copy(first: int, data: bytes) -> None:
+        """Less than a page, or a short piece."""
+        while data:
+            at = first % page
+            copied = copies.setdefault(first - at, bytearray(page))
+            copied[at : at + len(data)] = data[: page - at]
+            first, data = first - at + page, data[page - at :]
+
     for piece in pieces:
         begin, end = HEAD + piece.begin, HEAD + piece.begin + piece.header.size
+        if piece.data:
+            check(len(piece.data) == piece.header.start + piece.header.size, piece.path, _WRONG_SIZE)
+            copy(begin, piece.data[piece.header.start :])
+            continue
         to_file = piece.header.start - begin  # from a place in the range to the place in the file
         inner, outer = _up(begin, page), end - end % page
         with piece.path.open("rb", buffering=0) as file:
             check(os.fstat(file.fileno()).st_size == end + to_file, piece.path, _WRONG_SIZE)
-            if inner < outer:
-                _map_over(base + inner, outer - inner, file.fileno(), inner + to_file)
-            for first, last in ((begin, min(inner, end)), (max(outer, inner), end)):
-                if first < last:
-                    data = os.pread(file.fileno(), last - first, first + to_file)
-                    check(len(data) == last - first, piece.path, _WRONG_SIZE)
-                    _write_over(base + first, data)
+            _map_over(base + inner, outer - inner, file.fileno(), inner + to_file)
+            for first, last in ((begin, inner), (outer, end)):
+                rows = os.pread(file.fileno(), last - first, first + to_file)
+                check(len(rows) == last - first, piece.path, _WRONG_SIZE)
+                copy(first, rows)
+    for first, copied in copies.items():
+        _write_over(base + first, bytes(copied))
     return mapped
 
 
@@ -173,10 +195,9 @@ def _map_over(address: int, length: int, descriptor: int, offset: int) -> None:
 
 
 def _write_over(address: int, data: bytes) -> None:
-    """Write less than a page of memory that is mapped read-only, and to no file."""
-    page = address - address % mmap.PAGESIZE
+    """Write a page of memory that is mapped read-only, and to no file."""
     for access in (mmap.PROT_READ | mmap.PROT_WRITE, mmap.PROT_READ):
-        if _system().mprotect(page, mmap.PAGESIZE, access):
+        if _system().mprotect(address, len(data), access):
             raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
         if access & mmap.PROT_WRITE:
             ctypes.memmove(address, data, len(data))
