@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import warnings
@@ -185,18 +186,21 @@ def test_sources_of_other_file_systems_are_copied_and_removed(
     session: SparkSession, sources: list[Path], tmp_path: Path
 ) -> None:
     """A URI of another scheme, a pattern, a folder, a list of URIs, and a list at a URI, as paths of this machine."""
-    folder, inside = sources[0].parent, "viewfs://pagekin/data"
+    folder, inside = tmp_path / "sources", "viewfs://pagekin/data"
+    shutil.copytree(sources[0].parent, folder)
     settings: Any = session._jsc.hadoopConfiguration()
     settings.set("fs.viewfs.mounttable.pagekin.link./data", folder.as_uri())
     for path in folder.rglob("*"):  # Hadoop has times in milliseconds
         os.utime(path, ns=(path.stat().st_mtime_ns // 10**6 * 10**6,) * 2)
-    pagekin.build([*sources[:3], folder / "damaged.warc", folder / "lines.jsonl"], tmp_path / "paths.kin", processes=1)
+    archive, birds, rows = (folder / source.name for source in sources[:3])
+    paths = [archive, birds, rows, folder / "damaged.warc", folder / "lines.jsonl"]
+    pagekin.build(paths, tmp_path / "paths.kin", processes=1)
     (tmp_path / "uris.txt").write_text(f"# archives\n{uri_of(folder / 'damaged.warc')}\n")
     (folder / "remote.txt").write_text("lines.jsonl\n")
     uris: list[str | Path] = [
-        uri_of(folder / f"{sources[0].name[:-4]}*"),
-        f"{inside}/birds",
-        sources[2],
+        uri_of(folder / f"{archive.name[:-4]}*"),
+        f"{inside}/{birds.name}",
+        rows,
         f"@{tmp_path / 'uris.txt'}",
         f"@{inside}/remote.txt",
     ]
