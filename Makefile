@@ -73,7 +73,7 @@ study: $(VENV)/bench $(MACHINE)
 	sh benchmarks/manuals.sh
 	QUICK=$(QUICK) $(BIN)/python -m benchmarks.study
 
-# Attacks on files, builds and the server: hours, most of them for fuzzing; `make campaign SECONDS=10 CASES=500 ERRORS=50 KILLS=20 LOAD=60` is a look.
+# Attacks on files, builds and the server: more than an hour; `make campaign SECONDS=10 CASES=500 ERRORS=50 KILLS=20 LOAD=60` is a look.
 CASES ?= 10000
 ERRORS ?= 500
 KILLS ?= 1000

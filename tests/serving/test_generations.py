@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import shutil
 import threading
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -205,3 +207,19 @@ def test_the_clusters_of_few_pages_are_cached(tmp_path: Path) -> None:
             seen.append(clusters)
     assert seen[4] is seen[5]
     assert seen[0] is not seen[6]
+
+
+def test_a_generation_is_freed_with_its_last_request(tmp_path: Path) -> None:
+    """Not when the garbage collector runs: in a server this may be many generations later."""
+    root = write(tmp_path, 20)
+    gc.collect()
+    gc.disable()
+    try:
+        generation = open_generation(root)
+        generation.collection.related("http://birds.example/3")
+        with generation.clusters("http://birds.example/3") as (analysis, clusters):
+            freed = [weakref.ref(each) for each in (generation, generation.indexed, analysis, clusters)]
+        del generation, analysis, clusters
+        assert [each() for each in freed] == [None] * 4
+    finally:
+        gc.enable()

@@ -6,6 +6,7 @@ import math
 import os
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
@@ -43,7 +44,9 @@ class Generation:
         self.tag = tag  # different for every generation
         self._results: dict[object, object] = {}
         self._locks: dict[object, threading.Lock] = {}
-        self._clusters = lru_cache(_CLUSTERS)(self._compute_clusters)
+        # Not a bound method: a cycle would keep a replaced generation, with its clusters, until the collector runs.
+        unowned = weakref.proxy(self)
+        self._clusters = lru_cache(_CLUSTERS)(lambda measure, node: _compute_clusters(unowned, measure, node))
 
     @property
     def number(self) -> int:
@@ -82,8 +85,9 @@ class Generation:
         with lock:
             yield analysis, clusters
 
-    def _compute_clusters(self, measure: str, node: int) -> tuple[Clusters, threading.Lock]:
-        return self.analyse_links(measure).clusters(node), threading.Lock()
+
+def _compute_clusters(generation: Generation, measure: str, node: int) -> tuple[Clusters, threading.Lock]:
+    return generation.analyse_links(measure).clusters(node), threading.Lock()
 
 
 class CurrentGeneration:
