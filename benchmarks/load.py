@@ -39,7 +39,6 @@ SECONDS = 15 if QUICK else 60
 PAGES = 500 if QUICK else 2_000
 CONNECTIONS, CLIENTS, SLOW, SWAPS = 64, 16, 480, 10
 _FIRST = 60.0  # seconds after which memory is measured first; in a short run a quarter of it
-_SAMPLES = 10  # measurements of memory, one a second; their median counts
 _PATIENCE = 60  # times that a view is asked for which is still computed
 _TOLD = 20  # failures that are told in detail
 Question = tuple[str, str, str]  # method, path, body
@@ -158,10 +157,11 @@ class Memory:
             time.sleep(1.0)
 
     def medians(self) -> tuple[float, float]:
-        """Around the end of the first minute, and at the end."""
-        first = min(_FIRST, self._seconds / 4)
-        after = [megabytes for seconds, megabytes in self._samples if seconds >= first]
-        return statistics.median(after[:_SAMPLES]), statistics.median(after[-_SAMPLES:])
+        """After the first minute and at the end, each over the time of a generation: memory rises and falls in it."""
+        first, time = min(_FIRST, self._seconds / 4), self._seconds / SWAPS
+        early = [megabytes for seconds, megabytes in self._samples if first <= seconds < first + time]
+        late = [megabytes for seconds, megabytes in self._samples if seconds >= self._seconds - time]
+        return statistics.median(early), statistics.median(late)
 
 
 def _megabytes(process: str) -> float:

@@ -326,3 +326,37 @@ def test_an_address_can_be_opened_wherever_the_server_listens() -> None:
     if socket.has_ipv6:
         with listen("::1", 0) as six:
             assert url_of(six).startswith("http://[::1]:")
+
+
+_FREEING = """
+import ctypes, sys
+from pagekin.serving.server import return_freed_memory
+
+def resident():
+    with open("/proc/self/statm") as statm:
+        return int(statm.read().split()[1]) * 4096
+
+library = ctypes.CDLL(None)
+library.malloc.restype, library.malloc.argtypes = ctypes.c_void_p, [ctypes.c_size_t]
+library.free.argtypes = [ctypes.c_void_p]
+if sys.argv[1] == "returning":
+    return_freed_memory()
+size = 24 << 20
+library.free(library.malloc(size))  # from now on glibc would keep memory of this size
+blocks, after = [], []
+for _ in range(4):
+    blocks.append(library.malloc(size))
+    ctypes.memset(blocks[-1], 1, size)
+    after.append(library.malloc(1 << 20))  # lies behind it
+used = resident()
+for block in blocks:
+    library.free(block)
+print((used - resident()) // size)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="mallopt is a function of glibc")
+@pytest.mark.parametrize(("kind", "returned"), [("returning", 4), ("keeping", 0)])
+def test_freed_arrays_are_returned_to_the_system(kind: str, returned: int) -> None:
+    done = subprocess.run([sys.executable, "-c", _FREEING, kind], capture_output=True, text=True, check=True)
+    assert int(done.stdout) == returned

@@ -1,5 +1,6 @@
 """A worker process: the server over one collection, on a socket that it shares with other workers."""
 
+import ctypes
 import logging
 import multiprocessing
 import signal
@@ -24,8 +25,20 @@ _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 _READ_BYTES = 256 << 10  # at most, that asyncio reads at once
 _SWITCH_SECONDS = 0.0005  # a working thread yields to the event loop after this time
 _GRACE_SECONDS = 30  # for running requests at shutdown
+_LARGE_BYTES = 16 << 20
 
 log = logging.getLogger("pagekin.serving")
+
+
+def return_freed_memory() -> None:
+    """Let glibc return the memory of every large array to the system as soon as the array is freed.
+
+    By default it keeps the memory of arrays of up to 32 MB after the first one, so that the clusters of replaced
+    generations would occupy memory.
+    """
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
+    if mallopt is not None:
+        mallopt(-3, _LARGE_BYTES)  # M_MMAP_THRESHOLD
 
 
 class _Server(uvicorn.Server):
@@ -46,6 +59,7 @@ class _Server(uvicorn.Server):
 
     def run_on(self, listener: socket.socket) -> None:
         sys.setswitchinterval(_SWITCH_SECONDS)
+        return_freed_memory()
         for number in _SIGNALS:  # before uvicorn installs its own handlers; it raises the signals again after stopping
             signal.signal(number, lambda *_: setattr(self, "should_exit", True))
         self.run(sockets=[listener])
