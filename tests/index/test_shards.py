@@ -26,6 +26,7 @@ from pagekin.search.options import RelatedOptions
 from pagekin.serving.app import make_app
 from pagekin.serving.generations import CurrentGeneration
 from pagekin.serving.settings import ServerSettings
+from pagekin.store import array_files
 from pagekin.store import shards as store_shards
 from pagekin.store.columns import MOST_SHARDS, open_array
 from pagekin.store.manifest import damaged_files, write_manifest
@@ -47,6 +48,13 @@ def built(folder: Path, shards: int | None, pages: int = PAGES, **options: objec
         twins = [page(f"http://twins.example/{k}", f"<title>Twin</title><p>{text}") for k in range(2)]
         write_jsonl(source, [*generated(pages - 2), *twins])
     return build([source], folder / f"{shards}.kin", processes=1, shards=shards, **options)  # type: ignore[arg-type]
+
+
+@pytest.fixture(autouse=True)
+def _short_pieces_are_mapped(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are as those of a large store, which are too long to be read into memory."""
+    monkeypatch.setattr(array_files, "_SHORT", 0)
+    monkeypatch.setattr(array_files, "_SHORT_ARRAY", 0)
 
 
 @pytest.fixture(scope="module")

@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pagekin.errors import StoreError
+from pagekin.store import array_files
 from pagekin.store.array_files import ALIGNMENT, HEAD, map_pieces, write_piece
 
 ONE_FOLDER = settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
@@ -39,8 +40,12 @@ def test_pieces_are_the_array(tmp_path: Path, kind: type[np.generic], width: tup
     size = bounds[-1] * int(np.prod(width, dtype=int))
     array = np.random.default_rng(len(rows)).integers(0, 250, size).astype(kind).reshape(bounds[-1], *width)
     paths = write(tmp_path, array, bounds)
-    for in_memory in (False, True):
-        joined = map_pieces(paths, in_memory=in_memory)
+    for in_memory, short in ((False, None), (False, 0), (True, None)):
+        with pytest.MonkeyPatch.context() as patch:
+            if short is not None:
+                patch.setattr(array_files, "_SHORT", short)
+                patch.setattr(array_files, "_SHORT_ARRAY", short)
+            joined = map_pieces(paths, in_memory=in_memory)
         assert (joined.dtype, joined.shape) == (array.dtype, array.shape)
         assert np.array_equal(joined, array)
         assert not joined.size or (not joined.flags.writeable and joined.flags.c_contiguous and joined.flags.aligned)

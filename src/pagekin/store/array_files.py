@@ -159,10 +159,12 @@ def _side_by_side(pieces: Sequence[_Piece], size: int) -> mmap.mmap:
             copy(begin, piece.data[piece.header.start :])
             continue
         to_file = piece.header.start - begin  # from a place in the range to the place in the file
-        inner, outer = _up(begin, page), end - end % page
+        inner = min(_up(begin, page), end)
+        outer = max(inner, end - end % page)
         with piece.path.open("rb", buffering=0) as file:
             check(os.fstat(file.fileno()).st_size == end + to_file, piece.path, _WRONG_SIZE)
-            _map_over(base + inner, outer - inner, file.fileno(), inner + to_file)
+            if inner < outer:
+                _map_over(base + inner, outer - inner, file.fileno(), inner + to_file)
             for first, last in ((begin, inner), (outer, end)):
                 rows = os.pread(file.fileno(), last - first, first + to_file)
                 check(len(rows) == last - first, piece.path, _WRONG_SIZE)
