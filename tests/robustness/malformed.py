@@ -350,6 +350,11 @@ def wacz_with_a_password() -> bytes:
 
 WACZS = {
     "bad-zip": Malformed("a.wacz", lambda: page() * 100, refused=r"a\.wacz is no WACZ"),
+    "bad-zip-name": Malformed(
+        "a.wacz",
+        lambda: wacz({"archive/ä.warc": ONE}).replace("ä".encode(), b"\xff\xff"),
+        refused=r"a\.wacz is no WACZ",
+    ),
     "bad-zip-empty": Malformed("a.wacz", lambda: b"", refused=r"a\.wacz is no WACZ"),
     "bad-zip-truncated": Malformed(
         "a.wacz", lambda: wacz({"archive/a.warc": ONE})[:-40], refused=r"a\.wacz is no WACZ.*fetch it again"

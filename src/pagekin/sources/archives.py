@@ -53,7 +53,7 @@ _ZSTD = b"\x28\xb5\x2f\xfd"
 _WACZ_FOLDER = "archive/"
 _WACZ_SUFFIXES = (".warc", ".warc.gz")
 _LOCAL_HEADER = 30  # bytes, then the name and the extra field; their lengths are the last four bytes
-_ZIP_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)
+_ZIP_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, UnicodeDecodeError)
 
 
 class _Revisit(NamedTuple):
