@@ -674,10 +674,10 @@ def indexed(*lines: bytes) -> Mapping[str, bytes]:
     return {"a.cdxj": first + b"\n".join(lines), "archive.warc.gz": gz(ONE)}
 
 
-def parquet(columns: Mapping[str, list[object]], damage: int = 0) -> bytes:
+def parquet(columns: Mapping[str, list[object]], damage: int = 0, compression: str = "gzip") -> bytes:
     """A Parquet file; `damage` bytes of its data are zero."""
     target = io.BytesIO()
-    pq.write_table(pa.table(columns), target, compression="gzip", use_dictionary=False)
+    pq.write_table(pa.table(columns), target, compression=compression, use_dictionary=False)
     data = bytearray(target.getvalue())
     data[40 : 40 + damage] = bytes(damage)
     return bytes(data)
@@ -714,6 +714,22 @@ CRAWLS = {
         lambda: indexed(place("../../../etc/passwd", "0")),
         ALL[:1],
         ({"archive that is not beside its index": 1},),
+    ),
+    "cdxj-long-name": Malformed(
+        "a.cdxj",
+        lambda: indexed(place(f"{'a' * 300}.warc.gz", "0")),
+        ALL[:1],
+        ({"archive that is not beside its index": 1},),
+    ),
+    "parquet-not-utf-8": Malformed(
+        "a.parquet",
+        lambda: parquet({"url": [ALL[0]], "html": ["ä one"]}, compression="none").replace("ä".encode(), b"\xff\xff"),
+        ALL[:1],
+    ),
+    "parquet-names-not-utf-8": Malformed(
+        "a.parquet",
+        lambda: parquet({"url": [ALL[0]], "html": ["one"], "ä": ["two"]}).replace("ä".encode(), b"\xff\xff"),
+        refused="is no Parquet file",
     ),
     "parquet-of-html": Malformed("a.parquet", lambda: page() * 100, refused="is no Parquet file"),
     "parquet-cut": Malformed(

@@ -89,8 +89,8 @@ class CdxjSource(FileSource):
 
     def _captures(self, name: str, places: list[_Place]) -> Iterator[SourceItem]:
         """The captures at these places of an archive, which is looked for near the index only."""
-        folders = (self.path.parent / folder for folder in _FOLDERS)
-        path = next((folder / name for folder in folders if (folder / name).is_file()), None)
+        paths = (self.path.parent / folder / name for folder in _FOLDERS)
+        path = next((each for each in paths if os.path.isfile(each)), None)  # noqa: PTH113  # Path fails on long names
         if path is None:
             yield Skip(self.name, "archive that is not beside its index", name, len(places))
             return

@@ -42,7 +42,7 @@ class ParquetSource(FileSource):
             names = [name for name in ("url", *TEXTS, *OPTIONAL) if name in file.schema_arrow.names]
             texts = [each.path for each in columns if each.path in names and each.physical_type == "BYTE_ARRAY"]
             file = ParquetFile(self.path, read_dictionary=texts)
-        except (pyarrow.ArrowException, OSError) as error:
+        except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
             raise SourceError(
                 f"{self.path} is no Parquet file that can be read: {error}; fetch or write it again"
             ) from error
@@ -53,9 +53,17 @@ class ParquetSource(FileSource):
             for batch in file.iter_batches(_ROWS, columns=names):
                 for cells in zip(*batch.columns, strict=True):
                     is_large = any(_bytes(cell) > self.settings.max_page_bytes for cell in cells)
-                    yield None if is_large else {name: cell.as_py() for name, cell in zip(names, cells, strict=True)}
+                    yield None if is_large else {name: _value(cell) for name, cell in zip(names, cells, strict=True)}
         except (pyarrow.ArrowException, OSError) as error:
             yield Skip(self.name, "damaged Parquet data, the rest is lost", str(error)[:200])
+
+
+def _value(cell: Any) -> Any:
+    """What a cell holds; in a string, what is not UTF-8 is replaced."""
+    try:
+        return cell.as_py()
+    except UnicodeDecodeError:
+        return getattr(cell, "value", cell).as_buffer().to_pybytes().decode("utf-8", "replace")
 
 
 def _bytes(cell: Any) -> int:
