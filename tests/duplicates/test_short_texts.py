@@ -7,7 +7,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from duplicates.test_result_list import named, prose
@@ -16,6 +16,7 @@ from pagekin.duplicates.short_texts import LEVELS, MAX_BYTES, MIN_BYTES, sample_
 
 LENGTHS = (200, 220, 300, 500, 800, 1200, 2000, 3550, 5000)
 TRIALS = 40
+FEWEST = 32  # elements of a sample
 
 
 def passage(seed: int, length: int) -> str:
@@ -72,8 +73,12 @@ def test_texts_outside_the_limits_have_no_sample() -> None:
 
 
 @given(st.lists(st.integers(MIN_BYTES, MAX_BYTES), min_size=1, max_size=5), st.integers(0, 9))
+@example([225], 7)  # too few
 def test_a_text_has_two_levels_and_the_next_is_a_part_of_its_own(sizes: list[int], seed: int) -> None:
-    """The level doubles where the size does: one n-gram of 2^L is kept of a text of up to 224 * 2^L bytes."""
+    """The level doubles where the size does: one n-gram of 2^L is kept of a text of up to 224 * 2^L bytes.
+
+    Chance may leave too few n-grams for the next level.
+    """
     random = np.random.default_rng(seed)
     samples = sample_ngrams([random.bytes(size) for size in sizes])
     for row, size in enumerate(sizes):
@@ -83,8 +88,8 @@ def test_a_text_has_two_levels_and_the_next_is_a_part_of_its_own(sizes: list[int
             if sample.lengths()[row]
         }
         own = next(level for level in range(LEVELS) if size <= 224 << level)
-        assert set(found) == ({own, own + 1} if own + 1 < LEVELS else {own})
-        assert all(found[level] <= found[own] for level in found)
+        half = {each for each in found[own] if each < 1 << (63 - own)}
+        assert found == {own: found[own]} | ({own + 1: half} if own + 1 < LEVELS and len(half) >= FEWEST else {})
 
 
 def test_the_sample_of_a_text_does_not_depend_on_the_texts_beside_it() -> None:
