@@ -106,7 +106,7 @@ def main(kills: int = KILLS, seed: int = 1) -> int:
 def campaign(kills: int, seed: int) -> tuple[Counter[str], Counter[str]]:
     """(kills tried, kills survived) by stage."""
     dice = random.Random(seed)
-    pipeline._JOB_PAGES = _BATCH_PAGES
+    pipeline._JOB_PAGES, pipeline._READ_AGAIN = _BATCH_PAGES, 0
     tried: Counter[str] = Counter()
     survived: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as place:

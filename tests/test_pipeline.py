@@ -69,6 +69,7 @@ def test_the_bytes_do_not_depend_on_who_reads_nor_on_batches(
     sources: list[Path], alone: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pool: WorkerPool
 ) -> None:
     monkeypatch.setattr("pagekin.pipeline._JOB_PAGES", 60)
+    monkeypatch.setattr("pagekin.pipeline._READ_AGAIN", 100_000)
     monkeypatch.setattr("pagekin.pipeline._WORK_FOR_PROCESSES", 0 if pool.processes else 1 << 60)
     built = build(sources, tmp_path / "test.kin", base_urls=["http://"], processes=pool.workers)
     assert_same_store(built.store, alone)
@@ -215,7 +216,10 @@ def test_many_changes_one_after_the_other_leave_the_store_as_if_new(web: Web) ->
         web.assert_as_fresh()
 
 
-def test_all_pages_but_a_few_may_go_if_allowed_and_are_not_read_twice(web: Web) -> None:
+def test_all_pages_but_a_few_may_go_if_allowed_and_are_not_read_twice(
+    web: Web, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pagekin.pipeline._READ_AGAIN", 0)
     web.build()
     web.sources = [write_jsonl(web.folder / "few.jsonl", [page("http://l.example/few", "<p>few")])]
     with pytest.raises(SourceError, match="allow_shrink"):
@@ -460,6 +464,7 @@ def test_a_build_needs_few_open_files_however_many_batches_it_has(
     import resource
 
     monkeypatch.setattr(pipeline, "_JOB_PAGES", 1)
+    monkeypatch.setattr(pipeline, "_READ_AGAIN", 0)
     lines = [
         write_jsonl(tmp_path / "a.jsonl", generated(150)),
         write_jsonl(tmp_path / "b.jsonl", generated(150, 5, 150)),

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pagekin.urls import canonical_url, host_of, page_id, path_url, resolve_url, variants
+from pagekin.urls import canonical_url, host_of, page_id, path_url, resolve_url, variant_key, variants
 
 # --- canonical_url -------------------------------------------------------------------------------
 
@@ -270,6 +270,26 @@ def test_variants_are_canonical_and_others(url: str) -> None:
         found = list(variants(canonical))
         assert canonical not in found
         assert [canonical_url(each) for each in found] == found
+
+
+ENDS = st.lists(st.sampled_from(["/", "a", "b", ".html", ".htm", "index", "index.html", "?q"]), max_size=6)
+
+
+@given(ENDS, st.sampled_from(["http", "https"]))
+def test_variants_of_a_url_have_its_key(ends: list[str], scheme: str) -> None:
+    url = f"{scheme}://h.example/{''.join(ends)}"
+    assert {variant_key(each) for each in variants(url)} == {variant_key(url)}
+
+
+def test_other_pages_of_a_folder_have_other_keys() -> None:
+    urls = [
+        "http://h.example/",
+        "http://h.example/a",
+        "http://h.example/b",
+        "http://h.example/a/b",
+        "http://h.example/a?b",
+    ]
+    assert len({variant_key(url) for url in urls}) == len(urls)
 
 
 def test_a_page_of_the_same_scheme_is_the_likelier_one() -> None:

@@ -58,6 +58,7 @@ from pagekin.latent.given import VectorFile, open_vector_file, write_given_vecto
 from pagekin.links.statistics import write_link_statistics
 from pagekin.model.arrays import Bytes, Int64s
 from pagekin.model.capture import MiB, ReadingSettings
+from pagekin.model.reading import CheckedReading
 from pagekin.model.strategy import NEIGHBOURS, PRESETS, Strategy
 from pagekin.search.calibration import calibrate
 from pagekin.search.evidence import check_names
@@ -87,7 +88,9 @@ from pagekin.store.write import write_store
 ENGINES = ("local", "spark")
 DIVIDING = "dividing into shards"
 _JOB_BYTES = 16 * MiB
+_SMALL_JOB_BYTES = 4 * MiB  # its arrays are short: malloc reuses freed memory instead of mapping new pages
 _JOB_PAGES = 8000  # reached only by small pages
+_READ_AGAIN = 192 * MiB  # of captures that are kept in memory: reading them again takes about two seconds
 _WORK_FOR_PROCESSES = 512 * MiB  # with less work, processes take longer to start than they save
 _GROUPS = GroupSettings()  # one setting for all pages of a collection, so that they can be compared
 
@@ -411,22 +414,26 @@ def _read_pages(
     """Read all sources; return everything that was read, and how many of the pages were read now."""
     done, total = 0, collection.size
     context.progress(Progress("reading", done, total))
-    batches = []
+    batches: list[Path | CheckedReading] = []
     if isinstance(context.pool, SparkPool):
         return _read_on_spark(collection, collector, spool, fingerprint, context)
     read = partial(read_job, collection.settings, fingerprint)
-    for place, size in run(read, _jobs(collection, collector, spool), context.pool):
+    jobs = _jobs(collection, collector, spool, 0 if context.pool.processes else _READ_AGAIN)
+    for batch, size in run(read, jobs, context.pool):
         done += size
         context.progress(Progress("reading", min(done, total), total))
-        batches.append(place)
-    return collector.collected(sorted(batches))
+        batches.append(batch)
+    return collector.collected(batches)
 
 
-def _jobs(collection: SourceSet, collector: PageCollector, spool: Spool) -> Iterator[Job]:
-    """Batches of the captures that must be read."""
+def _jobs(collection: SourceSet, collector: PageCollector, spool: Spool, in_memory: int) -> Iterator[Job]:
+    """Batches of the captures that must be read; the first ones, of about `in_memory` bytes, have no place."""
     items = filter(collector.must_read, collection.items(collector.is_unchanged))
     again = filter(collection.is_included, collector.captures_that_win_again(collection.sources))
-    return zip(spool.places(), in_batches(chain(items, again), _JOB_BYTES, _JOB_PAGES), strict=False)
+    captures, places = chain(items, again), spool.places()
+    while batch := next(in_batches(captures, _SMALL_JOB_BYTES if in_memory > 0 else _JOB_BYTES, _JOB_PAGES), None):
+        yield None if in_memory > 0 else next(places), batch
+        in_memory -= sum(capture.weight for capture in batch)
 
 
 def _read_on_spark(
@@ -442,7 +449,9 @@ def _read_on_spark(
     finished = read_splits(partial(pool.run, read), spool.folder, splits, fingerprint)
     context.enter("collecting what was read")
     revisiting = {split.source and split.source.name for split, place in finished if record_split(collector, place)}
-    batches = list(chain.from_iterable(pool.map(verified_batches, (place for _, place in finished))))
+    batches: list[Path | CheckedReading] = list(
+        chain.from_iterable(pool.map(verified_batches, (place for _, place in finished)))
+    )
     for source in collection.sources:  # now on the driver: an original may be in any archive
         if source.name in revisiting:
             deque(source.items(lambda _: False), maxlen=0)

@@ -38,6 +38,7 @@ _ODD = re.compile(r"[\x00-\x20]")
 _DEFAULT_PORTS = {"http": "80", "https": "443"}
 _LONGEST_AUTHORITY = 1024  # before decoding; a host name has at most 253 characters
 _INDEX_NAMES = ("index.html", "index.htm")
+_OPTIONAL_ENDS = ("/", ".html", "/index.htm", "/index")  # of the path, in variants
 
 
 def canonical_url(url: str) -> str | None:
@@ -225,3 +226,15 @@ def variants(url: str) -> Iterator[str]:
             addresses.append(address[: -len(".html")])
     candidates = (f"{each}:{address}{question}{query}" for each in (scheme, other) for address in addresses)
     yield from (candidate for candidate in candidates if candidate != url)
+
+
+def variant_key(url: str) -> str:
+    """A key that a URL shares with all its variants, and with few other URLs.
+
+    >>> variant_key("http://example.org/a/index.html?b"), variant_key("https://example.org/a?b")
+    ('//example.org/a?b', '//example.org/a?b')
+    """
+    address, question, query = url.partition(":")[2].partition("?")
+    while address.endswith(_OPTIONAL_ENDS):
+        address = address.rstrip("/").removesuffix(".html").removesuffix("/index.htm").removesuffix("/index")
+    return address + question + query

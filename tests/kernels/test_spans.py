@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from pagekin.kernels.spans import (
     copy_spans,
+    count_rows,
     count_values,
     ends_without_fragments,
     list_hrefs,
@@ -87,6 +88,14 @@ def test_counting_is_as_in_the_reference(case: tuple[list[int], list[reference.C
     starts, lengths, _ = copy_columns(copies)
     count_values(np.array(source, np.uint32), starts, lengths, counts)
     assert counts.tolist() == reference.count_values(source, copies, size)
+
+
+@settings(deadline=None)
+@given(st.lists(st.lists(st.integers(0, 6), max_size=8), max_size=6))
+def test_rows_are_counted_as_in_the_reference(rows: list[list[int]]) -> None:
+    offsets = np.array([0, *accumulate(map(len, rows))])
+    values = np.array([value for row in rows for value in row], np.uint32)
+    assert count_rows(offsets, values, 7).tolist() == reference.count_rows(rows, 7)
 
 
 @settings(deadline=None)

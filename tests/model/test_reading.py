@@ -12,7 +12,7 @@ ORIGIN = Origin("a.warc", 10, 1000, 5)
 
 
 def test_a_row_is_a_stretch_of_every_column() -> None:
-    tokens = Tokens(np.array([0, 2, 2, 5]), np.arange(5, dtype=np.uint32), np.arange(10, 15, dtype=np.uint32))
+    tokens = Tokens(np.array([0, 2, 2, 5]), np.arange(5, dtype=np.uint32))
     assert [tokens.form[tokens.row(k)].tolist() for k in range(3)] == [[0, 1], [], [2, 3, 4]]
     assert tokens.lengths().tolist() == [2, 0, 3]
 

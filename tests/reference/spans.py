@@ -33,6 +33,14 @@ def count_values(source: list[int], copies: list[Copy], size: int) -> list[int]:
     return [values.count(v) for v in range(size)]
 
 
+def count_rows(rows: list[list[int]], count: int) -> list[int]:
+    """
+    >>> count_rows([[0, 0, 2], [], [2]], 3)
+    [1, 0, 2]
+    """
+    return [sum(value in row for row in rows) for value in range(count)]
+
+
 def relative_positions(rows: list[list[int]], begins: list[int]) -> list[int]:
     """
     >>> relative_positions([[5, 7], [], [9]], [5, 8, 8])

@@ -19,7 +19,7 @@ STAGES = (
     "uniting vocabularies",
     "writing pages",
     "sorting links",
-    "writing the catalogue",
+    "writing texts and the catalogue",
     "making bags",
     "weighing and signing",
     "latent dimensions",

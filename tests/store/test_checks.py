@@ -30,7 +30,7 @@ PLAIN = {
     *(f"pages.{name}" for name in "offset captured flags html_bytes digest".split()),
     *(f"pages.{name}_dropped" for name in ("links", "urls", "words")),
     *("sources.size", "sources.modified", "sources.whole"),
-    *("blocks.kinds", "blocks.hash", "anchors.flags", "tokens.place", "text.data", "hrefs.data"),
+    *("blocks.kinds", "blocks.hash", "anchors.flags", "text.data", "hrefs.data"),
 }
 
 
@@ -103,7 +103,7 @@ def test_places_are_checked_as_a_loop_checks_them(rows: list[tuple[int, list[int
     form, nothing = np.zeros(tokens[-1], np.uint32), np.zeros(len(flat), np.uint32)
     reading = replace(
         reading,
-        tokens=replace(reading.tokens, offsets=tokens, form=form, place=form),
+        tokens=replace(reading.tokens, offsets=tokens, form=form),
         blocks=replace(reading.blocks, offsets=blocks, token=flat, place=nothing),
         sentences=replace(reading.sentences, offsets=np.zeros(len(rows) + 1, np.int64), token=flat[:0]),
     )

@@ -207,6 +207,7 @@ def test_a_build_that_broke_off_is_taken_up_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stage: str, batches: int
 ) -> None:
     monkeypatch.setattr("pagekin.pipeline._JOB_PAGES", 20)
+    monkeypatch.setattr("pagekin.pipeline._READ_AGAIN", 0)
     assert interrupt(tmp_path, stage) == batches
     assert not (tmp_path / "test.kin" / "manifest.json").exists()
     resumed = build([tmp_path / "pages.jsonl"], tmp_path / "test.kin", processes=1)
@@ -215,8 +216,22 @@ def test_a_build_that_broke_off_is_taken_up_again(
     assert_same_store(resumed.store, build([tmp_path / "pages.jsonl"], tmp_path / "fresh.kin", processes=1).store)
 
 
+@pytest.mark.parametrize("in_memory", [1, 10_000_000])
+def test_the_first_batches_of_a_build_are_not_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_memory: int
+) -> None:
+    monkeypatch.setattr("pagekin.pipeline._JOB_PAGES", 20)
+    monkeypatch.setattr("pagekin.pipeline._READ_AGAIN", in_memory)
+    written = interrupt(tmp_path, "checksums")
+    assert written == (2 if in_memory == 1 else 0)
+    resumed = build([tmp_path / "pages.jsonl"], tmp_path / "test.kin", processes=1)
+    assert (resumed.read, resumed.reused) == (60 - 20 * written, 20 * written)
+    assert_same_store(resumed.store, build([tmp_path / "pages.jsonl"], tmp_path / "fresh.kin", processes=1).store)
+
+
 def test_what_changed_since_a_build_broke_off_is_read_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pagekin.pipeline._JOB_PAGES", 20)
+    monkeypatch.setattr("pagekin.pipeline._READ_AGAIN", 0)
     interrupt(tmp_path, "checksums")
     source = write_jsonl(tmp_path / "pages.jsonl", [page("http://a.example/", "<p>all is new"), *generated(10)])
     resumed = build([source], tmp_path / "test.kin", processes=1)
@@ -226,6 +241,7 @@ def test_what_changed_since_a_build_broke_off_is_read_anew(tmp_path: Path, monke
 
 def test_skips_of_a_build_that_broke_off_are_counted_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pagekin.pipeline._JOB_PAGES", 20)
+    monkeypatch.setattr("pagekin.pipeline._READ_AGAIN", 0)
     interrupt(tmp_path, "checksums", [*generated(30), page("http://a.example/", " "), *generated(30, start=30)])
     resumed = build([tmp_path / "pages.jsonl"], tmp_path / "test.kin", processes=1)
     assert resumed.store.manifest.skipped == {"empty page": 1}

@@ -29,7 +29,7 @@ JOB = 40  # new pages that make a batch: one that takes less room than the large
 PROGRAM = f"""
 from pagekin import pipeline
 from pagekin.cli.main import main
-pipeline._JOB_PAGES, pipeline._WORK_FOR_PROCESSES = {JOB}, 0
+pipeline._JOB_PAGES, pipeline._WORK_FOR_PROCESSES, pipeline._READ_AGAIN = {JOB}, 0, 0
 if __name__ == "__main__":
     main()
 """
@@ -80,7 +80,7 @@ class Build:
                     os.dup2(output.fileno(), 2)
                     os.execv(PAGEKIN[0], [*PAGEKIN, *arguments])
                 sys.stdout = sys.stderr = output
-                pipeline._JOB_PAGES, pipeline._WORK_FOR_PROCESSES = JOB, 0
+                pipeline._JOB_PAGES, pipeline._WORK_FOR_PROCESSES, pipeline._READ_AGAIN = JOB, 0, 0
                 sys.argv = ["pagekin", *arguments]
                 main()
             except SystemExit as end:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pagekin.model.arrays import Strings
+from pagekin.model.arrays import Strings, UInt32s
 from pagekin.model.reading import Ragged, Reading, Tokens
 from pagekin.store import merge
 from pagekin.store.merge import Selection, join, merge_part, merge_strings, objects_of, pick
@@ -22,11 +22,18 @@ WORD = st.sampled_from([b"a", b"b", b"B", b"ab", b"", b"a\0", "ä".encode(), b"l
 
 
 @dataclass(frozen=True)
+class PlacedTokens(Tokens):
+    """Tokens with one more column, whose values are not renumbered."""
+
+    place: UInt32s
+
+
+@dataclass(frozen=True)
 class Small:
     """What merging looks at of a reading."""
 
     forms: Strings
-    tokens: Tokens
+    tokens: PlacedTokens
     title: Strings  # one a page
 
 
@@ -36,7 +43,7 @@ def small(pages: Plain) -> Small:
     numbers = np.array([forms.index(word) for word in words], np.uint32)
     offsets = np.cumsum([0, *map(len, pages)])
     titles = Strings.of(b" ".join(page) for page in pages)
-    return Small(Strings.of(forms), Tokens(offsets, numbers, numbers + 100), titles)
+    return Small(Strings.of(forms), PlacedTokens(offsets, numbers, numbers + 100), titles)
 
 
 def tokens(reading: Reading) -> Ragged:

@@ -13,6 +13,8 @@ from pagekin.bags.stemming import UNKNOWN, TermVocabulary, check_language, langu
 from pagekin.bags.weigh import FoldedBags, Spill, SpilledPiece
 from pagekin.kernels.fold_bags import Citations, FoldPlan, fold_nodes, make_sums
 from pagekin.kernels.page_output import NAVIGATION
+from pagekin.kernels.spans import count_rows
+from pagekin.kernels.vocabulary import intern
 from pagekin.kernels.windows import BASIC, SYNTACTIC, TOPICAL, Texts
 from pagekin.model.arrays import Bools, Bytes, Floats, Int64s, Strings, UInt32s, UInt64s, offsets_of
 from pagekin.model.bags import BAG_COLUMNS, Bags, Contents, Terms
@@ -227,21 +229,13 @@ def template_blocks(hosts: Int64s, offsets: Int64s, hashes: UInt64s, share: floa
     """
     if len(hashes) == 0:
         return np.zeros(0, np.uint8)
-    lengths = np.diff(offsets)
-    page = np.repeat(np.arange(len(lengths)), lengths)
-    host = hosts[page]
-    order = np.lexsort((page, hashes, host))
-    new_text = np.ones(len(order), bool)
-    new_text[1:] = (host[order][1:] != host[order][:-1]) | (hashes[order][1:] != hashes[order][:-1])
-    new_page = new_text.copy()
-    new_page[1:] |= page[order][1:] != page[order][:-1]
-    group = np.cumsum(new_text) - 1
-    pages = np.bincount(group, weights=new_page).astype(np.int64)
-    pages_of_host = np.bincount(hosts)[host[order][new_text]]
-    template = (pages >= _MIN_PAGES) & (pages > share * pages_of_host)
-    result = np.zeros(len(hashes), np.uint8)
-    result[order] = template[group]
-    return result
+    host = np.repeat(hosts, np.diff(offsets))
+    keys = np.column_stack([host.astype(np.uint64), hashes])
+    starts = np.arange(0, keys.nbytes, keys.strides[0])
+    number, first = intern(keys.reshape(-1).view(np.uint8), starts, starts + keys.strides[0])
+    pages = count_rows(offsets, number, len(first))
+    template = (pages >= _MIN_PAGES) & (pages > share * np.bincount(hosts)[host[first]])
+    return template[number].astype(np.uint8)
 
 
 def host_numbers(*columns: Iterable[str]) -> list[Int64s]:

@@ -22,6 +22,9 @@ from pagekin.store.columns import Mapper
 _TYPES = (np.uint32, np.uint32, np.float32, np.float32)  # of term, count, content, around; 4 bytes each
 
 
+_IN_MEMORY = 1 << 27  # bytes of pieces that are not written to a file
+
+
 def term_factors(strategy: Strategy, frequency: Int64s, bags: int) -> Floats:
     """The factor of each term's count, from its document frequency; never 0."""
     weight = TERM_WEIGHTS[strategy.frequency_weight]
@@ -60,15 +63,23 @@ class SpilledPiece:
 
 
 class Spill:
-    """Pieces in a temporary file, until document frequencies are known; they are read in the order of writing."""
+    """Pieces until document frequencies are known, in the order of writing: the first in memory, then in a file."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
         self._lengths: list[Int64s] = []
+        self._in_memory: list[list[Any]] = []  # the columns of the first pieces
+        self._room = _IN_MEMORY
 
     def add(self, piece: SpilledPiece) -> None:
         self._lengths.append(piece.lengths)
-        for column in (piece.term, piece.count, piece.content, piece.around):
+        columns = [piece.term, piece.count, piece.content, piece.around]
+        self._room -= sum(column.nbytes for column in columns)
+        if self._room >= 0:
+            self._in_memory.append([column.copy() for column in columns])  # views would keep what they are views of
+            return
+        self._room = -1  # all later pieces are in the file
+        for column in columns:
             self._file.write(column.data)
 
     @property
@@ -76,12 +87,15 @@ class Spill:
         return np.concatenate([np.empty(0, np.int64), *self._lengths])
 
     def pieces(self) -> Iterator[tuple[slice, SpilledPiece]]:
-        """(nodes, piece) for every piece."""
+        """(nodes, piece) for every piece; its columns may be changed."""
         self._file.seek(0)
         first = 0
-        for lengths in self._lengths:
+        for number, lengths in enumerate(self._lengths):
             count = int(lengths.sum())
-            columns: list[Any] = [np.frombuffer(bytearray(self._file.read(4 * count)), kind) for kind in _TYPES]
+            if number < len(self._in_memory):
+                columns: list[Any] = [column.copy() for column in self._in_memory[number]]
+            else:
+                columns = [np.frombuffer(bytearray(self._file.read(4 * count)), kind) for kind in _TYPES]
             yield slice(first, first + len(lengths)), SpilledPiece(lengths, *columns)
             first += len(lengths)
 

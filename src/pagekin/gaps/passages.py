@@ -148,8 +148,12 @@ class LinkableText:
         ends += [int(blocks.place[own][block])] if block < own.stop - own.start else []
         return min(ends)
 
+    @cached_property
+    def _places(self) -> Int64s:
+        return self.index.indexed.token_places(self.row, 0, len(self._words))
+
     def _byte(self, token: int) -> int:
-        return int(self.index.reading.tokens.place[self._tokens.start + token])
+        return int(self._places[token])
 
     def _form_bytes(self, token: int) -> int:
         reading = self.index.reading

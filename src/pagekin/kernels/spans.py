@@ -67,6 +67,20 @@ def count_values(source: Array, starts: Int64s, lengths: Int64s, counts: Int64s)
 
 
 @kernel
+def count_rows(offsets: Int64s, values: UInt32s, count: int) -> Int64s:
+    """For each number below `count`, how many rows have it; row k is values[offsets[k]:offsets[k + 1]]."""
+    rows = np.zeros(count, np.int64)
+    last = np.full(count, -1)
+    for row in range(len(offsets) - 1):
+        for k in range(offsets[row], offsets[row + 1]):
+            value = values[k]
+            if last[value] != row:
+                last[value] = row
+                rows[value] += 1
+    return rows
+
+
+@kernel
 def relative_positions(positions: Int64s, bounds: Int64s, begins: Int64s) -> UInt32s:
     """Each position minus the beginning of its row, where row k is positions[bounds[k]:bounds[k + 1]]."""
     relative = np.empty(len(positions), np.uint32)

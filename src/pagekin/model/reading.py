@@ -80,10 +80,9 @@ class Blobs(Ragged):
 
 @dataclass(frozen=True)
 class Tokens(Ragged):
-    """The words of each page in document order: the form, and the byte position in the visible text."""
+    """The forms of the words of each page in document order. Their places are found by splitting the text again."""
 
     form: Annotated[UInt32s, IndexOf("forms")]
-    place: UInt32s
 
 
 @dataclass(frozen=True)

@@ -46,7 +46,7 @@ def read_captures(captures: Sequence[Capture], settings: ReadingSettings) -> col
         pages=_pages(bodies, facts, titles, source_of, out, words),
         text=_compressed(Strings(bounds, text).all_raw()),
         hrefs=_compressed(hrefs),
-        tokens=columns.Tokens(words.first, form, spans.relative_positions(words.starts, words.first, bounds[:-1])),
+        tokens=columns.Tokens(words.first, form),
         titles=title_tokens,
         sentences=columns.Sentences(
             words.first_sentence, spans.relative_positions(words.sentences, words.first_sentence, words.first[:-1])
@@ -134,6 +134,16 @@ def _words(text: Bytes, bounds: Int64s, titles: Strings) -> tuple[Words, columns
     text_words = Words(*in_texts, *ends, words.overlong[:pages])
     title_words = columns.TitleTokens(words.first[pages:] - count, numbers[count:])
     return text_words, title_words, numbers[:count], spans.strings_of(data, words.starts[first], words.ends[first])
+
+
+def word_places(text: bytes) -> Int64s:
+    """The first byte of every word of a text.
+
+    >>> word_places(b"An oak, a tree").tolist()
+    [0, 3, 8, 10]
+    """
+    data = np.frombuffer(text, np.uint8)
+    return split_words(data, np.array([0, len(data)]), classes(), LONGEST_WORD).starts
 
 
 def _anchors(out: po.PageOutput, words: Words, facts: list[_Facts]) -> tuple[columns.Anchors, Strings, list[bytes]]:

@@ -1,10 +1,10 @@
 """Collect what the sources of a build hold. Pages that an earlier build has read are not read again.
 
-A build keeps the batches that it has read, and not yet merged into a store, in a spool. After a killed build, the next
-one continues there. A batch is one file with one memory map, so that a build of many batches needs few open files: a
-line of JSON (fingerprint, skips, type and shape of every column), the columns, each at a multiple of 64 bytes, and the
-SHA-256 of everything before. The checksum replaces a sync: a batch is not worth waiting for the disk, but must not be
-trusted after a crash.
+A build keeps the batches that it has read, and not yet merged into a store, in a spool, except for the first ones,
+which stay in memory. After a killed build, the next one continues there. A batch is one file with one memory map, so
+that a build of many batches needs few open files: a line of JSON (fingerprint, skips, type and shape of every column),
+the columns, each at a multiple of 64 bytes, and the SHA-256 of everything before. The checksum replaces a sync: a batch
+is not worth waiting for the disk, but must not be trusted after a crash.
 """
 
 import json
@@ -285,7 +285,7 @@ class PageCollector:
             rank = Rank(int(pages.captured[row]), names[int(pages.source[row])], int(pages.offset[row]))
             yield urls[row].decode("utf-8"), rank
 
-    def collected(self, batches: Sequence[Path]) -> tuple[ReadPages, int]:
+    def collected(self, batches: Sequence[Path | CheckedReading]) -> tuple[ReadPages, int]:
         """Everything, with the batches that were read now; and the number of pages in the batches."""
         read_pages = self._read_pages
         read_pages.readings = Readings([*self._known, *batches])

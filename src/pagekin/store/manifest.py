@@ -23,7 +23,7 @@ from pagekin.store.columns import Mapper, checksum, shard_name, sync
 
 FORMAT = "pagekin store"
 VERSION = 3
-READER = 4  # increased when the same bytes are read differently
+READER = 5  # increased when the same bytes are read differently
 NAME = "manifest.json"
 SPOOL = "unfinished"
 SITE = "site.json"  # what `pagekin site` keeps beside the index of a site

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,7 @@ from pagekin.errors import SourceError
 from pagekin.model.arrays import Array, Bytes, Int64s, Strings
 from pagekin.model.capture import NOT_HTML, Origin, PageFlags, Rank, ReadingSettings, Redirect, Skip, preference
 from pagekin.model.reading import CheckedReading
-from pagekin.urls import host_of, variants
+from pagekin.urls import host_of, variant_key, variants
 
 _MAX_HOPS = 20
 _STUB_TOKENS = 50  # a page with a refresh and fewer tokens than this is a redirect
@@ -87,6 +88,14 @@ class SelectedPages:
             if each in self.aliases:
                 return self.aliases[each][0]
         return None
+
+    @cached_property
+    def _variant_keys(self) -> set[str]:
+        return {variant_key(url) for url in chain(self.pages, self.aliases)}
+
+    def reached(self, url: str) -> str | None:
+        """The same, once the selection is complete. It is faster for the many URLs outside of the collection."""
+        return self.find(url) if variant_key(url) in self._variant_keys else None
 
     def skip(self, url: str, capture: int, reason: str) -> None:
         self.skips.append(Skip(self.captures.rank(capture).source, reason, url))

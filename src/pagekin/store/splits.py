@@ -18,6 +18,7 @@ from typing import Any, cast
 from pagekin.errors import SourceError, StoreError
 from pagekin.model.capture import Capture, MiB, Origin, ReadingSettings, Redirect, Skip, SkipKind, SourceItem
 from pagekin.model.files import replacing
+from pagekin.model.reading import CheckedReading
 from pagekin.sources.archives import ArchiveSource
 from pagekin.sources.folders import FolderSource, PageFile
 from pagekin.sources.open import Source, SourceSet
@@ -29,7 +30,7 @@ from pagekin.urls import host_of
 RANGE_BYTES = 64 * MiB  # of a large file
 _BYTES, _PAGES = 16 * MiB, 8000  # of a batch; the latter is reached only by small pages
 
-Job = tuple[Path, list[Capture]]
+Job = tuple[Path | None, list[Capture]]
 
 
 def in_batches(captures: Iterable[Capture], size: int = _BYTES, pages: int = _PAGES) -> Iterator[list[Capture]]:
@@ -46,15 +47,18 @@ def in_batches(captures: Iterable[Capture], size: int = _BYTES, pages: int = _PA
         yield batch
 
 
-def read_job(settings: ReadingSettings, fingerprint: dict[str, Any], job: Job) -> tuple[Path, int]:
-    """Read a batch of captures into its place in the spool; return (place, bytes of the captures)."""
+def read_job(settings: ReadingSettings, fingerprint: dict[str, Any], job: Job) -> tuple[Path | CheckedReading, int]:
+    """Read a batch of captures into its place in the spool, or into memory: (place or reading, bytes of captures)."""
     from pagekin.reading.batch import read_captures
 
     place, captures = job
     # In the order of the store: what is adjacent there is then adjacent in the batch.
     captures = sorted(captures, key=lambda capture: (host_of(capture.url), capture.url))
-    write_batch(place, read_captures(captures, settings), fingerprint)
-    return place, sum(capture.weight for capture in captures)
+    reading, size = read_captures(captures, settings), sum(capture.weight for capture in captures)
+    if place is None:
+        return reading, size
+    write_batch(place, reading, fingerprint)
+    return place, size
 
 
 @dataclass(frozen=True)
@@ -127,7 +131,8 @@ def read_split(folder: Path, settings: ReadingSettings, fingerprint: dict[str, A
 
     batches = {}
     for number, batch in enumerate(in_batches(captures())):
-        place, _ = read_job(settings, fingerprint, (folder / f"{attempt}-{number:04}.batch", batch))
+        place = folder / f"{attempt}-{number:04}.batch"
+        read_job(settings, fingerprint, (place, batch))
         batches[place.name] = checksum(place)
     revisits = len(split.source.revisits) if isinstance(split.source, ArchiveSource) else 0
     ends = split.source.ends if isinstance(split.source, DivisibleFile) else None

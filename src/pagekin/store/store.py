@@ -163,6 +163,23 @@ class Store:
         return self._unpacked(self.reading.text, row, most)
 
     @report_damage
+    def token_places(self, row: int, begin: int, end: int) -> Int64s:
+        """The byte positions in the text of tokens `begin` to `end` of a page: their blocks are split again."""
+        from pagekin.reading.batch import word_places
+
+        if begin == end:
+            return np.empty(0, np.int64)
+        blocks, text = self.reading.blocks, self.text_bytes(row)
+        token, place = (column[blocks.row(row)] for column in (blocks.token, blocks.place))
+        first = int(np.searchsorted(token, begin, side="right")) - 1
+        after = int(np.searchsorted(token, end - 1, side="right"))
+        start = int(place[first])
+        words = word_places(text[start : int(place[after]) if after < len(place) else len(text)])
+        places = start + words[begin - int(token[first]) :][: end - begin]
+        check(len(places) == end - begin, f"the text of page {row}", "it has fewer words than the page has tokens")
+        return np.asarray(places)
+
+    @report_damage
     def main_text(self, row: int) -> str:
         """The visible text without navigation and without blocks that most pages nearby have, such as a skip link.
 
@@ -260,8 +277,9 @@ class Store:
         tokens = self._anchor_tokens(row, anchor)
         if tokens.start == tokens.stop:
             return ""
-        place, last = self.reading.tokens.place, int(self.reading.tokens.form[tokens.stop - 1])
-        start, end = int(place[tokens.start]), int(place[tokens.stop - 1]) + len(self.reading.forms.raw(last))
+        first, last = int(self.reading.tokens.offsets[row]), int(self.reading.tokens.form[tokens.stop - 1])
+        place = self.token_places(row, tokens.start - first, tokens.stop - first)
+        start, end = int(place[0]), int(place[-1]) + len(self.reading.forms.raw(last))
         return self.text_bytes(row)[start:end].decode("utf-8", "replace").replace("\n", " ")
 
     def _anchor_tokens(self, row: int, anchor: int) -> slice:

@@ -3,6 +3,7 @@
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import astuple, dataclass
+from functools import partial
 from itertools import chain, repeat
 from operator import attrgetter
 from pathlib import Path
@@ -67,13 +68,14 @@ def write_store(
     pages = _pages(selection, sources)
     write_columns(folder, {"pages": pages, "sources": sources, "targets": targets.strings})
     _write_vocabulary(folder, forms)
-    tables = {"form": forms.tables, "target": targets.tables}
     offsets = selection.offsets({name: attrgetter(name) for name in RAGGED_PARTS})
-    deque(mapper(lambda name: _write_part(folder, name, selection, offsets[name], tables), RAGGED_PARTS), maxlen=0)
+    tables = {"form": forms.tables, "target": targets.tables}
+    parts = {name: partial(_write_part, folder, name, selection, offsets[name], tables) for name in RAGGED_PARTS}
+    parts.pop("anchors")()
     progress("sorting links")
     nodes = (_host_nodes if settings.chop_host else _page_nodes)(selected, pages.url, targets.strings)
     links = _write_links(folder, nodes, pages, settings)
-    progress("writing the catalogue")
+    progress("writing texts and the catalogue")
     skips = _skips(read_pages, selected) + _dropped(pages, sources)
     node_of_page = nodes.of_pages()
     titles = Strings.of(short_titles(zip(map(host_of, pages.url), pages.title, strict=True)))
@@ -81,13 +83,14 @@ def write_store(
     aliases = selected.aliases.items()
     catalog: dict[str, Iterable[tuple[Any, ...]]] = {
         "nodes": _node_rows(nodes, titles, *links),
-        "pages": _page_rows(folder, pages, titles, sources, node_of_page),
+        "pages": _page_rows(pages, titles, sources, node_of_page, offsets),
         "aliases": ((url, int(node_of_page[selected.row_of[page]]), kind) for url, (page, kind) in aliases),
         "redirects": ((each.url, each.target, each.captured, *astuple(each.origin)) for each in redirects),
         "skips": ((skip.source, skip.reason, skip.where, skip.count, decided) for skip, decided in skips),
         "older": ((url, *astuple(rank)) for url, rank in selected.older),
     }
-    write_catalog(folder, catalog)
+    # The catalogue is written by Python code, the rest by kernels: several threads work on both at the same time.
+    deque(mapper(lambda write: write(), [partial(write_catalog, folder, catalog), *parts.values()]), maxlen=0)
     skipped: Counter[str] = Counter()
     for skip, _ in skips:
         skipped[skip.reason] += skip.count
@@ -168,7 +171,7 @@ def _page_nodes(selected: SelectedPages, urls: Strings, targets: Strings) -> Nod
     of_target: list[int] = []
     outside: list[int] = []
     for k, target in enumerate(objects_of(targets)):
-        page = selected.find(target)
+        page = selected.reached(target)
         of_target.append(len(urls) + len(outside) if page is None else selected.row_of[page])
         if page is None:
             outside.append(k)
@@ -185,7 +188,7 @@ def _host_nodes(selected: SelectedPages, urls: Strings, targets: Strings) -> Nod
     offsets = np.searchsorted(of_page, np.arange(len(numbers) + 1))
     of_target = np.empty(len(targets), np.uint32)
     for k, target in enumerate(objects_of(targets)):
-        of_target[k] = numbers.setdefault(host_of(selected.find(target) or target), len(numbers))
+        of_target[k] = numbers.setdefault(host_of(selected.reached(target) or target), len(numbers))
     return Nodes(Strings.of(f"http://{host}/" for host in numbers), offsets, of_target)
 
 
@@ -234,12 +237,12 @@ def _node_rows(nodes: Nodes, titles: Strings, in_degree: Int64s, out_degree: Int
 
 
 def _page_rows(
-    folder: Path, pages: Pages, titles: Strings, sources: Sources, node_of_page: UInt32s
+    pages: Pages, titles: Strings, sources: Sources, node_of_page: UInt32s, offsets: dict[str, Int64s]
 ) -> Iterator[tuple[Any, ...]]:
     names = list(sources.name)
     strings = (pages.url, titles, pages.language, pages.charset)
     numbers = (pages.captured, pages.source, pages.offset, pages.flags, pages.html_bytes, pages.text_bytes)
-    counts = (np.diff(open_array(folder, f"{part}.offsets", np.int64, below=None)) for part in ("tokens", "anchors"))
+    counts = (np.diff(offsets[part]) for part in ("tokens", "anchors"))
     columns: list[Any] = [node_of_page, *strings, *numbers, *counts]
     rows = zip(*map(objects_of, columns), strict=True)
     for row, (node, url, title, language, charset, captured, source, *facts) in enumerate(rows):
