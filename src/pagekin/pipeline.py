@@ -184,6 +184,7 @@ def build(
                 engine=engine,
                 master=master,
                 answers=answers,
+                shards=shards,
                 progress=progress,
             )
     check_names(strategy.weights_of_evidences())

@@ -194,7 +194,7 @@ def test_sources_of_other_file_systems_are_copied_and_removed(
         os.utime(path, ns=(path.stat().st_mtime_ns // 10**6 * 10**6,) * 2)
     archive, birds, rows = (folder / source.name for source in sources[:3])
     paths = [archive, birds, rows, folder / "damaged.warc", folder / "lines.jsonl"]
-    pagekin.build(paths, tmp_path / "paths.kin", processes=1)
+    pagekin.build(paths, tmp_path / "paths.kin", processes=1, shards=2)
     (tmp_path / "uris.txt").write_text(f"# archives\n{uri_of(folder / 'damaged.warc')}\n")
     (folder / "remote.txt").write_text("lines.jsonl\n")
     uris: list[str | Path] = [
@@ -204,7 +204,7 @@ def test_sources_of_other_file_systems_are_copied_and_removed(
         f"@{tmp_path / 'uris.txt'}",
         f"@{inside}/remote.txt",
     ]
-    pagekin.build(uris, tmp_path / "uris.kin", engine="spark")
+    pagekin.build(uris, tmp_path / "uris.kin", engine="spark", shards=2)
     assert files_of(tmp_path / "uris.kin") == files_of(tmp_path / "paths.kin")
 
 

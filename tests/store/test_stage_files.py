@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pagekin.errors import StoreError
-from pagekin.store.stage_files import read_stage, write_stage
+from pagekin.store.stage_files import StageFile, finished_or, read_stage, write_stage
 
 
 def test_arrays_come_back_with_their_types(tmp_path: Path) -> None:
@@ -40,3 +40,18 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
     file.path.unlink()
     with pytest.raises(StoreError, match=r"bags-\w+\.npz cannot be read: No such file or directory; run the"):
         read_stage(file)
+
+
+def test_a_finished_stage_is_made_again_only_if_it_depends_on_others_or_is_damaged(tmp_path: Path) -> None:
+    made = []
+
+    def make() -> dict[int, StageFile]:
+        made.append(write_stage(tmp_path, "bags", {"term": np.arange(3)}))
+        return {7: made[-1]}
+
+    assert finished_or(tmp_path, "bags", ("a", 1), make) == {7: made[0]}
+    assert finished_or(tmp_path, "bags", ("a", 1), make) == {7: made[0]}
+    assert finished_or(tmp_path, "bags", ("a", 2), make) == {7: made[1]}
+    made[0].path.write_bytes(made[0].path.read_bytes()[:-1])
+    assert finished_or(tmp_path, "bags", ("a", 1), make) == {7: made[2]}
+    assert len(made) == 3

@@ -1,14 +1,11 @@
 """Bags are folded by the executors of Spark: fragments travel to the range of their nodes, and are added there.
 
 The driver writes what the fold needs besides the store into a folder that all executors see. Each range of bags becomes
-a file in that folder; its checksum comes back, and is verified when the driver reads the file. A record of all files is
-written at the end: a build after one that failed later finds them by the digest of what they were made from.
+a file in that folder; its checksum comes back, and is verified when the driver reads the file.
 """
 
-import json
 from collections.abc import Iterable, Iterator
 from functools import partial
-from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,10 +17,8 @@ from pagekin.bags.weigh import SpilledPiece
 from pagekin.engines.spark import SparkPool
 from pagekin.kernels.fold_bags import Citations, FoldPlan
 from pagekin.kernels.windows import Texts
-from pagekin.model.files import replacing
-from pagekin.store.columns import checksum
 from pagekin.store.manifest import Manifest
-from pagekin.store.stage_files import StageFile, read_stage, write_stage
+from pagekin.store.stage_files import StageFile, finished_or, read_stage, write_stage
 from pagekin.store.store import Store
 
 _MOST_NODES = 20_000  # of a batch, and of a range of bags
@@ -53,34 +48,15 @@ def shuffled_pieces(pool: SparkPool, store: Store, folder: Path, folding: Foldin
     batches = _ranges(len(folding.citations.node_pages) - 1)
     ranges = _ranges(folding.nodes)
     step = len(ranges[0]) if ranges else 1
-    record = folder / f"bags-{_digest(stored)}.files"
-    found = _finished(record)
-    if found is None:
-        found = dict(pool.shuffle(partial(_cut, stored, step), batches, partial(_add, stored, ranges)))
-        with replacing(record) as path:
-            path.write_text(json.dumps({number: (file.path.name, file.digest) for number, file in found.items()}))
+    depends_on = (stored.file.digest, *stored[3:], sorted(stored.manifest.files.items()))
+    shuffle = partial(pool.shuffle, partial(_cut, stored, step), batches, partial(_add, stored, ranges))
+    found = finished_or(folder, "bags", depends_on, lambda: dict(shuffle()))
     for number, nodes in enumerate(ranges):
         if number in found:
             yield SpilledPiece(**read_stage(found[number]))
         else:
             none, sums = np.empty(0, np.uint32), np.empty(0, np.float32)
             yield SpilledPiece(np.zeros(len(nodes), np.int64), none, none, sums, sums)
-
-
-def _digest(stored: StoredFolding) -> str:
-    """A digest of all that bags depend on."""
-    facts = repr((stored.file.digest, *stored[3:], sorted(stored.manifest.files.items())))
-    return sha256(facts.encode()).hexdigest()[:32]
-
-
-def _finished(record: Path) -> dict[int, StageFile] | None:
-    """The ranges of bags that an earlier build has folded, if none of their files is missing or damaged."""
-    try:
-        listed = json.loads(record.read_text("utf-8")).items()
-        found = {int(number): StageFile(record.parent.absolute() / name, digest) for number, (name, digest) in listed}
-        return found if all(checksum(file.path) == file.digest for file in found.values()) else None
-    except (OSError, ValueError, TypeError, AttributeError):
-        return None
 
 
 def _ranges(count: int) -> list[range]:

@@ -1,15 +1,26 @@
-"""Files between two stages of a build on several machines: arrays, with a checksum that the next stage verifies."""
+"""Files between two stages of a build on several machines: arrays, with a checksum that the next stage verifies.
 
-from collections.abc import Mapping
+A finished stage leaves a record of its files. A build after one that failed later finds it by a digest of everything
+that the stage depends on, and uses its files unless one of them is missing or damaged.
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from hashlib import sha256
 from pathlib import Path
 from secrets import token_hex
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from pagekin.engines.spark import SparkPool
 from pagekin.errors import StoreError
 from pagekin.model.arrays import Array
+from pagekin.model.files import replacing
 from pagekin.store.columns import checksum
+
+Job = TypeVar("Job")
 
 
 class StageFile(NamedTuple):
@@ -36,3 +47,47 @@ def read_stage(file: StageFile) -> dict[str, Any]:
     except OSError as error:
         raise StoreError(f"{file.path} cannot be read: {error.strerror or error}; run the build again") from error
     raise StoreError(f"{file.path} is damaged; run the build again")
+
+
+def run_stage(
+    pool: SparkPool,
+    folder: Path,
+    name: str,
+    function: Callable[[Job], Mapping[str, Array]],
+    jobs: Sequence[Job],
+    depends_on: object,
+) -> list[StageFile]:
+    """Run `function` on every job on the executors; the files of the arrays that it gives, in the order of the jobs.
+
+    The repr of `depends_on` must differ whenever the results do.
+    """
+    job = partial(_written, folder.absolute(), name, function)
+    files = finished_or(folder, name, (jobs, depends_on), lambda: dict(enumerate(pool.run(job, jobs))))
+    return [files[number] for number in range(len(jobs))]
+
+
+def _written(folder: Path, name: str, function: Callable[[Job], Mapping[str, Array]], job: Job) -> StageFile:
+    return write_stage(folder, name, function(job))
+
+
+def finished_or(
+    folder: Path, name: str, depends_on: object, make: Callable[[], dict[int, StageFile]]
+) -> dict[int, StageFile]:
+    """The numbered files of a stage: those of an earlier build, or else what `make` gives, which is recorded."""
+    record = folder / f"{name}-{sha256(repr(depends_on).encode()).hexdigest()[:32]}.files"
+    found = _recorded(record)
+    if found is None:
+        found = make()
+        with replacing(record) as path:
+            path.write_text(json.dumps({number: (file.path.name, file.digest) for number, file in found.items()}))
+    return found
+
+
+def _recorded(record: Path) -> dict[int, StageFile] | None:
+    """The files of a record, if none of them is missing or damaged."""
+    try:
+        listed = json.loads(record.read_text("utf-8")).items()
+        found = {int(number): StageFile(record.parent.absolute() / name, digest) for number, (name, digest) in listed}
+        return found if all(checksum(file.path) == file.digest for file in found.values()) else None
+    except (OSError, ValueError, TypeError, AttributeError):
+        return None
