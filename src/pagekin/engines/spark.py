@@ -29,12 +29,8 @@ Result = TypeVar("Result")
 Value = TypeVar("Value")
 _SECONDS_TO_ANSWER = 10.0
 _RESULT = "number long, result binary"
-_SETTINGS = {
-    "spark.ui.enabled": "false",
-    "spark.ui.showConsoleProgress": "false",
-    "spark.log.level": "ERROR",
-    "spark.sql.execution.arrow.maxRecordsPerBatch": "1",  # a job may take minutes
-}
+_SETTINGS = {"spark.sql.execution.arrow.maxRecordsPerBatch": "1"}  # a job may take minutes
+_QUIET = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false", "spark.log.level": "ERROR"}
 
 
 @dataclass(frozen=True)
@@ -151,7 +147,7 @@ def _reporting_failures() -> Iterator[None]:
 def spark_pool(master: str | None, workers: int) -> Iterator[SparkPool]:
     """The session of this process, which stays open; else a new one with this master, which is closed afterwards.
 
-    Without a master, that of `spark-submit` counts, or else two threads for each of the processors of this machine.
+    Without a master, that of `spark-submit` or of PYSPARK_SUBMIT_ARGS counts, or else all processors of this machine.
     """
     need("pyspark", "pyarrow", "pandas", what="--engine spark", extra="spark")
     _need_java()
@@ -164,10 +160,11 @@ def spark_pool(master: str | None, workers: int) -> Iterator[SparkPool]:
         return
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.appName("pagekin")
-    for name, value in _SETTINGS.items():
+    submitted = "PYSPARK_GATEWAY_PORT" in os.environ  # then spark-submit decides how much is reported
+    for name, value in (_SETTINGS if submitted else _SETTINGS | _QUIET).items():
         builder = builder.config(name, value)
-    if master is not None or "spark.master" not in _given_settings():
-        builder = builder.master(master or "local[*]")
+    if master is not None:
+        builder = builder.master(master)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of pyspark, of pandas
         try:
@@ -179,13 +176,6 @@ def spark_pool(master: str | None, workers: int) -> Iterator[SparkPool]:
             yield SparkPool(workers, session=session)
         finally:
             session.stop()
-
-
-def _given_settings() -> set[str]:
-    """The names of the settings that spark-submit passes on."""
-    from pyspark import SparkConf
-
-    return {name for name, _ in SparkConf().getAll()} if "PYSPARK_GATEWAY_PORT" in os.environ else set()
 
 
 def _need_java() -> None:
