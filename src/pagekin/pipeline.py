@@ -484,10 +484,14 @@ def _write_index(
     generation = _next_index(root, manifest)
     folder = root / f"index-{generation}"
     context.enter("making bags")
-    with TemporaryFile(dir=folder) as file:
-        pool, spool = context.pool, root / manifests.SPOOL
-        shuffled = partial(shuffled_pieces, pool, store, spool) if isinstance(pool, SparkPool) else None
-        folded = fold_bags(BagSource.of(store), strategy, file, pool.map, shuffled)
+    pool, spool, source = context.pool, root / manifests.SPOOL, BagSource.of(store)
+    shuffled = partial(shuffled_pieces, pool, store, spool) if isinstance(pool, SparkPool) else None
+    ignored = ignored_parts(source, strategy)
+    write_chunks = partial(_write_chunks, root, store, spool, ignored.words, replaced, pool, folder)
+    # Kernels cut chunks while Python code works on the rest.
+    beside = WorkerPool(1) if isinstance(pool, SparkPool) else pool
+    with beside.beside(write_chunks) as fingerprints, TemporaryFile(dir=folder) as file:
+        folded = fold_bags(source, strategy, file, pool.map, shuffled, ignored)
         context.enter("weighing and signing")
         nodes = len(folded.offsets) - 1
         signed = nodes if strategy.outside else len(store.nodes) - 1
@@ -499,30 +503,25 @@ def _write_index(
         if "latent" in strategy.weights_of_evidences():
             context.enter("latent dimensions")
             write_latent(folder, folded, context.pool.map)
-    context.enter("inverting")
-    members = np.flatnonzero(store.in_degrees()[:signed] >= strategy.min_in_links)
-    write_lookup(folder, folded.terms, folded.contents, signatures, invert(signatures, members))
-    write_link_statistics(folder, store, folded.counting_links)
-    titles = (store.reading.pages.title[row] for row in store.nodes[:-1].tolist())
-    write_titles(folder, titles, stop_words(strategy.language) if strategy.stemming == "stopstem" else ())
-    vectors = {}
-    if given is not None:
-        context.enter("vectors")
-        find = store.catalog.page_names().find
-        vectors = {"vectors": write_given_vectors(folder, given, find, len(store.nodes) - 1)}
-    context.enter("near-duplicates")
-    if isinstance(pool, SparkPool):
-        chunks = chunks_on_executors(pool, store, spool, folded.ignored_blocks, _GROUPS)
-    else:
-        earlier = replaced and _earlier_chunks(root, replaced, store, folded.ignored_blocks)
-        chunks = chunks_of_pages(store.checked_reading, folded.ignored_blocks, _GROUPS, pool.map, earlier)
-    fingerprints = write_fingerprints(folder, len(store), chunks, _GROUPS)
+        context.enter("inverting")
+        members = np.flatnonzero(store.in_degrees()[:signed] >= strategy.min_in_links)
+        write_lookup(folder, folded.terms, folded.contents, signatures, invert(signatures, members))
+        write_link_statistics(folder, store, folded.counting_links)
+        titles = (store.reading.pages.title[row] for row in store.nodes[:-1].tolist())
+        write_titles(folder, titles, stop_words(strategy.language) if strategy.stemming == "stopstem" else ())
+        vectors = {}
+        if given is not None:
+            context.enter("vectors")
+            find = store.catalog.page_names().find
+            vectors = {"vectors": write_given_vectors(folder, given, find, len(store.nodes) - 1)}
+        context.enter("near-duplicates")
+        duplicates = fingerprints()
     store.close()
     facts: dict[str, Any] = {
         "generation": generation,
         "version": INDEX_VERSION,
         "strategy": strategy.as_dict(),
-        "duplicates": fingerprints,
+        "duplicates": duplicates,
         "blend": {"scales": {}, "chance": 0.0},
         **vectors,
     }
@@ -541,6 +540,18 @@ def _write_index(
     context.enter("checksums")
     facts["files"] = manifests.describe_files(folder, context.pool.map)
     return facts
+
+
+def _write_chunks(
+    root: Path, store: Store, spool: Path, ignored: Bytes, replaced: _Replaced | None, pool: WorkerPool, folder: Path
+) -> dict[str, Any]:
+    """Write the fingerprints of all pages; return their entry in the manifest."""
+    if isinstance(pool, SparkPool):
+        chunks = chunks_on_executors(pool, store, spool, ignored, _GROUPS)
+    else:
+        earlier = replaced and _earlier_chunks(root, replaced, store, ignored)
+        chunks = chunks_of_pages(store.checked_reading, ignored, _GROUPS, pool.map, earlier)
+    return write_fingerprints(folder, len(store), chunks, _GROUPS)
 
 
 def _earlier_chunks(root: Path, replaced: _Replaced, store: Store, ignored: Bytes) -> EarlierChunks | None:

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -205,3 +206,35 @@ def test_an_error_comes_back_in_order_too(workers: int) -> None:
 
 def test_there_is_at_least_one_processor() -> None:
     assert cpu_count() >= 1
+
+
+@pytest.mark.parametrize("pool", POOLS)
+def test_a_job_beside_a_block_gives_its_result_there(pool: WorkerPool) -> None:
+    with pool.beside(lambda: square(3)) as result:
+        assert result() == 9
+
+
+def test_two_workers_run_the_job_and_the_block_at_the_same_time() -> None:
+    reached = threading.Event()
+    with WorkerPool(2).beside(reached.set):
+        assert reached.wait(60)
+
+
+@pytest.mark.parametrize("pool", POOLS)
+def test_an_error_of_a_job_beside_a_block_is_raised_there(pool: WorkerPool) -> None:
+    with pool.beside(lambda: fail_at_three(3)) as result, pytest.raises(OSError, match="No space"):
+        result()
+
+
+def test_a_block_that_fails_ends_after_the_job_beside_it() -> None:
+    reached, done = threading.Event(), []
+
+    def work() -> None:
+        reached.wait(60)
+        time.sleep(0.05)
+        done.append(True)
+
+    with pytest.raises(FailureError), WorkerPool(2).beside(work):
+        reached.set()
+        raise FailureError("stopped")
+    assert done

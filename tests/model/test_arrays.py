@@ -28,6 +28,7 @@ def test_bytes_and_strings_may_be_mixed() -> None:
 
 def test_a_lone_surrogate_becomes_a_question_mark() -> None:
     assert list(Strings.of(["a\ud800b"])) == ["a?b"]
+    assert list(Strings.of(["\ud83d", "\ude00é", "page"])) == ["?", "?é", "page"]
 
 
 def test_bytes_that_are_no_utf8_are_shown_as_such_and_kept() -> None:

@@ -89,14 +89,15 @@ def fold_bags(
     file: IO[bytes],
     mapper: Mapper = map,
     pieces_of: Callable[[Folding], Iterable[SpilledPiece]] | None = None,
+    ignored: "IgnoredParts | None" = None,
 ) -> FoldedBags:
     """Count the terms of every node into `file`, and the document frequency of every term.
 
     `mapper` is like `map`, but may work on several ranges of nodes at a time; `pieces_of`, if given, folds the bags
-    elsewhere.
+    elsewhere; `ignored` are the parts that the strategy ignores, if they are known.
     """
     check_language(strategy.language)
-    ignored = ignored_parts(source, strategy)
+    ignored = ignored or ignored_parts(source, strategy)
     terms, texts = _texts(source, strategy, ignored.words)
     nodes = len(source.links.offsets) - 1
     citations = _citations(source, strategy, ignored)
@@ -111,8 +112,7 @@ def fold_bags(
         spill.add(piece)
     named = Terms(terms.name, terms.shown, frequency)
     offsets, evidence = offsets_of(spill.lengths), _evidence(source, citations, nodes)
-    marks = (texts.block_excluded, citations.link_counts)
-    return FoldedBags(strategy, named, contents, lengths, offsets, evidence, *marks, spill)
+    return FoldedBags(strategy, named, contents, lengths, offsets, evidence, citations.link_counts, spill)
 
 
 def bags_of_pages(source: BagSource, strategy: Strategy) -> tuple[Bags, Terms, Contents]:

@@ -110,7 +110,6 @@ class FoldedBags:
     lengths: Int64s  # the array that `contents.length` is a view of, with the nodes that have no page
     offsets: Int64s
     evidence: Int64s  # of each node: the pages whose links to it count, plus 1 if it has a title
-    ignored_blocks: Bytes  # 1 for every block that does not count as contents
     counting_links: Bytes  # 1 for every link that counts
     spill: Spill
 

@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import connection
 from typing import TypeVar
@@ -43,6 +44,15 @@ class WorkerPool:
                     yield waiting.popleft().result()
             while waiting:
                 yield waiting.popleft().result()
+
+    @contextmanager
+    def beside(self, function: Callable[[], Result]) -> Iterator[Callable[[], Result]]:
+        """Run `function` beside the block, which may call what it is given for the result; one worker runs it then."""
+        if self.workers == 1:
+            yield function
+            return
+        with ThreadPoolExecutor(1) as executor:  # the block ends when the function does, whatever happens
+            yield executor.submit(function).result
 
 
 def worker_pool(wanted: int | None, most: int, work: int, work_for_processes: int) -> WorkerPool:

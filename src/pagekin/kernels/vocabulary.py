@@ -7,6 +7,7 @@ import numpy as np
 from pagekin.kernels.characters import peek
 from pagekin.kernels.compile import inlined, kernel
 from pagekin.kernels.fnv import OFFSET, fnv_step
+from pagekin.kernels.minhash import mix
 from pagekin.kernels.spans import permute
 from pagekin.model.arrays import Bytes, Int64s, UInt32s, UInt64s
 
@@ -14,6 +15,7 @@ _HIGH = np.uint64(0xFFFFFFFF00000000)
 _ONE = np.uint64(1)
 _FEW = 12  # strings that are sorted by insertion
 _CHUNK = 7  # bytes of a string that are compared at a time
+_SHORT = 7  # bytes, which fit into a number with their count
 _MORE = 8  # stands for all lengths above _CHUNK
 
 
@@ -94,6 +96,44 @@ def add_strings(data: Bytes, starts: Int64s, ends: Int64s, table: HashTable, cou
     return numbers, count
 
 
+@inlined
+def _bytes_at(data: Bytes, start: int, length: int) -> np.uint64:
+    """The first eight of `length` bytes as a number; a missing byte is 0."""
+    value = np.uint64(0)
+    if start + 8 <= len(data):
+        for j in range(8):  # the compiler makes one instruction of it
+            value |= np.uint64(peek(data, start + j)) << np.uint64(8 * j)
+        if length < 8:
+            value &= (_ONE << np.uint64(8 * length)) - _ONE
+    else:
+        for j in range(min(length, 8)):
+            value |= np.uint64(peek(data, start + j)) << np.uint64(8 * j)
+    return value
+
+
+@inlined
+def _key(data: Bytes, start: int, length: int) -> np.uint64:
+    """A number that tells spans of up to seven bytes apart, from each other and from longer ones, whose hash it is."""
+    if length <= _SHORT:
+        return _bytes_at(data, start, length) | np.uint64(length) << np.uint64(56)
+    key = np.uint64(length)
+    for i in range(0, length, 8):
+        key = mix(key ^ _bytes_at(data, start + i, length - i))
+    return key | np.uint64(0xFF) << np.uint64(56)
+
+
+@inlined
+def _are_equal(data: Bytes, start: int, end: int, other: int, other_end: int) -> bool:
+    """Whether two spans have the same bytes."""
+    length = end - start
+    if other_end - other != length:
+        return False
+    i = 0
+    while i < length and _bytes_at(data, start + i, length - i) == _bytes_at(data, other + i, length - i):
+        i += 8
+    return bool(i >= length)
+
+
 @kernel
 def intern(data: Bytes, starts: Int64s, ends: Int64s) -> tuple[UInt32s, Int64s]:
     """Number the spans of `data` in order of first appearance; spans with equal bytes get the same number.
@@ -102,23 +142,20 @@ def intern(data: Bytes, starts: Int64s, ends: Int64s) -> tuple[UInt32s, Int64s]:
     """
     numbers = np.empty(len(starts), np.uint32)
     first = np.empty(len(starts), np.int64)
+    keys = np.empty(len(starts), np.uint64)
     hashes = np.empty(len(starts), np.uint64)
-    slots = np.zeros(1024, np.uint64)  # as in `HashTable`; the half of a hash tells most strings apart
+    slots = np.zeros(1024, np.uint64)  # as in `HashTable`
     mask = np.uint64(len(slots) - 1)
     count = 0
     for k in range(len(starts)):
-        start = starts[k]
-        length = ends[k] - start
-        value = OFFSET
-        for i in range(start, ends[k]):
-            value = fnv_step(value, peek(data, i))
+        start, end = starts[k], ends[k]
+        key = _key(data, start, end - start)
+        value = mix(key)
         slot = value & mask
         while True:
             entry = slots[slot]
             if entry == 0:
-                first[count] = k
-                hashes[count] = value
-                numbers[k] = count
+                first[count], keys[count], hashes[count], numbers[k] = k, key, value, count
                 count += 1
                 slots[slot] = (value & _HIGH) | np.uint64(count)
                 if 2 * count > len(slots):
@@ -126,14 +163,10 @@ def intern(data: Bytes, starts: Int64s, ends: Int64s) -> tuple[UInt32s, Int64s]:
                     fill_slots(hashes, count, slots)
                     mask = np.uint64(len(slots) - 1)
                 break
-            if (entry ^ value) & _HIGH == 0:
-                number = np.int64(entry & ~_HIGH) - 1
-                other = starts[first[number]]
-                same = length if ends[first[number]] - other == length else -1
-                i = 0
-                while i < same and peek(data, start + i) == peek(data, other + i):
-                    i += 1
-                if i == same:
+            number = np.uint64(entry & ~_HIGH) - _ONE
+            if (entry ^ value) & _HIGH == 0 and keys[number] == key:
+                same = first[number]
+                if end - start <= _SHORT or _are_equal(data, start, end, starts[same], ends[same]):
                     numbers[k] = number
                     break
             slot = (slot + _ONE) & mask

@@ -70,9 +70,14 @@ class Strings:
     @classmethod
     def of(cls, strings: Iterable[str | bytes]) -> Self:
         """Pack strings; a lone surrogate becomes `?`, since UTF-8 cannot encode it."""
-        encoded = [s if isinstance(s, bytes) else s.encode("utf-8", "replace") for s in strings]
-        offsets = offsets_of(np.array([len(s) for s in encoded], np.int64))
-        return cls(offsets, np.frombuffer(b"".join(encoded), np.uint8))
+        every: list[Any] = list(strings)
+        try:
+            data = "".join(every).encode("utf-8", "replace")  # in one call, since there may be many
+            lengths = [len(s) if s.isascii() else len(s.encode("utf-8", "replace")) for s in every]
+        except TypeError:  # some are bytes
+            encoded = [s if isinstance(s, bytes) else s.encode("utf-8", "replace") for s in every]
+            data, lengths = b"".join(encoded), list(map(len, encoded))
+        return cls(offsets_of(np.array(lengths, np.int64)), np.frombuffer(data, np.uint8))
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -84,8 +89,11 @@ class Strings:
         return self.raw(k).decode("utf-8", "replace")
 
     def __iter__(self) -> Iterator[str]:
-        for piece in self.all_raw():
-            yield piece.decode("utf-8", "replace")
+        data = self.data.tobytes()
+        if data.isascii():  # then bytes are characters
+            text = data.decode("ascii")
+            return (text[a:b] for a, b in pairwise(self.offsets.tolist()))
+        return (piece.decode("utf-8", "replace") for piece in self.all_raw())
 
     def all_raw(self) -> list[bytes]:
         """The bytes of every string, read at once."""

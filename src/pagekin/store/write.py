@@ -61,13 +61,13 @@ def write_store(
     """
     selection = Selection(read_pages.readings, *selected.places())
     progress("uniting vocabularies")
-    forms = merge_strings(selection, "forms", {"tokens": "form", "titles": "form"}, frequent_first=True)
-    targets = merge_strings(selection, "targets", {"anchors": "target"})
+    of_forms = partial(merge_strings, selection, "forms", {"tokens": "form", "titles": "form"}, frequent_first=True)
+    of_targets = partial(merge_strings, selection, "targets", {"anchors": "target"})
+    forms, targets = mapper(lambda merged: merged(), [of_forms, of_targets])
     progress("writing pages")
     sources = _sources(read_pages, selection, selected)
     pages = _pages(selection, sources)
     write_columns(folder, {"pages": pages, "sources": sources, "targets": targets.strings})
-    _write_vocabulary(folder, forms)
     offsets = selection.offsets({name: attrgetter(name) for name in RAGGED_PARTS})
     tables = {"form": forms.tables, "target": targets.tables}
     parts = {name: partial(_write_part, folder, name, selection, offsets[name], tables) for name in RAGGED_PARTS}
@@ -90,7 +90,8 @@ def write_store(
         "older": ((url, *astuple(rank)) for url, rank in selected.older),
     }
     # The catalogue is written by Python code, the rest by kernels: several threads work on both at the same time.
-    deque(mapper(lambda write: write(), [partial(write_catalog, folder, catalog), *parts.values()]), maxlen=0)
+    writers = [partial(write_catalog, folder, catalog), partial(_write_vocabulary, folder, forms), *parts.values()]
+    deque(mapper(lambda write: write(), writers), maxlen=0)
     skipped: Counter[str] = Counter()
     for skip, _ in skips:
         skipped[skip.reason] += skip.count
