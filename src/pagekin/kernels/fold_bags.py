@@ -6,12 +6,14 @@ import numpy as np
 
 from pagekin.kernels.compile import inlined, inner, kernel
 from pagekin.kernels.page_output import TRAILING
+from pagekin.kernels.sorting import MOST_COUNTS, sort_keys
 from pagekin.kernels.spans import permute
 from pagekin.kernels.windows import Texts, block_at, distance_weight, next_block, window_bounds
 from pagekin.model.arrays import Bytes, Float32s, Floats, Int32s, Int64s, UInt32s
 
 # How far a window reaches to either side of an anchor, in tokens: for each word of its width, and at most.
 TOKENS_PER_WORD, MOST_TOKENS = 64, 16_384
+_MOST_BITS = 0x7FFFFFFF  # of a positive number of 32 bits
 
 
 class Citations(NamedTuple):
@@ -177,7 +179,10 @@ def fold_nodes(
     Terms below `words` are words, the others are citing nodes. Each bag is sorted by term. The first of `lengths` is
     that of the bag of `first`.
     """
-    n = 0
+    n, bits = 0, 1
+    while (len(sums.terms) - 1) >> bits:
+        bits += 1
+    found, spare, counts = sums.terms, np.empty(len(sums.terms), np.int64), np.empty(MOST_COUNTS, np.int64)
     for node in range(first, last):
         count = 0
         if node + 1 < len(citations.node_pages):
@@ -190,7 +195,7 @@ def fold_nodes(
                     count = fold_forms(texts.title_form, begin, end, terms, weight, node, sums, count)
         count = fold_citations(node, words, plan, texts, citations, sums, count)
         fits = n + count <= len(term_out)
-        found = np.sort(sums.terms[:count])
+        sort_keys(found, count, 0, bits, spare, counts)
         for k in range(count):
             term = found[k]
             if fits:
@@ -255,10 +260,20 @@ def weigh(
 
 @kernel
 def sort_by_weight(offsets: Int64s, term: UInt32s, weight: Float32s, content: UInt32s, around: Float32s) -> None:
-    """Sort every bag in place by descending weight; terms with equal weights stay in order."""
+    """Sort every bag in place by descending weight; terms with equal weights stay in order. No weight is negative."""
+    longest = 0
+    for node in range(len(offsets) - 1):
+        longest = max(longest, offsets[node + 1] - offsets[node])
+    keys, spare, counts = np.empty(longest, np.int64), np.empty(longest, np.int64), np.empty(MOST_COUNTS, np.int64)
+    bits = weight.view(np.uint32)  # numbers that are not negative have the order of their bits
     for node in range(len(offsets) - 1):
         begin, end = offsets[node], offsets[node + 1]
-        order = np.argsort(-weight[begin:end], kind="mergesort")
+        for k in range(begin, end):
+            keys[k - begin] = (_MOST_BITS - np.int64(bits[k])) << 32 | (k - begin)
+        sort_keys(keys, end - begin, 32, 31, spare, counts)
+        order = keys[: end - begin]
+        for k in range(end - begin):
+            order[k] &= 0xFFFFFFFF
         permute(term[begin:end], order)
         permute(weight[begin:end], order)
         permute(content[begin:end], order)
