@@ -104,7 +104,7 @@ def folded(
             values = zip(*(each[start:end].tolist() for each in (count, content, around)), strict=True)
             bags.append(dict(zip(mine, values, strict=True)))
         node = after
-    assert not sums.occurrences.any() and not sums.content.any() and not sums.around.any() and (sums.stamp == -1).all()
+    assert not sums.of_term.any()
     return bags
 
 
