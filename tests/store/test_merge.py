@@ -63,9 +63,9 @@ def selection_of(readings: list[Plain], rows: list[tuple[int, int]]) -> Selectio
     return Selection(cast(Any, [small(pages) for pages in readings]), table[:, 0].copy(), table[:, 1].copy())
 
 
-@given(selections(), st.booleans(), st.sampled_from([1, 20, 1 << 20]))
+@given(selections(), st.booleans(), st.sampled_from([1, 20, 1 << 20]), st.sampled_from([8, 24, 1 << 20]))
 def test_a_united_vocabulary_is_that_of_a_dict(
-    case: tuple[list[Plain], list[tuple[int, int]]], frequent: bool, piece: int
+    case: tuple[list[Plain], list[tuple[int, int]]], frequent: bool, piece: int, run: int
 ) -> None:
     readings, rows = case
     selection = selection_of(readings, rows)
@@ -77,6 +77,7 @@ def test_a_united_vocabulary_is_that_of_a_dict(
     assert united.counts.tolist() == [counts[word] for word in expected]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(merge, "_PIECE", piece)
+        patch.setattr(merge, "_RUN", run)
         kinds: dict[str, type[np.generic]] = {"form": np.uint32, "place": np.uint32}
         offsets = selection.offsets({"tokens": tokens})["tokens"]
         pieces = list(merge_part(selection, offsets, "tokens", kinds, {"form": united.tables}))

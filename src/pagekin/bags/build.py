@@ -11,9 +11,9 @@ import numpy as np
 
 from pagekin.bags.stemming import UNKNOWN, TermVocabulary, check_language, language_of, vocabulary
 from pagekin.bags.weigh import FoldedBags, Spill, SpilledPiece
-from pagekin.kernels.fold_bags import Citations, FoldPlan, fold_nodes, make_sums
+from pagekin.kernels.fold_bags import Citations, FoldPlan, TermSums, fold_nodes, make_sums
 from pagekin.kernels.page_output import NAVIGATION
-from pagekin.kernels.spans import count_rows
+from pagekin.kernels.spans import count_rows, count_values
 from pagekin.kernels.vocabulary import intern
 from pagekin.kernels.windows import BASIC, SYNTACTIC, TOPICAL, Texts
 from pagekin.model.arrays import Bools, Bytes, Floats, Int64s, Strings, UInt32s, UInt64s, offsets_of
@@ -107,8 +107,8 @@ def fold_bags(
     spill = Spill(file)
     folding = Folding(_plan(strategy), texts, citations, len(terms), nodes)
     for piece in pieces_of(folding) if pieces_of else _pieces(folding, mapper):
-        frequency += np.bincount(piece.term, minlength=len(frequency))
-        contents.frequency[:] += np.bincount(piece.term[piece.count > 0], minlength=len(terms))
+        for term, counts in ((piece.term, frequency), (piece.term[piece.count > 0], contents.frequency)):
+            count_values(term, np.zeros(1, np.int64), np.array([len(term)]), counts)
         spill.add(piece)
     named = Terms(terms.name, terms.shown, frequency)
     offsets, evidence = offsets_of(spill.lengths), _evidence(source, citations, nodes)
@@ -295,14 +295,17 @@ def _pieces(folding: Folding, mapper: Mapper = map) -> Iterator[SpilledPiece]:
     """The bags of all nodes, range by range."""
     step = max(1, min(_MAX_NODES, folding.nodes // 64))
     ranges = [range(first, min(first + step, folding.nodes)) for first in range(0, folding.nodes, step)]
-    for folded in mapper(partial(fold_range, folding), ranges):
+    for folded in mapper(partial(fold_range, folding, spare=[]), ranges):
         yield from (sums.spilled() for sums in folded)
 
 
-def fold_range(folding: Folding, nodes: range) -> list[BagSums]:
-    """Fold the bags of a range of nodes."""
+def fold_range(folding: Folding, nodes: range, spare: list[TermSums] | None = None) -> list[BagSums]:
+    """Fold the bags of a range of nodes; `spare` are the sums of ranges that are folded, for those that come later."""
     terms = folding.words + folding.nodes
-    sums = make_sums(terms)
+    try:
+        sums = (spare or []).pop()
+    except IndexError:
+        sums = make_sums(terms)
     room = max(_PIECE, terms)  # the largest possible bag fits
     pieces = []
     node = nodes.start
@@ -314,4 +317,6 @@ def fold_range(folding: Folding, nodes: range) -> list[BagSums]:
         end, n = fold_nodes(node, nodes.stop, *inputs, sums, term, count, content, around, lengths)
         pieces.append(BagSums(lengths[: end - node], *(column[:n] for column in columns)))
         node = end
+    if spare is not None:
+        spare.append(sums)  # all zero again
     return pieces

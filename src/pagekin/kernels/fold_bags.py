@@ -6,12 +6,14 @@ import numpy as np
 
 from pagekin.kernels.compile import inlined, inner, kernel
 from pagekin.kernels.page_output import TRAILING
+from pagekin.kernels.sorting import MOST_COUNTS, sort_keys
 from pagekin.kernels.spans import permute
 from pagekin.kernels.windows import Texts, block_at, distance_weight, next_block, window_bounds
 from pagekin.model.arrays import Bytes, Float32s, Floats, Int32s, Int64s, UInt32s
 
 # How far a window reaches to either side of an anchor, in tokens: for each word of its width, and at most.
 TOKENS_PER_WORD, MOST_TOKENS = 64, 16_384
+_MOST_BITS = 0x7FFFFFFF  # of a positive number of 32 bits
 
 
 class Citations(NamedTuple):
@@ -42,20 +44,20 @@ class FoldPlan(NamedTuple):
 
 
 class TermSums(NamedTuple):
-    """Sums by term for the bag that is being folded, and the list of its terms."""
+    """Sums by term for the bag that is being folded, side by side since they are used together; and its terms."""
 
-    occurrences: Int64s
-    content: Floats
-    around: Floats
-    stamp: Int64s  # the node whose bag last contained the term
+    of_term: Floats  # rows of the columns below; all are zero, but for the terms of the bag
     terms: Int64s
 
 
+PRESENT, OCCURRENCES, CONTENT, AROUND = range(4)  # columns of `TermSums.of_term`
+
+
 @inlined
-def add_term(term: int, node: int, stamp: Int64s, terms: Int64s, count: int) -> int:
-    """Add `term` to the terms of the bag of `node`; their number."""
-    if stamp[term] != node:
-        stamp[term] = node
+def add_term(term: int, of_term: Floats, terms: Int64s, count: int) -> int:
+    """Add `term` to the terms of the bag; their number."""
+    if of_term[term, PRESENT] == 0.0:
+        of_term[term, PRESENT] = 1.0
         terms[count] = term
         return count + 1
     return count
@@ -68,7 +70,7 @@ def position_weight(place: int, lead: float) -> float:
 
 
 @inner
-def fold_contents(page: int, node: int, lead: float, texts: Texts, sums: TermSums, count: int) -> int:
+def fold_contents(page: int, lead: float, texts: Texts, sums: TermSums, count: int) -> int:
     """Add the words of a page outside excluded blocks; earlier words may count more."""
     place, begin = 0, texts.token_offsets[page]
     tokens = texts.token_offsets[page + 1] - begin
@@ -80,29 +82,27 @@ def fold_contents(page: int, node: int, lead: float, texts: Texts, sums: TermSum
         for token in range(begin + texts.block_token[block], begin + end):
             term = terms[texts.form[token]]
             if term >= 0:
-                count = add_term(term, node, sums.stamp, sums.terms, count)
-                sums.occurrences[term] += 1
-                sums.content[term] += position_weight(place, lead)
+                count = add_term(term, sums.of_term, sums.terms, count)
+                sums.of_term[term, OCCURRENCES] += 1
+                sums.of_term[term, CONTENT] += position_weight(place, lead)
                 place += 1
     return count
 
 
 @inlined
-def fold_forms(
-    form: UInt32s, first: int, last: int, terms: Int32s, weight: float, node: int, sums: TermSums, count: int
-) -> int:
+def fold_forms(form: UInt32s, first: int, last: int, terms: Int32s, weight: float, sums: TermSums, count: int) -> int:
     """Add the words form[first:last] of a title or an anchor, each with the same weight."""
     for k in range(first, last):
         term = terms[form[k]]
         if term >= 0:
-            count = add_term(term, node, sums.stamp, sums.terms, count)
-            sums.around[term] += weight
+            count = add_term(term, sums.of_term, sums.terms, count)
+            sums.of_term[term, AROUND] += weight
     return count
 
 
 @inner
 def fold_window(
-    page: int, start: int, end: int, trailing: bool, node: int, plan: FoldPlan, texts: Texts, sums: TermSums, count: int
+    page: int, start: int, end: int, trailing: bool, plan: FoldPlan, texts: Texts, sums: TermSums, count: int
 ) -> int:
     """Add the words of an anchor (tokens start to end of its page) and of the window around it.
 
@@ -114,7 +114,7 @@ def fold_window(
     left, right = window_bounds(page, start, end, trailing, plan.window, reach, texts)
     left, right = max(left, start - reach), min(right, end + reach)
     weight = distance_weight(0, plan.by_distance)
-    count = fold_forms(texts.form, begin + start, begin + end, terms, weight, node, sums, count)
+    count = fold_forms(texts.form, begin + start, begin + end, terms, weight, sums, count)
     for step in (-1, 1):
         token = end if step > 0 else start - 1
         block = block_at(texts.block_token, first_block, last_block, token)
@@ -129,8 +129,8 @@ def fold_window(
             weight = distance_weight(distance, plan.by_distance)
             if (plan.width >= 0 and distance > plan.width) or weight <= 0.0:
                 break
-            count = add_term(term, node, sums.stamp, sums.terms, count)
-            sums.around[term] += weight
+            count = add_term(term, sums.of_term, sums.terms, count)
+            sums.of_term[term, AROUND] += weight
     return count
 
 
@@ -148,12 +148,12 @@ def fold_citations(
             anchor = citations.anchor_offsets[page] + citations.link_anchor[link]
             start, end = int(citations.anchor_start[anchor]), int(citations.anchor_end[anchor])
             trailing = (citations.anchor_flags[anchor] & TRAILING) != 0
-            count = fold_window(page, start, end, trailing, node, plan, texts, sums, count)
+            count = fold_window(page, start, end, trailing, plan, texts, sums, count)
         citing = int(citations.node_of_page[page])
         if plan.links and citing != previous:
             previous = citing
-            count = add_term(words + citing, node, sums.stamp, sums.terms, count)
-            sums.around[words + citing] = 1.0
+            count = add_term(words + citing, sums.of_term, sums.terms, count)
+            sums.of_term[words + citing, AROUND] = 1.0
     return count
 
 
@@ -177,29 +177,32 @@ def fold_nodes(
     Terms below `words` are words, the others are citing nodes. Each bag is sorted by term. The first of `lengths` is
     that of the bag of `first`.
     """
-    n = 0
+    n, bits = 0, 1
+    while (len(sums.terms) - 1) >> bits:
+        bits += 1
+    found, spare, counts = sums.terms, np.empty(len(sums.terms), np.int64), np.empty(MOST_COUNTS, np.int64)
     for node in range(first, last):
         count = 0
         if node + 1 < len(citations.node_pages):
             for page in range(citations.node_pages[node], citations.node_pages[node + 1]):
                 if plan.content:
-                    count = fold_contents(page, node, plan.lead, texts, sums, count)
+                    count = fold_contents(page, plan.lead, texts, sums, count)
                 if plan.anchors:  # a title has the weight of the words of an anchor (paper, 3.1)
                     begin, end = texts.title_offsets[page], texts.title_offsets[page + 1]
                     terms, weight = texts.terms[texts.language[page]], distance_weight(0, plan.by_distance)
-                    count = fold_forms(texts.title_form, begin, end, terms, weight, node, sums, count)
+                    count = fold_forms(texts.title_form, begin, end, terms, weight, sums, count)
         count = fold_citations(node, words, plan, texts, citations, sums, count)
         fits = n + count <= len(term_out)
-        found = np.sort(sums.terms[:count])
+        sort_keys(found, count, 0, bits, spare, counts)
         for k in range(count):
             term = found[k]
             if fits:
                 term_out[n + k] = term
-                count_out[n + k] = sums.occurrences[term]
-                content_out[n + k] = sums.content[term]
-                around_out[n + k] = sums.around[term]
-            sums.occurrences[term], sums.stamp[term] = 0, -1
-            sums.content[term] = sums.around[term] = 0.0
+                count_out[n + k] = np.uint32(sums.of_term[term, OCCURRENCES])
+                content_out[n + k] = sums.of_term[term, CONTENT]
+                around_out[n + k] = sums.of_term[term, AROUND]
+            for column in range(4):
+                sums.of_term[term, column] = 0.0
         if not fits:
             return node, n
         lengths[node - first] = count
@@ -255,10 +258,20 @@ def weigh(
 
 @kernel
 def sort_by_weight(offsets: Int64s, term: UInt32s, weight: Float32s, content: UInt32s, around: Float32s) -> None:
-    """Sort every bag in place by descending weight; terms with equal weights stay in order."""
+    """Sort every bag in place by descending weight; terms with equal weights stay in order. No weight is negative."""
+    longest = 0
+    for node in range(len(offsets) - 1):
+        longest = max(longest, offsets[node + 1] - offsets[node])
+    keys, spare, counts = np.empty(longest, np.int64), np.empty(longest, np.int64), np.empty(MOST_COUNTS, np.int64)
+    bits = weight.view(np.uint32)  # numbers that are not negative have the order of their bits
     for node in range(len(offsets) - 1):
         begin, end = offsets[node], offsets[node + 1]
-        order = np.argsort(-weight[begin:end], kind="mergesort")
+        for k in range(begin, end):
+            keys[k - begin] = (_MOST_BITS - np.int64(bits[k])) << 32 | (k - begin)
+        sort_keys(keys, end - begin, 32, 31, spare, counts)
+        order = keys[: end - begin]
+        for k in range(end - begin):
+            order[k] &= 0xFFFFFFFF
         permute(term[begin:end], order)
         permute(weight[begin:end], order)
         permute(content[begin:end], order)
@@ -266,5 +279,4 @@ def sort_by_weight(offsets: Int64s, term: UInt32s, weight: Float32s, content: UI
 
 
 def make_sums(terms: int) -> TermSums:
-    zeros = np.zeros(terms, np.int64)
-    return TermSums(zeros, np.zeros(terms), np.zeros(terms), np.full(terms, -1, np.int64), np.empty(terms, np.int64))
+    return TermSums(np.zeros((terms, 4)), np.empty(terms, np.int64))

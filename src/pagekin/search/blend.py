@@ -18,9 +18,9 @@ from itertools import pairwise
 import numpy as np
 
 from pagekin.kernels.page_rows import PageRows, ScoredRows, ordered_best
-from pagekin.model.arrays import Bools, Floats, Int64s, distinct, offsets_of
+from pagekin.model.arrays import Bools, Floats, Int64s, distinct
 from pagekin.search.evidence import Evidence, largest, ranked
-from pagekin.search.page_block import PageBlock, row_of, scored_rows
+from pagekin.search.page_block import PageBlock, row_of, scored_rows, united_rows
 from pagekin.search.query import Query
 from pagekin.search.results import Contribution
 
@@ -128,12 +128,7 @@ class Blend:
 
     def _candidates_for(self, block: PageBlock, most: int) -> PageRows:
         """The best nodes by each of the first evidences, ascending."""
-        found = [each.candidates_for(block, most) for each in self._first]
-        both = distinct(np.concatenate([row_of(rows) << 32 | rows.node for rows in found]))
-        row, node = both >> 32, both & 0xFFFFFFFF
-        allowed = (node < block.below) & (node != block.node[row])
-        row, node = row[allowed], node[allowed]
-        return PageRows(offsets_of(np.bincount(row, minlength=len(block.node))), node)
+        return united_rows([each.candidates_for(block, most) for each in self._first], block)
 
     def _row_sums(self, block: PageBlock, rows: PageRows, columns: Mapping[str, Floats]) -> Floats:
         assert self.scaling is not None
@@ -141,6 +136,12 @@ class Blend:
         lengths = self.scaling.length[block.node[row_of(rows)]]
         factors = self._scaled(some, self.scaling, self.scaling.damping_of(lengths, rows.node), rows.node)
         return blended(factors, [columns[each.name] for each in some])
+
+    def scores_for(self, block: PageBlock, rows: PageRows) -> Floats:
+        """The same as `scores` for the candidates of every page of a block; several evidences need a scaling."""
+        if self.single:
+            return self.single.scores_for(block, rows)
+        return self._row_sums(block, rows, {each.name: each.scores_for(block, rows) for each in self.active})
 
     def _completed(self, found: ScoredRows, few: Bools, block: PageBlock, limit: int) -> ScoredRows:
         """Rows in which pages with few candidates by the first evidences are asked for one by one."""

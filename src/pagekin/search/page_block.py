@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from pagekin.kernels.page_rows import PageRows, ScoredRows
-from pagekin.model.arrays import Floats, Int64s, offsets_of
+from pagekin.model.arrays import Floats, Int64s, distinct, offsets_of
 from pagekin.search.node_store import NodeStore
 from pagekin.search.query import Query, query_of_nodes
 
@@ -62,3 +62,12 @@ def row_of(rows: PageRows | ScoredRows) -> Int64s:
     [0, 0, 2]
     """
     return np.repeat(np.arange(len(rows.offsets) - 1), np.diff(rows.offsets))
+
+
+def united_rows(found: Sequence[PageRows], block: PageBlock) -> PageRows:
+    """The candidates that several evidences have found for the pages of a block, each once in its row, ascending."""
+    both = distinct(np.concatenate([row_of(rows) << 32 | rows.node for rows in found]))
+    row, node = both >> 32, both & 0xFFFFFFFF
+    allowed = (node < block.below) & (node != block.node[row])
+    row, node = row[allowed], node[allowed]
+    return PageRows(offsets_of(np.bincount(row, minlength=len(block.node))), node)

@@ -16,6 +16,7 @@ from pagekin.model.arrays import Array, Int64s, Strings, UInt32s, offsets_of
 from pagekin.model.reading import CheckedReading, Ragged
 
 _PIECE = 1 << 27  # bytes merged at a time
+_RUN = 1 << 22  # bytes of consecutive rows that are not gathered
 _OBJECTS = 1 << 14  # values converted to Python objects at a time
 
 
@@ -85,25 +86,63 @@ def merge_part(
     tables: Mapping[str, Sequence[Array]],
 ) -> Iterator[list[Array]]:
     """The columns of a ragged part in pieces of bounded size; `tables` renumber the values of a column by reading."""
-    most = _PIECE // sum(np.dtype(kind).itemsize for kind in kinds.values())
-    begin = 0
-    while begin < len(selection):
-        # As many rows as fit, at least one.
-        end = max(begin + 1, int(np.searchsorted(offsets, offsets[begin] + most, side="right")) - 1)
-        pieces = {name: np.empty(int(offsets[end] - offsets[begin]), kind) for name, kind in kinds.items()}
-        for number, places in _groups(selection.reading[begin:end]):
-            ragged: Ragged = getattr(selection.readings[number], part)
-            rows = selection.row[begin + places]
-            starts = ragged.offsets[rows]
-            lengths = ragged.offsets[rows + 1] - starts
-            target = offsets[begin + places] - offsets[begin]
-            for name, piece in pieces.items():
-                if name in tables:
-                    map_spans(getattr(ragged, name), starts, lengths, tables[name][number], piece, target)
-                else:
-                    copy_spans(getattr(ragged, name), starts, lengths, piece, target)
-        yield list(pieces.values())
-        begin = end
+    row_bytes = sum(np.dtype(kind).itemsize for kind in kinds.values())
+    for begin, last, most in _stretches(selection, offsets, _RUN // row_bytes, _PIECE // row_bytes):
+        while begin < last:
+            # As many rows as fit, at least one.
+            fitting = int(np.searchsorted(offsets, offsets[begin] + most, side="right")) - 1
+            end = min(last, max(begin + 1, fitting))
+            yield _merged(selection, begin, end, offsets, part, kinds, tables)
+            begin = end
+
+
+def _stretches(selection: Selection, offsets: Int64s, run: int, piece: int) -> Iterator[tuple[int, int, int]]:
+    """(first, last, most): stretches of a selection, and the number of values that are merged at a time.
+
+    Rows that are consecutive in one reading, with at least `run` values, are a stretch of their own. Their values need
+    not be gathered, and small pieces of them use the same memory again.
+    """
+    follows = (np.diff(selection.row) == 1) & (np.diff(selection.reading) == 0)
+    bounds = np.concatenate([[0], np.flatnonzero(~follows) + 1, [len(selection)]])
+    long = np.flatnonzero(np.diff(offsets[bounds]) >= run)
+    done = 0
+    for first, last in zip(bounds[long].tolist(), bounds[long + 1].tolist(), strict=True):
+        yield done, first, piece
+        yield first, last, run
+        done = last
+    yield done, len(selection), piece
+
+
+def _merged(
+    selection: Selection,
+    begin: int,
+    end: int,
+    offsets: Int64s,
+    part: str,
+    kinds: Mapping[str, type[np.generic]],
+    tables: Mapping[str, Sequence[Array]],
+) -> list[Array]:
+    pieces: dict[str, Array] = {}
+    count = int(offsets[end] - offsets[begin])
+    for number, places in _groups(selection.reading[begin:end]):
+        ragged: Ragged = getattr(selection.readings[number], part)
+        rows = selection.row[begin + places]
+        starts = ragged.offsets[rows]
+        lengths = ragged.offsets[rows + 1] - starts
+        target = offsets[begin + places] - offsets[begin]
+        consecutive = len(rows) == end - begin and bool((np.diff(rows) == 1).all())
+        for name, kind in kinds.items():
+            column: Array = getattr(ragged, name)
+            if name not in tables and consecutive:
+                pieces[name] = column[starts[0] : starts[0] + count]
+                continue
+            if name not in pieces:
+                pieces[name] = np.empty(count, kind)
+            if name in tables:
+                map_spans(column, starts, lengths, tables[name][number], pieces[name], target)
+            else:
+                copy_spans(column, starts, lengths, pieces[name], target)
+    return list(pieces.values())
 
 
 class Lexicon:
