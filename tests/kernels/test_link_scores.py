@@ -58,6 +58,19 @@ def test_scores_are_those_of_the_reference(pages: Pages, limits: LinkLimits) -> 
         assert all(0.0 < score <= 1.0 for found in every for score in found.values())
 
 
+@given(collections(), st.data())
+def test_rarest_shared_targets_are_those_of_the_reference(pages: Pages, data: st.DataObject) -> None:
+    """Node numbers from the number of pages on are known only from links: they link to nothing."""
+    node, most = st.integers(0, len(pages)), data.draw(st.integers(1, 3))
+    queries, nodes = data.draw(st.lists(node, min_size=1, max_size=2)), data.draw(st.lists(node, max_size=4))
+    scorer = LinkScorer(link_columns_of(pages))
+    known = [*pages, []]
+    expected = [reference.rarest_shared(known, queries, node, most) for node in nodes]
+    for _ in range(2):  # the first call leaves no trace
+        found = scorer.rarest_shared(queries, np.array(nodes, np.int64), most)
+        assert [[each for each in row if each >= 0] for row in found.tolist()] == expected
+
+
 @given(collections())
 def test_proximity_cocitation_and_coupling_are_symmetric(pages: Pages) -> None:
     scorer = LinkScorer(link_columns_of(pages), NOT_LOW)

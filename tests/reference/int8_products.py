@@ -18,3 +18,13 @@ def cosines(query: Sequence[int], vectors: Sequence[Sequence[int]], rows: Sequen
         return sum(a * b for a, b in zip(query, vectors[row], strict=True)) / length if length else 0.0
 
     return [cosine(row) for row in rows]
+
+
+def half_byte_product(row: Sequence[int], scale: float, direction: Sequence[float]) -> float:
+    """The product of a direction and a vector. A byte has two components plus 8, the first in the lower bits.
+
+    >>> half_byte_product([0x9F, 0x08], 0.5, [1.0, 10.0, 100.0])
+    8.5
+    """
+    components = [half - 8 for byte in row for half in (byte % 16, byte // 16)]
+    return scale * sum(a * b for a, b in zip(components, direction, strict=False))

@@ -105,3 +105,10 @@ def link_shares(pages: Pages, node: int) -> dict[int, float]:
         lead = sum(200 / (200 + anchor.word) for anchor in links(pages, node) if anchor.target == target)
         weights[target] = sqrt(lead) * rarity(pages, target)
     return {target: weight / (1 + sum(weights.values())) for target, weight in weights.items()}
+
+
+def rarest_shared(pages: Pages, queries: Sequence[int], node: int, most: int) -> list[int]:
+    """The pages that both a page and some queries link to, those with the fewest in-links first."""
+    shared = targets(pages, node) & {target for query in queries for target in targets(pages, query)}
+    degrees = in_degrees(pages)
+    return sorted(shared, key=lambda each: (degrees[each], each))[:most]

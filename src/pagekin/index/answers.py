@@ -53,10 +53,7 @@ class KeptAnswers:
 
     def names_of(self, nodes: Sequence[int]) -> list[str]:
         """The names of pages."""
-        begins = self.names.offsets[nodes].tolist()
-        ends = self.names.offsets[1:][nodes].tolist()
-        data = self.names.data.data
-        return [str(data[begin:end], "ascii", "replace") for begin, end in zip(begins, ends, strict=True)]
+        return self.names.take(nodes)
 
 
 def write_answers(

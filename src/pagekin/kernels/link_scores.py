@@ -167,3 +167,82 @@ def link_shares(node: int, half: float, links: LinkColumns, sums: LinkSums) -> t
         sums.total[nodes[k]] = 0.0
         total += scores[k]
     return nodes, scores / total
+
+
+@kernel
+def rarest_shared(queries: Int64s, nodes: Int64s, most: int, links: LinkColumns, sums: LinkSums) -> Int64s:
+    """For each node the nodes that both it and the queries link to, the fewest in-links first; then -1.
+
+    At most `most` of them are listed; of equal ones the first.
+    """
+    shared, found = np.full((len(nodes), most), -1, np.int64), 0
+    for query in queries:
+        if query < len(links.in_degree):
+            for anchor in range(links.offsets[links.rows[query]], links.offsets[links.rows[query + 1]]):
+                target = target_node(anchor, links)
+                if target >= 0 and sums.best[target] == 0.0:
+                    sums.best[target] = 1.0
+                    sums.nodes[found] = target
+                    found += 1
+    for k in range(len(nodes)):
+        if nodes[k] < len(links.in_degree):
+            for anchor in range(links.offsets[links.rows[nodes[k]]], links.offsets[links.rows[nodes[k] + 1]]):
+                target = target_node(anchor, links)
+                if target >= 0 and sums.best[target] > 0.0:
+                    _insert_rarest(target, shared[k], links)
+    for k in range(found):
+        sums.best[sums.nodes[k]] = 0.0
+    return shared
+
+
+@inlined
+def _insert_rarest(target: Integer, listed: Int64s, links: LinkColumns) -> None:
+    """Insert a node into a list in the order of in-links, unless it is there; the list ends with -1."""
+    place, degree = 0, links.in_degree[target]
+    while place < len(listed) and listed[place] >= 0:
+        other = links.in_degree[listed[place]]
+        if other > degree or (other == degree and listed[place] >= target):
+            break
+        place += 1
+    if place < len(listed) and listed[place] != target:
+        for i in range(len(listed) - 1, place, -1):
+            listed[i] = listed[i - 1]
+        listed[place] = target
+
+
+@kernel
+def closest_citing(own: Int64s, row: Int64s, position: Int64s, count: int, most: int) -> tuple[Int64s, Int64s]:
+    """For each of `count` nodes the pages that link both to it and to a page, and the words between the two links.
+
+    A position has the citing page in its upper 32 bits and the number of the word in the lower: those of the links to
+    the page are `own`, ascending; those of the links to others are `position`, with the number of the node in `row`.
+    The closest `most` pages come first, equally close ones in order; then -1.
+    """
+    page, apart = np.full((count, most), -1, np.int64), np.zeros((count, most), np.int64)
+    for i in range(len(row)):
+        citing, distance = position[i] >> 32, np.int64(-1)
+        after = np.searchsorted(own, position[i])
+        for near in range(max(after - 1, 0), min(after + 1, len(own))):
+            if own[near] >> 32 == citing:
+                words = abs(own[near] - position[i])
+                distance = words if distance < 0 else min(distance, words)
+        if distance >= 0:
+            _insert_closest(citing, distance, page[row[i]], apart[row[i]])
+    return page, apart
+
+
+@inlined
+def _insert_closest(citing: Integer, distance: Integer, page: Int64s, apart: Int64s) -> None:
+    """Insert a page into a list in the order of distances; a page that is there keeps the smaller one."""
+    place = 0
+    while place < len(page) and page[place] >= 0 and (apart[place], page[place]) < (distance, citing):
+        if page[place] == citing:
+            return
+        place += 1
+    last = place
+    while last < len(page) - 1 and page[last] != citing and page[last] >= 0:
+        last += 1
+    if place < len(page):
+        for i in range(last, place, -1):
+            page[i], apart[i] = page[i - 1], apart[i - 1]
+        page[place], apart[place] = citing, distance

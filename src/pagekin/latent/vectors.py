@@ -127,6 +127,14 @@ class TermVectors:
             vectors[:, 1::2] = ((self.row[place] >> 4) - 8.0) * scale
         return vectors[:, :dimensions]
 
+    def products(self, term: UInt32s, direction: Floats) -> Floats:
+        """The inner products of a vector with those of some terms; 0 for terms that have none."""
+        even = np.zeros(2 * self.row.shape[1])
+        even[: len(direction)] = direction
+        products = np.empty(len(term))
+        int8_products.half_byte_products(self.term, self.row, self.scale, term, even, products)
+        return products
+
 
 @dataclass(frozen=True)
 class PageLists:

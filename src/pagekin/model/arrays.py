@@ -1,9 +1,9 @@
 """The array types of the package, arithmetic on offsets, and many strings as two arrays."""
 
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any, Self, TypeAlias
 
 import numpy as np
@@ -87,6 +87,22 @@ class Strings:
 
     def __getitem__(self, k: int) -> str:
         return self.raw(k).decode("utf-8", "replace")
+
+    def take(self, rows: Sequence[int]) -> list[str]:
+        """Some of the strings."""
+        places = np.array(rows, np.int64)
+        both = zip(self.offsets[places].tolist(), self.offsets[places + 1].tolist(), strict=True)
+        data = self.data.data
+        return [str(data[begin:end], "utf-8", "replace") for begin, end in both]
+
+    def take_lists(self, lists: Sequence[Sequence[int]]) -> list[list[str]]:
+        """Lists of strings, each given by their numbers.
+
+        >>> Strings.of(["kin", "", "page"]).take_lists([[2, 0], [], [2]])
+        [['page', 'kin'], [], ['page']]
+        """
+        taken = iter(self.take([number for numbers in lists for number in numbers]))
+        return [list(islice(taken, len(numbers))) for numbers in lists]
 
     def __iter__(self) -> Iterator[str]:
         data = self.data.tobytes()

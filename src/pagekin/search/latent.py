@@ -53,7 +53,7 @@ class LatentEvidence(CosineEvidence):
         places = spans(begin, counts)
         new = np.flatnonzero(~own[np.minimum(index.bags.term[places], index.words)])
         term, weight = index.bags.term[places[new]], index.bags.weight[places[new]]
-        parts = weight * np.einsum("ij,j->i", self._latent.of_terms(term), direction)  # a product would start threads
+        parts = weight * self._latent.terms.products(term, direction)
         best = largest_of_rows(parts, term, np.searchsorted(new, offsets_of(counts)), WORDS)
-        words = [[shown[each] for each in term[some[some >= 0]].tolist()] for some in best]
-        return [{"related_words": each} if each else {} for each in words]
+        words = [[each for each in terms if each >= 0] for terms in np.append(term.astype(np.int64), -1)[best].tolist()]
+        return [{"related_words": each} if each else {} for each in shown.take_lists(words)]

@@ -7,7 +7,7 @@ import numpy as np
 from pagekin.kernels import link_scores as kernels
 from pagekin.kernels import page_rows
 from pagekin.kernels.page_rows import PageRows, ScoredRows
-from pagekin.model.arrays import Bools, Floats, Int64s, spans
+from pagekin.model.arrays import Floats, Int64s, spans
 from pagekin.model.link_columns import LIMITS, LinkColumns, LinkLimits
 
 HALF_APART = 64.0  # words between two links that halve their weight
@@ -64,15 +64,19 @@ class LinkScorer:
         """For each page the pages that are cited by the same pages."""
         return page_rows.link_rows(page_rows.PROXIMITY, _ANY_DISTANCE, pages, self.links, self._anywhere, self._scratch)
 
-    def out_links(self, nodes: Sequence[int] | Int64s) -> tuple[Int64s, Int64s]:
-        """For the links of some nodes that count, in document order: which of the nodes, and the node linked to."""
+    def rarest_shared(self, queries: Sequence[int], nodes: Int64s, most: int) -> Int64s:
+        """For each node the pages that both it and the queries link to, those with the fewest in-links first."""
+        return kernels.rarest_shared(np.array(queries, np.int64), nodes, most, self.links, self._scratch)
+
+    def out_links(self, nodes: Sequence[int]) -> Int64s:
+        """The nodes that the links of some nodes lead to, of those that count."""
         links, node = self.links, np.array(nodes, np.int64)
         inside = np.minimum(node, len(links.in_degree) - 1)  # nodes that are known only from links have none
         begin = links.offsets[links.rows[inside]]
         counts = np.where(inside == node, links.offsets[links.rows[inside + 1]] - begin, 0)
         anchors = spans(begin, counts)
-        counting = self._counts(anchors)
-        return np.repeat(np.arange(len(node)), counts)[counting], self._targets(anchors[counting])
+        counting = np.asarray(links.counting[anchors >> 3] >> (anchors & 7) & 1, bool)
+        return links.node_of_target[links.target[anchors[counting]]].astype(np.int64)
 
     def looked_up(self, found: NodeScores, nodes: Int64s) -> Floats:
         """The scores of some nodes; 0 for those that were not found."""
@@ -86,9 +90,3 @@ class LinkScorer:
         scores = np.empty(len(rows.node))
         page_rows.looked_up(found, rows, self._dense, scores)
         return scores
-
-    def _counts(self, anchors: Int64s) -> Bools:
-        return np.asarray(self.links.counting[anchors >> 3] >> (anchors & 7) & 1, bool)
-
-    def _targets(self, anchors: Int64s) -> Int64s:
-        return self.links.node_of_target[self.links.target[anchors]].astype(np.int64)

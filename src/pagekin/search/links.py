@@ -2,14 +2,13 @@
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from pagekin.kernels.link_scores import closest_citing
 from pagekin.kernels.page_rows import COUPLING, LINK_SHARES, PROXIMITY, PageRows, ScoredRows, best_of_rows
-from pagekin.kernels.query import largest_of_rows
-from pagekin.model.arrays import Floats, Int64s, UInt64s, distinct
+from pagekin.model.arrays import Floats, Int64s
 from pagekin.search.evidence import SHORT_PAGES, Evidence, PairScores
 from pagekin.search.link_scorer import NodeScores
 from pagekin.search.node_store import NodeStore
@@ -19,7 +18,6 @@ from pagekin.search.text import Jaccard
 
 CITING = 5  # citing pages that explain a similarity
 SHARED = 5  # shared link targets that explain a similarity
-_NO_DISTANCE = 1 << 62
 _TEN = 10
 _MIN_AGREEMENT = 0.7
 _SAMPLE = 300  # pages that show how well links agree with text
@@ -50,28 +48,9 @@ def find_citing_pages(one: LinkPositions, others: LinkPositions, count: int, lim
     >>> find_citing_pages(one, others, 3, 5)
     [[(2, 1), (1, 4)], [], [(2, 5)]]
     """
-    if not len(one.position):
-        return [[] for _ in range(count)]
-    own = np.sort(one.position)
-    after = np.searchsorted(own, others.position)
-    nearest = own[np.clip([after - 1, after], 0, len(own) - 1)]
-    on_same_page = nearest >> 32 == others.position >> 32
-    distance = np.where(on_same_page, np.abs(nearest - others.position), _NO_DISTANCE).min(axis=0)
-    both = distance < _NO_DISTANCE
-    page = others.position[both].astype(np.uint64) >> np.uint64(32)
-    keys = distance[both].astype(np.uint64) << np.uint64(32) | page
-    rows = np.searchsorted(others.row[both], np.arange(count + 1)).tolist()
-    return [_closest(np.sort(keys[begin:end]), limit) for begin, end in pairwise(rows)]
-
-
-def _closest(keys: UInt64s, limit: int) -> list[tuple[int, int]]:
-    """Decode sorted keys (distance in the upper 32 bits, page in the lower); keep each page once."""
-    closest: dict[int, int] = {}
-    for key in keys.tolist():
-        closest.setdefault(key & 0xFFFFFFFF, key >> 32)
-        if len(closest) == limit:
-            break
-    return list(closest.items())
+    found = closest_citing(np.sort(one.position), others.row, others.position, count, limit)
+    listed = zip(*(each.tolist() for each in found), strict=True)
+    return [[(page, apart) for page, apart in zip(*each, strict=True) if page >= 0] for each in listed]
 
 
 class NodeEvidence(Evidence):
@@ -131,10 +110,11 @@ class CitationEvidence(NodeEvidence):
     def explain(self, query: Query, nodes: Int64s) -> list[dict[str, Any]]:
         """The pages that link to the query and to each node, those with the closest links first."""
         one, others = link_positions(self._store, query.nodes[:1]), link_positions(self._store, nodes)
-        urls = self._store.reading.pages.url
         together = find_citing_pages(one, others, len(nodes), CITING)
+        urls = self._store.reading.pages.url.take_lists([[row for row, _ in pages] for pages in together])
         return [
-            {"cited_by": [urls[row] for row, _ in pages], "apart": [apart for _, apart in pages]} for pages in together
+            {"cited_by": cited_by, "apart": [apart for _, apart in pages]}
+            for cited_by, pages in zip(urls, together, strict=True)
         ]
 
 
@@ -186,19 +166,8 @@ class Coupling(NodeEvidence):
 
     def explain(self, query: Query, nodes: Int64s) -> list[dict[str, Any]]:
         """The rarest pages that both the query and each node link to, by title, or by URL if they have none."""
-        scorer = self._store.link_scorers.scorer
-        in_degree, own = scorer.links.in_degree, scorer.out_links(query.nodes)[1]
-        is_own = np.zeros(len(in_degree), bool)
-        is_own[own] = True
-        row, target = scorer.out_links(nodes)
-        shared = distinct(row[is_own[target]] << 32 | target[is_own[target]])
-        row, target = shared >> 32, shared & 0xFFFFFFFF
-        rarity, ends = (
-            1.0 / (1.0 + in_degree[target].astype(np.float64)),
-            np.searchsorted(row, np.arange(len(nodes) + 1)),
-        )
-        best = largest_of_rows(rarity, target.astype(np.uint32), ends, SHARED)
-        rarest = [target[some[some >= 0]].tolist() for some in best]
+        shared = self._store.link_scorers.scorer.rarest_shared(query.nodes, nodes, SHARED)
+        rarest = [[target for target in targets if target >= 0] for targets in shared.tolist()]
         names = self._store.names_of({target for targets in rarest for target in targets})
         return [{"shared_links": [names[each] for each in targets]} if targets else {} for targets in rarest]
 
@@ -218,8 +187,8 @@ class OutLinks(NodeEvidence):
 
     def explain(self, query: Query, nodes: Int64s) -> list[dict[str, Any]]:
         """How many links of the query lead to each node, and their share of its links."""
-        targets = self._store.link_scorers.scorer.out_links(query.nodes)[1]
-        counts = [int((targets == node).sum()) for node in nodes.tolist()]
+        targets = self._store.link_scorers.scorer.out_links(query.nodes)
+        counts = (targets == nodes[:, np.newaxis]).sum(axis=1).tolist()
         shares = self.scores(query, nodes).round(4).tolist()
         return [{"links": n, "share": share} if n else {} for n, share in zip(counts, shares, strict=True)]
 

@@ -69,15 +69,17 @@ class TextEvidence(Evidence):
         shown, (row, places) = self.index.terms.shown, self.index.bags.places(nodes)
         term = self.index.bags.term[places]
         parts = self._parts(self.scorer(query), query, nodes[row], places, term)
-        told = np.where(term < self.index.words, parts, 0.0)
+        of_words = np.where(term < self.index.words, parts, 0.0)
         if (own := self._own_words(query)) is not None:
-            told[~np.isin(term, own)] = 0.0
-        best = largest_of_rows(told, term, np.searchsorted(row, np.arange(len(nodes) + 1)), TERMS)
+            of_words[~np.isin(term, own)] = 0.0
+        best = largest_of_rows(of_words, term, np.searchsorted(row, np.arange(len(nodes) + 1)), TERMS)
         terms, total = np.append(term, 0)[best].tolist(), np.bincount(row, parts, len(nodes))
-        shares = (np.append(told, 0.0)[best] / np.where(total > 0.0, total, np.inf)[:, np.newaxis]).tolist()
+        shares = (np.append(of_words, 0.0)[best] / np.where(total > 0.0, total, np.inf)[:, np.newaxis]).tolist()
+        told = [[each for each in zip(*both, strict=True) if each[1] > 0.0] for both in zip(terms, shares, strict=True)]
+        words = shown.take_lists([[term for term, _ in each] for each in told])
         return [
-            {"terms": [(shown[each], share) for each, share in zip(*both, strict=True) if share > 0.0]}
-            for both in zip(terms, shares, strict=True)
+            {"terms": [(word, share) for word, (_, share) in zip(*both, strict=True)]}
+            for both in zip(words, told, strict=True)
         ]
 
     def _own_words(self, query: Query) -> UInt32s | None:
