@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryFile
+from typing import NoReturn
 
 import numpy as np
 import pytest
@@ -16,7 +17,6 @@ from hypothesis import strategies as st
 
 from pagekin.bags.build import BagSource, BagSums, Folding, fold_bags, fold_range
 from pagekin.bags.fragments import Fragments, add_fragments, cut_fragments
-from pagekin.bags.weigh import SpilledPiece
 from pagekin.model.strategy import PRESETS, Strategy
 from pagekin.pipeline import build
 from pagekin.store.store import Store
@@ -32,12 +32,12 @@ def folding_of(store: Store, strategy: Strategy) -> Folding:
     """What `fold_bags` hands to another engine."""
     found: list[Folding] = []
 
-    def keep(folding: Folding) -> Iterator[SpilledPiece]:
+    def keep(folding: Folding) -> NoReturn:
         found.append(folding)
-        return iter(())
+        raise InterruptedError
 
-    with TemporaryFile() as file:
-        fold_bags(BagSource.of(store), strategy, file, pieces_of=keep)
+    with TemporaryFile() as file, suppress(InterruptedError):
+        fold_bags(BagSource.of(store), strategy, file, fold_elsewhere=keep)
     return found[0]
 
 

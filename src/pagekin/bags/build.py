@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from tempfile import TemporaryFile
-from typing import IO, Any, NamedTuple, Self
+from typing import IO, Any, NamedTuple, Protocol, Self
 
 import numpy as np
 
 from pagekin.bags.stemming import UNKNOWN, TermVocabulary, check_language, language_of, vocabulary
-from pagekin.bags.weigh import FoldedBags, Spill, SpilledPiece
+from pagekin.bags.weigh import FoldedBags, Pieces, Spill, SpilledPiece
 from pagekin.kernels.fold_bags import Citations, FoldPlan, fold_nodes, make_sums
 from pagekin.kernels.page_output import NAVIGATION
 from pagekin.kernels.spans import count_rows
@@ -83,17 +83,25 @@ class BagSums(NamedTuple):
         return SpilledPiece(self.lengths, self.term, self.occurrences, content, around)
 
 
+class CountedPieces(Pieces, Protocol):
+    """Pieces that are kept elsewhere, with their terms counted."""
+
+    def frequencies(self) -> Iterable[tuple[Int64s, Int64s, Int64s]]:
+        """Distinct terms, the number of bags with each, and of pages with each, which is 0 for citing nodes."""
+        ...
+
+
 def fold_bags(
     source: BagSource,
     strategy: Strategy,
     file: IO[bytes],
     mapper: Mapper = map,
-    pieces_of: Callable[[Folding], Iterable[SpilledPiece]] | None = None,
+    fold_elsewhere: "Callable[[Folding], CountedPieces] | None" = None,
 ) -> FoldedBags:
     """Count the terms of every node into `file`, and the document frequency of every term.
 
-    `mapper` is like `map`, but may work on several ranges of nodes at a time; `pieces_of`, if given, folds the bags
-    elsewhere.
+    `mapper` is like `map`, but may work on several ranges of nodes at a time; `fold_elsewhere`, if given, folds
+    the bags, and keeps them.
     """
     check_language(strategy.language)
     ignored = ignored_parts(source, strategy)
@@ -103,12 +111,19 @@ def fold_bags(
     frequency = np.zeros(len(terms) + nodes, np.int64)
     lengths = np.zeros(nodes, np.int64)
     contents = Contents(np.zeros(len(terms), np.int64), lengths[: len(source.nodes) - 1])
-    spill = Spill(file)
     folding = Folding(_plan(strategy), texts, citations, len(terms), nodes)
-    for piece in pieces_of(folding) if pieces_of else _pieces(folding, mapper):
-        frequency += np.bincount(piece.term, minlength=len(frequency))
-        contents.frequency[:] += np.bincount(piece.term[piece.count > 0], minlength=len(terms))
-        spill.add(piece)
+    spill: Pieces
+    if fold_elsewhere is not None:
+        spill = elsewhere = fold_elsewhere(folding)
+        for term, bags, pages in elsewhere.frequencies():
+            frequency[term] += bags
+            contents.frequency[term[pages > 0]] += pages[pages > 0]  # these are words
+    else:
+        spill = local = Spill(file)
+        for piece in _pieces(folding, mapper):
+            frequency += np.bincount(piece.term, minlength=len(frequency))
+            contents.frequency[:] += np.bincount(piece.term[piece.count > 0], minlength=len(terms))
+            local.add(piece)
     named = Terms(terms.name, terms.shown, frequency)
     offsets, evidence = offsets_of(spill.lengths), _evidence(source, citations, nodes)
     marks = (texts.block_excluded, citations.link_counts)
