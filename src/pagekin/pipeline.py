@@ -515,7 +515,6 @@ def _write_index(
         context.enter(DIVIDING)
     divide_index()
     store.close()
-    context.enter("checksums")
     facts: dict[str, Any] = {
         "generation": generation,
         "version": INDEX_VERSION,

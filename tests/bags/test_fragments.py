@@ -89,13 +89,14 @@ def test_a_citing_node_counts_once_and_words_are_added() -> None:
     assert found.bags(range(2, 5)).lengths.tolist() == [0, 2, 0]
 
 
-def test_a_page_with_many_links_gives_one_fragment_to_their_target(tmp_path: Path) -> None:
-    """By hand: 30 pages link 200 times each to one target, with two words in each anchor: 6,000 windows, three terms.
+@pytest.mark.parametrize("links", [200, 3400])
+def test_fragments_do_not_grow_with_the_links_to_their_target(tmp_path: Path, links: int) -> None:
+    """By hand: 30 pages link to one target, with two words in each anchor: 6,000 or 102,000 windows, three terms.
 
     The third is the title of the target; its own page is in the first batch.
     """
     link = "<p><a href=http://hub.example/>oak elm</a>"
-    pages = [{"url": f"http://page.example/{k}", "html": link * 200} for k in range(30)]
+    pages = [{"url": f"http://page.example/{k}", "html": link * links} for k in range(30)]
     pages.append({"url": "http://hub.example/", "html": "<title>ash</title>"})
     (tmp_path / "pages.jsonl").write_text("".join(json.dumps(page) + "\n" for page in pages))
     strategy = replace(STRATEGIES["flat"], content=False, links=False, window_width=0, templates=True)
@@ -104,4 +105,4 @@ def test_a_page_with_many_links_gives_one_fragment_to_their_target(tmp_path: Pat
     fragments = [cut_fragments(folding, batch) for batch in (range(11), range(11, 21), range(21, 31))]
     assert [np.count_nonzero(each.node == 0) for each in fragments] == [3, 2, 2]
     total = add_fragments(fragments, folding.words)
-    assert sorted(total.around[total.node == 0].tolist()) == [1.0, 6000.0, 6000.0]
+    assert sorted(total.around[total.node == 0].tolist()) == [1.0, 30.0 * links, 30.0 * links]

@@ -28,7 +28,7 @@ Job = TypeVar("Job")
 Result = TypeVar("Result")
 Value = TypeVar("Value")
 _SECONDS_TO_ANSWER = 10.0
-_TASKS = 32  # of a stage at most, for each processor: Spark takes some 10 ms to start and end a task
+_TASKS = 8  # of a stage at most, for each processor: a task takes some time to start, however short its jobs are
 _RESULT = "number long, result binary"
 _SETTINGS = {
     "spark.ui.enabled": "false",
