@@ -4,10 +4,10 @@ sources      open_sources: the captures, redirects and skips of folders, archive
 reading      read_captures: tokens, anchors and blocks of each page, in parallel; known pages are not read again
 store        write_store: one generation of files from all readings
 bags         fold_bags: the weighted terms of each node
-signatures   make_signatures: the min-hashes of each bag
+signatures   write_signed_bags: the weights of each bag and its min-hashes
 latent       write_latent: the vectors of pages and words in the leading dimensions of their contents
 vectors      write_given_vectors: the vectors of pages that a file has
-index        invert: the pages of each min-hash
+index        write_inverted: the pages of each min-hash
 duplicates   write_fingerprints: the chunks and Bloom filter of each page; known texts are not cut again
 calibration  calibrate: the scale of each evidence, and the level of chance
 neighbours   write_neighbours: the nearest pages of each page by other evidences
@@ -16,7 +16,7 @@ manifest     written last; it replaces the old generation by the new one
 """
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, closing, nullcontext, suppress
 from dataclasses import dataclass, replace
@@ -29,29 +29,20 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pagekin.bags.build import BagSource, fold_bags, ignored_parts
-from pagekin.bags.shuffle import shuffled_pieces
+from pagekin.bags.shuffle import folded_on_executors
 from pagekin.bags.stemming import stop_words
 from pagekin.duplicates.chunks import EarlierChunks, chunks_of_pages
-from pagekin.duplicates.executors import chunks_on_executors
-from pagekin.duplicates.fingerprints import write_fingerprints
+from pagekin.duplicates.executors import fingerprints_on_executors
+from pagekin.duplicates.fingerprints import Fingerprints, with_filters, write_fingerprints
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.engines.hadoop import fetch, needs_hadoop
 from pagekin.engines.local import WorkerPool, cpu_count, run, worker_pool
 from pagekin.engines.spark import SparkPool, spark_pool
 from pagekin.errors import MisuseError, PagekinError, StoreError
 from pagekin.index.answers import answers_name, is_answers, write_answers
-from pagekin.index.index import (
-    INDEX_VERSION,
-    invert,
-    make_signatures,
-    seeded,
-    term_keys,
-    truncate,
-    value_type,
-    write_bags,
-    write_lookup,
-)
+from pagekin.index.index import INDEX_VERSION
 from pagekin.index.shards import INDEX_CUTS, answers_cuts
+from pagekin.index.signing import write_inverted, write_signed_bags
 from pagekin.index.titles import write_titles
 from pagekin.latent.build import write_latent
 from pagekin.latent.given import VectorFile, open_vector_file, write_given_vectors
@@ -62,13 +53,14 @@ from pagekin.model.reading import CheckedReading
 from pagekin.model.strategy import NEIGHBOURS, PRESETS, Strategy
 from pagekin.search.calibration import calibrate
 from pagekin.search.evidence import check_names
+from pagekin.search.executors import blocks_mapper
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.neighbours import write_neighbours
 from pagekin.search.options import MOST_ANSWERS
 from pagekin.sources.open import SourceSet, open_sources
 from pagekin.store import manifest as manifests
 from pagekin.store.collect import PageCollector, Spool
-from pagekin.store.columns import MOST_SHARDS, open_array, reporting_errors, sync
+from pagekin.store.columns import MOST_SHARDS, open_array, reporting_errors, sync, write_columns
 from pagekin.store.manifest import Manifest
 from pagekin.store.select import ReadPages, check_number_of_pages, select_pages
 from pagekin.store.shards import STORE_CUTS, check_shards, divide, first_pages, open_shards
@@ -82,6 +74,7 @@ from pagekin.store.splits import (
     splits_of,
     verified_batches,
 )
+from pagekin.store.stage_files import Stages
 from pagekin.store.store import Store
 from pagekin.store.write import write_store
 
@@ -130,6 +123,9 @@ class _BuildContext:
 
     def enter(self, stage: str) -> None:
         self.progress(Progress(stage))
+
+    def stages(self, root: Path) -> Stages:
+        return Stages(self.pool, root / manifests.SPOOL)
 
 
 class _Replaced(NamedTuple):
@@ -255,10 +251,10 @@ def _with_answers(root: Path, manifest: Manifest, limit: int, context: _BuildCon
     if limit:
         context.enter("answers")
         with closing(IndexedStore(root, manifest)) as store:
-            near = store.nearest_matrices(limit, context.pool.map)
+            near = store.nearest_matrices(limit, blocks_mapper(context.stages(root), "answers"))
             write_answers(folder, *near, store.catalog.names_inside())
             divide(folder, open_shards(folder, len(store)), store.nodes, answers_cuts(limit))
-        described, name = manifests.describe_files(folder, context.pool.map), f"{answers_name(limit)}."
+        described, name = context.stages(root).checksums(folder, files), f"{answers_name(limit)}."
         files |= {file: facts for file, facts in described.items() if Path(file).name.startswith(name)}
     return replace(manifest, index={**index, "answers": limit, "files": files})
 
@@ -484,28 +480,23 @@ def _write_index(
     generation = _next_index(root, manifest)
     folder = root / f"index-{generation}"
     context.enter("making bags")
-    pool, spool, source = context.pool, root / manifests.SPOOL, BagSource.of(store)
-    shuffled = partial(shuffled_pieces, pool, store, spool) if isinstance(pool, SparkPool) else None
+    pool, stages, source = context.pool, context.stages(root), BagSource.of(store)
     ignored = ignored_parts(source, strategy)
-    write_chunks = partial(_write_chunks, root, store, spool, ignored.words, replaced, pool, folder)
+    write_chunks = partial(_write_chunks, root, store, ignored.words, replaced, stages, folder)
     # Kernels cut chunks while Python code works on the rest.
     beside = WorkerPool(1) if isinstance(pool, SparkPool) else pool
     with beside.beside(write_chunks) as fingerprints, TemporaryFile(dir=folder) as file:
-        folded = fold_bags(source, strategy, file, pool.map, shuffled, ignored)
+        elsewhere = partial(folded_on_executors, stages, store) if isinstance(pool, SparkPool) else None
+        folded = fold_bags(source, strategy, file, pool.map, elsewhere, ignored)
         context.enter("weighing and signing")
-        nodes = len(folded.offsets) - 1
-        signed = nodes if strategy.outside else len(store.nodes) - 1
-        bags = write_bags(folder, folded.offsets, signed, folded.weighted(context.pool.map))
-        keys = seeded(term_keys(folded.terms.name, nodes), strategy.seed)
-        sign = partial(make_signatures, keys=keys, length=strategy.signature_length)
-        none = np.empty((0, strategy.signature_length), np.uint32)
-        signatures = truncate(np.concatenate([none, *context.pool.map(sign, bags)]), value_type(signed))
+        signed = len(folded.lengths) if strategy.outside else len(store.nodes) - 1
+        write_signed_bags(folder, folded, signed, stages)
         if "latent" in strategy.weights_of_evidences():
             context.enter("latent dimensions")
-            write_latent(folder, folded, context.pool.map)
+            write_latent(folder, folded, stages)
         context.enter("inverting")
-        members = np.flatnonzero(store.in_degrees()[:signed] >= strategy.min_in_links)
-        write_lookup(folder, folded.terms, folded.contents, signatures, invert(signatures, members))
+        write_inverted(folder, np.flatnonzero(store.in_degrees()[:signed] >= strategy.min_in_links), stages)
+        write_columns(folder, {"terms": folded.terms, "contents": folded.contents})
         write_link_statistics(folder, store, folded.counting_links)
         titles = (store.reading.pages.title[row] for row in store.nodes[:-1].tolist())
         write_titles(folder, titles, stop_words(strategy.language) if strategy.stemming == "stopstem" else ())
@@ -516,6 +507,11 @@ def _write_index(
             vectors = {"vectors": write_given_vectors(folder, given, find, len(store.nodes) - 1)}
         context.enter("near-duplicates")
         duplicates = fingerprints()
+    first, nodes = open_shards(store.folder, len(store)), store.nodes
+    divide_index = partial(divide, folder, first, nodes, INDEX_CUTS, pool.map)
+    if manifest.shards > 1:
+        context.enter(DIVIDING)
+    divide_index()
     store.close()
     facts: dict[str, Any] = {
         "generation": generation,
@@ -524,34 +520,32 @@ def _write_index(
         "duplicates": duplicates,
         "blend": {"scales": {}, "chance": 0.0},
         **vectors,
+        "files": stages.checksums(folder),
     }
     context.enter("calibrating")
-    facts["files"] = {path.name: {} for path in folder.iterdir()}
-    indexed = IndexedStore(root, replace(manifest, index=facts))
-    facts["blend"] = calibrate(indexed)
-    if NEIGHBOURS in strategy.weights_of_evidences():
-        context.enter("neighbours")
-        write_neighbours(folder, indexed, indexed.blend_for_neighbours, context.pool.map)
-    indexed.close()
-    del indexed
-    if manifest.shards > 1:
-        context.enter(DIVIDING)
-    divide(folder, open_shards(store.folder, len(store)), store.nodes, INDEX_CUTS, context.pool.map)
+    with closing(IndexedStore(root, replace(manifest, index=facts))) as indexed:
+        facts["blend"] = calibrate(indexed)
+        if NEIGHBOURS in strategy.weights_of_evidences():
+            context.enter("neighbours")
+            write_neighbours(folder, indexed, indexed.blend_for_neighbours, blocks_mapper(stages, NEIGHBOURS))
+    divide_index()
     context.enter("checksums")
-    facts["files"] = manifests.describe_files(folder, context.pool.map)
+    facts["files"] |= stages.checksums(folder, facts["files"])
     return facts
 
 
 def _write_chunks(
-    root: Path, store: Store, spool: Path, ignored: Bytes, replaced: _Replaced | None, pool: WorkerPool, folder: Path
+    root: Path, store: Store, ignored: Bytes, replaced: _Replaced | None, stages: Stages, folder: Path
 ) -> dict[str, Any]:
     """Write the fingerprints of all pages; return their entry in the manifest."""
+    pool = stages.pool
     if isinstance(pool, SparkPool):
-        chunks = chunks_on_executors(pool, store, spool, ignored, _GROUPS)
+        parts: Iterable[Fingerprints] = fingerprints_on_executors(stages, store, ignored, _GROUPS)
     else:
         earlier = replaced and _earlier_chunks(root, replaced, store, ignored)
         chunks = chunks_of_pages(store.checked_reading, ignored, _GROUPS, pool.map, earlier)
-    return write_fingerprints(folder, len(store), chunks, _GROUPS)
+        parts = pool.map(partial(with_filters, _GROUPS), chunks)
+    return write_fingerprints(folder, len(store), parts, _GROUPS)
 
 
 def _earlier_chunks(root: Path, replaced: _Replaced, store: Store, ignored: Bytes) -> EarlierChunks | None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryFile
+from typing import NoReturn
 
 import numpy as np
 import pytest
@@ -16,7 +17,6 @@ from hypothesis import strategies as st
 
 from pagekin.bags.build import BagSource, BagSums, Folding, fold_bags, fold_range
 from pagekin.bags.fragments import Fragments, add_fragments, cut_fragments
-from pagekin.bags.weigh import SpilledPiece
 from pagekin.model.strategy import PRESETS, Strategy
 from pagekin.pipeline import build
 from pagekin.store.store import Store
@@ -32,12 +32,12 @@ def folding_of(store: Store, strategy: Strategy) -> Folding:
     """What `fold_bags` hands to another engine."""
     found: list[Folding] = []
 
-    def keep(folding: Folding) -> Iterator[SpilledPiece]:
+    def keep(folding: Folding) -> NoReturn:
         found.append(folding)
-        return iter(())
+        raise InterruptedError
 
-    with TemporaryFile() as file:
-        fold_bags(BagSource.of(store), strategy, file, pieces_of=keep)
+    with TemporaryFile() as file, suppress(InterruptedError):
+        fold_bags(BagSource.of(store), strategy, file, fold_elsewhere=keep)
     return found[0]
 
 
@@ -89,13 +89,14 @@ def test_a_citing_node_counts_once_and_words_are_added() -> None:
     assert found.bags(range(2, 5)).lengths.tolist() == [0, 2, 0]
 
 
-def test_a_page_with_many_links_gives_one_fragment_to_their_target(tmp_path: Path) -> None:
-    """By hand: 30 pages link 200 times each to one target, with two words in each anchor: 6,000 windows, three terms.
+@pytest.mark.parametrize("links", [200, 3400])
+def test_fragments_do_not_grow_with_the_links_to_their_target(tmp_path: Path, links: int) -> None:
+    """By hand: 30 pages link to one target, with two words in each anchor: 6,000 or 102,000 windows, three terms.
 
     The third is the title of the target; its own page is in the first batch.
     """
     link = "<p><a href=http://hub.example/>oak elm</a>"
-    pages = [{"url": f"http://page.example/{k}", "html": link * 200} for k in range(30)]
+    pages = [{"url": f"http://page.example/{k}", "html": link * links} for k in range(30)]
     pages.append({"url": "http://hub.example/", "html": "<title>ash</title>"})
     (tmp_path / "pages.jsonl").write_text("".join(json.dumps(page) + "\n" for page in pages))
     strategy = replace(STRATEGIES["flat"], content=False, links=False, window_width=0, templates=True)
@@ -104,4 +105,4 @@ def test_a_page_with_many_links_gives_one_fragment_to_their_target(tmp_path: Pat
     fragments = [cut_fragments(folding, batch) for batch in (range(11), range(11, 21), range(21, 31))]
     assert [np.count_nonzero(each.node == 0) for each in fragments] == [3, 2, 2]
     total = add_fragments(fragments, folding.words)
-    assert sorted(total.around[total.node == 0].tolist()) == [1.0, 6000.0, 6000.0]
+    assert sorted(total.around[total.node == 0].tolist()) == [1.0, 30.0 * links, 30.0 * links]

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -22,10 +23,15 @@ import pagekin
 from pagekin import sample_web
 from pagekin.engines.spark import SparkPool, spark_pool
 from pagekin.errors import FailureError, MisuseError, PagekinError, SourceError
+from pagekin.model.capture import ReadingSettings
+from pagekin.model.strategy import PRESETS
+from pagekin.pipeline import build, keep_answers
 from pagekin.sources.ranges import ByteRange, DivisibleFile
+from pagekin.store import stage_files
 from pagekin.store.collect import Spool
 from pagekin.store.splits import Split, read_splits
 from pagekin.store.store import Store
+from sources.warcs import response
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -178,6 +184,40 @@ def test_large_files_are_read_in_ranges(
     assert jobs["damaged.warc"] == [None]
 
 
+def test_one_corrupt_archive_among_a_thousand_is_named(session: SparkSession, tmp_path: Path) -> None:
+    """Each archive has one page. The corrupt one has a length that is no number."""
+    (tmp_path / "crawl").mkdir()
+    names = [f"crawl/{number:04}.warc" for number in range(1000)]
+    for number, name in enumerate(names):
+        record = response(f"http://host-{number % 7}.example/{number}", f"<p>robin {number} of the garden".encode())
+        length = b"Content-Length: "
+        (tmp_path / name).write_bytes(record.replace(length, length + b"x") if number == 500 else record)
+    (tmp_path / "list.txt").write_text("\n".join(names))
+    strategy, found = PRESETS["text-only"], {}
+    for engine in ("local", "spark"):
+        given: dict[str, Any] = {"engine": engine, "strategy": strategy}
+        found[engine] = build([f"@{tmp_path / 'list.txt'}"], tmp_path / f"{engine}.kin", **given)
+    assert files_of(tmp_path / "spark.kin") == files_of(tmp_path / "local.kin")
+    assert len(found["spark"].store) == 999
+    assert [skip.source for skip in found["spark"].store.catalog.skips()] == ["0500.warc"]
+
+
+def test_many_links_to_a_page_from_a_page_and_a_word_on_every_page(session: SparkSession, tmp_path: Path) -> None:
+    """100,000 links lead to one page; one page has 100,000 links, to 2,000 pages; "oak" is in every text."""
+    rows = [{"url": "http://hub.example/", "html": "<title>ash</title><p>oak"}]
+    link = "<a href=http://hub.example/>elm fir</a> "
+    rows += [{"url": f"http://page.example/{k}", "html": f"<p>oak {k} {link * 500}"} for k in range(200)]
+    many = "".join(f"<a href=http://page.example/{k % 2000}>yew {k % 50}</a> " for k in range(100_000))
+    rows.append({"url": "http://many.example/", "html": f"<p>oak {many}"})
+    (tmp_path / "web.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    for engine in ("local", "spark"):
+        settings = ReadingSettings(max_links=100_000)
+        build([tmp_path / "web.jsonl"], tmp_path / f"{engine}.kin", engine=engine, settings=settings)
+    assert files_of(tmp_path / "spark.kin") == files_of(tmp_path / "local.kin")
+    links = Store.open(tmp_path / "spark.kin").links
+    assert (int(np.diff(links.offsets).max()), len(links.page)) == (100_000, 200_000)
+
+
 def uri_of(path: Path) -> str:
     return f"file://{path.absolute()}"  # not as_uri, which would escape a pattern
 
@@ -227,16 +267,18 @@ def test_the_local_engine_says_who_opens_a_uri(tmp_path: Path) -> None:
         pagekin.build(["hdfs://host/a.warc"], tmp_path / "my.kin")
 
 
-def test_spark_writes_the_shards_of_the_local_engine(
+def test_spark_writes_the_shards_and_answers_of_the_local_engine(
     session: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Executors read a store that is divided already."""
     write_pages(tmp_path / "web")
     monkeypatch.chdir(tmp_path)
     for engine in ("local", "spark"):
-        pagekin.build(["web"], tmp_path / f"{engine}.kin", engine=engine, shards=3, base_urls=["http://a.example/"])
+        options: dict[str, Any] = {"engine": engine, "shards": 3, "answers": 2}
+        pagekin.build(["web"], tmp_path / f"{engine}.kin", base_urls=["http://a.example/"], **options)
     ours, theirs = files_of(tmp_path / "local.kin"), files_of(tmp_path / "spark.kin")
     assert sum("shard-0002" in name for name in ours) > 50
+    assert sum("answers-2" in name for name in ours) == 3 * 5
     assert ours == theirs
 
 
@@ -256,40 +298,56 @@ def test_finished_splits_are_not_read_again_unless_they_are_damaged(
     assert len([name for name in first if name.endswith(".json")]) == 6  # one a source
     damaged = min((output / "unfinished").glob("*.batch"))
     damaged.write_bytes(damaged.read_bytes()[:-1] + b"?")
-    first = splits_in(output)
+    first, key = splits_in(output), damaged.name.partition("-")[0]
     monkeypatch.setattr(Spool, "remove", lambda self: None)
     pagekin.build(sources, output, engine="spark")
     second = splits_in(output)
-    assert {name.partition("-")[0] for name in second.keys() - first.keys()} == {damaged.name.partition("-")[0]}
+    assert {name.partition("-")[0] for name in second.keys() - first.keys()} == {key}
+    assert second.pop(f"{key}.json") > first.pop(f"{key}.json")
     assert {name: time for name, time in second.items() if name in first} == first
     built = {name: data for name, data in files_of(output).items() if not name.startswith("unfinished")}
     assert built == files_of(local)
 
 
-def test_folded_bags_are_not_folded_again_unless_they_are_damaged(
+STAGES = {"frequencies", "signing", "squares", "sampling", "projecting", "inverting", "chunks", "neighbours"}
+
+
+def test_finished_stages_do_not_run_again_unless_their_files_are_damaged(
     session: SparkSession, sources: list[Path], local: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    output, shuffle, calls = tmp_path / "all.kin", SparkPool.shuffle, []
-
-    def counted(self: SparkPool, *arguments: Any) -> Any:
-        calls.append(arguments)
-        return shuffle(self, *arguments)
+    output, shuffle, run = tmp_path / "all.kin", SparkPool.shuffle, SparkPool.run
+    calls: list[str] = []
 
     def fail(*_: Any) -> None:
         raise SourceError("the driver was stopped")
 
-    monkeypatch.setattr(SparkPool, "shuffle", counted)
+    def note_shuffle(self: SparkPool, *arguments: Any) -> Any:
+        calls.append("bags")
+        return shuffle(self, *arguments)
+
+    def note_run(self: SparkPool, function: Any, jobs: Any) -> Any:
+        if getattr(function, "func", None) is stage_files._written:
+            calls.append(function.args[1])
+        return run(self, function, jobs)
+
+    def called() -> list[str]:
+        found = sorted(calls)
+        calls.clear()
+        return found
+
+    monkeypatch.setattr(SparkPool, "shuffle", note_shuffle)
+    monkeypatch.setattr(SparkPool, "run", note_run)
     with monkeypatch.context() as patched:
-        patched.setattr("pagekin.pipeline.write_fingerprints", fail)
-        for attempt, shuffled in enumerate((1, 1, 2)):
-            with pytest.raises(SourceError):
-                pagekin.build(sources, output, engine="spark")
-            assert len(calls) == shuffled
-            if attempt == 1:
-                damaged = min((output / "unfinished").glob("bags-*.npz"))
-                damaged.write_bytes(damaged.read_bytes()[:-1] + b"?")
+        patched.setattr("pagekin.store.manifest.write_manifest", fail)
+        with pytest.raises(SourceError):
+            pagekin.build(sources, output, engine="spark")
+    assert called() == sorted(STAGES | {"bags"})
+    damaged = {"signing", "inverting", "chunks", "neighbours"}
+    for name in damaged:
+        file = min((output / "unfinished").glob(f"{name}-*.npz"))
+        file.write_bytes(file.read_bytes()[:-1] + b"?")
     pagekin.build(sources, output, engine="spark")
-    assert len(calls) == 2
+    assert called() == sorted(damaged)
     assert files_of(output) == files_of(local)
 
 
@@ -345,8 +403,7 @@ import os, signal, sys
 from pathlib import Path
 import pagekin, pagekin.pipeline
 from pagekin.bags import shuffle
-from pagekin.duplicates import executors
-from pagekin.store import splits
+from pagekin.store import splits, stage_files
 
 folder, output, *sources = sys.argv[1:]
 
@@ -378,8 +435,13 @@ def read_split(*arguments):
 
 pagekin.pipeline.read_split = read_split
 shuffle._cut, shuffle._add = killing("cut", shuffle._cut), killing("add", shuffle._add)
-executors._chunks = killing("chunks", executors._chunks)
-pagekin.build(sources, output, engine="spark", master="local-cluster[2,1,512]")
+with_value = stage_files._with_value
+def run_job(function, *arguments):
+    name = function.__name__.strip("_")
+    return killing(name, with_value)(function, *arguments)
+
+stage_files._with_value = run_job
+pagekin.build(sources, output, engine="spark", master="local-cluster[2,1,512]", answers=5)
 """
 
 
@@ -390,6 +452,8 @@ def test_an_executor_killed_in_each_stage_does_not_change_the_result(
     """`local-cluster` starts two executors, each a Java process of its own."""
     import pyspark
 
+    expected = shutil.copytree(local, tmp_path / "local.kin")
+    keep_answers(expected, 5)
     home = str(Path(pyspark.__file__).parent)
     conf = "--conf spark.executor.memory=512m --conf spark.driver.memory=512m pyspark-shell"
     environment = {"SPARK_HOME": home, "SPARK_WORKER_DIR": str(tmp_path / "work"), "PYSPARK_SUBMIT_ARGS": conf}
@@ -397,6 +461,7 @@ def test_an_executor_killed_in_each_stage_does_not_change_the_result(
     command = [sys.executable, "-c", KILLING, str(tmp_path / "killed"), str(tmp_path / "all.kin"), *map(str, sources)]
     subprocess.run(command, env=os.environ | environment, check=True, timeout=900)
     killed = {path.name: path.read_text() for path in (tmp_path / "killed").iterdir()}
-    assert killed.keys() == {"read", "cut", "add", "chunks"}
+    functions = {"frequencies", "sign_piece", "squares", "sampled", "project", "invert", "chunks", "found"}
+    assert killed.keys() == {"read", "cut", "add"} | functions
     assert all("CoarseGrainedExecutorBackend" in command for command in killed.values())  # the class of executors
-    assert files_of(tmp_path / "all.kin") == files_of(local)
+    assert files_of(tmp_path / "all.kin") == files_of(expected)

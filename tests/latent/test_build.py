@@ -15,6 +15,7 @@ from pagekin.model.arrays import Floats
 from pagekin.model.strategy import Strategy
 from pagekin.pipeline import build
 from pagekin.search.indexed_store import IndexedStore
+from pagekin.store.stage_files import Stages
 from store.builders import page, write_jsonl
 
 TEXTS = [
@@ -137,4 +138,4 @@ def _write(store: IndexedStore, folder: Path, workers: int) -> None:
 
     with TemporaryFile() as file:
         folded = fold_bags(BagSource.of(store), store.index.strategy, file)
-        building.write_latent(folder, folded, WorkerPool(workers).map)
+        building.write_latent(folder, folded, Stages(WorkerPool(workers), folder))

@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from tempfile import TemporaryFile
-from typing import IO, Any, NamedTuple, Self
+from typing import IO, Any, NamedTuple, Protocol, Self
 
 import numpy as np
 
 from pagekin.bags.stemming import UNKNOWN, TermVocabulary, check_language, language_of, vocabulary
-from pagekin.bags.weigh import FoldedBags, Spill, SpilledPiece
+from pagekin.bags.weigh import FoldedBags, Pieces, Spill, SpilledPiece
 from pagekin.kernels.fold_bags import Citations, FoldPlan, TermSums, fold_nodes, make_sums
 from pagekin.kernels.page_output import NAVIGATION
 from pagekin.kernels.spans import count_rows, count_values
@@ -83,18 +83,26 @@ class BagSums(NamedTuple):
         return SpilledPiece(self.lengths, self.term, self.occurrences, content, around)
 
 
+class CountedPieces(Pieces, Protocol):
+    """Pieces that are kept elsewhere, with their terms counted."""
+
+    def frequencies(self) -> Iterable[tuple[Int64s, Int64s, Int64s]]:
+        """Distinct terms, the number of bags with each, and of pages with each, which is 0 for citing nodes."""
+        ...
+
+
 def fold_bags(
     source: BagSource,
     strategy: Strategy,
     file: IO[bytes],
     mapper: Mapper = map,
-    pieces_of: Callable[[Folding], Iterable[SpilledPiece]] | None = None,
+    fold_elsewhere: "Callable[[Folding], CountedPieces] | None" = None,
     ignored: "IgnoredParts | None" = None,
 ) -> FoldedBags:
     """Count the terms of every node into `file`, and the document frequency of every term.
 
-    `mapper` is like `map`, but may work on several ranges of nodes at a time; `pieces_of`, if given, folds the bags
-    elsewhere; `ignored` are the parts that the strategy ignores, if they are known.
+    `mapper` is like `map`, but may work on several ranges of nodes at a time; `fold_elsewhere`, if given, folds
+    the bags, and keeps them; `ignored` are the parts that the strategy ignores, if they are known.
     """
     check_language(strategy.language)
     ignored = ignored or ignored_parts(source, strategy)
@@ -104,12 +112,19 @@ def fold_bags(
     frequency = np.zeros(len(terms) + nodes, np.int64)
     lengths = np.zeros(nodes, np.int64)
     contents = Contents(np.zeros(len(terms), np.int64), lengths[: len(source.nodes) - 1])
-    spill = Spill(file)
     folding = Folding(_plan(strategy), texts, citations, len(terms), nodes)
-    for piece in pieces_of(folding) if pieces_of else _pieces(folding, mapper):
-        for term, counts in ((piece.term, frequency), (piece.term[piece.count > 0], contents.frequency)):
-            count_values(term, np.zeros(1, np.int64), np.array([len(term)]), counts)
-        spill.add(piece)
+    spill: Pieces
+    if fold_elsewhere is not None:
+        spill = elsewhere = fold_elsewhere(folding)
+        for counted, bags, pages in elsewhere.frequencies():
+            frequency[counted] += bags
+            contents.frequency[counted[pages > 0]] += pages[pages > 0]  # these are words
+    else:
+        spill = local = Spill(file)
+        for piece in _pieces(folding, mapper):
+            for term, counts in ((piece.term, frequency), (piece.term[piece.count > 0], contents.frequency)):
+                count_values(term, np.zeros(1, np.int64), np.array([len(term)]), counts)
+            local.add(piece)
     named = Terms(terms.name, terms.shown, frequency)
     offsets, evidence = offsets_of(spill.lengths), _evidence(source, citations, nodes)
     return FoldedBags(strategy, named, contents, lengths, offsets, evidence, citations.link_counts, spill)

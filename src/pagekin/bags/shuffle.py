@@ -1,13 +1,13 @@
 """Bags are folded by the executors of Spark: fragments travel to the range of their nodes, and are added there.
 
 The driver writes what the fold needs besides the store into a folder that all executors see. Each range of bags becomes
-a file in that folder; its checksum comes back, and is verified when the driver reads the file.
+a file in that folder. The driver does not read these files: their checksums come back, and are verified by the jobs
+that read the bags. It gets only the lengths of bags, and the frequencies of the terms of each range.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,46 +17,85 @@ from pagekin.bags.weigh import SpilledPiece
 from pagekin.engines.spark import SparkPool
 from pagekin.kernels.fold_bags import Citations, FoldPlan
 from pagekin.kernels.windows import Texts
-from pagekin.store.manifest import Manifest
-from pagekin.store.stage_files import StageFile, finished_or, read_stage, write_stage
+from pagekin.model.arrays import Array, Int64s
+from pagekin.store.stage_files import StageFile, Stages, finished_or, read_stage, share, shared_value, write_stage
 from pagekin.store.store import Store
 
 _MOST_NODES = 20_000  # of a batch, and of a range of bags
 _FEWEST_JOBS = 8
 _OWN_TEXTS = ("terms", "language", "block_excluded")  # not in the store
 _OWN_CITATIONS = ("link_counts", "node_of_page")
-_OPENED: "dict[Path, Folding]" = {}  # the last one, in a process of an executor
 
 
 class StoredFolding(NamedTuple):
-    """Where executors find a `Folding`: in a store, whose manifest is not written yet, and in a file."""
+    """A `Folding` without the columns that executors find in the store, whose manifest is not written yet."""
 
-    root: Path
-    manifest: Manifest
-    file: StageFile
+    store: Store
     plan: FoldPlan
     words: int
     nodes: int
+    texts: dict[str, Any]
+    citations: dict[str, Any]
 
 
-def shuffled_pieces(pool: SparkPool, store: Store, folder: Path, folding: Folding) -> Iterator[SpilledPiece]:
-    """The bags of all nodes, range by range; `folder` is for files that are removed later."""
-    own = {name: getattr(folding.texts, name) for name in _OWN_TEXTS}
-    own |= {name: getattr(folding.citations, name) for name in _OWN_CITATIONS}
-    numbers = (folding.plan, folding.words, folding.nodes)
-    stored = StoredFolding(store.root.absolute(), store.manifest, write_stage(folder, "folding", own), *numbers)
-    batches = _ranges(len(folding.citations.node_pages) - 1)
-    ranges = _ranges(folding.nodes)
+class StoredPiece(NamedTuple):
+    """The bags of a range of nodes in a file; None if they are empty."""
+
+    nodes: range
+    file: StageFile | None
+
+    def load(self) -> SpilledPiece:
+        if self.file is not None:
+            return SpilledPiece(**read_stage(self.file))
+        none, sums = np.empty(0, np.uint32), np.empty(0, np.float32)
+        return SpilledPiece(np.zeros(len(self.nodes), np.int64), none, none, sums, sums)
+
+
+class StoredPieces:
+    """The bags of all nodes, which stay in the files that executors have written."""
+
+    def __init__(self, stages: Stages, pieces: Sequence[StoredPiece]) -> None:
+        self._stages, self._pieces = stages, pieces
+        self._lengths = [np.empty(0, np.int64)]
+
+    @property
+    def lengths(self) -> Int64s:
+        """Known when the frequencies of all terms have been read."""
+        return np.concatenate(self._lengths)
+
+    def pieces(self) -> Iterator[tuple[slice, StoredPiece]]:
+        for piece in self._pieces:
+            yield slice(piece.nodes.start, piece.nodes.stop), piece
+
+    def frequencies(self) -> Iterator[tuple[Int64s, Int64s, Int64s]]:
+        """Distinct terms of each piece, the number of bags with each, and of pages with each."""
+        for counts in self._stages.map("frequencies", _frequencies, None, self._pieces):
+            self._lengths.append(counts["lengths"])
+            yield counts["term"], counts["bags"], counts["pages"]
+
+
+def _frequencies(_: None, stored: StoredPiece) -> dict[str, Array]:
+    piece = stored.load()
+    term, place = np.unique(piece.term, return_inverse=True)
+    counts = {"bags": np.bincount(place, minlength=len(term)), "pages": np.bincount(place[piece.count > 0])}
+    counts["pages"].resize(len(term))
+    return {"lengths": piece.lengths, "term": term.astype(np.int64), **counts}
+
+
+def folded_on_executors(stages: Stages, store: Store, folding: Folding) -> StoredPieces:
+    """The bags of all nodes, range by range."""
+    pool, folder = stages.pool, stages.folder
+    assert isinstance(pool, SparkPool)
+    texts = {name: getattr(folding.texts, name) for name in _OWN_TEXTS}
+    citations = {name: getattr(folding.citations, name) for name in _OWN_CITATIONS}
+    shared = share(
+        folder, "folding", StoredFolding(store, folding.plan, folding.words, folding.nodes, texts, citations)
+    )
+    batches, ranges = _ranges(len(folding.citations.node_pages) - 1), _ranges(folding.nodes)
     step = len(ranges[0]) if ranges else 1
-    depends_on = (stored.file.digest, *stored[3:], sorted(stored.manifest.files.items()))
-    shuffle = partial(pool.shuffle, partial(_cut, stored, step), batches, partial(_add, stored, ranges))
-    found = finished_or(folder, "bags", depends_on, lambda: dict(shuffle()))
-    for number, nodes in enumerate(ranges):
-        if number in found:
-            yield SpilledPiece(**read_stage(found[number]))
-        else:
-            none, sums = np.empty(0, np.uint32), np.empty(0, np.float32)
-            yield SpilledPiece(np.zeros(len(nodes), np.int64), none, none, sums, sums)
+    shuffle = partial(pool.shuffle, partial(_cut, shared, step), batches, partial(_add, shared, ranges))
+    found = finished_or(folder, "bags", shared.digest, lambda: dict(shuffle()))
+    return StoredPieces(stages, [StoredPiece(nodes, found.get(number)) for number, nodes in enumerate(ranges)])
 
 
 def _ranges(count: int) -> list[range]:
@@ -64,47 +103,41 @@ def _ranges(count: int) -> list[range]:
     return [range(first, min(first + step, count)) for first in range(0, count, step)]
 
 
-def _cut(stored: StoredFolding, step: int, batch: range) -> list[tuple[int, Fragments]]:
-    return list(cut_fragments(_open(stored), batch).by_range(step))
+def _cut(shared: StageFile, step: int, batch: range) -> list[tuple[int, Fragments]]:
+    return list(cut_fragments(_folding(shared_value(shared)), batch).by_range(step))
 
 
-def _add(
-    stored: StoredFolding, ranges: list[range], number: int, fragments: Iterable[Fragments]
-) -> tuple[int, StageFile]:
+def _add(shared: StageFile, ranges: list[range], number: int, fragments: Iterable[Fragments]) -> tuple[int, StageFile]:
     """Add the fragments of a range of nodes, and write their bags."""
-    bags = add_fragments(list(fragments), stored.words).bags(ranges[number]).spilled()
-    return number, write_stage(stored.file.path.parent, f"bags-{number}", vars(bags))
+    bags = add_fragments(list(fragments), shared_value(shared).words).bags(ranges[number]).spilled()
+    return number, write_stage(shared.path.parent, f"bags-{number}", vars(bags))
 
 
-def _open(stored: StoredFolding) -> Folding:
-    """The folding, kept for the next job of this process. The driver has checked the columns of the store."""
-    if stored.file.path not in _OPENED:
-        _OPENED.clear()
-        store, own = Store(stored.root, stored.manifest), read_stage(stored.file)
-        reading, links = store.reading, store.links
-        tokens, blocks, sentences, titles = reading.tokens, reading.blocks, reading.sentences, reading.titles
-        texts = Texts(
-            token_offsets=tokens.offsets,
-            form=tokens.form,
-            block_offsets=blocks.offsets,
-            block_token=blocks.token,
-            block_kinds=blocks.kinds,
-            sentence_offsets=sentences.offsets,
-            sentence=sentences.token,
-            title_offsets=titles.offsets,
-            title_form=titles.form,
-            **{name: own[name] for name in _OWN_TEXTS},
-        )
-        citations = Citations(
-            node_pages=store.nodes,
-            link_offsets=links.offsets,
-            link_page=links.page,
-            link_anchor=links.anchor,
-            anchor_offsets=reading.anchors.offsets,
-            anchor_start=reading.anchors.start,
-            anchor_end=reading.anchors.end,
-            anchor_flags=reading.anchors.flags,
-            **{name: own[name] for name in _OWN_CITATIONS},
-        )
-        _OPENED[stored.file.path] = Folding(stored.plan, texts, citations, stored.words, stored.nodes)
-    return _OPENED[stored.file.path]
+def _folding(stored: StoredFolding) -> Folding:
+    """The folding with the columns of the store, which the driver has checked."""
+    reading, links = stored.store.reading, stored.store.links
+    tokens, blocks, sentences, titles = reading.tokens, reading.blocks, reading.sentences, reading.titles
+    texts = Texts(
+        token_offsets=tokens.offsets,
+        form=tokens.form,
+        block_offsets=blocks.offsets,
+        block_token=blocks.token,
+        block_kinds=blocks.kinds,
+        sentence_offsets=sentences.offsets,
+        sentence=sentences.token,
+        title_offsets=titles.offsets,
+        title_form=titles.form,
+        **stored.texts,
+    )
+    citations = Citations(
+        node_pages=stored.store.nodes,
+        link_offsets=links.offsets,
+        link_page=links.page,
+        link_anchor=links.anchor,
+        anchor_offsets=reading.anchors.offsets,
+        anchor_start=reading.anchors.start,
+        anchor_end=reading.anchors.end,
+        anchor_flags=reading.anchors.flags,
+        **stored.citations,
+    )
+    return Folding(stored.plan, texts, citations, stored.words, stored.nodes)

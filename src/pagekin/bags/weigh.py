@@ -1,9 +1,10 @@
 """Weights of counted bags (paper, section 3.3): of all nodes of a collection, and of a page that is not in it."""
 
-from collections import Counter, deque
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import IO, Any
+from functools import cached_property, partial
+from typing import IO, Any, Protocol, Self
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from pagekin.bags.stemming import language_of, terms_of
 from pagekin.kernels.compile import uncompiled
 from pagekin.kernels.fold_bags import position_weight, sort_by_weight, weigh
 from pagekin.kernels.windows import distance_weight
-from pagekin.model.arrays import Bytes, Float32s, Floats, Int64s, UInt32s, offsets_of, word_of
+from pagekin.model.arrays import Array, Bools, Bytes, Float32s, Floats, Int64s, UInt32s, offsets_of, word_of
 from pagekin.model.bags import Bags, Contents, Terms
 from pagekin.model.reading import Reading
 from pagekin.model.strategy import Strategy
@@ -60,6 +61,27 @@ class SpilledPiece:
     count: UInt32s  # occurrences in the page
     content: Float32s  # the same, with early occurrences counting more if the strategy says so
     around: Float32s  # sums over anchor windows and titles
+
+    def load(self) -> Self:
+        """The piece itself; one that is elsewhere is loaded."""
+        return self
+
+
+class AnyPiece(Protocol):
+    """A piece, or where one is."""
+
+    def load(self) -> SpilledPiece: ...
+
+
+class Pieces(Protocol):
+    """The pieces of all bags, in order."""
+
+    @property
+    def lengths(self) -> Int64s: ...
+
+    def pieces(self) -> Iterator[tuple[slice, AnyPiece]]:
+        """(nodes, piece) for every piece."""
+        ...
 
 
 class Spill:
@@ -111,36 +133,85 @@ class FoldedBags:
     offsets: Int64s
     evidence: Int64s  # of each node: the pages whose links to it count, plus 1 if it has a title
     counting_links: Bytes  # 1 for every link that counts
-    spill: Spill
+    spill: Pieces
 
-    def weighted(self, mapper: Mapper = map) -> Iterable[Bags]:
+    @property
+    def weighing(self) -> "Weighing":
+        return Weighing(self.strategy, self.terms.frequency, self.contents, self.evidence)
+
+    @property
+    def needs_lengths(self) -> bool:
+        """Whether weights depend on the lengths of all pages."""
+        return self.strategy.weighting_named(self.strategy.frequency_weight) is not None
+
+    def measure(self, columns: Iterable[Mapping[str, Array]]) -> None:
+        """Note the lengths of all pages, which come in pieces."""
+        node = 0
+        for each in columns:
+            node += self.add_lengths(node, each["length"])
+
+    def add_lengths(self, node: int, length: Int64s) -> int:
+        """Note the lengths of some nodes; return how many they are."""
+        self.lengths[node : node + len(length)] = length
+        return len(length)
+
+    def weighted(self, mapper: Mapper = map) -> Iterator[Bags]:
         """The bags with weights, heaviest terms first, in pieces of bounded size."""
-        factor = term_factors(self.strategy, self.terms.frequency, len(self.offsets) - 1)
-        shares = outside_shares(self.strategy, self.evidence)
-        weighting = self.strategy.weighting_named(self.strategy.frequency_weight)
-        counting = np.append(~self.contents.stopped, np.zeros(len(self.offsets) - 1, bool))
-        words, summed = len(self.terms.name), self.strategy.mix == "sum"
+        if self.needs_lengths:
+            self.measure(mapper(partial(lengths_of, self.weighing), self.spill.pieces()))
+        node = 0
+        for bags, length in mapper(self.weighing.weighted, self.spill.pieces()):
+            node += self.add_lengths(node, length)
+            yield bags
 
-        def measure(nodes: slice, piece: SpilledPiece) -> None:
-            row = np.repeat(np.arange(len(piece.lengths)), piece.lengths)
-            self.lengths[nodes] = np.bincount(row, piece.count * counting[piece.term], len(piece.lengths))
 
-        def weigh_piece(numbered: tuple[slice, SpilledPiece]) -> Bags:
-            nodes, piece = numbered
-            measure(nodes, piece)
-            content = piece.content * factor[piece.term]
-            if weighting is not None:
-                length = np.repeat(self.lengths[nodes], piece.lengths)
-                content = content_weights(weighting, self.contents, piece.term, piece.count, length)
-            anchors, links = (share[nodes] for share in shares)
-            offsets, weight = offsets_of(piece.lengths), np.empty(len(piece.term), np.float32)
-            weigh(offsets, piece.term, content, piece.around, factor, words, summed, anchors, links, weight)
-            sort_by_weight(offsets, piece.term, weight, piece.count, piece.around)
-            return Bags(offsets, piece.term, weight, piece.count, piece.around)
+@dataclass(frozen=True)
+class Weighing:
+    """What the weights of terms depend on, besides the counts of their bag."""
 
-        if weighting is not None:  # its weights depend on the lengths of all pages
-            deque(mapper(lambda numbered: measure(*numbered), self.spill.pieces()), maxlen=0)
-        return mapper(weigh_piece, self.spill.pieces())
+    strategy: Strategy
+    frequency: Int64s  # of all terms
+    contents: Contents
+    evidence: Int64s  # of each node, as in FoldedBags
+
+    @cached_property
+    def _factor(self) -> Floats:
+        return term_factors(self.strategy, self.frequency, len(self.evidence))
+
+    @cached_property
+    def _shares(self) -> tuple[Floats, Floats]:
+        return outside_shares(self.strategy, self.evidence)
+
+    @cached_property
+    def _counting(self) -> Bools:
+        """Which terms count for the length of a page."""
+        return np.append(~self.contents.stopped, np.zeros(len(self.evidence), bool))
+
+    def lengths(self, piece: SpilledPiece) -> Int64s:
+        """The length of each page, in words without stop words."""
+        row = np.repeat(np.arange(len(piece.lengths)), piece.lengths)
+        return np.bincount(row, piece.count * self._counting[piece.term], len(piece.lengths)).astype(np.int64)
+
+    def weighted(self, numbered: tuple[slice, AnyPiece]) -> tuple[Bags, Int64s]:
+        """The bags of a piece, heaviest terms first, and the lengths of their pages."""
+        nodes, piece = numbered[0], numbered[1].load()
+        strategy, factor, length = self.strategy, self._factor, self.lengths(piece)
+        weighting = strategy.weighting_named(strategy.frequency_weight)
+        content = piece.content * factor[piece.term]
+        if weighting is not None:
+            each = np.repeat(length, piece.lengths)
+            content = content_weights(weighting, self.contents, piece.term, piece.count, each)
+        anchors, links = (share[nodes] for share in self._shares)
+        offsets, weight = offsets_of(piece.lengths), np.empty(len(piece.term), np.float32)
+        words, summed = len(self.contents.frequency), strategy.mix == "sum"
+        weigh(offsets, piece.term, content, piece.around, factor, words, summed, anchors, links, weight)
+        sort_by_weight(offsets, piece.term, weight, piece.count, piece.around)
+        return Bags(offsets, piece.term, weight, piece.count, piece.around), length
+
+
+def lengths_of(weighing: Weighing, numbered: tuple[slice, AnyPiece]) -> dict[str, Array]:
+    """The lengths of the pages of a piece."""
+    return {"length": weighing.lengths(numbered[1].load())}
 
 
 @dataclass(frozen=True)

@@ -99,8 +99,15 @@ def filters_of(pages: Chunks, settings: GroupSettings) -> UInt64s:
     return words
 
 
-def write_fingerprints(folder: Path, pages: int, parts: Iterable[Chunks], settings: GroupSettings) -> dict[str, Any]:
-    """Write the chunks of all pages, part by part, and their filters; the entry for the manifest."""
+def with_filters(settings: GroupSettings, chunks: Chunks) -> Fingerprints:
+    """The chunks of pages and their filters."""
+    return Fingerprints(settings, chunks, filters_of(chunks, settings))
+
+
+def write_fingerprints(
+    folder: Path, pages: int, parts: Iterable[Fingerprints], settings: GroupSettings
+) -> dict[str, Any]:
+    """Write the chunks of all pages and their filters, part by part; the entry for the manifest."""
     counts = [np.empty(0, np.int64)]
     columns = {
         "chunks.element": (np.uint64, (ANY,)),
@@ -108,9 +115,10 @@ def write_fingerprints(folder: Path, pages: int, parts: Iterable[Chunks], settin
         "filters": (np.uint64, (pages, settings.filter_bits // 64)),
     }
     with column_writer(folder, columns) as append:
-        for some in parts:
-            append(some.elements, some.ends, filters_of(some, settings))
-            counts.append(some.lengths())
+        for part in parts:
+            assert part.words is not None
+            append(part.chunks.elements, part.chunks.ends, part.words)
+            counts.append(part.chunks.lengths())
     sizes = np.concatenate(counts)
     write_columns(folder, {"chunks.offsets": offsets_of(sizes)})
     needed = bits_for(sizes, settings)

@@ -28,6 +28,7 @@ Job = TypeVar("Job")
 Result = TypeVar("Result")
 Value = TypeVar("Value")
 _SECONDS_TO_ANSWER = 10.0
+_TASKS = 8  # of a stage at most, for each processor: a task takes some time to start, however short its jobs are
 _RESULT = "number long, result binary"
 _SETTINGS = {"spark.sql.execution.arrow.maxRecordsPerBatch": "1"}  # a job may take minutes
 _QUIET = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false", "spark.log.level": "ERROR"}
@@ -71,12 +72,13 @@ class SparkPool(WorkerPool):
         return _outcomes(rows)
 
     def _frame(self, jobs: Sequence[Any]) -> "DataFrame":
-        """A data frame with one job in each partition."""
+        """A data frame with one job in each partition, or a few where there are very many jobs."""
         import pyarrow as pa
 
         assert self.session is not None
         packed = pa.table({"number": range(len(jobs)), "job": [pickle.dumps(job) for job in jobs]})
-        return self.session.createDataFrame(packed).repartitionByRange(len(jobs), "number")
+        partitions = min(len(jobs), _TASKS * self.session.sparkContext.defaultParallelism)
+        return self.session.createDataFrame(packed).repartitionByRange(partitions, "number")
 
 
 def _each(function: Callable[[Any], Any], batches: Iterable[Any]) -> Iterator[Any]:

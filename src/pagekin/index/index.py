@@ -1,6 +1,5 @@
 """The index of a store: bags, terms, signatures (H), and the inverted index (I) of the pages with each value."""
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -12,10 +11,10 @@ from pagekin.kernels.fnv import hash_spans
 from pagekin.kernels.minhash import GOLDEN, mix_all, sign
 from pagekin.kernels.query import fill_buckets
 from pagekin.model.arrays import Int64s, Numbers, Strings, UInt32s, UInt64s, Unsigned
-from pagekin.model.bags import BAG_COLUMNS, HEAD, Bags, CheckedBags, Contents, Heads, Terms
+from pagekin.model.bags import Bags, CheckedBags, Contents, Heads, Terms
 from pagekin.model.strategy import Strategy
 from pagekin.store.checks import check, check_below, check_finite
-from pagekin.store.columns import column_writer, open_array, open_part, write_columns
+from pagekin.store.columns import open_array, open_part
 
 ValueType: TypeAlias = type[np.unsignedinteger[Any]]
 
@@ -137,42 +136,32 @@ def truncate(signatures: UInt32s, kind: ValueType) -> Unsigned:
     return leading
 
 
-def invert(signatures: Unsigned, members: Int64s) -> Inverted:
-    """The inverted index over the signatures of `members`, without those of empty bags."""
+def members_of(signatures: Unsigned, nodes: Int64s) -> Int64s:
+    """The nodes whose bags are not empty; an empty one has a signature of largest numbers."""
+    return nodes[signatures[nodes, 0] != np.iinfo(signatures.dtype).max] if len(nodes) else nodes
+
+
+def invert(signatures: Unsigned, nodes: Int64s) -> Inverted:
+    """The inverted index over the signatures of some nodes, without those of empty bags."""
+    return invert_coordinates(signatures, members_of(signatures, nodes), range(signatures.shape[1]))
+
+
+def invert_coordinates(signatures: Unsigned, members: Int64s, coordinates: range) -> Inverted:
+    """The inverted index of some coordinates."""
     kind = signatures.dtype
-    members = members[signatures[members, 0] != np.iinfo(kind).max] if len(members) else members
     bits = max(1, (len(members) // _POSTINGS_PER_BUCKET).bit_length() - 1)
-    length = signatures.shape[1]
-    postings = np.empty((length, len(members)), kind)
-    buckets = np.empty((length, (1 << bits) + 1), kind)
-    for j in range(length):
+    postings = np.empty((len(coordinates), len(members)), kind)
+    buckets = np.empty((len(coordinates), (1 << bits) + 1), kind)
+    for place, j in enumerate(coordinates):
         values = signatures[members, j]
         order = np.argsort(values, kind="stable")
-        postings[j] = members[order]
-        fill_buckets(values[order], 8 * kind.itemsize - bits, buckets[j])
+        postings[place] = members[order]
+        fill_buckets(values[order], 8 * kind.itemsize - bits, buckets[place])
     return Inverted(postings, buckets)
 
 
-def write_bags(folder: Path, offsets: Int64s, signed: int, pieces: Iterable[Bags]) -> Iterator[Bags]:
-    """Write bags and the heads of the first `signed` of them; yield each piece, cut to those that get signatures."""
-    write_columns(folder, {"bags.offsets": offsets})
-    columns: dict[str, tuple[Any, tuple[int, ...]]] = {
-        f"bags.{name}": (kind, (int(offsets[-1]),)) for name, kind in BAG_COLUMNS.items()
-    }
-    columns |= {f"heads.{name}": (BAG_COLUMNS[name], (signed, HEAD)) for name in ("term", "weight")}
-    node = 0
-    with column_writer(folder, columns) as append:
-        for bags in pieces:
-            first = bags.first(signed - node)
-            head = first.heads(HEAD)
-            append(bags.term, bags.weight, bags.content, bags.around, head.term, head.weight)
-            yield first
-            node += len(bags)
-
-
-def write_lookup(folder: Path, terms: Terms, contents: Contents, signatures: Unsigned, inverted: Inverted) -> None:
-    parts = {"terms": terms, "contents": contents, "signatures": signatures}
-    write_columns(folder, {**parts, "postings": inverted.postings, "buckets": inverted.buckets})
+def open_signatures(folder: Path) -> Unsigned:
+    return open_array(folder, "signatures", (np.uint16, np.uint32), 2, below=None)
 
 
 def open_index(folder: Path, strategy: Strategy) -> Index:
@@ -186,7 +175,7 @@ def open_index(folder: Path, strategy: Strategy) -> Index:
     check(shown == words, folder / "terms.shown.offsets.npy", f"it holds {shown:,} terms")
     sound = terms.frequency.shape == (words + len(bags),)
     check(sound, folder / "terms.frequency.npy", "it belongs to other bags")
-    signatures = open_array(folder, "signatures", (np.uint16, np.uint32), 2, below=None)
+    signatures = open_signatures(folder)
     kind = value_type(len(signatures))
     check(signatures.dtype == kind, folder / "signatures.npy", f"it holds {signatures.dtype}")
     sound = len(signatures) <= len(bags) and signatures.shape[1] == strategy.signature_length

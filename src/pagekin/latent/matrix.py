@@ -7,68 +7,58 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Any
 
 import numpy as np
 
-from pagekin.bags.weigh import FoldedBags, SpilledPiece
+from pagekin.bags.weigh import AnyPiece, FoldedBags
 from pagekin.kernels.sparse_products import multiply, multiply_transposed
 from pagekin.latent.vectors import inverse_frequencies, term_weights
 from pagekin.model.arrays import Array, Bools, Float32s, Floats, Int64s, UInt32s, offsets_of
 from pagekin.store.columns import Mapper
+from pagekin.store.stage_files import Stages
 
 COLUMNS = 200_000  # terms at most
 _GROUPS = 8  # of columns, for as many workers
 _ROWS = 512  # multiplied in one job
+_UNITS = 1 << 16  # of a squared weight; sums up to 2 ** 37 are exact
 _ABSENT = np.iinfo(np.uint32).max
 
-Piece = tuple[slice, SpilledPiece]
+Piece = tuple[slice, AnyPiece]
 
 
 @dataclass(frozen=True)
 class PageTerms:
-    """The contents of all pages, and the terms that are columns of A."""
+    """The terms that are columns of A."""
 
-    folded: FoldedBags
+    frequency: Int64s  # of each word: the number of pages whose contents have it
+    pages: int  # nodes that have pages
     term: UInt32s  # of each column, ascending
     squares: Floats  # of each column: the sum of its squared weights
-    mapper: Mapper
-
-    @property
-    def pages(self) -> int:
-        """The number of nodes that have pages."""
-        return len(self.folded.contents.length)
 
     @cached_property
     def column(self) -> UInt32s:
         """The column of each word."""
-        columns = np.full(len(self.folded.contents.frequency), _ABSENT, np.uint32)
+        columns = np.full(len(self.frequency), _ABSENT, np.uint32)
         columns[self.term] = np.arange(len(self.term))
         return columns
 
     @cached_property
     def group(self) -> Int64s:
         """The group of each column, ascending; groups have about the same number of entries."""
-        entries = np.cumsum(self.folded.contents.frequency[self.term])
+        entries = np.cumsum(self.frequency[self.term])
         return (entries - 1) * _GROUPS // entries[-1:]
 
     @cached_property
     def _inverse_frequency(self) -> Floats:
-        return inverse_frequencies(self.folded.contents.frequency, self.pages)
+        return inverse_frequencies(self.frequency, self.pages)
 
-    def rows(self, wanted: Bools | None = None) -> Iterable[SparseRows]:
-        """A in pieces: all rows, or those that are wanted."""
-        return self.mapper(partial(self._rows, wanted), page_pieces(self.folded))
-
-    def products(self, dense: Float32s) -> Iterable[Float32s]:
-        """The product of A and a matrix, in pieces."""
-        return self.mapper(lambda numbered: self._rows(None, numbered).times(dense), page_pieces(self.folded))
-
-    def _rows(self, wanted: Bools | None, numbered: Piece) -> SparseRows:
-        nodes, piece = numbered
+    def rows(self, numbered: Piece, wanted: Bools | None = None) -> SparseRows:
+        """The rows of the pages of a piece: all of them, or those that are wanted."""
+        nodes, piece = numbered[0], numbered[1].load()
         rows = np.arange(nodes.start, min(nodes.stop, self.pages))
         number = np.full(len(piece.lengths), -1, np.int64)  # of each wanted row
         kept = np.flatnonzero(wanted[rows]) if wanted is not None else np.arange(len(rows))
@@ -115,25 +105,29 @@ class SparseRows:
         return product
 
 
-def page_terms(folded: FoldedBags, mapper: Mapper) -> PageTerms:
+def page_terms(folded: FoldedBags, stages: Stages) -> PageTerms:
     """Choose the columns of A: the terms of at least two pages but not of all; of too many, those that weigh most."""
     frequency, pages = folded.contents.frequency, len(folded.contents.length)
     squares = np.zeros(len(frequency))
-    weigh = partial(_squares, inverse_frequencies(frequency, pages))
-    for some in mapper(weigh, page_pieces(folded)):
-        squares += some
+    for some in stages.map("squares", _squares, inverse_frequencies(frequency, pages), page_pieces(folded)):
+        squares[some["term"]] += some["squares"]
     terms = np.flatnonzero((frequency >= 2) & (frequency < pages))
     terms = np.sort(terms[np.lexsort((terms, -squares[terms]))[:COLUMNS]])
-    return PageTerms(folded, terms.astype(np.uint32), squares[terms], mapper)
+    return PageTerms(frequency, pages, terms.astype(np.uint32), squares[terms])
 
 
-def _squares(inverse_frequency: Floats, numbered: Piece) -> Floats:
-    """For each word, the sum of its squared weights in some pages."""
-    _, piece = numbered
+def _squares(inverse_frequency: Floats, numbered: Piece) -> dict[str, Array]:
+    """Words, and the sum of the squared weights of each in the pages of a piece.
+
+    The squares are rounded, so that their sums are exact, and the same however the pages are divided.
+    """
+    piece = numbered[1].load()
     entry = np.flatnonzero(piece.count)
     term = piece.term[entry]
     squares = np.square(term_weights(piece.content[entry], inverse_frequency[term]))
-    return np.asarray(np.bincount(term, squares, len(inverse_frequency)), np.float64)
+    sums = np.bincount(term, np.rint(squares * _UNITS) / _UNITS, len(inverse_frequency))
+    words = np.flatnonzero(sums)
+    return {"term": words, "squares": sums[words]}
 
 
 def page_pieces(folded: FoldedBags) -> Iterator[Piece]:

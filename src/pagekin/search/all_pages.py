@@ -51,12 +51,13 @@ def nearest_matrices(
 
 def separate_answers(store: NodeStore, near: Int64s, mapper: Mapper = map) -> Bools:
     """For each row of `nearest_matrices`, whether the page and its nearest pages have no near-duplicates."""
-    blocks = (np.arange(begin, min(begin + _AT_ONCE, len(near))) for begin in range(0, len(near), _AT_ONCE))
+    blocks = ((begin, near[begin : begin + _AT_ONCE]) for begin in range(0, len(near), _AT_ONCE))
+    return np.concatenate([np.empty(0, np.bool_), *mapper(partial(_separate, store), blocks)])
 
-    def separate(pages: Int64s) -> Bools:
-        listed = near[pages]
-        rows = store.rows_of(listed.ravel()).reshape(listed.shape)
-        rows[listed == pages[:, np.newaxis]] = -1
-        return separate_rows(store.fingerprints, np.column_stack([store.rows_of(pages), rows]))
 
-    return np.concatenate([np.empty(0, np.bool_), *mapper(separate, blocks)])
+def _separate(store: NodeStore, block: tuple[int, Int64s]) -> Bools:
+    first, listed = block
+    pages = np.arange(first, first + len(listed))
+    rows = store.rows_of(listed.ravel()).reshape(listed.shape)
+    rows[listed == pages[:, np.newaxis]] = -1
+    return separate_rows(store.fingerprints, np.column_stack([store.rows_of(pages), rows]))

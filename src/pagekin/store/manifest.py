@@ -9,7 +9,7 @@ import math
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -80,9 +80,12 @@ class Manifest:
         return files
 
 
-def describe_files(folder: Path, mapper: Mapper = map) -> dict[str, dict[str, Any]]:
-    """Size and checksum of every file of a folder; `mapper` is like `map`, but may work on several at a time."""
-    paths = files_of(folder)
+def describe_files(folder: Path, mapper: Mapper = map, known: Container[str] = ()) -> dict[str, dict[str, Any]]:
+    """Size and checksum of every file of a folder, except those that are known.
+
+    `mapper` is like `map`, but may work on several at a time.
+    """
+    paths = [path for path in files_of(folder) if path not in known]
     described = zip(paths, mapper(checksum, (folder / path for path in paths)), strict=True)
     return {path: {"bytes": (folder / path).stat().st_size, "sha256": digest} for path, digest in described}
 

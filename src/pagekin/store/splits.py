@@ -111,9 +111,9 @@ def read_split(folder: Path, settings: ReadingSettings, fingerprint: dict[str, A
             f"{folder.parent} cannot be seen on {socket.gethostname()}, where a part of the build runs; name an output"
             " on a file system that the driver and all executors share"
         )
-    for path in sorted(folder.glob(f"{split.key}-*.json")):
-        if _is_intact(path):
-            return path.name
+    finished = folder / f"{split.key}.json"  # of the attempt that ended last; any is complete
+    if _is_intact(finished):
+        return finished.name
     _check_visible(split)
     attempt = f"{split.key}-{token_hex(4)}"
     sources: set[Origin] = set()
@@ -138,9 +138,9 @@ def read_split(folder: Path, settings: ReadingSettings, fingerprint: dict[str, A
     ends = split.source.ends if isinstance(split.source, DivisibleFile) else None
     facts: dict[str, Any] = {"batches": batches, "items": items, "sources": [asdict(each) for each in sources]}
     facts |= {"revisits": revisits, "ends": ends}
-    with replacing(folder / f"{attempt}.json", durable=False) as path:
+    with replacing(finished, durable=False) as path:
         path.write_text(json.dumps(facts | {"key": _key(facts)}), "utf-8", errors="surrogatepass")
-    return f"{attempt}.json"
+    return finished.name
 
 
 def read_splits(

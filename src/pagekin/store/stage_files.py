@@ -5,22 +5,30 @@ that the stage depends on, and uses its files unless one of them is missing or d
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+import pickle
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from secrets import token_hex
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
+from pagekin.engines.local import WorkerPool
 from pagekin.engines.spark import SparkPool
 from pagekin.errors import StoreError
 from pagekin.model.arrays import Array
 from pagekin.model.files import replacing
 from pagekin.store.columns import checksum
+from pagekin.store.manifest import describe_files
+from pagekin.store.opened import opened_once
 
 Job = TypeVar("Job")
+Value = TypeVar("Value")
+Columns: TypeAlias = Mapping[str, Array]
 
 
 class StageFile(NamedTuple):
@@ -40,13 +48,83 @@ def write_stage(folder: Path, name: str, columns: Mapping[str, Array]) -> StageF
 
 def read_stage(file: StageFile) -> dict[str, Any]:
     """The arrays of a file; raise StoreError if it is not what was written."""
-    try:
+    with _reading(file):
         if checksum(file.path) == file.digest:
             with np.load(file.path) as columns:
                 return dict(columns)
+    raise _damaged(file)
+
+
+@contextmanager
+def _reading(file: StageFile) -> Iterator[None]:
+    try:
+        yield
     except OSError as error:
         raise StoreError(f"{file.path} cannot be read: {error.strerror or error}; run the build again") from error
-    raise StoreError(f"{file.path} is damaged; run the build again")
+
+
+def _damaged(file: StageFile) -> StoreError:
+    return StoreError(f"{file.path} is damaged; run the build again")
+
+
+@dataclass(frozen=True)
+class Stages:
+    """Runs the stages of an index: by threads of this process, or by executors, whose results are files in `folder`."""
+
+    pool: WorkerPool
+    folder: Path
+
+    def map(
+        self,
+        name: str,
+        function: Callable[[Value, Job], Columns],
+        value: Value,
+        jobs: Iterable[Job],
+        files: Iterable[Path] = (),
+    ) -> Iterable[Columns]:
+        """The results of `function` on a value and every job, in the order of the jobs.
+
+        Executors load the value from a file, once in each process. The results depend on the value, on the repr of the
+        jobs, and on the contents of files.
+        """
+        if not isinstance(self.pool, SparkPool):
+            return self.pool.map(partial(function, value), jobs)
+        shared, jobs = share(self.folder, name, value), list(jobs)
+        depends_on = (shared.digest, sha256(pickle.dumps(jobs)).hexdigest(), [checksum(file) for file in files])
+        job = partial(_with_value, function, shared)
+        return map(read_stage, run_stage(self.pool, self.folder, name, job, jobs, depends_on))
+
+    def checksums(self, folder: Path, known: Container[str] = ()) -> dict[str, dict[str, Any]]:
+        """Size and checksum of every file of a folder that all executors see, except those that are known."""
+        pool = self.pool
+        if not isinstance(pool, SparkPool):
+            return describe_files(folder, pool.map, known)
+        return describe_files(folder.absolute(), lambda function, jobs: pool.run(function, list(jobs)), known)
+
+
+def _with_value(function: Callable[[Any, Job], Columns], shared: StageFile, job: Job) -> Columns:
+    return function(shared_value(shared), job)
+
+
+def share(folder: Path, name: str, value: object) -> StageFile:
+    """Write a value that all jobs of a stage need. A store in it is written as its place."""
+    data = pickle.dumps(value, protocol=5)
+    path = folder.absolute() / f"{name}-{token_hex(4)}.value"
+    path.write_bytes(data)
+    return StageFile(path, sha256(data).hexdigest())
+
+
+def shared_value(file: StageFile) -> Any:
+    """The value, kept for the next job of this process."""
+    return opened_once(file, partial(_load_value, file))
+
+
+def _load_value(file: StageFile) -> Any:
+    with _reading(file):
+        data = file.path.read_bytes()
+        if sha256(data).hexdigest() == file.digest:  # the digest comes from the driver, not from a file
+            return pickle.loads(data)
+    raise _damaged(file)
 
 
 def run_stage(

@@ -18,6 +18,7 @@ from pagekin.store.catalog import Catalog
 from pagekin.store.checks import check, check_links, check_offsets, check_reading, check_urls, unpack
 from pagekin.store.columns import open_array, open_part, open_reading
 from pagekin.store.manifest import Manifest, damaged_files, read_manifest
+from pagekin.store.opened import opened_once
 from pagekin.store.shards import open_shards
 from pagekin.store.suggestions import similar_pages, with_parts
 from pagekin.urls import canonical_url, host_of, variants
@@ -62,6 +63,10 @@ def report_damage(method: Callable[Concatenate[Any, Given], Result]) -> Callable
     return checked
 
 
+def _opened(kind: "type[Store]", root: Path, manifest: Manifest) -> "Store":
+    return opened_once((kind, root, repr(manifest)), lambda: kind(root, manifest))
+
+
 @dataclass(frozen=True)
 class Store:
     """A collection as it was read. Columns are opened on first use."""
@@ -72,6 +77,10 @@ class Store:
     @classmethod
     def open(cls, path: str | Path) -> Self:
         return cls(Path(path), read_manifest(Path(path)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A store is pickled as its place, and opened once in a process."""
+        return _opened, (type(self), self.root.absolute(), self.manifest)
 
     def close(self) -> None:
         """Close the catalogue. Columns are closed when the last reference to them goes."""
