@@ -69,6 +69,7 @@ from pagekin.sources.open import SourceSet, open_sources
 from pagekin.store import manifest as manifests
 from pagekin.store.collect import PageCollector, Spool
 from pagekin.store.columns import MOST_SHARDS, open_array, reporting_errors, sync
+from pagekin.store.executors import write_store_on_executors
 from pagekin.store.manifest import Manifest
 from pagekin.store.select import ReadPages, check_number_of_pages, select_pages
 from pagekin.store.shards import STORE_CUTS, check_shards, divide, first_pages, open_shards
@@ -337,7 +338,11 @@ def _build(
             first = first_pages(min(_shards_before(root), max(1, pages)) if shards is None else shards, pages)
             number = manifests.next_generation(root)
             folder = generation.enter_context(manifests.new_generation(root / f"store-{number}"))
-            counts, skipped = write_store(folder, read_pages, selected, settings, context.enter, context.pool.map)
+            if isinstance(context.pool, SparkPool):
+                every = (folder, read_pages, selected, settings, first, context.enter)
+                counts, skipped = write_store_on_executors(context.pool, spool.folder, *every)
+            else:
+                counts, skipped = write_store(folder, read_pages, selected, settings, context.enter, context.pool.map)
             if len(first) > 2:
                 context.enter(DIVIDING)
             divide(

@@ -11,6 +11,7 @@ from hashlib import sha256
 from pathlib import Path
 from secrets import token_hex
 from typing import Any, NamedTuple, TypeVar
+from zipfile import ZipFile
 
 import numpy as np
 
@@ -47,6 +48,18 @@ def read_stage(file: StageFile) -> dict[str, Any]:
     except OSError as error:
         raise StoreError(f"{file.path} cannot be read: {error.strerror or error}; run the build again") from error
     raise StoreError(f"{file.path} is damaged; run the build again")
+
+
+def shapes_of(file: StageFile) -> dict[str, tuple[str, tuple[int, ...]]]:
+    """Type and shape of each array of a file; their values are not read."""
+    found = {}
+    with ZipFile(file.path) as archive:
+        for name in archive.namelist():
+            with archive.open(name) as array:
+                np.lib.format.read_magic(array)
+                shape, _, dtype = np.lib.format.read_array_header_1_0(array)
+                found[name.removesuffix(".npy")] = (dtype.str, shape)
+    return found
 
 
 def run_stage(

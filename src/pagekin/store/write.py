@@ -1,7 +1,7 @@
 """Write a new generation of the store from the pages that were read."""
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from functools import partial
 from itertools import chain, repeat
@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 
 from pagekin.kernels.graph import degrees, in_links
-from pagekin.model.arrays import Int64s, Strings, UInt32s, word_of
+from pagekin.model.arrays import Array, Bools, Bytes, Int64s, Strings, UInt32s, word_of
 from pagekin.model.capture import PageFlags, ReadingSettings, Skip
 from pagekin.model.reading import RAGGED_PARTS, AnchorFlag, Anchors, CheckedReading, Links, Pages, Sources
 from pagekin.store import merge
 from pagekin.store.catalog import write_catalog
 from pagekin.store.checks import column_types
-from pagekin.store.columns import Mapper, column_writer, open_array, open_part, write_columns
+from pagekin.store.columns import Mapper, column_writer, flat_columns, open_array, open_part, write_columns
 from pagekin.store.merge import Selection, join, merge_part, merge_strings, objects_of, pick
 from pagekin.store.select import ReadPages, SelectedPages
 from pagekin.store.titles import short_titles
@@ -28,6 +28,8 @@ SourceKey = tuple[str, int, int]  # name, size and time of a file
 _LOWER = np.arange(256, dtype=np.uint8)
 _LOWER[ord("A") : ord("Z") + 1] += ord("a") - ord("A")
 _LAST_ASCII = 127
+STRING_USES = {"forms": {"tokens": "form", "titles": "form"}, "targets": {"anchors": "target"}}  # by part and column
+COUNTED = ("tokens", "anchors")
 _DROPPED = {
     "links_dropped": "link beyond the limit of a page",
     "urls_dropped": "URL too long",
@@ -47,6 +49,17 @@ class Nodes:
         return np.repeat(np.arange(len(self.offsets) - 1, dtype=np.uint32), np.diff(self.offsets))
 
 
+@dataclass(frozen=True)
+class WrittenColumns:
+    """What the catalogue is made of, besides the selection."""
+
+    pages: Pages
+    sources: Sources
+    nodes: Nodes
+    degrees: tuple[Int64s, Int64s]  # the in-degree and the out-degree of each node
+    counts: dict[str, Int64s]  # the numbers of tokens and of anchors of each page
+
+
 def write_store(
     folder: Path,
     read_pages: ReadPages,
@@ -61,43 +74,58 @@ def write_store(
     """
     selection = Selection(read_pages.readings, *selected.places())
     progress("uniting vocabularies")
-    forms = merge_strings(selection, "forms", {"tokens": "form", "titles": "form"}, frequent_first=True)
-    targets = merge_strings(selection, "targets", {"anchors": "target"})
+    forms = merge_strings(selection, "forms", STRING_USES["forms"], frequent_first=True)
+    targets = merge_strings(selection, "targets", STRING_USES["targets"])
     progress("writing pages")
-    sources = _sources(read_pages, selection, selected)
-    pages = _pages(selection, sources)
+    sources = sources_of(read_pages, selection, selected)
+    pages = _pages(selection, partial(source_numbers, sources.numbers()))
     write_columns(folder, {"pages": pages, "sources": sources, "targets": targets.strings})
-    _write_vocabulary(folder, forms)
+    write_vocabulary(folder, forms.strings, forms.counts)
     offsets = selection.offsets({name: attrgetter(name) for name in RAGGED_PARTS})
     tables = {"form": forms.tables, "target": targets.tables}
     parts = {name: partial(_write_part, folder, name, selection, offsets[name], tables) for name in RAGGED_PARTS}
     parts.pop("anchors")()
     progress("sorting links")
-    nodes = (_host_nodes if settings.chop_host else _page_nodes)(selected, pages.url, targets.strings)
-    links = _write_links(folder, nodes, pages, settings)
+    nodes = (host_nodes if settings.chop_host else page_nodes)(selected, pages.url, targets.strings)
+    degrees = _write_links(folder, nodes, pages, settings)
     progress("writing texts and the catalogue")
+    written = WrittenColumns(pages, sources, nodes, degrees, {name: np.diff(offsets[name]) for name in COUNTED})
+    return finish_store(folder, read_pages, selected, written, mapper, parts.values())
+
+
+def finish_store(
+    folder: Path,
+    read_pages: ReadPages,
+    selected: SelectedPages,
+    written: WrittenColumns,
+    mapper: Mapper,
+    parts: Iterable[Callable[[], None]] = (),
+) -> tuple[dict[str, int], dict[str, int]]:
+    """Write the catalogue and, at the same time, the other `parts`; return the counts and the skips by reason."""
+    pages, sources, nodes = written.pages, written.sources, written.nodes
     skips = _skips(read_pages, selected) + _dropped(pages, sources)
     node_of_page = nodes.of_pages()
-    titles = Strings.of(short_titles(zip(map(host_of, pages.url), pages.title, strict=True)))
+    titles = Strings.of(short_titles(zip(map(host_of, objects_of(pages.url)), objects_of(pages.title), strict=True)))
     redirects = sorted(read_pages.redirects, key=lambda each: (each.origin.source, each.origin.offset, each.url))
     aliases = selected.aliases.items()
     catalog: dict[str, Iterable[tuple[Any, ...]]] = {
-        "nodes": _node_rows(nodes, titles, *links),
-        "pages": _page_rows(pages, titles, sources, node_of_page, offsets),
+        "nodes": _node_rows(nodes, titles, *written.degrees),
+        "pages": _page_rows(pages, titles, sources, node_of_page, written.counts),
         "aliases": ((url, int(node_of_page[selected.row_of[page]]), kind) for url, (page, kind) in aliases),
         "redirects": ((each.url, each.target, each.captured, *astuple(each.origin)) for each in redirects),
         "skips": ((skip.source, skip.reason, skip.where, skip.count, decided) for skip, decided in skips),
         "older": ((url, *astuple(rank)) for url, rank in selected.older),
     }
     # The catalogue is written by Python code, the rest by kernels: several threads work on both at the same time.
-    deque(mapper(lambda write: write(), [partial(write_catalog, folder, catalog), *parts.values()]), maxlen=0)
+    writing: list[Callable[[], None]] = [partial(write_catalog, folder, catalog), *parts]
+    deque(mapper(lambda write: write(), writing), maxlen=0)
     skipped: Counter[str] = Counter()
     for skip, _ in skips:
         skipped[skip.reason] += skip.count
     return _counts(folder, nodes, pages, selected), dict(sorted(skipped.items()))
 
 
-def _sources(read_pages: ReadPages, selection: Selection, selected: SelectedPages) -> Sources:
+def sources_of(read_pages: ReadPages, selection: Selection, selected: SelectedPages) -> Sources:
     """Every file that was read; a file is whole if all of its captures are in the store or known to be older."""
     read: Counter[SourceKey] = Counter()
     kept: Counter[SourceKey] = Counter()
@@ -120,26 +148,40 @@ def _captures_by_source(reading: CheckedReading, rows: Int64s) -> dict[SourceKey
     return dict(zip(keys, np.bincount(reading.pages.source[rows], minlength=len(keys)).tolist(), strict=True))
 
 
-def _pages(selection: Selection, sources: Sources) -> Pages:
-    numbers = {key: number for number, key in enumerate(sources.identities())}
+def source_numbers(numbers: Mapping[SourceKey, int], reading: CheckedReading) -> UInt32s:
+    """The source of each page of a reading."""
+    # An old store knows files that are gone; none of its selected rows refers to them.
+    return np.array([numbers.get(key, 0) for key in reading.sources.identities()], np.uint32)[reading.pages.source]
 
-    def source(reading: CheckedReading) -> UInt32s:
-        # An old store knows files that are gone; none of its selected rows refers to them.
-        return np.array([numbers.get(key, 0) for key in reading.sources.identities()], np.uint32)[reading.pages.source]
 
+def _pages(selection: Selection, source: Callable[[CheckedReading], UInt32s]) -> Pages:
     columns: dict[str, Any] = {name: attrgetter(f"pages.{name}") for name in column_types(Pages)}
     strings = {name: columns.pop(name) for name, kind in column_types(Pages).items() if kind is Strings}
     values: dict[str, Any] = {**selection.values(columns | {"source": source}), **selection.strings(strings)}
     return Pages(**values)
 
 
-def _write_vocabulary(folder: Path, forms: merge.FormTable) -> None:
-    lexicon, words = merge.Lexicon(), words_of(forms.strings)
+def merged_rows(
+    selection: Selection, source: Callable[[CheckedReading], UInt32s], tables: Mapping[str, Sequence[Array]]
+) -> dict[str, Array]:
+    """The columns of the pages of a selection, and of what they consist of; not those of vocabularies and sources."""
+    merged = dict(flat_columns("pages", _pages(selection, source)))
+    offsets = selection.offsets({name: attrgetter(name) for name in RAGGED_PARTS})
+    for name in RAGGED_PARTS:
+        kinds = _kinds(name)
+        pieces = zip(*merge_part(selection, offsets[name], name, kinds, tables), strict=True)
+        merged[f"{name}.offsets"] = offsets[name]
+        merged |= {f"{name}.{column}": np.concatenate(each) for column, each in zip(kinds, pieces, strict=True)}
+    return merged
+
+
+def write_vocabulary(folder: Path, forms: Strings, counts: Int64s) -> None:
+    lexicon, words = merge.Lexicon(), words_of(forms)
     numbers = lexicon.enter(words, np.arange(len(words)))
-    counts = np.bincount(numbers, weights=forms.counts, minlength=len(lexicon)).astype(np.int64)
-    order = merge.order_of(lexicon.strings(), counts)
-    of_form = {"forms": forms.strings, "forms.count": forms.counts, "forms.word": merge.inverse(order)[numbers]}
-    write_columns(folder, of_form | {"words": pick(lexicon.strings(), order), "words.count": counts[order]})
+    totals = np.bincount(numbers, weights=counts, minlength=len(lexicon)).astype(np.int64)
+    order = merge.order_of(lexicon.strings(), totals)
+    of_form = {"forms": forms, "forms.count": counts, "forms.word": merge.inverse(order)[numbers]}
+    write_columns(folder, of_form | {"words": pick(lexicon.strings(), order), "words.count": totals[order]})
 
 
 def words_of(forms: Strings) -> Strings:
@@ -160,14 +202,19 @@ def _write_part(
     folder: Path, name: str, selection: Selection, offsets: Int64s, tables: dict[str, list[UInt32s]]
 ) -> None:
     write_columns(folder, {f"{name}.offsets": offsets})
-    kinds = {column: kind for column, kind in column_types(RAGGED_PARTS[name]).items() if column != "offsets"}
+    kinds = _kinds(name)
     columns = {f"{name}.{column}": (kind, (int(offsets[-1]),)) for column, kind in kinds.items()}
     with column_writer(folder, columns) as append:
         for pieces in merge_part(selection, offsets, name, kinds, tables):
             append(*pieces)
 
 
-def _page_nodes(selected: SelectedPages, urls: Strings, targets: Strings) -> Nodes:
+def _kinds(name: str) -> dict[str, Any]:
+    """The types of the columns of a ragged part."""
+    return {column: kind for column, kind in column_types(RAGGED_PARTS[name]).items() if column != "offsets"}
+
+
+def page_nodes(selected: SelectedPages, urls: Strings, targets: Strings) -> Nodes:
     of_target: list[int] = []
     outside: list[int] = []
     for k, target in enumerate(objects_of(targets)):
@@ -179,7 +226,7 @@ def _page_nodes(selected: SelectedPages, urls: Strings, targets: Strings) -> Nod
     return Nodes(every, np.arange(len(urls) + 1, dtype=np.int64), np.array(of_target, np.uint32))
 
 
-def _host_nodes(selected: SelectedPages, urls: Strings, targets: Strings) -> Nodes:
+def host_nodes(selected: SelectedPages, urls: Strings, targets: Strings) -> Nodes:
     """One node for each host; its pages are consecutive, since pages are ordered by host first."""
     numbers: dict[str, int] = {}
     of_page = np.empty(len(urls), np.int64)
@@ -196,12 +243,18 @@ def _write_links(folder: Path, nodes: Nodes, pages: Pages, settings: ReadingSett
     """Write the links sorted by target; return (in-degree, out-degree) of every node."""
     anchors = open_part(folder, "anchors", Anchors)
     node_of_page = nodes.of_pages()
-    refused = AnchorFlag.NOFOLLOW if settings.obey_nofollow else 0
-    refusing = (pages.flags & (PageFlags.NOFOLLOW if settings.obey_nofollow else 0)) != 0
     every = (anchors.offsets, anchors.target, anchors.flags)
-    links = Links(*in_links(*every, nodes.of_target, node_of_page, len(nodes.urls), refused, refusing))
+    refused = refused_links(settings, pages.flags)
+    links = Links(*in_links(*every, nodes.of_target, node_of_page, len(nodes.urls), *refused))
     write_columns(folder, {"nodes.offsets": nodes.offsets, "targets.node": nodes.of_target, "links": links})
     return degrees(links.offsets, links.page, node_of_page)
+
+
+def refused_links(settings: ReadingSettings, flags: Bytes) -> tuple[int, Bools]:
+    """The flags of links that are left out, and the pages with such flags whose links are."""
+    if settings.obey_nofollow:
+        return AnchorFlag.NOFOLLOW, flags & PageFlags.NOFOLLOW != 0
+    return 0, np.zeros(len(flags), bool)
 
 
 def _skips(read_pages: ReadPages, selected: SelectedPages) -> list[tuple[Skip, bool]]:
@@ -237,13 +290,12 @@ def _node_rows(nodes: Nodes, titles: Strings, in_degree: Int64s, out_degree: Int
 
 
 def _page_rows(
-    pages: Pages, titles: Strings, sources: Sources, node_of_page: UInt32s, offsets: dict[str, Int64s]
+    pages: Pages, titles: Strings, sources: Sources, node_of_page: UInt32s, counted: dict[str, Int64s]
 ) -> Iterator[tuple[Any, ...]]:
     names = list(sources.name)
     strings = (pages.url, titles, pages.language, pages.charset)
     numbers = (pages.captured, pages.source, pages.offset, pages.flags, pages.html_bytes, pages.text_bytes)
-    counts = (np.diff(offsets[part]) for part in ("tokens", "anchors"))
-    columns: list[Any] = [node_of_page, *strings, *numbers, *counts]
+    columns: list[Any] = [node_of_page, *strings, *numbers, *(counted[part] for part in COUNTED)]
     rows = zip(*map(objects_of, columns), strict=True)
     for row, (node, url, title, language, charset, captured, source, *facts) in enumerate(rows):
         known = (row, node, url, title, host_of(url), language, charset, captured, names[source])
