@@ -249,7 +249,7 @@ def test_finished_splits_are_not_read_again_unless_they_are_damaged(
         raise SourceError("the driver was stopped")
 
     with monkeypatch.context() as patched:
-        patched.setattr("pagekin.pipeline.select_pages", fail)
+        patched.setattr("pagekin.pipeline.choose_pages", fail)
         with pytest.raises(SourceError):
             pagekin.build(sources, output, engine="spark")
     first = splits_in(output)
@@ -271,9 +271,9 @@ def test_folded_bags_are_not_folded_again_unless_they_are_damaged(
 ) -> None:
     output, shuffle, calls = tmp_path / "all.kin", SparkPool.shuffle, []
 
-    def counted(self: SparkPool, *arguments: Any) -> Any:
-        calls.append(arguments)
-        return shuffle(self, *arguments)
+    def counted(self: SparkPool, cut: Any, *arguments: Any) -> Any:
+        calls.extend([cut] if cut.func.__module__ == "pagekin.bags.shuffle" else [])
+        return shuffle(self, cut, *arguments)
 
     def fail(*_: Any) -> None:
         raise SourceError("the driver was stopped")

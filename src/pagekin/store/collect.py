@@ -294,10 +294,14 @@ class PageCollector:
             rank = Rank(int(pages.captured[row]), names[int(pages.source[row])], int(pages.offset[row]))
             yield urls[row].decode("utf-8"), rank
 
+    def collected_items(self, batches: Sequence[Path | CheckedReading]) -> ReadPages:
+        """Everything but what is in the batches, which are not opened."""
+        self._read_pages.readings = Readings([*self._known, *batches])
+        return self._read_pages
+
     def collected(self, batches: Sequence[Path | CheckedReading]) -> tuple[ReadPages, int]:
         """Everything, with the batches that were read now; and the number of pages in the batches."""
-        read_pages = self._read_pages
-        read_pages.readings = Readings([*self._known, *batches])
+        read_pages = self.collected_items(batches)
         read_pages.rows = [np.array(rows, np.int64) for rows in self._reused_rows]
         for reading in read_pages.readings[len(self._known) :]:
             read_pages.rows.append(np.arange(len(reading)))

@@ -5,9 +5,10 @@ group, the ranges of all strings, the tables that renumber the strings of a grou
 the links of each range of nodes. The driver has the selection, the vocabulary and the catalogue.
 """
 
+from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from itertools import chain
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,58 +17,53 @@ import numpy as np
 
 from pagekin.engines.spark import SparkPool
 from pagekin.kernels.graph import degrees
-from pagekin.model.arrays import Array, Int64s, Strings, UInt32s, distinct, offsets_of
+from pagekin.model.arrays import Array, Int64s, Strings, distinct, offsets_of
 from pagekin.model.capture import MiB, ReadingSettings
-from pagekin.model.reading import CheckedReading, Links, Pages
-from pagekin.store.collect import Readings, digest_of, load_batch
-from pagekin.store.columns import open_array, open_part, reading_of, write_columns
+from pagekin.model.reading import CheckedReading, Links, Pages, Sources
+from pagekin.store.choose import ChosenPages, Group, places_of_groups
+from pagekin.store.columns import flat_columns, open_array, open_part, reading_of, write_columns
 from pagekin.store.link_ranges import PageRanges, write_links
 from pagekin.store.merge import Selection, merge_strings
+from pagekin.store.node_ranges import FoundNodes, find_nodes
 from pagekin.store.pieces import create_shards, cut_at, place_pieces
-from pagekin.store.select import ReadPages, SelectedPages
-from pagekin.store.stage_files import StageFile, finished_or, read_stage, run_stage, write_stage
+from pagekin.store.select import ReadPages
+from pagekin.store.stage_files import StageFile, finished_or, read_stage, run_stage, strings_in, write_stage
 from pagekin.store.string_ranges import columns_of_table, ranked_forms, tables_of_groups, united_strings
 from pagekin.store.write import (
     COUNTED,
     STRING_USES,
+    ChosenFacts,
     SourceKey,
     WrittenColumns,
+    captures_by_source,
     finish_store,
-    host_nodes,
     merged_rows,
-    page_nodes,
+    of_pages,
     source_numbers,
     sources_of,
     write_vocabulary,
 )
 
-_GROUP_BYTES = 64 * MiB  # of batches
 _RANGE_BYTES = 32 * MiB  # of a range of pages, on average
 
 _Rows = tuple[Int64s, dict[str, Array]]  # the places of some pages in the store, and their columns
 
 
-class Group(NamedTuple):
-    """Some batches, and what becomes of their pages.
+class _Inputs(NamedTuple):
+    """Batches, where their pages are in the store, and the files that were read."""
 
-    The file has `place`, the page of the store that each row of the batches becomes, or -1, and `source`, the number in
-    the store of each file that the batches name.
-    """
+    groups: list[Group]
+    places: dict[int, StageFile]  # by group
+    sources: StageFile
 
-    batches: list[Path]
-    digests: list[str]  # of the batches
-    file: StageFile
-
-    def open(self) -> tuple[Selection, Int64s, dict[SourceKey, int]]:
-        """The selected rows, their places in the store, and the numbers of the sources."""
-        facts = read_stage(self.file)
-        readings = [load_batch(path) for path in self.batches]
-        rows = offsets_of(np.array([len(reading) for reading in readings], np.int64))
-        chosen = np.flatnonzero(facts["place"] >= 0)
-        number = np.searchsorted(rows, chosen, side="right") - 1
-        identities = chain.from_iterable(reading.sources.identities() for reading in readings)
-        sources = dict(zip(identities, facts["source"].tolist(), strict=True))
-        return Selection(readings, number, chosen - rows[number]), facts["place"][chosen], sources
+    def open(self, number: int) -> tuple[Selection, Int64s]:
+        """The rows of a group that are pages of the store, and their places."""
+        group = self.groups[number]
+        if number not in self.places:
+            none = np.empty(0, np.int64)
+            return Selection(group.readings(), none, none), none
+        columns = read_stage(self.places[number])
+        return Selection(group.readings(), columns["reading"], columns["row"]), columns["place"]
 
 
 def write_store_on_executors(
@@ -75,85 +71,75 @@ def write_store_on_executors(
     spool: Path,
     folder: Path,
     read_pages: ReadPages,
-    selected: SelectedPages,
+    chosen: ChosenPages,
     settings: ReadingSettings,
     first: Int64s,
     progress: Callable[[str], None],
 ) -> tuple[dict[str, int], dict[str, int]]:
     """What `write_store` writes, in shards with these first pages; `spool` is for files that are removed later."""
-    selection = Selection(read_pages.readings, *selected.places())
-    sources = sources_of(read_pages, selection, selected)
     create_shards(folder, first)
     progress("uniting vocabularies")
-    groups = _groups(spool, read_pages, selection, sources.numbers())
-    depends_on = [(group.digests, group.file.digest) for group in groups]
-    uses = run_stage(pool, spool, "uses", partial(_uses, groups), range(len(groups)), depends_on)
-    ranges = united_strings(pool, spool, uses)
-    forms, counts, ranks = ranked_forms(ranges)
+    places = places_of_groups(pool, spool, chosen)
+    kept = sum(pool.run(partial(_kept, chosen.groups), sorted(places.items())), Counter[SourceKey]())
+    sources = sources_of(read_pages, chosen.read, kept, chosen.kept_older)
+    write_columns(folder, {"sources": sources})
+    inputs = _Inputs(chosen.groups, places, _written_sources(spool, sources))
+    depends_on = [group.digests for group in chosen.groups], [file.digest for file in places.values()]
+    jobs = range(len(chosen.groups))
+    uses = run_stage(pool, spool, "uses", partial(_uses, inputs), jobs, depends_on)
+    strings = united_strings(pool, spool, uses)
+    forms, counts, ranks = ranked_forms(strings)
     write_vocabulary(folder, forms, counts)
-    tables = tables_of_groups(pool, spool, ranges, ranks)
+    tables = tables_of_groups(pool, spool, strings, ranks)
     del forms, counts, ranks
     progress("writing pages")
-    write_columns(folder, {"sources": sources})
-    if ranges.files["targets"]:
-        names = {name: f"targets.{name}" for name in ("offsets", "data")}
-        place_pieces(pool.run, folder, ranges.files["targets"], names=names)
-    else:
-        write_columns(folder, {"targets": Strings.of(())})
-    size = sum(path.stat().st_size for group in groups for path in group.batches)
-    firsts = cut_at(first, max(1, len(selection) * _RANGE_BYTES // max(1, size)))
-    rows = _pages_by_range(pool, spool, groups, uses, tables, firsts)
+    size = sum(path.stat().st_size for group in chosen.groups for path in group.batches)
+    firsts = cut_at(first, max(1, len(chosen) * _RANGE_BYTES // max(1, size)))
+    rows = _pages_by_range(pool, spool, inputs, uses, tables, firsts)
     place_pieces(pool.run, folder, rows, np.searchsorted(firsts, first[:-1]).tolist())
     progress("sorting links")
-    pages = open_part(folder, "pages", Pages)
-    nodes = (host_nodes if settings.chop_host else page_nodes)(
-        selected, pages.url, open_part(folder, "targets", Strings)
-    )
-    write_columns(folder, {"nodes.offsets": nodes.offsets, "targets.node": nodes.of_target})
+    row_of = chosen.rows_of(pool, {page for page, _ in chosen.aliases.values()})
+    aliases = [(url, row_of[page], kind) for url, (page, kind) in chosen.aliases.items()]
+    nodes = find_nodes(pool, spool, chosen, aliases, strings, settings.chop_host)
+    _write_targets(pool, folder, strings.files["targets"], nodes)
+    write_columns(folder, {"nodes.offsets": nodes.offsets})
     write_links(pool, spool, folder, PageRanges(rows, firsts), nodes, first, settings)
-    links = open_part(folder, "links", Links)
-    of_nodes = degrees(links.offsets, links.page, nodes.of_pages())
     progress("writing texts and the catalogue")
+    pages, links = open_part(folder, "pages", Pages), open_part(folder, "links", Links)
     counted = {name: np.diff(open_array(folder, f"{name}.offsets", np.int64, below=None)) for name in COUNTED}
-    return finish_store(folder, read_pages, selected, WrittenColumns(pages, sources, nodes, of_nodes, counted), map)
+    of_nodes = degrees(links.offsets, links.page, of_pages(nodes.offsets))
+    written = WrittenColumns(pages, sources, nodes.urls(pages.url), nodes.offsets, of_nodes, counted)
+    facts = ChosenFacts(len(aliases), aliases, chosen.skips, chosen.older())
+    return finish_store(folder, read_pages, facts, written, map)
 
 
-def _groups(spool: Path, read_pages: ReadPages, selection: Selection, sources: dict[SourceKey, int]) -> list[Group]:
-    """Consecutive batches in groups of bounded size, with a file of what becomes of their pages."""
-    assert isinstance(read_pages.readings, Readings)
-    numbers_of_groups: list[list[int]] = []
-    size = _GROUP_BYTES
-    for number, path in enumerate(read_pages.readings.paths):
-        if size >= _GROUP_BYTES:
-            numbers_of_groups.append([])
-            size = 0
-        numbers_of_groups[-1].append(number)
-        size += path.stat().st_size
-    groups = []
-    for numbers in numbers_of_groups:
-        paths = [read_pages.readings.paths[number] for number in numbers]
-        columns = [_fate(read_pages, selection, number, sources) for number in numbers]
-        place, source = map(np.concatenate, zip(*columns, strict=True))
-        file = write_stage(spool, "group", {"place": place, "source": source})
-        groups.append(Group([path.absolute() for path in paths], list(map(digest_of, paths)), file))
-    return groups
+def _written_sources(spool: Path, sources: Sources) -> StageFile:
+    """A file of the identities of sources, and their order."""
+    identities = sources.identities()
+    order = np.array(sorted(range(len(sources)), key=identities.__getitem__), np.int64)
+    columns: dict[str, Array] = {"size": sources.size, "modified": sources.modified, "order": order}
+    return write_stage(spool, "sources", columns | dict(flat_columns("name", sources.name)))
 
 
-def _fate(
-    read_pages: ReadPages, selection: Selection, number: int, sources: dict[SourceKey, int]
-) -> tuple[Int64s, UInt32s]:
-    """The page of the store that each row of a reading becomes, and the numbers of its sources."""
-    reading = read_pages.readings[number]
-    place = np.full(len(reading), -1)
-    places = selection.places_of(number)
-    place[selection.row[places]] = places
-    # A file without a page in the store may have no number; then none is looked up.
-    return place, np.array([sources.get(key, 0) for key in reading.sources.identities()], np.uint32)
+def _kept(groups: Sequence[Group], job: tuple[int, StageFile]) -> Counter[SourceKey]:
+    """The number of pages of the store that a group has from each file."""
+    number, file = job
+    columns = read_stage(file)
+    rows = (columns["row"][columns["reading"] == k] for k in range(len(groups[number].batches)))
+    return captures_by_source(zip(groups[number].readings(), rows, strict=True))
 
 
-def _uses(groups: Sequence[Group], number: int) -> dict[str, Array]:
+def _write_targets(pool: SparkPool, folder: Path, files: Sequence[StageFile], nodes: FoundNodes) -> None:
+    if not files:
+        write_columns(folder, {"targets": Strings.of(()), "targets.node": np.empty(0, np.uint32)})
+        return
+    place_pieces(pool.run, folder, files, names={f"strings.{name}": f"targets.{name}" for name in ("offsets", "data")})
+    place_pieces(pool.run, folder, nodes.of_target, names={"node": "targets.node"})
+
+
+def _uses(inputs: _Inputs, number: int) -> dict[str, Array]:
     """The distinct strings of a group with their counts, and the number of each string of its readings among them."""
-    selection, *_ = groups[number].open()
+    selection, _ = inputs.open(number)
     columns: dict[str, Array] = {}
     for name, uses in STRING_USES.items():
         table = merge_strings(selection, name, uses)
@@ -166,23 +152,26 @@ def _uses(groups: Sequence[Group], number: int) -> dict[str, Array]:
 def _pages_by_range(
     pool: SparkPool,
     spool: Path,
-    groups: Sequence[Group],
+    inputs: _Inputs,
     uses: Sequence[StageFile],
     tables: dict[int, StageFile],
     firsts: Int64s,
 ) -> list[StageFile]:
     """The columns of each range of pages."""
-    depends_on = ([group.file.digest for group in groups], [file.digest for file in tables.values()], firsts.tolist())
-    cut, join = partial(_cut_pages, groups, uses, tables, firsts), partial(_join_pages, spool.absolute())
-    found = finished_or(spool, "pages", depends_on, lambda: dict(pool.shuffle(cut, range(len(groups)), join)))
+    files = (inputs.sources, *inputs.places.values(), *tables.values())
+    depends_on = [file.digest for file in files], firsts.tolist()
+    cut, join = partial(_cut_pages, inputs, uses, tables, firsts), partial(_join_pages, spool.absolute())
+    jobs = sorted(inputs.places)
+    found = finished_or(spool, "pages", depends_on, lambda: dict(pool.shuffle(cut, jobs, join)))
     return [found[number] for number in range(len(firsts) - 1)]
 
 
 def _cut_pages(
-    groups: Sequence[Group], uses: Sequence[StageFile], tables: dict[int, StageFile], firsts: Int64s, group: int
+    inputs: _Inputs, uses: Sequence[StageFile], tables: dict[int, StageFile], firsts: Int64s, group: int
 ) -> Iterator[tuple[int, _Rows]]:
     """The pages of a group by range, with the numbers of the store for strings and sources."""
-    selection, places, sources = groups[group].open()
+    selection, places = inputs.open(group)
+    sources = _numbers_of_sources(inputs.sources, selection.readings)
     own = read_stage(uses[group])
     final = read_stage(tables[group]) if group in tables else {}
     renumbered = {}
@@ -195,6 +184,18 @@ def _cut_pages(
         rows = np.flatnonzero(ranges == number)
         some = Selection(selection.readings, selection.reading[rows], selection.row[rows])
         yield number, (places[rows], merged_rows(some, partial(source_numbers, sources), renumbered))
+
+
+def _numbers_of_sources(file: StageFile, readings: Sequence[CheckedReading]) -> dict[SourceKey, int]:
+    """The numbers of the files that some readings name, without a table of all files in memory."""
+    columns = read_stage(file)
+    names, order = strings_in(columns, "name"), columns["order"]
+
+    def identity(k: int) -> SourceKey:
+        return names[k], int(columns["size"][k]), int(columns["modified"][k])
+
+    wanted = {each for reading in readings for each in reading.sources.identities()}
+    return {each: int(order[bisect_right(order, each, key=identity) - 1]) for each in wanted}
 
 
 def _join_pages(spool: Path, number: int, parts: Iterable[_Rows]) -> tuple[int, StageFile]:

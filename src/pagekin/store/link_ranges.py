@@ -1,7 +1,7 @@
 """Links are sorted by the executors of Spark: those of a range of pages travel to the ranges of their nodes."""
 
 from collections.abc import Iterable, Iterator
-from functools import lru_cache, partial
+from functools import partial
 from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
@@ -11,12 +11,14 @@ import numpy as np
 from pagekin.engines.spark import SparkPool
 from pagekin.kernels.graph import in_links
 from pagekin.kernels.spans import copy_spans
-from pagekin.model.arrays import Array, Int64s, UInt32s, distinct, offsets_of
+from pagekin.model.arrays import Array, Int64s, distinct, offsets_of
 from pagekin.model.capture import ReadingSettings
 from pagekin.model.reading import Links
+from pagekin.store.columns import open_array
+from pagekin.store.node_ranges import FoundNodes
 from pagekin.store.pieces import cut_at, place_pieces
 from pagekin.store.stage_files import StageFile, finished_or, read_stage, write_stage
-from pagekin.store.write import Nodes, refused_links
+from pagekin.store.write import of_pages, refused_links
 
 _MOST_NODES = 200_000  # of a range
 
@@ -35,25 +37,30 @@ def write_links(
     spool: Path,
     folder: Path,
     pages: PageRanges,
-    nodes: Nodes,
+    nodes: FoundNodes,
     first: Int64s,
     settings: ReadingSettings,
 ) -> None:
     """Write the columns `links`, in shards with these first pages."""
-    starts = np.searchsorted(nodes.offsets[:-1], first[:-1])
-    starts, count = np.append(starts, len(nodes.urls)), len(nodes.urls)
+    starts = np.append(np.searchsorted(nodes.offsets[:-1], first[:-1]), nodes.total)
     firsts = cut_at(starts, _MOST_NODES)
-    tables = write_stage(spool, "nodes", {"of_page": nodes.of_pages(), "of_target": nodes.of_target})
-    cut = partial(_cut, pages, tables, settings, firsts)
+    of_page = write_stage(spool, "of-page", {"node": of_pages(nodes.offsets)}) if nodes.hosts else None
+    cut = partial(_cut, pages, folder.absolute(), of_page, settings, firsts)
     jobs, join = range(len(pages.files)), partial(_join, spool.absolute(), firsts)
-    depends_on = [file.digest for file in (tables, *pages.files)], firsts.tolist(), settings
-    found = finished_or(spool, "links", depends_on, lambda: dict(pool.shuffle(cut, jobs, join)))
+    digests = [file.digest for file in (*nodes.of_target, *pages.files, *([of_page] if of_page else []))]
+    links = partial(pool.shuffle, cut, jobs, join)
+    found = finished_or(spool, "links", (digests, firsts.tolist(), settings), lambda: dict(links()))
     files = [found.get(number) or _join(spool, firsts, number, ())[1] for number in range(len(firsts) - 1)]
     place_pieces(pool.run, folder, files, np.searchsorted(firsts, starts[:-1]).tolist())
 
 
 def _cut(
-    pages: PageRanges, tables: StageFile, settings: ReadingSettings, firsts: Int64s, number: int
+    pages: PageRanges,
+    folder: Path,
+    of_page: StageFile | None,
+    settings: ReadingSettings,
+    firsts: Int64s,
+    number: int,
 ) -> Iterator[tuple[int, _Links]]:
     """The links of a range of pages, by the range of nodes that they reach.
 
@@ -61,9 +68,10 @@ def _cut(
     """
     columns, first = read_stage(pages.files[number]), int(pages.firsts[number])
     offsets, target, flags = (columns[f"anchors.{name}"] for name in ("offsets", "target", "flags"))
-    of_page, of_target = _nodes(tables)
+    of_target = open_array(folder, "targets.node", np.uint32, below=None)
     targets = distinct(target[target < len(of_target)])  # the others are no pages
-    own = of_page[first : int(pages.firsts[number + 1])]
+    own = np.arange(first, int(pages.firsts[number + 1]), dtype=np.uint32)  # each page is a node, or its host is
+    own = own if of_page is None else read_stage(of_page)["node"][own]
     nodes = distinct(np.concatenate([of_target[targets], own]))
     of_targets, of_pages = (np.searchsorted(nodes, each).astype(np.uint32) for each in (of_target[targets], own))
     renumbered = np.searchsorted(targets, target).astype(np.uint32)
@@ -75,13 +83,6 @@ def _cut(
         some = slice(links.offsets[begin], links.offsets[end])
         own_offsets = links.offsets[begin : end + 1] - links.offsets[begin]
         yield k, (first, nodes[begin:end], Links(own_offsets, links.page[some] + np.uint32(first), links.anchor[some]))
-
-
-@lru_cache(1)  # one for all jobs of a process
-def _nodes(tables: StageFile) -> tuple[UInt32s, UInt32s]:
-    """The node of each page, and of each target."""
-    arrays = read_stage(tables)
-    return arrays["of_page"], arrays["of_target"]
 
 
 def _join(spool: Path, firsts: Int64s, number: int, parts: Iterable[_Links]) -> tuple[int, StageFile]:

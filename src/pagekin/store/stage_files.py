@@ -17,7 +17,7 @@ import numpy as np
 
 from pagekin.engines.spark import SparkPool
 from pagekin.errors import StoreError
-from pagekin.model.arrays import Array
+from pagekin.model.arrays import Array, Strings
 from pagekin.model.files import replacing
 from pagekin.store.columns import checksum
 
@@ -48,6 +48,11 @@ def read_stage(file: StageFile) -> dict[str, Any]:
     except OSError as error:
         raise StoreError(f"{file.path} cannot be read: {error.strerror or error}; run the build again") from error
     raise StoreError(f"{file.path} is damaged; run the build again")
+
+
+def strings_in(arrays: Mapping[str, Array], name: str) -> Strings:
+    """The strings NAME among the arrays of a file."""
+    return Strings(arrays[f"{name}.offsets"], arrays[f"{name}.data"])
 
 
 def shapes_of(file: StageFile) -> dict[str, tuple[str, tuple[int, ...]]]:

@@ -19,7 +19,7 @@ from pagekin.engines.spark import SparkPool
 from pagekin.model.arrays import Array, Int64s, Strings, UInt32s, offsets_of
 from pagekin.model.capture import MiB
 from pagekin.store.merge import FormTable, unite
-from pagekin.store.stage_files import StageFile, finished_or, read_stage, shapes_of, write_stage
+from pagekin.store.stage_files import StageFile, finished_or, read_stage, shapes_of, strings_in, write_stage
 
 NAMES = ("forms", "targets")
 _RANGE_BYTES = 64 * MiB  # of the strings of all groups
@@ -36,11 +36,6 @@ class StringRanges(NamedTuple):
 
     def digests(self) -> list[str]:
         return [file.digest for file in chain.from_iterable(self.files.values())]
-
-
-def strings_of(arrays: Mapping[str, Array], name: str = "") -> Strings:
-    """The strings NAME of a stage file."""
-    return Strings(arrays[f"{name}offsets"], arrays[f"{name}data"])
 
 
 def columns_of_table(table: FormTable, name: str) -> dict[str, Array]:
@@ -80,7 +75,7 @@ def _sample(count: int, group: StageFile) -> dict[str, list[bytes]]:
     arrays = read_stage(group)
     found = {}
     for name in NAMES:
-        strings = strings_of(arrays, f"{name}.")
+        strings = strings_in(arrays, name)
         found[name] = [strings.raw(k) for k in range(0, len(strings), len(strings) // count + 1)]
     return found
 
@@ -90,7 +85,7 @@ def _cut(groups: Sequence[StageFile], splitters: Mapping[str, list[bytes]], grou
     arrays = read_stage(groups[group])
     number = 0
     for name in NAMES:
-        strings, counts = strings_of(arrays, f"{name}."), arrays[f"{name}.count"]
+        strings, counts = strings_in(arrays, name), arrays[f"{name}.count"]
         places = [bisect_left(range(len(strings)), each, key=strings.raw) for each in splitters[name]]
         for begin, end in pairwise([0, *places, len(strings)]):
             if begin < end:
@@ -105,8 +100,8 @@ def _join(folder: Path, number: int, slices: Iterable[_Slice]) -> tuple[int, Sta
     ordered = sorted(slices, key=itemgetter(0))
     united = unite((strings, counts) for _, strings, counts in ordered)
     columns: dict[str, Array] = {
-        "offsets": united.strings.offsets,
-        "data": united.strings.data,
+        "strings.offsets": united.strings.offsets,
+        "strings.data": united.strings.data,
         "count": united.counts,
         "group": np.array([group for group, *_ in ordered], np.int64),
         "begins": offsets_of(np.array([len(table) for table in united.tables], np.int64)),
@@ -118,7 +113,7 @@ def _join(folder: Path, number: int, slices: Iterable[_Slice]) -> tuple[int, Sta
 def ranked_forms(ranges: StringRanges) -> tuple[Strings, Int64s, UInt32s]:
     """All forms, frequent ones first, their counts, and the place of each in this order, in the order of the ranges."""
     parts = map(read_stage, ranges.files["forms"])
-    united = unite(((strings_of(part), part["count"]) for part in parts), frequent_first=True)
+    united = unite(((strings_in(part, "strings"), part["count"]) for part in parts), frequent_first=True)
     return united.strings, united.counts, np.concatenate([np.empty(0, np.uint32), *united.tables])
 
 

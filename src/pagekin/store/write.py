@@ -4,7 +4,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from functools import partial
-from itertools import chain, repeat
+from itertools import chain, groupby, repeat
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ import numpy as np
 
 from pagekin.kernels.graph import degrees, in_links
 from pagekin.model.arrays import Array, Bools, Bytes, Int64s, Strings, UInt32s, word_of
-from pagekin.model.capture import PageFlags, ReadingSettings, Skip
+from pagekin.model.capture import PageFlags, Rank, ReadingSettings, Skip
 from pagekin.model.reading import RAGGED_PARTS, AnchorFlag, Anchors, CheckedReading, Links, Pages, Sources
 from pagekin.store import merge
 from pagekin.store.catalog import write_catalog
@@ -45,8 +45,10 @@ class Nodes:
     offsets: Int64s  # the pages of node k are rows offsets[k] to offsets[k+1]; later nodes have none
     of_target: UInt32s
 
-    def of_pages(self) -> UInt32s:
-        return np.repeat(np.arange(len(self.offsets) - 1, dtype=np.uint32), np.diff(self.offsets))
+
+def of_pages(offsets: Int64s) -> UInt32s:
+    """The node of each page, by the offsets of nodes."""
+    return np.repeat(np.arange(len(offsets) - 1, dtype=np.uint32), np.diff(offsets))
 
 
 @dataclass(frozen=True)
@@ -55,9 +57,20 @@ class WrittenColumns:
 
     pages: Pages
     sources: Sources
-    nodes: Nodes
+    node_urls: Iterable[str]
+    node_offsets: Int64s  # the first page of each node that has pages, and the number of pages
     degrees: tuple[Int64s, Int64s]  # the in-degree and the out-degree of each node
     counts: dict[str, Int64s]  # the numbers of tokens and of anchors of each page
+
+
+@dataclass(frozen=True)
+class ChosenFacts:
+    """What a selection leaves out, for the catalogue."""
+
+    number_of_aliases: int
+    aliases: Iterable[tuple[str, int, str]]  # (url, page, kind) by URL
+    skips: Sequence[Skip]
+    older: Iterable[tuple[str, Rank]]  # by URL and rank
 
 
 def write_store(
@@ -77,7 +90,9 @@ def write_store(
     forms = merge_strings(selection, "forms", STRING_USES["forms"], frequent_first=True)
     targets = merge_strings(selection, "targets", STRING_USES["targets"])
     progress("writing pages")
-    sources = sources_of(read_pages, selection, selected)
+    read = captures_by_source(zip(read_pages.readings, read_pages.rows, strict=True))
+    kept = captures_by_source((reading, rows) for reading, _, rows in selection.by_reading())
+    sources = sources_of(read_pages, read, kept, Counter(rank.source for _, rank in selected.older))
     pages = _pages(selection, partial(source_numbers, sources.numbers()))
     write_columns(folder, {"pages": pages, "sources": sources, "targets": targets.strings})
     write_vocabulary(folder, forms.strings, forms.counts)
@@ -86,35 +101,37 @@ def write_store(
     parts = {name: partial(_write_part, folder, name, selection, offsets[name], tables) for name in RAGGED_PARTS}
     parts.pop("anchors")()
     progress("sorting links")
-    nodes = (host_nodes if settings.chop_host else page_nodes)(selected, pages.url, targets.strings)
+    nodes = (_host_nodes if settings.chop_host else _page_nodes)(selected, pages.url, targets.strings)
     degrees = _write_links(folder, nodes, pages, settings)
     progress("writing texts and the catalogue")
-    written = WrittenColumns(pages, sources, nodes, degrees, {name: np.diff(offsets[name]) for name in COUNTED})
-    return finish_store(folder, read_pages, selected, written, mapper, parts.values())
+    counts = {name: np.diff(offsets[name]) for name in COUNTED}
+    aliases = ((url, selected.row_of[page], kind) for url, (page, kind) in selected.aliases.items())
+    written = WrittenColumns(pages, sources, objects_of(nodes.urls), nodes.offsets, degrees, counts)
+    chosen = ChosenFacts(len(selected.aliases), aliases, selected.skips, selected.older)
+    return finish_store(folder, read_pages, chosen, written, mapper, parts.values())
 
 
 def finish_store(
     folder: Path,
     read_pages: ReadPages,
-    selected: SelectedPages,
+    chosen: ChosenFacts,
     written: WrittenColumns,
     mapper: Mapper,
     parts: Iterable[Callable[[], None]] = (),
 ) -> tuple[dict[str, int], dict[str, int]]:
     """Write the catalogue and, at the same time, the other `parts`; return the counts and the skips by reason."""
-    pages, sources, nodes = written.pages, written.sources, written.nodes
-    skips = _skips(read_pages, selected) + _dropped(pages, sources)
-    node_of_page = nodes.of_pages()
+    pages, sources = written.pages, written.sources
+    skips = summed_skips(read_pages.skips, chosen.skips) + _dropped(pages, sources)
+    node_of_page = of_pages(written.node_offsets)
     titles = Strings.of(short_titles(zip(map(host_of, objects_of(pages.url)), objects_of(pages.title), strict=True)))
     redirects = sorted(read_pages.redirects, key=lambda each: (each.origin.source, each.origin.offset, each.url))
-    aliases = selected.aliases.items()
     catalog: dict[str, Iterable[tuple[Any, ...]]] = {
-        "nodes": _node_rows(nodes, titles, *written.degrees),
+        "nodes": _node_rows(written, titles),
         "pages": _page_rows(pages, titles, sources, node_of_page, written.counts),
-        "aliases": ((url, int(node_of_page[selected.row_of[page]]), kind) for url, (page, kind) in aliases),
+        "aliases": ((url, int(node_of_page[row]), kind) for url, row, kind in chosen.aliases),
         "redirects": ((each.url, each.target, each.captured, *astuple(each.origin)) for each in redirects),
         "skips": ((skip.source, skip.reason, skip.where, skip.count, decided) for skip, decided in skips),
-        "older": ((url, *astuple(rank)) for url, rank in selected.older),
+        "older": ((url, *astuple(rank)) for url, rank in chosen.older),
     }
     # The catalogue is written by Python code, the rest by kernels: several threads work on both at the same time.
     writing: list[Callable[[], None]] = [partial(write_catalog, folder, catalog), *parts]
@@ -122,30 +139,34 @@ def finish_store(
     skipped: Counter[str] = Counter()
     for skip, _ in skips:
         skipped[skip.reason] += skip.count
-    return _counts(folder, nodes, pages, selected), dict(sorted(skipped.items()))
+    return _counts(folder, written, chosen), dict(sorted(skipped.items()))
 
 
-def sources_of(read_pages: ReadPages, selection: Selection, selected: SelectedPages) -> Sources:
-    """Every file that was read; a file is whole if all of its captures are in the store or known to be older."""
-    read: Counter[SourceKey] = Counter()
-    kept: Counter[SourceKey] = Counter()
-    for reading, rows in zip(read_pages.readings, read_pages.rows, strict=True):
-        read.update(_captures_by_source(reading, rows))
-    for reading, _, rows in selection.by_reading():
-        kept.update(_captures_by_source(reading, rows))
-    kept_older = Counter(rank.source for _, rank in selected.older)
+def sources_of(
+    read_pages: ReadPages, read: Mapping[SourceKey, int], kept: Mapping[SourceKey, int], kept_older: Mapping[str, int]
+) -> Sources:
+    """Every file that was read; a file is whole if all of its captures are in the store or known to be older.
+
+    Given are the numbers of captures of each file that were read, that are pages, and that are older, by name.
+    """
     read_older = Counter(rank.source for _, rank in read_pages.older)
     keys = sorted({(origin.source, origin.size, origin.modified) for origin in read_pages.sources})
     whole = [
-        key[0] not in read_pages.dependent and kept[key] + kept_older[key[0]] == read[key] + read_older[key[0]]
+        key[0] not in read_pages.dependent
+        and kept.get(key, 0) + kept_older.get(key[0], 0) == read.get(key, 0) + read_older[key[0]]
         for key in keys
     ]
     return Sources.of(keys, np.array(whole, np.uint8))
 
 
-def _captures_by_source(reading: CheckedReading, rows: Int64s) -> dict[SourceKey, int]:
-    keys = reading.sources.identities()
-    return dict(zip(keys, np.bincount(reading.pages.source[rows], minlength=len(keys)).tolist(), strict=True))
+def captures_by_source(readings: Iterable[tuple[CheckedReading, Int64s]]) -> Counter[SourceKey]:
+    """The number of captures of each file among some rows of readings."""
+    found: Counter[SourceKey] = Counter()
+    for reading, rows in readings:
+        keys = reading.sources.identities()
+        counts = np.bincount(reading.pages.source[rows], minlength=len(keys)).tolist()
+        found.update(dict(zip(keys, counts, strict=True)))
+    return found
 
 
 def source_numbers(numbers: Mapping[SourceKey, int], reading: CheckedReading) -> UInt32s:
@@ -214,7 +235,7 @@ def _kinds(name: str) -> dict[str, Any]:
     return {column: kind for column, kind in column_types(RAGGED_PARTS[name]).items() if column != "offsets"}
 
 
-def page_nodes(selected: SelectedPages, urls: Strings, targets: Strings) -> Nodes:
+def _page_nodes(selected: SelectedPages, urls: Strings, targets: Strings) -> Nodes:
     of_target: list[int] = []
     outside: list[int] = []
     for k, target in enumerate(objects_of(targets)):
@@ -226,7 +247,7 @@ def page_nodes(selected: SelectedPages, urls: Strings, targets: Strings) -> Node
     return Nodes(every, np.arange(len(urls) + 1, dtype=np.int64), np.array(of_target, np.uint32))
 
 
-def host_nodes(selected: SelectedPages, urls: Strings, targets: Strings) -> Nodes:
+def _host_nodes(selected: SelectedPages, urls: Strings, targets: Strings) -> Nodes:
     """One node for each host; its pages are consecutive, since pages are ordered by host first."""
     numbers: dict[str, int] = {}
     of_page = np.empty(len(urls), np.int64)
@@ -242,7 +263,7 @@ def host_nodes(selected: SelectedPages, urls: Strings, targets: Strings) -> Node
 def _write_links(folder: Path, nodes: Nodes, pages: Pages, settings: ReadingSettings) -> tuple[Int64s, Int64s]:
     """Write the links sorted by target; return (in-degree, out-degree) of every node."""
     anchors = open_part(folder, "anchors", Anchors)
-    node_of_page = nodes.of_pages()
+    node_of_page = of_pages(nodes.offsets)
     every = (anchors.offsets, anchors.target, anchors.flags)
     refused = refused_links(settings, pages.flags)
     links = Links(*in_links(*every, nodes.of_target, node_of_page, len(nodes.urls), *refused))
@@ -257,10 +278,10 @@ def refused_links(settings: ReadingSettings, flags: Bytes) -> tuple[int, Bools]:
     return 0, np.zeros(len(flags), bool)
 
 
-def _skips(read_pages: ReadPages, selected: SelectedPages) -> list[tuple[Skip, bool]]:
+def summed_skips(read: Sequence[Skip], chosen: Sequence[Skip]) -> list[tuple[Skip, bool]]:
     """(skip, whether the store decided it), with those of one source and reason added up."""
     summed: dict[tuple[str, str, bool], tuple[int, str]] = {}
-    for skips, decided in ((read_pages.skips, False), (selected.skips, True)):
+    for skips, decided in ((read, False), (chosen, True)):
         for skip in skips:
             key = (skip.source, skip.reason, decided)
             count, example = summed.get(key, (0, skip.where))
@@ -279,13 +300,13 @@ def _dropped(pages: Pages, sources: Sources) -> list[tuple[Skip, bool]]:
     return skips
 
 
-def _node_rows(nodes: Nodes, titles: Strings, in_degree: Int64s, out_degree: Int64s) -> Iterator[tuple[Any, ...]]:
-    first = nodes.offsets[:-1]
+def _node_rows(written: WrittenColumns, titles: Strings) -> Iterator[tuple[Any, ...]]:
+    offsets = written.node_offsets
+    first = offsets[:-1]
     named = chain(objects_of(pick(titles, first)), repeat(""))
-    rows, counts = chain(objects_of(first), repeat(None)), chain(objects_of(np.diff(nodes.offsets)), repeat(0))
-    links = (objects_of(in_degree), objects_of(out_degree))
-    columns = zip(objects_of(nodes.urls), named, rows, counts, *links, strict=False)  # repeat() has no end
-    for node, (url, *facts) in enumerate(columns):
+    rows, counts = chain(objects_of(first), repeat(None)), chain(objects_of(np.diff(offsets)), repeat(0))
+    columns = zip(written.node_urls, named, rows, counts, *map(objects_of, written.degrees), strict=False)
+    for node, (url, *facts) in enumerate(columns):  # repeat() has no end
         yield node, page_id(url), url, host_of(url), *facts
 
 
@@ -302,16 +323,17 @@ def _page_rows(
         yield *known, *facts, pages.digest[row].tobytes().hex(), pages.title[row]
 
 
-def _counts(folder: Path, nodes: Nodes, pages: Pages, selected: SelectedPages) -> dict[str, int]:
+def _counts(folder: Path, written: WrittenColumns, chosen: ChosenFacts) -> dict[str, int]:
     def rows(name: str) -> int:
         return int(open_array(folder, f"{name}.offsets", np.int64, below=None)[-1])
 
+    pages, nodes = written.pages, len(written.degrees[0])
     return {
         "pages": len(pages),
-        "hosts": len({host_of(url) for url in selected.pages}),
-        "nodes": len(nodes.urls),
-        "outside": len(nodes.urls) - (len(nodes.offsets) - 1),
-        "aliases": len(selected.aliases),
+        "hosts": sum(1 for _ in groupby(map(host_of, objects_of(pages.url)))),  # pages are ordered by host first
+        "nodes": nodes,
+        "outside": nodes - (len(written.node_offsets) - 1),
+        "aliases": chosen.number_of_aliases,
         "tokens": rows("tokens"),
         "forms": len(open_array(folder, "forms.count", np.int64, below=None)),
         "words": len(open_array(folder, "words.count", np.int64, below=None)),
