@@ -70,7 +70,7 @@ from pagekin.store import manifest as manifests
 from pagekin.store.choose import ChosenPages, choose_pages
 from pagekin.store.collect import PageCollector, Spool
 from pagekin.store.columns import MOST_SHARDS, open_array, reporting_errors, sync
-from pagekin.store.executors import write_store_on_executors
+from pagekin.store.executors import map_files, write_store_on_executors
 from pagekin.store.manifest import Manifest
 from pagekin.store.select import ReadPages, SelectedPages, check_number_of_pages, select_pages
 from pagekin.store.shards import STORE_CUTS, check_shards, divide, first_pages, open_shards
@@ -132,6 +132,11 @@ class _BuildContext:
 
     def enter(self, stage: str) -> None:
         self.progress(Progress(stage))
+
+    @property
+    def checksums(self) -> manifests.PathMapper:
+        """A mapper that reads whole files, on executors if there are any."""
+        return partial(map_files, self.pool) if isinstance(self.pool, SparkPool) else self.pool.map
 
 
 class _Replaced(NamedTuple):
@@ -260,7 +265,7 @@ def _with_answers(root: Path, manifest: Manifest, limit: int, context: _BuildCon
             near = store.nearest_matrices(limit, context.pool.map)
             write_answers(folder, *near, store.catalog.names_inside())
             divide(folder, open_shards(folder, len(store)), store.nodes, answers_cuts(limit))
-        described, name = manifests.describe_files(folder, context.pool.map), f"{answers_name(limit)}."
+        described, name = manifests.describe_files(folder, context.checksums), f"{answers_name(limit)}."
         files |= {file: facts for file, facts in described.items() if Path(file).name.startswith(name)}
     return replace(manifest, index={**index, "answers": limit, "files": files})
 
@@ -355,7 +360,7 @@ def _build(
             divide(
                 folder, first, open_array(folder, "nodes.offsets", np.int64, below=None), STORE_CUTS, context.pool.map
             )
-            files = manifests.describe_files(folder, context.pool.map)
+            files = manifests.describe_files(folder, context.checksums)
             manifest = Manifest(number, inputs, settings.as_dict(), counts, skipped, files)
             if old is not None:
                 assert isinstance(chosen, SelectedPages)  # Spark builds new stores
@@ -552,7 +557,7 @@ def _write_index(
         context.enter(DIVIDING)
     divide(folder, open_shards(store.folder, len(store)), store.nodes, INDEX_CUTS, context.pool.map)
     context.enter("checksums")
-    facts["files"] = manifests.describe_files(folder, context.pool.map)
+    facts["files"] = manifests.describe_files(folder, context.checksums)
     return facts
 
 

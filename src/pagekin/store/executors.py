@@ -9,6 +9,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from itertools import chain
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,10 +23,10 @@ from pagekin.model.capture import MiB, ReadingSettings
 from pagekin.model.reading import CheckedReading, Links, Pages, Sources
 from pagekin.store.choose import ChosenPages, Group, places_of_groups
 from pagekin.store.columns import flat_columns, open_array, open_part, reading_of, write_columns
-from pagekin.store.link_ranges import PageRanges, write_links
+from pagekin.store.link_ranges import PageRanges, sorted_links
 from pagekin.store.merge import Selection, merge_strings
 from pagekin.store.node_ranges import FoundNodes, find_nodes
-from pagekin.store.pieces import create_shards, cut_at, place_pieces
+from pagekin.store.pieces import Pieces, create_shards, cut_at, place_pieces
 from pagekin.store.select import ReadPages
 from pagekin.store.stage_files import StageFile, finished_or, read_stage, run_stage, strings_in, write_stage
 from pagekin.store.string_ranges import columns_of_table, ranked_forms, tables_of_groups, united_strings
@@ -45,6 +46,7 @@ from pagekin.store.write import (
 )
 
 _RANGE_BYTES = 32 * MiB  # of a range of pages, on average
+_HASHED_BYTES = 64 * MiB  # of the files of a job
 
 _Rows = tuple[Int64s, dict[str, Array]]  # the places of some pages in the store, and their columns
 
@@ -96,14 +98,14 @@ def write_store_on_executors(
     size = sum(path.stat().st_size for group in chosen.groups for path in group.batches)
     firsts = cut_at(first, max(1, len(chosen) * _RANGE_BYTES // max(1, size)))
     rows = _pages_by_range(pool, spool, inputs, uses, tables, firsts)
-    place_pieces(pool.run, folder, rows, np.searchsorted(firsts, first[:-1]).tolist())
     progress("sorting links")
     row_of = chosen.rows_of(pool, {page for page, _ in chosen.aliases.values()})
     aliases = [(url, row_of[page], kind) for url, (page, kind) in chosen.aliases.items()]
     nodes = find_nodes(pool, spool, chosen, aliases, strings, settings.chop_host)
     _write_targets(pool, folder, strings.files["targets"], nodes)
     write_columns(folder, {"nodes.offsets": nodes.offsets})
-    write_links(pool, spool, folder, PageRanges(rows, firsts), nodes, first, settings)
+    links_to_nodes = sorted_links(pool, spool, folder, PageRanges(rows, firsts), nodes, first, settings)
+    place_pieces(pool.run, folder, Pieces(rows, np.searchsorted(firsts, first[:-1]).tolist()), links_to_nodes)
     progress("writing texts and the catalogue")
     pages, links = open_part(folder, "pages", Pages), open_part(folder, "links", Links)
     counted = {name: np.diff(open_array(folder, f"{name}.offsets", np.int64, below=None)) for name in COUNTED}
@@ -111,6 +113,24 @@ def write_store_on_executors(
     written = WrittenColumns(pages, sources, nodes.urls(pages.url), nodes.offsets, of_nodes, counted)
     facts = ChosenFacts(len(aliases), aliases, chosen.skips, chosen.older())
     return finish_store(folder, read_pages, facts, written, map)
+
+
+def map_files(pool: SparkPool, function: Callable[[Path], str], paths: Iterable[Path]) -> Iterator[str]:
+    """`function` of every file, by executors if there is much to read; small files share a job."""
+    jobs: list[list[Path]] = []
+    size = _HASHED_BYTES
+    for path in paths:
+        if size >= _HASHED_BYTES:
+            jobs.append([])
+            size = 0
+        jobs[-1].append(path.absolute())
+        size += path.stat().st_size
+    found = pool.run(partial(_of_each, function), jobs) if len(jobs) > 1 else map(partial(_of_each, function), jobs)
+    return chain.from_iterable(found)
+
+
+def _of_each(function: Callable[[Path], str], paths: Iterable[Path]) -> list[str]:
+    return list(map(function, paths))
 
 
 def _written_sources(spool: Path, sources: Sources) -> StageFile:
@@ -133,8 +153,8 @@ def _write_targets(pool: SparkPool, folder: Path, files: Sequence[StageFile], no
     if not files:
         write_columns(folder, {"targets": Strings.of(()), "targets.node": np.empty(0, np.uint32)})
         return
-    place_pieces(pool.run, folder, files, names={f"strings.{name}": f"targets.{name}" for name in ("offsets", "data")})
-    place_pieces(pool.run, folder, nodes.of_target, names={"node": "targets.node"})
+    strings = Pieces(files, names={f"strings.{name}": f"targets.{name}" for name in ("offsets", "data")})
+    place_pieces(pool.run, folder, strings, Pieces(nodes.of_target, names={"node": "targets.node"}))
 
 
 def _uses(inputs: _Inputs, number: int) -> dict[str, Array]:

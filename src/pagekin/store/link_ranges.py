@@ -16,7 +16,7 @@ from pagekin.model.capture import ReadingSettings
 from pagekin.model.reading import Links
 from pagekin.store.columns import open_array
 from pagekin.store.node_ranges import FoundNodes
-from pagekin.store.pieces import cut_at, place_pieces
+from pagekin.store.pieces import Pieces, cut_at
 from pagekin.store.stage_files import StageFile, finished_or, read_stage, write_stage
 from pagekin.store.write import of_pages, refused_links
 
@@ -32,7 +32,7 @@ class PageRanges(NamedTuple):
     firsts: Int64s
 
 
-def write_links(
+def sorted_links(
     pool: SparkPool,
     spool: Path,
     folder: Path,
@@ -40,8 +40,8 @@ def write_links(
     nodes: FoundNodes,
     first: Int64s,
     settings: ReadingSettings,
-) -> None:
-    """Write the columns `links`, in shards with these first pages."""
+) -> Pieces:
+    """The columns `links`, for shards with these first pages."""
     starts = np.append(np.searchsorted(nodes.offsets[:-1], first[:-1]), nodes.total)
     firsts = cut_at(starts, _MOST_NODES)
     of_page = write_stage(spool, "of-page", {"node": of_pages(nodes.offsets)}) if nodes.hosts else None
@@ -51,7 +51,7 @@ def write_links(
     links = partial(pool.shuffle, cut, jobs, join)
     found = finished_or(spool, "links", (digests, firsts.tolist(), settings), lambda: dict(links()))
     files = [found.get(number) or _join(spool, firsts, number, ())[1] for number in range(len(firsts) - 1)]
-    place_pieces(pool.run, folder, files, np.searchsorted(firsts, starts[:-1]).tolist())
+    return Pieces(files, np.searchsorted(firsts, starts[:-1]).tolist())
 
 
 def _cut(

@@ -5,9 +5,9 @@ attempt writes the same bytes again.
 """
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import accumulate, pairwise
+from itertools import accumulate, chain, pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -77,19 +77,30 @@ def cut_at(bounds: Int64s, step: int) -> Int64s:
     return np.concatenate([*begins, bounds[-1:]])
 
 
-def place_pieces(
-    run: Callable[[Callable[[_Placing], None], Sequence[_Placing]], Any],
-    folder: Path,
-    files: Sequence[StageFile],
-    shards: Sequence[int] = (0,),
-    names: Mapping[str, str] | None = None,
-) -> None:
-    """Write columns whose pieces are arrays of these files, in their order.
+class Pieces(NamedTuple):
+    """Stage files with the same arrays, in the order of the rows.
 
-    `names` are the columns of some arrays; by default, each array is a piece of the column of its name. The offsets of
+    `names` are the columns of some arrays; without it, each array is a piece of the column of its name. The offsets of
     ragged rows begin with 0 in every file: NAME.offsets belongs to the columns NAME.*. Shard k begins with file
-    shards[k]. `run` calls a function on every job.
+    shards[k].
     """
+
+    files: Sequence[StageFile]
+    shards: Sequence[int] = (0,)
+    names: Mapping[str, str] | None = None
+
+
+def place_pieces(
+    run: Callable[[Callable[[_Placing], None], Sequence[_Placing]], Any], folder: Path, *parts: Pieces
+) -> None:
+    """Write columns from their pieces; `run` calls a function on every job."""
+    jobs = list(chain.from_iterable(_placings(folder, *part) for part in parts if part.files))
+    run(partial(_place, folder.absolute()), jobs)
+
+
+def _placings(
+    folder: Path, files: Sequence[StageFile], shards: Sequence[int], names: Mapping[str, str] | None
+) -> Iterator[_Placing]:
     shapes = [shapes_of(file) for file in files]
     names = names or {name: name for name in shapes[0]}
     begins = {
@@ -102,14 +113,12 @@ def place_pieces(
         cuts = [begins[column][number] for number in shards]
         columns[column] = ColumnFiles(column, dtype, shape[1:], (*cuts, begins[column][-1] + column.endswith(_OFFSETS)))
         columns[column].create(folder)
-    jobs = []
     for number, file in enumerate(files):
         placed = {}
         for name, column in names.items():
             added = begins[_data_of(column, begins)][number] if column.endswith(_OFFSETS) else 0
             placed[name] = (columns[column], begins[column][number], added)
-        jobs.append(_Placing(file, placed))
-    run(partial(_place, folder.absolute()), jobs)
+        yield _Placing(file, placed)
 
 
 def _data_of(offsets: str, names: Iterable[str]) -> str:
