@@ -59,10 +59,12 @@ from pagekin.search.neighbours import write_neighbours
 from pagekin.search.options import MOST_ANSWERS
 from pagekin.sources.open import SourceSet, open_sources
 from pagekin.store import manifest as manifests
+from pagekin.store.choose import ChosenPages, choose_pages
 from pagekin.store.collect import PageCollector, Spool
 from pagekin.store.columns import MOST_SHARDS, open_array, reporting_errors, sync, write_columns
+from pagekin.store.executors import write_store_on_executors
 from pagekin.store.manifest import Manifest
-from pagekin.store.select import ReadPages, check_number_of_pages, select_pages
+from pagekin.store.select import ReadPages, SelectedPages, check_number_of_pages, select_pages
 from pagekin.store.shards import STORE_CUTS, check_shards, divide, first_pages, open_shards
 from pagekin.store.splits import (
     Job,
@@ -324,28 +326,39 @@ def _build(
             spooled = [] if isinstance(context.pool, SparkPool) else spool.open()
             collector = PageCollector(old, spooled, settings)
             read_pages, read = _read_pages(collection, collector, spool, fingerprint, context)
-            reused = sum(map(len, read_pages.rows)) - read
             context.enter("choosing pages")
-            selected = select_pages(read_pages, settings)
+            chosen: SelectedPages | ChosenPages
+            if isinstance(context.pool, SparkPool):
+                chosen = choose_pages(context.pool, spool.folder, read_pages, settings)
+                read = chosen.read.total()
+            else:
+                chosen = select_pages(read_pages, settings)
+            reused = max(0, sum(map(len, read_pages.rows)) - read)  # Spark reuses no pages
+            pages, skips = len(chosen), read_pages.skips + chosen.skips
             before, allow_shrink = manifests.pages_before(root), context.allow_shrink
-            check_number_of_pages(selected, read_pages, root, before, allow_shrink, collection.without_pages)
-            pages = len(selected.pages)
+            check_number_of_pages(pages, skips, root, before, allow_shrink, collection.without_pages)
             first = first_pages(min(_shards_before(root), max(1, pages)) if shards is None else shards, pages)
             number = manifests.next_generation(root)
             folder = generation.enter_context(manifests.new_generation(root / f"store-{number}"))
-            counts, skipped = write_store(folder, read_pages, selected, settings, context.enter, context.pool.map)
+            if isinstance(chosen, ChosenPages):
+                assert isinstance(context.pool, SparkPool)
+                every = (folder, read_pages, chosen, settings, first, context.enter)
+                counts, skipped = write_store_on_executors(context.pool, spool.folder, *every)
+            else:
+                counts, skipped = write_store(folder, read_pages, chosen, settings, context.enter, context.pool.map)
             if len(first) > 2:
                 context.enter(DIVIDING)
             divide(
                 folder, first, open_array(folder, "nodes.offsets", np.int64, below=None), STORE_CUTS, context.pool.map
             )
-            files = manifests.describe_files(folder, context.pool.map)
+            files = context.stages(root).checksums(folder)
             manifest = Manifest(number, inputs, settings.as_dict(), counts, skipped, files)
             if old is not None:
-                reading, row = selected.places()
+                assert isinstance(chosen, SelectedPages)  # Spark builds new stores
+                reading, row = chosen.places()
                 replaced = _Replaced(old.manifest, np.where(reading == 0, row, -1))  # the first is that of the store
                 old.close()
-            del old, collector, read_pages, selected  # closes their files
+            del old, collector, read_pages, chosen  # closes their files
         generation.enter_context(manifests.new_generation(root / f"index-{_next_index(root, manifest)}"))
         with ThreadPoolExecutor(1) as thread:  # flush the store to the disk while the index is built
             synced = thread.submit(sync, root / manifest.folder)
@@ -455,7 +468,7 @@ def _read_on_spark(
     again = filter(collector.must_read, collection.revisits())
     jobs = zip(spool.places(), in_batches(again), strict=False)
     batches += [place for place, _ in run(partial(read_job, collection.settings, fingerprint), jobs, WorkerPool(1))]
-    return collector.collected(batches)
+    return collector.collected_items(batches), 0  # the executors count the pages
 
 
 def _next_index(root: Path, manifest: Manifest) -> int:

@@ -291,7 +291,7 @@ def test_finished_splits_are_not_read_again_unless_they_are_damaged(
         raise SourceError("the driver was stopped")
 
     with monkeypatch.context() as patched:
-        patched.setattr("pagekin.pipeline.select_pages", fail)
+        patched.setattr("pagekin.pipeline.choose_pages", fail)
         with pytest.raises(SourceError):
             pagekin.build(sources, output, engine="spark")
     first = splits_in(output)
@@ -321,12 +321,12 @@ def test_finished_stages_do_not_run_again_unless_their_files_are_damaged(
     def fail(*_: Any) -> None:
         raise SourceError("the driver was stopped")
 
-    def note_shuffle(self: SparkPool, *arguments: Any) -> Any:
-        calls.append("bags")
-        return shuffle(self, *arguments)
+    def note_shuffle(self: SparkPool, cut: Any, *arguments: Any) -> Any:
+        calls.extend(["bags"] if cut.func.__module__ == "pagekin.bags.shuffle" else [])
+        return shuffle(self, cut, *arguments)
 
     def note_run(self: SparkPool, function: Any, jobs: Any) -> Any:
-        if getattr(function, "func", None) is stage_files._written:
+        if getattr(function, "func", None) is stage_files._written and function.args[1] in STAGES:
             calls.append(function.args[1])
         return run(self, function, jobs)
 

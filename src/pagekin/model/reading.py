@@ -173,6 +173,10 @@ class Sources:
         """(name, size, time) of every file."""
         return list(zip(self.name, self.size.tolist(), self.modified.tolist(), strict=True))
 
+    def numbers(self) -> dict[tuple[str, int, int], int]:
+        """The number of every file by its identity."""
+        return {key: number for number, key in enumerate(self.identities())}
+
 
 @dataclass(frozen=True)
 class Reading:

@@ -58,13 +58,29 @@ def write_header(file: IO[bytes], dtype: Any, shape: tuple[int, ...]) -> None:
 
 def write_piece(path: Path, rows: Array, begin: int) -> None:
     """Write some rows of an array, which begin at this byte of the whole array."""
+    with path.open("wb") as file:
+        file.write(_piece_header(rows.dtype, rows.shape, begin))
+        file.write(np.ascontiguousarray(rows).data)
+
+
+def reserve_piece(path: Path, dtype: Any, shape: tuple[int, ...], begin: int) -> None:
+    """Create a file for some rows of an array, which are zero until they are written."""
+    with path.open("wb") as file:
+        file.write(_piece_header(dtype, shape, begin))
+        file.truncate(file.tell() + math.prod(shape) * int(dtype.itemsize))
+
+
+def place_of_row(row: int, first: int, row_bytes: int) -> int:
+    """The place in its file of a row of a piece, whose first row is this row of the whole array."""
+    return HEAD + first * row_bytes % ALIGNMENT + row * row_bytes
+
+
+def _piece_header(dtype: Any, shape: tuple[int, ...], begin: int) -> bytes:
     facts = BytesIO()
-    write_header(facts, rows.dtype, rows.shape)
+    write_header(facts, dtype, shape)
     start = HEAD + begin % ALIGNMENT
     text = facts.getvalue()[10:].rstrip().ljust(start - 11) + b"\n"
-    with path.open("wb") as file:
-        file.write(b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text)
-        file.write(np.ascontiguousarray(rows).data)
+    return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text
 
 
 def _header(found: re.Match[bytes] | None, size: int, path: Path) -> _Header:

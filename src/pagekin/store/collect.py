@@ -10,6 +10,7 @@ is not worth waiting for the disk, but must not be trusted after a crash.
 import json
 import math
 import mmap
+import os
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -102,6 +103,7 @@ class Readings(Sequence[CheckedReading]):
 
     def __init__(self, readings: Iterable[CheckedReading | Path]) -> None:
         self._readings = list(readings)
+        self.paths = [reading for reading in self._readings if isinstance(reading, Path)]
         self._load = lru_cache(_MAX_OPEN)(load_batch)
 
     def __len__(self) -> int:
@@ -142,6 +144,13 @@ def load_batch(place: Path) -> CheckedReading:
         return CheckedReading(_reading(_map(place)))
     except OSError as error:
         raise StoreError(f"{place} cannot be read: {error.strerror or error}; run the build again") from error
+
+
+def digest_of(place: Path) -> str:
+    """The checksum at the end of a batch."""
+    with place.open("rb") as file:
+        file.seek(-_DIGEST, os.SEEK_END)
+        return file.read().hex()
 
 
 def _map(place: Path) -> mmap.mmap:
@@ -285,10 +294,14 @@ class PageCollector:
             rank = Rank(int(pages.captured[row]), names[int(pages.source[row])], int(pages.offset[row]))
             yield urls[row].decode("utf-8"), rank
 
+    def collected_items(self, batches: Sequence[Path | CheckedReading]) -> ReadPages:
+        """Everything but what is in the batches, which are not opened."""
+        self._read_pages.readings = Readings([*self._known, *batches])
+        return self._read_pages
+
     def collected(self, batches: Sequence[Path | CheckedReading]) -> tuple[ReadPages, int]:
         """Everything, with the batches that were read now; and the number of pages in the batches."""
-        read_pages = self._read_pages
-        read_pages.readings = Readings([*self._known, *batches])
+        read_pages = self.collected_items(batches)
         read_pages.rows = [np.array(rows, np.int64) for rows in self._reused_rows]
         for reading in read_pages.readings[len(self._known) :]:
             read_pages.rows.append(np.arange(len(reading)))

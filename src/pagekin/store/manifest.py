@@ -9,17 +9,19 @@ import math
 import os
 import re
 import sys
-from collections.abc import Container, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from pagekin.errors import FailureError, MisuseError, PagekinError, StoreError
 from pagekin.model.capture import ReadingSettings
 from pagekin.model.files import replacing, sync_folder
 from pagekin.store.checks import check
-from pagekin.store.columns import Mapper, checksum, shard_name, sync
+from pagekin.store.columns import checksum, shard_name, sync
+
+PathMapper: TypeAlias = Callable[[Callable[[Path], str], Iterable[Path]], Iterable[str]]
 
 FORMAT = "pagekin store"
 VERSION = 3
@@ -80,7 +82,7 @@ class Manifest:
         return files
 
 
-def describe_files(folder: Path, mapper: Mapper = map, known: Container[str] = ()) -> dict[str, dict[str, Any]]:
+def describe_files(folder: Path, mapper: PathMapper = map, known: Container[str] = ()) -> dict[str, dict[str, Any]]:
     """Size and checksum of every file of a folder, except those that are known.
 
     `mapper` is like `map`, but may work on several at a time.

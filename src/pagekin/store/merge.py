@@ -3,7 +3,7 @@
 Opening a reading takes time, so each pass over the readings collects all that it can, and keeps nothing else in memory.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import overload
@@ -41,8 +41,12 @@ class Selection:
         for number, places in self._places.items():
             yield self.readings[number], places, self.row[places]
 
+    def places_of(self, number: int) -> Int64s:
+        """The places in the selection of the rows of a reading."""
+        return self._places.get(number, np.empty(0, np.int64))
+
     def rows_of(self, number: int) -> Int64s:
-        return self.row[self._places.get(number, np.empty(0, np.int64))]
+        return self.row[self.places_of(number)]
 
     def values(self, columns: Mapping[str, Callable[[CheckedReading], Array]]) -> dict[str, Array]:
         out: dict[str, Array] = {name: np.empty(0, np.int64) for name in columns}
@@ -193,16 +197,31 @@ def order_of(strings: Strings, counts: Int64s | None = None) -> Int64s:
 
 def merge_strings(selection: Selection, name: str, uses: Mapping[str, str], frequent_first: bool = False) -> FormTable:
     """Merge the strings of all readings that a selected page uses; `uses`: the columns that refer to them, by part."""
+
+    def used() -> Iterator[tuple[Strings, Int64s]]:
+        for number, reading in enumerate(selection.readings):
+            strings: Strings = getattr(reading, name)
+            rows, counts = selection.rows_of(number), np.zeros(len(strings), np.int64)
+            for part, column in uses.items():
+                ragged: Ragged = getattr(reading, part)
+                starts = ragged.offsets[rows]
+                count_values(getattr(ragged, column), starts, ragged.offsets[rows + 1] - starts, counts)
+            yield strings, counts
+
+    return unite(used(), frequent_first)
+
+
+def unite(lists: Iterable[tuple[Strings, Int64s]], frequent_first: bool = False) -> FormTable:
+    """Merge lists of distinct strings with counts; a string with the count 0 is left out.
+
+    >>> united = unite([(Strings.of(["oak", "elm"]), np.array([1, 2])), (Strings.of(["oak", "ash"]), np.array([3, 0]))])
+    >>> list(united.strings), united.counts.tolist(), [table.tolist() for table in united.tables]
+    (['elm', 'oak'], [2, 4], [[1, 0], [1, 1]])
+    """
     lexicon = Lexicon()
     totals = np.zeros(0, np.int64)
     tables = []
-    for number, reading in enumerate(selection.readings):
-        strings: Strings = getattr(reading, name)
-        rows, counts = selection.rows_of(number), np.zeros(len(strings), np.int64)
-        for part, column in uses.items():
-            ragged: Ragged = getattr(reading, part)
-            starts = ragged.offsets[rows]
-            count_values(getattr(ragged, column), starts, ragged.offsets[rows + 1] - starts, counts)
+    for strings, counts in lists:
         used = np.flatnonzero(counts)
         table = np.zeros(len(counts), np.uint32)
         table[used] = lexicon.enter(strings, used)

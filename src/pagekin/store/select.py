@@ -5,7 +5,7 @@ and canonical links become aliases; an alias always leads to a page of the store
 """
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
@@ -68,6 +68,9 @@ class SelectedPages:
     skips: list[Skip] = field(default_factory=list)
     older: list[tuple[str, Rank]] = field(default_factory=list)  # captures dropped for a newer one
 
+    def __len__(self) -> int:
+        return len(self.pages)
+
     def places(self) -> tuple[Int64s, Int64s]:
         """(reading, row in it) of every page."""
         captures = np.fromiter(self.pages.values(), np.int64, len(self.pages))
@@ -103,17 +106,22 @@ class SelectedPages:
 
 def select_pages(read_pages: ReadPages, settings: ReadingSettings) -> SelectedPages:
     """Select the newest capture of each URL, then apply redirects and canonical links."""
-    selected = _newest(read_pages, settings)
-    _follow_redirects(selected, _redirects(read_pages, selected, settings), settings)
-    _follow_canonicals(selected, read_pages.readings)
+    selected = newest(*captures_of(read_pages), read_pages.older, settings)
+    follow(selected, read_pages, settings)
     selected.pages = dict(sorted(selected.pages.items(), key=lambda page: (host_of(page[0]), page[0])))
     selected.aliases = dict(sorted(selected.aliases.items()))
     return selected
 
 
+def follow(selected: SelectedPages, read_pages: ReadPages, settings: ReadingSettings) -> None:
+    """Apply redirects and canonical links."""
+    _follow_redirects(selected, _redirects(read_pages, selected, settings), settings)
+    _follow_canonicals(selected, read_pages.readings)
+
+
 def check_number_of_pages(
-    selected: SelectedPages,
-    read_pages: ReadPages,
+    pages: int,
+    skips: Sequence[Skip],
     root: Path,
     before: int,
     allow_shrink: bool,
@@ -124,10 +132,9 @@ def check_number_of_pages(
     The old store then stays as it is: a site generator that fails halfway must not empty the index of its site. The
     sentence `without_pages` begins the message if there is no page.
     """
-    pages = len(selected.pages)
     unchanged = f"; {root} is unchanged" if before else ""
     if not pages:
-        raise SourceError(f"{without_pages()}{_reasons(read_pages.skips + selected.skips)}{unchanged}")
+        raise SourceError(f"{without_pages()}{_reasons(skips)}{unchanged}")
     if pages < _MIN_KEPT * before and not allow_shrink:
         raise SourceError(
             f"{root} has {before:,} pages, the sources have only {pages:,}{unchanged}. If the sources are complete,"
@@ -146,10 +153,12 @@ def _reasons(skips: Sequence[Skip]) -> str:
     return "; skipped: " + ", ".join(found) if found else ""
 
 
-def _newest(read_pages: ReadPages, settings: ReadingSettings) -> SelectedPages:
-    captures, urls = _captures(read_pages)
+def newest(
+    captures: CaptureTable, urls: Sequence[str], older: Iterable[tuple[str, Rank]], settings: ReadingSettings
+) -> SelectedPages:
+    """The capture of each URL that is preferred; `older` are captures that were not read."""
     best: dict[str, int] = {}
-    older = list(read_pages.older)
+    older = list(older)
     for capture, url in enumerate(urls):
         other = best.setdefault(url, capture)
         if other != capture:
@@ -165,7 +174,8 @@ def _newest(read_pages: ReadPages, settings: ReadingSettings) -> SelectedPages:
     return selected
 
 
-def _captures(read_pages: ReadPages) -> tuple[CaptureTable, list[str]]:
+def captures_of(read_pages: ReadPages) -> tuple[CaptureTable, list[str]]:
+    """What decides between the captures that were read, and their URLs."""
     urls: list[str] = []
     sources: dict[str, int] = {}
     refresh: dict[int, str] = {}

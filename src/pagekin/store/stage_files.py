@@ -11,20 +11,25 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
+from itertools import chain
 from pathlib import Path
 from secrets import token_hex
 from typing import Any, NamedTuple, TypeAlias, TypeVar
+from zipfile import ZipFile
 
 import numpy as np
 
 from pagekin.engines.local import WorkerPool
 from pagekin.engines.spark import SparkPool
 from pagekin.errors import StoreError
-from pagekin.model.arrays import Array
+from pagekin.model.arrays import Array, Strings
+from pagekin.model.capture import MiB
 from pagekin.model.files import replacing
 from pagekin.store.columns import checksum
 from pagekin.store.manifest import describe_files
 from pagekin.store.opened import opened_once
+
+_HASHED_BYTES = 64 * MiB  # of the files of a job
 
 Job = TypeVar("Job")
 Value = TypeVar("Value")
@@ -99,7 +104,25 @@ class Stages:
         pool = self.pool
         if not isinstance(pool, SparkPool):
             return describe_files(folder, pool.map, known)
-        return describe_files(folder.absolute(), lambda function, jobs: pool.run(function, list(jobs)), known)
+        return describe_files(folder.absolute(), partial(_map_files, pool), known)
+
+
+def _map_files(pool: SparkPool, function: Callable[[Path], str], paths: Iterable[Path]) -> Iterator[str]:
+    """`function` of every file, by executors if there is much to read; small files share a job."""
+    jobs: list[list[Path]] = []
+    size = _HASHED_BYTES
+    for path in paths:
+        if size >= _HASHED_BYTES:
+            jobs.append([])
+            size = 0
+        jobs[-1].append(path)
+        size += path.stat().st_size
+    found = pool.run(partial(_of_each, function), jobs) if len(jobs) > 1 else map(partial(_of_each, function), jobs)
+    return chain.from_iterable(found)
+
+
+def _of_each(function: Callable[[Path], str], paths: Iterable[Path]) -> list[str]:
+    return list(map(function, paths))
 
 
 def _with_value(function: Callable[[Any, Job], Columns], shared: StageFile, job: Job) -> Columns:
@@ -125,6 +148,23 @@ def _load_value(file: StageFile) -> Any:
         if sha256(data).hexdigest() == file.digest:  # the digest comes from the driver, not from a file
             return pickle.loads(data)
     raise _damaged(file)
+
+
+def strings_in(arrays: Mapping[str, Array], name: str) -> Strings:
+    """The strings NAME among the arrays of a file."""
+    return Strings(arrays[f"{name}.offsets"], arrays[f"{name}.data"])
+
+
+def shapes_of(file: StageFile) -> dict[str, tuple[str, tuple[int, ...]]]:
+    """Type and shape of each array of a file; their values are not read."""
+    found = {}
+    with ZipFile(file.path) as archive:
+        for name in archive.namelist():
+            with archive.open(name) as array:
+                np.lib.format.read_magic(array)
+                shape, _, dtype = np.lib.format.read_array_header_1_0(array)
+                found[name.removesuffix(".npy")] = (dtype.str, shape)
+    return found
 
 
 def run_stage(

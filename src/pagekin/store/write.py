@@ -1,10 +1,10 @@
 """Write a new generation of the store from the pages that were read."""
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from functools import partial
-from itertools import chain, repeat
+from itertools import chain, groupby, repeat
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 
 from pagekin.kernels.graph import degrees, in_links
-from pagekin.model.arrays import Int64s, Strings, UInt32s, word_of
-from pagekin.model.capture import PageFlags, ReadingSettings, Skip
+from pagekin.model.arrays import Array, Bools, Bytes, Int64s, Strings, UInt32s, word_of
+from pagekin.model.capture import PageFlags, Rank, ReadingSettings, Skip
 from pagekin.model.reading import RAGGED_PARTS, AnchorFlag, Anchors, CheckedReading, Links, Pages, Sources
 from pagekin.store import merge
 from pagekin.store.catalog import write_catalog
 from pagekin.store.checks import column_types
-from pagekin.store.columns import Mapper, column_writer, open_array, open_part, write_columns
+from pagekin.store.columns import Mapper, column_writer, flat_columns, open_array, open_part, write_columns
 from pagekin.store.merge import Selection, join, merge_part, merge_strings, objects_of, pick
 from pagekin.store.select import ReadPages, SelectedPages
 from pagekin.store.titles import short_titles
@@ -28,6 +28,8 @@ SourceKey = tuple[str, int, int]  # name, size and time of a file
 _LOWER = np.arange(256, dtype=np.uint8)
 _LOWER[ord("A") : ord("Z") + 1] += ord("a") - ord("A")
 _LAST_ASCII = 127
+STRING_USES = {"forms": {"tokens": "form", "titles": "form"}, "targets": {"anchors": "target"}}  # by part and column
+COUNTED = ("tokens", "anchors")
 _DROPPED = {
     "links_dropped": "link beyond the limit of a page",
     "urls_dropped": "URL too long",
@@ -43,8 +45,32 @@ class Nodes:
     offsets: Int64s  # the pages of node k are rows offsets[k] to offsets[k+1]; later nodes have none
     of_target: UInt32s
 
-    def of_pages(self) -> UInt32s:
-        return np.repeat(np.arange(len(self.offsets) - 1, dtype=np.uint32), np.diff(self.offsets))
+
+def of_pages(offsets: Int64s) -> UInt32s:
+    """The node of each page, by the offsets of nodes."""
+    return np.repeat(np.arange(len(offsets) - 1, dtype=np.uint32), np.diff(offsets))
+
+
+@dataclass(frozen=True)
+class WrittenColumns:
+    """What the catalogue is made of, besides the selection."""
+
+    pages: Pages
+    sources: Sources
+    node_urls: Iterable[str]
+    node_offsets: Int64s  # the first page of each node that has pages, and the number of pages
+    degrees: tuple[Int64s, Int64s]  # the in-degree and the out-degree of each node
+    counts: dict[str, Int64s]  # the numbers of tokens and of anchors of each page
+
+
+@dataclass(frozen=True)
+class ChosenFacts:
+    """What a selection leaves out, for the catalogue."""
+
+    number_of_aliases: int
+    aliases: Iterable[tuple[str, int, str]]  # (url, page, kind) by URL
+    skips: Sequence[Skip]
+    older: Iterable[tuple[str, Rank]]  # by URL and rank
 
 
 def write_store(
@@ -61,12 +87,14 @@ def write_store(
     """
     selection = Selection(read_pages.readings, *selected.places())
     progress("uniting vocabularies")
-    of_forms = partial(merge_strings, selection, "forms", {"tokens": "form", "titles": "form"}, frequent_first=True)
-    of_targets = partial(merge_strings, selection, "targets", {"anchors": "target"})
+    of_forms = partial(merge_strings, selection, "forms", STRING_USES["forms"], frequent_first=True)
+    of_targets = partial(merge_strings, selection, "targets", STRING_USES["targets"])
     forms, targets = mapper(lambda merged: merged(), [of_forms, of_targets])
     progress("writing pages")
-    sources = _sources(read_pages, selection, selected)
-    pages = _pages(selection, sources)
+    read = captures_by_source(zip(read_pages.readings, read_pages.rows, strict=True))
+    kept = captures_by_source((reading, rows) for reading, _, rows in selection.by_reading())
+    sources = sources_of(read_pages, read, kept, Counter(rank.source for _, rank in selected.older))
+    pages = _pages(selection, partial(source_numbers, sources.numbers()))
     write_columns(folder, {"pages": pages, "sources": sources, "targets": targets.strings})
     offsets = selection.offsets({name: attrgetter(name) for name in RAGGED_PARTS})
     tables = {"form": forms.tables, "target": targets.tables}
@@ -74,73 +102,108 @@ def write_store(
     parts.pop("anchors")()
     progress("sorting links")
     nodes = (_host_nodes if settings.chop_host else _page_nodes)(selected, pages.url, targets.strings)
-    links = _write_links(folder, nodes, pages, settings)
+    degrees = _write_links(folder, nodes, pages, settings)
     progress("writing texts and the catalogue")
-    skips = _skips(read_pages, selected) + _dropped(pages, sources)
-    node_of_page = nodes.of_pages()
-    titles = Strings.of(short_titles(zip(map(host_of, pages.url), pages.title, strict=True)))
+    counts = {name: np.diff(offsets[name]) for name in COUNTED}
+    aliases = ((url, selected.row_of[page], kind) for url, (page, kind) in selected.aliases.items())
+    written = WrittenColumns(pages, sources, objects_of(nodes.urls), nodes.offsets, degrees, counts)
+    chosen = ChosenFacts(len(selected.aliases), aliases, selected.skips, selected.older)
+    writing = [partial(write_vocabulary, folder, forms.strings, forms.counts), *parts.values()]
+    return finish_store(folder, read_pages, chosen, written, mapper, writing)
+
+
+def finish_store(
+    folder: Path,
+    read_pages: ReadPages,
+    chosen: ChosenFacts,
+    written: WrittenColumns,
+    mapper: Mapper,
+    parts: Iterable[Callable[[], None]] = (),
+) -> tuple[dict[str, int], dict[str, int]]:
+    """Write the catalogue and, at the same time, the other `parts`; return the counts and the skips by reason."""
+    pages, sources = written.pages, written.sources
+    skips = summed_skips(read_pages.skips, chosen.skips) + _dropped(pages, sources)
+    node_of_page = of_pages(written.node_offsets)
+    titles = Strings.of(short_titles(zip(map(host_of, objects_of(pages.url)), objects_of(pages.title), strict=True)))
     redirects = sorted(read_pages.redirects, key=lambda each: (each.origin.source, each.origin.offset, each.url))
-    aliases = selected.aliases.items()
     catalog: dict[str, Iterable[tuple[Any, ...]]] = {
-        "nodes": _node_rows(nodes, titles, *links),
-        "pages": _page_rows(pages, titles, sources, node_of_page, offsets),
-        "aliases": ((url, int(node_of_page[selected.row_of[page]]), kind) for url, (page, kind) in aliases),
+        "nodes": _node_rows(written, titles),
+        "pages": _page_rows(pages, titles, sources, node_of_page, written.counts),
+        "aliases": ((url, int(node_of_page[row]), kind) for url, row, kind in chosen.aliases),
         "redirects": ((each.url, each.target, each.captured, *astuple(each.origin)) for each in redirects),
         "skips": ((skip.source, skip.reason, skip.where, skip.count, decided) for skip, decided in skips),
-        "older": ((url, *astuple(rank)) for url, rank in selected.older),
+        "older": ((url, *astuple(rank)) for url, rank in chosen.older),
     }
     # The catalogue is written by Python code, the rest by kernels: several threads work on both at the same time.
-    writers = [partial(write_catalog, folder, catalog), partial(_write_vocabulary, folder, forms), *parts.values()]
-    deque(mapper(lambda write: write(), writers), maxlen=0)
+    writing: list[Callable[[], None]] = [partial(write_catalog, folder, catalog), *parts]
+    deque(mapper(lambda write: write(), writing), maxlen=0)
     skipped: Counter[str] = Counter()
     for skip, _ in skips:
         skipped[skip.reason] += skip.count
-    return _counts(folder, nodes, pages, selected), dict(sorted(skipped.items()))
+    return _counts(folder, written, chosen), dict(sorted(skipped.items()))
 
 
-def _sources(read_pages: ReadPages, selection: Selection, selected: SelectedPages) -> Sources:
-    """Every file that was read; a file is whole if all of its captures are in the store or known to be older."""
-    read: Counter[SourceKey] = Counter()
-    kept: Counter[SourceKey] = Counter()
-    for reading, rows in zip(read_pages.readings, read_pages.rows, strict=True):
-        read.update(_captures_by_source(reading, rows))
-    for reading, _, rows in selection.by_reading():
-        kept.update(_captures_by_source(reading, rows))
-    kept_older = Counter(rank.source for _, rank in selected.older)
+def sources_of(
+    read_pages: ReadPages, read: Mapping[SourceKey, int], kept: Mapping[SourceKey, int], kept_older: Mapping[str, int]
+) -> Sources:
+    """Every file that was read; a file is whole if all of its captures are in the store or known to be older.
+
+    Given are the numbers of captures of each file that were read, that are pages, and that are older, by name.
+    """
     read_older = Counter(rank.source for _, rank in read_pages.older)
     keys = sorted({(origin.source, origin.size, origin.modified) for origin in read_pages.sources})
     whole = [
-        key[0] not in read_pages.dependent and kept[key] + kept_older[key[0]] == read[key] + read_older[key[0]]
+        key[0] not in read_pages.dependent
+        and kept.get(key, 0) + kept_older.get(key[0], 0) == read.get(key, 0) + read_older[key[0]]
         for key in keys
     ]
     return Sources.of(keys, np.array(whole, np.uint8))
 
 
-def _captures_by_source(reading: CheckedReading, rows: Int64s) -> dict[SourceKey, int]:
-    keys = reading.sources.identities()
-    return dict(zip(keys, np.bincount(reading.pages.source[rows], minlength=len(keys)).tolist(), strict=True))
+def captures_by_source(readings: Iterable[tuple[CheckedReading, Int64s]]) -> Counter[SourceKey]:
+    """The number of captures of each file among some rows of readings."""
+    found: Counter[SourceKey] = Counter()
+    for reading, rows in readings:
+        keys = reading.sources.identities()
+        counts = np.bincount(reading.pages.source[rows], minlength=len(keys)).tolist()
+        found.update(dict(zip(keys, counts, strict=True)))
+    return found
 
 
-def _pages(selection: Selection, sources: Sources) -> Pages:
-    numbers = {key: number for number, key in enumerate(sources.identities())}
+def source_numbers(numbers: Mapping[SourceKey, int], reading: CheckedReading) -> UInt32s:
+    """The source of each page of a reading."""
+    # An old store knows files that are gone; none of its selected rows refers to them.
+    return np.array([numbers.get(key, 0) for key in reading.sources.identities()], np.uint32)[reading.pages.source]
 
-    def source(reading: CheckedReading) -> UInt32s:
-        # An old store knows files that are gone; none of its selected rows refers to them.
-        return np.array([numbers.get(key, 0) for key in reading.sources.identities()], np.uint32)[reading.pages.source]
 
+def _pages(selection: Selection, source: Callable[[CheckedReading], UInt32s]) -> Pages:
     columns: dict[str, Any] = {name: attrgetter(f"pages.{name}") for name in column_types(Pages)}
     strings = {name: columns.pop(name) for name, kind in column_types(Pages).items() if kind is Strings}
     values: dict[str, Any] = {**selection.values(columns | {"source": source}), **selection.strings(strings)}
     return Pages(**values)
 
 
-def _write_vocabulary(folder: Path, forms: merge.FormTable) -> None:
-    lexicon, words = merge.Lexicon(), words_of(forms.strings)
+def merged_rows(
+    selection: Selection, source: Callable[[CheckedReading], UInt32s], tables: Mapping[str, Sequence[Array]]
+) -> dict[str, Array]:
+    """The columns of the pages of a selection, and of what they consist of; not those of vocabularies and sources."""
+    merged = dict(flat_columns("pages", _pages(selection, source)))
+    offsets = selection.offsets({name: attrgetter(name) for name in RAGGED_PARTS})
+    for name in RAGGED_PARTS:
+        kinds = _kinds(name)
+        pieces = zip(*merge_part(selection, offsets[name], name, kinds, tables), strict=True)
+        merged[f"{name}.offsets"] = offsets[name]
+        merged |= {f"{name}.{column}": np.concatenate(each) for column, each in zip(kinds, pieces, strict=True)}
+    return merged
+
+
+def write_vocabulary(folder: Path, forms: Strings, counts: Int64s) -> None:
+    lexicon, words = merge.Lexicon(), words_of(forms)
     numbers = lexicon.enter(words, np.arange(len(words)))
-    counts = np.bincount(numbers, weights=forms.counts, minlength=len(lexicon)).astype(np.int64)
-    order = merge.order_of(lexicon.strings(), counts)
-    of_form = {"forms": forms.strings, "forms.count": forms.counts, "forms.word": merge.inverse(order)[numbers]}
-    write_columns(folder, of_form | {"words": pick(lexicon.strings(), order), "words.count": counts[order]})
+    totals = np.bincount(numbers, weights=counts, minlength=len(lexicon)).astype(np.int64)
+    order = merge.order_of(lexicon.strings(), totals)
+    of_form = {"forms": forms, "forms.count": counts, "forms.word": merge.inverse(order)[numbers]}
+    write_columns(folder, of_form | {"words": pick(lexicon.strings(), order), "words.count": totals[order]})
 
 
 def words_of(forms: Strings) -> Strings:
@@ -161,11 +224,16 @@ def _write_part(
     folder: Path, name: str, selection: Selection, offsets: Int64s, tables: dict[str, list[UInt32s]]
 ) -> None:
     write_columns(folder, {f"{name}.offsets": offsets})
-    kinds = {column: kind for column, kind in column_types(RAGGED_PARTS[name]).items() if column != "offsets"}
+    kinds = _kinds(name)
     columns = {f"{name}.{column}": (kind, (int(offsets[-1]),)) for column, kind in kinds.items()}
     with column_writer(folder, columns) as append:
         for pieces in merge_part(selection, offsets, name, kinds, tables):
             append(*pieces)
+
+
+def _kinds(name: str) -> dict[str, Any]:
+    """The types of the columns of a ragged part."""
+    return {column: kind for column, kind in column_types(RAGGED_PARTS[name]).items() if column != "offsets"}
 
 
 def _page_nodes(selected: SelectedPages, urls: Strings, targets: Strings) -> Nodes:
@@ -196,19 +264,25 @@ def _host_nodes(selected: SelectedPages, urls: Strings, targets: Strings) -> Nod
 def _write_links(folder: Path, nodes: Nodes, pages: Pages, settings: ReadingSettings) -> tuple[Int64s, Int64s]:
     """Write the links sorted by target; return (in-degree, out-degree) of every node."""
     anchors = open_part(folder, "anchors", Anchors)
-    node_of_page = nodes.of_pages()
-    refused = AnchorFlag.NOFOLLOW if settings.obey_nofollow else 0
-    refusing = (pages.flags & (PageFlags.NOFOLLOW if settings.obey_nofollow else 0)) != 0
+    node_of_page = of_pages(nodes.offsets)
     every = (anchors.offsets, anchors.target, anchors.flags)
-    links = Links(*in_links(*every, nodes.of_target, node_of_page, len(nodes.urls), refused, refusing))
+    refused = refused_links(settings, pages.flags)
+    links = Links(*in_links(*every, nodes.of_target, node_of_page, len(nodes.urls), *refused))
     write_columns(folder, {"nodes.offsets": nodes.offsets, "targets.node": nodes.of_target, "links": links})
     return degrees(links.offsets, links.page, node_of_page)
 
 
-def _skips(read_pages: ReadPages, selected: SelectedPages) -> list[tuple[Skip, bool]]:
+def refused_links(settings: ReadingSettings, flags: Bytes) -> tuple[int, Bools]:
+    """The flags of links that are left out, and the pages with such flags whose links are."""
+    if settings.obey_nofollow:
+        return AnchorFlag.NOFOLLOW, flags & PageFlags.NOFOLLOW != 0
+    return 0, np.zeros(len(flags), bool)
+
+
+def summed_skips(read: Sequence[Skip], chosen: Sequence[Skip]) -> list[tuple[Skip, bool]]:
     """(skip, whether the store decided it), with those of one source and reason added up."""
     summed: dict[tuple[str, str, bool], tuple[int, str]] = {}
-    for skips, decided in ((read_pages.skips, False), (selected.skips, True)):
+    for skips, decided in ((read, False), (chosen, True)):
         for skip in skips:
             key = (skip.source, skip.reason, decided)
             count, example = summed.get(key, (0, skip.where))
@@ -227,40 +301,40 @@ def _dropped(pages: Pages, sources: Sources) -> list[tuple[Skip, bool]]:
     return skips
 
 
-def _node_rows(nodes: Nodes, titles: Strings, in_degree: Int64s, out_degree: Int64s) -> Iterator[tuple[Any, ...]]:
-    first = nodes.offsets[:-1]
+def _node_rows(written: WrittenColumns, titles: Strings) -> Iterator[tuple[Any, ...]]:
+    offsets = written.node_offsets
+    first = offsets[:-1]
     named = chain(objects_of(pick(titles, first)), repeat(""))
-    rows, counts = chain(objects_of(first), repeat(None)), chain(objects_of(np.diff(nodes.offsets)), repeat(0))
-    links = (objects_of(in_degree), objects_of(out_degree))
-    columns = zip(objects_of(nodes.urls), named, rows, counts, *links, strict=False)  # repeat() has no end
-    for node, (url, *facts) in enumerate(columns):
+    rows, counts = chain(objects_of(first), repeat(None)), chain(objects_of(np.diff(offsets)), repeat(0))
+    columns = zip(written.node_urls, named, rows, counts, *map(objects_of, written.degrees), strict=False)
+    for node, (url, *facts) in enumerate(columns):  # repeat() has no end
         yield node, page_id(url), url, host_of(url), *facts
 
 
 def _page_rows(
-    pages: Pages, titles: Strings, sources: Sources, node_of_page: UInt32s, offsets: dict[str, Int64s]
+    pages: Pages, titles: Strings, sources: Sources, node_of_page: UInt32s, counted: dict[str, Int64s]
 ) -> Iterator[tuple[Any, ...]]:
     names = list(sources.name)
     strings = (pages.url, titles, pages.language, pages.charset)
     numbers = (pages.captured, pages.source, pages.offset, pages.flags, pages.html_bytes, pages.text_bytes)
-    counts = (np.diff(offsets[part]) for part in ("tokens", "anchors"))
-    columns: list[Any] = [node_of_page, *strings, *numbers, *counts]
+    columns: list[Any] = [node_of_page, *strings, *numbers, *(counted[part] for part in COUNTED)]
     rows = zip(*map(objects_of, columns), strict=True)
     for row, (node, url, title, language, charset, captured, source, *facts) in enumerate(rows):
         known = (row, node, url, title, host_of(url), language, charset, captured, names[source])
         yield *known, *facts, pages.digest[row].tobytes().hex(), pages.title[row]
 
 
-def _counts(folder: Path, nodes: Nodes, pages: Pages, selected: SelectedPages) -> dict[str, int]:
+def _counts(folder: Path, written: WrittenColumns, chosen: ChosenFacts) -> dict[str, int]:
     def rows(name: str) -> int:
         return int(open_array(folder, f"{name}.offsets", np.int64, below=None)[-1])
 
+    pages, nodes = written.pages, len(written.degrees[0])
     return {
         "pages": len(pages),
-        "hosts": len({host_of(url) for url in selected.pages}),
-        "nodes": len(nodes.urls),
-        "outside": len(nodes.urls) - (len(nodes.offsets) - 1),
-        "aliases": len(selected.aliases),
+        "hosts": sum(1 for _ in groupby(map(host_of, objects_of(pages.url)))),  # pages are ordered by host first
+        "nodes": nodes,
+        "outside": nodes - (len(written.node_offsets) - 1),
+        "aliases": chosen.number_of_aliases,
         "tokens": rows("tokens"),
         "forms": len(open_array(folder, "forms.count", np.int64, below=None)),
         "words": len(open_array(folder, "words.count", np.int64, below=None)),

@@ -1,0 +1,107 @@
+"""Executors write the store of the local engine, however pages, strings and links are divided among them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engines.serial_pool import use_serial_pool
+from pagekin.model.capture import ReadingSettings
+from pagekin.pipeline import build
+from pagekin.store.collect import Spool
+from store.builders import Record, assert_same_store, canonical, generated, page, refresh, write_jsonl, write_warc
+
+NOINDEX, NOFOLLOW = '<meta name="robots" content="noindex">', '<meta name="robots" content="nofollow">'
+COPIED = "a long text about the robins of the garden that sing in winter and in spring"
+
+
+@pytest.fixture
+def collection(tmp_path: Path) -> list[Path]:
+    """Pages in four files: other captures of pages, redirects, refreshes, copies, and requests to robots."""
+    rows = generated(300)
+    again = [page(row["url"], f"<p>newer words {row['url']}", row["captured"] + 1) for row in rows[::9]]
+    older = [page(row["url"], "<p>older words", row["captured"] - 1) for row in rows[::13]]
+    special = [
+        page("http://host1.example/copy.html", canonical("http://host2.example/original.html", COPIED)),
+        page("http://host2.example/original.html", f"<p>{COPIED} again"),
+        page("http://host2.example/other.html", canonical("http://host3.example/missing.html", COPIED)),
+        page("http://host3.example/wrong.html", canonical("http://host2.example/original.html", "no word is shared")),
+        page("http://host3.example/first.html", canonical("http://host4.example/second.html", COPIED)),
+        page("http://host4.example/second.html", canonical("http://host3.example/first.html", COPIED)),
+        page("http://host4.example/moved.html", refresh("http://host5.example/page5.html")),
+        page("http://host4.example/away.html", refresh("http://nowhere.example/")),
+        page("http://host5.example/hidden.html", f"{NOINDEX}<p>nobody may see <a href=page5.html>this</a>"),
+        page("http://host5.example/quiet.html", f"{NOFOLLOW}<p>links of <a href=page5.html>no weight</a>"),
+        page("http://host6.example/empty.html", ""),
+        page(
+            "http://host6.example/links.html",
+            "<a href='old.html'>old</a> <a href='http://host4.example/moved.html'>m"
+            "</a> <a rel=nofollow href='/page6'>x</a> <a href='mailto:x@y.example'>mail</a> <a href='links.html'>me",
+        ),
+    ]
+    records = [
+        Record("http://host6.example/old.html", "2021-01-01T00:00:00Z", location="http://host6.example/newer.html"),
+        Record("http://host6.example/newer.html", "2021-01-01T00:00:00Z", location="http://host6.example/page6.html"),
+        Record("http://host0.example/page7.html", "2022-01-01T00:00:00Z", location="http://host1.example/page8"),
+        Record("http://host6.example/loop.html", "2021-01-01T00:00:00Z", location="http://host6.example/loop.html"),
+        Record("http://host6.example/page13.html", "2023-01-01T00:00:00Z", body="<p>the newest words"),
+        Record("http://host2.example/again.html", "2023-01-01T00:00:00Z", body=COPIED),
+        Record("http://host2.example/again.html", "2024-01-01T00:00:00Z", body=COPIED, again=True),
+    ]  # fmt: skip
+    return [
+        write_jsonl(tmp_path / "one.jsonl", rows[::2] + special),
+        write_jsonl(tmp_path / "two.jsonl", rows[1::2]),
+        write_jsonl(tmp_path / "three.jsonl", again + older),
+        write_warc(tmp_path / "redirects.warc.gz", records),
+    ]
+
+
+@pytest.fixture
+def divided(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many small batches, groups of one batch, and many small ranges."""
+    use_serial_pool(monkeypatch)
+    monkeypatch.setattr("pagekin.store.splits._PAGES", 37)
+    monkeypatch.setattr("pagekin.store.choose._GROUP_BYTES", 1)
+    monkeypatch.setattr("pagekin.store.executors._RANGE_BYTES", 20_000)
+    monkeypatch.setattr("pagekin.store.string_ranges._RANGE_BYTES", 4_000)
+    monkeypatch.setattr("pagekin.store.link_ranges._MOST_NODES", 23)
+    monkeypatch.setattr("pagekin.store.executors._HASHED_BYTES", 50_000)
+
+
+def assert_same_builds(sources: list[Path], folder: Path, **options: Any) -> None:
+    local, spark = (
+        build(sources, folder / f"{engine}.kin", engine=engine, processes=1, **options).store
+        for engine in ("local", "spark")
+    )
+    assert_same_store(spark, local)
+
+
+@pytest.mark.parametrize("shards", [1, 3, 50])
+@pytest.mark.usefixtures("divided")
+def test_pages_are_divided_in_any_way(
+    collection: list[Path], tmp_path: Path, shards: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Spool, "remove", lambda self: None)
+    assert_same_builds(collection, tmp_path, shards=shards)
+    stages = Counter(path.name.partition("-")[0] for path in (tmp_path / "spark.kin" / "unfinished").glob("*.npz"))
+    divided = ("newest", "chosen", "places", "uses", "strings", "tables", "pages", "found", "reached", "links")
+    assert all(stages[name] >= 5 for name in divided), stages
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"chop_host": True},
+        {"chop_host": True, "obey_noindex": True},
+        {"obey_noindex": True, "obey_nofollow": True},
+        {"capture": "first"},
+        {"capture": "nearest:2020-09-14"},
+        {"exclude": ("host[24]",)},
+    ],
+)
+@pytest.mark.usefixtures("divided")
+def test_settings_of_reading_apply(collection: list[Path], tmp_path: Path, settings: dict[str, Any]) -> None:
+    assert_same_builds(collection, tmp_path, settings=ReadingSettings(**settings), shards=4)
