@@ -10,7 +10,7 @@ import numpy as np
 
 from pagekin.bags.weigh import FoldedBags
 from pagekin.latent.lists import write_page_vectors
-from pagekin.latent.matrix import PageTerms, page_terms, rows_in_file
+from pagekin.latent.matrix import PageTerms, SparseRows, page_terms, rows_in_file
 from pagekin.latent.svd import right_singular_vectors
 from pagekin.latent.vectors import DIMENSIONS, TermVectors, quantised
 from pagekin.model.arrays import Float32s
@@ -28,20 +28,21 @@ def write_latent(folder: Path, folded: FoldedBags, mapper: Mapper = map) -> None
     pages are their projections. Collections of fewer than three pages have no dimensions.
     """
     terms = page_terms(folded, mapper)
-    axes = _dimensions(folder, terms)
-    write_page_vectors(folder, "latent", (terms.pages, axes.shape[1]), map(quantised, terms.products(axes)))
+    count, sample = min(terms.pages, SAMPLE), np.zeros(terms.pages, bool)
+    sample[np.arange(count) * terms.pages // max(1, count)] = True
+    with rows_in_file(folder, terms.rows(sample)) as rows:
+        axes = _dimensions(terms, rows)
+        products = rows.products(axes, mapper) if count == terms.pages else terms.products(axes)
+        write_page_vectors(folder, "latent", (terms.pages, axes.shape[1]), map(quantised, products))
     heaviest = np.sort(np.argsort(-terms.squares, kind="stable")[: max(_TERMS, terms.pages)])
     kept = TermVectors.of(terms.term[heaviest], axes[heaviest])
     write_columns(folder, {"latent.terms": kept})
 
 
-def _dimensions(folder: Path, terms: PageTerms) -> Float32s:
-    """The vector of each term that is a column of A."""
-    pages, columns = terms.pages, len(terms.term)
-    most = min(DIMENSIONS, pages - 1, columns - 1)
-    if pages < _FEWEST_PAGES or most < 1:
+def _dimensions(terms: PageTerms, rows: SparseRows) -> Float32s:
+    """The vector of each term that is a column of A, from some rows of A."""
+    columns = len(terms.term)
+    most = min(DIMENSIONS, terms.pages - 1, columns - 1)
+    if terms.pages < _FEWEST_PAGES or most < 1:
         return np.zeros((columns, 0), np.float32)
-    count, sample = min(pages, SAMPLE), np.zeros(pages, bool)
-    sample[np.arange(count) * pages // count] = True
-    with rows_in_file(folder, terms.rows(sample)) as rows:
-        return right_singular_vectors(rows, columns, most, terms.folded.strategy.seed, terms.mapper)
+    return right_singular_vectors(rows, columns, most, terms.folded.strategy.seed, terms.mapper)
