@@ -4,17 +4,19 @@ The weight of a term in a page is log(1 + 20 lead) * ln(pages / frequency), wher
 of the weight of their positions (`lead` of the strategy), and `frequency` is the number of pages with the term.
 """
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
 
 from pagekin.bags.weigh import FoldedBags
+from pagekin.engines.spark import SparkPool
 from pagekin.latent.lists import write_page_vectors
 from pagekin.latent.matrix import PageTerms, Piece, SparseRows, page_pieces, page_terms, rows_in_file
 from pagekin.latent.svd import right_singular_vectors
 from pagekin.latent.vectors import DIMENSIONS, TermVectors, Vectors, quantised
 from pagekin.model.arrays import Array, Bools, Float32s
-from pagekin.store.columns import write_columns
+from pagekin.store.columns import Mapper, write_columns
 from pagekin.store.stage_files import Stages
 
 _FEWEST_PAGES = 3
@@ -29,12 +31,26 @@ def write_latent(folder: Path, folded: FoldedBags, stages: Stages) -> None:
     pages are their projections. Collections of fewer than three pages have no dimensions.
     """
     terms = page_terms(folded, stages)
-    axes = _dimensions(folder, terms, folded, stages)
-    pieces = stages.map("projecting", _project, (terms, axes), page_pieces(folded))
-    write_page_vectors(folder, "latent", (terms.pages, axes.shape[1]), (Vectors(**piece) for piece in pieces))
+    count, sample = min(terms.pages, SAMPLE), np.zeros(terms.pages, bool)
+    sample[np.arange(count) * terms.pages // max(1, count)] = True
+    pieces = stages.map("sampling", _sampled, (terms, sample), page_pieces(folded))
+    with rows_in_file(folder, (SparseRows(**piece) for piece in pieces)) as rows:
+        axes = _dimensions(terms, rows, folded.strategy.seed, stages.pool.map)
+        vectors = _vectors(terms, axes, rows, folded, stages)
+        write_page_vectors(folder, "latent", (terms.pages, axes.shape[1]), vectors)
     heaviest = np.sort(np.argsort(-terms.squares, kind="stable")[: max(_TERMS, terms.pages)])
     kept = TermVectors.of(terms.term[heaviest], axes[heaviest])
     write_columns(folder, {"latent.terms": kept})
+
+
+def _vectors(
+    terms: PageTerms, axes: Float32s, rows: SparseRows, folded: FoldedBags, stages: Stages
+) -> Iterable[Vectors]:
+    """The vectors of all pages, in parts; `rows` are those of the sample, which may be all pages."""
+    if len(rows) == terms.pages and not isinstance(stages.pool, SparkPool):
+        return map(quantised, rows.products(axes, stages.pool.map))
+    pieces = stages.map("projecting", _project, (terms, axes), page_pieces(folded))
+    return (Vectors(**piece) for piece in pieces)
 
 
 def _project(axes: tuple[PageTerms, Float32s], numbered: Piece) -> dict[str, Array]:
@@ -48,14 +64,10 @@ def _sampled(sample: tuple[PageTerms, Bools], numbered: Piece) -> dict[str, Arra
     return vars(terms.rows(numbered, wanted))
 
 
-def _dimensions(folder: Path, terms: PageTerms, folded: FoldedBags, stages: Stages) -> Float32s:
-    """The vector of each term that is a column of A."""
-    pages, columns = terms.pages, len(terms.term)
-    most = min(DIMENSIONS, pages - 1, columns - 1)
-    if pages < _FEWEST_PAGES or most < 1:
+def _dimensions(terms: PageTerms, rows: SparseRows, seed: int, mapper: Mapper) -> Float32s:
+    """The vector of each term that is a column of A, from some rows of A."""
+    columns = len(terms.term)
+    most = min(DIMENSIONS, terms.pages - 1, columns - 1)
+    if terms.pages < _FEWEST_PAGES or most < 1:
         return np.zeros((columns, 0), np.float32)
-    count, sample = min(pages, SAMPLE), np.zeros(pages, bool)
-    sample[np.arange(count) * pages // count] = True
-    pieces = stages.map("sampling", _sampled, (terms, sample), page_pieces(folded))
-    with rows_in_file(folder, (SparseRows(**piece) for piece in pieces)) as rows:
-        return right_singular_vectors(rows, columns, most, folded.strategy.seed, stages.pool.map)
+    return right_singular_vectors(rows, columns, most, seed, mapper)

@@ -94,6 +94,15 @@ class SparseRows:
         deque(mapper(work, range(0, len(self), _ROWS)), maxlen=0)
         return product
 
+    def products(self, dense: Float32s, mapper: Mapper) -> Iterable[Float32s]:
+        """The same product in pieces."""
+
+        def work(first: int) -> Float32s:
+            rows = self.offsets[first * _GROUPS : (first + _ROWS) * _GROUPS + 1]
+            return SparseRows(rows, self.column, self.value).times(dense)
+
+        return mapper(work, range(0, len(self), _ROWS))
+
     def transposed_times(self, dense: Float32s, columns: int, mapper: Mapper = map) -> Float32s:
         """The product of the transposed rows and a matrix with a row for each of them."""
         product = np.zeros((columns, dense.shape[1]), np.float32)

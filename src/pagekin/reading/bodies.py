@@ -78,7 +78,10 @@ def load_body(capture: Capture, settings: ReadingSettings) -> Body | Skip:
     if data is None:
         try:
             with open(capture.path, "rb") as file:  # noqa: PTH123, creating a Path takes longer than opening the file
-                data = file.read(settings.max_page_bytes + 1)
+                # Python reserves as much memory as it is told to read.
+                data = file.read(min(capture.origin.size, settings.max_page_bytes) + 1)
+                if len(data) > capture.origin.size:  # the file has grown
+                    data += file.read(settings.max_page_bytes + 1 - len(data))
         except OSError as error:
             return _skip(capture, f"unreadable file ({error.strerror or type(error).__name__})")
     if len(data) > settings.max_page_bytes:

@@ -255,6 +255,8 @@ class PageCollector:
             self.must_read(item)
 
     def _place(self, capture: Capture) -> int | None:
+        if not self._rows:
+            return None
         origin = capture.origin
         facts = (origin.source, origin.offset, origin.size, origin.modified, capture.url, capture.captured)
         return self._rows.get(_digest(*facts))
