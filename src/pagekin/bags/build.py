@@ -14,7 +14,6 @@ from pagekin.bags.weigh import FoldedBags, Pieces, Spill, SpilledPiece
 from pagekin.kernels.fold_bags import Citations, FoldPlan, TermSums, fold_nodes, make_sums
 from pagekin.kernels.page_output import NAVIGATION
 from pagekin.kernels.spans import count_rows, count_values
-from pagekin.kernels.vocabulary import intern
 from pagekin.kernels.windows import BASIC, SYNTACTIC, TOPICAL, Texts
 from pagekin.model.arrays import Bools, Bytes, Floats, Int64s, Strings, UInt32s, UInt64s, offsets_of
 from pagekin.model.bags import BAG_COLUMNS, Bags, Contents, Terms
@@ -244,12 +243,13 @@ def template_blocks(hosts: Int64s, offsets: Int64s, hashes: UInt64s, share: floa
     """
     if len(hashes) == 0:
         return np.zeros(0, np.uint8)
-    host = np.repeat(hosts, np.diff(offsets))
-    keys = np.column_stack([host.astype(np.uint64), hashes])
-    starts = np.arange(0, keys.nbytes, keys.strides[0])
-    number, first = intern(keys.reshape(-1).view(np.uint8), starts, starts + keys.strides[0])
-    pages = count_rows(offsets, number, len(first))
-    template = (pages >= _MIN_PAGES) & (pages > share * np.bincount(hosts)[host[first]])
+    values, number = np.unique(hashes, return_inverse=True)
+    keys = np.arange(len(values))
+    if hosts.any():  # the same text on two hosts is two blocks
+        of_block = np.repeat(hosts, np.diff(offsets)) * len(values) + number
+        keys, number = np.unique(of_block, return_inverse=True)
+    pages = count_rows(offsets, number.astype(np.uint32), len(keys))
+    template = (pages >= _MIN_PAGES) & (pages > share * np.bincount(hosts)[keys // len(values)])
     return template[number].astype(np.uint8)
 
 

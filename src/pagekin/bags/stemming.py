@@ -4,14 +4,16 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from typing import TypeVar
 
 import numpy as np
 
 from pagekin.errors import MisuseError
 from pagekin.kernels.spans import strings_of
-from pagekin.model.arrays import Int32s, Int64s, Strings, UInt32s
+from pagekin.model.arrays import Bools, Int32s, Int64s, Strings, UInt32s
 
 LANGUAGES = frozenset("ar ca da de el en es fi fr hu it nl no pt ro ru sv tr".split())  # with stemmer and stop list
+Text = TypeVar("Text", str, bytes)
 _ALIASES = {"nb": "no", "nn": "no"}
 UNKNOWN = ""  # a language without stemmer and stop list: its words are not changed
 
@@ -41,14 +43,15 @@ def stop_words(language: str) -> frozenset[str]:
     return frozenset(line for line in text.split("\n") if line and not line.startswith("#"))
 
 
-def stemmer(language: str) -> Callable[[list[str]], list[str]]:
+def stemmer(language: str) -> Callable[[list[Text]], list[Text]]:
+    """A function from words to their stems, as strings or in UTF-8."""
     if language == UNKNOWN:
         return lambda words: words
     from Stemmer import Stemmer
 
     name = "porter" if language == "en" else language  # Porter's own for English, as in the paper; else Snowball's
     # Cache size 0: each word comes once, and evicting entries takes longer than stemming.
-    stems: Callable[[list[str]], list[str]] = Stemmer(name, 0).stemWords
+    stems: Callable[[list[Text]], list[Text]] = Stemmer(name, 0).stemWords
     return stems
 
 
@@ -87,16 +90,23 @@ def vocabulary(words: Strings, word_of_form: UInt32s, languages: Sequence[str], 
 
     `words` come most frequent first, so the first word with a term is the one to show for it.
     """
-    known = list(words)
-    terms = (terms_of(known, stemming, language) for language in languages)
     rows: Sequence[Int64s | list[int]]
     if stemming == "stem":
-        names, shown, rows = _stems(known, terms)
+        known = list(words)
+        names, shown, rows = _stems(known, (terms_of(known, stemming, language) for language in languages))
     else:
-        order, rows = _numbers(len(known), terms)
+        raw = words.all_raw()
+        order, rows = _numbers(len(raw), (_kept(raw, stemming, language) for language in languages))
         names = shown = strings_of(words.data, words.offsets[order], words.offsets[order + 1])
-    of_word = np.array(rows, np.int32).reshape(len(languages), len(known))
+    of_word = np.array(rows, np.int32).reshape(len(languages), len(words))
     return TermVocabulary(names, shown, of_word[:, word_of_form])
+
+
+def _kept(words: list[bytes], stemming: str, language: str) -> Bools:
+    """Whether each word, in UTF-8, is no stop word, where every word is its own term."""
+    stem = stemmer(UNKNOWN if stemming == "none" else language)
+    stopped = frozenset(base.encode() for base in stem(sorted(stop_words(language))))
+    return np.fromiter((base not in stopped for base in stem(words)), bool, len(words))
 
 
 def _stems(words: list[str], terms: Iterable[list[str | None]]) -> tuple[Strings, Strings, list[list[int]]]:
@@ -115,13 +125,12 @@ def _stems(words: list[str], terms: Iterable[list[str | None]]) -> tuple[Strings
     return Strings.of(numbers), Strings.of(shown), rows
 
 
-def _numbers(words: int, terms: Iterable[list[str | None]]) -> tuple[Int64s, list[Int64s]]:
+def _numbers(words: int, kept_words: Iterable[Bools]) -> tuple[Int64s, list[Int64s]]:
     """The same where every word is its own term: (the word of each term, for each language the term of each word)."""
     number = np.full(words, -1)
     order = np.empty(0, np.int64)
     rows = []
-    for of_language in terms:
-        kept = np.array([term is not None for term in of_language], bool)
+    for kept in kept_words:
         new = np.flatnonzero(kept & (number < 0))
         number[new] = np.arange(len(order), len(order) + len(new))
         order = np.concatenate([order, new])
