@@ -163,10 +163,11 @@ def build(
     as in the store before. The same holds for the number of `shards`; it changes no answer.
     """
     root, strategy = Path(output), strategy or PRESETS["default"]
+    if engine == "spark":
+        _check_new(root)
     if not isinstance(sources, SourceSet) and (uris := [source for source in sources if needs_hadoop(source)]):
         if engine != "spark":
             raise MisuseError(f"{uris[0]} is in a file system that only Spark opens; add --engine spark")
-        _check_new(root)
         with spark_pool(master, 1) as spark:
             progress(Progress("copying sources"))
             return build(
@@ -202,7 +203,7 @@ def build(
         paths = [_absolute(source) if engine == "spark" else Path(source) for source in sources]
         collection = open_sources(paths, base_urls, settings or ReadingSettings())
     pool = worker_pool(processes, (memory - _COLLECTING) // _READING, collection.size, _WORK_FOR_PROCESSES)
-    with reporting_errors(root), manifests.locked_folder(root), _engine(engine, master, pool, root) as chosen:
+    with reporting_errors(root), manifests.locked_folder(root), _engine(engine, master, pool) as chosen:
         context = _BuildContext(chosen, progress, allow_shrink)
         limit = _checked_answers(_answers_before(root) if answers is None else answers)
         built = _build(collection, root, strategy, given, limit, shards, context)
@@ -210,14 +211,24 @@ def build(
         return built if kept is built.store.manifest else replace(built, store=Store(root, kept), changed=True)
 
 
-def keep_answers(output: str | Path, limit: int, progress: Callable[[Progress], None] = lambda _: None) -> Manifest:
+def keep_answers(
+    output: str | Path,
+    limit: int,
+    progress: Callable[[Progress], None] = lambda _: None,
+    *,
+    engine: str = "local",
+    master: str | None = None,
+) -> Manifest:
     """Find the nearest `limit` pages of every page in advance, and keep them in the index; 0 removes them."""
-    root = Path(output)
+    root, local = Path(output), WorkerPool(cpu_count())
     _checked_answers(limit)
     manifests.read_manifest(root)  # raises an error if there is no store
-    with reporting_errors(root), manifests.locked_folder(root):
-        manifest = manifests.read_manifest(root)
-        return _keep_answers(root, manifest, limit, _BuildContext(WorkerPool(cpu_count()), progress))
+    with reporting_errors(root), manifests.locked_folder(root), _engine(engine, master, local) as pool:
+        context = _BuildContext(pool, progress)
+        kept = _keep_answers(root, manifests.read_manifest(root), limit, context)
+        if pool is not local:
+            context.stages(root).remove("answers")
+        return kept
 
 
 def _checked_answers(limit: int) -> int:
@@ -277,15 +288,14 @@ def _absolute(source: str | Path) -> Path:
     return Path(f"@{Path(str(source)[1:]).absolute()}") if is_list else Path(source).absolute()
 
 
-def _engine(engine: str, master: str | None, pool: WorkerPool, root: Path) -> AbstractContextManager[WorkerPool]:
-    """The workers of an engine; raise MisuseError if it cannot build this store."""
+def _engine(engine: str, master: str | None, pool: WorkerPool) -> AbstractContextManager[WorkerPool]:
+    """The workers of an engine; raise MisuseError if there is no such engine."""
     if engine not in ENGINES:
         raise MisuseError(f"there is no engine {engine!r}; name one of {', '.join(ENGINES)}")
     if engine == "local":
         if master is not None:
             raise MisuseError("--master names a Spark cluster; add --engine spark")
         return nullcontext(pool)
-    _check_new(root)
     return spark_pool(master, pool.workers)
 
 

@@ -445,6 +445,16 @@ pagekin.build(sources, output, engine="spark", master="local-cluster[2,1,512]", 
 """
 
 
+def test_answers_of_a_store_are_found_by_either_engine(session: SparkSession, local: Path, tmp_path: Path) -> None:
+    for engine in ("local", "spark"):
+        shutil.copytree(local, tmp_path / engine)
+        keep_answers(tmp_path / engine, 3, engine=engine)
+    assert files_of(tmp_path / "spark") == files_of(tmp_path / "local") != files_of(local)
+    assert not (tmp_path / "spark" / "unfinished").exists()
+    keep_answers(tmp_path / "spark", 0, engine="spark")
+    assert files_of(tmp_path / "spark").keys() == files_of(local).keys()
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="finds the executor of a job in /proc, which only Linux has")
 def test_an_executor_killed_in_each_stage_does_not_change_the_result(
     sources: list[Path], local: Path, tmp_path: Path

@@ -10,7 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pagekin.index.index import elements_for, keys_of, make_signatures, seeded, term_keys
+from pagekin.index.index import (
+    elements_for,
+    invert_coordinates,
+    keys_of,
+    make_signatures,
+    members_of,
+    seeded,
+    term_keys,
+)
 from pagekin.kernels.fnv import fnv_of
 from pagekin.model.arrays import Strings, UInt32s
 from pagekin.model.bags import Bags
@@ -96,3 +104,18 @@ def test_no_bag_with_weights_is_taken_for_an_empty_one(length: int) -> None:
     even = dict.fromkeys(range(20000), 1 / 20000)
     signatures = make_signatures(bags_of([even, {}]), seeded(keys, 2002), length)
     assert (signatures[0] != reference.EMPTY).all() and (signatures[1] == reference.EMPTY).all()
+
+
+@given(st.integers(1, 7), st.integers(0, 40))
+def test_groups_of_coordinates_make_one_inverted_index(size: int, nodes: int) -> None:
+    """A signature of largest numbers is that of an empty bag."""
+    signatures = np.random.default_rng(nodes).integers(0, 2**16 - 1, (nodes, 7)).astype(np.uint16)
+    signatures[::5] = 2**16 - 1
+    members = members_of(signatures, np.arange(nodes))
+    assert members.tolist() == [node for node in range(nodes) if node % 5]
+    groups = [range(first, min(first + size, 7)) for first in range(0, 7, size)]
+    parts = [invert_coordinates(signatures, members, group) for group in groups]
+    postings, buckets = (np.concatenate([getattr(part, name) for part in parts]) for name in ("postings", "buckets"))
+    assert buckets[:, -1].tolist() == [len(members)] * 7
+    for row, column in zip(postings.tolist(), signatures.T.tolist(), strict=True):
+        assert row == sorted(members.tolist(), key=lambda node: (column[node], node))

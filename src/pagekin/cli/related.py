@@ -118,15 +118,17 @@ def export(store: str, output: str, kind: str | None, queries: str | None, optio
     type=click.IntRange(0, MOST_ANSWERS),
     help="Keep this number of related pages for each page; 0 removes what is kept.",
 )
+@click.option("--engine", type=click.Choice(["local", "spark"]), default="local", help="Where the pages are compared.")
+@click.option("--master", metavar="URL", help="The Spark cluster, such as spark://HOST:7077. Default: this machine.")
 @json_option
-def answers(store: str, limit: int, json: bool) -> None:
+def answers(store: str, limit: int, engine: str, master: str | None, json: bool) -> None:
     """Find the related pages of every page in advance, and keep them in the index.
 
     `related`, `export` and `serve` then read an answer instead of searching, if a request has no filters, uses the
     default ranking and asks for at most --limit pages. Later builds find the same number in advance.
     """
     with progress_bar(json) as progress:
-        report = pagekin.open(store).keep_answers(limit, progress)
+        report = pagekin.open(store).keep_answers(limit, progress, engine=engine, master=master)
     text = (
         f"{store}: {report.limit} answers for each of {counted(report.pages, 'page')}, {bytes_in_words(report.bytes)}"
     )

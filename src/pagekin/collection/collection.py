@@ -557,10 +557,18 @@ class Collection(Tabular):
             self._finder = GapFinder(self.indexed)
         return self._finder
 
-    def keep_answers(self, limit: int = 10, progress: Callable[[Progress], None] = lambda _: None) -> KeptReport:
+    def keep_answers(
+        self,
+        limit: int = 10,
+        progress: Callable[[Progress], None] = lambda _: None,
+        *,
+        engine: str = "local",
+        master: str | None = None,
+    ) -> KeptReport:
         """Compute the related pages of all pages in advance and keep them in the index; a `limit` of 0 removes them.
 
-        Requests with the default ranking and without filters, for at most `limit` pages, then need no search.
+        Requests with the default ranking and without filters, for at most `limit` pages, then need no search. The
+        `engine` "spark" finds them on the Spark cluster of `master`.
 
         >>> collection.keep_answers(5).pages
         9
@@ -568,7 +576,7 @@ class Collection(Tabular):
         from pagekin.collection.info import describe_answers
         from pagekin.pipeline import keep_answers
 
-        self.indexed = IndexedStore(self.path, keep_answers(self.path, limit, progress))
+        self.indexed = IndexedStore(self.path, keep_answers(self.path, limit, progress, engine=engine, master=master))
         return describe_answers(self.indexed, limit)
 
     def table(self) -> list[dict[str, Any]]:

@@ -17,7 +17,6 @@ from typing import Any, cast
 
 from pagekin.errors import SourceError, StoreError
 from pagekin.model.capture import Capture, MiB, Origin, ReadingSettings, Redirect, Skip, SkipKind, SourceItem
-from pagekin.model.files import replacing
 from pagekin.model.reading import CheckedReading
 from pagekin.sources.archives import ArchiveSource
 from pagekin.sources.folders import FolderSource, PageFile
@@ -138,8 +137,9 @@ def read_split(folder: Path, settings: ReadingSettings, fingerprint: dict[str, A
     ends = split.source.ends if isinstance(split.source, DivisibleFile) else None
     facts: dict[str, Any] = {"batches": batches, "items": items, "sources": [asdict(each) for each in sources]}
     facts |= {"revisits": revisits, "ends": ends}
-    with replacing(finished, durable=False) as path:
-        path.write_text(json.dumps(facts | {"key": _key(facts)}), "utf-8", errors="surrogatepass")
+    written = folder / f"{attempt}.json"
+    written.write_text(json.dumps(facts | {"key": _key(facts)}), "utf-8", errors="surrogatepass")
+    written.replace(finished)
     return finished.name
 
 

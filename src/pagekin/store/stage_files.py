@@ -7,7 +7,7 @@ that the stage depends on, and uses its files unless one of them is missing or d
 import json
 import pickle
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
@@ -94,10 +94,18 @@ class Stages:
         """
         if not isinstance(self.pool, SparkPool):
             return self.pool.map(partial(function, value), jobs)
+        self.folder.mkdir(exist_ok=True)
         shared, jobs = share(self.folder, name, value), list(jobs)
         depends_on = (shared.digest, sha256(pickle.dumps(jobs)).hexdigest(), [checksum(file) for file in files])
         job = partial(_with_value, function, shared)
         return map(read_stage, run_stage(self.pool, self.folder, name, job, jobs, depends_on))
+
+    def remove(self, name: str) -> None:
+        """Remove the files of the stages with this name, and the folder if nothing else is in it."""
+        for path in self.folder.glob(f"{name}-*"):
+            path.unlink()
+        with suppress(OSError):
+            self.folder.rmdir()
 
     def checksums(self, folder: Path, known: Container[str] = ()) -> dict[str, dict[str, Any]]:
         """Size and checksum of every file of a folder that all executors see, except those that are known."""
