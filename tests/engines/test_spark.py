@@ -346,7 +346,8 @@ from pathlib import Path
 import pagekin, pagekin.pipeline
 from pagekin.bags import shuffle
 from pagekin.duplicates import executors
-from pagekin.store import splits
+from pagekin.store import choose, link_ranges, pieces, splits
+from pagekin.store import executors as store_executors
 
 folder, output, *sources = sys.argv[1:]
 
@@ -379,6 +380,10 @@ def read_split(*arguments):
 pagekin.pipeline.read_split = read_split
 shuffle._cut, shuffle._add = killing("cut", shuffle._cut), killing("add", shuffle._add)
 executors._chunks = killing("chunks", executors._chunks)
+choose._join_captures = killing("choose", choose._join_captures)
+store_executors._join_pages = killing("pages", store_executors._join_pages)
+link_ranges._cut = killing("links", link_ranges._cut)
+pieces._place = killing("place", pieces._place)
 pagekin.build(sources, output, engine="spark", master="local-cluster[2,1,512]")
 """
 
@@ -397,6 +402,6 @@ def test_an_executor_killed_in_each_stage_does_not_change_the_result(
     command = [sys.executable, "-c", KILLING, str(tmp_path / "killed"), str(tmp_path / "all.kin"), *map(str, sources)]
     subprocess.run(command, env=os.environ | environment, check=True, timeout=900)
     killed = {path.name: path.read_text() for path in (tmp_path / "killed").iterdir()}
-    assert killed.keys() == {"read", "cut", "add", "chunks"}
+    assert killed.keys() == {"read", "cut", "add", "chunks", "choose", "pages", "links", "place"}
     assert all("CoarseGrainedExecutorBackend" in command for command in killed.values())  # the class of executors
     assert files_of(tmp_path / "all.kin") == files_of(local)

@@ -72,7 +72,7 @@ def test_executors_choose_the_pages_of_the_local_engine(
         assert list(chosen.older()) == selected.older
         assert summed(chosen.skips) == summed(selected.skips)
         assert chosen.rows_of(SerialPool(1), selected.pages) == selected.row_of
-        placed = {}
+        placed: dict[int, tuple[int, int]] = {}
         for number, file in places_of_groups(SerialPool(1), spool, chosen).items():
             columns = read_stage(file)
             readings = (columns["reading"] + chosen.groups[number].first).tolist()
