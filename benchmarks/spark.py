@@ -1,10 +1,10 @@
 """Spark: builds on two local executors beside builds by the local engine, on generated webs.
 
 `python -m benchmarks.spark` prints the figures and writes `results/spark.json`: seconds by stage of both engines at
-every size, the files that differ, and bytes a page. Each build has a process of its own. The seconds of Spark include
-the start of its Java processes, which is why the bar is for 100,000 pages on. `python -m benchmarks.spark SIZE...`
-measures other sizes. If PAGEKIN_BENCH_DATA names a folder of HTML, its stores are compared as well. The table of
-estimates in docs/scale.md is made from the largest build (`estimates`) and written, too.
+every size, the files that differ, bytes a page, and the memory of the driver. Each build has a process of its own. The
+seconds of Spark include the start of its Java processes, which is why the bar is for 100,000 pages on.
+`python -m benchmarks.spark SIZE...` measures other sizes. If PAGEKIN_BENCH_DATA names a folder of HTML, its stores are
+compared as well. The table of estimates in docs/scale.md is made from the largest build (`estimates`) and written, too.
 """
 
 from __future__ import annotations
@@ -15,9 +15,11 @@ import re
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -86,6 +88,7 @@ def measure(folder: Path, sources: Sequence[Path]) -> dict[str, Any]:
         "differing": sum(local.get(name) != spark.get(name) for name in local.keys() | spark.keys()),
         "bytes": dict(sizes.most_common()),
         "batch_bytes": seen["spark"]["batch_bytes"],
+        "driver_bytes": seen["spark"]["memory"],
         **{engine: seen[engine]["seconds"] for engine in _ENGINES},
     }
 
@@ -119,13 +122,39 @@ def _observed(engine: str, store: Path, sources: Sequence[Path]) -> dict[str, An
                 batches = sum(path.stat().st_size for path in (store / "unfinished").iterdir())
 
     master = _MASTER if engine == "spark" else None
-    built = build(sources, store, processes=_CORES, engine=engine, master=master, progress=note)
+    with _memory_by_stage(lambda: begins[-1][0]) as memory:
+        built = build(sources, store, processes=_CORES, engine=engine, master=master, progress=note)
     begins.append(("", time.perf_counter()))
     seconds = Counter[str]()
     for (stage, begin), (_, end) in pairwise(begins):
         seconds[stage] += end - begin  # type: ignore[assignment]
     rounded = {stage: round(value, 2) for stage, value in seconds.items()}
-    return {"pages": len(built.store), "seconds": rounded, "batch_bytes": batches}
+    return {"pages": len(built.store), "seconds": rounded, "batch_bytes": batches, "memory": memory}
+
+
+@contextmanager
+def _memory_by_stage(stage: Callable[[], str]) -> Iterator[dict[str, int]]:
+    """The most memory of its own, without mapped files, that this process takes in each stage; empty without /proc."""
+    peaks: dict[str, int] = {}
+    status, ended = Path("/proc/self/status"), threading.Event()
+
+    def own() -> int:
+        found = re.search(r"RssAnon:\s+(\d+) kB", status.read_text())
+        return 1024 * int(found[1]) if found else 0
+
+    def watch() -> None:
+        while not ended.wait(0.02):
+            name = stage()
+            peaks[name] = max(peaks.get(name, 0), own() - before)
+
+    before = own() if status.exists() else 0
+    thread = threading.Thread(target=watch, daemon=True)
+    if before:
+        thread.start()
+    yield peaks
+    ended.set()
+    if before:
+        thread.join()
 
 
 def summary(rows: list[dict[str, Any]], differing: dict[str, int]) -> Iterator[Figure]:
@@ -162,10 +191,13 @@ def estimates(result: dict[str, Any]) -> str:
         ("reading", "core-hours", seconds["read"] * _CORES / 3600),
         ("merging into a store", "core-hours", seconds["merge"] * _CORES / 3600),
         ("indexing", "core-hours", seconds["index"] * _CORES / 3600),
-        ("batches, from executors to the driver", "GB", row["batch_bytes"] / 1e9),
+        ("batches, written and read by executors", "GB", row["batch_bytes"] / 1e9),
         ("disk", "GB", disk / 1e9),
         ("signatures, postings and heads, to be kept in memory", "GB", served / 1e9),
     ]
+    if driver := row.get("driver_bytes"):  # a run on Linux
+        stored = max(value for stage, value in driver.items() if stage.startswith(_MERGED))
+        costs.append(("memory of the driver, until the store is written", "GB", stored / 1e9))
     lines = [
         "| cost | unit | " + " | ".join(f"{pages:,} pages" for pages in ESTIMATED) + " |",
         "|---|---|---:|---:|---:|",

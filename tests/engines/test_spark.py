@@ -403,7 +403,8 @@ import os, signal, sys
 from pathlib import Path
 import pagekin, pagekin.pipeline
 from pagekin.bags import shuffle
-from pagekin.store import splits, stage_files
+from pagekin.store import choose, link_ranges, pieces, splits, stage_files
+from pagekin.store import executors as store_executors
 
 folder, output, *sources = sys.argv[1:]
 
@@ -435,6 +436,10 @@ def read_split(*arguments):
 
 pagekin.pipeline.read_split = read_split
 shuffle._cut, shuffle._add = killing("cut", shuffle._cut), killing("add", shuffle._add)
+choose._join_captures = killing("choose", choose._join_captures)
+store_executors._join_pages = killing("pages", store_executors._join_pages)
+link_ranges._cut = killing("links", link_ranges._cut)
+pieces._place = killing("place", pieces._place)
 with_value = stage_files._with_value
 def run_job(function, *arguments):
     name = function.__name__.strip("_")
@@ -472,6 +477,6 @@ def test_an_executor_killed_in_each_stage_does_not_change_the_result(
     subprocess.run(command, env=os.environ | environment, check=True, timeout=900)
     killed = {path.name: path.read_text() for path in (tmp_path / "killed").iterdir()}
     functions = {"frequencies", "sign_piece", "squares", "sampled", "project", "invert", "chunks", "found"}
-    assert killed.keys() == {"read", "cut", "add"} | functions
+    assert killed.keys() == {"read", "choose", "pages", "links", "place", "cut", "add"} | functions
     assert all("CoarseGrainedExecutorBackend" in command for command in killed.values())  # the class of executors
     assert files_of(tmp_path / "all.kin") == files_of(expected)

@@ -8,11 +8,22 @@ from typing import Any
 
 import pytest
 
-from engines.serial_pool import use_serial_pool
+from engines.serial_pool import SerialPool, use_serial_pool
+from pagekin.errors import SourceError
 from pagekin.model.capture import ReadingSettings
 from pagekin.pipeline import build
 from pagekin.store.collect import Spool
-from store.builders import Record, assert_same_store, canonical, generated, page, refresh, write_jsonl, write_warc
+from store.builders import (
+    Record,
+    assert_same_store,
+    canonical,
+    generated,
+    page,
+    refresh,
+    urls_of,
+    write_jsonl,
+    write_warc,
+)
 
 NOINDEX, NOFOLLOW = '<meta name="robots" content="noindex">', '<meta name="robots" content="nofollow">'
 COPIED = "a long text about the robins of the garden that sing in winter and in spring"
@@ -105,3 +116,88 @@ def test_pages_are_divided_in_any_way(
 @pytest.mark.usefixtures("divided")
 def test_settings_of_reading_apply(collection: list[Path], tmp_path: Path, settings: dict[str, Any]) -> None:
     assert_same_builds(collection, tmp_path, settings=ReadingSettings(**settings), shards=4)
+
+
+@pytest.mark.usefixtures("divided")
+def test_a_stage_is_made_again_only_if_one_of_its_files_is_damaged(
+    collection: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    output, shuffle, made = tmp_path / "spark.kin", SerialPool.shuffle, list[str]()
+
+    def noted(self: SerialPool, cut: Any, *others: Any) -> Any:
+        made.append(cut.func.__name__)
+        return shuffle(self, cut, *others)
+
+    def fail(*_: Any) -> None:
+        raise SourceError("the driver was stopped")
+
+    monkeypatch.setattr(SerialPool, "shuffle", noted)
+    with monkeypatch.context() as patched:
+        patched.setattr("pagekin.store.executors.finish_store", fail)
+        for stage, repeated in STAGES.items():
+            if stage:
+                damaged = min((output / "unfinished").glob(f"{stage}-*.npz"))
+                damaged.write_bytes(damaged.read_bytes()[:-1] + b"?")
+            made.clear()
+            with pytest.raises(SourceError, match="the driver was stopped"):
+                build(collection, output, engine="spark", shards=3)
+            assert made == repeated
+    spark = build(collection, output, engine="spark", shards=3).store
+    assert_same_store(spark, build(collection, tmp_path / "local.kin", processes=1, shards=3).store)
+
+
+# Which values travel again if a file of a stage is damaged. The others depend on the same bytes as before.
+STAGES = {
+    "": [
+        "_cut_captures",
+        "_cut_ranges",
+        "_cut_places",
+        "_cut",
+        "_cut_numbers",
+        "_cut_pages",
+        "_cut_urls",
+        "_cut_found",
+        "_cut",
+    ],
+    "older": ["_cut_captures"],
+    "chosen": ["_cut_ranges"],
+    "places": ["_cut_places"],
+    "uses": [],
+    "strings": ["_cut"],
+    "tables": ["_cut_numbers"],
+    "pages": ["_cut_pages"],
+    "found": ["_cut_urls"],
+    "reached": ["_cut_found"],
+    "links": ["_cut"],
+}
+
+
+def test_a_page_that_vanishes_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    use_serial_pool(monkeypatch)
+    run = SerialPool.run
+
+    def remove_and_run(self: SerialPool, *arguments: Any) -> Any:
+        (tmp_path / "web" / "two.html").unlink(missing_ok=True)
+        return run(self, *arguments)
+
+    monkeypatch.setattr(SerialPool, "run", remove_and_run)
+    (tmp_path / "web").mkdir()
+    for name in ("one", "two"):
+        (tmp_path / "web" / f"{name}.html").write_text(f"<p>page {name} <a href=two.html>two</a>")
+    store = build([tmp_path / "web"], tmp_path / "my.kin", engine="spark", base_urls=["http://a.example/"]).store
+    assert urls_of(store) == ["http://a.example/one.html"]
+    assert sum(store.manifest.skipped.values()) == 1
+
+
+def test_a_collection_without_a_page_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    use_serial_pool(monkeypatch)
+    rows = [page("http://a.example/", f"{NOINDEX}<p>nobody may see this")]
+    source, settings = write_jsonl(tmp_path / "hidden.jsonl", rows), ReadingSettings(obey_noindex=True)
+    with pytest.raises(SourceError, match=r"skipped: 1 noindex \(such as http://a.example/\)"):
+        build([source], tmp_path / "my.kin", engine="spark", settings=settings)
+
+
+def test_pages_without_links_have_no_targets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    use_serial_pool(monkeypatch)
+    rows = [page(f"http://a.example/{k}", f"<p>page {k}") for k in range(3)]
+    assert_same_builds([write_jsonl(tmp_path / "pages.jsonl", rows)], tmp_path)

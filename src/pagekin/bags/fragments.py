@@ -25,6 +25,8 @@ class Fragments(NamedTuple):
 
     def by_range(self, step: int) -> "Iterator[tuple[int, Fragments]]":
         """(number, fragments) of each range of `step` nodes that has any."""
+        if not len(self.node):  # np.split would give one empty part
+            return
         numbers, starts = np.unique(self.node // step, return_index=True)
         parts: list[list[Any]] = [np.split(column, starts[1:]) for column in self]
         for number, columns in zip(numbers.tolist(), zip(*parts, strict=True), strict=True):

@@ -1,9 +1,10 @@
 """Shards: contiguous ranges of pages, whose columns lie in folders of their own.
 
-A build writes whole columns. At the end it divides those that grow with the number of pages: a column with a row for
-each page at the first pages of the shards, one with a row for each node at the nodes of these pages, and a column of
-ragged rows where the rows of these pages begin. The nodes without pages belong to the last shard. Columns in another
-order are divided into equal parts. `columns.open_array` opens the pieces as one array; nothing else depends on shards.
+A build writes whole columns; on Spark, it writes most of those of a store in shards (`pieces`). At the end it divides
+the columns that grow with the number of pages: a column with a row for each page at the first pages of the shards, one
+with a row for each node at the nodes of these pages, and a column of ragged rows where the rows of these pages begin.
+The nodes without pages belong to the last shard. Columns in another order are divided into equal parts.
+`columns.open_array` opens the pieces as one array; nothing else depends on shards.
 """
 
 from collections import deque
