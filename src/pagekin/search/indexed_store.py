@@ -18,7 +18,7 @@ from pagekin.model.arrays import Bools, Floats, Int64s
 from pagekin.model.capture import Capture, Origin, PageFormat
 from pagekin.model.reading import CheckedReading
 from pagekin.model.strategy import NEIGHBOURS
-from pagekin.search.all_pages import nearest_matrices, nearest_of_pages, separate_answers
+from pagekin.search.all_pages import nearest_in_order, nearest_matrices, separate_answers
 from pagekin.search.answer import AnswerBuilder, weighted_text_of
 from pagekin.search.blend import Blend, Scaling
 from pagekin.search.calibration import calibrate
@@ -157,7 +157,7 @@ class IndexedStore(NodeStore):
             return (kept.nearest_of_pages(pages[begin : begin + _LOOKED_UP], options.limit) for begin in blocks)
         if not simple or blend.scaling is None:
             return None
-        return (rows for _, rows in nearest_of_pages(self, partial(self.blend, options), pages, options.limit, mapper))
+        return nearest_in_order(self, partial(self.blend, options), pages, options.limit, mapper)
 
     def _scaling(self, weights: Mapping[str, float]) -> Scaling | None:
         """The scaling that the build has measured, if it did so for all of the evidences that count."""
