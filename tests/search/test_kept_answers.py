@@ -44,6 +44,19 @@ def test_kept_answers_are_those_of_a_search(
     assert store.related(urls[0], replace(options, group_duplicates=False))
 
 
+@pytest.mark.parametrize("fields", [{}, {"limit": 3}, {"min_similarity": 0.4}])
+def test_an_export_of_kept_answers_looks_them_up(
+    sample_index: Path, kept: Path, fields: dict[str, object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = RelatedOptions(**{"limit": LIMIT, "explain": False, "group_duplicates": False, **fields})  # type: ignore[arg-type]
+    searched, store = IndexedStore.open(sample_index), IndexedStore.open(kept)
+    nodes = list(range(len(store.nodes) - 1))[::-1]
+    expected = list(searched.related_of_pages(nodes, options))
+    monkeypatch.setattr(Blend, "nearest_for", no_search)
+    monkeypatch.setattr(Blend, "nearest", no_search)
+    assert list(store.related_of_pages(nodes, options)) == expected
+
+
 @pytest.mark.parametrize(
     "fields", [{"limit": LIMIT + 1}, {"exclude_linked": True}, {"similarity": "cosine"}, {"blend": {"title": 1.0}}]
 )

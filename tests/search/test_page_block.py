@@ -10,6 +10,7 @@ import pytest
 
 from pagekin.model.strategy import Strategy
 from pagekin.pipeline import build
+from pagekin.search import all_pages
 from pagekin.search.blend import Blend
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.options import RelatedOptions
@@ -57,3 +58,15 @@ def test_pages_with_few_candidates_get_those_of_costly_evidences(tmp_path: Path)
     blend, pages = store.blend(RelatedOptions()), len(store.nodes) - 1
     expected = [blend.nearest(query, 5) for query in block_of(store, np.arange(pages)).queries]
     assert found_by(blend, store, 5, pages) == expected
+
+
+def test_pages_are_answered_in_the_order_in_which_they_are_asked_for(
+    store: IndexedStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are searched in another order, some at a time; one of them twice."""
+    monkeypatch.setattr(all_pages, "_TOGETHER", 7)
+    options = RelatedOptions(limit=5, explain=False, group_duplicates=False)
+    nodes = [*reversed(range(30)), 12]
+    expected = [store.related(store.node_url(node), options) for node in nodes]
+    assert list(store.related_of_pages(nodes, options)) == expected
+    assert list(store.related_of_pages([], options)) == []

@@ -13,7 +13,8 @@ from pathlib import Path
 import numpy as np
 
 from pagekin.index.index import value_type
-from pagekin.model.arrays import Bools, Bytes, Floats, Int64s, Strings, UInt32s, Unsigned
+from pagekin.kernels.page_rows import ScoredRows
+from pagekin.model.arrays import Bools, Bytes, Floats, Int64s, Strings, UInt32s, Unsigned, offsets_of
 from pagekin.store.checks import check
 from pagekin.store.columns import open_array, open_part, write_columns
 
@@ -50,6 +51,13 @@ class KeptAnswers:
         similar = (self.similarity[node, :limit] / _PLACES).tolist()
         both = zip(similar, near, strict=True)
         return [(each, other) for each, other in both if other != node and each >= min_similarity]
+
+    def nearest_of_pages(self, nodes: Int64s, limit: int) -> ScoredRows:
+        """The nearest pages of some pages, as rows."""
+        near = self.node[nodes, :limit].astype(np.int64)
+        others = near != nodes[:, np.newaxis]
+        similarity = self.similarity[nodes, :limit][others] / _PLACES
+        return ScoredRows(offsets_of(others.sum(axis=1)), near[others], similarity)
 
     def names_of(self, nodes: Sequence[int]) -> list[str]:
         """The names of pages."""

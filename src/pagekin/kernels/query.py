@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pagekin.kernels.compile import kernel
+from pagekin.kernels.compile import inlined, kernel
 from pagekin.model.arrays import Float32s, Floats, Int64s, Integer, UInt32s, Unsigned
 
 
@@ -85,12 +85,24 @@ def collide(
 @kernel
 def sum_minima(query: Float32s, term: UInt32s, weight: Float32s) -> float:
     """The sum of the minima of the weights of the query and of one bag."""
-    total = 0.0
-    for i in range(len(term)):
-        if term[i] < len(query):  # else the file is damaged
-            a, b = np.float64(query[term[i]]), np.float64(weight[i])
-            total += a if a < b else b
-    return total
+    a = b = c = d = 0.0  # four sums: an addition need not wait for the one before
+    last = len(term) - len(term) % 4
+    for i in range(0, last, 4):
+        a += minimum(query, term, weight, i)
+        b += minimum(query, term, weight, i + 1)
+        c += minimum(query, term, weight, i + 2)
+        d += minimum(query, term, weight, i + 3)
+    for i in range(last, len(term)):
+        a += minimum(query, term, weight, i)
+    return (a + b) + (c + d)
+
+
+@inlined
+def minimum(query: Float32s, term: UInt32s, weight: Float32s, i: Integer) -> float:
+    if term[i] >= len(query):  # the file is damaged
+        return 0.0
+    a, b = np.float64(query[term[i]]), np.float64(weight[i])
+    return float(a if a < b else b)
 
 
 @kernel

@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 
 from pagekin.kernels.page_rows import ScoredRows
-from pagekin.model.arrays import Bools, Floats, Int64s
+from pagekin.model.arrays import Bools, Floats, Int64s, offsets_of, spans
 from pagekin.search.answer import separate_rows
 from pagekin.search.blend import Blend
 from pagekin.search.node_store import NodeStore
@@ -14,6 +14,7 @@ from pagekin.search.page_block import block_of, row_of
 from pagekin.store.columns import Mapper
 
 _AT_ONCE = 64  # pages of a block
+_TOGETHER = 1 << 12  # pages that are searched in another order than that of their rows
 
 
 def nearest_of_pages(
@@ -29,6 +30,25 @@ def nearest_of_pages(
 
 def _nearest(store: NodeStore, new_blend: Callable[[], Blend], limit: int, pages: Int64s) -> tuple[Int64s, ScoredRows]:
     return pages, new_blend().nearest_for(block_of(store, pages), limit)
+
+
+def nearest_in_order(
+    store: NodeStore, new_blend: Callable[[], Blend], pages: Int64s, limit: int, mapper: Mapper = map
+) -> Iterator[ScoredRows]:
+    """Rows of the nearest pages of some pages with similarities, in the order of the pages.
+
+    Of some thousand pages, those of a list of latent vectors are searched together: they have candidates in common.
+    """
+    place = np.argsort(store.pages_by_list)
+    for begin in range(0, len(pages), _TOGETHER):
+        some = pages[begin : begin + _TOGETHER]
+        order = np.argsort(place[some], kind="stable")
+        found = [rows for _, rows in nearest_of_pages(store, new_blend, some[order], limit, mapper)]
+        counts = np.concatenate([np.diff(rows.offsets) for rows in found])
+        back = np.argsort(order)
+        places = spans(offsets_of(counts)[back], counts[back])
+        node, score = (np.concatenate([rows[k] for rows in found])[places] for k in (1, 2))
+        yield ScoredRows(offsets_of(counts[back]), node, score)
 
 
 def nearest_matrices(

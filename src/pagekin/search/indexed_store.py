@@ -13,11 +13,12 @@ from pagekin.duplicates.fingerprints import Fingerprints
 from pagekin.errors import MisuseError
 from pagekin.index.answers import KeptAnswers
 from pagekin.index.index import Index
-from pagekin.model.arrays import Bools, Floats, Int64s, distinct
+from pagekin.kernels.page_rows import ScoredRows
+from pagekin.model.arrays import Bools, Floats, Int64s
 from pagekin.model.capture import Capture, Origin, PageFormat
 from pagekin.model.reading import CheckedReading
 from pagekin.model.strategy import NEIGHBOURS
-from pagekin.search.all_pages import nearest_matrices, nearest_of_pages, separate_answers
+from pagekin.search.all_pages import nearest_in_order, nearest_matrices, separate_answers
 from pagekin.search.answer import AnswerBuilder, weighted_text_of
 from pagekin.search.blend import Blend, Scaling
 from pagekin.search.calibration import calibrate
@@ -28,7 +29,7 @@ from pagekin.search.neighbours import Neighbours
 from pagekin.search.node_store import NodeStore
 from pagekin.search.options import AUTO, RelatedOptions
 from pagekin.search.query import Bag, Query, TermCounts, query_of_nodes, signature_of
-from pagekin.search.results import RelatedPage
+from pagekin.search.results import RelatedPage, unexplained
 from pagekin.search.scorer import Scorer, ScorerPool
 from pagekin.search.text import BagEvidence, Cosine, Jaccard
 from pagekin.search.title import TitleEvidence
@@ -37,6 +38,8 @@ from pagekin.search.weighted_text import Bm25Evidence, WeightedText
 from pagekin.store.columns import Mapper
 from pagekin.store.store import report_damage
 
+_MOST_NAMES = 1 << 17  # names of pages that an export holds in memory
+_LOOKED_UP = 1 << 10  # pages whose kept answers are read at once
 _OUTSIDE = "http://question.localhost/"  # the URL of a text from outside
 MEASURES: dict[str, Callable[[Index, ScorerPool[Scorer]], BagEvidence]] = {"jaccard": Jaccard, "cosine": Cosine}
 
@@ -123,21 +126,38 @@ class IndexedStore(NodeStore):
         self, nodes: Sequence[int], options: RelatedOptions, mapper: Mapper = map
     ) -> Iterator[list[RelatedPage]]:
         """The same as `related` for each of some pages; they are found together unless filtered or explained."""
-        blend, pages = self.blend(options), np.array(nodes, np.int64)
-        simple = options.is_unfiltered and not (options.explain or options.group_duplicates)
-        simple = simple and weighted_text_of(blend) is None and blend.scaling is not None
-        if not simple or int(pages.max(initial=0)) >= len(self.nodes) - 1:
+        found = self._nearest_together(np.array(nodes, np.int64), options, mapper)
+        if found is None:
             yield from (self._related_to_nodes([node], options) for node in nodes)
             return
-        for _, rows in nearest_of_pages(self, partial(self.blend, options), pages, options.limit, mapper):
-            names = self.catalog.names_by_node(distinct(rows.node).tolist())
-            pairs = list(zip(rows.node.tolist(), rows.score.tolist(), strict=True))
+        names: dict[int, dict[str, str]] = {}
+        for rows in found:
+            listed = rows.node.tolist()
+            if len(names) > _MOST_NAMES:
+                names.clear()
+            names |= self.catalog.names_by_node(sorted(set(listed).difference(names)))
+            pairs = list(zip(map(names.__getitem__, listed), rows.score.tolist(), strict=True))
             for begin, end in pairwise(rows.offsets.tolist()):
-                yield [
-                    RelatedPage(names[node]["url"], names[node]["title"], similarity)
-                    for node, similarity in pairs[begin:end]
+                yield unexplained(
+                    (name["url"], name["title"], similarity)
+                    for name, similarity in pairs[begin:end]
                     if similarity >= options.min_similarity
-                ]
+                )
+
+    def _nearest_together(self, pages: Int64s, options: RelatedOptions, mapper: Mapper) -> Iterator[ScoredRows] | None:
+        """Rows of the nearest pages of some pages, block after block, looked up if they are kept.
+
+        None if the pages must be asked for one by one.
+        """
+        blend, kept = self.blend(options), self.kept_answers if options.has_default_ranking else None
+        simple = options.is_unfiltered and not (options.explain or options.group_duplicates)
+        simple = simple and weighted_text_of(blend) is None and int(pages.max(initial=0)) < len(self.nodes) - 1
+        if simple and kept is not None and options.limit <= kept.limit:
+            blocks = range(0, len(pages), _LOOKED_UP)
+            return (kept.nearest_of_pages(pages[begin : begin + _LOOKED_UP], options.limit) for begin in blocks)
+        if not simple or blend.scaling is None:
+            return None
+        return nearest_in_order(self, partial(self.blend, options), pages, options.limit, mapper)
 
     def _scaling(self, weights: Mapping[str, float]) -> Scaling | None:
         """The scaling that the build has measured, if it did so for all of the evidences that count."""

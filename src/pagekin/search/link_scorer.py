@@ -76,7 +76,7 @@ class LinkScorer:
         counts = np.where(inside == node, links.offsets[links.rows[inside + 1]] - begin, 0)
         anchors = spans(begin, counts)
         counting = np.asarray(links.counting[anchors >> 3] >> (anchors & 7) & 1, bool)
-        return links.node_of_target[links.target[anchors[counting]]].astype(np.int64)
+        return np.asarray(links.node_of_target[links.target[anchors[counting]]], np.int64)
 
     def looked_up(self, found: NodeScores, nodes: Int64s) -> Floats:
         """The scores of some nodes; 0 for those that were not found."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, overload
 
@@ -152,6 +152,33 @@ class RelatedPage:
 
     def __repr__(self) -> str:
         return f"<RelatedPage {self.similarity:.3f} {self.title!r} {self.url}>"
+
+
+_NO_REASONS = Explanation()
+
+
+def unexplained(rows: Iterable[tuple[str, str, float]]) -> list[RelatedPage]:
+    """Related pages by URL, title and similarity, without reasons. The constructor takes ten times as long.
+
+    >>> unexplained([("http://a.example/", "A", 0.5)]) == [RelatedPage("http://a.example/", "A", 0.5)]
+    True
+    """
+    pages = []
+    for url, title, similarity in rows:
+        fields = {
+            "url": url,
+            "title": title,
+            "similarity": similarity,
+            "score": None,
+            "pinned": False,
+            "is_duplicate": False,
+            "duplicates": [],
+            "why": _NO_REASONS,
+        }
+        page = object.__new__(RelatedPage)
+        object.__setattr__(page, "__dict__", fields)
+        pages.append(page)
+    return pages
 
 
 @dataclass(frozen=True)
