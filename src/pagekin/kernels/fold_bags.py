@@ -12,6 +12,7 @@ from pagekin.model.arrays import Bytes, Float32s, Floats, Int32s, Int64s, UInt32
 
 # How far a window reaches to either side of an anchor, in tokens: for each word of its width, and at most.
 TOKENS_PER_WORD, MOST_TOKENS = 64, 16_384
+_LOW = np.uint64(0xFFFFFFFF)
 
 
 class Citations(NamedTuple):
@@ -255,10 +256,15 @@ def weigh(
 
 @kernel
 def sort_by_weight(offsets: Int64s, term: UInt32s, weight: Float32s, content: UInt32s, around: Float32s) -> None:
-    """Sort every bag in place by descending weight; terms with equal weights stay in order."""
+    """Sort every bag in place by descending weight, which is at least 0; terms with equal weights stay in order."""
+    bits = weight.view(np.uint32)  # they sort like the weights
     for node in range(len(offsets) - 1):
         begin, end = offsets[node], offsets[node + 1]
-        order = np.argsort(-weight[begin:end], kind="mergesort")
+        keys = np.empty(end - begin, np.uint64)
+        for k in range(begin, end):
+            keys[k - begin] = (_LOW - np.uint64(bits[k])) << np.uint64(32) | np.uint64(k - begin)
+        keys.sort()
+        order = (keys & _LOW).astype(np.int64)
         permute(term[begin:end], order)
         permute(weight[begin:end], order)
         permute(content[begin:end], order)
