@@ -21,7 +21,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, closing, nullcontext, suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain
+from itertools import chain, takewhile
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any, NamedTuple
@@ -487,7 +487,7 @@ def _write_index(
     pool, spool, source = context.pool, root / manifests.SPOOL, BagSource.of(store)
     shuffled = partial(shuffled_pieces, pool, store, spool) if isinstance(pool, SparkPool) else None
     ignored = ignored_parts(source, strategy)
-    write_chunks = partial(_write_chunks, root, store, spool, ignored.words, replaced, pool, folder)
+    write_chunks = partial(_write_chunks, root, store, folder, ignored.words, replaced, pool)
     # Kernels cut chunks while Python code works on the rest.
     beside = WorkerPool(1) if isinstance(pool, SparkPool) else pool
     with beside.beside(write_chunks) as fingerprints, TemporaryFile(dir=folder) as file:
@@ -543,15 +543,21 @@ def _write_index(
 
 
 def _write_chunks(
-    root: Path, store: Store, spool: Path, ignored: Bytes, replaced: _Replaced | None, pool: WorkerPool, folder: Path
+    root: Path,
+    store: Store,
+    folder: Path,
+    ignored: Bytes,
+    replaced: _Replaced | None,
+    pool: WorkerPool,
+    wanted: Callable[[], bool],
 ) -> dict[str, Any]:
-    """Write the fingerprints of all pages; return their entry in the manifest."""
+    """Write the fingerprints of all pages, as long as they are wanted; return their entry in the manifest."""
     if isinstance(pool, SparkPool):
-        chunks = chunks_on_executors(pool, store, spool, ignored, _GROUPS)
+        chunks = chunks_on_executors(pool, store, root / manifests.SPOOL, ignored, _GROUPS)
     else:
         earlier = replaced and _earlier_chunks(root, replaced, store, ignored)
         chunks = chunks_of_pages(store.checked_reading, ignored, _GROUPS, pool.map, earlier)
-    return write_fingerprints(folder, len(store), chunks, _GROUPS)
+    return write_fingerprints(folder, len(store), takewhile(lambda _: wanted(), chunks), _GROUPS)
 
 
 def _earlier_chunks(root: Path, replaced: _Replaced, store: Store, ignored: Bytes) -> EarlierChunks | None:
