@@ -21,7 +21,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, closing, nullcontext, suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain
+from itertools import chain, takewhile
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any, NamedTuple
@@ -505,7 +505,7 @@ def _write_index(
     context.enter("making bags")
     pool, stages, source = context.pool, context.stages(root), BagSource.of(store)
     ignored = ignored_parts(source, strategy)
-    write_chunks = partial(_write_chunks, root, store, ignored.words, replaced, stages, folder)
+    write_chunks = partial(_write_chunks, root, store, folder, ignored.words, replaced, stages)
     # Kernels cut chunks while Python code works on the rest.
     beside = WorkerPool(1) if isinstance(pool, SparkPool) else pool
     with beside.beside(write_chunks) as fingerprints, TemporaryFile(dir=folder) as file:
@@ -558,16 +558,22 @@ def _write_index(
 
 
 def _write_chunks(
-    root: Path, store: Store, ignored: Bytes, replaced: _Replaced | None, stages: Stages, folder: Path
+    root: Path,
+    store: Store,
+    folder: Path,
+    ignored: Bytes,
+    replaced: _Replaced | None,
+    stages: Stages,
+    wanted: Callable[[], bool],
 ) -> dict[str, Any]:
-    """Write the fingerprints of all pages; return their entry in the manifest."""
+    """Write the fingerprints of all pages, as long as they are wanted; return their entry in the manifest."""
     pool = stages.pool
     if isinstance(pool, SparkPool):
         parts: Iterable[Fingerprints] = fingerprints_on_executors(stages, store, ignored, _GROUPS)
     else:
         earlier = replaced and _earlier_chunks(root, replaced, store, ignored)
         chunks = chunks_of_pages(store.checked_reading, ignored, _GROUPS, pool.map, earlier)
-        parts = pool.map(partial(with_filters, _GROUPS), chunks)
+        parts = pool.map(partial(with_filters, _GROUPS), takewhile(lambda _: wanted(), chunks))
     return write_fingerprints(folder, len(store), parts, _GROUPS)
 
 

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -210,31 +210,31 @@ def test_there_is_at_least_one_processor() -> None:
 
 @pytest.mark.parametrize("pool", POOLS)
 def test_a_job_beside_a_block_gives_its_result_there(pool: WorkerPool) -> None:
-    with pool.beside(lambda: square(3)) as result:
+    with pool.beside(lambda _: square(3)) as result:
         assert result() == 9
 
 
 def test_two_workers_run_the_job_and_the_block_at_the_same_time() -> None:
     reached = threading.Event()
-    with WorkerPool(2).beside(reached.set):
+    with WorkerPool(2).beside(lambda _: reached.set()):
         assert reached.wait(60)
 
 
 @pytest.mark.parametrize("pool", POOLS)
 def test_an_error_of_a_job_beside_a_block_is_raised_there(pool: WorkerPool) -> None:
-    with pool.beside(lambda: fail_at_three(3)) as result, pytest.raises(OSError, match="No space"):
+    with pool.beside(lambda _: fail_at_three(3)) as result, pytest.raises(OSError, match="No space"):
         result()
 
 
-def test_a_block_that_fails_ends_after_the_job_beside_it() -> None:
-    reached, done = threading.Event(), []
+def test_a_block_that_fails_stops_the_job_beside_it_and_waits_for_its_end() -> None:
+    ended = []
 
-    def work() -> None:
-        reached.wait(60)
+    def work(wanted: Callable[[], bool]) -> None:
+        while wanted():
+            time.sleep(0.001)
         time.sleep(0.05)
-        done.append(True)
+        ended.append(True)
 
     with pytest.raises(FailureError), WorkerPool(2).beside(work):
-        reached.set()
         raise FailureError("stopped")
-    assert done
+    assert ended

@@ -46,13 +46,21 @@ class WorkerPool:
                 yield waiting.popleft().result()
 
     @contextmanager
-    def beside(self, function: Callable[[], Result]) -> Iterator[Callable[[], Result]]:
-        """Run `function` beside the block, which may call what it is given for the result; one worker runs it then."""
+    def beside(self, function: Callable[[Callable[[], bool]], Result]) -> Iterator[Callable[[], Result]]:
+        """Run `function` beside the block, which may call what it is given for the result; one worker runs it then.
+
+        The function is told whether its result is still wanted: if the block fails, it should return at once.
+        """
         if self.workers == 1:
-            yield function
+            yield lambda: function(lambda: True)
             return
-        with ThreadPoolExecutor(1) as executor:  # the block ends when the function does, whatever happens
-            yield executor.submit(function).result
+        failed = threading.Event()
+        with ThreadPoolExecutor(1) as executor:
+            try:
+                yield executor.submit(function, lambda: not failed.is_set()).result
+            except BaseException:
+                failed.set()
+                raise
 
 
 def worker_pool(wanted: int | None, most: int, work: int, work_for_processes: int) -> WorkerPool:

@@ -6,7 +6,6 @@ import numpy as np
 
 from pagekin.kernels.characters import peek
 from pagekin.kernels.compile import inlined, kernel
-from pagekin.kernels.fnv import OFFSET, fnv_step
 from pagekin.kernels.minhash import mix
 from pagekin.kernels.spans import permute
 from pagekin.model.arrays import Bytes, Int64s, UInt32s, UInt64s
@@ -24,8 +23,8 @@ class HashTable(NamedTuple):
 
     data: Bytes
     offsets: Int64s
-    hashes: UInt64s
-    slots: UInt64s  # the upper half of a hash and the number plus one; a power of two, at least half of them empty
+    keys: UInt64s
+    slots: UInt64s  # the upper half of a mixed key and the number plus one; a power of two, at least half of them empty
 
 
 def new_table(strings: int, size: int) -> HashTable:
@@ -39,61 +38,9 @@ def copy_table(table: HashTable, count: int, larger: HashTable) -> HashTable:
     size = table.offsets[count]
     larger.data[:size] = table.data[:size]
     larger.offsets[: count + 1] = table.offsets[: count + 1]
-    larger.hashes[:count] = table.hashes[:count]
-    fill_slots(larger.hashes, count, larger.slots)
+    larger.keys[:count] = table.keys[:count]
+    fill_slots(larger.keys, count, larger.slots)
     return larger
-
-
-@kernel
-def fill_slots(hashes: UInt64s, count: int, slots: UInt64s) -> None:
-    """Enter the first `count` numbers into empty slots."""
-    mask = np.uint64(len(slots) - 1)
-    for number in range(count):
-        slot = hashes[number] & mask
-        while slots[slot]:
-            slot = (slot + _ONE) & mask
-        slots[slot] = (hashes[number] & _HIGH) | np.uint64(number + 1)
-
-
-@kernel
-def add_strings(data: Bytes, starts: Int64s, ends: Int64s, table: HashTable, count: int) -> tuple[UInt32s, int]:
-    """The number of each span of `data` in a table of `count` strings, and the new count. New spans are added.
-
-    The table must have room for them.
-    """
-    numbers = np.empty(len(starts), np.uint32)
-    mask = np.uint64(len(table.slots) - 1)
-    for k in range(len(starts)):
-        start = starts[k]
-        length = ends[k] - start
-        value = OFFSET
-        for i in range(start, ends[k]):
-            value = fnv_step(value, peek(data, i))
-        slot = value & mask
-        while True:
-            entry = table.slots[slot]
-            if entry == 0:
-                place = table.offsets[count]
-                for i in range(length):
-                    table.data[place + i] = peek(data, start + i)
-                table.hashes[count] = value
-                numbers[k] = count
-                count += 1
-                table.offsets[count] = place + length
-                table.slots[slot] = (value & _HIGH) | np.uint64(count)
-                break
-            if (entry ^ value) & _HIGH == 0:
-                number = np.int64(entry & ~_HIGH) - 1
-                other = table.offsets[number]
-                same = length if table.offsets[number + 1] - other == length else -1
-                i = 0
-                while i < same and peek(data, start + i) == peek(table.data, other + i):
-                    i += 1
-                if i == same:
-                    numbers[k] = number
-                    break
-            slot = (slot + _ONE) & mask
-    return numbers, count
 
 
 @inlined
@@ -123,15 +70,61 @@ def _key(data: Bytes, start: int, length: int) -> np.uint64:
 
 
 @inlined
-def _are_equal(data: Bytes, start: int, end: int, other: int, other_end: int) -> bool:
-    """Whether two spans have the same bytes."""
+def _are_equal(data: Bytes, start: int, end: int, others: Bytes, other: int, other_end: int) -> bool:
+    """Whether data[start:end] and others[other:other_end] are equal."""
     length = end - start
     if other_end - other != length:
         return False
     i = 0
-    while i < length and _bytes_at(data, start + i, length - i) == _bytes_at(data, other + i, length - i):
+    while i < length and _bytes_at(data, start + i, length - i) == _bytes_at(others, other + i, length - i):
         i += 8
     return bool(i >= length)
+
+
+@kernel
+def fill_slots(keys: UInt64s, count: int, slots: UInt64s) -> None:
+    """Enter the first `count` numbers into empty slots."""
+    mask = np.uint64(len(slots) - 1)
+    for number in range(count):
+        value = mix(keys[number])
+        slot = value & mask
+        while slots[slot]:
+            slot = (slot + _ONE) & mask
+        slots[slot] = (value & _HIGH) | np.uint64(number + 1)
+
+
+@kernel
+def add_strings(data: Bytes, starts: Int64s, ends: Int64s, table: HashTable, count: int) -> tuple[UInt32s, int]:
+    """The number of each span of `data` in a table of `count` strings, and the new count. New spans are added.
+
+    The table must have room for them.
+    """
+    numbers = np.empty(len(starts), np.uint32)
+    mask = np.uint64(len(table.slots) - 1)
+    for k in range(len(starts)):
+        start, end = starts[k], ends[k]
+        key = _key(data, start, end - start)
+        value = mix(key)
+        slot = value & mask
+        while True:
+            entry = table.slots[slot]
+            if entry == 0:
+                place = table.offsets[count]
+                for i in range(end - start):
+                    table.data[place + i] = peek(data, start + i)
+                table.keys[count], numbers[k] = key, count
+                count += 1
+                table.offsets[count] = place + end - start
+                table.slots[slot] = (value & _HIGH) | np.uint64(count)
+                break
+            number = np.uint64(entry & ~_HIGH) - _ONE
+            if (entry ^ value) & _HIGH == 0 and table.keys[number] == key:
+                other, other_end = table.offsets[number], table.offsets[number + _ONE]
+                if end - start <= _SHORT or _are_equal(data, start, end, table.data, other, other_end):
+                    numbers[k] = number
+                    break
+            slot = (slot + _ONE) & mask
+    return numbers, count
 
 
 @kernel
@@ -143,7 +136,6 @@ def intern(data: Bytes, starts: Int64s, ends: Int64s) -> tuple[UInt32s, Int64s]:
     numbers = np.empty(len(starts), np.uint32)
     first = np.empty(len(starts), np.int64)
     keys = np.empty(len(starts), np.uint64)
-    hashes = np.empty(len(starts), np.uint64)
     slots = np.zeros(1024, np.uint64)  # as in `HashTable`
     mask = np.uint64(len(slots) - 1)
     count = 0
@@ -155,18 +147,18 @@ def intern(data: Bytes, starts: Int64s, ends: Int64s) -> tuple[UInt32s, Int64s]:
         while True:
             entry = slots[slot]
             if entry == 0:
-                first[count], keys[count], hashes[count], numbers[k] = k, key, value, count
+                first[count], keys[count], numbers[k] = k, key, count
                 count += 1
                 slots[slot] = (value & _HIGH) | np.uint64(count)
                 if 2 * count > len(slots):
                     slots = np.zeros(2 * len(slots), np.uint64)
-                    fill_slots(hashes, count, slots)
+                    fill_slots(keys, count, slots)
                     mask = np.uint64(len(slots) - 1)
                 break
             number = np.uint64(entry & ~_HIGH) - _ONE
             if (entry ^ value) & _HIGH == 0 and keys[number] == key:
                 same = first[number]
-                if end - start <= _SHORT or _are_equal(data, start, end, starts[same], ends[same]):
+                if end - start <= _SHORT or _are_equal(data, start, end, data, starts[same], ends[same]):
                     numbers[k] = number
                     break
             slot = (slot + _ONE) & mask

@@ -171,8 +171,8 @@ class Lexicon:
         table = self._table
         count += self._count
         size += int(table.offsets[self._count])
-        if count > len(table.hashes) or size > len(table.data):
-            larger = new_table(max(count, 2 * len(table.hashes)), max(size, 2 * len(table.data)))
+        if count > len(table.keys) or size > len(table.data):
+            larger = new_table(max(count, 2 * len(table.keys)), max(size, 2 * len(table.data)))
             self._table = copy_table(table, self._count, larger)
 
     def strings(self) -> Strings:
