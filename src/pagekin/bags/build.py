@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import partial
 from tempfile import TemporaryFile
 from typing import IO, Any, NamedTuple, Protocol, Self
 
@@ -79,7 +78,24 @@ class BagSums(NamedTuple):
 
     def spilled(self) -> SpilledPiece:
         content, around = self.content.astype(np.float32), self.around.astype(np.float32)
-        return SpilledPiece(self.lengths, self.term, self.occurrences, content, around)
+        return SpilledPiece(self.lengths, self.term.copy(), self.occurrences.copy(), content, around)
+
+
+class FoldMemory(NamedTuple):
+    """What a range of nodes is folded in. Ranges use it one after the other, since new memory takes time."""
+
+    sums: TermSums  # all zero between ranges
+    term: UInt32s
+    occurrences: UInt32s
+    content: Floats
+    around: Floats
+
+    @classmethod
+    def of(cls, folding: Folding) -> Self:
+        terms = folding.words + folding.nodes
+        room = max(_PIECE, terms)  # the largest possible bag fits
+        columns: list[Any] = [np.empty(room, kind) for kind in (np.uint32, np.uint32, np.float64, np.float64)]
+        return cls(make_sums(terms), *columns)
 
 
 class CountedPieces(Pieces, Protocol):
@@ -308,30 +324,37 @@ def blocks_of_anchors(reading: CheckedReading, page: UInt32s | Int64s, anchor: I
 
 def _pieces(folding: Folding, mapper: Mapper = map) -> Iterator[SpilledPiece]:
     """The bags of all nodes, range by range."""
+    spare: list[FoldMemory] = []
+
+    def fold(nodes: range) -> list[SpilledPiece]:
+        try:
+            memory = spare.pop()
+        except IndexError:
+            memory = FoldMemory.of(folding)
+        pieces = [bags.spilled() for bags in _folded(folding, nodes, memory)]
+        spare.append(memory)
+        return pieces
+
     step = max(1, min(_MAX_NODES, folding.nodes // 64))
     ranges = [range(first, min(first + step, folding.nodes)) for first in range(0, folding.nodes, step)]
-    for folded in mapper(partial(fold_range, folding, spare=[]), ranges):
-        yield from (sums.spilled() for sums in folded)
+    for folded in mapper(fold, ranges):
+        yield from folded
 
 
-def fold_range(folding: Folding, nodes: range, spare: list[TermSums] | None = None) -> list[BagSums]:
-    """Fold the bags of a range of nodes; `spare` are the sums of ranges that are folded, for those that come later."""
-    terms = folding.words + folding.nodes
-    try:
-        sums = (spare or []).pop()
-    except IndexError:
-        sums = make_sums(terms)
-    room = max(_PIECE, terms)  # the largest possible bag fits
-    pieces = []
+def fold_range(folding: Folding, nodes: range) -> BagSums:
+    """Fold the bags of a range of nodes."""
+    memory = FoldMemory.of(folding)
+    pieces = [[column.copy() for column in piece] for piece in _folded(folding, nodes, memory)]
+    return BagSums(*map(np.concatenate, zip(*pieces, strict=True)))
+
+
+def _folded(folding: Folding, nodes: range, memory: FoldMemory) -> Iterator[BagSums]:
+    """The bags of a range of nodes, as many at a time as fit into the memory, which the next ones overwrite."""
+    sums, term, occurrences, content, around = memory
+    inputs = (folding.words, folding.plan, folding.texts, folding.citations, sums)
     node = nodes.start
     while node < nodes.stop:
-        columns: list[Any] = [np.empty(room, kind) for kind in (np.uint32, np.uint32, np.float64, np.float64)]
         lengths = np.empty(nodes.stop - node, np.int64)
-        term, count, content, around = columns
-        inputs = (folding.words, folding.plan, folding.texts, folding.citations)
-        end, n = fold_nodes(node, nodes.stop, *inputs, sums, term, count, content, around, lengths)
-        pieces.append(BagSums(lengths[: end - node], *(column[:n] for column in columns)))
+        end, n = fold_nodes(node, nodes.stop, *inputs, term, occurrences, content, around, lengths)
+        yield BagSums(lengths[: end - node], term[:n], occurrences[:n], content[:n], around[:n])
         node = end
-    if spare is not None:
-        spare.append(sums)  # all zero again
-    return pieces

@@ -60,10 +60,9 @@ def cut_fragments(folding: Folding, own: range) -> Fragments:
         link_anchor=citations.link_anchor[link],
         link_counts=citations.link_counts[link],
     )
-    pieces = fold_range(folding._replace(citations=batch), range(len(nodes)))
-    lengths = np.concatenate([np.empty(0, np.int64), *(piece.lengths for piece in pieces)])
-    columns: list[Any] = [np.concatenate(column) for column in zip(*(piece[1:] for piece in pieces), strict=True)]
-    return add_fragments([Fragments(np.repeat(nodes, lengths).astype(np.uint32), *columns)], folding.words)
+    folded = fold_range(folding._replace(citations=batch), range(len(nodes)))
+    node = np.repeat(nodes, folded.lengths).astype(np.uint32)
+    return add_fragments([Fragments(node, *folded[1:])], folding.words)
 
 
 def add_fragments(fragments: Sequence[Fragments], words: int) -> Fragments:

@@ -98,7 +98,8 @@ class Spill:
         columns = [piece.term, piece.count, piece.content, piece.around]
         self._room -= sum(column.nbytes for column in columns)
         if self._room >= 0:
-            self._in_memory.append([column.copy() for column in columns])  # views would keep what they are views of
+            # Views would keep what they are views of.
+            self._in_memory.append([column if column.base is None else column.copy() for column in columns])
             return
         self._room = -1  # all later pieces are in the file
         for column in columns:
