@@ -474,7 +474,7 @@ def test_an_executor_killed_in_each_stage_does_not_change_the_result(
     environment = {"SPARK_HOME": home, "SPARK_WORKER_DIR": str(tmp_path / "work"), "PYSPARK_SUBMIT_ARGS": conf}
     (tmp_path / "killed").mkdir()
     command = [sys.executable, "-c", KILLING, str(tmp_path / "killed"), str(tmp_path / "all.kin"), *map(str, sources)]
-    subprocess.run(command, env=os.environ | environment, check=True, timeout=900)
+    subprocess.run(command, env=os.environ | environment, check=True, timeout=3600)
     killed = {path.name: path.read_text() for path in (tmp_path / "killed").iterdir()}
     functions = {"frequencies", "sign_piece", "squares", "sampled", "project", "invert", "chunks", "found"}
     assert killed.keys() == {"read", "choose", "pages", "links", "place", "cut", "add"} | functions
