@@ -434,11 +434,15 @@ def read_split(*arguments):
     finally:
         splits.read_job = job
 
+def join_links(*arguments):
+    '''On an executor, which has the function of the module; its kernels cannot be sent.'''
+    return killing("links", link_ranges._join)(*arguments)
+
 pagekin.pipeline.read_split = read_split
 shuffle._cut, shuffle._add = killing("cut", shuffle._cut), killing("add", shuffle._add)
 choose._join_captures = killing("choose", choose._join_captures)
 store_executors._join_pages = killing("pages", store_executors._join_pages)
-link_ranges._cut = killing("links", link_ranges._cut)
+link_ranges._join = join_links
 pieces._place = killing("place", pieces._place)
 with_value = stage_files._with_value
 def run_job(function, *arguments):

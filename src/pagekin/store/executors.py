@@ -80,7 +80,9 @@ def write_store_on_executors(
     create_shards(folder, first)
     progress("uniting vocabularies")
     places = places_of_groups(pool, spool, chosen)
-    kept = sum(pool.run(partial(_kept, chosen.groups), sorted(places.items())), Counter[SourceKey]())
+    kept = Counter[SourceKey]()
+    for counts_of_group in pool.run(partial(_kept, chosen.groups), sorted(places.items())):
+        kept.update(counts_of_group)
     sources = sources_of(read_pages, chosen.read, kept, chosen.kept_older)
     write_columns(folder, {"sources": sources})
     inputs = _Inputs(chosen.groups, places, _written_sources(spool, sources))
