@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from pagekin.duplicates.filters import Chunks, Overlap
+from pagekin.duplicates.filters import Overlap
 from pagekin.duplicates.fingerprints import Fingerprints
 from pagekin.index.answers import KeptAnswers
 from pagekin.kernels.graph import join, roots
@@ -171,16 +171,17 @@ def group_answer(
     if not len(sharing):
         return [AnswerLine(position) for position in range(count)]
     both, positions = query.followed_by(listed.rows(sharing)), [positions[k] for k in sharing.tolist()]
-    separate = range(len(query), len(query) + sum(position < fixed for position in positions))
-    first = first_of_groups(both, len(query), separate)[len(query) :]
-    group_of = dict(zip(positions, first, strict=True))
+    own = len(query)
+    separate = range(own, own + sum(position < fixed for position in positions))
+    group_of = dict(zip(positions, first_of_groups(both, own, separate)[own:], strict=True))
     lines: dict[int, AnswerLine] = {}
     for position in range(count):
         group = group_of.get(position, -1 - position)
-        is_duplicate = 0 <= group < len(query)
-        line = lines.setdefault(0 if is_duplicate else group, AnswerLine(position, is_duplicate))
-        if line.anchor != position:
-            line.members.append(position)
+        line = 0 if 0 <= group < own else group
+        if line in lines:
+            lines[line].members.append(position)
+        else:
+            lines[line] = AnswerLine(position, 0 <= group < own)
     return list(lines.values())
 
 
@@ -201,10 +202,11 @@ def separate_rows(pages: Fingerprints, rows: Int64s) -> Bools:
 
 def _sharing(query: Fingerprints, listed: Fingerprints) -> Int64s:
     """The listed pages that share a chunk with another page; none if no page shares many of its chunks."""
-    chunks = Chunks.concatenate([query.chunks, listed.chunks])
-    page = np.repeat(np.arange(len(chunks)), chunks.lengths())
-    shared = np.bincount(page[_repeated(chunks.elements)], minlength=len(chunks))
-    if not _share_many(shared, chunks.lengths(), listed).any():
+    lengths = np.concatenate([query.chunks.lengths(), listed.chunks.lengths()])
+    page = np.repeat(np.arange(len(lengths)), lengths)
+    repeated = _repeated(np.concatenate([query.chunks.elements, listed.chunks.elements]))
+    shared = np.bincount(page[repeated], minlength=len(lengths))
+    if not _share_many(shared, lengths, listed).any():
         return np.empty(0, np.int64)
     return np.flatnonzero(shared[len(query) :])
 
