@@ -469,9 +469,8 @@ def _read_on_spark(
     finished = read_splits(partial(pool.run, read), spool.folder, splits, fingerprint)
     context.enter("collecting what was read")
     revisiting = {split.source and split.source.name for split, place in finished if record_split(collector, place)}
-    batches: list[Path | CheckedReading] = list(
-        chain.from_iterable(pool.map(verified_batches, (place for _, place in finished)))
-    )
+    verified = pool.run(verified_batches, [place.absolute() for _, place in finished])
+    batches: list[Path | CheckedReading] = list(chain.from_iterable(verified))
     for source in collection.sources:  # now on the driver: an original may be in any archive
         if source.name in revisiting:
             deque(source.items(lambda _: False), maxlen=0)

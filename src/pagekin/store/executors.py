@@ -2,7 +2,7 @@
 
 Several batches are a group. Each stage leaves its arrays in files, which the next stage reads: the strings of each
 group, the ranges of all strings, the tables that renumber the strings of a group, the rows of each range of pages, and
-the links of each range of nodes. The driver has the selection, the vocabulary and the catalogue.
+the links of each range of nodes. The driver has the vocabulary, the aliases and the catalogue.
 """
 
 from bisect import bisect_right
