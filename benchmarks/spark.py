@@ -4,7 +4,10 @@
 every size, the files that differ, bytes a page, and the memory of the driver. Each build has a process of its own. The
 seconds of Spark include the start of its Java processes, which is why the bar is for 100,000 pages on.
 `python -m benchmarks.spark SIZE...` measures other sizes. If PAGEKIN_BENCH_DATA names a folder of HTML, its stores are
-compared as well. The table of estimates in docs/scale.md is made from the largest build (`estimates`) and written, too.
+compared as well. The tables of stages, of data and of estimates in docs/scale.md are made from the largest build on Spark
+and written, too.
+
+The work of a stage is the processor time of the driver's Python, and the time of its tasks in Spark's log of events.
 """
 
 from __future__ import annotations
@@ -17,12 +20,13 @@ import sys
 import tempfile
 import threading
 import time
+from bisect import bisect
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyspark
 
@@ -38,10 +42,27 @@ _MASTER = "local-cluster[2,1,1024]"
 _CORES = 2
 _LARGE = 100_000  # pages
 _FILES = 8  # of a web; a file is read by one executor
-_READ = ("reading", "reading on Spark")
 _SERVED = ("postings", "buckets", "signatures", "heads")  # what a question reads at random places
-_MERGED = ("collecting", "choosing", "uniting", "writing", "sorting")  # the first word of the stages after reading
 _ENGINES = ("local", "spark")
+_LOGGED = {
+    "spark.driver.memory": "1g",
+    "spark.executor.memory": "1g",
+    "spark.eventLog.enabled": "true",
+    "spark.eventLog.compress": "false",
+    "spark.eventLog.rolling.enabled": "false",
+}
+_LEAST_SECONDS = 0.05  # of a stage in the table
+_DATA = {
+    "text": ("text", "hrefs"),
+    "tokens, blocks, anchors, links": ("tokens", "blocks", "sentences", "titles", "anchors", "links", "nodes"),
+    "URLs and catalogue": ("catalog", "targets", "pages", "sources"),
+    "vocabulary": ("forms", "words", "terms", "contents"),
+    "bags": ("bags", "heads"),
+    "signatures (H)": ("signatures",),
+    "inverted index (I)": ("postings", "buckets"),
+    "chunks and Bloom filters": ("chunks", "filters"),
+    "latent vectors, neighbours": ("latent", "neighbours"),
+}
 
 
 def main(sizes: Sequence[int] = SIZES) -> None:
@@ -64,7 +85,11 @@ def main(sizes: Sequence[int] = SIZES) -> None:
     keep("spark", result)
     if not QUICK:
         text = PAGE.read_text("utf-8")
-        PAGE.write_text(re.sub(r"\| cost \|.*?(?=\n\n)", lambda _: estimates(result), text, flags=re.S), "utf-8")
+        for table in (stages, data, estimates):
+            made = table(result)
+            begin = re.escape(made.partition("\n")[0])
+            text = re.sub(rf"{begin}.*?(?=\n\n)", lambda _, made=made: made, text, flags=re.S)  # type: ignore[misc]
+        PAGE.write_text(text, "utf-8")
 
 
 def write(folder: Path, size: int) -> list[Path]:
@@ -87,8 +112,8 @@ def measure(folder: Path, sources: Sequence[Path]) -> dict[str, Any]:
         "pages": seen["local"]["pages"],
         "differing": sum(local.get(name) != spark.get(name) for name in local.keys() | spark.keys()),
         "bytes": dict(sizes.most_common()),
-        "batch_bytes": seen["spark"]["batch_bytes"],
         "driver_bytes": seen["spark"]["memory"],
+        **{name: seen["spark"][name] for name in ("batch_bytes", "shuffle_bytes", "driver_work", "executor_work")},
         **{engine: seen[engine]["seconds"] for engine in _ENGINES},
     }
 
@@ -98,38 +123,80 @@ def _files(store: Path) -> dict[str, bytes]:
 
 
 def observe(engine: str, store: Path, sources: Sequence[Path]) -> dict[str, Any]:
-    """Build in a process of its own: pages, seconds by stage, and the bytes of what the executors wrote."""
+    """Build in a process of its own: pages, seconds by stage, and for Spark also its work and the bytes it moved."""
     with tempfile.TemporaryDirectory() as work:
-        memory = "--conf spark.driver.memory=1g --conf spark.executor.memory=1g pyspark-shell"
-        home = {"SPARK_HOME": str(Path(pyspark.__file__).parent), "SPARK_WORKER_DIR": work}
+        settings = _LOGGED | {"spark.eventLog.dir": Path(work).as_uri()}
+        given = " ".join([*(f"--conf {name}={value}" for name, value in settings.items()), "pyspark-shell"])
+        home = {"SPARK_HOME": str(Path(pyspark.__file__).parent), "SPARK_WORKER_DIR": f"{work}/workers"}
         command = [sys.executable, "-m", "benchmarks.spark", engine, str(store), *map(str, sources)]
-        environment = os.environ | home | {"PYSPARK_SUBMIT_ARGS": memory}
+        environment = os.environ | home | {"PYSPARK_SUBMIT_ARGS": given}
         done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=environment)
-    seen: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+        seen: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+        tasks = [task for log in Path(work).glob("*-*") if log.is_file() for task in tasks_of(log.read_text("utf-8"))]
+    seen["shuffle_bytes"] = sum(task.shuffled for task in tasks)
+    seen["executor_work"] = by_stage(tasks, seen.pop("begins"))
     return seen
 
 
+class Task(NamedTuple):
+    """A task of Spark: when it began, in seconds since 1970, how long it ran, and the bytes that it sent to others."""
+
+    begin: float
+    seconds: float
+    shuffled: int
+
+
+def tasks_of(log: str) -> Iterator[Task]:
+    """The tasks in a log of events."""
+    for line in log.splitlines():
+        event = json.loads(line)
+        if event["Event"] == "SparkListenerTaskEnd" and "Task Metrics" in event:
+            metrics = event["Task Metrics"]
+            shuffled = metrics["Shuffle Write Metrics"]["Shuffle Bytes Written"]
+            yield Task(event["Task Info"]["Launch Time"] / 1000, metrics["Executor Run Time"] / 1000, shuffled)
+
+
+def by_stage(tasks: Sequence[Task], begins: Sequence[tuple[str, float]]) -> dict[str, float]:
+    """The seconds of the tasks that began in each stage, given the times at which stages began.
+
+    >>> by_stage([Task(3.0, 2.0, 0), Task(8.5, 1.0, 0), Task(9.0, 1.5, 0)], [("read", 2.0), ("sign", 8.0)])
+    {'read': 2.0, 'sign': 2.5}
+    """
+    work = Counter[str]()
+    for task in tasks:
+        place = max(0, bisect([begin for _, begin in begins], task.begin) - 1)
+        work[begins[place][0]] += task.seconds  # type: ignore[assignment]
+    return {stage: round(seconds, 2) for stage, seconds in work.items()}
+
+
 def _observed(engine: str, store: Path, sources: Sequence[Path]) -> dict[str, Any]:
-    """What `observe` gives, of a build in this process."""
-    begins = [("starting", time.perf_counter())]
+    """What `observe` gives, of a build in this process; the work of the executors is in Spark's log of events."""
+    begins = [("starting", time.time(), time.process_time())]
     batches = 0
 
     def note(progress: Progress) -> None:
         nonlocal batches
         if begins[-1][0] != progress.stage:
-            begins.append((progress.stage, time.perf_counter()))
+            begins.append((progress.stage, time.time(), time.process_time()))
             if progress.stage == "collecting what was read":
                 batches = sum(path.stat().st_size for path in (store / "unfinished").iterdir())
 
     master = _MASTER if engine == "spark" else None
     with _memory_by_stage(lambda: begins[-1][0]) as memory:
         built = build(sources, store, processes=_CORES, engine=engine, master=master, progress=note)
-    begins.append(("", time.perf_counter()))
-    seconds = Counter[str]()
-    for (stage, begin), (_, end) in pairwise(begins):
+    begins.append(("", time.time(), time.process_time()))
+    seconds, work = Counter[str](), Counter[str]()
+    for (stage, begin, spent), (_, end, spent_then) in pairwise(begins):
         seconds[stage] += end - begin  # type: ignore[assignment]
-    rounded = {stage: round(value, 2) for stage, value in seconds.items()}
-    return {"pages": len(built.store), "seconds": rounded, "batch_bytes": batches, "memory": memory}
+        work[stage] += spent_then - spent  # type: ignore[assignment]
+    return {
+        "pages": len(built.store),
+        "seconds": {stage: round(value, 2) for stage, value in seconds.items()},
+        "driver_work": {stage: round(value, 2) for stage, value in work.items()},
+        "begins": [(stage, begin) for stage, begin, _ in begins],
+        "batch_bytes": batches,
+        "memory": memory,
+    }
 
 
 @contextmanager
@@ -179,33 +246,53 @@ def _ratio(row: dict[str, Any]) -> float:
     return float(sum(row["spark"].values()) / sum(row["local"].values()))
 
 
-def estimates(result: dict[str, Any]) -> str:
-    """A table of costs, each in proportion to the pages of the largest build."""
+def stages(result: dict[str, Any]) -> str:
+    """A table of the work of every stage in the largest build on Spark, for each page."""
     row = result["rows"][-1]
-    seconds = Counter[str]()
-    for stage, value in row["local"].items():
-        seconds["read" if stage in _READ else "merge" if stage.startswith(_MERGED) else "index"] += value
-    disk = sum(row["bytes"].values())
+    lines = ["| stage | driver, ms a page | executors, ms a page | pages a second and core |", "|---|---:|---:|---:|"]
+    for stage in row["spark"]:
+        driver, executors = (row[f"{where}_work"].get(stage, 0.0) for where in ("driver", "executor"))
+        if driver + executors >= _LEAST_SECONDS:
+            cells = [f"{seconds / row['pages'] * 1000:.2g}" for seconds in (driver, executors)]
+            lines.append(f"| {stage} | {' | '.join(cells)} | {_two_digits(row['pages'] / (driver + executors))} |")
+    return "\n".join(lines)
+
+
+def data(result: dict[str, Any]) -> str:
+    """A table of the bytes of a page that are written or sent."""
+    row = result["rows"][-1]
+    parts = {"batches of what was read": row["batch_bytes"], "fragments of bags, sent": row["shuffle_bytes"]}
+    parts |= {name: sum(row["bytes"].get(file, 0) for file in files) for name, files in _DATA.items()}
+    lines = ["| data | bytes a page |", "|---|---:|"]
+    return "\n".join([*lines, *(f"| {name} | {_two_digits(size / row['pages'])} |" for name, size in parts.items())])
+
+
+def estimates(result: dict[str, Any]) -> str:
+    """A table of costs, each in proportion to the pages of the largest build on Spark."""
+    row = result["rows"][-1]
     served = sum(row["bytes"].get(name, 0) for name in _SERVED)
     costs = [
-        ("reading", "core-hours", seconds["read"] * _CORES / 3600),
-        ("merging into a store", "core-hours", seconds["merge"] * _CORES / 3600),
-        ("indexing", "core-hours", seconds["index"] * _CORES / 3600),
-        ("batches, written and read by executors", "GB", row["batch_bytes"] / 1e9),
-        ("disk", "GB", disk / 1e9),
+        ("work of the executors", "core-hours", sum(row["executor_work"].values()) / 3600),
+        ("work of the driver", "core-hours", sum(row["driver_work"].values()) / 3600),
+        ("batches of what was read", "GB", row["batch_bytes"] / 1e9),
+        ("shuffle", "GB", row["shuffle_bytes"] / 1e9),
+        ("disk of the finished store", "GB", sum(row["bytes"].values()) / 1e9),
         ("signatures, postings and heads, to be kept in memory", "GB", served / 1e9),
     ]
     if driver := row.get("driver_bytes"):  # a run on Linux
-        stored = max(value for stage, value in driver.items() if stage.startswith(_MERGED))
-        costs.append(("memory of the driver, until the store is written", "GB", stored / 1e9))
+        costs.append(("memory of the driver, without mapped files", "GB", max(driver.values()) / 1e9))
     lines = [
         "| cost | unit | " + " | ".join(f"{pages:,} pages" for pages in ESTIMATED) + " |",
         "|---|---|---:|---:|---:|",
     ]
     for name, unit, cost in costs:
-        values = (number(float(f"{cost / row['pages'] * pages:.2g}")) for pages in ESTIMATED)
+        values = (_two_digits(cost / row["pages"] * pages) for pages in ESTIMATED)
         lines.append(f"| {name} | {unit} | " + " | ".join(values) + " |")
     return "\n".join(lines)
+
+
+def _two_digits(value: float) -> str:
+    return number(float(f"{value:.2g}"))
 
 
 if __name__ == "__main__":

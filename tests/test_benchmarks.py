@@ -68,20 +68,48 @@ def test_the_estimates_of_scale_are_made_from_the_kept_results(monkeypatch: pyte
     from benchmarks import spark
 
     result = json.loads((BENCHMARKS / "results" / "spark.json").read_text())
-    assert spark.estimates(result) in (ROOT / "docs" / "scale.md").read_text("utf-8")
+    page = (ROOT / "docs" / "scale.md").read_text("utf-8")
+    assert [table(result) in page for table in (spark.stages, spark.data, spark.estimates)] == [True] * 3
 
 
 def test_estimates_are_proportional_to_the_largest_build(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By hand: 1,000 pages were read in 3.6 s by two cores, so a million take 3,600 s of two cores, 2 core-hours."""
+    """By hand: the executors worked 7.2 s for 1,000 pages, so they work 7,200 s for a million, 2 core-hours."""
     monkeypatch.syspath_prepend(ROOT)
     from benchmarks import spark
 
-    row = {"pages": 1000, "batch_bytes": 5_000_000, "bytes": {"heads": 4_000_000, "tokens": 2_000_000}}
-    lines = spark.estimates({"rows": [row | {"local": {"reading": 3.6, "inverting": 1.8}}]}).splitlines()
-    assert lines[2] == "| reading | core-hours | 2 | 90 | 4,000 |"
-    assert lines[4] == "| indexing | core-hours | 1 | 45 | 2,000 |"
-    assert lines[6] == "| disk | GB | 6 | 270 | 12,000 |"
+    row = {
+        "pages": 1000,
+        "bytes": {"heads": 4_000_000, "tokens": 2_000_000},
+        "batch_bytes": 5_000_000,
+        "shuffle_bytes": 1_000_000,
+        "spark": {"reading": 4.0, "inverting": 2.0, "choosing pages": 0.01},
+        "driver_work": {"reading": 0.0, "inverting": 3.6, "choosing pages": 0.01},
+        "executor_work": {"reading": 6.4, "inverting": 0.8},
+    }
+    lines = spark.estimates({"rows": [row]}).splitlines()
+    assert lines[2] == "| work of the executors | core-hours | 2 | 90 | 4,000 |"
+    assert lines[3] == "| work of the driver | core-hours | 1 | 45 | 2,000 |"
+    assert lines[5] == "| shuffle | GB | 1 | 45 | 2,000 |"
+    assert lines[6].endswith("| GB | 6 | 270 | 12,000 |")
     assert lines[7].endswith("| GB | 4 | 180 | 8,000 |")
+    assert spark.stages({"rows": [row]}).splitlines()[2:] == [
+        "| reading | 0 | 6.4 | 160 |",
+        "| inverting | 3.6 | 0.8 | 230 |",
+    ]
+    assert "| fragments of bags, sent | 1,000 |" in spark.data({"rows": [row]}).splitlines()
+
+
+def test_tasks_are_read_from_the_log_of_spark(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(ROOT)
+    from benchmarks import spark
+
+    metrics = {"Executor Run Time": 1500, "Shuffle Write Metrics": {"Shuffle Bytes Written": 70}}
+    events = [
+        {"Event": "SparkListenerApplicationStart"},
+        {"Event": "SparkListenerTaskEnd", "Task Info": {"Launch Time": 2000}, "Task Metrics": metrics},
+        {"Event": "SparkListenerTaskEnd", "Task Info": {"Launch Time": 3000}},  # of a lost executor
+    ]
+    assert list(spark.tasks_of("\n".join(map(json.dumps, events)))) == [spark.Task(2.0, 1.5, 70)]
 
 
 def test_the_table_of_load_is_made_from_the_kept_results(monkeypatch: pytest.MonkeyPatch) -> None:
