@@ -4,8 +4,8 @@
 every size, the files that differ, bytes a page, and the memory of the driver. Each build has a process of its own. The
 seconds of Spark include the start of its Java processes, which is why the bar is for 100,000 pages on.
 `python -m benchmarks.spark SIZE...` measures other sizes. If PAGEKIN_BENCH_DATA names a folder of HTML, its stores are
-compared as well. The tables of stages, of data and of estimates in docs/scale.md are made from the largest build on Spark
-and written, too.
+compared as well. The tables of stages, of data and of estimates in docs/scale.md are made from the largest build on
+Spark and written, too.
 
 The work of a stage is the processor time of the driver's Python, and the time of its tasks in Spark's log of events.
 """
