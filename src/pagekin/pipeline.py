@@ -337,12 +337,7 @@ def _build(
             collector = PageCollector(old, spooled, settings)
             read_pages, read = _read_pages(collection, collector, spool, fingerprint, context)
             context.enter("choosing pages")
-            chosen: SelectedPages | ChosenPages
-            if isinstance(context.pool, SparkPool):
-                chosen = choose_pages(context.pool, spool.folder, read_pages, settings)
-                read = chosen.read.total()
-            else:
-                chosen = select_pages(read_pages, settings)
+            chosen, read = _choose(read_pages, read, settings, spool, context)
             reused = max(0, sum(map(len, read_pages.rows)) - read)  # Spark reuses no pages
             pages, skips = len(chosen), read_pages.skips + chosen.skips
             before, allow_shrink = manifests.pages_before(root), context.allow_shrink
@@ -350,12 +345,7 @@ def _build(
             first = first_pages(min(_shards_before(root), max(1, pages)) if shards is None else shards, pages)
             number = manifests.next_generation(root)
             folder = generation.enter_context(manifests.new_generation(root / f"store-{number}"))
-            if isinstance(chosen, ChosenPages):
-                assert isinstance(context.pool, SparkPool)
-                every = (folder, read_pages, chosen, settings, first, context.enter)
-                counts, skipped = write_store_on_executors(context.pool, spool.folder, *every)
-            else:
-                counts, skipped = write_store(folder, read_pages, chosen, settings, context.enter, context.pool.map)
+            counts, skipped = _write_store(folder, read_pages, chosen, settings, first, spool, context)
             if len(first) > 2:
                 context.enter(DIVIDING)
             divide(
@@ -478,6 +468,33 @@ def _read_on_spark(
     jobs = zip(spool.places(), in_batches(again), strict=False)
     batches += [place for place, _ in run(partial(read_job, collection.settings, fingerprint), jobs, WorkerPool(1))]
     return collector.collected_items(batches), 0  # the executors count the pages
+
+
+def _choose(
+    read_pages: ReadPages, read: int, settings: ReadingSettings, spool: Spool, context: _BuildContext
+) -> tuple[SelectedPages | ChosenPages, int]:
+    """The pages of the store, and the number of pages that were read."""
+    if isinstance(context.pool, SparkPool):
+        chosen = choose_pages(context.pool, spool.folder, read_pages, settings)
+        return chosen, chosen.read.total()
+    return select_pages(read_pages, settings), read
+
+
+def _write_store(
+    folder: Path,
+    read_pages: ReadPages,
+    chosen: SelectedPages | ChosenPages,
+    settings: ReadingSettings,
+    first: Int64s,
+    spool: Spool,
+    context: _BuildContext,
+) -> tuple[dict[str, int], dict[str, int]]:
+    """Write the files of a store by the engine; return the counts and the skips by reason."""
+    if isinstance(chosen, SelectedPages):
+        return write_store(folder, read_pages, chosen, settings, context.enter, context.pool.map)
+    assert isinstance(context.pool, SparkPool)
+    every = (folder, read_pages, chosen, settings, first, context.enter)
+    return write_store_on_executors(context.pool, spool.folder, *every)
 
 
 def _next_index(root: Path, manifest: Manifest) -> int:
