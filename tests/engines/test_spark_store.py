@@ -79,7 +79,7 @@ def divided(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pagekin.store.executors._RANGE_BYTES", 20_000)
     monkeypatch.setattr("pagekin.store.string_ranges._RANGE_BYTES", 4_000)
     monkeypatch.setattr("pagekin.store.link_ranges._MOST_NODES", 23)
-    monkeypatch.setattr("pagekin.store.executors._HASHED_BYTES", 50_000)
+    monkeypatch.setattr("pagekin.store.stage_files._HASHED_BYTES", 50_000)
 
 
 def assert_same_builds(sources: list[Path], folder: Path, **options: Any) -> None:

@@ -117,9 +117,12 @@ def test_near_vectors_are_those_of_the_reference(vectors: list[list[int]], data:
     found = lists_of(page_rows.nearest_vectors(queries, row[listed], norm[listed], pages, rows_of(probed), most))
     for page, some, nodes in zip(own, probed, found, strict=True):
         searched = [node for number in some for node in lists[number]]
-        cosines = int8_products.cosines(vectors[page], vectors, searched)
+        products = [sum(a * b for a, b in zip(vectors[page], vectors[node], strict=True)) for node in searched]
+        lengths = [float(norm[page]) * float(norm[node]) for node in searched]  # rounded, as they are stored
         scored = [
-            (node, round(each, 6)) for node, each in zip(searched, cosines, strict=True) if node != page and each > 0
+            (node, round(product / length * 1e9))
+            for node, product, length in zip(searched, products, lengths, strict=True)
+            if node != page and product > 0
         ]
         assert nodes == reference.best(scored, most)
 
