@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pagekin.model.arrays import offsets_of
 from pagekin.store.columns import write_columns
-from pagekin.store.pieces import Pieces, create_shards, cut_at, place_pieces
+from pagekin.store.pieces import ColumnPieces, create_shards, cut_at, place_pieces
 from pagekin.store.shards import BY_PAGE, divide, ragged
 from pagekin.store.stage_files import write_stage
 
@@ -54,5 +54,5 @@ def test_pieces_in_any_order_are_the_column(lengths: list[int], shards: int, ste
             files.append(write_stage(spool, "piece", piece))
         create_shards(placed, first)
         run = lambda write, jobs: [write(job) for _ in range(attempts) for job in reversed(jobs)]  # noqa: E731
-        place_pieces(run, placed, Pieces(files, np.searchsorted(firsts, first[:-1]).tolist()))
+        place_pieces(run, placed, ColumnPieces(files, np.searchsorted(firsts, first[:-1]).tolist()))
         assert files_of(placed) == files_of(whole)

@@ -25,7 +25,7 @@ from pagekin.store.columns import flat_columns, open_array, open_part, reading_o
 from pagekin.store.link_ranges import PageRanges, sorted_links
 from pagekin.store.merge import Selection, merge_strings
 from pagekin.store.node_ranges import FoundNodes, find_nodes
-from pagekin.store.pieces import Pieces, create_shards, cut_at, place_pieces
+from pagekin.store.pieces import ColumnPieces, create_shards, cut_at, place_pieces
 from pagekin.store.select import ReadPages
 from pagekin.store.stage_files import StageFile, finished_or, read_stage, run_stage, strings_in, write_stage
 from pagekin.store.string_ranges import columns_of_table, ranked_forms, tables_of_groups, united_strings
@@ -105,7 +105,7 @@ def write_store_on_executors(
     _write_targets(pool, folder, strings.files["targets"], nodes)
     write_columns(folder, {"nodes.offsets": nodes.offsets})
     links_to_nodes = sorted_links(pool, spool, folder, PageRanges(rows, firsts), nodes, first, settings)
-    place_pieces(pool.run, folder, Pieces(rows, np.searchsorted(firsts, first[:-1]).tolist()), links_to_nodes)
+    place_pieces(pool.run, folder, ColumnPieces(rows, np.searchsorted(firsts, first[:-1]).tolist()), links_to_nodes)
     progress("writing texts and the catalogue")
     pages, links = open_part(folder, "pages", Pages), open_part(folder, "links", Links)
     counted = {name: np.diff(open_array(folder, f"{name}.offsets", np.int64, below=None)) for name in COUNTED}
@@ -135,8 +135,8 @@ def _write_targets(pool: SparkPool, folder: Path, files: Sequence[StageFile], no
     if not files:
         write_columns(folder, {"targets": Strings.of(()), "targets.node": np.empty(0, np.uint32)})
         return
-    strings = Pieces(files, names={f"strings.{name}": f"targets.{name}" for name in ("offsets", "data")})
-    place_pieces(pool.run, folder, strings, Pieces(nodes.of_target, names={"node": "targets.node"}))
+    strings = ColumnPieces(files, names={f"strings.{name}": f"targets.{name}" for name in ("offsets", "data")})
+    place_pieces(pool.run, folder, strings, ColumnPieces(nodes.of_target, names={"node": "targets.node"}))
 
 
 def _uses(inputs: _Inputs, number: int) -> dict[str, Array]:

@@ -16,7 +16,7 @@ from pagekin.model.capture import ReadingSettings
 from pagekin.model.reading import Links
 from pagekin.store.columns import open_array
 from pagekin.store.node_ranges import FoundNodes
-from pagekin.store.pieces import Pieces, cut_at
+from pagekin.store.pieces import ColumnPieces, cut_at
 from pagekin.store.stage_files import StageFile, finished_or, read_stage, write_stage
 from pagekin.store.write import of_pages, refused_links
 
@@ -40,7 +40,7 @@ def sorted_links(
     nodes: FoundNodes,
     first: Int64s,
     settings: ReadingSettings,
-) -> Pieces:
+) -> ColumnPieces:
     """The columns `links`, for shards with these first pages."""
     starts = np.append(np.searchsorted(nodes.offsets[:-1], first[:-1]), nodes.total)
     firsts = cut_at(starts, _MOST_NODES)
@@ -51,7 +51,7 @@ def sorted_links(
     links = partial(pool.shuffle, cut, jobs, join)
     found = finished_or(spool, "links", (digests, firsts.tolist(), settings), lambda: dict(links()))
     files = [found.get(number) or _join(spool, firsts, number, ())[1] for number in range(len(firsts) - 1)]
-    return Pieces(files, np.searchsorted(firsts, starts[:-1]).tolist())
+    return ColumnPieces(files, np.searchsorted(firsts, starts[:-1]).tolist())
 
 
 def _cut(

@@ -77,7 +77,7 @@ def cut_at(bounds: Int64s, step: int) -> Int64s:
     return np.concatenate([*begins, bounds[-1:]])
 
 
-class Pieces(NamedTuple):
+class ColumnPieces(NamedTuple):
     """Stage files with the same arrays, in the order of the rows.
 
     `names` are the columns of some arrays; without it, each array is a piece of the column of its name. The offsets of
@@ -91,7 +91,7 @@ class Pieces(NamedTuple):
 
 
 def place_pieces(
-    run: Callable[[Callable[[_Placing], None], Sequence[_Placing]], Any], folder: Path, *parts: Pieces
+    run: Callable[[Callable[[_Placing], None], Sequence[_Placing]], Any], folder: Path, *parts: ColumnPieces
 ) -> None:
     """Write columns from their pieces; `run` calls a function on every job."""
     jobs = list(chain.from_iterable(_placings(folder, *part) for part in parts if part.files))
