@@ -261,7 +261,7 @@ def stages(result: dict[str, Any]) -> str:
 def data(result: dict[str, Any]) -> str:
     """A table of the bytes of a page that are written or sent."""
     row = result["rows"][-1]
-    parts = {"batches of what was read": row["batch_bytes"], "fragments of bags, sent": row["shuffle_bytes"]}
+    parts = {"batches of what was read": row["batch_bytes"], "sent from executor to executor": row["shuffle_bytes"]}
     parts |= {name: sum(row["bytes"].get(file, 0) for file in files) for name, files in _DATA.items()}
     lines = ["| data | bytes a page |", "|---|---:|"]
     return "\n".join([*lines, *(f"| {name} | {_two_digits(size / row['pages'])} |" for name, size in parts.items())])

@@ -96,7 +96,7 @@ def test_estimates_are_proportional_to_the_largest_build(monkeypatch: pytest.Mon
         "| reading | 0 | 6.4 | 160 |",
         "| inverting | 3.6 | 0.8 | 230 |",
     ]
-    assert "| fragments of bags, sent | 1,000 |" in spark.data({"rows": [row]}).splitlines()
+    assert "| sent from executor to executor | 1,000 |" in spark.data({"rows": [row]}).splitlines()
 
 
 def test_tasks_are_read_from_the_log_of_spark(monkeypatch: pytest.MonkeyPatch) -> None:
