@@ -52,6 +52,9 @@ _LOGGED = {
     "spark.eventLog.rolling.enabled": "false",
 }
 _LEAST_SECONDS = 0.05  # of a stage in the table
+_STAGES = """starting|reading|reading on Spark|collecting what was read|choosing pages|uniting vocabularies
+writing pages|sorting links|writing texts and the catalogue|making bags|weighing and signing|latent dimensions
+inverting|near-duplicates|calibrating|neighbours|checksums""".replace("\n", "|").split("|")  # in the order of a build
 _DATA = {
     "text": ("text", "hrefs"),
     "tokens, blocks, anchors, links": ("tokens", "blocks", "sentences", "titles", "anchors", "links", "nodes"),
@@ -250,7 +253,7 @@ def stages(result: dict[str, Any]) -> str:
     """A table of the work of every stage in the largest build on Spark, for each page."""
     row = result["rows"][-1]
     lines = ["| stage | driver, ms a page | executors, ms a page | pages a second and core |", "|---|---:|---:|---:|"]
-    for stage in row["spark"]:
+    for stage in sorted(row["spark"], key=_STAGES.index):
         driver, executors = (row[f"{where}_work"].get(stage, 0.0) for where in ("driver", "executor"))
         if driver + executors >= _LEAST_SECONDS:
             cells = [f"{seconds / row['pages'] * 1000:.2g}" for seconds in (driver, executors)]
