@@ -12,10 +12,10 @@ from pagekin.bags.weigh import FoldedBags, Pieces, Spill, SpilledPiece
 from pagekin.kernels.fold_bags import Citations, FoldPlan, TermSums, fold_nodes, make_sums
 from pagekin.kernels.spans import count_values
 from pagekin.kernels.windows import BASIC, SYNTACTIC, TOPICAL, Texts
-from pagekin.model.arrays import Bytes, Floats, Int64s, UInt32s, offsets_of, row_ranges
+from pagekin.model.arrays import Bytes, Floats, Int64s, UInt32s, offsets_of
 from pagekin.model.bags import BAG_COLUMNS, Bags, Contents, Terms
 from pagekin.model.strategy import Strategy
-from pagekin.store.columns import Mapper
+from pagekin.store.columns import Mapper, each_string, row_ranges
 
 _WINDOWS = {"basic": BASIC, "syntactic": SYNTACTIC, "topical": TOPICAL}
 _PIECE = 1 << 22  # terms held in memory at a time
@@ -144,7 +144,7 @@ def _evidence(source: BagSource, citations: Citations, nodes: int) -> Int64s:
 def _texts(source: BagSource, strategy: Strategy, ignored: Bytes) -> tuple[TermVocabulary, Texts]:
     reading = source.reading
     used: dict[str, int] = {}
-    tags = (language_of(tag, strategy.language) for tag in reading.pages.language)
+    tags = (language_of(tag, strategy.language) for tag in each_string(reading.pages.language))
     number = np.fromiter((used.setdefault(language, len(used)) for language in tags), np.uint8)
     # Languages with a stemmer come first, so that the most frequent word of a stem is shown, not the stem itself.
     languages = sorted(used, key=lambda language: (language == UNKNOWN, language)) or [strategy.language]

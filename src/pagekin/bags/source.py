@@ -10,9 +10,10 @@ import numpy as np
 from pagekin.bags.stemming import TermVocabulary, vocabulary
 from pagekin.kernels.page_output import NAVIGATION
 from pagekin.kernels.spans import count_rows
-from pagekin.model.arrays import Bools, Bytes, Int64s, Strings, UInt32s, UInt64s, row_ranges
+from pagekin.model.arrays import Bools, Bytes, Int64s, Strings, UInt32s, UInt64s
 from pagekin.model.reading import AnchorFlag, CheckedLinks, CheckedReading
 from pagekin.model.strategy import Strategy
+from pagekin.store.columns import each_string, row_ranges
 from pagekin.store.store import Store
 from pagekin.urls import host_of
 
@@ -120,7 +121,7 @@ def _mutual(pairs: Int64s, nodes: int) -> Int64s:
 
 def _templates(reading: CheckedReading, share: float) -> Bytes:
     """`template_blocks` of all pages, for one range of hosts after the other."""
-    (hosts,) = host_numbers(map(host_of, reading.pages.url))
+    (hosts,) = host_numbers(map(host_of, each_string(reading.pages.url)))
     blocks = reading.blocks
     found = np.zeros(len(blocks.hash), np.uint8)
     bounds = np.append(np.flatnonzero(np.diff(hosts, prepend=-1)), len(hosts))  # pages are ordered by host first
@@ -164,7 +165,7 @@ def counting_links(source: BagSource, strategy: Strategy, ignored: IgnoredParts 
     patterns = [re.compile(each) for each in strategy.silent]
     silent = np.array([any(each.search(url) for each in patterns) for url in reading.pages.url if patterns], bool)
     if other_hosts := strategy.voters == "other-hosts":
-        of_node, of_page = host_numbers(source.node_hosts(), map(host_of, reading.pages.url))
+        of_node, of_page = host_numbers(source.node_hosts(), map(host_of, each_string(reading.pages.url)))
     excluded = _of_anchors(reading, ignored.links) if ignored.links.any() else np.empty(0, bool)
     for begin, page, anchor in _ranges_of_links(source):
         some = counts[begin : begin + len(page)]

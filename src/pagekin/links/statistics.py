@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
-from pagekin.model.arrays import Array, Bytes, Floats, Int64s, UInt32s, row_ranges
+from pagekin.model.arrays import Array, Bytes, Floats, Int64s, UInt32s
 from pagekin.model.link_columns import LinkColumns
 from pagekin.store.checks import check, check_below, check_finite
-from pagekin.store.columns import open_array, write_columns
+from pagekin.store.columns import open_array, row_ranges, write_columns
 from pagekin.store.store import Store
 
 _SHRINKAGE = 3.0  # average link targets that the norm of every page has in addition to its own

@@ -3,7 +3,7 @@
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice, pairwise
+from itertools import islice, pairwise
 from typing import Any, Self, TypeAlias
 
 import numpy as np
@@ -22,8 +22,6 @@ Floats: TypeAlias = NDArray[np.float64]
 Float32s: TypeAlias = NDArray[np.float32]
 Integer: TypeAlias = int | np.integer[Any]
 
-_AT_ONCE = 1 << 16  # strings that are read together
-
 
 def offsets_of(lengths: Int64s) -> Int64s:
     """The offsets of rows of these lengths, with the end of the last row.
@@ -32,16 +30,6 @@ def offsets_of(lengths: Int64s) -> Int64s:
     [0, 2, 2, 5]
     """
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)])
-
-
-def row_ranges(offsets: Int64s, size: int) -> list[tuple[int, int]]:
-    """Ranges of rows with about `size` elements; no row is divided.
-
-    >>> row_ranges(np.array([0, 2, 4, 5, 9]), 3)
-    [(0, 2), (2, 4)]
-    """
-    cuts = np.searchsorted(offsets, np.arange(size, offsets[-1], size))
-    return list(pairwise(np.unique([0, *cuts.tolist(), len(offsets) - 1]).tolist()))
 
 
 def spans(first: Int64s, counts: Int64s) -> Int64s:
@@ -117,16 +105,11 @@ class Strings:
         return [list(islice(taken, len(numbers))) for numbers in lists]
 
     def __iter__(self) -> Iterator[str]:
-        return chain.from_iterable(map(self._block, range(0, len(self), _AT_ONCE)))
-
-    def _block(self, first: int) -> list[str]:
-        """Some strings, read at once."""
-        offsets = self.offsets[first : first + _AT_ONCE + 1]
-        data, ends = self.data[offsets[0] : offsets[-1]].tobytes(), (offsets - offsets[0]).tolist()
+        data = self.data.tobytes()
         if data.isascii():  # then bytes are characters
             text = data.decode("ascii")
-            return [text[a:b] for a, b in pairwise(ends)]
-        return [data[a:b].decode("utf-8", "replace") for a, b in pairwise(ends)]
+            return (text[a:b] for a, b in pairwise(self.offsets.tolist()))
+        return (piece.decode("utf-8", "replace") for piece in self.all_raw())
 
     def all_raw(self) -> list[bytes]:
         """The bytes of every string, read at once."""
