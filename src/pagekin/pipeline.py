@@ -541,7 +541,7 @@ def _write_index(
         if given is not None:
             context.enter("vectors")
             find = store.catalog.page_names().find
-            vectors = {"vectors": write_given_vectors(folder, given, find, len(store.nodes) - 1)}
+            vectors = {"vectors": write_given_vectors(folder, given, find, len(store.nodes) - 1, stages)}
         context.enter("near-duplicates")
         duplicates = fingerprints()
     first, nodes = open_shards(store.folder, len(store)), store.nodes
