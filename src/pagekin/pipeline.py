@@ -514,49 +514,21 @@ def _write_index(
     replaced: _Replaced | None = None,
 ) -> dict[str, Any]:
     """Write bags, signatures, inverted index and fingerprints of the store; return their entry in the manifest."""
-    store = Store(root, manifest)
-    generation = _next_index(root, manifest)
+    generation, stages = _next_index(root, manifest), context.stages(root)
     folder = root / f"index-{generation}"
-    context.enter("making bags")
-    pool, stages, source = context.pool, context.stages(root), BagSource.of(store)
-    ignored = ignored_parts(source, strategy)
-    write_chunks = partial(_write_chunks, root, store, folder, ignored.words, replaced, stages)
-    # Kernels cut chunks while Python code works on the rest.
-    beside = WorkerPool(1) if isinstance(pool, SparkPool) else pool
-    with beside.beside(write_chunks) as fingerprints, TemporaryFile(dir=folder) as file:
-        elsewhere = partial(folded_on_executors, stages, store) if isinstance(pool, SparkPool) else None
-        folded = fold_bags(source, strategy, file, pool.map, elsewhere, ignored)
-        context.enter("weighing and signing")
-        signed = len(folded.evidence) if strategy.outside else len(store.nodes) - 1
-        write_signed_bags(folder, folded, signed, stages)
-        if "latent" in strategy.weights_of_evidences():
-            context.enter("latent dimensions")
-            write_latent(folder, folded, stages)
-        context.enter("inverting")
-        write_inverted(folder, np.flatnonzero(store.in_degrees()[:signed] >= strategy.min_in_links), stages)
-        write_link_statistics(folder, store, folded.counting_links)
-        titles = (store.reading.pages.title[row] for row in store.nodes[:-1].tolist())
-        write_titles(folder, titles, stop_words(strategy.language) if strategy.stemming == "stopstem" else ())
-        vectors = {}
-        if given is not None:
-            context.enter("vectors")
-            find = store.catalog.page_names().find
-            vectors = {"vectors": write_given_vectors(folder, given, find, len(store.nodes) - 1, stages)}
-        context.enter("near-duplicates")
-        duplicates = fingerprints()
-    first, nodes = open_shards(store.folder, len(store)), store.nodes
+    with closing(Store(root, manifest)) as store:
+        written = _write_bags(folder, store, strategy, given, context, replaced)
+        first, nodes = open_shards(store.folder, len(store)), store.nodes
     divide_index = partial(divide, folder, first, nodes, INDEX_CUTS, stages.each)
     if manifest.shards > 1:
         context.enter(DIVIDING)
     divide_index()
-    store.close()
     facts: dict[str, Any] = {
         "generation": generation,
         "version": INDEX_VERSION,
         "strategy": strategy.as_dict(),
-        "duplicates": duplicates,
         "blend": {"scales": {}, "chance": 0.0},
-        **vectors,
+        **written,
         "files": stages.checksums(folder),
     }
     context.enter("calibrating")
@@ -571,8 +543,45 @@ def _write_index(
     return facts
 
 
+def _write_bags(
+    folder: Path,
+    store: Store,
+    strategy: Strategy,
+    given: VectorFile | None,
+    context: _BuildContext,
+    replaced: _Replaced | None,
+) -> dict[str, Any]:
+    """Write what needs no calibration; return the entries of near-duplicates and of vectors in the manifest."""
+    context.enter("making bags")
+    pool, stages, source = context.pool, context.stages(store.root), BagSource.of(store)
+    ignored = ignored_parts(source, strategy)
+    write_chunks = partial(_write_chunks, store, folder, ignored.words, replaced, stages)
+    # Kernels cut chunks while Python code works on the rest.
+    beside = WorkerPool(1) if isinstance(pool, SparkPool) else pool
+    with beside.beside(write_chunks) as fingerprints, TemporaryFile(dir=folder) as file:
+        elsewhere = partial(folded_on_executors, stages, store) if isinstance(pool, SparkPool) else None
+        folded = fold_bags(source, strategy, file, pool.map, elsewhere, ignored)
+        context.enter("weighing and signing")
+        signed = len(folded.evidence) if strategy.outside else len(store.nodes) - 1
+        write_signed_bags(folder, folded, signed, stages)
+        if "latent" in strategy.weights_of_evidences():
+            context.enter("latent dimensions")
+            write_latent(folder, folded, stages)
+        context.enter("inverting")
+        write_inverted(folder, np.flatnonzero(store.in_degrees()[:signed] >= strategy.min_in_links), stages)
+        write_link_statistics(folder, store, folded.counting_links)
+        stopped = stop_words(strategy.language) if strategy.stemming == "stopstem" else ()
+        write_titles(folder, store.node_titles(), stopped)
+        vectors = {}
+        if given is not None:
+            context.enter("vectors")
+            find = store.catalog.page_names().find
+            vectors = {"vectors": write_given_vectors(folder, given, find, len(store.nodes) - 1, stages)}
+        context.enter("near-duplicates")
+        return {"duplicates": fingerprints(), **vectors}
+
+
 def _write_chunks(
-    root: Path,
     store: Store,
     folder: Path,
     ignored: Bytes,
@@ -581,16 +590,16 @@ def _write_chunks(
     wanted: Callable[[], bool],
 ) -> dict[str, Any]:
     """Write the fingerprints of all pages, as long as they are wanted; return their entry in the manifest."""
-    earlier = replaced and _earlier_chunks(root, replaced, store, ignored)
+    earlier = replaced and _earlier_chunks(replaced, store, ignored)
     return write_fingerprints(folder, ChunkSource(store, ignored, _GROUPS, earlier), stages, wanted)
 
 
-def _earlier_chunks(root: Path, replaced: _Replaced, store: Store, ignored: Bytes) -> EarlierChunks | None:
+def _earlier_chunks(replaced: _Replaced, store: Store, ignored: Bytes) -> EarlierChunks | None:
     """The chunks of pages that are as they were; None if the index has none that were cut in the same way."""
     index = replaced.manifest.index
     if index is None or (index["version"], index["duplicates"]["settings"]) != (INDEX_VERSION, _GROUPS.as_dict()):
         return None
-    with suppress(StoreError), closing(IndexedStore(root, replaced.manifest)) as old:
+    with suppress(StoreError), closing(IndexedStore(store.root, replaced.manifest)) as old:
         ignored_before = ignored_parts(BagSource.of(old), old.index.strategy).words
         blocks = (old.reading.blocks, store.reading.blocks)
         return EarlierChunks.of(old.fingerprints.chunks, replaced.row, blocks, (ignored_before, ignored))

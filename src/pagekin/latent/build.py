@@ -15,12 +15,13 @@ from pagekin.latent.matrix import PageTerms, Piece, SparseRows, page_pieces, pag
 from pagekin.latent.svd import right_singular_vectors
 from pagekin.latent.vectors import DIMENSIONS, TermVectors, quantised
 from pagekin.model.arrays import Array, Bools, Float32s
-from pagekin.store.columns import Mapper, write_columns
+from pagekin.store.columns import Mapper, flat_columns
 from pagekin.store.pieces import append_pieces, write_pieces
 from pagekin.store.stage_files import Stages
 
 _FEWEST_PAGES = 3
 SAMPLE = 200_000  # pages at most that determine the dimensions
+_AT_ONCE = 4096  # vectors of terms
 _TERMS = 10_000  # terms that get a vector in any case; in larger collections, as many as there are pages
 
 
@@ -43,8 +44,9 @@ def write_latent(folder: Path, folded: FoldedBags, stages: Stages) -> None:
             write_pieces(stages, folder, "projecting", _project, (unordered, terms, axes), page_pieces(folded))
     write_ordered(unordered, stages)
     heaviest = np.sort(np.argsort(-terms.squares, kind="stable")[: max(_TERMS, terms.pages)])
-    kept = TermVectors.of(terms.term[heaviest], axes[heaviest])
-    write_columns(folder, {"latent.terms": kept})
+    ranges = (heaviest[begin : begin + _AT_ONCE] for begin in range(0, max(1, len(heaviest)), _AT_ONCE))
+    kept = (TermVectors.of(terms.term[some], axes[some]) for some in ranges)
+    append_pieces(folder, (dict(flat_columns("latent.terms", part)) for part in kept))
 
 
 def _project(axes: tuple[Unordered, PageTerms, Float32s], numbered: Piece) -> dict[str, Array]:

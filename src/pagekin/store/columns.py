@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import fields
 from functools import partial
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -103,11 +103,16 @@ def row_ranges(offsets: Int64s, size: int) -> list[tuple[int, int]]:
     return list(pairwise(np.unique([0, *cuts.tolist(), len(offsets) - 1]).tolist()))
 
 
-def each_string(strings: Strings) -> Iterator[str]:
-    """The strings of a long column, of which few are in memory at a time."""
+def string_ranges(strings: Strings) -> Iterator[Strings]:
+    """The strings of a long column, some at a time."""
     for begin in range(0, len(strings), _STRINGS):
         offsets = strings.offsets[begin : begin + _STRINGS + 1]
-        yield from Strings(offsets - offsets[0], strings.data[offsets[0] : offsets[-1]])
+        yield Strings(offsets - offsets[0], strings.data[offsets[0] : offsets[-1]])
+
+
+def each_string(strings: Strings) -> Iterator[str]:
+    """The strings of a long column, of which few are in memory at a time."""
+    return chain.from_iterable(string_ranges(strings))
 
 
 def sync(folder: Path) -> None:
