@@ -259,15 +259,14 @@ def _keep_answers(root: Path, manifest: Manifest, limit: int, context: _BuildCon
 
 def _with_answers(root: Path, manifest: Manifest, limit: int, context: _BuildContext) -> Manifest:
     """Write answers into the folder of an index; return its manifest with them, which is not written."""
-    index, folder = manifest.index or {}, root / manifest.index_folder
+    index, folder, stages = manifest.index or {}, root / manifest.index_folder, context.stages(root)
     files = {name: facts for name, facts in index["files"].items() if not is_answers(name)}
     if limit:
         context.enter("answers")
         with closing(IndexedStore(root, manifest)) as store:
-            stages = context.stages(root)
             write_answers(folder, store, partial(store.blend, RelatedOptions()), limit, stages)
             divide(folder, open_shards(folder, len(store)), store.nodes, answers_cuts(limit), stages.each)
-        described, name = context.stages(root).checksums(folder, files), f"{answers_name(limit)}."
+        described, name = stages.checksums(folder, files), f"{answers_name(limit)}."
         files |= {file: facts for file, facts in described.items() if Path(file).name.startswith(name)}
     return replace(manifest, index={**index, "answers": limit, "files": files})
 
