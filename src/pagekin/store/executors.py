@@ -2,7 +2,7 @@
 
 Several batches are a group. Each stage leaves its arrays in files, which the next stage reads: the strings of each
 group, the ranges of all strings, the tables that renumber the strings of a group, the rows of each range of pages, and
-the links of each range of nodes. The driver has the vocabulary, the aliases and the catalogue.
+the links of each range of nodes. The driver has the aliases, and writes the catalogue.
 """
 
 from bisect import bisect_right
@@ -28,7 +28,8 @@ from pagekin.store.node_ranges import FoundNodes, find_nodes
 from pagekin.store.pieces import ColumnPieces, create_shards, cut_at, place_pieces
 from pagekin.store.select import ReadPages
 from pagekin.store.stage_files import StageFile, finished_or, read_stage, run_stage, strings_in, write_stage
-from pagekin.store.string_ranges import columns_of_table, ranked_forms, tables_of_groups, united_strings
+from pagekin.store.string_ranges import columns_of_table, first_ranks, tables_of_groups, united_strings
+from pagekin.store.vocabulary_ranges import write_vocabulary_on_executors
 from pagekin.store.write import (
     COUNTED,
     STRING_USES,
@@ -41,7 +42,6 @@ from pagekin.store.write import (
     of_pages,
     source_numbers,
     sources_of,
-    write_vocabulary,
 )
 
 _RANGE_BYTES = 32 * MiB  # of a range of pages, on average
@@ -89,11 +89,10 @@ def write_store_on_executors(
     depends_on = [group.digests for group in chosen.groups], [file.digest for file in places.values()]
     jobs = range(len(chosen.groups))
     uses = run_stage(pool, spool, "uses", partial(_uses, inputs), jobs, depends_on)
-    strings = united_strings(pool, spool, uses)
-    forms, counts, ranks = ranked_forms(strings)
-    write_vocabulary(folder, forms, counts)
-    tables = tables_of_groups(pool, spool, strings, ranks)
-    del forms, counts, ranks
+    strings = united_strings(pool, spool, uses, STRING_USES, "strings")
+    ranks = first_ranks(pool, strings.files["forms"])
+    write_vocabulary_on_executors(pool, spool, folder, strings.files["forms"], ranks)
+    tables = tables_of_groups(pool, spool, strings, {"forms": ranks}, "tables")
     progress("writing pages")
     size = sum(path.stat().st_size for group in chosen.groups for path in group.batches)
     firsts = cut_at(first, max(1, len(chosen) * _RANGE_BYTES // max(1, size)))
