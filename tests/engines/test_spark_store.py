@@ -100,7 +100,7 @@ def test_pages_are_divided_in_any_way(
     stages = Counter(path.name.partition("-")[0] for path in (tmp_path / "spark.kin" / "unfinished").glob("*.npz"))
     divided = (
         *("newest", "chosen", "places", "uses", "strings", "lower", "words", "numbers", "ranked", "tables"),
-        *("pages", "found", "reached", "links"),
+        *("pages", "found", "reached", "links", "degrees"),
     )
     assert all(stages[name] >= 5 for name in divided), stages
 
@@ -164,6 +164,7 @@ STAGES = {
         "_cut_urls",
         "_cut_found",
         "_cut",
+        "_cut_degrees",
     ],
     "older": ["_cut_captures"],
     "chosen": ["_cut_ranges"],
@@ -179,6 +180,7 @@ STAGES = {
     "found": ["_cut_urls"],
     "reached": ["_cut_found"],
     "links": ["_cut"],
+    "degrees": ["_cut_degrees"],
 }
 
 
