@@ -81,8 +81,8 @@ class ColumnPieces(NamedTuple):
     """Stage files with the same arrays, in the order of the rows.
 
     `names` are the columns of some arrays; without it, each array is a piece of the column of its name. The offsets of
-    ragged rows begin with 0 in every file: NAME.offsets belongs to the columns NAME.*. Shard k begins with file
-    shards[k].
+    ragged rows begin with 0 in every file: NAME.offsets counts the rows of the first other column NAME.*. Shard k
+    begins with file shards[k].
     """
 
     files: Sequence[StageFile]
