@@ -1,4 +1,4 @@
-"""Answers in advance: ten for every page, compared with tantivy; and an export, compared with single requests.
+"""Answers in advance: ten for every page, compared with tantivy.
 
 `python -m benchmarks.answers` prints the figures and writes `results/answers.json`. tantivy is asked for more-like-this
 with its defaults (25 terms). In a large collection both are asked for a sample of 5,000 pages, evenly spaced. All times
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
@@ -26,14 +26,11 @@ from pagekin.pipeline import build, keep_answers
 from pagekin.search.all_pages import nearest_of_pages
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.options import RelatedOptions
-from pagekin.search.results import RelatedPage
 
 _GENERATED = 3_000 if QUICK else 100_000
 _SAMPLE = 5_000  # pages of a collection, at most
 _LIMIT = 10
 _ROUNDS = 1 if QUICK else 3
-_EXPORTED = 100 if QUICK else 1_000  # pages of an export
-_EXPORT = RelatedOptions(limit=100, min_similarity=0.0, explain=False, group_duplicates=False)
 
 
 def main() -> None:
@@ -80,25 +77,10 @@ def measure(name: str, source: Path, store: Path, theirs: tantivy.Index) -> Iter
     yield Figure(f"{name}: {_LIMIT} answers of a page, in advance", round(ours / len(asked) * 1e6), "µs")
     yield Figure(f"{name}: the same by tantivy", round(more_like_this / len(addresses) * 1e6), "µs")
     yield Figure(f"{name}: answers in advance / tantivy's", round(ours / more_like_this, 3), at_most=1.0)
-    nodes = spaced(pages, _EXPORTED).tolist()
-    together, alone = in_turns(
-        [
-            lambda: written(indexed.related_of_pages(nodes, _EXPORT)),
-            lambda: written(indexed.related(indexed.node_url(node), _EXPORT) for node in nodes),
-        ]
-    )
-    yield Figure(f"{name}: an export of {_EXPORT.limit} answers, of a page", round(together / len(nodes) * 1e6), "µs")
-    yield Figure(f"{name}: the same, one request after the other / together", round(alone / together, 2), at_least=5.0)
     indexed.close()
     manifest = keep_answers(store, _LIMIT)
     size = sum(path.stat().st_size for path in (store / manifest.index_folder).glob("answers-*"))
     yield Figure(f"{name}: kept answers, of a page", round(size / pages), "bytes")
-
-
-def written(answers: Iterable[list[RelatedPage]]) -> None:
-    """Take answers as the writer of a file does, which keeps none of them in memory."""
-    for _ in answers:
-        pass
 
 
 def spaced(count: int, most: int) -> Int64s:

@@ -271,7 +271,7 @@ def data(result: dict[str, Any]) -> str:
 
 
 def estimates(result: dict[str, Any]) -> str:
-    """A table of costs, each in proportion to the pages of the largest build on Spark."""
+    """A table of costs in proportion to the pages of the largest build on Spark, and of the memory of the driver."""
     row = result["rows"][-1]
     served = sum(row["bytes"].get(name, 0) for name in _SERVED)
     costs = [
@@ -282,8 +282,6 @@ def estimates(result: dict[str, Any]) -> str:
         ("disk of the finished store", "GB", sum(row["bytes"].values()) / 1e9),
         ("signatures, postings and heads, to be kept in memory", "GB", served / 1e9),
     ]
-    if driver := row.get("driver_bytes"):  # a run on Linux
-        costs.append(("memory of the driver, without mapped files", "GB", max(driver.values()) / 1e9))
     lines = [
         "| cost | unit | " + " | ".join(f"{pages:,} pages" for pages in ESTIMATED) + " |",
         "|---|---|---:|---:|---:|",
@@ -291,7 +289,22 @@ def estimates(result: dict[str, Any]) -> str:
     for name, unit, cost in costs:
         values = (_two_digits(cost / row["pages"] * pages) for pages in ESTIMATED)
         lines.append(f"| {name} | {unit} | " + " | ".join(values) + " |")
+    if row.get("driver_bytes"):  # a run on Linux
+        values = (_two_digits(_driver_bytes(result["rows"], pages) / 1e9) for pages in ESTIMATED)
+        lines.append("| memory of the driver, without mapped files | GB | " + " | ".join(values) + " |")
     return "\n".join(lines)
+
+
+def _driver_bytes(rows: list[dict[str, Any]], pages: int) -> float:
+    """The memory of the driver, on a straight line through the two largest builds: some of it is the same for any size.
+
+    >>> builds = [{"pages": 100, "driver_bytes": {"sign": 50}}, {"pages": 200, "driver_bytes": {"sign": 60, "read": 5}}]
+    >>> _driver_bytes(builds, 1000)
+    140.0
+    """
+    before, last = ((row["pages"], max(row["driver_bytes"].values())) for row in (rows[-2:][0], rows[-1]))
+    slope = (last[1] - before[1]) / max(1, last[0] - before[0])
+    return float(last[1] + max(0.0, slope) * (pages - last[0]))
 
 
 def _two_digits(value: float) -> str:

@@ -20,6 +20,7 @@ ORDER = (
     "building",
     "querying",
     "answers",
+    "exporting",
     "growth",
     "spark",
     "shards",

@@ -322,7 +322,7 @@ def test_finished_stages_do_not_run_again_unless_their_files_are_damaged(
         raise SourceError("the driver was stopped")
 
     def note_shuffle(self: SparkPool, cut: Any, *arguments: Any) -> Any:
-        calls.extend(["bags"] if cut.func.__module__ == "pagekin.bags.shuffle" else [])
+        calls.extend(["bags"] if getattr(cut, "func", cut).__module__ == "pagekin.bags.shuffle" else [])
         return shuffle(self, cut, *arguments)
 
     def note_run(self: SparkPool, function: Any, jobs: Any) -> Any:
@@ -403,7 +403,7 @@ import os, signal, sys
 from pathlib import Path
 import pagekin, pagekin.pipeline
 from pagekin.bags import shuffle
-from pagekin.store import choose, link_ranges, pieces, splits, stage_files
+from pagekin.store import choose, link_ranges, pieces, splits, stage_files, vocabulary_ranges
 from pagekin.store import executors as store_executors
 
 folder, output, stages, *sources = sys.argv[1:]
@@ -436,15 +436,18 @@ def read_split(*arguments):
     finally:
         splits.read_job = job
 
+# On an executor, which has the functions of the modules; their kernels cannot be sent.
 def join_links(*arguments):
-    '''On an executor, which has the function of the module; its kernels cannot be sent.'''
     return killing("links", link_ranges._join)(*arguments)
+
+def join_ranks(*arguments):
+    return killing("rank", vocabulary_ranges._join_ranks)(*arguments)
 
 pagekin.pipeline.read_split = read_split
 shuffle._cut, shuffle._add = killing("cut", shuffle._cut), killing("add", shuffle._add)
 choose._join_captures = killing("choose", choose._join_captures)
 store_executors._join_pages = killing("pages", store_executors._join_pages)
-link_ranges._join = join_links
+link_ranges._join, vocabulary_ranges._join_ranks = join_links, join_ranks
 pieces._place = killing("place", pieces._place)
 pieces._scatter_file = killing("scatter", pieces._scatter_file)
 with_value = stage_files._with_value
@@ -469,7 +472,8 @@ def test_answers_of_a_store_are_found_by_either_engine(session: SparkSession, lo
 
 # One of each kind: the end of a split, both ends of a shuffle, a file in place, jobs over bags, and over an open index.
 KILLED = "read pages place cut sign_piece found"
-KILLED_IN_A_CAMPAIGN = f"{KILLED} choose links add frequencies squares sampled project ordered invert chunks scatter"
+MORE = "choose rank links add frequencies squares sampled project ordered invert chunks scatter"
+KILLED_IN_A_CAMPAIGN = f"{KILLED} {MORE}"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="finds the executor of a job in /proc, which only Linux has")

@@ -98,7 +98,10 @@ def test_pages_are_divided_in_any_way(
     monkeypatch.setattr(Spool, "remove", lambda self: None)
     assert_same_builds(collection, tmp_path, shards=shards)
     stages = Counter(path.name.partition("-")[0] for path in (tmp_path / "spark.kin" / "unfinished").glob("*.npz"))
-    divided = ("newest", "chosen", "places", "uses", "strings", "tables", "pages", "found", "reached", "links")
+    divided = (
+        *("newest", "chosen", "places", "uses", "strings", "lower", "words", "numbers", "ranked", "tables"),
+        *("pages", "found", "reached", "links", "degrees"),
+    )
     assert all(stages[name] >= 5 for name in divided), stages
 
 
@@ -125,7 +128,7 @@ def test_a_stage_is_made_again_only_if_one_of_its_files_is_damaged(
     output, shuffle, made = tmp_path / "spark.kin", SerialPool.shuffle, list[str]()
 
     def noted(self: SerialPool, cut: Any, *others: Any) -> Any:
-        made.append(cut.func.__name__)
+        made.append(getattr(cut, "func", cut).__name__)
         return shuffle(self, cut, *others)
 
     def fail(*_: Any) -> None:
@@ -153,22 +156,31 @@ STAGES = {
         "_cut_ranges",
         "_cut_places",
         "_cut",
+        "_cut",
+        "_cut_numbers",
+        "_cut_ranks",
         "_cut_numbers",
         "_cut_pages",
         "_cut_urls",
         "_cut_found",
         "_cut",
+        "_cut_degrees",
     ],
     "older": ["_cut_captures"],
     "chosen": ["_cut_ranges"],
     "places": ["_cut_places"],
     "uses": [],
     "strings": ["_cut"],
+    "lower": [],
+    "words": ["_cut"],
+    "numbers": ["_cut_numbers"],
+    "ranked": ["_cut_ranks"],
     "tables": ["_cut_numbers"],
     "pages": ["_cut_pages"],
     "found": ["_cut_urls"],
     "reached": ["_cut_found"],
     "links": ["_cut"],
+    "degrees": ["_cut_degrees"],
 }
 
 
@@ -195,6 +207,12 @@ def test_a_collection_without_a_page_is_an_error(tmp_path: Path, monkeypatch: py
     source, settings = write_jsonl(tmp_path / "hidden.jsonl", rows), ReadingSettings(obey_noindex=True)
     with pytest.raises(SourceError, match=r"skipped: 1 noindex \(such as http://a.example/\)"):
         build([source], tmp_path / "my.kin", engine="spark", settings=settings)
+
+
+def test_pages_without_words_have_no_vocabulary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    use_serial_pool(monkeypatch)
+    rows = [page("http://a.example/", "<a href=/b>1</a>"), page("http://a.example/b", "")]
+    assert_same_builds([write_jsonl(tmp_path / "pages.jsonl", rows)], tmp_path)
 
 
 def test_pages_without_links_have_no_targets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,12 +25,12 @@ PATH = "/api/related?url=http://birds.example/3"
 with_rsync = pytest.mark.skipif(shutil.which("rsync") is None, reason="needs rsync (tests/system_tools.sh)")
 
 
-def two_stores(folder: Path) -> tuple[Path, Path]:
+def two_stores(folder: Path, shards: int = 1) -> tuple[Path, Path]:
     """A store that is served, and one of the same generation with other pages, whose files have the same names."""
     stores = []
     for name, pages in (("live", 20), ("new", 30)):
         (folder / name).mkdir()
-        stores.append(write(folder / name, pages))
+        stores.append(write(folder / name, pages, shards))
     return stores[0], stores[1]
 
 
@@ -56,7 +56,7 @@ def truncate_and_copy(new: Path, live: Path) -> None:
 
 
 def truncate(live: Path) -> None:
-    for path in live.glob("*/*.npy"):
+    for path in live.rglob("*.npy"):
         with path.open("r+b") as file:
             file.truncate(0)
 
@@ -125,8 +125,9 @@ def test_a_deployed_store_is_served_and_the_server_survives(
 
 
 @pytest.mark.slow
-def test_a_server_whose_files_are_cut_off_answers_again_when_they_are_back(tmp_path: Path) -> None:
-    live, new = two_stores(tmp_path)
+@pytest.mark.parametrize("shards", [1, 3])
+def test_a_server_whose_files_are_cut_off_answers_again_when_they_are_back(tmp_path: Path, shards: int) -> None:
+    live, new = two_stores(tmp_path, shards)
     with running(live) as server:
         before = server.children()
         truncate(live)

@@ -25,14 +25,14 @@ from pagekin.serving.settings import ServerSettings
 WORDS = "robin wren heron plover dunlin curlew whimbrel godwit turnstone sanderling knot stint ruff snipe".split()
 
 
-def write(folder: Path, pages: int) -> Path:
+def write(folder: Path, pages: int, shards: int = 1) -> Path:
     """Build a collection of some pages, each with related pages."""
     rows = []
     for k in range(pages):
         text = f"{' '.join(WORDS[k % 7 :] * 3)} <a href=/{(k + 1) % pages}>{WORDS[k % 9]}</a>"
         rows.append({"url": f"http://birds.example/{k}", "html": f"<title>Bird {k}</title><p>{text}"})
     (folder / "birds.jsonl").write_text("\n".join(map(json.dumps, rows)), "utf-8")
-    build([folder / "birds.jsonl"], folder / "birds.kin", processes=1)
+    build([folder / "birds.jsonl"], folder / "birds.kin", processes=1, shards=shards)
     return folder / "birds.kin"
 
 

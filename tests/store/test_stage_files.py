@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,13 +12,23 @@ import pytest
 from pagekin.engines.local import WorkerPool
 from pagekin.errors import StoreError
 from pagekin.store.opened import opened_once
-from pagekin.store.stage_files import StageFile, Stages, finished_or, read_stage, share, shared_value, write_stage
+from pagekin.store.stage_files import (
+    StageFile,
+    Stages,
+    finished_or,
+    map_stage,
+    read_stage,
+    share,
+    shared_value,
+    write_stage,
+)
 from pagekin.store.store import Store
 
 
-def test_arrays_come_back_with_their_types(tmp_path: Path) -> None:
+@pytest.mark.parametrize("read", [read_stage, map_stage])
+def test_arrays_come_back_with_their_types(tmp_path: Path, read: Any) -> None:
     file = write_stage(tmp_path, "bags", {"term": np.array([3, 1], np.uint32), "weight": np.empty(0, np.float32)})
-    found = read_stage(file)
+    found = read(file)
     assert [(name, each.dtype.name, each.tolist()) for name, each in found.items()] == [
         ("term", "uint32", [3, 1]),
         ("weight", "float32", []),
@@ -29,14 +40,15 @@ def test_two_attempts_write_two_files(tmp_path: Path) -> None:
     assert one.path != other.path and one.digest == other.digest
 
 
+@pytest.mark.parametrize("read", [read_stage, map_stage])
 @pytest.mark.parametrize("place", [0, 100, -1])
-def test_a_changed_byte_is_damage(tmp_path: Path, place: int) -> None:
+def test_a_changed_byte_is_damage(tmp_path: Path, place: int, read: Any) -> None:
     file = write_stage(tmp_path, "bags", {"term": np.arange(30)})
     data = bytearray(file.path.read_bytes())
     data[place] ^= 1
     file.path.write_bytes(data)
     with pytest.raises(StoreError, match=r"bags-\w+\.npz is damaged; run the build again"):
-        read_stage(file)
+        read(file)
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import pagekin
+from pagekin.model.arrays import Strings
 from pagekin.store.titles import common_parts, short_titles, without_parts
 from store.builders import page, write_jsonl
 
@@ -17,7 +19,7 @@ NAMES = ["Oak", "Elm", "Ash", "Yew", "Fir"]
 
 
 def shortened(*titles: str) -> list[str]:
-    return list(short_titles(("a.example", title) for title in titles))
+    return list(short_titles(["a.example"] * len(titles), Strings.of(titles)))
 
 
 @pytest.mark.parametrize(
@@ -62,7 +64,14 @@ def test_a_few_titles_prove_nothing() -> None:
 def test_each_host_has_its_own_name() -> None:
     hosts = ["a.example"] * 5 + ["b.example"] * 5
     titles = [f"{name} - A" for name in NAMES] + [f"{name} - B" for name in NAMES]
-    assert list(short_titles(zip(hosts, titles, strict=True))) == [*NAMES, *NAMES]
+    assert list(short_titles(hosts, Strings.of(titles))) == [*NAMES, *NAMES]
+
+
+@given(st.lists(st.sampled_from([f"{name} - {site}" for name in NAMES for site in "AB"]), max_size=30))
+def test_titles_that_are_not_compared_are_shortened_too(titles: list[str]) -> None:
+    with patch("pagekin.store.titles._SAMPLE", 7), patch("pagekin.store.merge._OBJECTS", 3):
+        parts = common_parts(titles)
+        assert shortened(*titles) == [without_parts(title, parts) for title in titles]
 
 
 @given(st.lists(st.text(max_size=30)))

@@ -1,9 +1,11 @@
 """Answers of a collection in files for other programs: `collection.export("answers.csv")`."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain, islice
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,6 +16,7 @@ from pagekin.search.results import PageLink, RelatedPage
 
 EXPORT_FORMATS = ("tsv", "trec", "csv", "jsonl", "parquet")
 ROW_GROUP = 1 << 16  # rows of a Parquet row group, the only ones held in memory
+_TITLES = 1 << 16  # kept, since a page is in many answers
 Answers = Iterable[tuple[PageLink, list[RelatedPage]]]
 
 
@@ -39,9 +42,6 @@ class ExportRow(NamedTuple):
     title: str
     why: str
 
-    def select(self, columns: Sequence[str]) -> list[Any]:
-        return [getattr(self, name) for name in columns]
-
 
 def export_format(path: Path, kind: str | None) -> str:
     """The format of a file: `kind`, or by default its suffix. Raise MisuseError if it cannot be written."""
@@ -61,39 +61,55 @@ def export_answers(path: Path, kind: str, answers: Answers, by_score: bool, expl
     `by_score` states that answers are ordered by their scores. TREC files then hold the scores, because similarities
     of 1 would be ties.
     """
-    rows = _rows(answers)
     if kind in ("trec", "tsv"):
-        scored = by_score and kind == "trec"
-        lines = (RunLine(*row[:3], row.score if scored and row.score is not None else row.similarity) for row in rows)
+        lines = _run(answers, by_score and kind == "trec")
         return write_lines(path, run_lines(lines, kind, score_format=".6f"))
-    columns = ExportRow._fields if explained else ExportRow._fields[:-1]
+    absent = {name for name, left_out in (("why", not explained), ("score", kind == "csv")) if left_out}
+    columns = [name for name in ExportRow._fields if name not in absent]
+    values = map(attrgetter(*columns), _rows(answers, explained))
     if kind == "csv":
-        shown = [name for name in columns if name != "score"]
-        return write_lines(path, chain([csv_line(shown)], (csv_line(_rounded(row, shown)) for row in rows))) - 1
+        return write_lines(path, chain([csv_line(columns)], map(csv_line, map(_rounded, values)))) - 1
     if kind == "jsonl":
-        return write_lines(path, (_jsonl(row, columns) for row in rows))
+        return write_lines(path, (_jsonl(dict(zip(columns, each, strict=True))) for each in values))
     with written_whole(path) as temporary:
-        return _write_parquet(temporary, rows, columns)
+        return _write_parquet(temporary, values, columns)
 
 
-def _rows(answers: Answers) -> Iterator[ExportRow]:
+def _run(answers: Answers, scored: bool) -> Iterator[RunLine]:
     for query, related in answers:
         for rank, each in enumerate(related, 1):
+            score = each.score if scored and each.score is not None else each.similarity
+            yield RunLine(query.url, rank, each.url, score)
+
+
+def _rows(answers: Answers, explained: bool) -> Iterator[ExportRow]:
+    for query, related in answers:
+        title = _one_line(query.title)
+        for rank, each in enumerate(related, 1):
             score = None if each.score is None else round(each.score, 6)
-            names = (" ".join(text.split()) for text in (query.title, each.title, "; ".join(each.why.reasons)))
-            yield ExportRow(query.url, rank, each.url, round(each.similarity, 6), score, *names)
+            why = _one_line("; ".join(each.why.reasons)) if explained else ""
+            yield ExportRow(query.url, rank, each.url, round(each.similarity, 6), score, title, _title(each.title), why)
 
 
-def _rounded(row: ExportRow, columns: Sequence[str]) -> list[Any]:
-    return [f"{value:.6f}" if isinstance(value, float) else value for value in row.select(columns)]
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
 
 
-def _jsonl(row: ExportRow, columns: Sequence[str]) -> str:
-    values = dict(zip(columns, row.select(columns), strict=True))
-    return json.dumps({name: value for name, value in values.items() if value is not None}, ensure_ascii=False)
+_title = lru_cache(_TITLES)(_one_line)
 
 
-def _write_parquet(path: Path, rows: Iterator[ExportRow], columns: Sequence[str]) -> int:
+def _rounded(values: Sequence[Any]) -> list[Any]:
+    return [f"{value:.6f}" if isinstance(value, float) else value for value in values]
+
+
+_JSON = json.JSONEncoder(ensure_ascii=False)  # json.dumps would make one for each line
+
+
+def _jsonl(values: Mapping[str, Any]) -> str:
+    return _JSON.encode({name: value for name, value in values.items() if value is not None})
+
+
+def _write_parquet(path: Path, rows: Iterator[Sequence[Any]], columns: Sequence[str]) -> int:
     import pyarrow
     from pyarrow.parquet import ParquetWriter
 
@@ -102,7 +118,6 @@ def _write_parquet(path: Path, rows: Iterator[ExportRow], columns: Sequence[str]
     count = 0
     with path.open("wb") as file, ParquetWriter(file, schema) as writer:
         while group := list(islice(rows, ROW_GROUP)):
-            values = zip(*(row.select(columns) for row in group), strict=True)
-            writer.write_table(pyarrow.table(list(values), schema=schema))
+            writer.write_table(pyarrow.table(list(zip(*group, strict=True)), schema=schema))
             count += len(group)
     return count

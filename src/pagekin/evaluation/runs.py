@@ -9,6 +9,7 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
@@ -223,6 +224,7 @@ def qrels_of(population: Population, sources: Int64s) -> Iterator[tuple[str, str
             yield population.urls[source], population.urls[page], int(gains[page])
 
 
+@lru_cache(1 << 16)  # a page is in many answers
 def _field(name: str, kind: str = "trec") -> str:
     """A name as a field of a line: characters that separate fields are percent-encoded.
 

@@ -24,9 +24,8 @@ from pagekin.model.capture import MiB, Rank, ReadingSettings, Skip
 from pagekin.model.reading import CheckedReading
 from pagekin.store.collect import Readings, digest_of, load_batch
 from pagekin.store.columns import flat_columns
-from pagekin.store.merge import objects_of
 from pagekin.store.select import CaptureTable, ReadPages, SelectedPages, captures_of, follow, newest
-from pagekin.store.stage_files import StageFile, finished_or, read_stage, shapes_of, strings_in, write_stage
+from pagekin.store.stage_files import StageFile, finished_or, map_stage, read_stage, shapes_of, strings_in, write_stage
 from pagekin.store.write import SourceKey, captures_by_source, summed_skips
 from pagekin.urls import host_of, variant_key, variants
 
@@ -77,7 +76,7 @@ class ChosenPages:
         return int(self.first[-1])
 
     def older(self) -> Iterator[tuple[str, Rank]]:
-        """The captures that were dropped for other ones, in order; few are in memory."""
+        """The captures that were dropped for other ones, in order; one of each file is in memory."""
         return merge(*map(_older, self.older_files))
 
     def rows_of(self, pool: SparkPool, urls: Iterable[str]) -> dict[str, int]:
@@ -227,11 +226,10 @@ def _skips_in(facts: Mapping[str, Array]) -> Iterator[Skip]:
 
 
 def _older(file: StageFile) -> Iterator[tuple[str, Rank]]:
-    columns = read_stage(file)
-    strings = (objects_of(strings_in(columns, name)) for name in ("url", "source"))
-    numbers = (objects_of(columns[name]) for name in ("captured", "offset"))
-    for url, source, captured, offset in zip(*strings, *numbers, strict=True):
-        yield url, Rank(captured, source, offset)
+    columns = map_stage(file)
+    urls, sources = strings_in(columns, "url"), strings_in(columns, "source")
+    for k in range(len(urls)):
+        yield urls[k], Rank(columns["captured"].item(k), sources[k], columns["offset"].item(k))
 
 
 _Found = tuple[str, int, int, int, str]  # URL, reading, row, time, source

@@ -2,7 +2,7 @@
 
 Several batches are a group. Each stage leaves its arrays in files, which the next stage reads: the strings of each
 group, the ranges of all strings, the tables that renumber the strings of a group, the rows of each range of pages, and
-the links of each range of nodes. The driver has the vocabulary, the aliases and the catalogue.
+the links of each range of nodes. The driver has the aliases, and writes the catalogue.
 """
 
 from bisect import bisect_right
@@ -16,19 +16,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pagekin.engines.spark import SparkPool
-from pagekin.kernels.graph import degrees
 from pagekin.model.arrays import Array, Int64s, Strings, distinct, offsets_of
 from pagekin.model.capture import MiB, ReadingSettings
-from pagekin.model.reading import CheckedReading, Links, Pages, Sources
+from pagekin.model.reading import CheckedReading, Pages, Sources
 from pagekin.store.choose import ChosenPages, Group, places_of_groups
 from pagekin.store.columns import flat_columns, open_array, open_part, reading_of, write_columns
-from pagekin.store.link_ranges import PageRanges, sorted_links
-from pagekin.store.merge import Selection, merge_strings
+from pagekin.store.link_ranges import PageRanges, degrees_of_nodes, sorted_links
+from pagekin.store.merge import Selection, merge_strings, objects_of
 from pagekin.store.node_ranges import FoundNodes, find_nodes
 from pagekin.store.pieces import ColumnPieces, create_shards, cut_at, place_pieces
 from pagekin.store.select import ReadPages
 from pagekin.store.stage_files import StageFile, finished_or, read_stage, run_stage, strings_in, write_stage
-from pagekin.store.string_ranges import columns_of_table, ranked_forms, tables_of_groups, united_strings
+from pagekin.store.string_ranges import columns_of_table, first_ranks, tables_of_groups, united_strings
+from pagekin.store.vocabulary_ranges import write_vocabulary_on_executors
 from pagekin.store.write import (
     COUNTED,
     STRING_USES,
@@ -38,10 +38,8 @@ from pagekin.store.write import (
     captures_by_source,
     finish_store,
     merged_rows,
-    of_pages,
     source_numbers,
     sources_of,
-    write_vocabulary,
 )
 
 _RANGE_BYTES = 32 * MiB  # of a range of pages, on average
@@ -89,11 +87,10 @@ def write_store_on_executors(
     depends_on = [group.digests for group in chosen.groups], [file.digest for file in places.values()]
     jobs = range(len(chosen.groups))
     uses = run_stage(pool, spool, "uses", partial(_uses, inputs), jobs, depends_on)
-    strings = united_strings(pool, spool, uses)
-    forms, counts, ranks = ranked_forms(strings)
-    write_vocabulary(folder, forms, counts)
-    tables = tables_of_groups(pool, spool, strings, ranks)
-    del forms, counts, ranks
+    strings = united_strings(pool, spool, uses, STRING_USES, "strings")
+    ranks = first_ranks(pool, strings.files["forms"])
+    write_vocabulary_on_executors(pool, spool, folder, strings.files["forms"], ranks)
+    tables = tables_of_groups(pool, spool, strings, {"forms": ranks}, "tables")
     progress("writing pages")
     size = sum(path.stat().st_size for group in chosen.groups for path in group.batches)
     firsts = cut_at(first, max(1, len(chosen) * _RANGE_BYTES // max(1, size)))
@@ -106,13 +103,19 @@ def write_store_on_executors(
     write_columns(folder, {"nodes.offsets": nodes.offsets})
     links_to_nodes = sorted_links(pool, spool, folder, PageRanges(rows, firsts), nodes, first, settings)
     place_pieces(pool.run, folder, ColumnPieces(rows, np.searchsorted(firsts, first[:-1]).tolist()), links_to_nodes)
+    degrees = degrees_of_nodes(pool, spool, links_to_nodes.files, nodes)
     progress("writing texts and the catalogue")
-    pages, links = open_part(folder, "pages", Pages), open_part(folder, "links", Links)
-    counted = {name: np.diff(open_array(folder, f"{name}.offsets", np.int64, below=None)) for name in COUNTED}
-    of_nodes = degrees(links.offsets, links.page, of_pages(nodes.offsets))
-    written = WrittenColumns(pages, sources, nodes.urls(pages.url), nodes.offsets, of_nodes, counted)
+    pages = open_part(folder, "pages", Pages)
+    counted = {name: open_array(folder, f"{name}.offsets", np.int64, below=None) for name in COUNTED}
+    written = WrittenColumns(pages, sources, nodes.urls(pages.url), nodes.offsets, _degrees_in(degrees), counted)
     facts = ChosenFacts(len(aliases), aliases, chosen.skips, chosen.older())
     return finish_store(folder, read_pages, facts, written, map)
+
+
+def _degrees_in(files: Iterable[StageFile]) -> Iterator[tuple[int, int]]:
+    """The degrees of all nodes; one file at a time is in memory."""
+    for columns in map(read_stage, files):
+        yield from zip(objects_of(columns["in"]), objects_of(columns["out"]), strict=True)
 
 
 def _written_sources(spool: Path, sources: Sources) -> StageFile:

@@ -1,7 +1,8 @@
 """Links are sorted by the executors of Spark: those of a range of pages travel to the ranges of their nodes."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
+from itertools import pairwise
 from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
@@ -9,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pagekin.engines.spark import SparkPool
-from pagekin.kernels.graph import in_links
+from pagekin.kernels.graph import degrees, in_links
 from pagekin.kernels.spans import copy_spans
 from pagekin.model.arrays import Array, Int64s, distinct, offsets_of
 from pagekin.model.capture import ReadingSettings
@@ -17,12 +18,13 @@ from pagekin.model.reading import Links
 from pagekin.store.columns import open_array
 from pagekin.store.node_ranges import FoundNodes
 from pagekin.store.pieces import ColumnPieces, cut_at
-from pagekin.store.stage_files import StageFile, finished_or, read_stage, write_stage
-from pagekin.store.write import of_pages, refused_links
+from pagekin.store.stage_files import StageFile, finished_or, read_stage, shapes_of, write_stage
+from pagekin.store.write import refused_links
 
 _MOST_NODES = 200_000  # of a range
 
 _Links = tuple[int, Array, Links]  # the first page of a range, nodes, and the links to each of them
+_Degrees = tuple[str, Array, Int64s]  # whether they are in-degrees or out-degrees, nodes, and what is added to each
 
 
 class PageRanges(NamedTuple):
@@ -44,10 +46,9 @@ def sorted_links(
     """The columns `links`, for shards with these first pages."""
     starts = np.append(np.searchsorted(nodes.offsets[:-1], first[:-1]), nodes.total)
     firsts = cut_at(starts, _MOST_NODES)
-    of_page = write_stage(spool, "of-page", {"node": of_pages(nodes.offsets)}) if nodes.hosts else None
-    cut = partial(_cut, pages, folder.absolute(), of_page, settings, firsts)
+    cut = partial(_cut, pages, folder.absolute(), nodes.of_page, settings, firsts)
     jobs, join = range(len(pages.files)), partial(_join, spool.absolute(), firsts)
-    digests = [file.digest for file in (*nodes.of_target, *pages.files, *([of_page] if of_page else []))]
+    digests = [file.digest for file in (*nodes.of_target, *pages.files, *nodes.files_of_pages())]
     links = partial(pool.shuffle, cut, jobs, join)
     found = finished_or(spool, "links", (digests, firsts.tolist(), settings), lambda: dict(links()))
     files = [found.get(number) or _join(spool, firsts, number, ())[1] for number in range(len(firsts) - 1)]
@@ -102,3 +103,38 @@ def _join(spool: Path, firsts: Int64s, number: int, parts: Iterable[_Links]) -> 
         places[nodes - begin] += links.lengths()
     columns = {"links.offsets": offsets, "links.page": page, "links.anchor": anchor}
     return number, write_stage(spool, f"links-{number}", columns)
+
+
+def degrees_of_nodes(pool: SparkPool, spool: Path, links: Sequence[StageFile], nodes: FoundNodes) -> list[StageFile]:
+    """What `degrees` gives, for each range of nodes (`in`, `out`)."""
+    firsts = offsets_of(np.array([shapes_of(file)["links.offsets"][1][0] - 1 for file in links], np.int64))
+    cut, join = partial(_cut_degrees, links, nodes.of_page, firsts), partial(_join_degrees, spool.absolute(), firsts)
+    digests = [file.digest for file in (*links, *nodes.files_of_pages())]
+    found = finished_or(spool, "degrees", digests, lambda: dict(pool.shuffle(cut, range(len(links)), join)))
+    return [found[number] for number in range(len(links))]
+
+
+def _cut_degrees(
+    links: Sequence[StageFile], of_page: StageFile | None, firsts: Int64s, number: int
+) -> Iterator[tuple[int, _Degrees]]:
+    """The in-degrees of a range of nodes, and what the links to them add to out-degrees, by range."""
+    columns = read_stage(links[number])
+    offsets, source = columns["links.offsets"], columns["links.page"]
+    source = source if of_page is None else read_stage(of_page)["node"][source]
+    sources = distinct(source)
+    renumbered = np.searchsorted(sources, source).astype(np.uint32)
+    more = np.full(max(0, len(sources) - len(offsets) + 1), offsets[-1])  # nodes, so that all sources have numbers
+    every = np.concatenate([offsets, more])
+    incoming, outgoing = degrees(every, renumbered, np.arange(len(sources), dtype=np.uint32))
+    yield number, ("in", np.arange(*firsts[number : number + 2]), incoming[: len(offsets) - 1])
+    for k, (begin, end) in enumerate(pairwise(np.searchsorted(sources, firsts).tolist())):
+        if begin < end:
+            yield k, ("out", sources[begin:end], outgoing[begin:end])
+
+
+def _join_degrees(spool: Path, firsts: Int64s, number: int, parts: Iterable[_Degrees]) -> tuple[int, StageFile]:
+    begin, end = firsts[number : number + 2].tolist()
+    totals = {name: np.zeros(end - begin, np.int64) for name in ("in", "out")}
+    for name, nodes, counts in parts:
+        totals[name][nodes - begin] += counts
+    return number, write_stage(spool, f"degrees-{number}", totals)

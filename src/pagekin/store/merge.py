@@ -266,3 +266,9 @@ def objects_of(column: Strings | Array) -> Iterator[str] | Iterator[int]:
             yield from Strings(offsets - offsets[0], column.data[offsets[0] : offsets[-1]])
         else:
             yield from column[begin : begin + _OBJECTS].tolist()
+
+
+def lengths_in(offsets: Int64s) -> Iterator[int]:
+    """The lengths of many rows as Python objects, few of them at a time."""
+    for begin in range(0, len(offsets) - 1, _OBJECTS):
+        yield from np.diff(offsets[begin : begin + _OBJECTS + 1]).tolist()

@@ -15,13 +15,15 @@ import numpy as np
 from pagekin.engines.spark import SparkPool
 from pagekin.model.arrays import Array, Int64s, Strings, UInt32s, distinct, offsets_of
 from pagekin.store.choose import ChosenPages, part_of
-from pagekin.store.columns import flat_columns
+from pagekin.store.columns import column_writer, flat_columns, open_array
 from pagekin.store.merge import objects_of, pick
 from pagekin.store.select import ReadPages, SelectedPages, captures_of
 from pagekin.store.stage_files import StageFile, finished_or, read_stage, run_stage, shapes_of, strings_in, write_stage
 from pagekin.store.string_ranges import StringRanges
 from pagekin.store.write import of_pages
 from pagekin.urls import host_of
+
+_BLOCK = 1 << 20  # numbers that are written at a time
 
 _Alias = tuple[str, int, str]  # URL, page, kind
 _Urls = tuple[str, list[str], list[int]]  # what they are; each with the number of its page, or of its target
@@ -31,10 +33,11 @@ class FoundNodes(NamedTuple):
     """The nodes of the link graph, as `Nodes` has them, in files."""
 
     of_target: list[StageFile]  # `node`, by range of targets
-    offsets: Int64s
+    offsets: Int64s  # memory-mapped, if pages are the nodes
     total: int
-    hosts: list[str]  # if they are the nodes
     outside: list[StageFile]  # `outside`: the targets without a page, by range
+    hosts: Sequence[str] = ()  # if they are the nodes
+    of_page: StageFile | None = None  # `node`, if hosts are the nodes
 
     def urls(self, pages: Strings) -> Iterator[str]:
         """The URL of each node, given those of the pages."""
@@ -42,6 +45,9 @@ class FoundNodes(NamedTuple):
             return (f"http://{host}/" for host in self.hosts)
         others = (objects_of(strings_in(read_stage(file), "outside")) for file in self.outside)
         return chain(objects_of(pages), chain.from_iterable(others))
+
+    def files_of_pages(self) -> list[StageFile]:
+        return [self.of_page] if self.of_page else []
 
 
 def find_nodes(
@@ -60,7 +66,15 @@ def find_nodes(
     starts = (len(chosen) + offsets_of(np.array(counts, np.int64))).tolist()
     depends_on = [file.digest for file in outside], starts
     files = run_stage(pool, spool, "nodes", partial(_number_pages, outside, starts), range(len(outside)), depends_on)
-    return FoundNodes(files, np.arange(len(chosen) + 1), starts[-1], [], outside)
+    return FoundNodes(files, _numbers(spool, len(chosen) + 1), starts[-1], outside)
+
+
+def _numbers(spool: Path, count: int) -> Int64s:
+    """The numbers from 0 on, in a file."""
+    with column_writer(spool, {"numbers": (np.int64, (count,))}) as append:
+        for begin in range(0, count, _BLOCK):
+            append(np.arange(begin, min(count, begin + _BLOCK)))
+    return open_array(spool, "numbers", np.int64, below=None)
 
 
 def _host_nodes(pool: SparkPool, spool: Path, chosen: ChosenPages, outside: list[StageFile]) -> FoundNodes:
@@ -77,7 +91,7 @@ def _host_nodes(pool: SparkPool, spool: Path, chosen: ChosenPages, outside: list
     depends_on = [file.digest for file in (*outside, pages, *tables)]
     number = partial(_number_hosts, outside, tables, pages)
     files = run_stage(pool, spool, "nodes", number, range(len(outside)), depends_on)
-    return FoundNodes(files, offsets, len(numbers), list(numbers), outside)
+    return FoundNodes(files, offsets, len(numbers), outside, list(numbers), pages)
 
 
 def _pages_of_targets(

@@ -53,15 +53,18 @@ class ColumnFiles(NamedTuple):
             some = rows[max(begin - first, 0) : max(end - first, 0)]
             if some.size:
                 place = place_of_row(max(first - begin, 0), begin, self.row_bytes)
-                _write_at(path, place, np.ascontiguousarray(some).view(np.uint8).data)
+                _write_at(path, [(place, some)])
 
     def write_rows(self, folder: Path, places: Int64s, rows: Array) -> None:
         """Write rows at any places of the column."""
         order = np.argsort(places)
         places, rows = places[order], rows[order]
-        starts = np.flatnonzero(np.diff(places, prepend=-2) != 1)  # of consecutive places
-        for begin, end in pairwise([*starts.tolist(), len(places)]):
-            self.write(folder, int(places[begin]), rows[begin:end])
+        for path, (begin, end) in zip(self.paths(folder), pairwise(self.bounds), strict=True):
+            first, last = np.searchsorted(places, [begin, end])
+            own, some = places[first:last], rows[first:last]
+            starts = np.flatnonzero(np.diff(own, prepend=-2) != 1)  # of consecutive places
+            begins = (place_of_row(int(row) - begin, begin, self.row_bytes) for row in own[starts])
+            _write_at(path, zip(begins, np.split(some, starts[1:]), strict=True) if len(own) else ())
 
 
 class _Placing(NamedTuple):
@@ -93,8 +96,8 @@ class ColumnPieces(NamedTuple):
     """Stage files with the same arrays, in the order of the rows.
 
     `names` are the columns of some arrays; without it, each array is a piece of the column of its name. The offsets of
-    ragged rows begin with 0 in every file: NAME.offsets belongs to the columns NAME.*. Shard k begins with file
-    shards[k].
+    ragged rows begin with 0 in every file: NAME.offsets counts the rows of the first other column NAME.*. Shard k
+    begins with file shards[k].
     """
 
     files: Sequence[StageFile]
@@ -211,12 +214,14 @@ def _place(folder: Path, job: _Placing) -> None:
         column.write(folder, first, rows)
 
 
-def _write_at(path: Path, place: int, data: memoryview) -> None:
+def _write_at(path: Path, parts: Iterable[tuple[int, Array]]) -> None:
+    """Write arrays at places of a file."""
     descriptor = os.open(path, os.O_WRONLY | getattr(os, "O_BINARY", 0))
     try:
-        os.lseek(descriptor, place, os.SEEK_SET)
-        data = data.cast("B")
-        while data:
-            data = data[os.write(descriptor, data) :]
+        for place, rows in parts:
+            os.lseek(descriptor, place, os.SEEK_SET)
+            data = np.ascontiguousarray(rows).view(np.uint8).data.cast("B")
+            while data:
+                data = data[os.write(descriptor, data) :]
     finally:
         os.close(descriptor)

@@ -5,6 +5,7 @@ that the stage depends on, and uses its files unless one of them is missing or d
 """
 
 import json
+import math
 import pickle
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
 from itertools import chain
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from secrets import token_hex
 from typing import IO, Any, NamedTuple, TypeAlias, TypeVar
@@ -30,6 +32,7 @@ from pagekin.store.manifest import describe_files
 from pagekin.store.opened import opened_once
 
 _HASHED_BYTES = 64 * MiB  # of the files of a job
+_ZIP_LENGTHS = 26  # the place of the lengths of a name and of what follows it, at the end of the header of a ZIP member
 
 Job = TypeVar("Job")
 Value = TypeVar("Value")
@@ -58,6 +61,18 @@ def read_stage(file: StageFile) -> dict[str, Any]:
         if checksum(file.path) == file.digest:
             with np.load(file.path) as columns:
                 return dict(columns)
+    raise _damaged(file)
+
+
+def map_stage(file: StageFile) -> dict[str, Array]:
+    """The same arrays, memory-mapped; some are not aligned, and compiled code cannot read them."""
+    with _reading(file), file.path.open("rb") as opened:
+        if checksum(file.path) == file.digest:
+            mapped = mmap(opened.fileno(), 0, access=ACCESS_READ)
+            return {
+                name: np.frombuffer(mapped, dtype, math.prod(shape), start).reshape(shape)
+                for name, (dtype, shape, start) in _places_of(file.path).items()
+            }
     raise _damaged(file)
 
 
@@ -197,13 +212,22 @@ def strings_in(arrays: Mapping[str, Array], name: str) -> Strings:
 
 def shapes_of(file: StageFile) -> dict[str, tuple[str, tuple[int, ...]]]:
     """Type and shape of each array of a file; their values are not read."""
+    return {name: (dtype, shape) for name, (dtype, shape, _) in _places_of(file.path).items()}
+
+
+def _places_of(path: Path) -> dict[str, tuple[str, tuple[int, ...], int]]:
+    """Type and shape of each array of a file, and where its values begin."""
     found = {}
-    with ZipFile(file.path) as archive:
-        for name in archive.namelist():
-            with archive.open(name) as array:
+    with path.open("rb") as file, ZipFile(file) as archive:
+        for member in archive.infolist():
+            with archive.open(member) as array:
                 np.lib.format.read_magic(array)
                 shape, _, dtype = np.lib.format.read_array_header_1_0(array)
-                found[name.removesuffix(".npy")] = (dtype.str, shape)
+                header = array.tell()
+            file.seek(member.header_offset + _ZIP_LENGTHS)
+            lengths = int.from_bytes(file.read(2), "little") + int.from_bytes(file.read(2), "little")
+            start = member.header_offset + _ZIP_LENGTHS + 4 + lengths + header
+            found[member.filename.removesuffix(".npy")] = (dtype.str, shape, start)
     return found
 
 

@@ -3,10 +3,13 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
-from operator import itemgetter
-from typing import NamedTuple
+from itertools import groupby, islice
+from typing import NamedTuple, TypeVar
 
+from pagekin.model.arrays import Strings
+from pagekin.store.merge import objects_of
+
+Title = TypeVar("Title")  # or its number
 _SAMPLE = 1000  # titles of a host that are compared
 _MIN_TITLES, _MIN_SHARE = 4, 0.8  # of the titles of a host, that must have a part in common
 _ROUNDS = 3  # a title may be "sort - Reference - Example"
@@ -30,23 +33,26 @@ class CommonPart(NamedTuple):
         return short.strip() or title
 
 
-def short_titles(pages: Iterable[tuple[str, str]]) -> Iterator[str]:
-    """The short titles of pages, which are given by host and title; pages of a host are adjacent.
+def short_titles(hosts: Iterable[str], titles: Strings) -> Iterator[str]:
+    """The short titles of pages, given the host of each; pages of a host are adjacent.
 
-    >>> titles = ["Oak (Trees 2)", "Elm (Trees 2)", "Ash (Trees 2)", "Trees 2", "Yew (Trees 2)"]
-    >>> list(short_titles([("a.example", title) for title in titles]))
+    Hosts are read ahead of titles: in memory are the titles that are compared, and a block of the others.
+
+    >>> titles = Strings.of(["Oak (Trees 2)", "Elm (Trees 2)", "Ash (Trees 2)", "Trees 2", "Yew (Trees 2)"])
+    >>> list(short_titles(["a.example"] * 5, titles))
     ['Oak', 'Elm', 'Ash', 'Trees 2', 'Yew']
     """
-    for _, of_host in groupby(pages, key=itemgetter(0)):
-        titles = [title for _, title in of_host]
-        parts = common_parts(titles)
-        for title in titles:
+    every, end = objects_of(titles), 0
+    for _, of_host in groupby(hosts):
+        begin, end = end, end + sum(1 for _ in of_host)
+        parts = common_parts(titles.take(_compared(range(begin, end))))
+        for title in islice(every, end - begin):
             yield without_parts(title, parts) if parts else title
 
 
 def common_parts(titles: Sequence[str]) -> list[CommonPart]:
     """The parts to remove from the titles of a host, one after the other."""
-    some = [title for title in titles[:: -(-len(titles) // _SAMPLE) or 1] if 0 < len(title) <= _LONGEST]
+    some = [title for title in _compared(titles) if 0 < len(title) <= _LONGEST]
     parts: list[CommonPart] = []
     for _ in range(_ROUNDS):
         counts = Counter(part for title in some for part in _parts(title))
@@ -56,6 +62,11 @@ def common_parts(titles: Sequence[str]) -> list[CommonPart]:
         parts.append(part)
         some = [part.removed_from(title) for title in some]
     return parts
+
+
+def _compared(titles: Sequence[Title]) -> Sequence[Title]:
+    """At most _SAMPLE titles of a host."""
+    return titles[:: -(-len(titles) // _SAMPLE) or 1]
 
 
 def without_parts(title: str, parts: Iterable[CommonPart]) -> str:

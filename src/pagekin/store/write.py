@@ -1,11 +1,12 @@
 """Write a new generation of the store from the pages that were read."""
 
+from bisect import bisect_right
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from functools import partial
-from itertools import chain, groupby, repeat
-from operator import attrgetter
+from itertools import chain, count, groupby, repeat
+from operator import attrgetter, itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from pagekin.store import merge
 from pagekin.store.catalog import write_catalog
 from pagekin.store.checks import column_types
 from pagekin.store.columns import Mapper, column_writer, flat_columns, open_array, open_part, write_columns
-from pagekin.store.merge import Selection, join, merge_part, merge_strings, objects_of, pick
+from pagekin.store.merge import Selection, join, lengths_in, merge_part, merge_strings, objects_of, pick
 from pagekin.store.select import ReadPages, SelectedPages
 from pagekin.store.titles import short_titles
 from pagekin.urls import host_of, page_id
@@ -28,6 +29,7 @@ SourceKey = tuple[str, int, int]  # name, size and time of a file
 _LOWER = np.arange(256, dtype=np.uint8)
 _LOWER[ord("A") : ord("Z") + 1] += ord("a") - ord("A")
 _LAST_ASCII = 127
+_BLOCK = 1 << 20  # numbers
 STRING_USES = {"forms": {"tokens": "form", "titles": "form"}, "targets": {"anchors": "target"}}  # by part and column
 COUNTED = ("tokens", "anchors")
 _DROPPED = {
@@ -59,8 +61,8 @@ class WrittenColumns:
     sources: Sources
     node_urls: Iterable[str]
     node_offsets: Int64s  # the first page of each node that has pages, and the number of pages
-    degrees: tuple[Int64s, Int64s]  # the in-degree and the out-degree of each node
-    counts: dict[str, Int64s]  # the numbers of tokens and of anchors of each page
+    degrees: Iterable[tuple[int, int]]  # the in-degree and the out-degree of each node
+    counted: dict[str, Int64s]  # the offsets of the tokens and of the anchors of each page
 
 
 @dataclass(frozen=True)
@@ -104,9 +106,10 @@ def write_store(
     nodes = (_host_nodes if settings.chop_host else _page_nodes)(selected, pages.url, targets.strings)
     degrees = _write_links(folder, nodes, pages, settings)
     progress("writing texts and the catalogue")
-    counts = {name: np.diff(offsets[name]) for name in COUNTED}
+    counted = {name: offsets[name] for name in COUNTED}
     aliases = ((url, selected.row_of[page], kind) for url, (page, kind) in selected.aliases.items())
-    written = WrittenColumns(pages, sources, objects_of(nodes.urls), nodes.offsets, degrees, counts)
+    degrees_of_nodes = zip(*map(objects_of, degrees), strict=True)
+    written = WrittenColumns(pages, sources, objects_of(nodes.urls), nodes.offsets, degrees_of_nodes, counted)
     chosen = ChosenFacts(len(selected.aliases), aliases, selected.skips, selected.older)
     writing = [partial(write_vocabulary, folder, forms.strings, forms.counts), *parts.values()]
     return finish_store(folder, read_pages, chosen, written, mapper, writing)
@@ -121,15 +124,13 @@ def finish_store(
     parts: Iterable[Callable[[], None]] = (),
 ) -> tuple[dict[str, int], dict[str, int]]:
     """Write the catalogue and, at the same time, the other `parts`; return the counts and the skips by reason."""
-    pages, sources = written.pages, written.sources
-    skips = summed_skips(read_pages.skips, chosen.skips) + _dropped(pages, sources)
-    node_of_page = of_pages(written.node_offsets)
-    titles = Strings.of(short_titles(zip(map(host_of, objects_of(pages.url)), objects_of(pages.title), strict=True)))
+    skips = summed_skips(read_pages.skips, chosen.skips) + _dropped(written.pages, written.sources)
     redirects = sorted(read_pages.redirects, key=lambda each: (each.origin.source, each.origin.offset, each.url))
+    offsets = written.node_offsets
     catalog: dict[str, Iterable[tuple[Any, ...]]] = {
-        "nodes": _node_rows(written, titles),
-        "pages": _page_rows(pages, titles, sources, node_of_page, written.counts),
-        "aliases": ((url, int(node_of_page[row]), kind) for url, row, kind in chosen.aliases),
+        "nodes": _node_rows(written),
+        "pages": _page_rows(written),
+        "aliases": ((url, bisect_right(offsets, row) - 1, kind) for url, row, kind in chosen.aliases),
         "redirects": ((each.url, each.target, each.captured, *astuple(each.origin)) for each in redirects),
         "skips": ((skip.source, skip.reason, skip.where, skip.count, decided) for skip, decided in skips),
         "older": ((url, *astuple(rank)) for url, rank in chosen.older),
@@ -293,42 +294,57 @@ def summed_skips(read: Sequence[Skip], chosen: Sequence[Skip]) -> list[tuple[Ski
 def _dropped(pages: Pages, sources: Sources) -> list[tuple[Skip, bool]]:
     skips = []
     for column, reason in _DROPPED.items():
-        counts = getattr(pages, column)
-        totals = np.bincount(pages.source, weights=counts, minlength=len(sources)).astype(np.int64)
-        for source in np.flatnonzero(totals).tolist():
-            row = int(np.flatnonzero((pages.source == source) & (counts > 0))[0])
-            skips.append((Skip(sources.name[source], reason, pages.url[row], int(totals[source])), True))
+        totals, first = Counter[int](), dict[int, int]()  # by source
+        for row in _places_of_nonzero(getattr(pages, column)):
+            source = int(pages.source[row])
+            totals[source] += int(getattr(pages, column)[row])
+            first.setdefault(source, row)
+        for source, row in sorted(first.items()):
+            skips.append((Skip(sources.name[source], reason, pages.url[row], totals[source]), True))
     return skips
 
 
-def _node_rows(written: WrittenColumns, titles: Strings) -> Iterator[tuple[Any, ...]]:
+def _places_of_nonzero(counts: Array) -> Iterator[int]:
+    """The places of the numbers that are not 0."""
+    for begin in range(0, len(counts), _BLOCK):
+        yield from (begin + np.flatnonzero(counts[begin : begin + _BLOCK])).tolist()
+
+
+def _node_rows(written: WrittenColumns) -> Iterator[tuple[Any, ...]]:
     offsets = written.node_offsets
-    first = offsets[:-1]
-    named = chain(objects_of(pick(titles, first)), repeat(""))
-    rows, counts = chain(objects_of(first), repeat(None)), chain(objects_of(np.diff(offsets)), repeat(0))
-    columns = zip(written.node_urls, named, rows, counts, *map(objects_of, written.degrees), strict=False)
-    for node, (url, *facts) in enumerate(columns):  # repeat() has no end
-        yield node, page_id(url), url, host_of(url), *facts
+    of_nodes = groupby(zip(_nodes_of_pages(offsets), _titles(written.pages), strict=True), key=itemgetter(0))
+    named = chain((next(titles)[1] for _, titles in of_nodes), repeat(""))
+    rows, counts = chain(objects_of(offsets[:-1]), repeat(None)), chain(lengths_in(offsets), repeat(0))
+    columns = zip(written.node_urls, named, rows, counts, written.degrees, strict=False)  # repeat() has no end
+    for node, (url, *facts, in_and_out) in enumerate(columns):
+        yield node, page_id(url), url, host_of(url), *facts, *in_and_out
 
 
-def _page_rows(
-    pages: Pages, titles: Strings, sources: Sources, node_of_page: UInt32s, counted: dict[str, Int64s]
-) -> Iterator[tuple[Any, ...]]:
-    names = list(sources.name)
-    strings = (pages.url, titles, pages.language, pages.charset)
+def _page_rows(written: WrittenColumns) -> Iterator[tuple[Any, ...]]:
+    pages, names = written.pages, list(written.sources.name)
+    strings = (pages.url, pages.language, pages.charset)
     numbers = (pages.captured, pages.source, pages.offset, pages.flags, pages.html_bytes, pages.text_bytes)
-    columns: list[Any] = [node_of_page, *strings, *numbers, *(counted[part] for part in COUNTED)]
-    rows = zip(*map(objects_of, columns), strict=True)
-    for row, (node, url, title, language, charset, captured, source, *facts) in enumerate(rows):
+    columns: list[Any] = [_nodes_of_pages(written.node_offsets), _titles(pages)]
+    columns += [objects_of(column) for column in (*strings, *numbers)]
+    columns += [lengths_in(written.counted[part]) for part in COUNTED]
+    for row, (node, title, url, language, charset, captured, source, *facts) in enumerate(zip(*columns, strict=True)):
         known = (row, node, url, title, host_of(url), language, charset, captured, names[source])
         yield *known, *facts, pages.digest[row].tobytes().hex(), pages.title[row]
+
+
+def _nodes_of_pages(offsets: Int64s) -> Iterator[int]:
+    return chain.from_iterable(map(repeat, count(), lengths_in(offsets)))
+
+
+def _titles(pages: Pages) -> Iterator[str]:
+    return short_titles(map(host_of, objects_of(pages.url)), pages.title)
 
 
 def _counts(folder: Path, written: WrittenColumns, chosen: ChosenFacts) -> dict[str, int]:
     def rows(name: str) -> int:
         return int(open_array(folder, f"{name}.offsets", np.int64, below=None)[-1])
 
-    pages, nodes = written.pages, len(written.degrees[0])
+    pages, nodes = written.pages, len(open_array(folder, "links.offsets", np.int64, below=None)) - 1
     return {
         "pages": len(pages),
         "hosts": sum(1 for _ in groupby(map(host_of, objects_of(pages.url)))),  # pages are ordered by host first
