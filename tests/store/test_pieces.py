@@ -118,17 +118,20 @@ def test_every_engine_writes_the_same_columns(lengths: list[int], step: int) -> 
 
 @given(order=st.integers(1, 40).flatmap(lambda pages: st.permutations(range(pages))), step=st.integers(1, 9))
 def test_rows_in_any_order_find_their_places(order: list[int], step: int) -> None:
-    pages = np.arange(len(order))
-    columns = [ColumnFiles("near", "<u2", (2,), (0, len(order)))]
+    pages, first = np.arange(len(order)), np.array([0, len(order) // 3, len(order)])
     for pool in POOLS:
-        with TemporaryDirectory() as place:
-            whole, written = Path(place, "whole"), Path(place, "written")
-            whole.mkdir()
-            written.mkdir()
-            write_columns(whole, {"near": np.column_stack([pages, 2 * pages]).astype(np.uint16)})
-            stages, jobs = Stages(pool, Path(place, "spool")), ranges(len(order), step)
-            write_scattered(stages, written, columns, "near", scattered, np.array(order), jobs)
-            assert files_of(written) == files_of(whole)
+        for shards in ([0, len(order)], first.tolist()):
+            with TemporaryDirectory() as place:
+                whole, written = Path(place, "whole"), Path(place, "written")
+                whole.mkdir()
+                written.mkdir()
+                write_columns(whole, {"near": np.column_stack([pages, 2 * pages]).astype(np.uint16)})
+                divide(whole, np.array(shards), pages, {"near": BY_PAGE})
+                create_shards(written, np.array(shards))
+                columns, jobs = [ColumnFiles("near", "<u2", (2,), tuple(shards))], ranges(len(order), step)
+                stages = Stages(pool, Path(place, "spool"))
+                write_scattered(stages, written, columns, "near", scattered, np.array(order), jobs)
+                assert files_of(written) == files_of(whole)
 
 
 @pytest.mark.parametrize("pool", POOLS)
