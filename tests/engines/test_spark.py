@@ -9,8 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
-import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +20,7 @@ import pytest
 
 import pagekin
 from pagekin import sample_web
-from pagekin.engines.spark import SparkPool, spark_pool
+from pagekin.engines.spark import SparkPool
 from pagekin.errors import FailureError, MisuseError, PagekinError, SourceError
 from pagekin.model.capture import ReadingSettings
 from pagekin.model.strategy import PRESETS
@@ -37,20 +36,14 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("spark"), pytest.mark.filterwarnings("ignore")]
-MASTER = "local[2,3]"  # two threads, three attempts
 
 
 @pytest.fixture(scope="module")
-def session() -> Iterator[SparkSession]:
-    """One session for all tests: starting it takes longer than a build."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        from pyspark import cloudpickle
+def session(spark_session: SparkSession) -> SparkSession:
+    from pyspark import cloudpickle
 
-        cloudpickle.register_pickle_by_value(sys.modules[__name__])  # executors do not see the tests
-        with spark_pool(MASTER, 1) as pool:
-            assert pool.session is not None
-            yield pool.session
+    cloudpickle.register_pickle_by_value(sys.modules[__name__])  # executors do not see the tests
+    return spark_session
 
 
 @pytest.fixture(scope="module")

@@ -5,6 +5,7 @@ copies with it: no content passes through Python. It ends some seconds after the
 """
 
 import os
+import re
 import shutil
 import socket
 import sys
@@ -21,7 +22,8 @@ from pagekin.errors import FailureError, MisuseError, PagekinError, SourceError
 _OPTIONS = ["-Xmx256m", "-XX:+UseSerialGC"]
 _IDLE = 10.0  # seconds until Java ends
 _ATTEMPTS = 3
-_LASTING = ("FileNotFound", "AccessControl", "AccessDenied", "EOF", "UnsupportedFileSystem", "ClassNotFound")
+_NO_FILE_SYSTEM = re.compile(r"UnsupportedFileSystemException|ClassNotFoundException: Class \S+ not found")
+_LASTING = ("AccessControl", "AccessDenied", "UnsupportedFileSystem", "ClassNotFound")
 
 
 class JavaSettings(NamedTuple):
@@ -50,14 +52,13 @@ def error_of(uri: str, error: Any) -> PagekinError:
     """An error of Java in one sentence."""
     cause, where = error.java_exception, f"on {socket.gethostname()}"
     kind, reason = cause.toString(), (cause.getMessage() or cause.toString()).splitlines()[0]
-    if "UnsupportedFileSystem" in kind or "ClassNotFound" in kind:
+    if _NO_FILE_SYSTEM.search(kind):
         scheme = uri.partition(":")[0]
         return MisuseError(
             f"{uri} cannot be opened: Spark has no file system for {scheme} {where} ({reason}); add its package with"
             " `spark-submit --packages`"
         )
-    hint = "; it was removed in the meantime, or only the driver sees it" if "FileNotFound" in kind else ""
-    return SourceError(f"{uri} cannot be read {where}: {reason}{hint}")
+    return SourceError(f"{uri} cannot be read {where}: {reason}")
 
 
 class _Java:
@@ -65,8 +66,8 @@ class _Java:
 
     def __init__(self, settings: JavaSettings) -> None:
         self.settings = settings
-        self._process, gateway = _start(settings)
-        self._jvm = gateway.jvm
+        self._process, self._gateway = _start(settings)
+        self._jvm = self._gateway.jvm
         self._configuration = self._jvm.org.apache.hadoop.conf.Configuration()
         for name, value in settings.hadoop.items():
             self._configuration.set(name, value)
@@ -77,7 +78,12 @@ class _Java:
         return self._process.poll() is None
 
     def stop(self) -> None:
+        from py4j.protocol import Py4JError
+
+        with suppress(Py4JError, OSError):  # it may have ended
+            self._gateway.shutdown()  # py4j then reports no objects of Java that Python releases
         self._process.kill()
+        self._process.stdin.close()
 
     def copy(self, file: RemoteFile, begin: int, end: int, target: Path) -> None:
         """Copy a range of a file to the same place in `target`, which gets the size of the file."""
@@ -131,6 +137,11 @@ def copy_range(settings: JavaSettings, file: RemoteFile, begin: int, end: int, t
             kind = error.java_exception.toString()
             if "EOFException" in kind:
                 raise _changed(file) from error
+            if "FileNotFoundException" in kind:
+                raise SourceError(
+                    f"{file.uri} cannot be seen on {socket.gethostname()}, where it is copied; it was removed in the"
+                    " meantime, or only the driver sees it"
+                ) from error
             if attempt == _ATTEMPTS or any(each in kind for each in _LASTING):
                 raise error_of(file.uri, error) from error
         except Py4JError as error:  # it has ended, perhaps because memory ran out

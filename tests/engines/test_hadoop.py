@@ -1,0 +1,216 @@
+"""Executors copy sources from file systems that only Hadoop opens; here from a server of WebHDFS."""
+
+from __future__ import annotations
+
+import gc
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import pagekin
+from engines.webhdfs import Opened, WebHdfs, serving
+from pagekin.engines import hadoop, java
+from pagekin.engines.hadoop import fetch
+from pagekin.engines.java import JavaSettings, RemoteFile, copy_range, stop_java
+from pagekin.engines.spark import SparkPool
+from pagekin.errors import FailureError, SourceError, StoreError
+from pagekin.model.strategy import PRESETS
+from sources.warcs import response
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("spark"), pytest.mark.filterwarnings("ignore")]
+RANGE = 30_000
+LARGE = [("large.warc", begin) for begin in (0, RANGE, 2 * RANGE)]
+SMALL = [("list.txt", 0), ("the finch é%20.html", 0), ("wren.html", 0)]
+NO_SETTINGS = JavaSettings({}, [], [])
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[WebHdfs]:
+    """An archive of three ranges, a folder of small files, and a list of both."""
+    data = tmp_path / "data"
+    (data / "web" / "more").mkdir(parents=True)
+    records = [response(f"http://host.example/{k}", f"<p>robin {k} of the garden".encode()) for k in range(200)]
+    (data / "large.warc").write_bytes(b"".join(records))
+    assert 2 * RANGE < (data / "large.warc").stat().st_size < 3 * RANGE
+    (data / "web" / "wren.html").write_text("<p>a wren sings <a href='more/the%20finch.html'>to a finch</a>")
+    (data / "web" / "more" / "the finch é%20.html").write_text("<p>a finch does not sing in winter")
+    (data / "web" / "empty.html").touch()
+    (data / "list.txt").write_text("large.warc\nweb\n")
+    for path in data.rglob("*"):  # Hadoop has times in milliseconds
+        os.utime(path, (1.7e9, 1.7e9))
+    with serving(data) as each:
+        yield each
+
+
+@pytest.fixture
+def pool(spark_session: SparkSession, monkeypatch: pytest.MonkeyPatch) -> SparkPool:
+    monkeypatch.setattr(hadoop, "_RANGE_BYTES", RANGE)
+    return SparkPool(1, session=spark_session)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def opened(server: WebHdfs) -> list[tuple[str, int]]:
+    """What has been opened since the last call."""
+    found = sorted((each.name, each.offset) for each in server.opened)
+    server.opened.clear()
+    return found
+
+
+def is_running(process: int) -> bool:
+    return (
+        "GatewayServer" in Path(f"/proc/{process}/cmdline").read_text() if Path(f"/proc/{process}").exists() else False
+    )
+
+
+BUILD = """
+import sys
+import pagekin
+from pagekin.engines import hadoop
+from pagekin.model.strategy import PRESETS
+
+hadoop._RANGE_BYTES = int(sys.argv[1])
+options = {"strategy": PRESETS["text-only"], "engine": "spark", "master": "local-cluster[2,1,512]"}
+pagekin.build([sys.argv[2]], sys.argv[3], **options)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="finds processes in /proc, which only Linux has")
+def test_executors_copy_ranges_though_one_is_killed(server: WebHdfs, tmp_path: Path) -> None:
+    """The second range kills its executor, whose Java process ends with it. The driver copies nothing."""
+    import pyspark
+
+    killed: list[int] = []
+
+    def kill(opened: Opened) -> None:
+        if (opened.name, opened.offset) == ("large.warc", RANGE) and not killed:
+            killed.extend(number for number, command in opened.processes if "CoarseGrainedExecutorBackend" in command)
+            os.kill(killed[0], 9)
+
+    server.before_bytes = kill
+    sources = [server.folder / "large.warc", server.folder / "web"]
+    pagekin.build(sources, tmp_path / "local.kin", processes=1, strategy=PRESETS["text-only"])
+    conf = "--conf spark.executor.memory=512m --conf spark.driver.memory=512m pyspark-shell"
+    environment = {"SPARK_HOME": str(Path(pyspark.__file__).parent), "PYSPARK_SUBMIT_ARGS": conf}
+    environment["SPARK_WORKER_DIR"] = str(tmp_path / "work")
+    command = [sys.executable, "-c", BUILD, str(RANGE), f"@{server.uri('list.txt')}", str(tmp_path / "spark.kin")]
+    subprocess.run(command, env=os.environ | environment, check=True, timeout=600)
+    assert contents(tmp_path / "spark.kin") == contents(tmp_path / "local.kin")
+    assert len(killed) == 1
+    for each in server.opened:
+        (_, java_command), (_, worker), *others = each.processes
+        assert "py4j.GatewayServer" in java_command
+        assert "pyspark.daemon" in worker
+        assert "CoarseGrainedExecutorBackend" in " ".join(command for _, command in others)  # the class of executors
+    assert not any(is_running(each.processes[0][0]) for each in server.opened)
+    assert set(opened(server)) == {*LARGE, *SMALL}
+
+
+def test_a_copy_that_was_interrupted_is_continued(server: WebHdfs, pool: SparkPool, tmp_path: Path) -> None:
+    """The last range of the archive is refused at first. Later a file changes and another is removed."""
+    folder, data = tmp_path / "copies", server.folder
+    uris = [server.uri("large.warc"), server.uri("w*")]
+
+    server.before_bytes = lambda opened: 403 if opened.offset == 2 * RANGE else None
+    sentence = f"{uris[0]} cannot be read on .*: Permission denied: user=bird, inode=/large.warc$"
+    with pytest.raises(SourceError, match=sentence):
+        fetch(pool, uris, folder)
+    assert set(opened(server)) == {*LARGE, *SMALL[1:]}
+    server.before_bytes = lambda _: None
+    large, web = (Path(each) for each in fetch(pool, uris, folder))
+    assert opened(server) == LARGE[2:]
+    assert (large.read_bytes(), contents(web)) == ((data / "large.warc").read_bytes(), contents(data / "web"))
+    assert large.stat().st_mtime == (data / "large.warc").stat().st_mtime
+    assert list((folder / "_ranges").iterdir()) == []
+    (data / "web" / "wren.html").write_text("<p>another wren")
+    (data / "web" / "empty.html").unlink()
+    fetch(pool, uris, folder)
+    assert opened(server) == [("wren.html", 0)]
+    assert contents(web) == contents(data / "web")
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (lambda path: path.write_text("<p>") and None, r"has changed while it was copied; run the same command again"),
+        (lambda path: path.unlink(missing_ok=True), r"cannot be seen on .*, where it is copied; it was removed in the"),
+    ],
+    ids=["shrinks", "vanishes"],
+)
+def test_a_source_that_changes_is_named(
+    server: WebHdfs, pool: SparkPool, tmp_path: Path, change: Callable[[Path], None], sentence: str
+) -> None:
+    path = server.folder / "web" / "wren.html"
+    server.before_bytes = lambda _: change(path)
+    with pytest.raises(SourceError, match=f"^{re.escape(server.uri('web/wren.html'))} {sentence}"):
+        fetch(pool, [server.uri("web/wren.html")], tmp_path / "copies")
+    assert [each for each in contents(tmp_path / "copies") if "wren" in each] == []
+
+
+def test_settings_of_the_session_reach_executors(spark_session: SparkSession) -> None:
+    """But not the defaults, which executors have."""
+    configuration: Any = spark_session._jsc.hadoopConfiguration()
+    configuration.set("fs.s3a.secret.key", "a secret <&>")
+    try:
+        settings = hadoop._Driver(spark_session).java_settings()
+    finally:
+        configuration.unset("fs.s3a.secret.key")
+    assert settings.hadoop["fs.s3a.secret.key"] == "a secret <&>"
+    assert configuration.get("fs.webhdfs.impl") or configuration.get("fs.s3a.impl")
+    assert "fs.s3a.impl" not in settings.hadoop
+    assert any(option.startswith("--add-opens=") for option in settings.options)
+
+
+def test_a_range_is_copied_twice_by_one_java_process_that_ends_when_idle(
+    server: WebHdfs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source, target = server.folder / "large.warc", tmp_path / "target"
+    size = source.stat().st_size
+    file = RemoteFile(server.uri("large.warc"), size, int(1.7e12))
+    for begin in (2 * RANGE, 0, 0, RANGE, 2 * RANGE):
+        copy_range(NO_SETTINGS, file, begin, min(begin + RANGE, size), target)
+        assert target.stat().st_size == size
+    assert target.read_bytes() == source.read_bytes()
+    process = java._running and java._running._process
+    monkeypatch.setattr(java, "_IDLE", 0.05)
+    copy_range(NO_SETTINGS, file, 0, 10, target)
+    assert process and process.wait(timeout=60) is not None
+    assert java._running is None
+
+
+@pytest.mark.parametrize(
+    ("command", "sentence"),
+    [
+        (None, r"there is no `java` in JAVA_HOME or in the PATH on .*, where sources at URIs are copied; install"),
+        ("#!/bin/sh\necho no room >&2; exit 1\n", r"/bin/java does not start on .*, where .* are copied: no room$"),
+    ],
+    ids=["missing", "broken"],
+)
+def test_executors_without_java_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str | None, sentence: str
+) -> None:
+    stop_java()
+    (tmp_path / "bin").mkdir()
+    if command is not None:
+        (tmp_path / "bin" / "java").write_text(command)
+        (tmp_path / "bin" / "java").chmod(0o755)
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    with pytest.raises(FailureError, match=sentence):
+        copy_range(NO_SETTINGS, RemoteFile("hdfs://host/a.warc", 1, 1), 0, 1, tmp_path / "a.warc")
+    gc.collect()  # the pipes of a process that has ended, while warnings are ignored
+
+
+def test_an_output_that_executors_do_not_see_is_named(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match=r"fetched cannot be seen on .*; name an output on a file system"):
+        hadoop._copy(NO_SETTINGS, tmp_path / "fetched", [])
