@@ -102,8 +102,10 @@ def test_executors_copy_ranges_though_one_is_killed(server: WebHdfs, tmp_path: P
     sources = [server.folder / "large.warc", server.folder / "web"]
     pagekin.build(sources, tmp_path / "local.kin", processes=1, strategy=PRESETS["text-only"])
     conf = "--conf spark.executor.memory=512m --conf spark.driver.memory=512m pyspark-shell"
-    environment = {"SPARK_HOME": str(Path(pyspark.__file__).parent), "PYSPARK_SUBMIT_ARGS": conf}
-    environment["SPARK_WORKER_DIR"] = str(tmp_path / "work")
+    (tmp_path / "spark").mkdir()  # executors work in a folder of it
+    for name in ("bin", "jars"):
+        (tmp_path / "spark" / name).symlink_to(Path(pyspark.__file__).parent / name)
+    environment = {"SPARK_HOME": str(tmp_path / "spark"), "PYSPARK_SUBMIT_ARGS": conf}
     command = [sys.executable, "-c", BUILD, str(RANGE), f"@{server.uri('list.txt')}", str(tmp_path / "spark.kin")]
     subprocess.run(command, env=os.environ | environment, check=True, timeout=600)
     assert contents(tmp_path / "spark.kin") == contents(tmp_path / "local.kin")

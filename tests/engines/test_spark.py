@@ -245,6 +245,7 @@ def test_sources_of_other_file_systems_are_copied_and_removed(
     ("uri", "sentence"),
     [
         ("file:///no/such/archive.warc.gz", "file:///no/such/archive.warc.gz does not exist; check the path"),
+        ("s3a://bucket/a.warc.gz", "s3a://bucket/a.warc.gz cannot be opened: Spark has no file system for s3a on"),
         ("nowhere://host/a.warc.gz", "nowhere://host/a.warc.gz cannot be opened: Spark has no file system for nowhere"),
     ],
 )
