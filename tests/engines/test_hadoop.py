@@ -1,26 +1,22 @@
-"""Executors copy sources from file systems that only Hadoop opens; here from a server of WebHDFS."""
+"""Sources of a server of WebHDFS are copied in ranges, once; test_spark.py kills an executor that does this."""
 
 from __future__ import annotations
 
 import gc
 import os
 import re
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-import pagekin
-from engines.webhdfs import Opened, WebHdfs, serving
+from engines.webhdfs import WebHdfs, serving
 from pagekin.engines import hadoop, java
 from pagekin.engines.hadoop import fetch
 from pagekin.engines.java import JavaSettings, RemoteFile, copy_range, stop_java
 from pagekin.engines.spark import SparkPool
 from pagekin.errors import FailureError, SourceError, StoreError
-from pagekin.model.strategy import PRESETS
 from sources.warcs import response
 
 if TYPE_CHECKING:
@@ -66,57 +62,6 @@ def opened(server: WebHdfs) -> list[tuple[str, int]]:
     found = sorted((each.name, each.offset) for each in server.opened)
     server.opened.clear()
     return found
-
-
-def is_running(process: int) -> bool:
-    return (
-        "GatewayServer" in Path(f"/proc/{process}/cmdline").read_text() if Path(f"/proc/{process}").exists() else False
-    )
-
-
-BUILD = """
-import sys
-import pagekin
-from pagekin.engines import hadoop
-from pagekin.model.strategy import PRESETS
-
-hadoop._RANGE_BYTES = int(sys.argv[1])
-options = {"strategy": PRESETS["text-only"], "engine": "spark", "master": "local-cluster[2,1,512]"}
-pagekin.build([sys.argv[2]], sys.argv[3], **options)
-"""
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="finds processes in /proc, which only Linux has")
-def test_executors_copy_ranges_though_one_is_killed(server: WebHdfs, tmp_path: Path) -> None:
-    """The second range kills its executor, whose Java process ends with it. The driver copies nothing."""
-    import pyspark
-
-    killed: list[int] = []
-
-    def kill(opened: Opened) -> None:
-        if (opened.name, opened.offset) == ("large.warc", RANGE) and not killed:
-            killed.extend(number for number, command in opened.processes if "CoarseGrainedExecutorBackend" in command)
-            os.kill(killed[0], 9)
-
-    server.before_bytes = kill
-    sources = [server.folder / "large.warc", server.folder / "web"]
-    pagekin.build(sources, tmp_path / "local.kin", processes=1, strategy=PRESETS["text-only"])
-    conf = "--conf spark.executor.memory=512m --conf spark.driver.memory=512m pyspark-shell"
-    (tmp_path / "spark").mkdir()  # executors work in a folder of it
-    for name in ("bin", "jars"):
-        (tmp_path / "spark" / name).symlink_to(Path(pyspark.__file__).parent / name)
-    environment = {"SPARK_HOME": str(tmp_path / "spark"), "PYSPARK_SUBMIT_ARGS": conf}
-    command = [sys.executable, "-c", BUILD, str(RANGE), f"@{server.uri('list.txt')}", str(tmp_path / "spark.kin")]
-    subprocess.run(command, env=os.environ | environment, check=True, timeout=600)
-    assert contents(tmp_path / "spark.kin") == contents(tmp_path / "local.kin")
-    assert len(killed) == 1
-    for each in server.opened:
-        (_, java_command), (_, worker), *others = each.processes
-        assert "py4j.GatewayServer" in java_command
-        assert "pyspark.daemon" in worker
-        assert "CoarseGrainedExecutorBackend" in " ".join(command for _, command in others)  # the class of executors
-    assert not any(is_running(each.processes[0][0]) for each in server.opened)
-    assert set(opened(server)) == {*LARGE, *SMALL}
 
 
 def test_a_copy_that_was_interrupted_is_continued(server: WebHdfs, pool: SparkPool, tmp_path: Path) -> None:
