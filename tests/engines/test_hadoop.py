@@ -70,7 +70,7 @@ def test_a_copy_that_was_interrupted_is_continued(server: WebHdfs, pool: SparkPo
     uris = [server.uri("large.warc"), server.uri("w*")]
 
     server.before_bytes = lambda opened: 403 if opened.offset == 2 * RANGE else None
-    sentence = f"{uris[0]} cannot be read on .*: Permission denied: user=bird, inode=/large.warc$"
+    sentence = f"{uris[0]} cannot be copied on .*: Permission denied: user=bird, inode=/large.warc$"
     with pytest.raises(SourceError, match=sentence):
         fetch(pool, uris, folder)
     assert set(opened(server)) == {*LARGE, *SMALL[1:]}
@@ -134,6 +134,20 @@ def test_a_range_is_copied_twice_by_one_java_process_that_ends_when_idle(
     copy_range(NO_SETTINGS, file, 0, 10, target)
     assert process and process.wait(timeout=60) is not None
     assert java._running is None
+
+
+def test_an_attempt_that_fails_is_repeated(server: WebHdfs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(java, "_PAUSE", 0)
+    server.before_bytes = lambda opened: 400 if len(server.opened) == 1 else None
+    size = (server.folder / "large.warc").stat().st_size
+    copy_range(NO_SETTINGS, RemoteFile(server.uri("large.warc"), size, int(1.7e12)), 0, size, tmp_path / "target")
+    assert (tmp_path / "target").read_bytes() == (server.folder / "large.warc").read_bytes()
+    assert opened(server) == [LARGE[0]] * 2
+    server.before_bytes = lambda _: 400
+    with pytest.raises(SourceError, match=r"large.warc cannot be copied on .*: "):
+        copy_range(NO_SETTINGS, RemoteFile(server.uri("large.warc"), size, int(1.7e12)), 0, size, tmp_path / "target")
+    with pytest.raises(FailureError, match=r"no/target cannot be written on .*: No such file or directory"):
+        copy_range(NO_SETTINGS, RemoteFile(server.uri("list.txt"), 1, 1), 0, 1, tmp_path / "no" / "target")
 
 
 @pytest.mark.parametrize(

@@ -123,7 +123,7 @@ class _Driver:
             files = [_remote_file(status) for status in statuses if not status.isDirectory()]
             files += [file for path in folders for file in self._files(system, path)]
         except Py4JJavaError as error:
-            raise error_of(uri, error) from error
+            raise error_of(uri, error, "listed") from error
         return _Listing([each.getPath().toString() for each in statuses], [each.toString() for each in folders], files)
 
     def _files(self, system: Any, path: Any) -> Iterator[RemoteFile]:

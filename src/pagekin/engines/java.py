@@ -22,6 +22,7 @@ from pagekin.errors import FailureError, MisuseError, PagekinError, SourceError
 _OPTIONS = ["-Xmx256m", "-XX:+UseSerialGC"]
 _IDLE = 10.0  # seconds until Java ends
 _ATTEMPTS = 3
+_PAUSE = 1.0  # seconds after the first attempt; longer after later ones
 _NO_FILE_SYSTEM = re.compile(r"UnsupportedFileSystemException|ClassNotFoundException: Class \S+ not found")
 _LASTING = ("AccessControl", "AccessDenied", "UnsupportedFileSystem", "ClassNotFound")
 
@@ -48,8 +49,8 @@ def java_path() -> str | None:
     return shutil.which("java", path=str(Path(home, "bin")) if home else None)
 
 
-def error_of(uri: str, error: Any) -> PagekinError:
-    """An error of Java in one sentence."""
+def error_of(uri: str, error: Any, action: str) -> PagekinError:
+    """An error of Java in one sentence; `action` is what was not possible, such as "copied"."""
     cause, where = error.java_exception, f"on {socket.gethostname()}"
     kind, reason = cause.toString(), (cause.getMessage() or cause.toString()).splitlines()[0]
     if _NO_FILE_SYSTEM.search(kind):
@@ -58,7 +59,7 @@ def error_of(uri: str, error: Any) -> PagekinError:
             f"{uri} cannot be opened: Spark has no file system for {scheme} {where} ({reason}); add its package with"
             " `spark-submit --packages`"
         )
-    return SourceError(f"{uri} cannot be read {where}: {reason}")
+    return SourceError(f"{uri} cannot be {action} {where}: {reason}")
 
 
 class _Java:
@@ -97,8 +98,6 @@ class _Java:
                 copied = self._write(source, file.size, begin, end, target)
             finally:
                 source.close()
-        else:
-            target.touch()
         status = system.getFileStatus(path)
         if (copied, status.getLen(), status.getModificationTime()) != (end - begin, file.size, file.modified):
             raise _changed(file)
@@ -128,6 +127,11 @@ def copy_range(settings: JavaSettings, file: RemoteFile, begin: int, end: int, t
     """
     from py4j.protocol import Py4JError, Py4JJavaError
 
+    try:
+        target.touch()
+    except OSError as error:
+        where = f"on {socket.gethostname()}"
+        raise FailureError(f"{target} cannot be written {where}: {error.strerror or error}") from error
     for attempt in range(1, _ATTEMPTS + 1):
         try:
             with _java(settings) as java:
@@ -143,13 +147,13 @@ def copy_range(settings: JavaSettings, file: RemoteFile, begin: int, end: int, t
                     " meantime, or only the driver sees it"
                 ) from error
             if attempt == _ATTEMPTS or any(each in kind for each in _LASTING):
-                raise error_of(file.uri, error) from error
+                raise error_of(file.uri, error, "copied") from error
         except Py4JError as error:  # it has ended, perhaps because memory ran out
             stop_java()
             if attempt == _ATTEMPTS:
                 where = f"on {socket.gethostname()}"
                 raise FailureError(f"Java has ended {where} while it copied {file.uri}: {error}") from error
-        time.sleep(attempt)
+        time.sleep(attempt * _PAUSE)
 
 
 _lock = threading.Lock()
