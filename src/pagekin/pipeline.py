@@ -171,7 +171,7 @@ def build(
         with spark_pool(master, 1) as spark:
             progress(Progress("copying sources"))
             return build(
-                fetch(spark.session, sources, root / manifests.SPOOL / "fetched"),
+                fetch(spark, sources, root / manifests.SPOOL / "fetched"),
                 output,
                 base_urls=base_urls,
                 settings=settings,

@@ -7,10 +7,11 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
-import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,8 +21,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import pagekin
+from engines.webhdfs import Opened, WebHdfs, serving
 from pagekin import sample_web
-from pagekin.engines.spark import SparkPool, spark_pool
+from pagekin.engines.spark import SparkPool
 from pagekin.errors import FailureError, MisuseError, PagekinError, SourceError
 from pagekin.model.capture import ReadingSettings
 from pagekin.model.strategy import PRESETS
@@ -37,20 +39,14 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("spark"), pytest.mark.filterwarnings("ignore")]
-MASTER = "local[2,3]"  # two threads, three attempts
 
 
 @pytest.fixture(scope="module")
-def session() -> Iterator[SparkSession]:
-    """One session for all tests: starting it takes longer than a build."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        from pyspark import cloudpickle
+def session(spark_session: SparkSession) -> SparkSession:
+    from pyspark import cloudpickle
 
-        cloudpickle.register_pickle_by_value(sys.modules[__name__])  # executors do not see the tests
-        with spark_pool(MASTER, 1) as pool:
-            assert pool.session is not None
-            yield pool.session
+    cloudpickle.register_pickle_by_value(sys.modules[__name__])  # executors do not see the tests
+    return spark_session
 
 
 @pytest.fixture(scope="module")
@@ -69,6 +65,8 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     table = {"url": ["http://rows.example/1", "http://rows.example/2"], "text": ["a wren of the garden", "a finch"]}
     pq.write_table(pa.table(table), folder / "rows.parquet")
     (folder / "list.txt").write_text("damaged.warc\nnoise.warc.gz\nlines.jsonl\n")
+    for path in folder.rglob("*"):  # Hadoop has times in milliseconds
+        os.utime(path, ns=(path.stat().st_mtime_ns // 10**6 * 10**6,) * 2)
     return [archive, folder / "birds", folder / "rows.parquet", Path(f"@{folder / 'list.txt'}")]
 
 
@@ -230,8 +228,6 @@ def test_sources_of_other_file_systems_are_copied_and_removed(
     shutil.copytree(sources[0].parent, folder)
     settings: Any = session._jsc.hadoopConfiguration()
     settings.set("fs.viewfs.mounttable.pagekin.link./data", folder.as_uri())
-    for path in folder.rglob("*"):  # Hadoop has times in milliseconds
-        os.utime(path, ns=(path.stat().st_mtime_ns // 10**6 * 10**6,) * 2)
     archive, birds, rows = (folder / source.name for source in sources[:3])
     paths = [archive, birds, rows, folder / "damaged.warc", folder / "lines.jsonl"]
     pagekin.build(paths, tmp_path / "paths.kin", processes=1, shards=2)
@@ -252,6 +248,7 @@ def test_sources_of_other_file_systems_are_copied_and_removed(
     ("uri", "sentence"),
     [
         ("file:///no/such/archive.warc.gz", "file:///no/such/archive.warc.gz does not exist; check the path"),
+        ("s3a://bucket/a.warc.gz", "s3a://bucket/a.warc.gz cannot be opened: Spark has no file system for s3a on"),
         ("nowhere://host/a.warc.gz", "nowhere://host/a.warc.gz cannot be opened: Spark has no file system for nowhere"),
     ],
 )
@@ -403,10 +400,12 @@ import os, signal, sys
 from pathlib import Path
 import pagekin, pagekin.pipeline
 from pagekin.bags import shuffle
+from pagekin.engines import hadoop
 from pagekin.store import choose, link_ranges, pieces, splits, stage_files, vocabulary_ranges
 from pagekin.store import executors as store_executors
 
 folder, output, stages, *sources = sys.argv[1:]
+hadoop._RANGE_BYTES = 30_000
 
 def killing(stage, function):
     '''The function; the first call of all kills its executor in the end, before the result is known.'''
@@ -472,6 +471,7 @@ def test_answers_of_a_store_are_found_by_either_engine(session: SparkSession, lo
 
 # One of each kind: the end of a split, both ends of a shuffle, a file in place, jobs over bags, and over an open index.
 KILLED = "read pages place cut sign_piece found"
+EXECUTOR = "CoarseGrainedExecutorBackend"  # its class
 MORE = "choose rank links add frequencies squares sampled project ordered invert chunks scatter"
 KILLED_IN_A_CAMPAIGN = f"{KILLED} {MORE}"
 
@@ -480,20 +480,47 @@ KILLED_IN_A_CAMPAIGN = f"{KILLED} {MORE}"
 def test_executors_that_are_killed_in_their_stages_do_not_change_the_result(
     sources: list[Path], local: Path, tmp_path: Path
 ) -> None:
-    """`local-cluster` starts two executors, each a Java process of its own."""
+    """`local-cluster` starts two executors, each a Java process of its own. They copy the sources from a server."""
     import pyspark
 
     expected = shutil.copytree(local, tmp_path / "local.kin")
     keep_answers(expected, 5)
-    home = str(Path(pyspark.__file__).parent)
+    (tmp_path / "spark").mkdir()  # executors work in a folder of it
+    for name in ("bin", "jars"):
+        (tmp_path / "spark" / name).symlink_to(Path(pyspark.__file__).parent / name)
     conf = "--conf spark.executor.memory=512m --conf spark.driver.memory=512m pyspark-shell"
-    environment = {"SPARK_HOME": home, "SPARK_WORKER_DIR": str(tmp_path / "work"), "PYSPARK_SUBMIT_ARGS": conf}
+    environment = {"SPARK_HOME": str(tmp_path / "spark"), "PYSPARK_SUBMIT_ARGS": conf}
     (tmp_path / "killed").mkdir()
     stages = KILLED_IN_A_CAMPAIGN if os.environ.get("HYPOTHESIS_PROFILE") == "campaign" else KILLED
-    given = [str(tmp_path / "killed"), str(tmp_path / "all.kin"), stages, *map(str, sources)]
-    command = [sys.executable, "-c", KILLING, *given]
-    subprocess.run(command, env=os.environ | environment, check=True, timeout=3600)
+    with serving(sources[0].parent) as server:
+        server.before_bytes = partial(kill_at_second_range, tmp_path / "killed", sources[0].name)
+        uris = [server.uri(each.name) for each in sources[:3]] + [f"@{server.uri('list.txt')}"]
+        given = [str(tmp_path / "killed"), str(tmp_path / "all.kin"), stages, *uris]
+        command = [sys.executable, "-c", KILLING, *given]
+        subprocess.run(command, env=os.environ | environment, check=True, timeout=3600)
     killed = {path.name: path.read_text() for path in (tmp_path / "killed").iterdir()}
-    assert killed.keys() == set(stages.split())
-    assert all("CoarseGrainedExecutorBackend" in command for command in killed.values())  # the class of executors
+    assert killed.keys() == {"copy", *stages.split()}
+    assert all(EXECUTOR in command for command in killed.values())
     assert files_of(tmp_path / "all.kin") == files_of(expected)
+    assert_executors_have_copied(server, sources[0])
+
+
+def kill_at_second_range(folder: Path, name: str, opened: Opened) -> None:
+    """Kill the executor that first copies the second range of a file."""
+    if (opened.name, opened.offset) == (name, 30_000) and not (folder / "copy").exists():
+        process, command = next((process, command) for process, command in opened.processes if EXECUTOR in command)
+        (folder / "copy").write_text(command)
+        os.kill(process, signal.SIGKILL)
+
+
+def assert_executors_have_copied(server: WebHdfs, large: Path) -> None:
+    """All content went to Java processes of Python on executors, in ranges, and these processes have ended."""
+    ranges = range(0, large.stat().st_size, 30_000)
+    assert {each.offset for each in server.opened if each.name == large.name} == set(ranges)
+    assert {each.offset for each in server.opened if each.name != large.name} >= {0}
+    for each in server.opened:
+        (java, command), (_, worker), *others = each.processes
+        assert "py4j.GatewayServer" in command
+        assert "pyspark.daemon" in worker
+        assert EXECUTOR in " ".join(command for _, command in others)
+        assert not Path(f"/proc/{java}/cmdline").exists() or not Path(f"/proc/{java}/cmdline").read_bytes()

@@ -7,7 +7,6 @@ executor runs again on another one, so a function that writes a file must be abl
 
 import os
 import pickle
-import shutil
 import socket
 import sys
 import warnings
@@ -18,6 +17,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
+from pagekin.engines.java import java_path
 from pagekin.engines.local import WorkerPool
 from pagekin.errors import FailureError, MisuseError, PagekinError, need
 
@@ -182,7 +182,7 @@ def spark_pool(master: str | None, workers: int) -> Iterator[SparkPool]:
 
 def _need_java() -> None:
     home = os.environ.get("JAVA_HOME")
-    if shutil.which("java", path=os.path.join(home, "bin") if home else None) is None:  # noqa: PTH118
+    if java_path() is None:
         where = f"in JAVA_HOME, {home}" if home else "in the PATH"
         raise MisuseError(
             f"--engine spark needs Java 17 or later, and there is no `java` {where}; install one"
